@@ -1,0 +1,28 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace concord {
+
+/// The input is wrong (command line, model file, FMU, options): exit code 2. The message names the
+/// place, the value found and the remedy; the program adds "concord: error: ".
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The simulation failed (no convergence at the smallest step, a subsystem failed, not a number):
+/// exit code 1.
+class SimulationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Thrown by a subsystem's f or g where a smaller step may help (out of the domain of definition).
+class RecoverableFailure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace concord

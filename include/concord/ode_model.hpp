@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace concord {
+
+/// An input u_i of a subsystem. `unit` may be empty (matches anything); an input without a start
+/// value must be fed by a connection or a constraint.
+struct InputVariable {
+  std::string name;
+  std::string unit;
+  std::optional<double> start;
+};
+
+/// A continuous state x_j with its value at the start of the simulation.
+struct StateVariable {
+  std::string name;
+  std::string unit;
+  double start = 0.0;
+};
+
+/// An output y_i.
+struct OutputVariable {
+  std::string name;
+  std::string unit;
+};
+
+/// One entry of the structure of g_u: `output` depends directly on `input` (indices into the
+/// subsystem's own lists).
+struct Feedthrough {
+  std::size_t output;
+  std::size_t input;
+};
+
+/// Everything about a subsystem's boundary that is known without simulating it.
+struct OdeInterface {
+  std::vector<InputVariable> inputs;
+  std::vector<StateVariable> states;
+  std::vector<OutputVariable> outputs;
+  /// Structure of g_u; absent means that every output depends on every input.
+  std::optional<std::vector<Feedthrough>> feedthrough;
+};
+
+/// Partial derivatives of f and g at one point (t, x, u); row-major, sizes as noted.
+struct Jacobians {
+  std::span<double> f_x;  ///< n_st x n_st
+  std::span<double> f_u;  ///< n_st x n_in
+  std::span<double> g_x;  ///< n_out x n_st
+  std::span<double> g_u;  ///< n_out x n_in
+};
+
+/// A subsystem as the ordinary differential equation x' = f(t,x,u), y = g(t,x,u).
+///
+/// Derive from it to write a subsystem in C++; Concord integrates it with SUNDIALS and provides
+/// everything else (rollback, output derivatives, linearisation by differences where `jacobians`
+/// is not given). Throwing `RecoverableFailure` from f or g asks for a smaller step; any other
+/// exception ends the run. `t` is in seconds.
+class OdeModel {
+ public:
+  virtual ~OdeModel() = default;
+
+  virtual OdeInterface interface() const = 0;
+
+  /// dxdt = f(t,x,u); sizes n_st, n_in, n_st.
+  virtual void derivatives(double t, std::span<const double> x, std::span<const double> u,
+                           std::span<double> dxdt) = 0;
+
+  /// y = g(t,x,u); sizes n_st, n_in, n_out.
+  virtual void outputs(double t, std::span<const double> x, std::span<const double> u,
+                       std::span<double> y) = 0;
+
+  /// Fills the partial derivatives and returns true, or returns false: differences are used.
+  virtual bool jacobians(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,
+                         const Jacobians& /*result*/) {
+    return false;
+  }
+};
+
+}  // namespace concord

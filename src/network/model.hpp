@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "subsystem/integrator_settings.hpp"
+#include "subsystem/subsystem.hpp"
+
+namespace concord {
+
+/// Where something was written ("two_mass.yaml:17"), for error messages; may be empty.
+using Location = std::string;
+
+/// A subsystem as the model describes it. The description is known on every rank; `create` is
+/// called only on the rank that owns the subsystem.
+struct SubsystemEntry {
+  SubsystemDescription description;
+  std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
+  Location location;
+};
+
+/// "from" and "to" are "subsystem.variable".
+struct ConnectionEntry {
+  std::string from;
+  std::string to;
+  Location location;
+};
+
+/// One input that a constraint's unknown feeds: input = factor * unknown.
+struct ConstraintFeed {
+  std::string input;
+  double factor = 1.0;
+  Location location;
+};
+
+/// 0 = equation(y), with an unknown that feeds inputs (Arnold 2012, section on constraints).
+struct ConstraintEntry {
+  std::string unknown;
+  double start = 0.0;
+  std::string equation;  ///< expression in "subsystem.output"
+  std::vector<ConstraintFeed> feeds;
+  Location location;
+};
+
+/// What is simulated, as written by the user: names not yet resolved.
+struct Model {
+  std::string name;
+  std::string source;  ///< file name, for error messages
+  double start = 0.0;
+  double stop = 1.0;
+  Location start_location, stop_location;
+  std::vector<SubsystemEntry> subsystems;
+  std::vector<ConnectionEntry> connections;
+  std::vector<ConstraintEntry> constraints;
+};
+
+}  // namespace concord

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "signal/polynomial.hpp"
+#include "subsystem/subsystem.hpp"
+
+namespace concord {
+
+/// The columns of one dataset that this rank writes.
+struct RecordedColumns {
+  std::size_t total = 0;                 ///< columns of the dataset, over all ranks
+  std::vector<std::string> names;        ///< all `total` of them, in model-file order
+  std::vector<std::string> units;        ///< all `total` of them
+  std::vector<std::size_t> column;       ///< global column of each of this rank's columns, ascending
+  std::vector<std::size_t> local_index;  ///< where this rank finds it in its own arrays
+};
+
+/// What a results file holds; columns of what is not recorded are empty.
+struct ResultsLayout {
+  std::string model_name;
+  std::string command_line;
+  std::string petsc_options;
+  RecordedColumns outputs, inputs, states;
+  bool polynomials = false;                    ///< /inputs/polynomials for the columns of `inputs`
+  std::vector<std::string> subsystem_names;    ///< all, in model-file order
+  std::vector<std::string> subsystem_kinds;
+  std::vector<int> subsystem_ranks;
+  std::vector<std::size_t> own_subsystems;     ///< global indices of this rank's subsystems
+};
+
+/// One row: this rank's arrays at a communication point, whole (the layout picks the columns).
+struct ResultsRow {
+  double time = 0.0;
+  std::span<const Sample> outputs;
+  std::span<const Sample> inputs;
+  std::span<const double> states;
+  std::span<const Polynomial> polynomials;  ///< of the macro-step that ended here
+};
+
+/// The /steps entries of the macro-step that ended at a row; the same on every rank.
+struct StepStatistics {
+  double size = 0.0;
+  std::int32_t iterations = 0;
+  std::int32_t coupling_evaluations = 0;
+  std::int32_t linear_iterations = 0;
+  std::int32_t rejections = 0;
+  double residual = 0.0;
+  double error_estimate = 0.0;
+  double wall_time = 0.0;
+};
+
+enum class RunStatus { running, completed, interrupted, failed };
+
+/// Writes the results file of contract section 5, all ranks together, in large buffered writes.
+/// Every member function is collective. Layout: src/record/FORMAT.md.
+class ResultsWriter {
+ public:
+  /// Creates the file; throws InputError (on every rank alike) when it cannot be written or when a
+  /// file that isn't a results file of this model is in the way.
+  ResultsWriter(MPI_Comm comm, const std::filesystem::path& path, const ResultsLayout& layout);
+  ~ResultsWriter();
+
+  /// Row 0.
+  void append_start(const ResultsRow& row);
+  void append(const ResultsRow& row, const StepStatistics& step);
+
+  /// Everything appended so far is on disk, and the file opens even if the program is killed now.
+  void flush();
+
+  /// Counters of this rank's own subsystems, in the order of layout.own_subsystems.
+  void close(RunStatus status, std::span<const Counters> own_counters);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace concord

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+namespace concord {
+
+/// How a subsystem integrates itself over a macro-step (options -subsystem_*).
+enum class IntegratorKind { automatic, erk, cvode_bdf, cvode_adams };
+
+struct SubsystemSettings {
+  IntegratorKind integrator = IntegratorKind::automatic;
+  double rtol = 1e-8;
+  double atol = 1e-10;
+  bool rollback = true;       ///< false withholds the capability
+  bool linearization = true;  ///< false withholds the capability
+  /// Multistep integrators may continue across communication points where inputs are C1.
+  bool continuation = true;
+};
+
+}  // namespace concord

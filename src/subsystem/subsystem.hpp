@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/ode_model.hpp"
+#include "signal/polynomial.hpp"
+
+namespace concord {
+
+/// What a subsystem can do beyond being fed, advanced and read (Eguillon et al. 2022, table 1).
+struct Capabilities {
+  bool polynomial_inputs = false;   ///< inputs as cubic polynomials over the macro-step
+  bool output_derivatives = false;  ///< y' at communication points
+  bool point_outputs = false;       ///< y for given inputs at a communication point, without a step
+  bool states = false;              ///< x at communication points
+  bool state_derivatives = false;   ///< f at communication points
+  bool linearization = false;       ///< f_x, f_u, g_x, g_u at communication points
+  bool rollback = false;            ///< save and restore at a communication point
+  bool equations = false;           ///< f and g at any (t,x,u): what `monolithic` needs
+};
+
+/// Everything about a subsystem that is known without simulating it.
+struct SubsystemDescription {
+  std::string name;
+  std::string kind;  ///< "equations", "native", "fmu"
+  std::vector<InputVariable> inputs;
+  std::vector<StateVariable> states;
+  std::vector<OutputVariable> outputs;
+  std::vector<Feedthrough> feedthrough;
+  Capabilities capabilities;
+};
+
+/// One macro-step [begin, end]; `end` is t_0 + n h, never a running sum.
+struct MacroStep {
+  double begin = 0.0;
+  double end = 0.0;
+  double size() const { return end - begin; }
+};
+
+/// Result of a call that may fail in a way that a smaller step or other inputs can cure.
+/// The reason of a failure is in `Subsystem::failure()`.
+enum class Outcome { ok, failed };
+
+/// Which outputs a call is asked for: y alone, or y and y'.
+enum class Wanted { values, values_and_derivatives };
+
+/// Whether the inputs of a macro-step continue those of the one before with value and slope, so
+/// that a multistep integrator need not restart. `broken` always restarts.
+enum class InputContinuity { broken, smooth };
+
+/// f, g and their partial derivatives at a communication point (t_N, x_N, u_N). Row-major.
+struct Linearization {
+  std::vector<double> f_x, f_u, g_x, g_u;  ///< n_st*n_st, n_st*n_in, n_out*n_st, n_out*n_in
+  std::vector<double> f, g;                ///< n_st, n_out
+  std::vector<double> f_t, g_t;            ///< n_st, n_out: explicit time dependence
+};
+
+/// What a subsystem has cost so far (results file, /subsystems).
+struct Counters {
+  std::int64_t advances = 0;
+  std::int64_t rhs_evaluations = 0;
+  std::int64_t micro_steps = 0;
+  double wall_time = 0.0;  ///< seconds in advance()
+};
+
+/// One subsystem of the network, living on one rank.
+///
+/// Call sequence: start, then per macro-step [save] advance [restore advance]... ; between macro-
+/// steps, at a communication point: point_outputs, states, state_derivatives, linearize. `restore`
+/// returns to the last `save`, as often as wanted; after it the same calls give the same bits.
+/// Inputs are spans over all inputs in the order of description().inputs, connected or not.
+/// Calls that the capabilities don't cover must not be made.
+class Subsystem {
+ public:
+  explicit Subsystem(SubsystemDescription description) : description_(std::move(description)) {}
+  virtual ~Subsystem() = default;
+  Subsystem(const Subsystem&) = delete;
+  Subsystem& operator=(const Subsystem&) = delete;
+
+  const SubsystemDescription& description() const { return description_; }
+  const Counters& counters() const { return counters_; }
+
+  /// Place (variable, time), value and reason of the last failed call.
+  const std::string& failure() const { return failure_; }
+
+  /// Sets t = first.begin and the start values. `first` is the first macro-step (its size is the
+  /// time scale of difference quotients), `stop` the end of the experiment.
+  virtual void start(const MacroStep& first, double stop) = 0;
+
+  /// Integrates from step.begin (the current time) to step.end with inputs that are polynomials of
+  /// tau = t - step.begin, and gives the outputs at step.end with the polynomials' end values.
+  virtual Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                          InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) = 0;
+
+  /// Outputs at the current communication point for inputs u, u'.
+  virtual Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
+                                std::span<Sample> outputs) = 0;
+
+  /// x at the current communication point, size n_st; valid until the next call.
+  virtual std::span<const double> states() const = 0;
+
+  /// f at the current communication point, size n_st.
+  virtual Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) = 0;
+
+  /// f, g and their derivatives at the current communication point; result's vectors are resized on
+  /// first use only.
+  virtual Outcome linearize(std::span<const Sample> inputs, Linearization& result) = 0;
+
+  virtual void save() = 0;
+  virtual void restore() = 0;
+
+  /// f and g for `monolithic`, or null without that capability.
+  virtual OdeModel* equations() { return nullptr; }
+
+ protected:
+  SubsystemDescription description_;
+  Counters counters_;
+  std::string failure_;
+};
+
+}  // namespace concord
