@@ -58,6 +58,11 @@ class Coupling {
   /// After a solve that did not converge or failed: what happened and what to do. Collective.
   virtual std::string explain(const CouplingReport& report) = 0;
 
+  /// Where the coupling itself integrates the states (monolithic): all states and what it cost;
+  /// else empty and null, and the subsystems have them.
+  virtual std::span<const double> states() const { return {}; }
+  virtual const Counters* counters() const { return nullptr; }
+
   /// SNES, KSP and other settings in effect (-cosim_view). Collective.
   virtual void view() const {}
 };

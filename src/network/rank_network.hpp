@@ -39,6 +39,8 @@ class RankNetwork {
   IndexRange inputs_of(std::size_t k) const { return {input_offset_[k], input_offset_[k + 1]}; }
   IndexRange outputs_of(std::size_t k) const { return {output_offset_[k], output_offset_[k + 1]}; }
 
+  IndexRange states_of(std::size_t k) const { return {state_offset_[k], state_offset_[k + 1]}; }
+
   /// Position of a global input or output in its owner's arrays.
   std::size_t local_input(std::size_t global_input) const { return input_local_[global_input]; }
   std::size_t local_output(std::size_t global_output) const {
