@@ -49,7 +49,7 @@ def files(root, folders=None):
             subfolders[:] = sorted(
                 name for name in subfolders if name not in (".git", "__pycache__", "build")
                 and not (Path(path) / name / "CMakeCache.txt").exists())
-            yield from (Path(path) / name for name in sorted(names))
+            yield from (Path(path) / name for name in sorted(names) if name != ".git")
 
 
 def includes(path):
