@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "concord/errors.hpp"
 #include "concord/ode_model.hpp"
 #include "concord/program.hpp"
 
@@ -74,6 +75,9 @@ std::string mass_name(int i) { return "mass" + std::to_string(i); }
 
 concord::ModelBuilder build_chain(const concord::ProgramOptions& options) {
   const int n = static_cast<int>(options.integer("chain_n", 10));
+  if (n < 1) {
+    throw concord::InputError("-chain_n is " + std::to_string(n) + "; give at least one mass");
+  }
   MassParameters parameters;
   parameters.mass = options.real("chain_mass", parameters.mass);
   parameters.stiffness = options.real("chain_stiffness", parameters.stiffness);
