@@ -39,13 +39,14 @@ else
 fi
 
 echo "installing ${#missing[@]} Debian packages: ${missing[*]}"
-log=${1:-/dev/stdout}
+log=${1:-}
+if [[ -n $log ]]; then exec 3> "$log"; else exec 3>&1; fi
 {
   "${as_root[@]}" apt-get update -q &&
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
       apt-get install -q -y --no-install-recommends "${missing[@]}"
-} > "$log" 2>&1 || {
-  [[ $log == /dev/stdout ]] || tail -n 30 "$log" >&2
-  echo "concord: error: apt-get could not install the packages (log: $log)" >&2
+} >&3 2>&1 || {
+  [[ -z $log ]] || tail -n 30 "$log" >&2
+  echo "concord: error: apt-get could not install the packages${log:+ (whole log: $log)}" >&2
   exit 1
 }
