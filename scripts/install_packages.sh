@@ -44,7 +44,7 @@ if [[ -n $log ]]; then exec 3> "$log"; else exec 3>&1; fi
 {
   "${as_root[@]}" apt-get update -q &&
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -q -y --no-install-recommends "${missing[@]}"
+      apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}"
 } >&3 2>&1 || {
   [[ -z $log ]] || tail -n 30 "$log" >&2
   echo "concord: error: apt-get could not install the packages${log:+ (whole log: $log)}" >&2

@@ -10,7 +10,7 @@ namespace {
 class Pendulum : public concord::OdeModel {
  public:
   explicit Pendulum(const concord::Parameters& parameters)
-      : length_(parameters.real("length", 1.0)), mass_(parameters.real("mass", 1.0)) {}
+      : length_(parameters.number("length", 1.0)), mass_(parameters.number("mass", 1.0)) {}
 
   concord::OdeInterface interface() const override {
     concord::OdeInterface result;
