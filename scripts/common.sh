@@ -21,23 +21,25 @@ install_packages() {
   bash "$root/scripts/install_packages.sh" "$logs/install.log"
 }
 
+# cached ENTRY: whether the build folder is configured with it.
+cached() { grep -qxF "$1" "$build/CMakeCache.txt" 2> /dev/null; }
+
 # Same settings for both callers, so that neither rebuilds what the other has built. Warnings are
 # errors with the compiler of Debian 12 only: another one's new warnings shall not stop a user.
 configure() {
   local werror=OFF
   [[ $("${CXX:-c++}" -dumpversion) == 12* ]] && werror=ON
-  local settings=(-D "CONCORD_TESTS=ON" -D "CONCORD_WERROR=$werror")
-  local cache=$build/CMakeCache.txt stamp=$build/configured_with
-  local wanted="$root ${settings[*]}"
-  [[ -f $cache && -f $stamp && $(< "$stamp") == "$wanted" ]] && return
-  echo "configuring $build"
-  if [[ -f $cache ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then
-    rm -rf "$cache" "$build/CMakeFiles" # the checkout was moved or copied
+  local here=CMAKE_HOME_DIRECTORY:INTERNAL=$root
+  if cached "$here" && cached CONCORD_TESTS:BOOL=ON && cached CONCORD_WERROR:BOOL=$werror &&
+    [[ -f $build/build.ninja || -f $build/Makefile ]]; then
+    return
   fi
+  echo "configuring $build"
+  cached "$here" || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles" # moved or copied
   local generator=()
-  [[ -f $cache ]] || generator=(-G Ninja)
-  logged configure cmake -S "$root" -B "$build" "${generator[@]}" "${settings[@]}"
-  echo "$wanted" > "$stamp"
+  [[ -f $build/CMakeCache.txt ]] || generator=(-G Ninja)
+  logged configure cmake -S "$root" -B "$build" "${generator[@]}" \
+    -D CONCORD_TESTS=ON -D CONCORD_WERROR=$werror
 }
 
 # build_targets TARGET...
