@@ -1,0 +1,110 @@
+#include "network/units.hpp"
+
+#include <udunits2.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "concord/errors.hpp"
+
+namespace concord {
+
+namespace {
+
+struct UnitDeleter {
+  void operator()(ut_unit* unit) const { ut_free(unit); }
+};
+struct ConverterDeleter {
+  void operator()(cv_converter* converter) const { cv_free(converter); }
+};
+struct SystemDeleter {
+  void operator()(ut_system* system) const { ut_free_system(system); }
+};
+using Unit = std::unique_ptr<ut_unit, UnitDeleter>;
+using Converter = std::unique_ptr<cv_converter, ConverterDeleter>;
+using System = std::unique_ptr<ut_system, SystemDeleter>;
+
+/// Names that modellers write and udunits does not know.
+constexpr std::pair<const char*, const char*> more_names[] = {
+    {"deg", "arc_degree"}, {"rev", "turn"}, {"kWh", "kilowatt_hour"}};
+
+void add_names(ut_system* system) {
+  for (const auto& [name, meaning] : more_names) {
+    const Unit unit(ut_parse(system, meaning, UT_UTF8));
+    if (unit) {
+      ut_map_name_to_unit(name, UT_UTF8, unit.get());
+    }
+  }
+}
+
+/// Read on first use: it takes milliseconds.
+ut_system* database() {
+  static const System system = [] {
+    ut_set_error_message_handler(ut_ignore);
+    System result(ut_read_xml(nullptr));
+    if (!result) {
+      throw InputError(
+          "the units database of udunits-2 cannot be read; install the package libudunits2-data "
+          "or name its file udunits2.xml in the environment variable UDUNITS2_XML_PATH");
+    }
+    add_names(result.get());
+    return result;
+  }();
+  return system.get();
+}
+
+Unit parse(const std::string& text) {
+  const std::string meaning = text == "-" ? "1" : text;
+  return Unit(ut_parse(database(), meaning.c_str(), UT_UTF8));
+}
+
+/// udunits also converts s to Hz (reciprocals) and logarithmic units; only a x + b is wanted.
+std::optional<UnitConversion> affine(const cv_converter* converter) {
+  const double offset = cv_convert_double(converter, 0.0);
+  const double large = offset == 0.0 ? 1.0 : 0x1p60;  // the offset must not cost digits
+  const double factor = (cv_convert_double(converter, large) - offset) / large;
+  const double expected = factor * 3.0 + offset;
+  const double error = std::fabs(cv_convert_double(converter, 3.0) - expected);
+  if (!std::isfinite(factor) || !(error <= 1e-9 * (std::fabs(3.0 * factor) + std::fabs(offset)))) {
+    return std::nullopt;
+  }
+  return UnitConversion{factor, offset};
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+}  // namespace
+
+std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& from,
+                                                          const std::string& to) {
+  const std::string output_text(trimmed(from));
+  const std::string input_text(trimmed(to));
+  if (output_text.empty() || input_text.empty() || output_text == input_text) {
+    return UnitConversion{};
+  }
+  const Unit output = parse(output_text);
+  if (!output) {
+    return UnitProblem::unknown_from;
+  }
+  const Unit input = parse(input_text);
+  if (!input) {
+    return UnitProblem::unknown_to;
+  }
+  const Converter converter(ut_get_converter(output.get(), input.get()));
+  const auto conversion = converter ? affine(converter.get()) : std::nullopt;
+  if (!conversion) {
+    return UnitProblem::different_dimensions;
+  }
+  return *conversion;
+}
+
+}  // namespace concord

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+namespace concord {
+
+/// input = factor * output + offset.
+struct UnitConversion {
+  double factor = 1.0;
+  double offset = 0.0;
+};
+
+/// Why there is no conversion.
+enum class UnitProblem { unknown_from, unknown_to, different_dimensions };
+
+/// How a value in the unit `from` becomes one in the unit `to`. Empty texts match anything, equal
+/// texts match each other whatever they say; neither reads the units database. Unit texts are those
+/// of udunits-2 ("kg.m2/s2", "m^2", "degC", "rpm", "%") and a few more ("-" none, "deg", "rev").
+/// Angles count as pure numbers: 1 rad/s is 1/s.
+/// Throws InputError when the database of udunits-2 is not installed.
+std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& from,
+                                                          const std::string& to);
+
+}  // namespace concord

@@ -1,0 +1,235 @@
+#include "subsystem/equations/equations_model.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "concord/errors.hpp"
+#include "subsystem/equations/expression_scan.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+using Number = EquationsDescription::Number;
+using Text = EquationsDescription::Text;
+
+[[noreturn]] void fail(const EquationsDescription& description, const std::string& location,
+                       const std::string& message) {
+  throw InputError(location + ": subsystem '" + description.subsystem + "': " + message);
+}
+
+template <class Entry>
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) {
+    names.push_back(entry.name);
+  }
+  return names;
+}
+
+/// Parameters, inputs and states share the names of the expressions.
+void check_variable_names(const EquationsDescription& description) {
+  std::unordered_map<std::string, std::string> roles = {{"t", "the time"}};
+  const auto claim = [&](const std::vector<Number>& entries, const std::string& role) {
+    for (const auto& [name, value, location] : entries) {
+      const std::string found = role + " '" + name + "'";
+      if (!is_name(name)) {
+        fail(description, location,
+             found + " is not a name: use letters, digits and _, not starting with a digit");
+      }
+      if (is_reserved_in_expressions(name)) {
+        fail(description, location,
+             found + " clashes with the function or constant of that name; choose another name");
+      }
+      const auto [other, is_new] = roles.emplace(name, role);
+      if (!is_new) {
+        fail(description, location,
+             found + " clashes with " + other->second + " of that name; choose another name");
+      }
+    }
+  };
+  claim(description.parameters, "parameter");
+  claim(description.inputs, "input");
+  claim(description.states, "state");
+}
+
+void check_distinct(const EquationsDescription& description, const std::vector<Text>& entries,
+                    const std::string& role) {
+  std::set<std::string> seen;
+  for (const Text& entry : entries) {
+    if (!is_name(entry.name)) {
+      fail(description, entry.location,
+           role + " '" + entry.name +
+               "' is not a name: use letters, digits and _, not starting with a digit");
+    }
+    if (!seen.insert(entry.name).second) {
+      fail(description, entry.location, role + " '" + entry.name + "' is there twice; remove one");
+    }
+  }
+}
+
+void check_values(const EquationsDescription& description) {
+  for (const auto* entries : {&description.parameters, &description.states}) {
+    for (const Number& entry : *entries) {
+      if (!entry.value) {
+        fail(description, entry.location,
+             "'" + entry.name + "' has no value; parameters and states need a number");
+      }
+    }
+  }
+}
+
+void check_derivatives(const EquationsDescription& description) {
+  const std::vector<std::string> states = names_of(description.states);
+  const std::vector<std::string> derivatives = names_of(description.derivatives);
+  for (const Text& entry : description.derivatives) {
+    if (std::find(states.begin(), states.end(), entry.name) == states.end()) {
+      fail(description, entry.location,
+           "derivative of '" + entry.name + "', which is not a state; add it to states (with its " +
+               "start value) or correct the name; " + known("states", entry.name, states));
+    }
+  }
+  for (const Number& state : description.states) {
+    if (std::find(derivatives.begin(), derivatives.end(), state.name) == derivatives.end()) {
+      fail(description, state.location,
+           "state '" + state.name + "' has no derivative; add '" + state.name +
+               ": <expression>' to derivatives");
+    }
+  }
+}
+
+void check_units(const EquationsDescription& description) {
+  std::vector<std::string> candidates;
+  for (const auto& names : {names_of(description.parameters), names_of(description.inputs),
+                            names_of(description.states), names_of(description.outputs)}) {
+    candidates.insert(candidates.end(), names.begin(), names.end());
+  }
+  for (const Text& unit : description.units) {
+    if (std::find(candidates.begin(), candidates.end(), unit.name) == candidates.end()) {
+      fail(description, unit.location,
+           "unit of an unknown name '" + unit.name + "'; " + known("names", unit.name, candidates));
+    }
+  }
+}
+
+const EquationsDescription& checked(const EquationsDescription& description) {
+  check_variable_names(description);
+  check_values(description);
+  check_distinct(description, description.derivatives, "derivative");
+  check_distinct(description, description.outputs, "output");
+  check_distinct(description, description.units, "unit");
+  check_derivatives(description);
+  check_units(description);
+  return description;
+}
+
+std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
+  std::unordered_map<std::string, std::size_t> inputs;
+  for (std::size_t i = 0; i < description.inputs.size(); ++i) {
+    inputs.emplace(description.inputs[i].name, i);
+  }
+  std::vector<Feedthrough> result;
+  for (std::size_t output = 0; output < description.outputs.size(); ++output) {
+    std::set<std::size_t> used;
+    for (const NameUse& use : names_used(description.outputs[output].text)) {
+      if (const auto input = inputs.find(use.name); input != inputs.end()) {
+        used.insert(input->second);
+      }
+    }
+    for (const std::size_t input : used) {
+      result.push_back({output, input});
+    }
+  }
+  return result;
+}
+
+OdeInterface make_interface(const EquationsDescription& description) {
+  std::unordered_map<std::string, std::string> units;
+  for (const Text& unit : description.units) {
+    units.emplace(unit.name, unit.text);
+  }
+  OdeInterface result;
+  for (const Number& input : description.inputs) {
+    result.inputs.push_back({input.name, units[input.name], input.value});
+  }
+  for (const Number& state : description.states) {
+    result.states.push_back({state.name, units[state.name], *state.value});
+  }
+  for (const Text& output : description.outputs) {
+    result.outputs.push_back({output.name, units[output.name]});
+  }
+  result.feedthrough = feedthrough(description);
+  return result;
+}
+
+PlacedExpression placed(const EquationsDescription& description, const Text& entry,
+                        const std::string& role) {
+  return {entry.text, entry.location + ": subsystem '" + description.subsystem + "', " + role +
+                          " '" + entry.name + "'"};
+}
+
+/// The derivatives in the order of the states.
+std::vector<PlacedExpression> placed_derivatives(const EquationsDescription& description) {
+  std::unordered_map<std::string, const Text*> by_state;
+  for (const Text& entry : description.derivatives) {
+    by_state.emplace(entry.name, &entry);
+  }
+  std::vector<PlacedExpression> result;
+  for (const Number& state : description.states) {
+    result.push_back(placed(description, *by_state.at(state.name), "derivative of"));
+  }
+  return result;
+}
+
+std::vector<PlacedExpression> placed_outputs(const EquationsDescription& description) {
+  std::vector<PlacedExpression> result;
+  for (const Text& entry : description.outputs) {
+    result.push_back(placed(description, entry, "output"));
+  }
+  return result;
+}
+
+}  // namespace
+
+EquationsModel::EquationsModel(const EquationsDescription& description)
+    : interface_(make_interface(checked(description))),
+      point_(1 + interface_.states.size() + interface_.inputs.size()),
+      derivatives_(placed_derivatives(description), names(description)),
+      outputs_(placed_outputs(description), names(description)) {}
+
+ExpressionNames EquationsModel::names(const EquationsDescription& description) {
+  ExpressionNames result;
+  double* place = point_.data();
+  result.variables.emplace("t", place++);
+  for (const Number& state : description.states) {
+    result.variables.emplace(state.name, place++);
+  }
+  for (const Number& input : description.inputs) {
+    result.variables.emplace(input.name, place++);
+  }
+  for (const Number& parameter : description.parameters) {
+    result.constants.emplace(parameter.name, *parameter.value);
+  }
+  return result;
+}
+
+void EquationsModel::move_to(double t, std::span<const double> x, std::span<const double> u) {
+  point_[0] = t;
+  std::copy(u.begin(), u.end(), std::copy(x.begin(), x.end(), point_.begin() + 1));
+}
+
+void EquationsModel::derivatives(double t, std::span<const double> x, std::span<const double> u,
+                                 std::span<double> dxdt) {
+  move_to(t, x, u);
+  derivatives_.evaluate(dxdt);
+}
+
+void EquationsModel::outputs(double t, std::span<const double> x, std::span<const double> u,
+                             std::span<double> y) {
+  move_to(t, x, u);
+  outputs_.evaluate(y);
+}
+
+}  // namespace concord

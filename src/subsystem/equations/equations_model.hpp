@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/ode_model.hpp"
+#include "subsystem/equations/expression_list.hpp"
+
+namespace concord {
+
+/// An ODE as its user wrote it: names, values and expressions with where they stand
+/// ("two_mass.yaml:12").
+struct EquationsDescription {
+  struct Number {
+    std::string name;
+    std::optional<double> value;  ///< only an input may lack it
+    std::string location;
+  };
+  struct Text {
+    std::string name;
+    std::string text;
+    std::string location;
+  };
+
+  std::string subsystem;
+  std::string location;
+  std::vector<Number> parameters, inputs, states;
+  std::vector<Text> derivatives;  ///< one per state, in any order
+  std::vector<Text> outputs;
+  std::vector<Text> units;  ///< of parameters, inputs, states and outputs by name
+};
+
+/// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters.
+class EquationsModel : public OdeModel {
+ public:
+  /// Throws InputError (location, subsystem, variable, what is wrong, what is known) for names that
+  /// clash, a state without derivative or the reverse, units of unknown names, and expressions
+  /// that cannot be read.
+  explicit EquationsModel(const EquationsDescription& description);
+  EquationsModel(const EquationsModel&) = delete;
+  EquationsModel& operator=(const EquationsModel&) = delete;
+
+  /// Feedthrough: the inputs that stand in an output's expression.
+  OdeInterface interface() const override { return interface_; }
+
+  void derivatives(double t, std::span<const double> x, std::span<const double> u,
+                   std::span<double> dxdt) override;
+  void outputs(double t, std::span<const double> x, std::span<const double> u,
+               std::span<double> y) override;
+
+ private:
+  ExpressionNames names(const EquationsDescription& description);
+  void move_to(double t, std::span<const double> x, std::span<const double> u);
+
+  OdeInterface interface_;
+  std::vector<double> point_;  ///< t, x, u: what the compiled expressions read
+  ExpressionList derivatives_, outputs_;
+};
+
+}  // namespace concord

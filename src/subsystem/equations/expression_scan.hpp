@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace concord {
+
+/// A name in an expression. Names may have parts joined by dots ("left.x").
+struct NameUse {
+  std::string name;
+  std::size_t position;  ///< of its first character, counted from 0
+  bool called;           ///< a parenthesis follows
+};
+
+/// The names that `text` uses, in their order, each as often as it stands there.
+std::vector<NameUse> names_used(std::string_view text);
+
+/// Something wrong that is visible without knowing any name.
+struct ScanProblem {
+  std::size_t position;  ///< counted from 0
+  std::string message;   ///< empty: nothing is wrong
+};
+
+/// Looks for what an expression must not contain: characters that mean nothing, assignments, and
+/// parentheses or commas that would break out of a list of expressions.
+ScanProblem find_problem(std::string_view text);
+
+}  // namespace concord

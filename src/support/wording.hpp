@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace concord {
+
+/// Whether `text` is a name of the model file: letters, digits, `_`, not starting with a digit.
+bool is_name(std::string_view text);
+
+/// The finite number that the whole of `text` spells in YAML (12, -1e4, .5, +3., 0x1f, 0o17), or
+/// nothing. The locale has no influence.
+std::optional<double> parse_number(std::string_view text);
+
+/// "did you mean 'spring'? known names: mass, spring", where `what` is "names"; long lists are cut.
+std::string known(std::string_view what, const std::string& found,
+                  std::span<const std::string> candidates);
+
+/// `text` in quotes, cut where it is long and with control characters replaced: for error messages.
+std::string in_quotes(std::string_view text);
+
+}  // namespace concord
