@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "concord/ode_model.hpp"
 #include "subsystem/subsystem.hpp"
@@ -14,11 +16,16 @@ namespace concord {
 ///
 /// f and g return false where the model throws RecoverableFailure or gives inf or NaN; the reason
 /// of the last such call stays available. Other exceptions pass. Nothing is allocated on success.
+///
+/// f at the two ends of the current macro-step is remembered: integrators, output derivatives, the
+/// next macro-step and repetitions of this one ask for the same (t, x, u) there.
 class CheckedModel {
  public:
   /// `description` must outlive this object; it provides sizes and the names in messages.
-  CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description)
-      : model_(std::move(model)), description_(description) {}
+  CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description);
+
+  /// The macro-step at whose ends f is remembered from here on.
+  void remember_at(const MacroStep& step) { ends_ = step; }
 
   std::size_t state_count() const { return description_.states.size(); }
   std::size_t input_count() const { return description_.inputs.size(); }
@@ -49,12 +56,24 @@ class CheckedModel {
     std::string text;
   };
 
+  /// One remembered evaluation of f.
+  struct Known {
+    double t = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> x, u, f;
+  };
+
+  bool recall(const Known& known, double t, std::span<const double> x, std::span<const double> u,
+              std::span<double> dxdt) const;
+  static void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
+                       std::span<const double> dxdt);
   bool finite(std::span<const double> values, Culprit culprit, double t);
   void note_thrown(double t, const char* text);
 
   std::unique_ptr<OdeModel> model_;
   const SubsystemDescription& description_;
   std::int64_t rhs_evaluations_ = 0;
+  MacroStep ends_;
+  Known at_begin_, at_end_;
   Failure failure_;
 };
 

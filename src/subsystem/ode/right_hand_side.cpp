@@ -17,7 +17,7 @@ int RightHandSide::evaluate(double tau, std::span<const double> x,
       last_failed_ = false;
       return unrecoverable;
     }
-    last_failed_ = !model_.f(begin_ + tau, x, inputs_at(tau), dxdt);
+    last_failed_ = !model_.f(time_at(tau), x, inputs_at(tau), dxdt);
     if (last_failed_) failed_tau_ = tau;
     return last_failed_ ? recoverable : ok;
   });
@@ -33,8 +33,8 @@ int RightHandSide::state_jacobian(double tau, std::span<const double> x,
     const Jacobians all{scratch.subspan(0, n_st * n_st), scratch.subspan(n_st * n_st, n_st * n_in),
                         scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
                         scratch.subspan(n_st * (n_st + n_in + n_out), n_out * n_in)};
-    if (!model_.jacobians(begin_ + tau, x, inputs_at(tau), all)) {
-      difference_jacobian(begin_ + tau, x, f_at_x, scale, f_x);
+    if (!model_.jacobians(time_at(tau), x, inputs_at(tau), all)) {
+      difference_jacobian(time_at(tau), x, f_at_x, scale, f_x);
       return last_failed_ ? recoverable : ok;
     }
     for (std::size_t i = 0; i < n_st; ++i)

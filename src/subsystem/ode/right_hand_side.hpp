@@ -23,8 +23,10 @@ class RightHandSide {
 
   /// `inputs` must stay valid until the macro-step is done.
   void begin_step(const MacroStep& step, std::span<const Polynomial> inputs) {
-    begin_ = step.begin;
+    step_ = step;
+    size_ = step.size();
     inputs_ = inputs;
+    model_.remember_at(step);
   }
 
   /// dxdt = f at tau (seconds since the macro-step's begin); never throws.
@@ -47,7 +49,7 @@ class RightHandSide {
   bool last_failed() const { return last_failed_; }
   /// Where the last failed evaluation was asked for.
   double failed_tau() const { return failed_tau_; }
-  double begin() const { return begin_; }
+  double begin() const { return step_.begin; }
   const CheckedModel& model() const { return model_; }
 
   /// Throws what a callback threw, if anything.
@@ -55,13 +57,15 @@ class RightHandSide {
 
  private:
   std::span<const double> inputs_at(double tau);
+  double time_at(double tau) const { return tau == size_ ? step_.end : step_.begin + tau; }
   void difference_jacobian(double t, std::span<const double> x, std::span<const double> f_at_x,
                            double scale, std::span<double> f_x);
 
   CheckedModel& model_;
   CallbackGuard guard_;
   std::span<const Polynomial> inputs_;
-  double begin_ = 0.0;
+  MacroStep step_;
+  double size_ = 0.0;
   std::int64_t limit_ = std::numeric_limits<std::int64_t>::max();
   bool last_failed_ = false;
   double failed_tau_ = 0.0;
