@@ -12,6 +12,9 @@ namespace concord {
 int run_command(Model model, const std::string& command_line);
 int check_command(Model model);
 
+/// The program's arguments as one line, for the results file.
+std::string command_line_of(int argc, char** argv);
+
 /// Help texts.
 std::string program_help();
 std::string run_help();

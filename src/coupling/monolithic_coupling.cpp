@@ -1,7 +1,7 @@
 #include "coupling/monolithic_coupling.hpp"
 
 #include "concord/errors.hpp"
-#include "subsystem/ode/ode_subsystem.hpp"
+#include "subsystem/ode_subsystem.hpp"
 
 namespace concord {
 namespace {

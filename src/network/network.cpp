@@ -78,6 +78,26 @@ std::size_t require(const Index& index, const Model& model, const std::string& n
   return found->second;
 }
 
+UnitConversion require_conversion(const ConnectionEntry& connection, const std::string& from,
+                                  const std::string& to) {
+  const auto result = unit_conversion(from, to);
+  if (const auto* conversion = std::get_if<UnitConversion>(&result)) {
+    return *conversion;
+  }
+  const std::string place = at(connection.location) + connection.from + " [" + from + "] -> " +
+                            connection.to + " [" + to + "]: ";
+  switch (std::get<UnitProblem>(result)) {
+    case UnitProblem::unknown_from:
+      throw InputError(place + "unknown unit '" + from + "'; correct it or leave it out");
+    case UnitProblem::unknown_to:
+      throw InputError(place + "unknown unit '" + to + "'; correct it or leave it out");
+    case UnitProblem::different_dimensions:
+      break;
+  }
+  throw InputError(place + "the units don't match: '" + from + "' cannot be converted to '" + to +
+                   "'; correct the connection or the units");
+}
+
 std::size_t block_of(const std::vector<std::size_t>& offset, std::size_t index) {
   return static_cast<std::size_t>(std::upper_bound(offset.begin(), offset.end(), index) -
                                   offset.begin()) -
@@ -132,9 +152,7 @@ void Network::connect(const Model& model) {
     const auto& target = model.subsystems[to].description.inputs[input - input_offset_[to]];
     links_[input] = Link{output};
     if (source.unit != target.unit && !source.unit.empty() && !target.unit.empty()) {
-      const auto conversion = require_unit_conversion(
-          source.unit, target.unit,
-          at(connection.location) + connection.from + " -> " + connection.to);
+      const auto conversion = require_conversion(connection, source.unit, target.unit);
       links_[input] = Link{output, conversion.factor, conversion.offset};
     }
   }

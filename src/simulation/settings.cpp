@@ -243,7 +243,7 @@ Method read_method() {
   return method;
 }
 
-Settings read_settings(Model& model) {
+Settings read_settings_for_check(Model& model) {
   refuse_unknown_options(model);
   Settings settings;
   settings.method = read_method();
@@ -259,6 +259,11 @@ Settings read_settings(Model& model) {
   settings.monitor = options::flag("cosim_monitor").value_or(false);
   settings.view = options::flag("cosim_view").value_or(false);
   read_subsystems(model, settings);
+  return settings;
+}
+
+Settings read_settings(Model& model) {
+  Settings settings = read_settings_for_check(model);
   require_capabilities(settings.method, model);
   return settings;
 }

@@ -47,6 +47,10 @@ const std::vector<OptionSpec>& option_table();
 /// descriptions. Throws InputError.
 Settings read_settings(Model& model);
 
+/// The same without asking whether the subsystems can do what the method needs: `concord check`
+/// explains that.
+Settings read_settings_for_check(Model& model);
+
 /// The method of the -cosim_type, -cosim_hold, ... options alone. Throws InputError.
 Method read_method();
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "subsystem/ode/ode_subsystem.hpp"
+#include "subsystem/ode_subsystem.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "subsystem/ode/ode_subsystem.hpp"
+#include "subsystem/ode_subsystem.hpp"
 
 #include <algorithm>
 #include <chrono>
