@@ -7,6 +7,7 @@ namespace concord {
 ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems)
     : subsystems_(subsystems),
       order_(method.hold_order),
+      makes_consistent_(method.consistent_outputs && subsystems.network().has_feedthrough()),
       consistent_(subsystems),
       history_(subsystems.n_inputs(), method.hold_order) {}
 
@@ -32,7 +33,7 @@ CouplingReport ExplicitCoupling::solve(const MacroStep& step, const Communicatio
   Outcome outcome = subsystems_.advance(step, trial.polynomials, InputContinuity::broken,
                                         Wanted::values, trial.outputs);
   subsystems_.exchange(trial.outputs, trial.inputs);
-  if (subsystems_.network().has_feedthrough()) {
+  if (makes_consistent_) {
     CommunicationPointEvaluation evaluation(subsystems_);
     const Outcome consistency =
         consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);

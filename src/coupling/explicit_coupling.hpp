@@ -7,7 +7,9 @@ namespace concord {
 
 /// Solve `none`: inputs from the past, every subsystem integrated once, no solver object.
 ///
-/// Order k + 1 for hold order k (Moshagen; Arnold 2012), one less with direct feedthrough.
+/// Order k + 1 for hold order k (Moshagen; Arnold 2012). Outputs with direct feedthrough come from
+/// the held inputs, as from a black box, unless method.consistent_outputs asks for them to be
+/// evaluated again.
 class ExplicitCoupling : public Coupling {
  public:
   ExplicitCoupling(const Method& method, RankNetwork& subsystems);
@@ -22,6 +24,7 @@ class ExplicitCoupling : public Coupling {
 
   RankNetwork& subsystems_;
   int order_;
+  bool makes_consistent_;
   ConsistentInputs consistent_;
   SignalHistory history_;
 };

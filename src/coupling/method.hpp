@@ -24,6 +24,9 @@ struct Method {
   double rtol = 1e-6;  ///< eps_rel of the coupling
   double atol = 1e-6;  ///< eps_abs of the coupling, in the input's unit
   int max_it = 50;     ///< m_max
+  /// Explicit methods: evaluate outputs with direct feedthrough again with the new inputs, instead
+  /// of keeping what the held inputs gave.
+  bool consistent_outputs = false;
 
   bool rolls_back() const { return solve == Solve::snes; }
 };

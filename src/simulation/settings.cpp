@@ -59,6 +59,8 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_rtol", "1e-6", "", "relative coupling tolerance", {}},
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
+      {"cosim_consistent_outputs", "false", "",
+       "explicit methods: evaluate direct feedthrough again with the new inputs", {}},
       {"cosim_start", "the model's", "s", "start time", {}},
       {"cosim_stop", "the model's", "s", "stop time", {}},
       {"cosim_output", "<model>.h5", "", "results file", {}},
@@ -237,6 +239,8 @@ Method read_method() {
   method.rtol = options::positive("cosim_rtol").value_or(method.rtol);
   method.atol = options::positive("cosim_atol").value_or(method.atol);
   method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
+  method.consistent_outputs =
+      options::flag("cosim_consistent_outputs").value_or(method.consistent_outputs);
   if (const auto reason = contradiction(method)) {
     throw InputError(*reason);
   }

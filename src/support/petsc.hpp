@@ -1,5 +1,6 @@
 #pragma once
 
+#include <petscsf.h>
 #include <petscsnes.h>
 
 #include <stdexcept>
