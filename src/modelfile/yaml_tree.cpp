@@ -24,7 +24,13 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add(YamlNode::Kind::null, mark, anchor);
+    YamlNode& node = add(YamlNode::Kind::null, mark, anchor);
+    // A value that is missing is reported where the next token stands; its key is the place.
+    const bool is_value = !open_.empty() && open_.back()->kind == YamlNode::Kind::map &&
+                          open_.back()->children.size() % 2 == 0;
+    if (is_value) {
+      node.line = open_.back()->children[open_.back()->children.size() - 2]->line;
+    }
   }
 
   void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t anchor) override {
