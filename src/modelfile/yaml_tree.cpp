@@ -1,5 +1,6 @@
 #include "modelfile/yaml_tree.hpp"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
@@ -145,6 +146,8 @@ YamlDocument parse_yaml(const std::string& text, const std::string& source) {
       fail(source, second.root->line,
            "a second YAML document begins before here; a model file is one: remove the '---'");
     }
+  } catch (const YAML::DeepRecursion& error) {
+    fail(source, error.mark.line + 1, "this nests too deeply for a model file");
   } catch (const YAML::Exception& error) {
     fail(source, error.mark.line + 1,
          "this is not valid YAML: " + error.msg +

@@ -250,6 +250,7 @@ TEST_F(ModelFile, that_nests_deeply_or_refers_to_itself_is_an_error) {
     }
     EXPECT_NE(error(text), "no error") << part;
   }
+  EXPECT_EQ(error(std::string(20000, '[')), "m.yaml:1: this nests too deeply for a model file");
   EXPECT_NE(error("&a {name: x, experiment: *a, subsystems: *a}\n"), "no error");
   EXPECT_NE(error("experiment: {stop: 1}\nsubsystems: &s {a: {equations: *s}}\n"), "no error");
 }
