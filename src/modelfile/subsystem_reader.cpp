@@ -9,7 +9,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/equations/equations_model.hpp"
 #include "subsystem/native/native_model.hpp"
-#include "subsystem/ode/ode_subsystem.hpp"
+#include "subsystem/ode_subsystem.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 

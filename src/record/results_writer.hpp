@@ -16,10 +16,11 @@ namespace concord {
 
 /// The columns of one dataset that this rank writes.
 struct RecordedColumns {
-  std::size_t total = 0;                 ///< columns of the dataset, over all ranks
-  std::vector<std::string> names;        ///< all `total` of them, in model-file order
-  std::vector<std::string> units;        ///< all `total` of them
-  std::vector<std::size_t> column;       ///< global column of each of this rank's columns, ascending
+  bool recorded = true;             ///< false leaves the group out of the file
+  std::size_t total = 0;            ///< columns of the dataset, over all ranks
+  std::vector<std::string> names;   ///< all `total` of them, in model-file order
+  std::vector<std::string> units;   ///< all `total` of them
+  std::vector<std::size_t> column;  ///< global column of each of this rank's columns, ascending
   std::vector<std::size_t> local_index;  ///< where this rank finds it in its own arrays
 };
 
@@ -29,11 +30,11 @@ struct ResultsLayout {
   std::string command_line;
   std::string petsc_options;
   RecordedColumns outputs, inputs, states;
-  bool polynomials = false;                    ///< /inputs/polynomials for the columns of `inputs`
-  std::vector<std::string> subsystem_names;    ///< all, in model-file order
+  bool polynomials = false;                  ///< /inputs/polynomials for the columns of `inputs`
+  std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;
   std::vector<int> subsystem_ranks;
-  std::vector<std::size_t> own_subsystems;     ///< global indices of this rank's subsystems
+  std::vector<std::size_t> own_subsystems;  ///< global indices of this rank's subsystems
 };
 
 /// One row: this rank's arrays at a communication point, whole (the layout picks the columns).
@@ -60,11 +61,17 @@ struct StepStatistics {
 enum class RunStatus { running, completed, interrupted, failed };
 
 /// Writes the results file of contract section 5, all ranks together, in large buffered writes.
-/// Every member function is collective. Layout: src/record/FORMAT.md.
+/// Every member function, the destructor too, is collective. Layout: src/record/FORMAT.md.
+///
+/// The file is touched only by flush, by close and by an append that fills the buffer, so a killed
+/// run leaves what these wrote. A write error is a SimulationError on every rank alike; the file
+/// then keeps the rows written before. Destroyed without close, the file stays "running" and rows
+/// not yet written are dropped.
 class ResultsWriter {
  public:
   /// Creates the file; throws InputError (on every rank alike) when it cannot be written or when a
-  /// file that isn't a results file of this model is in the way.
+  /// file that isn't a results file of this model is in the way. A results file of this model is
+  /// replaced, in one go, when the new one is complete.
   ResultsWriter(MPI_Comm comm, const std::filesystem::path& path, const ResultsLayout& layout);
   ~ResultsWriter();
 
@@ -75,7 +82,9 @@ class ResultsWriter {
   /// Everything appended so far is on disk, and the file opens even if the program is killed now.
   void flush();
 
-  /// Counters of this rank's own subsystems, in the order of layout.own_subsystems.
+  /// Writes the rest, the status and the counters of this rank's own subsystems, in the order of
+  /// layout.own_subsystems. May follow a SimulationError of append or flush (then the rows that
+  /// could not be written are left out).
   void close(RunStatus status, std::span<const Counters> own_counters);
 
  private:

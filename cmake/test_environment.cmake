@@ -1,0 +1,12 @@
+# For every test that starts MPI programs: as root, with more ranks than cores, without Open MPI's
+# remarks on containers, and without binding every run to the same first cores. With sanitizers, leaks
+# are not looked for: Open MPI and its parts leave many.
+#   set_tests_properties(name PROPERTIES ENVIRONMENT "${CONCORD_TEST_ENVIRONMENT}" PROCESSORS 2)
+set(CONCORD_TEST_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_hwloc_base_binding_policy=none
+  OMPI_MCA_btl_vader_single_copy_mechanism=none
+  OMP_NUM_THREADS=1
+  ASAN_OPTIONS=detect_leaks=0)

@@ -1,0 +1,113 @@
+#include <cstdio>
+
+#include "cli/commands.hpp"
+#include "network/strong_components.hpp"
+#include "simulation/settings.hpp"
+#include "support/petsc.hpp"
+
+namespace concord {
+namespace {
+
+const char* yes(bool value) { return value ? "yes" : "no"; }
+
+void print_subsystems(const Model& model) {
+  std::printf("subsystems:\n");
+  for (const auto& entry : model.subsystems) {
+    const auto& d = entry.description;
+    const auto& c = d.capabilities;
+    std::printf("  %s (%s): %zu inputs, %zu states, %zu outputs\n", d.name.c_str(), d.kind.c_str(),
+                d.inputs.size(), d.states.size(), d.outputs.size());
+    std::printf("    polynomial inputs %s, output derivatives %s, states %s, state derivatives %s,\n"
+                "    linearization %s, rollback %s, equations %s\n",
+                yes(c.polynomial_inputs), yes(c.output_derivatives), yes(c.states),
+                yes(c.state_derivatives), yes(c.linearization), yes(c.rollback), yes(c.equations));
+  }
+}
+
+void print_connections(const Network& network) {
+  std::printf("connections:\n");
+  for (std::size_t i = 0; i < network.n_inputs(); ++i) {
+    const auto& link = network.links()[i];
+    if (!link) {
+      std::printf("  (start value) -> %s\n", network.input_names()[i].c_str());
+      continue;
+    }
+    std::printf("  %s -> %s", network.output_names()[link->output].c_str(),
+                network.input_names()[i].c_str());
+    if (link->factor != 1.0 || link->offset != 0.0) {
+      std::printf(" (times %.12g, plus %.12g: units)", link->factor, link->offset);
+    }
+    std::printf("\n");
+  }
+}
+
+void print_feedthrough(const Network& network) {
+  std::printf("direct feedthrough:\n");
+  for (const auto& [output, input] : network.feedthrough()) {
+    std::printf("  %s -> %s\n", network.input_names()[input].c_str(),
+                network.output_names()[output].c_str());
+  }
+  if (network.feedthrough().empty()) {
+    std::printf("  none\n");
+  }
+  std::printf("algebraic loops:\n");
+  for (const auto& component : network.components()) {
+    if (component.loop) {
+      std::printf("  %s\n", network.describe_loop(component).c_str());
+    }
+  }
+  if (!network.has_loops()) {
+    std::printf("  none\n");
+  }
+}
+
+/// Subsystems in an order in which each comes after those whose outputs its own outputs depend on
+/// directly; members of a loop in braces.
+void print_order(const Model& model, const Network& network) {
+  std::vector<std::vector<std::size_t>> successors(network.n_subsystems());
+  for (const auto& [output, input] : network.feedthrough()) {
+    if (const auto& link = network.links()[input]) {
+      successors[network.subsystem_of_output(link->output)].push_back(
+          network.subsystem_of_output(output));
+    }
+  }
+  std::printf("execution order:");
+  for (const auto& group : strong_components(successors)) {
+    std::printf(group.size() > 1 ? " {" : "");
+    for (const std::size_t k : group) {
+      std::printf(" %s", model.subsystems[k].description.name.c_str());
+    }
+    std::printf(group.size() > 1 ? " }" : "");
+  }
+  std::printf("\n");
+}
+
+void print_methods(const Model& model) {
+  std::printf("methods:\n");
+  for (const auto& method : method_presets()) {
+    const auto missing = missing_capabilities(method, model);
+    std::printf("  %-18s %s\n", method.type.c_str(),
+                missing.empty() ? "can run" : ("cannot run: " + joined(missing, "; ")).c_str());
+  }
+}
+
+}  // namespace
+
+int check_command(Model model) {
+  const Network network(model);
+  const Settings settings = read_settings_for_check(model);
+  int rank = 0;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  if (rank != 0) {
+    return 0;
+  }
+  std::printf("model %s: t in [%g, %g] s\n", model.name.c_str(), settings.start, settings.stop);
+  print_subsystems(model);
+  print_connections(network);
+  print_feedthrough(network);
+  print_order(model, network);
+  print_methods(model);
+  return 0;
+}
+
+}  // namespace concord

@@ -1,0 +1,92 @@
+#include "cli/command_line.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/compare.hpp"
+#include "cli/export.hpp"
+#include "cli/plot.hpp"
+#include "cli/session.hpp"
+#include "concord/errors.hpp"
+#include "modelfile/model_file.hpp"
+#include "support/options.hpp"
+
+namespace concord {
+namespace {
+
+bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
+
+int print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+/// `concord run MODEL -options`: the model file, then options only.
+std::string model_argument(int argc, char** argv) {
+  const std::string command = argv[1];
+  if (argc < 3 || argv[2][0] == '-') {
+    throw InputError("concord " + command + " needs a model file: concord " + command +
+                     " MODEL [-options]" + (argc < 3 ? "" : "; found '" + std::string(argv[2]) +
+                                                               "' in its place"));
+  }
+  if (argc > 3 && argv[3][0] != '-') {
+    throw InputError("concord " + command + ": found '" + std::string(argv[3]) +
+                     "' after the model file; only options (-name value) may follow");
+  }
+  return argv[2];
+}
+
+int model_command(int argc, char** argv) {
+  const std::string command = argv[1];
+  return in_session(argc, argv, [&] {
+    Model model = read_model_file(model_argument(argc, argv));
+    return command == "run" ? run_command(std::move(model), command_line_of(argc, argv))
+                            : check_command(std::move(model));
+  });
+}
+
+int unknown(const std::string& command) {
+  const std::vector<std::string> known = {"run", "check", "compare", "export", "plot"};
+  const auto similar = nearest(command, known);
+  throw InputError("unknown command '" + command + "'" +
+                   (similar ? "; did you mean '" + *similar + "'?" : "") +
+                   " Commands: " + joined(known) + "; see concord --help");
+}
+
+}  // namespace
+
+std::string command_line_of(int argc, char** argv) {
+  return joined(std::vector<std::string>(argv, argv + argc), " ");
+}
+
+int command_line(int argc, char** argv) {
+  if (argc < 2) {
+    print(program_help());
+    return without_session([]() -> int { throw InputError("no command given"); });
+  }
+  const std::string command = argv[1];
+  const std::vector<std::string> rest(argv + 2, argv + argc);
+  const bool help = !rest.empty() && is_help(rest.front());
+  if (is_help(command)) {
+    return print(program_help());
+  }
+  if (command == "--version") {
+    return print("concord " CONCORD_VERSION "\n");
+  }
+  if (command == "run" || command == "check") {
+    return help ? print(run_help()) : model_command(argc, argv);
+  }
+  return without_session([&] {
+    if (command == "compare") {
+      return compare_command(rest);
+    }
+    if (command == "export") {
+      return export_command(rest);
+    }
+    return command == "plot" ? plot_command(rest) : unknown(command);
+  });
+}
+
+}  // namespace concord

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "network/model.hpp"
+
+namespace concord {
+
+/// The commands of `concord`, each returning the exit code; wrong input is an InputError.
+/// run, check: after MPI and PETSc are up, on every rank.
+int run_command(Model model, const std::string& command_line);
+int check_command(Model model);
+
+/// The program's arguments as one line, for the results file.
+std::string command_line_of(int argc, char** argv);
+
+/// Help texts.
+std::string program_help();
+std::string run_help();
+
+}  // namespace concord

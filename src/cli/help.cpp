@@ -1,0 +1,52 @@
+#include "cli/commands.hpp"
+#include "simulation/settings.hpp"
+
+namespace concord {
+namespace {
+
+constexpr std::size_t column = 34;
+
+std::string padded(std::string text) {
+  text.resize(std::max(column, text.size() + 1), ' ');
+  return text;
+}
+
+std::string option_lines() {
+  std::string text;
+  for (const auto& option : option_table()) {
+    std::string line = padded("  -" + option.name) + option.help;
+    if (!option.allowed.empty()) {
+      line += ": " + joined(option.allowed);
+    }
+    line += " (default " + option.default_value + (option.unit.empty() ? "" : ", unit ") +
+            option.unit + ")";
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string program_help() {
+  return "Concord: parallel implicit co-simulation.\n\n"
+         "  mpirun -n R concord run MODEL [-options]    simulate; also runs without mpirun\n"
+         "  concord check MODEL [-options]              validate and explain a model\n"
+         "  concord compare A.h5 B.h5 [--variables V]   error of A against B\n"
+         "  concord export RESULT.h5 [--variables V] [-o out.csv]\n"
+         "  concord plot RESULT.h5 [--variables V] [-o out.png]\n"
+         "  concord COMMAND --help, concord --version\n\n"
+         "MODEL is a YAML model file. Exit codes: 0 done; 1 the simulation failed; 2 the input is\n"
+         "wrong; 3 stopped early by a signal or a time limit.\n\n"
+         "Options of run and check (PETSc options database: defaults, -options_file, command "
+         "line):\n" +
+         option_lines() + padded("  -subsystem_<name>_...") +
+         "any -subsystem_ option for one subsystem\n" +
+         padded("  -snes_*, -ksp_*, -pc_*") +
+         "PETSc's options of the coupling solve\n" + padded("  -loop_snes_*, -loop_ksp_*") +
+         "PETSc's options of algebraic loops at one point in time\n" +
+         padded("  -log_view, -help, -options_left") + "PETSc's own\n";
+}
+
+std::string run_help() { return program_help(); }
+
+}  // namespace concord

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+
+#include "simulation/settings.hpp"
+#include "simulation/step_report.hpp"
+
+namespace concord {
+
+/// -cosim_monitor: a line per macro-step, in the manner of PETSc's monitors. Rank 0 only.
+class StepMonitor : public StepObserver {
+ public:
+  void step_accepted(const StepReport& report) override;
+};
+
+/// -cosim_progress: one line, rewritten on a terminal and repeated every few seconds elsewhere,
+/// with the share done and the time left. Rank 0 only.
+class ProgressLine : public StepObserver {
+ public:
+  ProgressLine(double start, double stop);
+  ~ProgressLine() override;
+  void step_accepted(const StepReport& report) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void print(double time, double elapsed);
+
+  double start_, stop_;
+  bool terminal_;
+  Clock::time_point began_;
+  Clock::time_point next_;
+};
+
+/// What the whole run has cost.
+struct RunSummary : StepObserver {
+  std::int64_t steps = 0;
+  std::int64_t rejections = 0;
+  std::int64_t evaluations = 0;
+  std::int64_t iterations = 0;
+  double smallest_step = 0.0;
+  double largest_step = 0.0;
+  void step_accepted(const StepReport& report) override;
+};
+
+}  // namespace concord

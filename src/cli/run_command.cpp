@@ -1,0 +1,193 @@
+#include <csignal>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/monitors.hpp"
+#include "concord/errors.hpp"
+#include "record/recorder.hpp"
+#include "simulation/macro_step.hpp"
+#include "support/agreement.hpp"
+#include "support/log_events.hpp"
+
+namespace concord {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int stopped_early = 3;
+constexpr double flush_interval = 10.0;  // seconds of wall time
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+void request_stop(int number) { stop_signal = number; }
+
+/// What rank 0's clock and any rank's signals ask for after a macro-step.
+enum Request : int { go_on = 0, flush_now = 1, stop_now = 2 };
+
+class Run {
+ public:
+  Run(Model model, const std::string& command_line)
+      : model_(std::move(model)),
+        settings_(read_settings(model_)),
+        network_(model_),
+        share_(network_, size_of(PETSC_COMM_WORLD)),
+        whole_(network_, 1),
+        replicated_(settings_.method.solve == Solve::monolithic) {
+    together(PETSC_COMM_WORLD, [&] {
+      subsystems_ = std::make_unique<RankNetwork>(
+          replicated_ ? PETSC_COMM_SELF : PETSC_COMM_WORLD, model_, network_,
+          replicated_ ? whole_ : share_, settings_.subsystems);
+    });
+    make_stepper();
+    recorder_ = std::make_unique<Recorder>(PETSC_COMM_WORLD, model_, settings_, *subsystems_,
+                                           share_, stepper_->coupling(), command_line);
+    add_observers();
+  }
+
+  int go() {
+    for (const int number : {SIGTERM, SIGUSR1}) {
+      std::signal(number, request_stop);
+    }
+    if (settings_.view) {
+      view();
+    }
+    try {
+      together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
+      recorder_->start(stepper_->point());
+      advance_to_stop();
+    } catch (const SimulationError&) {
+      recorder_->close(RunStatus::failed);
+      throw;
+    }
+    const bool completed = stepper_->finished();
+    recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
+    observers_.clear();
+    if (rank_ == 0) {
+      print_summary(completed);
+    }
+    return completed ? 0 : stopped_early;
+  }
+
+ private:
+  static int size_of(MPI_Comm comm) {
+    int size = 1;
+    MPI_Comm_size(comm, &size);
+    return size;
+  }
+
+  /// PETSc refuses options it cannot use (an unknown -snes_type) while objects are made.
+  void make_stepper() {
+    try {
+      stepper_ = std::make_unique<MacroStepper>(settings_, *subsystems_);
+    } catch (const PetscFailure& failure) {
+      throw InputError(std::string(failure.what()) + "; look at the -snes_, -ksp_ and -pc_ options");
+    }
+  }
+
+  void add_observers() {
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank_);
+    observers_.push_back(recorder_.get());
+    observers_.push_back(&summary_);
+    if (settings_.monitor && rank_ == 0) {
+      owned_.push_back(std::make_unique<StepMonitor>());
+      observers_.push_back(owned_.back().get());
+    }
+    if (settings_.progress && rank_ == 0) {
+      owned_.push_back(std::make_unique<ProgressLine>(settings_.start, settings_.stop));
+      observers_.push_back(owned_.back().get());
+    }
+  }
+
+  void advance_to_stop() {
+    while (!stepper_->finished()) {
+      const StepReport& report = stepper_->advance();
+      for (StepObserver* observer : observers_) {
+        observer->step_accepted(report);
+      }
+      const int request = agree_on_largest(PETSC_COMM_WORLD, own_request(report.index));
+      if (request == flush_now) {
+        recorder_->flush();
+      }
+      if (request == stop_now) {
+        return;
+      }
+    }
+  }
+
+  int own_request(std::int64_t index) {
+    if (stop_signal != 0) {
+      return stop_now;
+    }
+    constexpr std::int64_t clock_every = 16;
+    if (rank_ != 0 || (index % clock_every != 0 && !settings_.time_limit)) {
+      return go_on;
+    }
+    const auto now = Clock::now();
+    if (settings_.time_limit &&
+        std::chrono::duration<double>(now - began_).count() > *settings_.time_limit) {
+      return stop_now;
+    }
+    if (std::chrono::duration<double>(now - flushed_).count() > flush_interval) {
+      flushed_ = now;
+      return flush_now;
+    }
+    return go_on;
+  }
+
+  void view() const {
+    if (rank_ == 0) {
+      std::printf("model %s: %zu subsystems, %zu connections, t in [%g, %g] s\n",
+                  model_.name.c_str(), network_.n_subsystems(), model_.connections.size(),
+                  settings_.start, settings_.stop);
+      std::printf("method %s: macro-step %g s, coupling rtol %g, atol %g, max_it %d\n",
+                  settings_.method.type.c_str(), settings_.step, settings_.method.rtol,
+                  settings_.method.atol, settings_.method.max_it);
+    }
+    stepper_->coupling().view();
+  }
+
+  void print_summary(bool completed) const {
+    const double wall = std::chrono::duration<double>(Clock::now() - began_).count();
+    const auto steps = static_cast<double>(std::max<std::int64_t>(summary_.steps, 1));
+    std::printf("%s: %s at t = %.9g s\n", model_.name.c_str(),
+                completed ? "completed" : "stopped early", stepper_->point().time);
+    std::printf("  method                %s\n", settings_.method.type.c_str());
+    std::printf("  macro-steps           %lld (%lld rejected), size %.6g to %.6g s\n",
+                static_cast<long long>(summary_.steps),
+                static_cast<long long>(summary_.rejections), summary_.smallest_step,
+                summary_.largest_step);
+    std::printf("  coupling evaluations  %lld, %.3f per macro-step\n",
+                static_cast<long long>(summary_.evaluations),
+                static_cast<double>(summary_.evaluations) / steps);
+    std::printf("  wall time             %.3f s on %d rank%s\n", wall, size_of(PETSC_COMM_WORLD),
+                size_of(PETSC_COMM_WORLD) == 1 ? "" : "s");
+    std::printf("  results               %s\n", settings_.record.path.c_str());
+    std::fflush(stdout);
+  }
+
+  Model model_;
+  Settings settings_;
+  Network network_;
+  Partition share_;
+  Partition whole_;
+  bool replicated_;
+  int rank_ = 0;
+  std::unique_ptr<RankNetwork> subsystems_;
+  std::unique_ptr<MacroStepper> stepper_;
+  std::unique_ptr<Recorder> recorder_;
+  RunSummary summary_;
+  std::vector<std::unique_ptr<StepObserver>> owned_;
+  std::vector<StepObserver*> observers_;
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point flushed_ = began_;
+};
+
+}  // namespace
+
+int run_command(Model model, const std::string& command_line) {
+  return Run(std::move(model), command_line).go();
+}
+
+}  // namespace concord

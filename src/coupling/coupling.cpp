@@ -1,0 +1,22 @@
+#include "coupling/coupling.hpp"
+
+#include "coupling/explicit_coupling.hpp"
+#include "coupling/implicit_coupling.hpp"
+#include "coupling/monolithic_coupling.hpp"
+
+namespace concord {
+
+std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsystems,
+                                        const SubsystemSettings& defaults) {
+  switch (method.solve) {
+    case Solve::none:
+      return std::make_unique<ExplicitCoupling>(method, subsystems);
+    case Solve::monolithic:
+      return std::make_unique<MonolithicCoupling>(subsystems, defaults);
+    case Solve::snes:
+      break;
+  }
+  return std::make_unique<ImplicitCoupling>(method, subsystems);
+}
+
+}  // namespace concord

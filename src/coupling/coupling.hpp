@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coupling/method.hpp"
+#include "network/rank_network.hpp"
+
+namespace concord {
+
+/// This rank's committed data at the communication point t_N. Only the macro-step's commit changes
+/// it.
+struct CommunicationPoint {
+  double time = 0.0;
+  double last_step = 0.0;           ///< size of the macro-step that ended here; 0 at the start
+  bool slopes_known = false;        ///< whether inputs[i].derivative may begin a hermite hold
+  std::vector<Sample> inputs;       ///< u_N, u'_N, where the next holds begin
+  std::vector<Sample> outputs;      ///< y_N, y'_N
+  std::vector<Polynomial> polynomials;  ///< inputs over the macro-step that ended here
+};
+
+/// What a coupling proposes for t_{N+1}; becomes the next CommunicationPoint when accepted.
+struct Trial {
+  std::vector<Sample> inputs;
+  std::vector<Sample> outputs;
+  std::vector<Polynomial> polynomials;
+};
+
+/// `failed`: a subsystem could not be advanced; `not_converged`: the solver gave up.
+enum class CouplingStatus { converged, not_converged, failed };
+
+/// How the coupling at one macro-step went; the same on every rank.
+struct CouplingReport {
+  CouplingStatus status = CouplingStatus::converged;
+  std::int32_t iterations = 0;
+  std::int32_t evaluations = 0;  ///< of the coupling function: integrations of all subsystems
+  std::int32_t linear_iterations = 0;
+  double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged
+};
+
+/// A coupling method at work: finds inputs and outputs at t_{N+1} and leaves the subsystems there.
+class Coupling {
+ public:
+  virtual ~Coupling() = default;
+
+  /// Before the first macro-step: consistent inputs and outputs at t_0. Throws SimulationError.
+  virtual void start(const MacroStep& first, double stop, CommunicationPoint& point) = 0;
+
+  /// Collective. With rollback, the subsystems were saved at step.begin before the call.
+  virtual CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
+                               Trial& trial) = 0;
+
+  /// The trial was accepted; `point` is the new communication point.
+  virtual void commit(const CommunicationPoint& /*point*/) {}
+
+  /// After a solve that did not converge or failed: what happened and what to do. Collective.
+  virtual std::string explain(const CouplingReport& report) = 0;
+
+  /// Where the coupling itself integrates the states (monolithic): all states and what it cost;
+  /// else empty and null, and the subsystems have them.
+  virtual std::span<const double> states() const { return {}; }
+  virtual const Counters* counters() const { return nullptr; }
+
+  /// SNES, KSP and other settings in effect (-cosim_view). Collective.
+  virtual void view() const {}
+};
+
+std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsystems,
+                                        const SubsystemSettings& defaults);
+
+}  // namespace concord

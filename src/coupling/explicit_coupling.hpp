@@ -1,0 +1,32 @@
+#pragma once
+
+#include "coupling/start.hpp"
+#include "signal/history.hpp"
+
+namespace concord {
+
+/// Solve `none`: inputs from the past, every subsystem integrated once, no solver object.
+///
+/// Order k + 1 for hold order k (Moshagen; Arnold 2012). Outputs with direct feedthrough come from
+/// the held inputs, as from a black box, unless method.consistent_outputs asks for them to be
+/// evaluated again.
+class ExplicitCoupling : public Coupling {
+ public:
+  ExplicitCoupling(const Method& method, RankNetwork& subsystems);
+  void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
+  CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
+                       Trial& trial) override;
+  void commit(const CommunicationPoint& point) override;
+  std::string explain(const CouplingReport& report) override;
+
+ private:
+  void hold(const CommunicationPoint& point, std::vector<Polynomial>& polynomials) const;
+
+  RankNetwork& subsystems_;
+  int order_;
+  bool makes_consistent_;
+  ConsistentInputs consistent_;
+  SignalHistory history_;
+};
+
+}  // namespace concord

@@ -1,0 +1,408 @@
+#include "coupling/implicit_coupling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "support/agreement.hpp"
+#include "support/log_events.hpp"
+#include "support/options.hpp"
+
+namespace concord {
+namespace {
+
+/// Perturbation of a scaled unknown in the differenced Jacobian: well above the integrators' own
+/// error, small enough for a Newton contraction of about the same size.
+constexpr double difference_step = 1e-5;
+
+/// A kept Jacobian that needs more Newton iterations than this is computed afresh.
+constexpr PetscInt patience = 3;
+
+/// Growth of the residual norm after which a solve counts as diverged.
+constexpr double diverged_factor = 1e6;
+
+}  // namespace
+
+ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems)
+    : method_(method),
+      subsystems_(subsystems),
+      parts_(unknowns_per_input(method.hold)),
+      wanted_(joins_smoothly(method.hold) ? Wanted::values_and_derivatives : Wanted::values),
+      consistent_(subsystems),
+      history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
+      gains_(subsystems, parts_),
+      fed_(subsystems.n_inputs()),
+      base_outputs_(subsystems.n_outputs()),
+      evaluated_(subsystems.connected_inputs().size() * parts_),
+      scale_values_(subsystems.connected_inputs().size() * parts_, 1.0) {
+  operator_.emplace(subsystems, gains_);
+  create_snes(method);
+}
+
+void ImplicitCoupling::create_snes(const Method& method) {
+  petsc(MatCreateVecs(operator_->matrix(), unknown_.out(), nullptr));
+  petsc(VecDuplicate(unknown_, residual_.out()));
+  petsc(VecDuplicate(unknown_, scale_.out()));
+  petsc(SNESCreate(subsystems_.comm(), snes_.out()));
+  petsc(SNESSetType(snes_, method.snes_type.c_str()));
+  petsc(SNESSetFunction(snes_, residual_, form_function, this));
+  petsc(SNESSetJacobian(snes_, operator_->matrix(), operator_->matrix(), form_jacobian, this));
+  petsc(SNESSetTolerances(snes_, PETSC_DEFAULT, PETSC_DEFAULT, 0.0, method.max_it, 1000000));
+  petsc(SNESSetConvergenceTest(snes_, converged, this, nullptr));
+  if (method.snes_type == std::string(SNESNRICHARDSON)) {
+    SNESLineSearch line_search = nullptr;
+    petsc(SNESGetLineSearch(snes_, &line_search));
+    petsc(SNESLineSearchSetType(line_search, SNESLINESEARCHBASIC));
+  }
+  choose_linear_solver();
+  petsc(SNESSetFromOptions(snes_));
+}
+
+/// The interface system is small: direct by default, redundantly on every rank or, where it is
+/// large, with a parallel factorisation. Matrix-free Newton gets GMRES.
+void ImplicitCoupling::choose_linear_solver() {
+  constexpr PetscInt small = 500;
+  KSP ksp = nullptr;
+  PC pc = nullptr;
+  petsc(SNESGetKSP(snes_, &ksp));
+  petsc(KSPGetPC(ksp, &pc));
+  if (options::has("snes_mf") || options::has("snes_mf_operator")) {
+    petsc(KSPSetType(ksp, KSPGMRES));
+  } else {
+    petsc(KSPSetType(ksp, KSPPREONLY));
+  }
+  int ranks = 1;
+  MPI_Comm_size(subsystems_.comm(), &ranks);
+  PetscInt rows = 0;
+  petsc(MatGetSize(operator_->matrix(), &rows, nullptr));
+  if (ranks == 1 || rows > small) {
+    petsc(PCSetType(pc, PCLU));
+    petsc(PCFactorSetMatSolverType(pc, ranks == 1 ? MATSOLVERPETSC : MATSOLVERMUMPS));
+  } else {
+    petsc(PCSetType(pc, PCREDUNDANT));
+  }
+}
+
+void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
+  start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
+  history_.push(point.time, point.inputs);
+}
+
+void ImplicitCoupling::commit(const CommunicationPoint& point) {
+  history_.push(point.time, point.inputs);
+}
+
+/// First guess of the inputs at t_{N+1}, left in trial.inputs.
+void ImplicitCoupling::guess(const CommunicationPoint& point, double h) {
+  const bool first = point.last_step == 0.0;
+  if (method_.predictor == Predictor::extrapolate && !first) {
+    if (method_.hold != Hold::hermite) {
+      history_.extrapolate(subsystems_.connected_inputs(), trial_->polynomials);
+    }
+    for (const std::size_t i : subsystems_.connected_inputs()) {
+      trial_->inputs[i] = method_.hold == Hold::hermite
+                              ? point.polynomials[i].at(point.last_step + h)
+                              : trial_->polynomials[i].at(h);
+    }
+    return;
+  }
+  // Back to the value at t_N: with hermite this is the second-order hold of Eguillon et al. 2019,
+  // figure 7.
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    trial_->inputs[i] = {point.inputs[i].value,
+                         point.slopes_known ? -point.inputs[i].derivative : 0.0};
+  }
+}
+
+void ImplicitCoupling::update_scale(const CommunicationPoint& point, double h) {
+  const double floor = method_.atol / method_.rtol;
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const double size = std::abs(point.inputs[connected[j]].value) + floor;
+    scale_values_[j * parts_] = size;
+    if (parts_ == 2) {
+      scale_values_[2 * j + 1] = size / h;
+    }
+  }
+  PetscScalar* s = nullptr;
+  petsc(VecGetArrayWrite(scale_, &s));
+  std::copy(scale_values_.begin(), scale_values_.end(), s);
+  petsc(VecRestoreArrayWrite(scale_, &s));
+}
+
+void ImplicitCoupling::read_unknown(Vec v) {
+  const PetscScalar* values = nullptr;
+  petsc(VecGetArrayRead(v, &values));
+  std::copy_n(values, evaluated_.size(), evaluated_.begin());
+  petsc(VecRestoreArrayRead(v, &values));
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    Sample& input = trial_->inputs[connected[j]];
+    input.value = evaluated_[j * parts_] * scale_values_[j * parts_];
+    if (parts_ == 2) {
+      input.derivative = evaluated_[2 * j + 1] * scale_values_[2 * j + 1];
+    }
+  }
+}
+
+/// One coupling evaluation with the end values in trial.inputs.
+void ImplicitCoupling::integrate() {
+  const double h = step_.size();
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    trial_->polynomials[i] = from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
+                                        point_->slopes_known);
+  }
+  if (subsystems_moved_) {
+    subsystems_.restore();
+  }
+  subsystems_moved_ = true;
+  ++evaluations_;
+  const auto continuity = joins_smoothly(method_.hold) && point_->last_step > 0.0
+                              ? InputContinuity::smooth
+                              : InputContinuity::broken;
+  const Outcome outcome = subsystems_.advance(step_, trial_->polynomials, continuity, wanted_,
+                                              trial_->outputs);
+  last_failed_ = outcome != Outcome::ok;
+  subsystems_.exchange(trial_->outputs, fed_);
+}
+
+/// A failed trial is a domain error for SNES: not a number, which every rank sees in the norm.
+void ImplicitCoupling::write_residual(Vec f) const {
+  PetscScalar* r = nullptr;
+  petsc(VecGetArrayWrite(f, &r));
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const Sample& input = trial_->inputs[connected[j]];
+    const Sample& fed = fed_[connected[j]];
+    r[j * parts_] = (input.value - fed.value) / scale_values_[j * parts_];
+    if (parts_ == 2) {
+      r[2 * j + 1] = (input.derivative - fed.derivative) / scale_values_[2 * j + 1];
+    }
+  }
+  if (last_failed_ && !connected.empty()) {
+    r[0] = std::numeric_limits<double>::quiet_NaN();
+  }
+  petsc(VecRestoreArrayWrite(f, &r));
+}
+
+PetscErrorCode ImplicitCoupling::form_function(SNES, Vec v, Vec f, void* self) {
+  auto& coupling = *static_cast<ImplicitCoupling*>(self);
+  coupling.read_unknown(v);
+  coupling.integrate();
+  coupling.write_residual(f);
+  return 0;
+}
+
+bool ImplicitCoupling::jacobian_is_stale() const {
+  const double ratio = jacobian_step_ > 0.0 ? step_.size() / jacobian_step_ : 0.0;
+  return ratio < 0.7 || ratio > 1.4 || jacobian_age_ > patience;
+}
+
+void ImplicitCoupling::perturb(std::size_t column) {
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+    if (column >= gains_.columns(k)) {
+      continue;
+    }
+    const std::size_t input = gains_.inputs(k)[column / parts_];
+    const auto& connected = subsystems_.connected_inputs();
+    const auto j = static_cast<std::size_t>(
+        std::lower_bound(connected.begin(), connected.end(), input) - connected.begin());
+    Sample& sample = trial_->inputs[input];
+    double& entry = column % parts_ == 0 ? sample.value : sample.derivative;
+    entry += difference_step *
+             std::max(scale_values_[j * parts_ + column % parts_], std::abs(entry));
+  }
+}
+
+/// One evaluation moves one column of every subsystem at once: subsystems answer to their own
+/// inputs only, so that 2 max_k n_in,k evaluations suffice.
+void ImplicitCoupling::difference_gains() {
+  std::size_t widest = 0;
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+    widest = std::max(widest, gains_.columns(k));
+  }
+  widest = static_cast<std::size_t>(
+      agree_on_largest(subsystems_.comm(), static_cast<int>(widest)));
+  base_outputs_ = trial_->outputs;
+  const std::vector<Sample> base_inputs = trial_->inputs;
+  for (std::size_t column = 0; column < widest; ++column) {
+    perturb(column);
+    integrate();
+    for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+      if (column >= gains_.columns(k)) {
+        continue;
+      }
+      const std::size_t input = gains_.inputs(k)[column / parts_];
+      const double change =
+          column % parts_ == 0 ? trial_->inputs[input].value - base_inputs[input].value
+                               : trial_->inputs[input].derivative - base_inputs[input].derivative;
+      const IndexRange outputs = subsystems_.outputs_of(k);
+      for (std::size_t o = 0; o < outputs.size(); ++o) {
+        const Sample& moved = trial_->outputs[outputs.first + o];
+        const Sample& base = base_outputs_[outputs.first + o];
+        const double gain[2] = {(moved.value - base.value) / change,
+                                (moved.derivative - base.derivative) / change};
+        for (int part = 0; part < parts_; ++part) {
+          gains_.at(k, o * parts_ + part, column) = std::isfinite(gain[part]) ? gain[part] : 0.0;
+        }
+      }
+    }
+    trial_->inputs = base_inputs;
+  }
+}
+
+PetscErrorCode ImplicitCoupling::form_jacobian(SNES, Vec v, Mat a, Mat p, void* self) {
+  auto& coupling = *static_cast<ImplicitCoupling*>(self);
+  ++coupling.jacobian_age_;
+  if (coupling.jacobian_is_stale()) {
+    coupling.read_unknown(v);
+    coupling.difference_gains();
+    coupling.operator_->assemble(coupling.gains_, coupling.scale_);
+    coupling.jacobian_step_ = coupling.step_.size();
+    coupling.jacobian_age_ = 0;
+    // The subsystems now stand at a perturbed point.
+    std::fill(coupling.evaluated_.begin(), coupling.evaluated_.end(),
+              std::numeric_limits<double>::quiet_NaN());
+  }
+  if (a != p) {
+    PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  }
+  return 0;
+}
+
+/// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)).
+double ImplicitCoupling::worst_ratio(Vec f) const {
+  const PetscScalar* r = nullptr;
+  petsc(VecGetArrayRead(f, &r));
+  double worst = 0.0;
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const double tolerance =
+        method_.rtol * std::abs(trial_->inputs[connected[j]].value) + method_.atol;
+    for (int part = 0; part < parts_; ++part) {
+      const double weight = part == 0 ? 1.0 : step_.size();
+      const double difference =
+          weight * std::abs(r[j * parts_ + part]) * scale_values_[j * parts_ + part];
+      worst = std::isnan(difference) ? std::numeric_limits<double>::infinity()
+                                     : std::max(worst, difference / tolerance);
+    }
+  }
+  petsc(VecRestoreArrayRead(f, &r));
+  return agree_on_largest(subsystems_.comm(), worst);
+}
+
+PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, PetscReal,
+                                           PetscReal fnorm, SNESConvergedReason* reason,
+                                           void* self) {
+  auto& coupling = *static_cast<ImplicitCoupling*>(self);
+  *reason = SNES_CONVERGED_ITERATING;
+  if (!std::isfinite(fnorm)) {
+    *reason = SNES_DIVERGED_FNORM_NAN;
+    return 0;
+  }
+  Vec f = nullptr;
+  PetscCall(SNESGetFunction(snes, &f, nullptr, nullptr));
+  if (coupling.worst_ratio(f) < 1.0) {
+    *reason = SNES_CONVERGED_FNORM_ABS;
+  } else if (it == 0) {
+    coupling.first_norm_ = fnorm;
+  } else if (fnorm > diverged_factor * coupling.first_norm_) {
+    *reason = SNES_DIVERGED_DTOL;
+  }
+  return 0;
+}
+
+/// Makes subsystems, inputs and outputs belong to the accepted v: SNES may have looked elsewhere
+/// last.
+void ImplicitCoupling::accept(Vec v) {
+  const PetscScalar* values = nullptr;
+  petsc(VecGetArrayRead(v, &values));
+  const bool same = std::equal(evaluated_.begin(), evaluated_.end(), values);
+  petsc(VecRestoreArrayRead(v, &values));
+  if (agree_on_largest(subsystems_.comm(), same ? 0 : 1) != 0) {
+    petsc(SNESComputeFunction(snes_, v, residual_));
+  }
+}
+
+CouplingReport ImplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
+                                       Trial& trial) {
+  const LogScope scope(log_events().solve);
+  step_ = step;
+  point_ = &point;
+  trial_ = &trial;
+  evaluations_ = 0;
+  jacobian_age_ = 0;
+  subsystems_moved_ = false;
+  guess(point, step.size());
+  if (jacobian_step_ == 0.0 || jacobian_is_stale()) {
+    jacobian_step_ = 0.0;
+    update_scale(point, step.size());
+  }
+  PetscScalar* v = nullptr;
+  petsc(VecGetArrayWrite(unknown_, &v));
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    v[j * parts_] = trial.inputs[connected[j]].value / scale_values_[j * parts_];
+    if (parts_ == 2) {
+      v[2 * j + 1] = trial.inputs[connected[j]].derivative / scale_values_[2 * j + 1];
+    }
+  }
+  petsc(VecRestoreArrayWrite(unknown_, &v));
+
+  petsc(SNESSolve(snes_, nullptr, unknown_));
+  accept(unknown_);
+  CouplingReport report;
+  report.residual = worst_ratio(residual_);
+  petsc(SNESGetIterationNumber(snes_, &report.iterations));
+  petsc(SNESGetLinearSolveIterations(snes_, &report.linear_iterations));
+  report.evaluations = evaluations_;
+  report.status = report.residual < 1.0 ? CouplingStatus::converged
+                                        : CouplingStatus::not_converged;
+  if (agree_on_largest(subsystems_.comm(), last_failed_ ? 1 : 0) != 0) {
+    report.status = CouplingStatus::failed;
+  }
+  if (report.status != CouplingStatus::converged) {
+    jacobian_step_ = 0.0;
+    return report;
+  }
+  for (const std::size_t i : connected) {
+    trial.inputs[i].derivative = method_.hold == Hold::soh
+                                     ? fed_[i].derivative
+                                     : trial.polynomials[i].derivative(step.size());
+  }
+  return report;
+}
+
+std::string ImplicitCoupling::explain(const CouplingReport& report) {
+  if (const auto failure = agree_on_text(subsystems_.comm(), subsystems_.failure())) {
+    return *failure;
+  }
+  SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
+  SNESType type = nullptr;
+  petsc(SNESGetConvergedReason(snes_, &reason));
+  petsc(SNESGetType(snes_, &type));
+  const bool diverged = reason == SNES_DIVERGED_DTOL || reason == SNES_DIVERGED_FNORM_NAN;
+  const bool fixed_point = std::string(type) == SNESNRICHARDSON;
+  std::string text = std::string(fixed_point ? "the fixed point" : type) +
+                     (diverged ? " diverges" : " does not converge") + " (" +
+                     SNESConvergedReasons[reason] + ", " + std::to_string(report.iterations) +
+                     " iterations, residual " + std::to_string(report.residual) +
+                     " times the tolerance)";
+  for (const auto& component : subsystems_.network().components()) {
+    if (component.loop) {
+      text += "; algebraic loop " + subsystems_.network().describe_loop(component);
+    }
+  }
+  text += fixed_point ? "; use a Newton method: -cosim_type jfm (or -snes_type newtonls), or a "
+                        "smaller -cosim_step"
+                      : "; use a smaller -cosim_step, -cosim_adapt iteration, a larger "
+                        "-cosim_max_it, or another -snes_type";
+  return text;
+}
+
+void ImplicitCoupling::view() const {
+  petsc(SNESView(snes_, PETSC_VIEWER_STDOUT_(subsystems_.comm())));
+}
+
+}  // namespace concord

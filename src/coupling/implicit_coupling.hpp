@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+
+#include "coupling/input_operator.hpp"
+#include "coupling/start.hpp"
+#include "coupling/subsystem_gains.hpp"
+#include "signal/history.hpp"
+#include "support/petsc.hpp"
+
+namespace concord {
+
+/// Solve `snes`: the coupling at t_{N+1} as R(U) = U - (P y(U), P y'(U)) = 0 on a PETSc SNES.
+///
+/// U = (u, u') of the connected inputs, or u alone (zoh, foh, soh). One evaluation of R restores
+/// every subsystem to t_N and integrates it over the macro-step. SNES sees v = U / S and R / S with
+/// S = (|u| + atol/rtol, that / h), so that unknowns and residuals are of order one. Sources:
+/// Eguillon et al. 2019 (26)-(27), 2022 (34)-(35).
+class ImplicitCoupling : public Coupling {
+ public:
+  ImplicitCoupling(const Method& method, RankNetwork& subsystems);
+  void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
+  CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
+                       Trial& trial) override;
+  void commit(const CommunicationPoint& point) override;
+  std::string explain(const CouplingReport& report) override;
+  void view() const override;
+
+ private:
+  // The problem, as SNES sees it.
+  static PetscErrorCode form_function(SNES snes, Vec v, Vec f, void* self);
+  static PetscErrorCode form_jacobian(SNES snes, Vec v, Mat a, Mat p, void* self);
+  static PetscErrorCode converged(SNES snes, PetscInt it, PetscReal xnorm, PetscReal gnorm,
+                                  PetscReal fnorm, SNESConvergedReason* reason, void* self);
+  void create_snes(const Method& method);
+  void choose_linear_solver();
+
+  // One evaluation of the coupling function.
+  void guess(const CommunicationPoint& point, double h);
+  void read_unknown(Vec v);
+  void integrate();
+  void write_residual(Vec f) const;
+
+  // The Jacobian by coloured differences, kept over steps while it serves.
+  bool jacobian_is_stale() const;
+  void difference_gains();
+  void perturb(std::size_t column);
+  void update_scale(const CommunicationPoint& point, double h);
+
+  double worst_ratio(Vec f) const;
+  void accept(Vec v);
+
+  Method method_;
+  RankNetwork& subsystems_;
+  int parts_;
+  Wanted wanted_;
+  ConsistentInputs consistent_;
+  SignalHistory history_;
+
+  VecHandle unknown_, residual_, scale_;
+  SnesHandle snes_;
+  SubsystemGains gains_;
+  std::optional<InputOperator> operator_;
+
+  MacroStep step_;
+  const CommunicationPoint* point_ = nullptr;
+  Trial* trial_ = nullptr;
+  std::vector<Sample> fed_;          ///< P y of the last evaluation
+  std::vector<Sample> base_outputs_;  ///< y at the point of differencing
+  std::vector<double> evaluated_;    ///< own entries of v of the last evaluation
+  std::vector<double> scale_values_;
+  bool subsystems_moved_ = false;
+  bool last_failed_ = false;
+  double first_norm_ = 0.0;
+  double jacobian_step_ = 0.0;  ///< h of the kept Jacobian; 0: none
+  PetscInt jacobian_age_ = 0;   ///< Newton iterations in this solve with the kept Jacobian
+  std::int32_t evaluations_ = 0;
+};
+
+}  // namespace concord

@@ -1,0 +1,64 @@
+#include "coupling/method.hpp"
+
+namespace concord {
+namespace {
+
+Method preset(std::string type, Hold hold, Solve solve, std::string snes_type = "",
+              Predictor predictor = Predictor::extrapolate) {
+  Method method;
+  method.type = std::move(type);
+  method.hold = hold;
+  method.solve = solve;
+  method.snes_type = std::move(snes_type);
+  method.predictor = predictor;
+  return method;
+}
+
+}  // namespace
+
+const std::vector<Method>& method_presets() {
+  static const std::vector<Method> presets = {
+      preset("jfm", Hold::hermite, Solve::snes, "newtonls"),
+      preset("ifosmondi", Hold::hermite, Solve::snes, "nrichardson", Predictor::hold),
+      preset("jacobi", Hold::zoh, Solve::none),
+      preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
+      preset("monolithic", Hold::hermite, Solve::monolithic),
+  };
+  return presets;
+}
+
+std::optional<std::string> contradiction(const Method& method) {
+  const bool from_past = method.hold == Hold::extrapolate;
+  if (method.solve == Solve::none && !from_past && method.hold != Hold::zoh) {
+    return "-cosim_hold foh, soh and hermite need a guess of the end of the macro-step, which "
+           "-cosim_solve none doesn't make; use -cosim_solve snes, or -cosim_hold extrapolate";
+  }
+  if (method.solve == Solve::snes && from_past) {
+    return "-cosim_hold extrapolate takes the inputs from the past, so that -cosim_solve snes has "
+           "nothing to solve for; use -cosim_solve none, or -cosim_hold zoh, foh, soh or hermite";
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
+  std::vector<std::string> lines;
+  for (const auto& entry : model.subsystems) {
+    const auto& has = entry.description.capabilities;
+    const auto lacks = [&](bool needed, bool offered, const char* what) {
+      if (needed && !offered) {
+        lines.push_back("subsystem '" + entry.description.name + "' offers no " + what);
+      }
+    };
+    const bool polynomials =
+        method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0);
+    const bool slopes =
+        method.solve == Solve::snes && (method.hold == Hold::hermite || method.hold == Hold::soh);
+    lacks(method.solve == Solve::snes, has.rollback, "rollback");
+    lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
+    lacks(slopes, has.output_derivatives, "output derivatives");
+    lacks(method.solve == Solve::monolithic, has.equations, "equations");
+  }
+  return lines;
+}
+
+}  // namespace concord

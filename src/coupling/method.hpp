@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "network/network.hpp"
+#include "signal/hold.hpp"
+
+namespace concord {
+
+enum class Schedule { parallel };
+enum class Solve { snes, none, monolithic };
+enum class Predictor { extrapolate, hold };
+
+/// A coupling method: a point in the space schedule x hold x solve, with its tolerances.
+struct Method {
+  std::string type;  ///< the preset it started from
+  Schedule schedule = Schedule::parallel;
+  Hold hold = Hold::hermite;
+  int hold_order = 0;
+  Solve solve = Solve::snes;
+  std::string snes_type;  ///< default of -snes_type
+  Predictor predictor = Predictor::extrapolate;
+  double rtol = 1e-6;  ///< eps_rel of the coupling
+  double atol = 1e-6;  ///< eps_abs of the coupling, in the input's unit
+  int max_it = 50;     ///< m_max
+  /// Explicit methods: evaluate outputs with direct feedthrough again with the new inputs, instead
+  /// of keeping what the held inputs gave.
+  bool consistent_outputs = false;
+
+  bool rolls_back() const { return solve == Solve::snes; }
+};
+
+/// The presets of -cosim_type, default first.
+const std::vector<Method>& method_presets();
+
+/// Why the combination of choices makes no sense, or nothing.
+std::optional<std::string> contradiction(const Method& method);
+
+/// Why the method cannot run on these subsystems ("subsystem 'x' offers no rollback"), one line for
+/// each that lacks something; empty where it can.
+std::vector<std::string> missing_capabilities(const Method& method, const Model& model);
+
+}  // namespace concord

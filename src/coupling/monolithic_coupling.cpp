@@ -1,0 +1,148 @@
+#include "coupling/monolithic_coupling.hpp"
+
+#include "concord/errors.hpp"
+#include "subsystem/ode_subsystem.hpp"
+
+namespace concord {
+namespace {
+
+/// x' = f(t, x, P y), y = g(t, x, P y) of the whole network: states and outputs of all subsystems
+/// one after the other, no inputs.
+class NetworkEquations : public OdeModel, private PointEvaluation {
+ public:
+  explicit NetworkEquations(RankNetwork& subsystems)
+      : subsystems_(subsystems),
+        consistent_(subsystems),
+        inputs_(subsystems.start_inputs()),
+        outputs_(subsystems.n_outputs()),
+        input_values_(subsystems.n_inputs()),
+        output_values_(subsystems.n_outputs()) {}
+
+  OdeInterface interface() const override {
+    OdeInterface whole;
+    for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+      const auto& d = subsystems_.own(k).description();
+      for (auto state : d.states) {
+        state.name = d.name + "." + state.name;
+        whole.states.push_back(std::move(state));
+      }
+      for (const auto& output : d.outputs) {
+        whole.outputs.push_back({d.name + "." + output.name, output.unit});
+      }
+    }
+    return whole;
+  }
+
+  void derivatives(double t, std::span<const double> x, std::span<const double>,
+                   std::span<double> dxdt) override {
+    eliminate_inputs(t, x);
+    for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+      const auto states = subsystems_.states_of(k);
+      subsystems_.own(k).equations()->derivatives(t, x.subspan(states.first, states.size()),
+                                                  inputs_of(k),
+                                                  dxdt.subspan(states.first, states.size()));
+    }
+  }
+
+  void outputs(double t, std::span<const double> x, std::span<const double>,
+               std::span<double> y) override {
+    eliminate_inputs(t, x);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      y[i] = outputs_[i].value;
+    }
+  }
+
+ private:
+  void eliminate_inputs(double t, std::span<const double> x) {
+    t_ = t;
+    x_ = x;
+    if (consistent_.solve(*this, Wanted::values, inputs_, outputs_) != Outcome::ok) {
+      throw RecoverableFailure(consistent_.failure());
+    }
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      input_values_[i] = inputs_[i].value;
+    }
+  }
+
+  std::span<const double> inputs_of(std::size_t k) const {
+    const IndexRange range = subsystems_.inputs_of(k);
+    return std::span(input_values_).subspan(range.first, range.size());
+  }
+
+  Outcome outputs(std::size_t k, std::span<const Sample> inputs, Wanted,
+                  std::span<Sample> outputs) override {
+    const IndexRange in = subsystems_.inputs_of(k);
+    const IndexRange out = subsystems_.outputs_of(k);
+    const IndexRange states = subsystems_.states_of(k);
+    for (std::size_t i = in.first; i < in.last; ++i) {
+      input_values_[i] = inputs[i].value;
+    }
+    const auto y = std::span(output_values_).subspan(out.first, out.size());
+    subsystems_.own(k).equations()->outputs(t_, x_.subspan(states.first, states.size()),
+                                            inputs_of(k), y);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      outputs[out.first + i] = {y[i], 0.0};
+    }
+    return Outcome::ok;
+  }
+
+  RankNetwork& subsystems_;
+  ConsistentInputs consistent_;
+  double t_ = 0.0;
+  std::span<const double> x_;
+  std::vector<Sample> inputs_, outputs_;
+  std::vector<double> input_values_, output_values_;
+};
+
+SubsystemSettings reference_settings(SubsystemSettings settings) {
+  if (settings.integrator == IntegratorKind::automatic) {
+    settings.integrator = IntegratorKind::cvode_bdf;
+  }
+  return settings;
+}
+
+}  // namespace
+
+MonolithicCoupling::MonolithicCoupling(RankNetwork& subsystems, const SubsystemSettings& settings)
+    : subsystems_(subsystems) {
+  auto equations = std::make_unique<NetworkEquations>(subsystems);
+  auto description = describe_ode("monolithic", "monolithic", equations->interface());
+  whole_ = make_ode_subsystem(std::move(description), std::move(equations),
+                              reference_settings(settings));
+}
+
+void MonolithicCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
+  point.time = first.begin;
+  point.inputs = subsystems_.start_inputs();
+  point.outputs.resize(subsystems_.n_outputs());
+  point.polynomials.resize(subsystems_.n_inputs());
+  whole_->start(first, stop);
+  if (whole_->point_outputs({}, Wanted::values_and_derivatives, point.outputs) != Outcome::ok) {
+    throw SimulationError(whole_->failure());
+  }
+  subsystems_.exchange(point.outputs, point.inputs);
+  point.slopes_known = true;
+}
+
+CouplingReport MonolithicCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
+                                         Trial& trial) {
+  CouplingReport report;
+  report.evaluations = 1;
+  if (whole_->advance(step, {}, InputContinuity::smooth, Wanted::values_and_derivatives,
+                      trial.outputs) != Outcome::ok) {
+    report.status = CouplingStatus::failed;
+    return report;
+  }
+  subsystems_.exchange(trial.outputs, trial.inputs);
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    trial.polynomials[i] =
+        from_guess(Hold::hermite, point.inputs[i], trial.inputs[i], step.size(), true);
+  }
+  return report;
+}
+
+std::string MonolithicCoupling::explain(const CouplingReport& /*report*/) {
+  return whole_->failure();
+}
+
+}  // namespace concord

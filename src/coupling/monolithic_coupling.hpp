@@ -1,0 +1,28 @@
+#pragma once
+
+#include "coupling/start.hpp"
+
+namespace concord {
+
+/// The reference: all equations as one ODE, inputs eliminated at every evaluation (algebraic loops
+/// solved inside), integrated with the default -subsystem_* settings (CVODE BDF unless one is
+/// named).
+///
+/// Works on a RankNetwork that holds every subsystem: each rank integrates the whole, so that the
+/// result does not depend on the number of ranks.
+class MonolithicCoupling : public Coupling {
+ public:
+  MonolithicCoupling(RankNetwork& subsystems, const SubsystemSettings& settings);
+  void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
+  CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
+                       Trial& trial) override;
+  std::string explain(const CouplingReport& report) override;
+  std::span<const double> states() const override { return whole_->states(); }
+  const Counters* counters() const override { return &whole_->counters(); }
+
+ private:
+  RankNetwork& subsystems_;
+  std::unique_ptr<Subsystem> whole_;
+};
+
+}  // namespace concord

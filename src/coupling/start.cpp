@@ -1,0 +1,26 @@
+#include "coupling/start.hpp"
+
+#include "concord/errors.hpp"
+#include "support/agreement.hpp"
+
+namespace concord {
+
+void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
+                        const MacroStep& first, double stop, CommunicationPoint& point) {
+  subsystems.start(first, stop);
+  point.time = first.begin;
+  point.inputs = subsystems.start_inputs();
+  point.outputs.resize(subsystems.n_outputs());
+  point.polynomials.resize(subsystems.n_inputs());
+  CommunicationPointEvaluation evaluation(subsystems);
+  const Outcome outcome = consistent.solve(evaluation, wanted, point.inputs, point.outputs);
+  if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
+    throw SimulationError(*failure);
+  }
+  if (outcome != Outcome::ok) {
+    throw SimulationError(consistent.failure());
+  }
+  point.slopes_known = wanted == Wanted::values_and_derivatives;
+}
+
+}  // namespace concord

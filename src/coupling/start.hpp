@@ -1,0 +1,13 @@
+#pragma once
+
+#include "coupling/consistent_inputs.hpp"
+#include "coupling/coupling.hpp"
+
+namespace concord {
+
+/// Starts the subsystems and fills `point` with consistent inputs and outputs at t_0; slopes too
+/// where every subsystem gives them. Throws SimulationError on every rank. Collective.
+void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
+                        const MacroStep& first, double stop, CommunicationPoint& point);
+
+}  // namespace concord

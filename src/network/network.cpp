@@ -1,0 +1,265 @@
+#include "network/network.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <span>
+#include <unordered_map>
+
+#include "concord/errors.hpp"
+#include "network/strong_components.hpp"
+#include "network/units.hpp"
+#include "support/options.hpp"
+
+namespace concord {
+namespace {
+
+using Index = std::unordered_map<std::string, std::size_t>;
+
+Index index_of(const std::vector<std::string>& names) {
+  Index index;
+  index.reserve(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    index.emplace(names[i], i);
+  }
+  return index;
+}
+
+std::string at(const Location& location) { return location.empty() ? "" : location + ": "; }
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
+  if (const auto similar = nearest(word, candidates)) {
+    return "; did you mean '" + *similar + "'?";
+  }
+  if (candidates.empty()) {
+    return "; there are none";
+  }
+  const std::size_t shown = std::min<std::size_t>(candidates.size(), 12);
+  return "; known: " + joined(std::span(candidates).first(shown)) +
+         (shown < candidates.size() ? ", ..." : "");
+}
+
+template <class Variables>
+std::vector<std::string> names_in(const Variables& variables) {
+  std::vector<std::string> names;
+  for (const auto& variable : variables) {
+    names.push_back(variable.name);
+  }
+  return names;
+}
+
+/// Explains why "subsystem.variable" is unknown: which half is wrong, and what would be right.
+[[noreturn]] void refuse_name(const Model& model, const std::string& name, bool is_output,
+                              const Location& location) {
+  const auto dot = name.find('.');
+  const std::string subsystem = name.substr(0, dot);
+  for (const auto& entry : model.subsystems) {
+    if (dot != std::string::npos && entry.description.name == subsystem) {
+      const auto& description = entry.description;
+      throw InputError(at(location) + "subsystem '" + subsystem + "' has no " +
+                       (is_output ? "output" : "input") + " '" + name.substr(dot + 1) + "'" +
+                       suggestion(name.substr(dot + 1), is_output ? names_in(description.outputs)
+                                                                  : names_in(description.inputs)));
+    }
+  }
+  std::vector<std::string> known;
+  for (const auto& entry : model.subsystems) {
+    known.push_back(entry.description.name);
+  }
+  throw InputError(at(location) + "unknown subsystem '" + subsystem + "' in '" + name + "'" +
+                   suggestion(subsystem, known));
+}
+
+std::size_t require(const Index& index, const Model& model, const std::string& name, bool is_output,
+                    const Location& location) {
+  const auto found = index.find(name);
+  if (found == index.end()) {
+    refuse_name(model, name, is_output, location);
+  }
+  return found->second;
+}
+
+UnitConversion require_conversion(const ConnectionEntry& connection, const std::string& from,
+                                  const std::string& to) {
+  const auto result = unit_conversion(from, to);
+  if (const auto* conversion = std::get_if<UnitConversion>(&result)) {
+    return *conversion;
+  }
+  const std::string place = at(connection.location) + connection.from + " [" + from + "] -> " +
+                            connection.to + " [" + to + "]: ";
+  switch (std::get<UnitProblem>(result)) {
+    case UnitProblem::unknown_from:
+      throw InputError(place + "unknown unit '" + from + "'; correct it or leave it out");
+    case UnitProblem::unknown_to:
+      throw InputError(place + "unknown unit '" + to + "'; correct it or leave it out");
+    case UnitProblem::different_dimensions:
+      break;
+  }
+  throw InputError(place + "the units don't match: '" + from + "' cannot be converted to '" + to +
+                   "'; correct the connection or the units");
+}
+
+std::size_t block_of(const std::vector<std::size_t>& offset, std::size_t index) {
+  return static_cast<std::size_t>(std::upper_bound(offset.begin(), offset.end(), index) -
+                                  offset.begin()) -
+         1;
+}
+
+}  // namespace
+
+Network::Network(const Model& model) {
+  number(model);
+  connect(model);
+  require_fed_inputs(model);
+  find_components();
+}
+
+void Network::number(const Model& model) {
+  const auto append = [](const std::string& subsystem, const auto& variables,
+                         std::vector<std::string>& names, std::vector<std::size_t>& offset) {
+    for (const auto& variable : variables) {
+      names.push_back(subsystem + "." + variable.name);
+    }
+    offset.push_back(names.size());
+  };
+  for (const auto& entry : model.subsystems) {
+    const auto& d = entry.description;
+    for (const auto& [output, input] : d.feedthrough) {
+      feedthrough_.push_back({output_offset_.back() + output, input_offset_.back() + input});
+    }
+    append(d.name, d.inputs, input_names_, input_offset_);
+    append(d.name, d.outputs, output_names_, output_offset_);
+    append(d.name, d.states, state_names_, state_offset_);
+  }
+  links_.resize(n_inputs());
+}
+
+void Network::connect(const Model& model) {
+  const Index outputs = index_of(output_names_);
+  const Index inputs = index_of(input_names_);
+  std::vector<const ConnectionEntry*> feeder(n_inputs(), nullptr);
+  for (const auto& connection : model.connections) {
+    const std::size_t output = require(outputs, model, connection.from, true, connection.location);
+    const std::size_t input = require(inputs, model, connection.to, false, connection.location);
+    if (feeder[input] != nullptr) {
+      throw InputError(at(connection.location) + "input '" + connection.to +
+                       "' is fed twice: by '" + feeder[input]->from + "' and by '" +
+                       connection.from + "'; keep one of the two connections");
+    }
+    feeder[input] = &connection;
+    const std::size_t from = subsystem_of_output(output);
+    const std::size_t to = subsystem_of_input(input);
+    const auto& source = model.subsystems[from].description.outputs[output - output_offset_[from]];
+    const auto& target = model.subsystems[to].description.inputs[input - input_offset_[to]];
+    links_[input] = Link{output};
+    if (source.unit != target.unit && !source.unit.empty() && !target.unit.empty()) {
+      const auto conversion = require_conversion(connection, source.unit, target.unit);
+      links_[input] = Link{output, conversion.factor, conversion.offset};
+    }
+  }
+}
+
+void Network::require_fed_inputs(const Model& model) const {
+  for (std::size_t k = 0; k < n_subsystems(); ++k) {
+    const auto& entry = model.subsystems[k];
+    for (std::size_t i = 0; i < entry.description.inputs.size(); ++i) {
+      if (!links_[input_offset_[k] + i] && !entry.description.inputs[i].start) {
+        throw InputError(at(entry.location) + "input '" + input_names_[input_offset_[k] + i] +
+                         "' is fed by nothing and has no start value; add a connection '... -> " +
+                         input_names_[input_offset_[k] + i] + "' or a start value");
+      }
+    }
+  }
+}
+
+std::size_t Network::subsystem_of_input(std::size_t input) const {
+  return block_of(input_offset_, input);
+}
+
+std::size_t Network::subsystem_of_output(std::size_t output) const {
+  return block_of(output_offset_, output);
+}
+
+std::vector<std::vector<std::size_t>> Network::output_successors() const {
+  std::vector<std::vector<std::size_t>> successors(n_outputs());
+  for (const auto& [output, input] : feedthrough_) {
+    if (links_[input]) {
+      successors[links_[input]->output].push_back(output);
+    }
+  }
+  return successors;
+}
+
+void Network::find_components() {
+  const auto successors = output_successors();
+  for (auto& outputs : strong_components(successors)) {
+    const auto& own = successors[outputs.front()];
+    const bool self = std::find(own.begin(), own.end(), outputs.front()) != own.end();
+    components_.push_back({std::move(outputs), false});
+    components_.back().loop = components_.back().outputs.size() > 1 || self;
+  }
+  has_feedthrough_ = std::any_of(successors.begin(), successors.end(),
+                                 [](const auto& list) { return !list.empty(); });
+}
+
+bool Network::has_loops() const {
+  return std::any_of(components_.begin(), components_.end(),
+                     [](const auto& component) { return component.loop; });
+}
+
+std::string Network::describe_loop(const FeedthroughComponent& loop) const {
+  // Breadth-first from one output back to itself, inside the component: a shortest cycle.
+  const std::size_t start = loop.outputs.front();
+  const auto inside = [&](std::size_t output) {
+    return std::binary_search(loop.outputs.begin(), loop.outputs.end(), output);
+  };
+  std::unordered_map<std::size_t, Feedthrough> reached_by;  // output -> (previous output, input)
+  std::queue<std::size_t> open;
+  open.push(start);
+  while (!open.empty() && !reached_by.contains(start)) {
+    const std::size_t from = open.front();
+    open.pop();
+    for (const auto& [output, input] : feedthrough_) {
+      if (links_[input] && links_[input]->output == from && inside(output) &&
+          reached_by.emplace(output, Feedthrough{from, input}).second) {
+        open.push(output);
+      }
+    }
+  }
+  std::string text = output_names_[start];
+  for (std::size_t output = start;;) {
+    const auto [previous, input] = reached_by.at(output);
+    text = output_names_[previous] + " -> " + input_names_[input] + " -> " + text;
+    output = previous;
+    if (output == start) {
+      return text;
+    }
+  }
+}
+
+Partition::Partition(const Network& network, int ranks) : rank_of_(network.n_subsystems()) {
+  const auto effort = [&](std::size_t k) {
+    return 1.0 + 0.1 * static_cast<double>(network.states_of(k).size());
+  };
+  double total = 0.0;
+  for (std::size_t k = 0; k < rank_of_.size(); ++k) {
+    total += effort(k);
+  }
+  double before = 0.0;
+  for (std::size_t k = 0; k < rank_of_.size(); ++k) {
+    const double middle = before + 0.5 * effort(k);
+    rank_of_[k] = std::min(ranks - 1, static_cast<int>(middle / total * ranks));
+    before += effort(k);
+  }
+}
+
+std::vector<std::size_t> Partition::subsystems_of(int rank) const {
+  std::vector<std::size_t> own;
+  for (std::size_t k = 0; k < rank_of_.size(); ++k) {
+    if (rank_of_[k] == rank) {
+      own.push_back(k);
+    }
+  }
+  return own;
+}
+
+}  // namespace concord

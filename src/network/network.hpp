@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "network/model.hpp"
+
+namespace concord {
+
+/// One row of the dispatch P: input = factor * output + offset (units converted). Global indices.
+struct Link {
+  std::size_t output = 0;
+  double factor = 1.0;
+  double offset = 0.0;
+};
+
+/// A strongly connected component of the direct-feedthrough graph of the outputs.
+struct FeedthroughComponent {
+  std::vector<std::size_t> outputs;  ///< global indices
+  bool loop = false;                 ///< an algebraic loop, not a single output
+};
+
+/// Half-open range of global indices.
+struct IndexRange {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::size_t size() const { return last - first; }
+};
+
+/// The resolved model: global numbering in model-file order, links, direct feedthrough, loops.
+/// Known whole on every rank; built once.
+class Network {
+ public:
+  /// Throws InputError with its location for unknown names, an input fed twice or by nothing, and
+  /// units that don't match.
+  explicit Network(const Model& model);
+
+  std::size_t n_subsystems() const { return input_offset_.size() - 1; }
+  std::size_t n_inputs() const { return input_offset_.back(); }
+  std::size_t n_outputs() const { return output_offset_.back(); }
+  std::size_t n_states() const { return state_offset_.back(); }
+  IndexRange inputs_of(std::size_t k) const { return {input_offset_[k], input_offset_[k + 1]}; }
+  IndexRange outputs_of(std::size_t k) const { return {output_offset_[k], output_offset_[k + 1]}; }
+  IndexRange states_of(std::size_t k) const { return {state_offset_[k], state_offset_[k + 1]}; }
+  std::size_t subsystem_of_input(std::size_t input) const;
+  std::size_t subsystem_of_output(std::size_t output) const;
+
+  /// Per global input; nothing where the input stays at its start value.
+  const std::vector<std::optional<Link>>& links() const { return links_; }
+
+  /// "left.x"; units as written.
+  const std::vector<std::string>& input_names() const { return input_names_; }
+  const std::vector<std::string>& output_names() const { return output_names_; }
+  const std::vector<std::string>& state_names() const { return state_names_; }
+
+  /// Topological order: a component depends on earlier ones only (Arnold 2012, algebraic loops).
+  const std::vector<FeedthroughComponent>& components() const { return components_; }
+  bool has_feedthrough() const { return has_feedthrough_; }
+  bool has_loops() const;
+
+  /// "a.y -> b.u -> b.y -> a.u -> a.y": one cycle through the component, variable by variable.
+  std::string describe_loop(const FeedthroughComponent& loop) const;
+
+  /// Direct feedthrough entries (global output, global input), connected inputs or not.
+  const std::vector<Feedthrough>& feedthrough() const { return feedthrough_; }
+
+ private:
+  void number(const Model& model);
+  void connect(const Model& model);
+  void require_fed_inputs(const Model& model) const;
+  void find_components();
+  std::vector<std::vector<std::size_t>> output_successors() const;
+
+  std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
+  std::vector<std::string> input_names_, output_names_, state_names_;
+  std::vector<std::optional<Link>> links_;
+  std::vector<Feedthrough> feedthrough_;
+  std::vector<FeedthroughComponent> components_;
+  bool has_feedthrough_ = false;
+};
+
+/// Which rank owns which subsystems: contiguous blocks of about equal effort, so that neighbours in
+/// the model file stay together. Ranks beyond the number of subsystems own none.
+class Partition {
+ public:
+  Partition(const Network& network, int ranks);
+  int rank_of(std::size_t subsystem) const { return rank_of_[subsystem]; }
+  std::vector<std::size_t> subsystems_of(int rank) const;
+  const std::vector<int>& ranks() const { return rank_of_; }
+
+ private:
+  std::vector<int> rank_of_;
+};
+
+}  // namespace concord

@@ -1,0 +1,157 @@
+#include "network/rank_network.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "support/log_events.hpp"
+
+namespace concord {
+namespace {
+
+constexpr Sample not_a_number{std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::quiet_NaN()};
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+/// Position of each global variable in its owner's arrays.
+template <class RangeOf>
+std::vector<std::size_t> local_positions(const Network& network, const Partition& partition,
+                                         std::size_t total, const RangeOf& range_of) {
+  std::vector<std::size_t> position(total);
+  std::vector<std::size_t> next;
+  for (std::size_t k = 0; k < network.n_subsystems(); ++k) {
+    const auto rank = static_cast<std::size_t>(partition.rank_of(k));
+    next.resize(std::max(next.size(), rank + 1), 0);
+    const IndexRange range = range_of(k);
+    for (std::size_t i = range.first; i < range.last; ++i) {
+      position[i] = next[rank]++;
+    }
+  }
+  return position;
+}
+
+}  // namespace
+
+RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& network,
+                         const Partition& partition, const SettingsList& settings)
+    : comm_(comm),
+      network_(network),
+      partition_(partition),
+      global_(partition.subsystems_of(rank_in(comm))),
+      input_local_(local_positions(network, partition, network.n_inputs(),
+                                   [&](std::size_t k) { return network.inputs_of(k); })),
+      output_local_(local_positions(network, partition, network.n_outputs(),
+                                    [&](std::size_t k) { return network.outputs_of(k); })),
+      exchange_(comm, network, partition, input_local_, output_local_) {
+  for (const std::size_t g : global_) {
+    subsystems_.push_back(model.subsystems[g].create(settings[g]));
+    const auto& description = subsystems_.back()->description();
+    for (std::size_t i = 0; i < description.inputs.size(); ++i) {
+      if (network.links()[network.inputs_of(g).first + i]) {
+        connected_.push_back(input_offset_.back() + i);
+      }
+      start_inputs_.push_back({description.inputs[i].start.value_or(0.0), 0.0});
+    }
+    input_offset_.push_back(input_offset_.back() + description.inputs.size());
+    output_offset_.push_back(output_offset_.back() + description.outputs.size());
+    state_offset_.push_back(state_offset_.back() + description.states.size());
+  }
+}
+
+template <class Call>
+Outcome RankNetwork::guarded(std::size_t k, const Call& call) {
+  try {
+    const Outcome outcome = call(*subsystems_[k]);
+    if (outcome != Outcome::ok) {
+      failed_ = k;
+    }
+    return outcome;
+  } catch (...) {
+    fatal_ = std::current_exception();
+    failed_ = k;
+    return Outcome::failed;
+  }
+}
+
+void RankNetwork::start(const MacroStep& first, double stop) {
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    guarded(k, [&](Subsystem& subsystem) {
+      subsystem.start(first, stop);
+      return Outcome::ok;
+    });
+  }
+}
+
+Outcome RankNetwork::advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                             InputContinuity continuity, Wanted wanted,
+                             std::span<Sample> outputs) {
+  const LogScope scope(log_events().advance);
+  failed_.reset();
+  Outcome total = Outcome::ok;
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    const IndexRange in = inputs_of(k);
+    const IndexRange out = outputs_of(k);
+    const Outcome outcome = guarded(k, [&](Subsystem& subsystem) {
+      return subsystem.advance(step, inputs.subspan(in.first, in.size()), continuity, wanted,
+                               outputs.subspan(out.first, out.size()));
+    });
+    if (outcome != Outcome::ok) [[unlikely]] {
+      std::fill_n(outputs.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(), not_a_number);
+      total = outcome;
+    }
+  }
+  return total;
+}
+
+Outcome RankNetwork::point_outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
+                                   std::span<Sample> outputs) {
+  const IndexRange in = inputs_of(k);
+  const IndexRange out = outputs_of(k);
+  return guarded(k, [&](Subsystem& subsystem) {
+    return subsystem.point_outputs(inputs.subspan(in.first, in.size()), wanted,
+                                   outputs.subspan(out.first, out.size()));
+  });
+}
+
+void RankNetwork::save() {
+  for (auto& subsystem : subsystems_) {
+    subsystem->save();
+  }
+}
+
+void RankNetwork::restore() {
+  for (auto& subsystem : subsystems_) {
+    subsystem->restore();
+  }
+}
+
+void RankNetwork::gather_states(std::span<double> result) const {
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    const auto states = subsystems_[k]->states();
+    std::copy(states.begin(), states.end(),
+              result.begin() + static_cast<std::ptrdiff_t>(state_offset_[k]));
+  }
+}
+
+std::optional<std::string> RankNetwork::failure() const {
+  if (!failed_) {
+    return std::nullopt;
+  }
+  const std::string place = "subsystem '" + subsystems_[*failed_]->description().name + "': ";
+  if (!fatal_) {
+    return place + subsystems_[*failed_]->failure();
+  }
+  try {
+    std::rethrow_exception(fatal_);
+  } catch (const std::exception& error) {
+    return place + error.what();
+  } catch (...) {
+    return place + "an exception that is not a std::exception";
+  }
+}
+
+}  // namespace concord

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "network/exchange.hpp"
+#include "network/network.hpp"
+
+namespace concord {
+
+/// Settings of each subsystem of the model, by position.
+using SettingsList = std::vector<SubsystemSettings>;
+
+/// The subsystems that this rank owns, with their variables in flat arrays, and the exchange with
+/// the other ranks. Outcomes are this rank's own: agreeing on them is the caller's.
+///
+/// An exception out of a subsystem is kept and reported as a failure, so that the other ranks don't
+/// wait; `fatal` tells that no smaller step will help.
+class RankNetwork {
+ public:
+  RankNetwork(MPI_Comm comm, const Model& model, const Network& network,
+              const Partition& partition, const SettingsList& settings);
+
+  MPI_Comm comm() const { return comm_; }
+  const Network& network() const { return network_; }
+  const Partition& partition() const { return partition_; }
+
+  std::size_t n_own() const { return subsystems_.size(); }
+  std::size_t n_inputs() const { return input_offset_.back(); }
+  std::size_t n_outputs() const { return output_offset_.back(); }
+  std::size_t n_states() const { return state_offset_.back(); }
+  Subsystem& own(std::size_t k) { return *subsystems_[k]; }
+  const Subsystem& own(std::size_t k) const { return *subsystems_[k]; }
+  std::size_t global(std::size_t k) const { return global_[k]; }
+  IndexRange inputs_of(std::size_t k) const { return {input_offset_[k], input_offset_[k + 1]}; }
+  IndexRange outputs_of(std::size_t k) const { return {output_offset_[k], output_offset_[k + 1]}; }
+
+  IndexRange states_of(std::size_t k) const { return {state_offset_[k], state_offset_[k + 1]}; }
+
+  /// Position of a global input or output in its owner's arrays.
+  std::size_t local_input(std::size_t global_input) const { return input_local_[global_input]; }
+  std::size_t local_output(std::size_t global_output) const {
+    return output_local_[global_output];
+  }
+
+  /// Local indices of the inputs that a connection feeds, ascending.
+  const std::vector<std::size_t>& connected_inputs() const { return connected_; }
+
+  /// Start values of all inputs (zero where there is none); unconnected ones keep them for good.
+  const std::vector<Sample>& start_inputs() const { return start_inputs_; }
+
+  void start(const MacroStep& first, double stop);
+
+  /// Integrates every subsystem over the macro-step. All sizes are local: n_inputs, n_outputs.
+  /// The outputs of a subsystem that fails are NaN; the others are advanced all the same.
+  Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                  InputContinuity continuity, Wanted wanted, std::span<Sample> outputs);
+
+  /// Outputs of the own subsystem k at the current communication point; whole local arrays.
+  Outcome point_outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
+                        std::span<Sample> outputs);
+
+  void save();
+  void restore();
+
+  /// inputs = P outputs. Collective.
+  void exchange(std::span<const Sample> outputs, std::span<Sample> inputs) {
+    exchange_.apply(outputs, inputs);
+  }
+
+  void gather_states(std::span<double> result) const;
+
+  /// "subsystem 'left': ..." of the last call's failure on this rank, or nothing.
+  std::optional<std::string> failure() const;
+  bool fatal() const { return fatal_ != nullptr; }
+
+ private:
+  template <class Call>
+  Outcome guarded(std::size_t k, const Call& call);
+
+  MPI_Comm comm_;
+  const Network& network_;
+  const Partition& partition_;
+  std::vector<std::unique_ptr<Subsystem>> subsystems_;
+  std::vector<std::size_t> global_;
+  std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
+  std::vector<std::size_t> input_local_, output_local_;
+  std::vector<std::size_t> connected_;
+  std::vector<Sample> start_inputs_;
+  Exchange exchange_;
+  std::exception_ptr fatal_;
+  std::optional<std::size_t> failed_;
+};
+
+}  // namespace concord

@@ -1,0 +1,137 @@
+#include "record/hdf5_io.hpp"
+
+#include "support/hdf5_error.hpp"
+
+namespace concord {
+namespace {
+
+/// Strings that HDF5 allocated; given back to it whatever happens.
+class StringsFromHdf5 {
+ public:
+  StringsFromHdf5(hid_t type, hid_t space, std::size_t size)
+      : type_(type), space_(space), strings_(size, nullptr) {}
+  ~StringsFromHdf5() { H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, strings_.data()); }
+  StringsFromHdf5(const StringsFromHdf5&) = delete;
+  StringsFromHdf5& operator=(const StringsFromHdf5&) = delete;
+
+  char** data() { return strings_.data(); }
+  std::vector<std::string> copy() const {
+    std::vector<std::string> result;
+    result.reserve(strings_.size());
+    for (const char* s : strings_) result.emplace_back(s == nullptr ? "" : s);
+    return result;
+  }
+
+ private:
+  hid_t type_, space_;
+  std::vector<char*> strings_;
+};
+
+void require_variable_length_string(hid_t type, const char* name) {
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) <= 0)
+    throw Hdf5Error(std::string("'") + name + "' does not hold variable-length strings");
+}
+
+/// The memory type must have the character set of the file's: HDF5 converts no other way.
+Hdf5Datatype string_type_like(hid_t file_type) {
+  Hdf5Datatype type(hdf5_check(H5Tcopy(H5T_C_S1)));
+  hdf5_check(H5Tset_size(type, H5T_VARIABLE));
+  hdf5_check(H5Tset_cset(type, H5Tget_cset(file_type)));
+  return type;
+}
+
+}  // namespace
+
+Hdf5Datatype utf8_string_type() {
+  Hdf5Datatype type(hdf5_check(H5Tcopy(H5T_C_S1)));
+  hdf5_check(H5Tset_size(type, H5T_VARIABLE));
+  hdf5_check(H5Tset_cset(type, H5T_CSET_UTF8));
+  return type;
+}
+
+Hdf5Properties plain_file_access() {
+  Hdf5Properties access(hdf5_check(H5Pcreate(H5P_FILE_ACCESS)));
+  // Superblock 0 has no "open for writing" mark, so a killed program's file opens like any other.
+  hdf5_check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18));
+  hdf5_check(H5Pset_cache(access, 0, 0, 0, 0.75));
+  hdf5_check(H5Pset_file_locking(access, false, true));
+  return access;
+}
+
+void write_attribute(hid_t object, const char* name, const std::string& value) {
+  const Hdf5Datatype type = utf8_string_type();
+  const Hdf5Dataspace space(hdf5_check(H5Screate(H5S_SCALAR)));
+  const Hdf5Attribute attribute(
+      hdf5_check(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT)));
+  const char* text = value.c_str();
+  hdf5_check(H5Awrite(attribute, type, &text));
+}
+
+void write_attribute(hid_t object, const char* name, std::int32_t value) {
+  const Hdf5Dataspace space(hdf5_check(H5Screate(H5S_SCALAR)));
+  const Hdf5Attribute attribute(
+      hdf5_check(H5Acreate2(object, name, H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT)));
+  hdf5_check(H5Awrite(attribute, H5T_NATIVE_INT32, &value));
+}
+
+void overwrite_attribute(hid_t object, const char* name, const std::string& value) {
+  const Hdf5Datatype type = utf8_string_type();
+  const Hdf5Attribute attribute(hdf5_check(H5Aopen(object, name, H5P_DEFAULT)));
+  const char* text = value.c_str();
+  hdf5_check(H5Awrite(attribute, type, &text));
+}
+
+void write_dataset(hid_t file, const char* path, std::span<const std::string> values) {
+  std::vector<const char*> texts;
+  texts.reserve(values.size());
+  for (const std::string& value : values) texts.push_back(value.c_str());
+  const Hdf5Datatype type = utf8_string_type();
+  write_dataset(file, path, type, values.size(), texts.data());
+}
+
+void write_dataset(hid_t file, const char* path, hid_t type, hsize_t size, const void* values) {
+  const Hdf5Dataspace space(hdf5_check(H5Screate_simple(1, &size, nullptr)));
+  const Hdf5Properties creation(hdf5_check(H5Pcreate(H5P_DATASET_CREATE)));
+  hdf5_check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY));
+  const Hdf5Dataset dataset(
+      hdf5_check(H5Dcreate2(file, path, type, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
+  if (size > 0) hdf5_check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+}
+
+void overwrite_dataset(hid_t file, const char* path, hid_t type, const void* values) {
+  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
+  hdf5_check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+}
+
+std::string read_string_attribute(hid_t object, const char* name) {
+  const Hdf5Attribute attribute(hdf5_check(H5Aopen(object, name, H5P_DEFAULT)));
+  const Hdf5Datatype file_type(hdf5_check(H5Aget_type(attribute)));
+  require_variable_length_string(file_type, name);
+  const Hdf5Dataspace space(hdf5_check(H5Aget_space(attribute)));
+  if (H5Sget_simple_extent_npoints(space) != 1)
+    throw Hdf5Error(std::string("attribute '") + name + "' is not a single value");
+  const Hdf5Datatype type = string_type_like(file_type);
+  StringsFromHdf5 text(type, space, 1);
+  hdf5_check(H5Aread(attribute, type, text.data()));
+  return text.copy().front();
+}
+
+std::vector<std::string> read_strings(hid_t file, const char* path) {
+  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
+  const Hdf5Datatype file_type(hdf5_check(H5Dget_type(dataset)));
+  require_variable_length_string(file_type, path);
+  const Hdf5Dataspace space(hdf5_check(H5Dget_space(dataset)));
+  const hssize_t size = hdf5_check(H5Sget_simple_extent_npoints(space));
+  if (H5Sget_simple_extent_ndims(space) != 1)
+    throw Hdf5Error(std::string("'") + path + "' is not one-dimensional");
+  // A string takes 16 bytes in the file; a larger claim is not backed by anything.
+  if (static_cast<hsize_t>(size) > H5Dget_storage_size(dataset) / 16)
+    throw Hdf5Error(std::string("'") + path + "' claims more strings than it holds");
+  if (size == 0) return {};
+  const Hdf5Datatype type = string_type_like(file_type);
+  StringsFromHdf5 strings(type, space, static_cast<std::size_t>(size));
+  hdf5_check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, strings.data()));
+  return strings.copy();
+}
+
+}  // namespace concord

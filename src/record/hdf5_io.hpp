@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/hdf5_handle.hpp"
+
+namespace concord {
+
+// Small pieces of HDF5 files written by one rank. Everything here throws Hdf5Error on failure.
+
+/// Variable-length UTF-8 string; h5py reads it as str.
+Hdf5Datatype utf8_string_type();
+
+/// File access for the plain driver: no chunk cache (rows go straight to the file) and no file lock
+/// (a running simulation's file can be read, also from read-only file systems).
+Hdf5Properties plain_file_access();
+
+void write_attribute(hid_t object, const char* name, const std::string& value);
+void write_attribute(hid_t object, const char* name, std::int32_t value);
+/// Gives an existing string attribute another value.
+void overwrite_attribute(hid_t object, const char* name, const std::string& value);
+
+/// Creates and fills the one-dimensional dataset at `path`.
+void write_dataset(hid_t file, const char* path, std::span<const std::string> values);
+void write_dataset(hid_t file, const char* path, hid_t type, hsize_t size, const void* values);
+/// Gives an existing dataset other values of native type `type`.
+void overwrite_dataset(hid_t file, const char* path, hid_t type, const void* values);
+
+/// Value of a scalar string attribute.
+std::string read_string_attribute(hid_t object, const char* name);
+/// Values of a one-dimensional dataset of strings.
+std::vector<std::string> read_strings(hid_t file, const char* path);
+
+}  // namespace concord

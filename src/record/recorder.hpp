@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+
+#include "record/results_writer.hpp"
+#include "simulation/settings.hpp"
+#include "simulation/step_report.hpp"
+
+namespace concord {
+
+/// Writes accepted communication points into the results file, every n-th of them and the last.
+class Recorder : public StepObserver {
+ public:
+  /// `coupling` may hold the states itself (monolithic). `output_share` tells which subsystems this
+  /// rank writes. Collective.
+  Recorder(MPI_Comm comm, const Model& model, const Settings& settings, RankNetwork& subsystems,
+           const Partition& share, const Coupling& coupling, const std::string& command_line);
+
+  void start(const CommunicationPoint& point);
+  void step_accepted(const StepReport& report) override;
+
+  /// A results file that opens, up to here. Collective.
+  void flush() { writer_->flush(); }
+
+  /// Writes what is pending and the counters. Collective.
+  void close(RunStatus status);
+
+ private:
+  ResultsRow row(const CommunicationPoint& point);
+  void write_pending();
+
+  RankNetwork& subsystems_;
+  const Coupling& coupling_;
+  int every_;
+  std::vector<std::size_t> own_subsystems_;  ///< local positions of those this rank writes
+  std::vector<double> states_;
+  std::optional<ResultsWriter> writer_;
+  StepStatistics sum_;  ///< of the macro-steps since the last row
+  int since_row_ = 0;
+  const CommunicationPoint* latest_ = nullptr;
+};
+
+}  // namespace concord

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "record/results_writer.hpp"
+#include "support/hdf5_handle.hpp"
+
+namespace concord {
+
+// What one rank does to a results file: the check before, the file without rows, the end.
+// Layout: FORMAT.md.
+
+inline constexpr std::int32_t results_format_version = 1;
+
+std::string_view to_string(RunStatus status);
+
+/// Throws InputError, which names `path` and the remedy, unless `path` can be created or holds
+/// results of the model `model_name`, which may be replaced.
+void require_replaceable(const std::filesystem::path& path, const std::string& model_name);
+
+/// Creates `path` with all groups, names, attributes and datasets, without rows, and closes it.
+/// `ranks` is the number of ranks of the run. Throws Hdf5Error.
+void create_empty_results(const std::filesystem::path& path, const ResultsLayout& layout,
+                          int ranks);
+
+/// Final status and the counters of all subsystems, in model-file order. Throws Hdf5Error.
+void write_conclusion(hid_t file, RunStatus status, std::span<const Counters> counters);
+
+}  // namespace concord

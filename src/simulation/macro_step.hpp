@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+
+#include "coupling/coupling.hpp"
+#include "simulation/settings.hpp"
+#include "simulation/step_report.hpp"
+#include "stepping/step_controller.hpp"
+
+namespace concord {
+
+/// Advances the coupled system from communication point to communication point.
+class MacroStepper {
+ public:
+  MacroStepper(const Settings& settings, RankNetwork& subsystems);
+
+  /// Consistent start at settings.start. Throws SimulationError. Collective.
+  void start();
+
+  bool finished() const { return controller_->finished(); }
+  const CommunicationPoint& point() const { return point_; }
+  const Coupling& coupling() const { return *coupling_; }
+
+  /// One accepted macro-step, after as many rejected ones as it takes. Throws SimulationError, the
+  /// same on every rank. Collective.
+  const StepReport& advance();
+
+ private:
+  CouplingStatus agreed(const CouplingReport& report) const;
+  void commit(const MacroStep& step);
+  [[noreturn]] void give_up(const MacroStep& step);
+
+  const Settings& settings_;
+  RankNetwork& subsystems_;
+  std::unique_ptr<Coupling> coupling_;
+  std::unique_ptr<StepController> controller_;
+  CommunicationPoint point_;
+  Trial trial_;
+  StepReport report_;
+};
+
+}  // namespace concord

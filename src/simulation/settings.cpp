@@ -1,0 +1,275 @@
+#include "simulation/settings.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "concord/errors.hpp"
+
+namespace concord {
+namespace {
+
+constexpr std::pair<std::string_view, Schedule> schedules[] = {{"parallel", Schedule::parallel}};
+constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite},
+                                                       {"zoh", Hold::zoh},
+                                                       {"foh", Hold::foh},
+                                                       {"soh", Hold::soh},
+                                                       {"extrapolate", Hold::extrapolate}};
+constexpr std::pair<std::string_view, Solve> solves[] = {{"snes", Solve::snes},
+                                                         {"none", Solve::none}};
+constexpr std::pair<std::string_view, Predictor> predictors[] = {
+    {"extrapolate", Predictor::extrapolate}, {"hold", Predictor::hold}};
+constexpr std::pair<std::string_view, Adapt> adapts[] = {{"none", Adapt::none},
+                                                         {"iteration", Adapt::iteration}};
+constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
+    {"auto", IntegratorKind::automatic},
+    {"erk", IntegratorKind::erk},
+    {"cvode_bdf", IntegratorKind::cvode_bdf},
+    {"cvode_adams", IntegratorKind::cvode_adams}};
+
+template <class E, std::size_t N>
+std::vector<std::string> words(const std::pair<std::string_view, E> (&choices)[N]) {
+  std::vector<std::string> result;
+  for (const auto& [word, unused] : choices) {
+    result.emplace_back(word);
+  }
+  return result;
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const auto& method : method_presets()) {
+    names.push_back(method.type);
+  }
+  return names;
+}
+
+std::vector<OptionSpec> make_option_table() {
+  return {
+      {"cosim_type", "jfm", "", "coupling method: a preset of schedule, hold and solve",
+       preset_names()},
+      {"cosim_schedule", "by type", "", "who runs with whose new outputs", words(schedules)},
+      {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
+      {"cosim_hold_order", "0 (zoh), 1 (extrapolate)", "", "order of extrapolation, 0 to 3", {}},
+      {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
+      {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
+      {"cosim_step", "(stop - start)/1000", "s", "macro-step, the largest when adaptive", {}},
+      {"cosim_step_min", "1e-6 cosim_step", "s", "smallest adaptive macro-step", {}},
+      {"cosim_adapt", "none", "", "step-size control", words(adapts)},
+      {"cosim_rtol", "1e-6", "", "relative coupling tolerance", {}},
+      {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
+      {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
+      {"cosim_consistent_outputs", "false", "",
+       "explicit methods: evaluate direct feedthrough again with the new inputs", {}},
+      {"cosim_start", "the model's", "s", "start time", {}},
+      {"cosim_stop", "the model's", "s", "stop time", {}},
+      {"cosim_output", "<model>.h5", "", "results file", {}},
+      {"cosim_record", "outputs,inputs,states", "",
+       "what is recorded: any of outputs,inputs,states,polynomials, or none", {}},
+      {"cosim_record_variables", "*", "", "shell pattern of the variables to record", {}},
+      {"cosim_record_every", "1", "", "record every n-th communication point", {}},
+      {"cosim_time_limit", "none", "s", "wall time after which the run stops with exit code 3", {}},
+      {"cosim_progress", "false", "", "progress line with the time left", {}},
+      {"cosim_monitor", "false", "", "a line per macro-step", {}},
+      {"cosim_view", "false", "", "effective settings", {}},
+      {"subsystem_integrator", "auto", "", "integrator of a subsystem", words(integrators)},
+      {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
+      {"subsystem_atol", "1e-10", "state's unit", "absolute tolerance of the integrator", {}},
+      {"subsystem_rollback", "true", "", "false withholds the capability", {}},
+      {"subsystem_linearization", "true", "", "false withholds the capability", {}},
+  };
+}
+
+constexpr std::string_view subsystem_prefix = "subsystem_";
+
+/// "subsystem_left_rtol" -> "subsystem_rtol" where `left` is a subsystem; else the name itself.
+std::string without_subsystem_name(const std::string& name, const Model& model) {
+  for (const auto& entry : model.subsystems) {
+    const std::string prefix = std::string(subsystem_prefix) + entry.description.name + "_";
+    if (name.starts_with(prefix)) {
+      return std::string(subsystem_prefix) + name.substr(prefix.size());
+    }
+  }
+  return name;
+}
+
+void refuse_unknown_options(const Model& model) {
+  std::vector<std::string> known;
+  for (const auto& option : option_table()) {
+    known.push_back("-" + option.name);
+  }
+  for (const char* prefix : {"cosim_", "subsystem_"}) {
+    for (const auto& name : options::given(prefix)) {
+      const std::string generic = "-" + without_subsystem_name(name, model);
+      if (std::find(known.begin(), known.end(), generic) != known.end()) {
+        continue;
+      }
+      const auto similar = nearest(generic, known);
+      std::vector<std::string> allowed;
+      std::copy_if(known.begin(), known.end(), std::back_inserter(allowed),
+                   [&](const std::string& k) { return k.starts_with("-" + std::string(prefix)); });
+      throw InputError("unknown option -" + name +
+                       (similar ? "; did you mean " + *similar + "?" : "") +
+                       " Allowed: " + joined(allowed));
+    }
+  }
+}
+
+SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings settings) {
+  settings.integrator =
+      options::choice(prefix + "integrator", integrators).value_or(settings.integrator);
+  settings.rtol = options::positive(prefix + "rtol").value_or(settings.rtol);
+  settings.atol = options::positive(prefix + "atol").value_or(settings.atol);
+  settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
+  settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
+  return settings;
+}
+
+void read_subsystems(Model& model, Settings& settings) {
+  settings.defaults = read_subsystem(std::string(subsystem_prefix), {});
+  const bool individual = options::given(std::string(subsystem_prefix)).size() > 0;
+  for (auto& entry : model.subsystems) {
+    auto& description = entry.description;
+    const std::string prefix = std::string(subsystem_prefix) + description.name + "_";
+    settings.subsystems.push_back(individual ? read_subsystem(prefix, settings.defaults)
+                                             : settings.defaults);
+    description.capabilities.rollback &= settings.subsystems.back().rollback;
+    description.capabilities.linearization &= settings.subsystems.back().linearization;
+  }
+}
+
+RecordSettings read_record(const Model& model) {
+  RecordSettings record;
+  const auto stem = std::filesystem::path(model.source).stem().string();
+  record.path = options::text("cosim_output").value_or((stem.empty() ? "concord" : stem) + ".h5");
+  if (record.path.empty()) {
+    throw InputError("option -cosim_output needs the name of a file");
+  }
+  record.pattern = options::text("cosim_record_variables").value_or("");
+  record.every = options::integer("cosim_record_every", 1, 1000000000).value_or(1);
+  const auto list = options::text("cosim_record");
+  if (!list) {
+    return record;
+  }
+  record.outputs = record.inputs = record.states = false;
+  std::istringstream items(*list);
+  for (std::string item; std::getline(items, item, ',');) {
+    if (item == "outputs") {
+      record.outputs = true;
+    } else if (item == "inputs") {
+      record.inputs = true;
+    } else if (item == "states") {
+      record.states = true;
+    } else if (item == "polynomials") {
+      record.inputs = record.polynomials = true;
+    } else if (item != "none" || *list != "none") {
+      throw InputError("option -cosim_record: found '" + item +
+                       "', but the value must be a list of: outputs, inputs, states, polynomials; "
+                       "or none");
+    }
+  }
+  return record;
+}
+
+std::string shown(const Location& location) { return location.empty() ? "" : location + ": "; }
+
+void read_times(const Model& model, Settings& settings) {
+  settings.start = options::real("cosim_start").value_or(model.start);
+  settings.stop = options::real("cosim_stop").value_or(model.stop);
+  if (!(settings.stop > settings.start)) {
+    std::ostringstream message;
+    message << shown(options::has("cosim_stop") ? "-cosim_stop" : model.stop_location)
+            << "the stop time " << settings.stop << " s is not after the start time "
+            << settings.start << " s; give a later stop time";
+    throw InputError(message.str());
+  }
+  const double duration = settings.stop - settings.start;
+  settings.step = std::min(options::positive("cosim_step").value_or(duration / 1000.0), duration);
+  settings.step_min = options::positive("cosim_step_min").value_or(1e-6 * settings.step);
+  if (settings.step_min > settings.step) {
+    throw InputError("option -cosim_step_min: found " + *options::text("cosim_step_min") +
+                     ", which is larger than the macro-step; it must be at most -cosim_step");
+  }
+  if (duration / settings.step > 1e15) {
+    throw InputError("option -cosim_step: found " + *options::text("cosim_step") +
+                     ", which is too small for the duration of the experiment");
+  }
+}
+
+void require_capabilities(const Method& method, const Model& model) {
+  const auto missing = missing_capabilities(method, model);
+  if (missing.empty()) {
+    return;
+  }
+  std::vector<std::string> possible;
+  for (const auto& preset : method_presets()) {
+    if (missing_capabilities(preset, model).empty()) {
+      possible.push_back(preset.type);
+    }
+  }
+  throw InputError("-cosim_type " + method.type + " cannot run: " + joined(missing, "; ") +
+                   ". Methods that can run this model: " +
+                   (possible.empty() ? "none" : joined(possible)));
+}
+
+}  // namespace
+
+const std::vector<OptionSpec>& option_table() {
+  static const std::vector<OptionSpec> table = make_option_table();
+  return table;
+}
+
+Method read_method() {
+  const auto& presets = method_presets();
+  Method method = presets.front();
+  if (const auto type = options::text("cosim_type")) {
+    const auto names = preset_names();
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    method = presets[options::choice_index("cosim_type", *type, views)];
+  }
+  method.schedule = options::choice("cosim_schedule", schedules).value_or(method.schedule);
+  method.hold = options::choice("cosim_hold", holds).value_or(method.hold);
+  const int usual_order = method.hold == Hold::extrapolate ? 1 : 0;
+  method.hold_order = options::integer("cosim_hold_order", 0, 3).value_or(usual_order);
+  if (const auto solve = options::choice("cosim_solve", solves)) {
+    method.solve = *solve;
+    method.snes_type = method.snes_type.empty() ? presets.front().snes_type : method.snes_type;
+  }
+  method.predictor = options::choice("cosim_predictor", predictors).value_or(method.predictor);
+  method.rtol = options::positive("cosim_rtol").value_or(method.rtol);
+  method.atol = options::positive("cosim_atol").value_or(method.atol);
+  method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
+  method.consistent_outputs =
+      options::flag("cosim_consistent_outputs").value_or(method.consistent_outputs);
+  if (const auto reason = contradiction(method)) {
+    throw InputError(*reason);
+  }
+  return method;
+}
+
+Settings read_settings_for_check(Model& model) {
+  refuse_unknown_options(model);
+  Settings settings;
+  settings.method = read_method();
+  settings.adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
+  if (settings.adapt == Adapt::iteration && settings.method.solve != Solve::snes) {
+    throw InputError("-cosim_adapt iteration follows the iterations of -cosim_solve snes, which "
+                     "-cosim_type " + settings.method.type + " doesn't have; use -cosim_adapt none");
+  }
+  read_times(model, settings);
+  settings.time_limit = options::positive("cosim_time_limit");
+  settings.record = read_record(model);
+  settings.progress = options::flag("cosim_progress").value_or(false);
+  settings.monitor = options::flag("cosim_monitor").value_or(false);
+  settings.view = options::flag("cosim_view").value_or(false);
+  read_subsystems(model, settings);
+  return settings;
+}
+
+Settings read_settings(Model& model) {
+  Settings settings = read_settings_for_check(model);
+  require_capabilities(settings.method, model);
+  return settings;
+}
+
+}  // namespace concord

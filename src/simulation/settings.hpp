@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coupling/method.hpp"
+#include "network/rank_network.hpp"
+#include "support/options.hpp"
+
+namespace concord {
+
+enum class Adapt { none, iteration };
+
+/// What goes into the results file.
+struct RecordSettings {
+  std::string path;
+  bool outputs = true;
+  bool inputs = true;
+  bool states = true;
+  bool polynomials = false;
+  std::string pattern;  ///< shell pattern of variable names; empty: all
+  int every = 1;
+};
+
+/// How a model is simulated: the -cosim_* and -subsystem_* options, resolved.
+struct Settings {
+  Method method;
+  Adapt adapt = Adapt::none;
+  double start = 0.0;
+  double stop = 1.0;
+  double step = 0.0;
+  double step_min = 0.0;
+  std::optional<double> time_limit;  ///< seconds of wall time
+  RecordSettings record;
+  bool progress = false;
+  bool monitor = false;
+  bool view = false;
+  SubsystemSettings defaults;
+  SettingsList subsystems;
+};
+
+/// Every option with default, unit and help, in the order of the help text.
+const std::vector<OptionSpec>& option_table();
+
+/// Reads and checks all options for this model; withheld capabilities are taken out of the model's
+/// descriptions. Throws InputError.
+Settings read_settings(Model& model);
+
+/// The same without asking whether the subsystems can do what the method needs: `concord check`
+/// explains that.
+Settings read_settings_for_check(Model& model);
+
+/// The method of the -cosim_type, -cosim_hold, ... options alone. Throws InputError.
+Method read_method();
+
+}  // namespace concord

@@ -1,0 +1,128 @@
+#include "subsystem/ode/checked_model.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "concord/errors.hpp"
+
+namespace concord {
+
+namespace {
+
+/// Index of the first value that is not finite, or the size.
+std::size_t first_bad(std::span<const double> values) {
+  std::size_t i = 0;
+  while (i < values.size() && std::isfinite(values[i])) ++i;
+  return i;
+}
+
+bool all_finite(std::span<const double> values) { return first_bad(values) == values.size(); }
+
+bool same_bits(std::span<const double> a, std::span<const double> b) {
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+}  // namespace
+
+std::string in_words(double value) {
+  if (std::isnan(value)) return "nan";
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return std::string(text, end);
+}
+
+CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description)
+    : model_(std::move(model)), description_(description) {
+  for (Known* known : {&at_begin_, &at_end_}) {
+    known->x.resize(state_count());
+    known->u.resize(input_count());
+    known->f.resize(state_count());
+  }
+}
+
+bool CheckedModel::f(double t, std::span<const double> x, std::span<const double> u,
+                     std::span<double> dxdt) {
+  if (recall(at_begin_, t, x, u, dxdt) || recall(at_end_, t, x, u, dxdt)) return true;
+  ++rhs_evaluations_;
+  try {
+    model_->derivatives(t, x, u, dxdt);
+  } catch (const RecoverableFailure& thrown) {
+    note_thrown(t, thrown.what());
+    return false;
+  }
+  if (!finite(dxdt, Culprit::state_derivative, t)) return false;
+  if (t == ends_.begin) remember(at_begin_, t, x, u, dxdt);
+  if (t == ends_.end) remember(at_end_, t, x, u, dxdt);
+  return true;
+}
+
+bool CheckedModel::recall(const Known& known, double t, std::span<const double> x,
+                          std::span<const double> u, std::span<double> dxdt) const {
+  if (t != known.t || !same_bits(x, known.x) || !same_bits(u, known.u)) return false;
+  std::copy(known.f.begin(), known.f.end(), dxdt.begin());
+  return true;
+}
+
+void CheckedModel::remember(Known& known, double t, std::span<const double> x,
+                            std::span<const double> u, std::span<const double> dxdt) {
+  known.t = t;
+  std::copy(x.begin(), x.end(), known.x.begin());
+  std::copy(u.begin(), u.end(), known.u.begin());
+  std::copy(dxdt.begin(), dxdt.end(), known.f.begin());
+}
+
+bool CheckedModel::g(double t, std::span<const double> x, std::span<const double> u,
+                     std::span<double> y) {
+  try {
+    model_->outputs(t, x, u, y);
+  } catch (const RecoverableFailure& thrown) {
+    note_thrown(t, thrown.what());
+    return false;
+  }
+  return finite(y, Culprit::output, t);
+}
+
+bool CheckedModel::jacobians(double t, std::span<const double> x, std::span<const double> u,
+                             const Jacobians& result) {
+  try {
+    if (!model_->jacobians(t, x, u, result)) return false;
+  } catch (const RecoverableFailure&) {
+    return false;
+  }
+  return all_finite(result.f_x) && all_finite(result.f_u) && all_finite(result.g_x) &&
+         all_finite(result.g_u);
+}
+
+bool CheckedModel::finite(std::span<const double> values, Culprit culprit, double t) {
+  const std::size_t bad = first_bad(values);
+  if (bad == values.size()) return true;
+  failure_.culprit = culprit;
+  failure_.index = bad;
+  failure_.t = t;
+  failure_.value = values[bad];
+  return false;
+}
+
+void CheckedModel::note_thrown(double t, const char* text) {
+  failure_.culprit = Culprit::model;
+  failure_.t = t;
+  failure_.text = text;
+}
+
+std::string CheckedModel::failure() const {
+  const std::string at = " at t = " + in_words(failure_.t) + " s";
+  const std::string is = "' is " + in_words(failure_.value) + at;
+  switch (failure_.culprit) {
+    case Culprit::state_derivative:
+      return "derivative of state '" + description_.states[failure_.index].name + is;
+    case Culprit::output:
+      return "output '" + description_.outputs[failure_.index].name + is;
+    case Culprit::model:
+      break;
+  }
+  return failure_.text + at;
+}
+
+}  // namespace concord

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/ode_model.hpp"
+#include "subsystem/subsystem.hpp"
+
+namespace concord {
+
+/// An OdeModel whose evaluations are counted and checked.
+///
+/// f and g return false where the model throws RecoverableFailure or gives inf or NaN; the reason
+/// of the last such call stays available. Other exceptions pass. Nothing is allocated on success.
+///
+/// f at the two ends of the current macro-step is remembered: integrators, output derivatives, the
+/// next macro-step and repetitions of this one ask for the same (t, x, u) there.
+class CheckedModel {
+ public:
+  /// `description` must outlive this object; it provides sizes and the names in messages.
+  CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description);
+
+  /// The macro-step at whose ends f is remembered from here on.
+  void remember_at(const MacroStep& step) { ends_ = step; }
+
+  std::size_t state_count() const { return description_.states.size(); }
+  std::size_t input_count() const { return description_.inputs.size(); }
+  std::size_t output_count() const { return description_.outputs.size(); }
+
+  bool f(double t, std::span<const double> x, std::span<const double> u, std::span<double> dxdt);
+  bool g(double t, std::span<const double> x, std::span<const double> u, std::span<double> y);
+
+  /// False where the model has no Jacobians or they fail or are not finite.
+  bool jacobians(double t, std::span<const double> x, std::span<const double> u,
+                 const Jacobians& result);
+
+  /// One sentence on the last call that returned false.
+  std::string failure() const;
+
+  /// Evaluations of f so far.
+  std::int64_t rhs_evaluations() const { return rhs_evaluations_; }
+
+  OdeModel& native() { return *model_; }
+
+ private:
+  enum class Culprit { state_derivative, output, model };
+  struct Failure {
+    Culprit culprit = Culprit::model;
+    std::size_t index = 0;
+    double t = 0.0;
+    double value = 0.0;
+    std::string text;
+  };
+
+  /// One remembered evaluation of f.
+  struct Known {
+    double t = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> x, u, f;
+  };
+
+  bool recall(const Known& known, double t, std::span<const double> x, std::span<const double> u,
+              std::span<double> dxdt) const;
+  static void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
+                       std::span<const double> dxdt);
+  bool finite(std::span<const double> values, Culprit culprit, double t);
+  void note_thrown(double t, const char* text);
+
+  std::unique_ptr<OdeModel> model_;
+  const SubsystemDescription& description_;
+  std::int64_t rhs_evaluations_ = 0;
+  MacroStep ends_;
+  Known at_begin_, at_end_;
+  Failure failure_;
+};
+
+/// A number for a message: 17 digits only where needed ("0.25", "inf", "nan").
+std::string in_words(double value);
+
+}  // namespace concord

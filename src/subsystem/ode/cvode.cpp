@@ -1,0 +1,110 @@
+#include "subsystem/ode/cvode.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+
+Cvode::Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, const char* name)
+    : Integrator(rhs), name_(name), context_(sundials_handle::make_context()) {
+  const auto n = static_cast<sunindextype>(rhs.state_count());
+  x_.reset(N_VNew_Serial(n, context_.get()));
+  error_.reset(N_VNew_Serial(n, context_.get()));
+  weights_.reset(N_VNew_Serial(n, context_.get()));
+  N_VConst(0.0, x_.get());
+  memory_.reset(CVodeCreate(method, context_.get()));
+  void* const cvode = memory_.get();
+  CVodeSetErrHandlerFn(cvode, &Cvode::ignore_message, nullptr);
+  CVodeInit(cvode, &Cvode::evaluate, 0.0, x_.get());
+  CVodeSetUserData(cvode, static_cast<void*>(this));
+  CVodeSStolerances(cvode, settings.rtol, settings.atol);
+  CVodeSetMaxNumSteps(cvode, max_micro_steps);
+  CVodeSetMaxHnilWarns(cvode, -1);
+}
+
+int Cvode::evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self) {
+  const Cvode& cvode = *static_cast<Cvode*>(self);
+  const std::size_t n = cvode.rhs_.state_count();
+  return cvode.rhs_.evaluate(cvode.tau(time), {NV_DATA_S(x), n}, {NV_DATA_S(dxdt), n});
+}
+
+Outcome Cvode::integrate(double h, History history, std::span<const double> x_begin,
+                         std::span<double> x_end) {
+  if (restarts(h, history)) restart(h, x_begin);
+  begin_ = time_;
+  long steps_before = 0, steps_after = 0;
+  CVodeGetNumSteps(native(), &steps_before);
+  flag_ = evolve(begin_ + h);
+  CVodeGetNumSteps(native(), &steps_after);
+  micro_steps_ += steps_after - steps_before;
+  reached_ = time_ - begin_;
+  has_history_ = flag_ >= 0;
+  rhs_.rethrow();
+  if (flag_ < 0) return Outcome::failed;
+  std::copy_n(NV_DATA_S(x_.get()), x_end.size(), x_end.begin());
+  return Outcome::ok;
+}
+
+/// CVODE's time must not grow so large beside h that rounding spoils h.
+bool Cvode::restarts(double h, History history) const {
+  return history == History::discard || !has_history_ || time_ > 1e5 * h;
+}
+
+void Cvode::restart(double h, std::span<const double> x_begin) {
+  std::copy(x_begin.begin(), x_begin.end(), NV_DATA_S(x_.get()));
+  has_history_ = false;
+  time_ = 0.0;
+  CVodeReInit(native(), time_, x_.get());
+  CVodeSetInitStep(native(), std::min(first_size_, h));
+}
+
+int Cvode::evolve(double end) {
+  CVodeSetStopTime(native(), end);
+  int flag = CVode(native(), end, x_.get(), &time_, CV_ONE_STEP);
+  if (flag >= 0 && !has_history_) recommend_first_size();
+  if (flag == CV_SUCCESS && time_ < end) flag = CVode(native(), end, x_.get(), &time_, CV_NORMAL);
+  return flag;
+}
+
+/// The size at which the order-1 error of the first micro-step would have been half the tolerance.
+void Cvode::recommend_first_size() {
+  double size = 0.0;
+  CVodeGetLastStep(native(), &size);
+  CVodeGetEstLocalErrors(native(), error_.get());
+  CVodeGetErrWeights(native(), weights_.get());
+  const double error = N_VWrmsNorm(error_.get(), weights_.get());
+  first_size_ = size * std::clamp(std::sqrt(0.5 / std::max(error, 1e-300)), 0.1, 10.0);
+}
+
+void Cvode::save() {
+  saved_first_size_ = first_size_;
+  has_history_ = false;
+}
+
+void Cvode::restore() {
+  first_size_ = saved_first_size_;
+  has_history_ = false;
+}
+
+std::string Cvode::failure() const {
+  double size = 0.0;
+  CVodeGetLastStep(native(), &size);
+  const std::string after_step = " after a micro-step of " + in_words(size) + " s";
+  const auto because = [&](const std::string& reason) {
+    return integration_failure(name_, rhs_, reason, reached_);
+  };
+  switch (flag_) {
+    case CV_TOO_MUCH_WORK:
+      return because("the macro-step needs too many micro-steps");
+    case CV_TOO_MUCH_ACC:
+      return because("the tolerances are below rounding errors");
+    case CV_ERR_FAILURE:
+      return because("the error test failed too often" + after_step);
+    case CV_CONV_FAILURE:
+      return because("the corrector did not converge" + after_step);
+    default:
+      return because("CVODE returned " + std::to_string(flag_) + after_step);
+  }
+}
+
+}  // namespace concord

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <nvector/nvector_serial.h>
+
+#include "subsystem/ode/integrator.hpp"
+#include "support/sundials_handle.hpp"
+
+namespace concord {
+
+/// What CVODE's two multistep families share: restarting, continuing, the first micro-step.
+///
+/// After a restart CVODE begins at order 1 with the step size that the error of the last restart's
+/// first micro-step recommends. Continuing keeps order, history and step size: CVODE's own time
+/// then runs on from the last restart.
+class Cvode : public Integrator {
+ public:
+  Outcome integrate(double h, History history, std::span<const double> x_begin,
+                    std::span<double> x_end) final;
+  std::string failure() const final;
+  double reached() const final { return reached_; }
+  void save() final;
+  void restore() final;
+
+ protected:
+  /// `method` is CV_BDF or CV_ADAMS; the derived class attaches the nonlinear or linear solver.
+  Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, const char* name);
+
+  SUNContext context() const { return context_.get(); }
+  N_Vector states() const { return x_.get(); }
+  void* native() const { return memory_.get(); }
+
+  /// Seconds since the macro-step's begin, for CVODE's time.
+  double tau(double cvode_time) const { return cvode_time - begin_; }
+
+ private:
+  static int evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self);
+  static void ignore_message(int, const char*, const char*, char*, void*) {}
+  bool restarts(double h, History history) const;
+  void restart(double h, std::span<const double> x_begin);
+  int evolve(double end);
+  void recommend_first_size();
+
+  const char* name_;
+  sundials_handle::Context context_;
+  sundials_handle::Vector x_, error_, weights_;
+  sundials_handle::CvodeMemory memory_;
+  double begin_ = 0.0;  ///< of the macro-step, in CVODE's time
+  double time_ = 0.0;   ///< CVODE's time so far
+  double reached_ = 0.0;
+  double first_size_ = 0.0;  ///< for the next restart; 0: CVODE's own guess
+  double saved_first_size_ = 0.0;
+  bool has_history_ = false;
+  int flag_ = CV_SUCCESS;
+};
+
+}  // namespace concord

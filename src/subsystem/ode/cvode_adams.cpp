@@ -1,0 +1,29 @@
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+
+#include "subsystem/ode/cvode.hpp"
+
+namespace concord {
+
+namespace {
+
+/// Adams-Moulton formulas of order 1 to 12 with functional iteration, by CVODE.
+class CvodeAdams final : public Cvode {
+ public:
+  CvodeAdams(RightHandSide& rhs, const SubsystemSettings& settings)
+      : Cvode(rhs, settings, CV_ADAMS, "cvode_adams") {
+    solver_.reset(SUNNonlinSol_FixedPoint(states(), 0, context()));
+    CVodeSetNonlinearSolver(native(), solver_.get());
+  }
+
+ private:
+  sundials_handle::NonlinearSolver solver_;
+};
+
+}  // namespace
+
+std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs,
+                                             const SubsystemSettings& settings) {
+  return std::make_unique<CvodeAdams>(rhs, settings);
+}
+
+}  // namespace concord

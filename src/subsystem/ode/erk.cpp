@@ -1,0 +1,152 @@
+#include <arkode/arkode_erkstep.h>
+#include <nvector/nvector_serial.h>
+
+#include <algorithm>
+
+#include "subsystem/ode/integrator.hpp"
+#include "support/sundials_handle.hpp"
+
+namespace concord {
+
+namespace {
+
+std::span<const double> view(N_Vector v) {
+  return {NV_DATA_S(v), static_cast<std::size_t>(NV_LENGTH_S(v))};
+}
+std::span<double> mutable_view(N_Vector v) {
+  return {NV_DATA_S(v), static_cast<std::size_t>(NV_LENGTH_S(v))};
+}
+
+/// Explicit Runge-Kutta pair of Dormand and Prince (1980), 5(4), by ARKODE.
+///
+/// Reset at each macro-step. The first micro-step is what the controller proposed last, so that a
+/// macro-step which the tolerance allows costs one micro-step. The controller (I) has no memory
+/// besides that proposal.
+class Erk final : public Integrator {
+ public:
+  Erk(RightHandSide& rhs, const SubsystemSettings& settings);
+
+  Outcome integrate(double h, History history, std::span<const double> x_begin,
+                    std::span<double> x_end) override;
+  std::string failure() const override;
+  double reached() const override { return reached_; }
+  void save() override { saved_proposal_ = proposal_; }
+  void restore() override { proposal_ = saved_proposal_; }
+
+ private:
+  static int evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self);
+  static int after_step(realtype tau, N_Vector x, void* self);
+  static void ignore_message(int, const char*, const char*, char*, void*) {}
+  int evolve(double h);
+  bool retry_smaller();
+  void remember_proposal();
+
+  sundials_handle::Context context_;
+  sundials_handle::Vector x_;
+  sundials_handle::ErkStepMemory memory_;
+  double proposal_ = 0.0;  ///< size of the next micro-step; 0: unknown
+  double saved_proposal_ = 0.0;
+  double reached_ = 0.0;
+  double last_size_ = 0.0, size_before_ = 0.0;  ///< of this macro-step's micro-steps
+  long steps_ = 0;                              ///< in this macro-step
+  int flag_ = ARK_SUCCESS;
+};
+
+Erk::Erk(RightHandSide& rhs, const SubsystemSettings& settings)
+    : Integrator(rhs), context_(sundials_handle::make_context()) {
+  x_.reset(N_VNew_Serial(static_cast<sunindextype>(rhs.state_count()), context_.get()));
+  N_VConst(0.0, x_.get());
+  memory_.reset(ERKStepCreate(&Erk::evaluate, 0.0, x_.get(), context_.get()));
+  void* const erk = memory_.get();
+  ERKStepSetUserData(erk, this);
+  ERKStepSetErrHandlerFn(erk, &Erk::ignore_message, nullptr);
+  ERKStepSetTableNum(erk, ARKODE_DORMAND_PRINCE_7_4_5);
+  ERKStepSStolerances(erk, settings.rtol, settings.atol);
+  ERKStepSetInterpolantDegree(erk, 1);
+  ERKStepSetMaxNumSteps(erk, max_micro_steps);
+  ERKStepSetMaxErrTestFails(erk, 20);
+  ERKStepSetMaxHnilWarns(erk, 0);
+  ERKStepSetAdaptivityMethod(erk, ARK_ADAPT_I, 1, 1, nullptr);
+  ERKStepSetMaxFirstGrowth(erk, 20.0);
+  ERKStepSetPostprocessStepFn(erk, &Erk::after_step);
+}
+
+int Erk::evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self) {
+  return static_cast<Erk*>(self)->rhs_.evaluate(tau, view(x), mutable_view(dxdt));
+}
+
+int Erk::after_step(realtype tau, N_Vector /*x*/, void* self) {
+  Erk& erk = *static_cast<Erk*>(self);
+  erk.size_before_ = erk.last_size_;
+  erk.last_size_ = tau - erk.reached_;
+  erk.reached_ = tau;
+  ++erk.steps_;
+  return 0;
+}
+
+Outcome Erk::integrate(double h, History /*history*/, std::span<const double> x_begin,
+                       std::span<double> x_end) {
+  std::copy(x_begin.begin(), x_begin.end(), NV_DATA_S(x_.get()));
+  reached_ = last_size_ = size_before_ = 0.0;
+  steps_ = 0;
+  if (!(proposal_ > 0.0)) proposal_ = h;
+  do {
+    flag_ = evolve(h);
+  } while (flag_ < 0 && retry_smaller());
+  micro_steps_ += steps_;
+  rhs_.rethrow();
+  if (flag_ < 0) return Outcome::failed;
+  remember_proposal();
+  std::copy_n(NV_DATA_S(x_.get()), x_end.size(), x_end.begin());
+  return Outcome::ok;
+}
+
+int Erk::evolve(double h) {
+  void* const erk = memory_.get();
+  double tau = reached_;
+  ERKStepReset(erk, reached_, x_.get());
+  ERKStepSetInitStep(erk, std::min(proposal_, h - reached_));
+  ERKStepSetStopTime(erk, h);
+  return ERKStepEvolve(erk, h, x_.get(), &tau, ARK_NORMAL);
+}
+
+/// ERKStep gives up where f fails in a stage; the state is that after the last accepted micro-step.
+bool Erk::retry_smaller() {
+  if (!rhs_.last_failed() || steps_ >= max_micro_steps) return false;
+  proposal_ = 0.25 * (rhs_.failed_tau() - reached_);
+  return proposal_ > 1e-12 * std::max(reached_, last_size_);
+}
+
+/// The controller's proposal after the last micro-step, unless that was cut short by the end.
+void Erk::remember_proposal() {
+  double proposed = 0.0;
+  ERKStepGetCurrentStep(memory_.get(), &proposed);
+  proposal_ = std::max(proposed, size_before_);
+}
+
+std::string Erk::failure() const {
+  double size = 0.0;
+  ERKStepGetCurrentStep(memory_.get(), &size);
+  const std::string with_step = " with step " + in_words(size) + " s";
+  switch (flag_) {
+    case ARK_TOO_MUCH_WORK:
+      return integration_failure("erk", rhs_, "the macro-step needs too many micro-steps",
+                                 reached_);
+    case ARK_TOO_MUCH_ACC:
+      return integration_failure("erk", rhs_, "the tolerances are below rounding errors", reached_);
+    case ARK_ERR_FAILURE:
+      return integration_failure("erk", rhs_, "the error test failed too often" + with_step,
+                                 reached_);
+    default:
+      return integration_failure("erk", rhs_,
+                                 "ARKODE returned " + std::to_string(flag_) + with_step, reached_);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Integrator> make_erk(RightHandSide& rhs, const SubsystemSettings& settings) {
+  return std::make_unique<Erk>(rhs, settings);
+}
+
+}  // namespace concord

@@ -1,0 +1,25 @@
+#include "subsystem/ode/integrator.hpp"
+
+namespace concord {
+
+std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, const SubsystemSettings& settings) {
+  switch (settings.integrator) {
+    case IntegratorKind::erk:
+      return make_erk(rhs, settings);
+    case IntegratorKind::cvode_bdf:
+      return make_cvode_bdf(rhs, settings);
+    case IntegratorKind::cvode_adams:
+      return make_cvode_adams(rhs, settings);
+    case IntegratorKind::automatic:
+      break;
+  }
+  return make_automatic(rhs, settings);
+}
+
+std::string integration_failure(const char* method, const RightHandSide& rhs,
+                                const std::string& reason, double tau) {
+  if (rhs.last_failed()) return rhs.model().failure();
+  return std::string(method) + ": " + reason + " at t = " + in_words(rhs.begin() + tau) + " s";
+}
+
+}  // namespace concord

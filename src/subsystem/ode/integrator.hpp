@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "subsystem/integrator_settings.hpp"
+#include "subsystem/ode/right_hand_side.hpp"
+
+namespace concord {
+
+/// Whether an integrator may use what it remembers of the macro-step before.
+enum class History { discard, keep };
+
+/// Integrates the states over one macro-step.
+///
+/// Time is local: tau = 0 at the macro-step's begin. What an integrator remembers from step to step
+/// (step sizes, not counters) is covered by save and restore; after either the next call discards
+/// any multistep history, so that equal inputs give equal bits.
+class Integrator {
+ public:
+  explicit Integrator(RightHandSide& rhs) : rhs_(rhs) {}
+  virtual ~Integrator() = default;
+  Integrator(const Integrator&) = delete;
+  Integrator& operator=(const Integrator&) = delete;
+
+  /// x_end = x(h) from x(0) = x_begin, n_st values each, apart from each other. `x_end` is
+  /// meaningless after a failure. Throws what the model threw.
+  virtual Outcome integrate(double h, History history, std::span<const double> x_begin,
+                            std::span<double> x_end) = 0;
+
+  /// One sentence on the last failed call.
+  virtual std::string failure() const = 0;
+
+  /// How far the last call came, in seconds since the macro-step's begin.
+  virtual double reached() const = 0;
+
+  virtual void save() = 0;
+  virtual void restore() = 0;
+
+  /// Accepted micro-steps so far; never rolled back.
+  std::int64_t micro_steps() const { return micro_steps_; }
+
+ protected:
+  RightHandSide& rhs_;
+  std::int64_t micro_steps_ = 0;
+};
+
+/// Micro-steps after which a macro-step is given up.
+inline constexpr long max_micro_steps = 100'000;
+
+std::unique_ptr<Integrator> make_erk(RightHandSide& rhs, const SubsystemSettings& settings);
+std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs, const SubsystemSettings& settings);
+std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs, const SubsystemSettings& settings);
+std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs, const SubsystemSettings& settings);
+
+/// The integrator that the settings ask for.
+std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, const SubsystemSettings& settings);
+
+/// A failure's sentence: the model's reason if its last evaluation failed, else `reason`, with the
+/// method's name, the micro-step size and the simulation time.
+std::string integration_failure(const char* method, const RightHandSide& rhs,
+                                const std::string& reason, double tau);
+
+}  // namespace concord

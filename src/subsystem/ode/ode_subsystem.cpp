@@ -1,0 +1,194 @@
+#include "subsystem/ode_subsystem.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+#include "concord/errors.hpp"
+#include "subsystem/ode/integrator.hpp"
+#include "subsystem/ode/point_derivatives.hpp"
+
+namespace concord {
+
+namespace {
+
+/// Adds the time of its own life to a counter.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total) {}
+  ~Stopwatch() { total_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& total_;
+  Clock::time_point begin_ = Clock::now();
+};
+
+SubsystemDescription without_withheld(SubsystemDescription description,
+                                      const SubsystemSettings& settings) {
+  if (!settings.rollback) description.capabilities.rollback = false;
+  if (!settings.linearization) description.capabilities.linearization = false;
+  return description;
+}
+
+class OdeSubsystem final : public Subsystem {
+ public:
+  OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
+               const SubsystemSettings& settings);
+
+  void start(const MacroStep& first, double stop) override;
+  Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                  InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
+  Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
+                        std::span<Sample> outputs) override;
+  std::span<const double> states() const override { return now_.x; }
+  Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
+  Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
+  void save() override;
+  void restore() override;
+  OdeModel* equations() override;
+
+ private:
+  struct Point {
+    double t = 0.0;
+    double h = 0.0;  ///< size of the last macro-step
+    std::vector<double> x;
+  };
+
+  Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
+                    InputContinuity continuity);
+  Outcome checked(bool ok);
+
+  bool continuation_;
+  bool started_ = false;
+  CheckedModel model_;
+  RightHandSide rhs_;
+  PointDerivatives derivatives_;
+  std::unique_ptr<Integrator> integrator_;  ///< null without states
+  Point now_, saved_;
+  std::vector<double> x_end_;
+  std::vector<double> u_;
+  std::vector<Sample> end_inputs_;
+};
+
+OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
+                           const SubsystemSettings& settings)
+    : Subsystem(without_withheld(std::move(description), settings)),
+      continuation_(settings.continuation),
+      model_(std::move(model), description_),
+      rhs_(model_),
+      derivatives_(model_, settings),
+      x_end_(description_.states.size()),
+      u_(description_.inputs.size()),
+      end_inputs_(description_.inputs.size()) {
+  if (!description_.states.empty()) integrator_ = make_integrator(rhs_, settings);
+}
+
+void OdeSubsystem::start(const MacroStep& first, double /*stop*/) {
+  if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");
+  started_ = true;
+  now_.t = first.begin;
+  now_.h = first.size();
+  now_.x.reserve(x_end_.size());
+  for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
+  saved_ = now_;
+}
+
+Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                              InputContinuity continuity, Wanted wanted,
+                              std::span<Sample> outputs) {
+  const Stopwatch stopwatch(counters_.wall_time);
+  ++counters_.advances;
+  if (integrator_ && integrate(step, inputs, continuity) == Outcome::failed) return Outcome::failed;
+  now_.t = step.end;
+  now_.h = step.size();
+  for (std::size_t i = 0; i < inputs.size(); ++i) end_inputs_[i] = inputs[i].at(now_.h);
+  return checked(derivatives_.outputs(now_.t, now_.h, now_.x, end_inputs_, wanted, outputs));
+}
+
+Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
+                                InputContinuity continuity) {
+  const bool smooth = continuation_ && continuity == InputContinuity::smooth;
+  rhs_.begin_step(step, inputs);
+  const Outcome outcome = integrator_->integrate(
+      step.size(), smooth ? History::keep : History::discard, now_.x, x_end_);
+  counters_.micro_steps = integrator_->micro_steps();
+  counters_.rhs_evaluations = model_.rhs_evaluations();
+  if (outcome == Outcome::failed)
+    failure_ = integrator_->failure();
+  else
+    now_.x.swap(x_end_);
+  return outcome;
+}
+
+Outcome OdeSubsystem::checked(bool ok) {
+  counters_.rhs_evaluations = model_.rhs_evaluations();
+  if (ok) return Outcome::ok;
+  failure_ = model_.failure();
+  return Outcome::failed;
+}
+
+Outcome OdeSubsystem::point_outputs(std::span<const Sample> inputs, Wanted wanted,
+                                    std::span<Sample> outputs) {
+  return checked(derivatives_.outputs(now_.t, now_.h, now_.x, inputs, wanted, outputs));
+}
+
+Outcome OdeSubsystem::state_derivatives(std::span<const Sample> inputs, std::span<double> result) {
+  std::transform(inputs.begin(), inputs.end(), u_.begin(), [](const Sample& s) { return s.value; });
+  return checked(model_.f(now_.t, now_.x, u_, result));
+}
+
+Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& result) {
+  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, result));
+}
+
+void OdeSubsystem::save() {
+  saved_ = now_;
+  if (integrator_) integrator_->save();
+}
+
+void OdeSubsystem::restore() {
+  now_ = saved_;
+  if (integrator_) integrator_->restore();
+}
+
+OdeModel* OdeSubsystem::equations() {
+  return description_.capabilities.equations ? &model_.native() : nullptr;
+}
+
+}  // namespace
+
+SubsystemDescription describe_ode(std::string name, std::string kind,
+                                  const OdeInterface& interface) {
+  SubsystemDescription description;
+  description.name = std::move(name);
+  description.kind = std::move(kind);
+  description.inputs = interface.inputs;
+  description.states = interface.states;
+  description.outputs = interface.outputs;
+  description.capabilities = {true, true, true, true, true, true, true, true};
+  if (interface.feedthrough) {
+    description.feedthrough = *interface.feedthrough;
+    return description;
+  }
+  for (std::size_t output = 0; output < interface.outputs.size(); ++output)
+    for (std::size_t input = 0; input < interface.inputs.size(); ++input)
+      description.feedthrough.push_back({output, input});
+  return description;
+}
+
+std::unique_ptr<Subsystem> make_ode_subsystem(SubsystemDescription description,
+                                              std::unique_ptr<OdeModel> model,
+                                              const SubsystemSettings& settings) {
+  const bool usable = std::isfinite(settings.rtol) && std::isfinite(settings.atol) &&
+                      settings.rtol > 0.0 && settings.atol > 0.0;
+  if (!usable)
+    throw InputError("subsystem '" + description.name + "': rtol " + in_words(settings.rtol) +
+                     ", atol " + in_words(settings.atol) + ": both must be greater than 0");
+  return std::make_unique<OdeSubsystem>(std::move(description), std::move(model), settings);
+}
+
+}  // namespace concord

@@ -1,0 +1,198 @@
+#include "subsystem/ode/point_derivatives.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace concord {
+
+namespace {
+
+/// Fourth-order first derivatives: sum of weights * y(offset s) / (12 s).
+struct FivePoints {
+  std::array<int, 4> offsets;
+  std::array<double, 4> weights;  ///< the weight at 0 follows from their sum
+};
+constexpr FivePoints central{{-2, -1, 1, 2}, {1, -8, 8, -1}};
+constexpr FivePoints backward{{-4, -3, -2, -1}, {3, -16, 36, -48}};
+constexpr FivePoints forward{{1, 2, 3, 4}, {48, -36, 16, -3}};
+
+/// Jacobians cost n_st^2 and four outputs() do not, so larger subsystems use the differences.
+constexpr std::size_t most_states_for_jacobian_slopes = 32;
+
+/// h/1000, moved so that t + s is exact: else rounding of t would spoil s where t >> h.
+double time_displacement(double t, double h) {
+  const volatile double moved = t + 1e-3 * h;
+  const double exact = moved - t;
+  return exact > 0.0 ? exact : h;
+}
+
+}  // namespace
+
+PointDerivatives::PointDerivatives(CheckedModel& model, const SubsystemSettings& settings)
+    : model_(model),
+      nominal_(settings.atol / settings.rtol),
+      u_(model.input_count()),
+      du_(model.input_count()),
+      f_(model.state_count()),
+      y_(model.output_count()),
+      dy_(model.output_count()),
+      x_moved_(model.state_count()),
+      u_moved_(model.input_count()),
+      y_moved_(model.output_count()),
+      f_high_(model.state_count()),
+      f_low_(model.state_count()),
+      g_high_(model.output_count()),
+      g_low_(model.output_count()) {
+  const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
+  if (n_st <= most_states_for_jacobian_slopes)
+    jacobian_scratch_.resize((n_st + n_out) * (n_st + n_in));
+}
+
+void PointDerivatives::take_inputs(std::span<const Sample> inputs) {
+  for (std::size_t i = 0; i < u_.size(); ++i) {
+    u_[i] = inputs[i].value;
+    du_[i] = inputs[i].derivative;
+  }
+}
+
+bool PointDerivatives::outputs(double t, double h, std::span<const double> x,
+                               std::span<const Sample> inputs, Wanted wanted,
+                               std::span<Sample> outputs) {
+  take_inputs(inputs);
+  if (!model_.g(t, x, u_, y_)) return false;
+  if (wanted == Wanted::values_and_derivatives && !output_slopes(t, h, x)) return false;
+  for (std::size_t i = 0; i < y_.size(); ++i)
+    outputs[i] = {y_[i], wanted == Wanted::values ? 0.0 : dy_[i]};
+  return true;
+}
+
+bool PointDerivatives::output_slopes(double t, double h, std::span<const double> x) {
+  if (y_.empty()) return true;
+  if (!f_.empty() && !model_.f(t, x, u_, f_)) return false;
+  return slopes_by_jacobians(t, h, x) || slopes_along_line(t, time_displacement(t, h), x, 1.0, 1.0);
+}
+
+bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const double> x) {
+  const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
+  if (n_st > most_states_for_jacobian_slopes) return false;
+  const std::span<double> scratch(jacobian_scratch_);
+  const Jacobians all{scratch.subspan(0, n_st * n_st), scratch.subspan(n_st * n_st, n_st * n_in),
+                      scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
+                      scratch.subspan(n_st * (n_st + n_in) + n_out * n_st, n_out * n_in)};
+  if (!model_.jacobians(t, x, u_, all)) return false;
+  if (!slopes_along_line(t, time_displacement(t, h), x, 0.0, 0.0)) return false;
+  for (std::size_t i = 0; i < n_out; ++i) {
+    for (std::size_t j = 0; j < n_st; ++j) dy_[i] += all.g_x[i * n_st + j] * f_[j];
+    for (std::size_t j = 0; j < n_in; ++j) dy_[i] += all.g_u[i * n_in + j] * du_[j];
+  }
+  return true;
+}
+
+/// dy_ = d/ds of g(t + s, x + s x_speed f, u + s u_speed u') at s = 0, from whichever side g
+/// allows.
+bool PointDerivatives::slopes_along_line(double t, double s, std::span<const double> x,
+                                         double x_speed, double u_speed) {
+  return slopes_by_stencil(central, t, s, x, x_speed, u_speed) ||
+         slopes_by_stencil(backward, t, s, x, x_speed, u_speed) ||
+         slopes_by_stencil(forward, t, s, x, x_speed, u_speed);
+}
+
+template <class Stencil>
+bool PointDerivatives::slopes_by_stencil(const Stencil& stencil, double t, double s,
+                                         std::span<const double> x, double x_speed,
+                                         double u_speed) {
+  std::fill(dy_.begin(), dy_.end(), 0.0);
+  for (std::size_t k = 0; k < stencil.offsets.size(); ++k) {
+    const double move = stencil.offsets[k] * s, weight = stencil.weights[k] / (12.0 * s);
+    for (std::size_t j = 0; j < f_.size(); ++j) x_moved_[j] = x[j] + move * x_speed * f_[j];
+    for (std::size_t j = 0; j < u_.size(); ++j) u_moved_[j] = u_[j] + move * u_speed * du_[j];
+    if (!model_.g(t + move, x_moved_, u_moved_, y_moved_)) return false;
+    for (std::size_t i = 0; i < y_.size(); ++i) dy_[i] += weight * (y_moved_[i] - y_[i]);
+  }
+  return true;
+}
+
+bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
+                                 std::span<const Sample> inputs, Linearization& result) {
+  const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
+  take_inputs(inputs);
+  result.f_x.resize(n_st * n_st);
+  result.f_u.resize(n_st * n_in);
+  result.g_x.resize(n_out * n_st);
+  result.g_u.resize(n_out * n_in);
+  result.f.resize(n_st);
+  result.g.resize(n_out);
+  result.f_t.resize(n_st);
+  result.g_t.resize(n_out);
+  if (!model_.f(t, x, u_, result.f) || !model_.g(t, x, u_, result.g)) return false;
+  const bool exact = model_.jacobians(t, x, u_, {result.f_x, result.f_u, result.g_x, result.g_u});
+  return (exact || difference_columns(t, x, result)) && difference_in_time(t, h, x, result);
+}
+
+double PointDerivatives::step_for(double value) const {
+  static const double cbrt_eps = std::cbrt(std::numeric_limits<double>::epsilon());
+  return cbrt_eps * std::max(std::abs(value), nominal_);
+}
+
+/// f_high_, g_high_ = (f, g)(value + step) - (f, g)(value - step) over their distance; a side where
+/// f or g fails is replaced by the point itself.
+template <class Evaluate>
+bool PointDerivatives::difference(double value, double step, const Linearization& at,
+                                  Evaluate&& evaluate) {
+  const volatile double above = value + step, below = value - step;
+  double high = above, low = below;
+  if (!evaluate(high, f_high_, g_high_)) {
+    high = value;
+    std::copy(at.f.begin(), at.f.end(), f_high_.begin());
+    std::copy(at.g.begin(), at.g.end(), g_high_.begin());
+  }
+  if (!evaluate(low, f_low_, g_low_)) {
+    low = value;
+    std::copy(at.f.begin(), at.f.end(), f_low_.begin());
+    std::copy(at.g.begin(), at.g.end(), g_low_.begin());
+  }
+  if (!(high > low)) return false;
+  for (std::size_t i = 0; i < f_high_.size(); ++i)
+    f_high_[i] = (f_high_[i] - f_low_[i]) / (high - low);
+  for (std::size_t i = 0; i < g_high_.size(); ++i)
+    g_high_[i] = (g_high_[i] - g_low_[i]) / (high - low);
+  return true;
+}
+
+bool PointDerivatives::difference_columns(double t, std::span<const double> x,
+                                          Linearization& result) {
+  std::copy(x.begin(), x.end(), x_moved_.begin());
+  std::copy(u_.begin(), u_.end(), u_moved_.begin());
+  const auto columns = [&](std::vector<double>& moved, std::vector<double>& f_columns,
+                           std::vector<double>& g_columns) {
+    const std::size_t n = moved.size();
+    for (std::size_t j = 0; j < n; ++j) {
+      const double value = moved[j];
+      const auto evaluate = [&](double displaced, std::span<double> f, std::span<double> g) {
+        moved[j] = displaced;
+        return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
+      };
+      if (!difference(value, step_for(value), result, evaluate)) return false;
+      moved[j] = value;
+      for (std::size_t i = 0; i < f_high_.size(); ++i) f_columns[i * n + j] = f_high_[i];
+      for (std::size_t i = 0; i < g_high_.size(); ++i) g_columns[i * n + j] = g_high_[i];
+    }
+    return true;
+  };
+  return columns(x_moved_, result.f_x, result.g_x) && columns(u_moved_, result.f_u, result.g_u);
+}
+
+bool PointDerivatives::difference_in_time(double t, double h, std::span<const double> x,
+                                          Linearization& result) {
+  const auto evaluate = [&](double time, std::span<double> f, std::span<double> g) {
+    return model_.f(time, x, u_, f) && model_.g(time, x, u_, g);
+  };
+  if (!difference(t, time_displacement(t, h), result, evaluate)) return false;
+  std::copy(f_high_.begin(), f_high_.end(), result.f_t.begin());
+  std::copy(g_high_.begin(), g_high_.end(), result.g_t.begin());
+  return true;
+}
+
+}  // namespace concord

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "subsystem/integrator_settings.hpp"
+#include "subsystem/ode/checked_model.hpp"
+
+namespace concord {
+
+/// Derivatives of f and g at one point (t, x, u) of the solution, by the model's Jacobians where it
+/// has them and by differences otherwise. Every call returns false where f or g fails, with the
+/// reason in the model. `h` is the macro-step size, the time scale of differences.
+class PointDerivatives {
+ public:
+  PointDerivatives(CheckedModel& model, const SubsystemSettings& settings);
+
+  /// outputs = y and, if wanted, y' = g_t + g_x f + g_u u' for inputs u, u'.
+  ///
+  /// Without Jacobians y' is the slope of g along the line (t, x, u) + s (1, f, u') at s = 0, by a
+  /// fourth-order difference with s = h/1000: truncation about 1e-13 h^4 y^(5), rounding about
+  /// 3e-13 y/h. With Jacobians only g_t is a difference.
+  bool outputs(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
+               Wanted wanted, std::span<Sample> outputs);
+
+  /// All of `result`. Without Jacobians the columns are central differences with the step
+  /// cbrt(eps) max(|x_j|, atol/rtol); f_t and g_t are central differences with h/1000.
+  bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
+                 Linearization& result);
+
+ private:
+  void take_inputs(std::span<const Sample> inputs);
+  bool output_slopes(double t, double h, std::span<const double> x);
+  bool slopes_by_jacobians(double t, double h, std::span<const double> x);
+  bool slopes_along_line(double t, double s, std::span<const double> x, double x_speed,
+                         double u_speed);
+  template <class Stencil>
+  bool slopes_by_stencil(const Stencil& stencil, double t, double s, std::span<const double> x,
+                         double x_speed, double u_speed);
+  bool difference_columns(double t, std::span<const double> x, Linearization& result);
+  bool difference_in_time(double t, double h, std::span<const double> x, Linearization& result);
+  template <class Evaluate>
+  bool difference(double value, double step, const Linearization& at, Evaluate&& evaluate);
+  double step_for(double value) const;
+
+  CheckedModel& model_;
+  double nominal_;                  ///< smallest magnitude that matters
+  std::vector<double> u_, du_, f_;  ///< at the point
+  std::vector<double> y_, dy_;      ///< at the point
+  std::vector<double> x_moved_, u_moved_, y_moved_;
+  std::vector<double> f_high_, f_low_, g_high_, g_low_;  ///< f_high_, g_high_ end as the quotients
+  std::vector<double> jacobian_scratch_;
+};
+
+}  // namespace concord

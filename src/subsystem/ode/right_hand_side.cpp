@@ -1,0 +1,63 @@
+#include "subsystem/ode/right_hand_side.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+
+std::span<const double> RightHandSide::inputs_at(double tau) {
+  for (std::size_t i = 0; i < u_.size(); ++i) u_[i] = inputs_[i](tau);
+  return u_;
+}
+
+int RightHandSide::evaluate(double tau, std::span<const double> x,
+                            std::span<double> dxdt) noexcept {
+  return guard_.run(unrecoverable, [&] {
+    if (limit_reached()) {
+      last_failed_ = false;
+      return unrecoverable;
+    }
+    last_failed_ = !model_.f(time_at(tau), x, inputs_at(tau), dxdt);
+    if (last_failed_) failed_tau_ = tau;
+    return last_failed_ ? recoverable : ok;
+  });
+}
+
+int RightHandSide::state_jacobian(double tau, std::span<const double> x,
+                                  std::span<const double> f_at_x, double scale,
+                                  std::span<double> f_x) noexcept {
+  return guard_.run(unrecoverable, [&] {
+    const std::size_t n_st = x.size(), n_in = u_.size(), n_out = model_.output_count();
+    jacobian_scratch_.resize(n_st * n_st + n_st * n_in + n_out * n_st + n_out * n_in);
+    const std::span<double> scratch(jacobian_scratch_);
+    const Jacobians all{scratch.subspan(0, n_st * n_st), scratch.subspan(n_st * n_st, n_st * n_in),
+                        scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
+                        scratch.subspan(n_st * (n_st + n_in + n_out), n_out * n_in)};
+    if (!model_.jacobians(time_at(tau), x, inputs_at(tau), all)) {
+      difference_jacobian(time_at(tau), x, f_at_x, scale, f_x);
+      return last_failed_ ? recoverable : ok;
+    }
+    for (std::size_t i = 0; i < n_st; ++i)
+      for (std::size_t j = 0; j < n_st; ++j) f_x[j * n_st + i] = all.f_x[i * n_st + j];
+    return ok;
+  });
+}
+
+void RightHandSide::difference_jacobian(double t, std::span<const double> x,
+                                        std::span<const double> f_at_x, double scale,
+                                        std::span<double> f_x) {
+  const double sqrt_eps = std::sqrt(std::numeric_limits<double>::epsilon());
+  const std::size_t n = x.size();
+  displaced_.assign(x.begin(), x.end());
+  last_failed_ = false;
+  for (std::size_t j = 0; j < n && !last_failed_; ++j) {
+    const std::span<double> column = f_x.subspan(j * n, n);
+    displaced_[j] = x[j] + std::copysign(sqrt_eps * std::max(std::abs(x[j]), scale), x[j]);
+    last_failed_ = !model_.f(t, displaced_, u_, column);
+    const double step = displaced_[j] - x[j];
+    for (std::size_t i = 0; i < n; ++i) column[i] = (column[i] - f_at_x[i]) / step;
+    displaced_[j] = x[j];
+  }
+}
+
+}  // namespace concord

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "subsystem/ode/checked_model.hpp"
+#include "support/callback_guard.hpp"
+
+namespace concord {
+
+/// f along one macro-step, x' = f(begin + tau, x, u(tau)), as the integrators' C callbacks need it.
+class RightHandSide {
+ public:
+  /// Return codes that ARKODE and CVODE understand.
+  static constexpr int ok = 0;
+  static constexpr int recoverable = 1;
+  static constexpr int unrecoverable = -1;
+
+  explicit RightHandSide(CheckedModel& model) : model_(model), u_(model.input_count()) {}
+
+  std::size_t state_count() const { return model_.state_count(); }
+
+  /// `inputs` must stay valid until the macro-step is done.
+  void begin_step(const MacroStep& step, std::span<const Polynomial> inputs) {
+    step_ = step;
+    size_ = step.size();
+    inputs_ = inputs;
+    model_.remember_at(step);
+  }
+
+  /// dxdt = f at tau (seconds since the macro-step's begin); never throws.
+  int evaluate(double tau, std::span<const double> x, std::span<double> dxdt) noexcept;
+
+  /// f_x at tau, column-major n_st x n_st: the model's, or forward differences, for which `f_at_x`
+  /// is f at the point and `scales` the smallest magnitude that matters of a state.
+  int state_jacobian(double tau, std::span<const double> x, std::span<const double> f_at_x,
+                     double scale, std::span<double> f_x) noexcept;
+
+  /// The evaluations from here on that f may be asked for; more give `unrecoverable`.
+  void limit_evaluations(std::int64_t count) { limit_ = model_.rhs_evaluations() + count; }
+  void lift_limit() { limit_ = std::numeric_limits<std::int64_t>::max(); }
+
+  bool limit_reached() const { return model_.rhs_evaluations() >= limit_; }
+
+  std::int64_t evaluations() const { return model_.rhs_evaluations(); }
+
+  /// Whether the last evaluation failed because of the model: model().failure() then says why.
+  bool last_failed() const { return last_failed_; }
+  /// Where the last failed evaluation was asked for.
+  double failed_tau() const { return failed_tau_; }
+  double begin() const { return step_.begin; }
+  const CheckedModel& model() const { return model_; }
+
+  /// Throws what a callback threw, if anything.
+  void rethrow() { guard_.rethrow(); }
+
+ private:
+  std::span<const double> inputs_at(double tau);
+  double time_at(double tau) const { return tau == size_ ? step_.end : step_.begin + tau; }
+  void difference_jacobian(double t, std::span<const double> x, std::span<const double> f_at_x,
+                           double scale, std::span<double> f_x);
+
+  CheckedModel& model_;
+  CallbackGuard guard_;
+  std::span<const Polynomial> inputs_;
+  MacroStep step_;
+  double size_ = 0.0;
+  std::int64_t limit_ = std::numeric_limits<std::int64_t>::max();
+  bool last_failed_ = false;
+  double failed_tau_ = 0.0;
+  std::vector<double> u_;
+  std::vector<double> displaced_, jacobian_scratch_;
+};
+
+}  // namespace concord

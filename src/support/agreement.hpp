@@ -1,0 +1,23 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace concord {
+
+/// The largest of all ranks' values; no message on one rank.
+int agree_on_largest(MPI_Comm comm, int value);
+double agree_on_largest(MPI_Comm comm, double value);
+double agree_on_sum(MPI_Comm comm, double value);
+
+/// The text of the lowest rank that has one, on every rank; nothing if no rank has one. Collective.
+std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std::string>& own);
+
+/// Runs `work` on every rank. If it throws InputError, SimulationError or anything else on some
+/// ranks, every rank throws the error of the lowest of them: no rank waits for one that failed.
+void together(MPI_Comm comm, const std::function<void()>& work);
+
+}  // namespace concord

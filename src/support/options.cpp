@@ -1,0 +1,168 @@
+#include "support/options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <sstream>
+
+#include "concord/errors.hpp"
+#include "support/petsc.hpp"
+
+namespace concord {
+namespace options {
+namespace {
+
+[[noreturn]] void refuse(const std::string& name, const std::string& value,
+                         const std::string& allowed) {
+  throw InputError("option -" + name + ": found '" + value + "', but the value must be " + allowed);
+}
+
+}  // namespace
+
+bool has(const std::string& name) {
+  PetscBool set = PETSC_FALSE;
+  petsc(PetscOptionsHasName(nullptr, nullptr, ("-" + name).c_str(), &set));
+  return set == PETSC_TRUE;
+}
+
+std::optional<std::string> text(const std::string& name) {
+  char value[PETSC_MAX_PATH_LEN] = "";
+  PetscBool set = PETSC_FALSE;
+  petsc(PetscOptionsGetString(nullptr, nullptr, ("-" + name).c_str(), value, sizeof value, &set));
+  if (set != PETSC_TRUE) {
+    return std::nullopt;
+  }
+  return std::string(value);
+}
+
+std::optional<double> real(const std::string& name) {
+  const auto value = text(name);
+  if (!value) {
+    return std::nullopt;
+  }
+  char* end = nullptr;
+  const double number = std::strtod(value->c_str(), &end);
+  if (value->empty() || *end != '\0' || !std::isfinite(number)) {
+    refuse(name, *value, "a finite number");
+  }
+  return number;
+}
+
+std::optional<double> positive(const std::string& name) {
+  const auto number = real(name);
+  if (number && !(*number > 0.0)) {
+    refuse(name, *text(name), "greater than zero");
+  }
+  return number;
+}
+
+std::optional<int> integer(const std::string& name, int smallest, int largest) {
+  const auto value = text(name);
+  if (!value) {
+    return std::nullopt;
+  }
+  char* end = nullptr;
+  const long number = std::strtol(value->c_str(), &end, 10);
+  if (value->empty() || *end != '\0' || number < smallest || number > largest) {
+    refuse(name, *value,
+           "a whole number from " + std::to_string(smallest) + " to " + std::to_string(largest));
+  }
+  return static_cast<int>(number);
+}
+
+std::optional<bool> flag(const std::string& name) {
+  auto value = text(name);
+  if (!value) {
+    return std::nullopt;
+  }
+  std::transform(value->begin(), value->end(), value->begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  for (const char* yes : {"", "true", "1", "yes", "on"}) {
+    if (*value == yes) {
+      return true;
+    }
+  }
+  for (const char* no : {"false", "0", "no", "off"}) {
+    if (*value == no) {
+      return false;
+    }
+  }
+  refuse(name, *value, "true or false");
+}
+
+std::size_t choice_index(const std::string& name, const std::string& value,
+                         std::span<const std::string_view> allowed) {
+  const auto found = std::find(allowed.begin(), allowed.end(), value);
+  if (found == allowed.end()) {
+    const std::vector<std::string> words(allowed.begin(), allowed.end());
+    refuse(name, value, "one of: " + joined(words));
+  }
+  return static_cast<std::size_t>(found - allowed.begin());
+}
+
+std::string all() {
+  char* copy = nullptr;
+  petsc(PetscOptionsGetAll(nullptr, &copy));
+  std::string result = copy != nullptr ? copy : "";
+  petsc(PetscFree(copy));
+  return result;
+}
+
+std::vector<std::string> given(const std::string& prefix) {
+  std::istringstream tokens(all());
+  std::vector<std::string> names;
+  for (std::string token; tokens >> token;) {
+    if (token.starts_with("-" + prefix)) {
+      names.push_back(token.substr(1));
+    }
+  }
+  return names;
+}
+
+}  // namespace options
+
+namespace {
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(const std::string& word,
+                                   std::span<const std::string> candidates) {
+  std::optional<std::string> best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const auto& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string joined(std::span<const std::string> words, std::string_view separator) {
+  std::string result;
+  for (const auto& word : words) {
+    result += result.empty() ? "" : separator;
+    result += word;
+  }
+  return result;
+}
+
+}  // namespace concord

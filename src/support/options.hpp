@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace concord {
+
+/// One option as the help text shows it.
+struct OptionSpec {
+  std::string name;           ///< without the leading dash
+  std::string default_value;  ///< as text
+  std::string unit;           ///< "s", or empty
+  std::string help;
+  std::vector<std::string> allowed;  ///< of an enumeration, default first; else empty
+};
+
+/// Reads values from the PETSc options database; a malformed or forbidden value is an InputError
+/// that names option, value and what is allowed.
+namespace options {
+
+bool has(const std::string& name);
+std::optional<std::string> text(const std::string& name);
+std::optional<double> real(const std::string& name);
+std::optional<double> positive(const std::string& name);
+std::optional<int> integer(const std::string& name, int smallest, int largest);
+std::optional<bool> flag(const std::string& name);
+
+template <class E>
+using Choices = std::span<const std::pair<std::string_view, E>>;
+
+std::size_t choice_index(const std::string& name, const std::string& value,
+                         std::span<const std::string_view> allowed);
+
+/// The value of an enumeration option; `choices` lists the allowed words.
+template <class E, std::size_t N>
+std::optional<E> choice(const std::string& name,
+                        const std::pair<std::string_view, E> (&choices)[N]) {
+  const auto value = text(name);
+  if (!value) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> words;
+  for (const auto& [word, unused] : choices) {
+    words.push_back(word);
+  }
+  return choices[choice_index(name, *value, words)].second;
+}
+
+/// Names (without dash) of all options in the database that begin with `prefix`.
+std::vector<std::string> given(const std::string& prefix);
+
+/// The database as text, for the results file.
+std::string all();
+
+}  // namespace options
+
+/// The candidate nearest to `word` (few edits away), or nothing.
+std::optional<std::string> nearest(const std::string& word, std::span<const std::string> candidates);
+
+/// "a, b, c"
+std::string joined(std::span<const std::string> words, std::string_view separator = ", ");
+
+}  // namespace concord

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <petscsf.h>
+#include <petscsnes.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace concord {
+
+/// A PETSc call failed; the text is PETSc's own first message.
+class PetscFailure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace petsc_detail {
+[[noreturn]] void raise(PetscErrorCode code);
+}
+
+/// Turns a PETSc error code into an exception.
+inline void petsc(PetscErrorCode code) {
+  if (code != 0) [[unlikely]] {
+    petsc_detail::raise(code);
+  }
+}
+
+/// Owns one PETSc object; converts to the native handle, so that PETSc's own functions are called.
+template <class Object, PetscErrorCode (*Destroy)(Object*)>
+class PetscHandle {
+ public:
+  PetscHandle() = default;
+  explicit PetscHandle(Object object) : object_(object) {}
+  PetscHandle(PetscHandle&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  PetscHandle& operator=(PetscHandle&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  PetscHandle(const PetscHandle&) = delete;
+  PetscHandle& operator=(const PetscHandle&) = delete;
+  ~PetscHandle() { Destroy(&object_); }
+
+  operator Object() const { return object_; }  // NOLINT: a handle stands for its object
+  Object* out() { return &object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  Object object_ = nullptr;
+};
+
+using VecHandle = PetscHandle<Vec, VecDestroy>;
+using MatHandle = PetscHandle<Mat, MatDestroy>;
+using SnesHandle = PetscHandle<SNES, SNESDestroy>;
+using KspHandle = PetscHandle<KSP, KSPDestroy>;
+using SfHandle = PetscHandle<PetscSF, PetscSFDestroy>;
+
+/// MPI for the life of the program: the first object of main. Started without a launcher, OpenMPI is
+/// told that it is alone.
+class MpiSession {
+ public:
+  MpiSession(int* argc, char*** argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+};
+
+/// PETSc and its options database, with the precedence defaults, -options_file, command line.
+/// Outlives every handle. Throws InputError for an options file that cannot be read.
+class PetscSession {
+ public:
+  PetscSession(int argc, char** argv);
+  ~PetscSession();
+  PetscSession(const PetscSession&) = delete;
+  PetscSession& operator=(const PetscSession&) = delete;
+};
+
+}  // namespace concord

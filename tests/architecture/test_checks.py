@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+"""Every check finds its fault in a small bad tree and nothing in a small good one."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+GOOD = {
+    ".clang-format": "BasedOnStyle: Google\n",
+    "include/concord/a.hpp": '#include <vector>\n\n#include "concord/b.hpp"\n',
+    "src/signal/s.hpp": '#include "concord/a.hpp"\n',
+    "src/subsystem/ode/k.hpp": '#include "subsystem/subsystem.hpp"\n',
+    "src/subsystem/subsystem.hpp": '#include "signal/s.hpp"\n',
+    "src/coupling/c.cpp": '#include <petscsnes.h>\n\n#include "subsystem/subsystem.hpp"\n',
+    "README.md": "Cite the papers; configure into build/, results in ~/results or $HOME/results.\n",
+}
+
+# check: (file, content, words of the finding)
+BAD = {
+    "arrows": [
+        ("src/signal/x.hpp", '#include "coupling/c.hpp"\n', "may not include"),
+        ("src/stepping/x.hpp", '#include "network/n.hpp"\n', "may not include"),
+        ("src/coupling/x.hpp", '#include "subsystem/ode/k.hpp"\n', "kind of subsystem"),
+        ("src/coupling/x.hpp", '#include "../signal/s.hpp"\n', "climbs"),
+        ("src/coupling/x.hpp", '#include "c.hpp"\n', "neither"),
+        ("src/misc/x.hpp", "", "not in a room"),
+        ("src/x.cpp", "", "not in a room"),
+    ],
+    "cycles": [("src/signal/x.hpp", '#include "coupling/c.hpp"\n', "include each other")],
+    "public": [
+        ("include/concord/x.hpp", "#include <petscvec.h>\n", "petscvec.h"),
+        ("include/concord/x.hpp", '#include "signal/s.hpp"\n', "signal/s.hpp"),
+    ],
+    "length": [("src/signal/x.cpp", "\n" * 601, "601 lines")],
+    "places": [
+        ("scripts/x.sh", "cd /home/somebody/concord\n", "/home/somebody"),
+        ("x.yaml", "path: /work/somewhere\n", "/work/"),
+        ("scripts/x.sh", "echo deb http://deb.debian.org/debian\n", "deb.debian.org"),
+    ],
+    "format": [("src/signal/x.cpp", "int  f( ){return 1;}\n", "x.cpp")],
+}
+
+
+class Checks(unittest.TestCase):
+    def findings(self, check, extra=()):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in [*GOOD.items(), *extra]:
+                path = Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(content, encoding="utf-8")
+            return list(checks.CHECKS[check](Path(folder).resolve()))
+
+    def test_every_check_has_a_bad_sample(self):
+        self.assertEqual(set(BAD), set(checks.CHECKS))
+
+    def test_the_table_of_rooms_has_no_circle(self):
+        for room, allowed in checks.ALLOWED.items():
+            for other in allowed:
+                self.assertNotIn(room, checks.ALLOWED[other], f"{room} <-> {other}")
+
+    def test_good_tree(self):
+        for check in checks.CHECKS:
+            with self.subTest(check):
+                self.assertEqual(self.findings(check), [])
+
+    def test_bad_trees(self):
+        for check, samples in BAD.items():
+            for name, content, words in samples:
+                with self.subTest(check, sample=content or name):
+                    found = self.findings(check, [(name, content)])
+                    self.assertEqual(len(found), 1, found)
+                    self.assertIn(words, found[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything into build/ and runs every test. Arguments go to
+# ctest: bash tests/run.sh -R architecture
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
+
+install_packages
+configure
+build_targets all
+mpi_environment
+
+log=$logs/tests.log
+ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" "$@" 2>&1 |
+  tee "$log" | { grep --line-buffered -vE '^ +Start +[0-9]+:' || true; } || {
+  echo "concord: error: tests failed (whole log: $log)" >&2
+  exit 1
+}
