@@ -37,6 +37,7 @@ struct CouplingReport {
   std::int32_t iterations = 0;
   std::int32_t evaluations = 0;  ///< of the coupling function: integrations of all subsystems
   std::int32_t linear_iterations = 0;
+  bool retryable = true;  ///< after a failure: every subsystem can return to the step's beginning
   double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged
 };
 
@@ -54,6 +55,9 @@ class Coupling {
 
   /// The trial was accepted; `point` is the new communication point.
   virtual void commit(const CommunicationPoint& /*point*/) {}
+
+  /// The trial was rejected, the subsystems are back at the communication point.
+  virtual void rejected() {}
 
   /// After a solve that did not converge or failed: what happened and what to do. Collective.
   virtual std::string explain(const CouplingReport& report) = 0;

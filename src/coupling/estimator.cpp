@@ -87,8 +87,9 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
   begin_values_.resize(connected_.size());
 }
 
-bool Estimator::prepare(double time, double h, std::span<const Sample> begin,
+bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
                         std::span<const Sample> outputs, bool slopes_known, Outcome& outcome) {
+  const double h = step.size();
   outcome_ = Outcome::ok;
   if (affine_ && f_.size() > 0) {
     outcome_ = subsystem_.state_derivatives(
@@ -97,10 +98,10 @@ bool Estimator::prepare(double time, double h, std::span<const Sample> begin,
   copy_values(begin, u_);
   copy_values(outputs, y_);
   bool changed = false;
-  if (!linearized_ || !affine_ || !follows(time)) {
+  if (!linearized_ || !affine_ || !follows(step.begin)) {
     const Eigen::MatrixXd old[4] = {a_, b_, c_, d_};
     const bool had_one = linearized_;
-    linearize(begin, time);
+    linearize(begin, step.begin);
     const bool same = had_one && close(old[0], a_) && close(old[1], b_) && close(old[2], c_) &&
                       close(old[3], d_);
     if (same) {
@@ -165,9 +166,16 @@ void Estimator::compute_gains() {
   }
   phi_.compute(a_, b, h_);
   const auto& [p1, p2, p3] = phi_.power;
-  const Eigen::MatrixXd by_value = slopes_known_ ? 3.0 * p2 - 2.0 * p3 : 2.0 * p1 - p2;
-  const Eigen::MatrixXd by_slope = slopes_known_ ? h_ * (p3 - p2) : h_ * (p2 - p1);
-  from_slope_ = slopes_known_ ? p1 - 2.0 * p2 + p3 : 0.0 * p1;
+  Eigen::MatrixXd by_value, by_slope;
+  if (slopes_known_) {
+    by_value = 3.0 * p2 - 2.0 * p3;
+    by_slope = h_ * (p3 - p2);
+    from_slope_ = p1 - 2.0 * p2 + p3;
+  } else {
+    by_value = 2.0 * p1 - p2;
+    by_slope = h_ * (p2 - p1);
+    from_slope_.setZero(p1.rows(), p1.cols());
+  }
   const Eigen::MatrixXd value_to_value = c_ * by_value + d;
   const Eigen::MatrixXd slope_to_value = c_ * by_slope;
   const Eigen::MatrixXd value_to_slope = c_ * (a_ * by_value + b);

@@ -4,21 +4,11 @@
 #include <memory>
 #include <span>
 
+#include "coupling/estimator_settings.hpp"
 #include "coupling/phi_functions.hpp"
 #include "subsystem/subsystem.hpp"
 
 namespace concord {
-
-/// Defect correction of the estimators: what is added of the last macro-steps' errors.
-enum class Defect { constant, none, linear };
-
-/// How the estimators' exponentials are found; `stehfest` for comparison with published results.
-enum class Laplace { expm, stehfest };
-
-struct EstimatorSettings {
-  Defect defect = Defect::constant;
-  Laplace laplace = Laplace::expm;
-};
 
 /// COSTARICA: predicts one subsystem's outputs at t_{N+1} from its linearisation at t_N with the
 /// affine remainder, (y, y')^ = K (u, u')_{N+1} + b, for cubic inputs (Eguillon et al. 2022, eqs.
@@ -33,10 +23,10 @@ class Estimator {
   Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
             const EstimatorSettings& settings);
 
-  /// Prepares the macro-step of size h that begins at the subsystem's communication point with
-  /// inputs `begin` and outputs `outputs` (all of the subsystem's). `slopes_known`: whether
+  /// Prepares the macro-step that begins at the subsystem's communication point with inputs `begin`
+  /// and outputs `outputs` (all of the subsystem's). `slopes_known`: whether
   /// begin[i].derivative begins the hold. True: K has changed.
-  bool prepare(double time, double h, std::span<const Sample> begin,
+  bool prepare(const MacroStep& step, std::span<const Sample> begin,
                std::span<const Sample> outputs, bool slopes_known, Outcome& outcome);
 
   /// b with K's share of the values at t_N: (y, y')^ for inputs that end with value begin[i].value

@@ -30,7 +30,7 @@ void ExplicitCoupling::hold(const CommunicationPoint& point,
 CouplingReport ExplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                        Trial& trial) {
   hold(point, trial.polynomials);
-  Outcome outcome = subsystems_.advance(step, trial.polynomials, InputContinuity::broken,
+  Outcome outcome = subsystems_.advance(subsystems_.all(), step, trial.polynomials, InputContinuity::broken,
                                         Wanted::values, trial.outputs);
   subsystems_.exchange(trial.outputs, trial.inputs);
   if (makes_consistent_) {
@@ -45,6 +45,7 @@ CouplingReport ExplicitCoupling::solve(const MacroStep& step, const Communicatio
   }
   CouplingReport report;
   report.evaluations = 1;
+  report.retryable = false;
   report.status = outcome == Outcome::ok ? CouplingStatus::converged : CouplingStatus::failed;
   return report;
 }

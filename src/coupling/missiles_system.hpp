@@ -2,55 +2,54 @@
 
 #include <vector>
 
-#include "coupling/coupling.hpp"
-#include "coupling/estimator.hpp"
+#include "coupling/estimators.hpp"
 #include "coupling/input_operator.hpp"
-#include "coupling/subsystem_gains.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
 
-/// MISSILES: the estimators of all subsystems and the coupling of their predictions as one sparse
-/// linear system (Eguillon et al. 2022, eq. (50), here for the inputs):
-/// (I - P K) U = P b with U = (u, u')_{N+1}, b the estimators' free responses.
+/// MISSILES: the predictions of all estimators coupled as one sparse linear system (Eguillon et al.
+/// 2022, eq. (50), here for the inputs): (I - P K) U = P b with U = (u, u')_{N+1}, b the
+/// estimators' free responses.
 ///
-/// A KSP with options prefix `missiles_`; matrix and factors are kept while no K changes.
+/// A KSP with options prefix `missiles_`; matrix and factors are kept while no K changes. Rows and
+/// columns are scaled by S = (|u| + floor, that / h).
 class MissilesSystem {
  public:
-  MissilesSystem(RankNetwork& subsystems, const EstimatorSettings& settings);
+  MissilesSystem(RankNetwork& subsystems, const Estimators& estimators, double floor);
 
-  /// Inputs at step.end by prediction alone, into `inputs` (connected ones). False where a
-  /// subsystem could not be linearised or the linear solve failed. Collective.
-  bool solve(const MacroStep& step, const CommunicationPoint& point, std::span<Sample> inputs);
+  /// Inputs at step.end by prediction alone, into `inputs` (connected ones), after
+  /// Estimators::prepare gave `state` on this rank. False where a subsystem could not be linearised
+  /// or the linear solve failed. Collective.
+  bool solve(Estimators::State state, const MacroStep& step, const CommunicationPoint& point,
+             std::span<Sample> inputs);
 
-  /// Outputs that the estimators predict for the inputs `end`.
-  void predict(std::span<const Sample> end, std::span<Sample> outputs) const;
-  void predict(std::size_t k, std::span<const Sample> end, std::span<Sample> outputs) const;
+  /// Whether the last `solve` assembled the matrix afresh.
+  bool reassembled() const { return reassembled_; }
 
-  /// The macro-step was accepted with these inputs and real outputs.
-  void observe(const CommunicationPoint& point);
-  void forget();
-
-  /// S^-1 (I - P K) S; own entries of S.
+  /// S^-1 (I - P K) S, and own entries of S.
   Mat matrix() const { return operator_.matrix(); }
   std::span<const double> scale() const { return scale_values_; }
+
   PetscInt linear_iterations() const { return linear_iterations_; }
   void view() const;
 
  private:
-  bool prepare(const MacroStep& step, const CommunicationPoint& point);
   void assemble(const CommunicationPoint& point, double h);
+  void write_right_side(const CommunicationPoint& point);
+  void read_solution(const CommunicationPoint& point, std::span<Sample> inputs) const;
 
   RankNetwork& subsystems_;
+  const Estimators& estimators_;
+  double floor_;
   SubsystemGains gains_;
-  std::vector<Estimator> estimators_;
   InputOperator operator_;
   KspHandle ksp_;
   VecHandle scale_, right_side_, unknown_;
   std::vector<double> scale_values_;
-  std::vector<Sample> free_outputs_, fed_;
+  std::vector<Sample> fed_;
   bool assembled_ = false;
-  bool failed_ = false;
+  bool reassembled_ = false;
   PetscInt linear_iterations_ = 0;
 };
 

@@ -55,15 +55,19 @@ class RankNetwork {
 
   void start(const MacroStep& first, double stop);
 
-  /// Integrates every subsystem over the macro-step. All sizes are local: n_inputs, n_outputs.
+  /// All own subsystems, 0 to n_own() - 1.
+  std::span<const std::size_t> all() const { return all_; }
+
+  /// Integrates own subsystems over the macro-step. All sizes are local: n_inputs, n_outputs.
   /// The outputs of a subsystem that fails are NaN; the others are advanced all the same.
-  Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
+  Outcome advance(std::span<const std::size_t> which, const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs);
 
   /// Outputs of the own subsystem k at the current communication point; whole local arrays.
   Outcome point_outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs);
 
+  /// Of those subsystems that offer rollback.
   void save();
   void restore();
 
@@ -87,6 +91,7 @@ class RankNetwork {
   const Partition& partition_;
   std::vector<std::unique_ptr<Subsystem>> subsystems_;
   std::vector<std::size_t> global_;
+  std::vector<std::size_t> all_, with_rollback_;
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
   std::vector<std::size_t> input_local_, output_local_;
   std::vector<std::size_t> connected_;

@@ -16,9 +16,16 @@ constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite
                                                        {"soh", Hold::soh},
                                                        {"extrapolate", Hold::extrapolate}};
 constexpr std::pair<std::string_view, Solve> solves[] = {{"snes", Solve::snes},
+                                                         {"missiles", Solve::missiles},
                                                          {"none", Solve::none}};
 constexpr std::pair<std::string_view, Predictor> predictors[] = {
-    {"extrapolate", Predictor::extrapolate}, {"hold", Predictor::hold}};
+    {"missiles", Predictor::missiles},
+    {"extrapolate", Predictor::extrapolate},
+    {"hold", Predictor::hold}};
+constexpr std::pair<std::string_view, Defect> defects[] = {
+    {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
+constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::expm},
+                                                             {"stehfest", Laplace::stehfest}};
 constexpr std::pair<std::string_view, Adapt> adapts[] = {{"none", Adapt::none},
                                                          {"iteration", Adapt::iteration}};
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
@@ -72,6 +79,9 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_progress", "false", "", "progress line with the time left", {}},
       {"cosim_monitor", "false", "", "a line per macro-step", {}},
       {"cosim_view", "false", "", "effective settings", {}},
+      {"missiles_defect", "constant", "", "defect correction of the estimators", words(defects)},
+      {"missiles_laplace", "expm", "", "exponentials of the estimators; stehfest to compare",
+       words(laplaces)},
       {"subsystem_integrator", "auto", "", "integrator of a subsystem", words(integrators)},
       {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
       {"subsystem_atol", "1e-10", "state's unit", "absolute tolerance of the integrator", {}},
@@ -212,6 +222,25 @@ void require_capabilities(const Method& method, const Model& model) {
                    (possible.empty() ? "none" : joined(possible)));
 }
 
+/// The estimators' prediction needs hermite inputs and states with a linearization of every
+/// subsystem; without them the default becomes extrapolation.
+void choose_predictor(Method& method, const Model& model) {
+  if (method.predictor != Predictor::missiles || method.solve != Solve::snes) {
+    return;
+  }
+  std::string reason = method.hold == Hold::hermite ? "" : "it needs -cosim_hold hermite";
+  for (const auto& entry : model.subsystems) {
+    const auto& has = entry.description.capabilities;
+    if (reason.empty() && !(has.states && has.linearization)) {
+      reason = "subsystem '" + entry.description.name + "' offers no states with linearization";
+    }
+  }
+  if (!reason.empty() && options::has("cosim_predictor")) {
+    throw InputError("-cosim_predictor missiles: " + reason + "; use extrapolate or hold");
+  }
+  method.predictor = reason.empty() ? Predictor::missiles : Predictor::extrapolate;
+}
+
 }  // namespace
 
 const std::vector<OptionSpec>& option_table() {
@@ -241,6 +270,10 @@ Method read_method() {
   method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
   method.consistent_outputs =
       options::flag("cosim_consistent_outputs").value_or(method.consistent_outputs);
+  method.estimator.defect =
+      options::choice("missiles_defect", defects).value_or(method.estimator.defect);
+  method.estimator.laplace =
+      options::choice("missiles_laplace", laplaces).value_or(method.estimator.laplace);
   if (const auto reason = contradiction(method)) {
     throw InputError(*reason);
   }
@@ -269,6 +302,7 @@ Settings read_settings_for_check(Model& model) {
 Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   require_capabilities(settings.method, model);
+  choose_predictor(settings.method, model);
   return settings;
 }
 
