@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/compare.hpp"
-#include "cli/export.hpp"
-#include "cli/plot.hpp"
+#include "cli/results_commands.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
