@@ -198,9 +198,8 @@ ConsistentInputs::ConsistentInputs(RankNetwork& subsystems) : subsystems_(subsys
         continue;
       }
       auto own = own_subsystems(subsystems, component->outputs);
-      auto loop =
-          std::make_unique<Loop>(subsystems, own, closing_inputs(subsystems, *component),
-                                 network.describe_loop(*component));
+      auto loop = std::make_unique<Loop>(subsystems, own, closing_inputs(subsystems, *component),
+                                         network.describe_loop(*component));
       stages_.push_back({std::move(own), std::move(loop)});
     }
     if (!plain.empty()) {
@@ -229,10 +228,9 @@ Outcome ConsistentInputs::evaluate(const Stage& stage, PointEvaluation& point, W
   return outcome;
 }
 
-Outcome ConsistentInputs::solve(PointEvaluation& point, Wanted wanted, std::span<Sample> inputs,
-                                std::span<Sample> outputs) {
+Outcome ConsistentInputs::in_stages(PointEvaluation& point, Wanted wanted, std::span<Sample> inputs,
+                                    std::span<Sample> outputs) {
   Outcome outcome = Outcome::ok;
-  failure_.clear();
   for (const auto& stage : stages_) {
     if (evaluate(stage, point, wanted, inputs, outputs) != Outcome::ok) {
       outcome = Outcome::failed;
@@ -241,6 +239,18 @@ Outcome ConsistentInputs::solve(PointEvaluation& point, Wanted wanted, std::span
   return agree_on_largest(subsystems_.comm(), outcome == Outcome::ok ? 0 : 1) == 0
              ? Outcome::ok
              : Outcome::failed;
+}
+
+/// Values first: y' = g_t + g_x f(t,x,u) + g_u u' needs every value, but slopes only along the
+/// direct feedthrough.
+Outcome ConsistentInputs::solve(PointEvaluation& point, Wanted wanted, std::span<Sample> inputs,
+                                std::span<Sample> outputs) {
+  failure_.clear();
+  const Outcome values = in_stages(point, Wanted::values, inputs, outputs);
+  if (values != Outcome::ok || wanted == Wanted::values) {
+    return values;
+  }
+  return in_stages(point, wanted, inputs, outputs);
 }
 
 }  // namespace concord

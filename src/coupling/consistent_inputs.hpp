@@ -31,6 +31,8 @@ class ConsistentInputs {
     std::unique_ptr<Loop> loop;    ///< where the stage is an algebraic loop
   };
 
+  Outcome in_stages(PointEvaluation& point, Wanted wanted, std::span<Sample> inputs,
+                    std::span<Sample> outputs);
   Outcome evaluate(const Stage& stage, PointEvaluation& point, Wanted wanted,
                    std::span<Sample> inputs, std::span<Sample> outputs);
 

@@ -14,10 +14,10 @@ namespace concord {
 /// it.
 struct CommunicationPoint {
   double time = 0.0;
-  double last_step = 0.0;           ///< size of the macro-step that ended here; 0 at the start
-  bool slopes_known = false;        ///< whether inputs[i].derivative may begin a hermite hold
-  std::vector<Sample> inputs;       ///< u_N, u'_N, where the next holds begin
-  std::vector<Sample> outputs;      ///< y_N, y'_N
+  double last_step = 0.0;               ///< size of the macro-step that ended here; 0 at the start
+  bool slopes_known = false;            ///< whether inputs[i].derivative may begin a hermite hold
+  std::vector<Sample> inputs;           ///< u_N, u'_N, where the next holds begin
+  std::vector<Sample> outputs;          ///< y_N, y'_N
   std::vector<Polynomial> polynomials;  ///< inputs over the macro-step that ended here
 };
 

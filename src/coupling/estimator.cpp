@@ -92,8 +92,8 @@ bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
   const double h = step.size();
   outcome_ = Outcome::ok;
   if (affine_ && f_.size() > 0) {
-    outcome_ = subsystem_.state_derivatives(
-        begin, {f_.data(), static_cast<std::size_t>(f_.size())});
+    outcome_ =
+        subsystem_.state_derivatives(begin, {f_.data(), static_cast<std::size_t>(f_.size())});
   }
   copy_values(begin, u_);
   copy_values(outputs, y_);
@@ -102,8 +102,8 @@ bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
     const Eigen::MatrixXd old[4] = {a_, b_, c_, d_};
     const bool had_one = linearized_;
     linearize(begin, step.begin);
-    const bool same = had_one && close(old[0], a_) && close(old[1], b_) && close(old[2], c_) &&
-                      close(old[3], d_);
+    const bool same =
+        had_one && close(old[0], a_) && close(old[1], b_) && close(old[2], c_) && close(old[3], d_);
     if (same) {
       a_ = old[0];
       b_ = old[1];

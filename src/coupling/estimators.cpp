@@ -36,9 +36,9 @@ Estimators::State Estimators::prepare(const MacroStep& step, const Communication
     }
     const IndexRange out = subsystems_.outputs_of(k);
     Outcome outcome = Outcome::ok;
-    const bool changed = estimators_[k]->prepare(
-        step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
-        part(std::span(point.outputs), out), point.slopes_known, outcome);
+    const bool changed =
+        estimators_[k]->prepare(step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
+                                part(std::span(point.outputs), out), point.slopes_known, outcome);
     if (outcome != Outcome::ok) [[unlikely]] {
       const auto& subsystem = subsystems_.own(k);
       failure_ = "subsystem '" + subsystem.description().name +
@@ -56,9 +56,8 @@ void Estimators::copy_gains(SubsystemGains& gains) const {
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     for (std::size_t row = 0; row < 2 * subsystems_.outputs_of(k).size(); ++row) {
       for (std::size_t column = 0; estimators_[k] && column < gains.columns(k); ++column) {
-        gains.at(k, row, column) =
-            estimators_[k]->gain(row / 2, static_cast<int>(row % 2), column / 2,
-                                 static_cast<int>(column % 2));
+        gains.at(k, row, column) = estimators_[k]->gain(row / 2, static_cast<int>(row % 2),
+                                                        column / 2, static_cast<int>(column % 2));
       }
     }
   }

@@ -8,12 +8,25 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
     : subsystems_(subsystems),
       order_(method.hold_order),
       makes_consistent_(method.consistent_outputs && subsystems.network().has_feedthrough()),
+      knows_slopes_(order_ > 0 && everyone(&Capabilities::output_derivatives)),
+      repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
       consistent_(subsystems),
       history_(subsystems.n_inputs(), method.hold_order) {}
 
+/// The same answer on every rank. Collective.
+bool ExplicitCoupling::everyone(bool Capabilities::*capability) const {
+  int lacking = 0;
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+    lacking += subsystems_.own(k).description().capabilities.*capability ? 0 : 1;
+  }
+  return agree_on_largest(subsystems_.comm(), lacking) == 0;
+}
+
 void ExplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
-  start_consistently(subsystems_, consistent_, Wanted::values, first, stop, point);
-  commit(point);
+  start_consistently(subsystems_, consistent_,
+                     knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, first, stop,
+                     point);
+  history_.start(point.time, point.inputs, point.slopes_known);
 }
 
 void ExplicitCoupling::hold(const CommunicationPoint& point,
@@ -27,11 +40,10 @@ void ExplicitCoupling::hold(const CommunicationPoint& point,
   }
 }
 
-CouplingReport ExplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
-                                       Trial& trial) {
-  hold(point, trial.polynomials);
-  Outcome outcome = subsystems_.advance(subsystems_.all(), step, trial.polynomials, InputContinuity::broken,
-                                        Wanted::values, trial.outputs);
+/// One integration of every subsystem with the inputs in trial.polynomials.
+Outcome ExplicitCoupling::advance(const MacroStep& step, Trial& trial) {
+  Outcome outcome = subsystems_.advance(subsystems_.all(), step, trial.polynomials,
+                                        InputContinuity::broken, Wanted::values, trial.outputs);
   subsystems_.exchange(trial.outputs, trial.inputs);
   if (makes_consistent_) {
     CommunicationPointEvaluation evaluation(subsystems_);
@@ -39,12 +51,34 @@ CouplingReport ExplicitCoupling::solve(const MacroStep& step, const Communicatio
         consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);
     outcome = outcome == Outcome::ok ? consistency : outcome;
   }
+  return outcome;
+}
+
+/// The first macro-step twice: the first time to learn where the inputs end.
+Outcome ExplicitCoupling::advance_first(const MacroStep& step, const CommunicationPoint& point,
+                                        Trial& trial) {
+  subsystems_.save();
+  const Outcome outcome = advance(step, trial);
+  subsystems_.restore();
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    trial.polynomials[i] =
+        from_guess(Hold::soh, point.inputs[i], trial.inputs[i], step.size(), true);
+  }
+  const Outcome repeated = advance(step, trial);
+  return outcome == Outcome::ok ? repeated : outcome;
+}
+
+CouplingReport ExplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
+                                       Trial& trial) {
+  const bool twice = repeats_first_ && point.last_step == 0.0;
+  hold(point, trial.polynomials);
+  const Outcome outcome = twice ? advance_first(step, point, trial) : advance(step, trial);
   const double h = step.size();
   for (const std::size_t i : subsystems_.connected_inputs()) {
     trial.inputs[i].derivative = order_ > 0 ? trial.polynomials[i].derivative(h) : 0.0;
   }
   CouplingReport report;
-  report.evaluations = 1;
+  report.evaluations = twice ? 2 : 1;
   report.retryable = false;
   report.status = outcome == Outcome::ok ? CouplingStatus::converged : CouplingStatus::failed;
   return report;

@@ -10,6 +10,9 @@ namespace concord {
 /// Order k + 1 for hold order k (Moshagen; Arnold 2012). Outputs with direct feedthrough come from
 /// the held inputs, as from a black box, unless method.consistent_outputs asks for them to be
 /// evaluated again.
+///
+/// The order needs a good beginning: slopes at t_0 where every subsystem gives them, and for k = 3
+/// a first macro-step that is repeated with its own end values, where every subsystem rolls back.
 class ExplicitCoupling : public Coupling {
  public:
   ExplicitCoupling(const Method& method, RankNetwork& subsystems);
@@ -21,10 +24,14 @@ class ExplicitCoupling : public Coupling {
 
  private:
   void hold(const CommunicationPoint& point, std::vector<Polynomial>& polynomials) const;
+  Outcome advance(const MacroStep& step, Trial& trial);
+  Outcome advance_first(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
+  bool everyone(bool Capabilities::*capability) const;
 
   RankNetwork& subsystems_;
   int order_;
   bool makes_consistent_;
+  bool knows_slopes_, repeats_first_;
   ConsistentInputs consistent_;
   SignalHistory history_;
 };

@@ -179,8 +179,8 @@ void ImplicitCoupling::read_unknown(Vec v) {
 void ImplicitCoupling::integrate() {
   const double h = step_.size();
   for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial_->polynomials[i] = from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
-                                        point_->slopes_known);
+    trial_->polynomials[i] =
+        from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h, point_->slopes_known);
   }
   if (subsystems_moved_) {
     subsystems_.restore();
@@ -257,8 +257,8 @@ void ImplicitCoupling::perturb(std::size_t column) {
         std::lower_bound(connected.begin(), connected.end(), input) - connected.begin());
     Sample& sample = trial_->inputs[input];
     double& entry = column % parts_ == 0 ? sample.value : sample.derivative;
-    entry += difference_step *
-             std::max(scale_values_[j * parts_ + column % parts_], std::abs(entry));
+    entry +=
+        difference_step * std::max(scale_values_[j * parts_ + column % parts_], std::abs(entry));
   }
 }
 
@@ -269,8 +269,7 @@ void ImplicitCoupling::difference_gains() {
   for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
     widest = std::max(widest, gains_.columns(k));
   }
-  widest = static_cast<std::size_t>(
-      agree_on_largest(subsystems_.comm(), static_cast<int>(widest)));
+  widest = static_cast<std::size_t>(agree_on_largest(subsystems_.comm(), static_cast<int>(widest)));
   base_outputs_ = trial_->outputs;
   const std::vector<Sample> base_inputs = trial_->inputs;
   for (std::size_t column = 0; column < widest; ++column) {
@@ -281,9 +280,9 @@ void ImplicitCoupling::difference_gains() {
         continue;
       }
       const std::size_t input = gains_.inputs(k)[column / parts_];
-      const double change =
-          column % parts_ == 0 ? trial_->inputs[input].value - base_inputs[input].value
-                               : trial_->inputs[input].derivative - base_inputs[input].derivative;
+      const double change = column % parts_ == 0
+                                ? trial_->inputs[input].value - base_inputs[input].value
+                                : trial_->inputs[input].derivative - base_inputs[input].derivative;
       const IndexRange outputs = subsystems_.outputs_of(k);
       for (std::size_t o = 0; o < outputs.size(); ++o) {
         const Sample& moved = trial_->outputs[outputs.first + o];
@@ -401,8 +400,7 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   petsc(SNESGetIterationNumber(snes_, &report.iterations));
   petsc(SNESGetLinearSolveIterations(snes_, &report.linear_iterations));
   report.evaluations = evaluations_;
-  report.status = report.residual < 1.0 ? CouplingStatus::converged
-                                        : CouplingStatus::not_converged;
+  report.status = report.residual < 1.0 ? CouplingStatus::converged : CouplingStatus::not_converged;
   if (agree_on_largest(subsystems_.comm(), last_failed_ ? 1 : 0) != 0) {
     report.status = CouplingStatus::failed;
   }

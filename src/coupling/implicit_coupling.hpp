@@ -80,9 +80,9 @@ class ImplicitCoupling : public Coupling {
   MacroStep step_;
   const CommunicationPoint* point_ = nullptr;
   Trial* trial_ = nullptr;
-  std::vector<Sample> fed_;          ///< P y of the last evaluation
+  std::vector<Sample> fed_;           ///< P y of the last evaluation
   std::vector<Sample> base_outputs_;  ///< y at the point of differencing
-  std::vector<double> evaluated_;    ///< own entries of v of the last evaluation
+  std::vector<double> evaluated_;     ///< own entries of v of the last evaluation
   std::vector<double> scale_values_;
   bool subsystems_moved_ = false;
   bool last_failed_ = false;

@@ -39,7 +39,8 @@ std::optional<std::string> contradiction(const Method& method) {
            "nothing to solve for; use -cosim_solve none, or -cosim_hold zoh, foh, soh or hermite";
   }
   if (method.solve == Solve::missiles && method.hold != Hold::hermite) {
-    return "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite; leave the hold "
+    return "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite; leave the "
+           "hold "
            "out, or use -cosim_solve snes";
   }
   return std::nullopt;

@@ -35,8 +35,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
     trial.polynomials[i] = from_guess(Hold::hermite, point.inputs[i], trial.inputs[i], step.size(),
                                       point.slopes_known);
   }
-  const auto continuity =
-      point.last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
+  const auto continuity = point.last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
   const Outcome outcome =
       subsystems_.advance(subsystems_.all(), step, trial.polynomials, continuity,
                           Wanted::values_and_derivatives, trial.outputs);
@@ -53,8 +52,8 @@ double MissilesCoupling::worst_ratio(const Trial& trial) const {
   double worst = 0.0;
   for (const std::size_t i : subsystems_.connected_inputs()) {
     const double value = trial.inputs[i].value;
-    worst = std::max(worst, std::abs(value - fed_[i].value) /
-                                (method_.rtol * std::abs(value) + method_.atol));
+    worst = std::max(
+        worst, std::abs(value - fed_[i].value) / (method_.rtol * std::abs(value) + method_.atol));
   }
   return agree_on_largest(subsystems_.comm(), worst);
 }

@@ -69,8 +69,8 @@ void MissilesSystem::read_solution(const CommunicationPoint& point,
 
 bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
                            const CommunicationPoint& point, std::span<Sample> inputs) {
-  const auto worst = static_cast<Estimators::State>(
-      agree_on_largest(subsystems_.comm(), static_cast<int>(state)));
+  const auto worst =
+      static_cast<Estimators::State>(agree_on_largest(subsystems_.comm(), static_cast<int>(state)));
   if (worst == Estimators::State::failed) {
     return false;
   }

@@ -9,7 +9,7 @@ namespace concord {
 namespace {
 
 constexpr Sample not_a_number{std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::quiet_NaN()};
+                              std::numeric_limits<double>::quiet_NaN()};
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -104,7 +104,8 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
                                outputs.subspan(out.first, out.size()));
     });
     if (outcome != Outcome::ok) [[unlikely]] {
-      std::fill_n(outputs.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(), not_a_number);
+      std::fill_n(outputs.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(),
+                  not_a_number);
       total = outcome;
     }
   }

@@ -20,11 +20,18 @@ void SignalHistory::push(double time, std::span<const Sample> samples) {
   }
 }
 
-void SignalHistory::extrapolate(std::span<const std::size_t> signals,
-                                std::span<Polynomial> result) const {
-  const int points = std::min(order_ + 1, known_);
-  // The weight of each point is a Lagrange basis polynomial in tau, the same for all signals.
-  std::array<Polynomial, max_order + 1> basis{};
+void SignalHistory::start(double time, std::span<const Sample> samples, bool slopes_known) {
+  known_ = 0;
+  push(time, samples);
+  start_slopes_.clear();
+  for (std::size_t i = 0; slopes_known && i < samples.size(); ++i) {
+    start_slopes_.push_back(samples[i].derivative);
+  }
+}
+
+/// The weight of each of the newest points: a Lagrange basis polynomial in tau.
+SignalHistory::Basis SignalHistory::lagrange(int points) const {
+  Basis basis{};
   for (int j = 0; j < points; ++j) {
     basis[j].c[0] = 1.0;
     int degree = 0;
@@ -40,6 +47,33 @@ void SignalHistory::extrapolate(std::span<const std::size_t> signals,
       }
     }
   }
+  return basis;
+}
+
+/// Hermite: adds a multiple of the product of all (tau - tau_m), which changes no value at a point.
+void SignalHistory::add_start_slope(int points, std::span<const std::size_t> signals,
+                                    std::span<Polynomial> result) const {
+  const double tau_start = time(points - 1) - time(0);
+  Polynomial product{{1.0, 0.0, 0.0, 0.0}};
+  for (int m = 0; m < points; ++m) {
+    const double tau_m = time(m) - time(0);
+    for (int p = m + 1; p >= 0; --p) {
+      product.c[p] = (p > 0 ? product.c[p - 1] : 0.0) - tau_m * product.c[p];
+    }
+  }
+  const double slope_of_product = product.derivative(tau_start);
+  for (const std::size_t i : signals) {
+    const double weight = (start_slopes_[i] - result[i].derivative(tau_start)) / slope_of_product;
+    for (int p = 0; p <= points; ++p) {
+      result[i].c[p] += weight * product.c[p];
+    }
+  }
+}
+
+void SignalHistory::extrapolate(std::span<const std::size_t> signals,
+                                std::span<Polynomial> result) const {
+  const int points = std::min(order_ + 1, known_);
+  const Basis basis = lagrange(points);
   for (const std::size_t i : signals) {
     result[i].c = {};
     for (int j = 0; j < points; ++j) {
@@ -48,6 +82,9 @@ void SignalHistory::extrapolate(std::span<const std::size_t> signals,
         result[i].c[p] += basis[j].c[p] * v;
       }
     }
+  }
+  if (points <= order_ && !start_slopes_.empty()) {
+    add_start_slope(points, signals, result);
   }
 }
 

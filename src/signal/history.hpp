@@ -19,15 +19,17 @@ class SignalHistory {
 
   void push(double time, std::span<const Sample> samples);
 
-  /// Drops the past: extrapolation starts again with order 0 (start, events).
-  void clear() { known_ = 0; }
+  /// Drops the past (start, events). With `slopes_known` the slopes at this point take the place of
+  /// one missing older point, without which a method of order 3 would stay at 2 for the whole run.
+  void start(double time, std::span<const Sample> samples, bool slopes_known);
 
   int known() const { return known_; }
   double time(int age) const { return times_[slot(age)]; }
   double value(int age, std::size_t signal) const { return values_[slot(age)][signal]; }
 
-  /// Lagrange polynomials through the last order + 1 points (fewer where fewer are known; unequal
-  /// steps) of the given signals, in powers of tau = t - time(0).
+  /// Lagrange polynomials through the last order + 1 points of the given signals (unequal steps),
+  /// in powers of tau = t - time(0). Where fewer points are known: through these, and with the
+  /// slope of the first.
   void extrapolate(std::span<const std::size_t> signals, std::span<Polynomial> result) const;
 
  private:
@@ -35,11 +37,17 @@ class SignalHistory {
     return static_cast<std::size_t>((newest_ + max_order + 1 - age) % (max_order + 1));
   }
 
+  using Basis = std::array<Polynomial, max_order + 1>;
+  Basis lagrange(int points) const;
+  void add_start_slope(int points, std::span<const std::size_t> signals,
+                       std::span<Polynomial> result) const;
+
   int order_ = 0;
   int known_ = 0;
   int newest_ = 0;
   std::array<double, max_order + 1> times_{};
   std::array<std::vector<double>, max_order + 1> values_;
+  std::vector<double> start_slopes_;  ///< empty: not known
 };
 
 }  // namespace concord

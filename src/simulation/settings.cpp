@@ -18,9 +18,8 @@ constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite
                                                        {"foh", Hold::foh},
                                                        {"soh", Hold::soh},
                                                        {"extrapolate", Hold::extrapolate}};
-constexpr std::pair<std::string_view, Solve> solves[] = {{"snes", Solve::snes},
-                                                         {"missiles", Solve::missiles},
-                                                         {"none", Solve::none}};
+constexpr std::pair<std::string_view, Solve> solves[] = {
+    {"snes", Solve::snes}, {"missiles", Solve::missiles}, {"none", Solve::none}};
 constexpr std::pair<std::string_view, Predictor> predictors[] = {
     {"missiles", Predictor::missiles},
     {"extrapolate", Predictor::extrapolate},

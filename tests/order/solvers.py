@@ -1,0 +1,125 @@
+"""Every way to solve the coupling finds the same solution; what cannot solve it says so."""
+import tempfile
+import unittest
+
+import numpy as np
+from concord_runs import (ALGEBRAIC_LOOP, LOTKA_VOLTERRA, OPTIONS, TIGHT, TWO_MASS, execute,
+                          simulate, write_model)
+from models import ring
+
+# Those that solve the coupling with cubic inputs: by file, and what no file has.
+SOLVERS = {path.stem: f"-options_file {path}" for path in
+           [OPTIONS / "ifosmondi.opts", *sorted(OPTIONS.glob("jfm*.opts"))]}
+SOLVERS |= {"newtonls_mf": "-cosim_type jfm -snes_mf",
+            "newtonls_mf_operator": "-cosim_type jfm -snes_mf_operator",
+            "newtonls_l2": "-cosim_type jfm -snes_linesearch_type l2",
+            "newtontr": "-cosim_type jfm -snes_type newtontr"}
+NEWTON = ("jfm", "jfm_newton_mf", "newtonls_mf", "newtonls_mf_operator")
+FIXED_POINT = ("ifosmondi", "jfm_nrichardson")
+
+SAME = 1e-9
+
+
+def distance(results, reference):
+    """Of the states, relative to each one's largest value."""
+    return np.max(np.abs(results.states.values - reference.states.values)
+                  / np.max(np.abs(reference.states.values), axis=0))
+
+
+class SameTrajectory:
+    def test_all_solvers(self):
+        reference = simulate(self.model, "-cosim_type", "jfm", *TIGHT, "-cosim_step", self.step)
+        for name, options in SOLVERS.items():
+            with self.subTest(solver=name):
+                results = simulate(self.model, *options.split(), *TIGHT, "-cosim_step", self.step)
+                far = distance(results, reference)
+                print(f"{name:24} {far:.1e}  evaluations per step "
+                      f"{np.mean(results.steps['coupling_evaluations']):.2f}")
+                self.assertLess(far, SAME)
+                self.assertLess(np.max(results.steps["residual"]), 1.0)
+
+    def test_linear_holds_have_one_solution_too(self):
+        one, other = (simulate(self.model, "-options_file", OPTIONS / f"{name}.opts", *TIGHT,
+                               "-cosim_step", self.step)
+                      for name in ("implicit_foh", "kuebler_schiehlen"))
+        self.assertLess(distance(one, other), SAME)
+
+
+class TwoMassSolvers(SameTrajectory, unittest.TestCase):
+    model, step = TWO_MASS, 1e-3
+
+
+class LotkaVolterraSolvers(SameTrajectory, unittest.TestCase):
+    model, step = LOTKA_VOLTERRA, 0.1
+
+
+class AlgebraicLoop(unittest.TestCase):
+    def test_newton(self):
+        reference = simulate(ALGEBRAIC_LOOP, "-cosim_type", "jfm", *TIGHT)
+        for name in NEWTON:
+            with self.subTest(solver=name):
+                results = simulate(ALGEBRAIC_LOOP, *SOLVERS[name].split(), *TIGHT)
+                far = distance(results, reference)
+                print(f"{name:24} {far:.1e}")
+                self.assertLess(far, SAME)
+
+    def test_fixed_point_explains_itself(self):
+        for name in FIXED_POINT:
+            with self.subTest(solver=name), tempfile.TemporaryDirectory() as folder:
+                run = execute("run", ALGEBRAIC_LOOP, *SOLVERS[name].split(),
+                              "-cosim_output", f"{folder}/r.h5")
+                self.assertEqual(run.returncode, 1)
+                self.assertEqual(run.stderr.count("concord: error:"), 1)
+                self.assertIn("diverges", run.stderr)
+                loop = ["body.a", "fluid.a", "fluid.f", "body.f"]
+                turns = [" -> ".join([*loop[i:], *loop[:i], loop[i]]) for i in range(4)]
+                self.assertTrue(any(turn in run.stderr for turn in turns), run.stderr)
+                self.assertIn("-cosim_type jfm", run.stderr)
+                self.assertIn("t = 0 s", run.stderr)
+
+    def test_other_solvers_do_not_claim_success(self):
+        """Where a solver gives up, the exit code is 1; where it doesn't, the solution is right."""
+        reference = simulate(ALGEBRAIC_LOOP, "-cosim_type", "jfm", *TIGHT, "-cosim_stop", 2,
+                             "-cosim_step", 0.01)
+        for name in ("jfm_anderson", "jfm_ngmres", "jfm_qn", "newtontr"):
+            with self.subTest(solver=name):
+                options = [*SOLVERS[name].split(), "-cosim_stop", 2, "-cosim_step", 0.01]
+                with tempfile.TemporaryDirectory() as folder:
+                    code = execute("run", ALGEBRAIC_LOOP, *options, *TIGHT, "-cosim_output",
+                                   f"{folder}/r.h5").returncode
+                self.assertIn(code, (0, 1))
+                if code == 0:
+                    self.assertLess(distance(simulate(ALGEBRAIC_LOOP, *options, *TIGHT), reference),
+                                    SAME)
+
+
+class Jacobian(unittest.TestCase):
+    """Built by colouring, and kept."""
+    subsystems = 24
+    widest = 3  # inputs of a mixer
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            model = write_model(folder, "ring", ring(cls.subsystems))
+            # Linear solves are exact and the problem almost linear: no line search.
+            cls.results = simulate(model, "-cosim_type", "jfm", "-cosim_step", 0.02,
+                                   "-snes_linesearch_type", "basic")
+
+    def test_colouring(self):
+        evaluations = self.results.steps["coupling_evaluations"][0]
+        iterations = self.results.steps["iterations"][0]
+        print(f"first step: {evaluations} evaluations, {iterations} iterations")
+        self.assertGreaterEqual(iterations, 1)
+        # One residual at the beginning and one per iteration; the Jacobian's are the rest.
+        self.assertLessEqual(evaluations - 1 - iterations, 2 * self.widest)
+
+    def test_reuse(self):
+        steps = self.results.steps
+        for evaluations, iterations in zip(steps["coupling_evaluations"][1:],
+                                           steps["iterations"][1:]):
+            self.assertLessEqual(evaluations, iterations + 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,82 @@
+"""Runs the program (environment variable CONCORD_PROGRAM) and reads what it records."""
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+OPTIONS = ROOT / "petsc_options"
+
+TWO_MASS = EXAMPLES / "two_mass" / "two_mass.yaml"
+LOTKA_VOLTERRA = EXAMPLES / "lotka_volterra" / "lotka_volterra.yaml"
+ALGEBRAIC_LOOP = EXAMPLES / "algebraic_loop" / "algebraic_loop.yaml"
+
+# As methods 6 says: only the error of the coupling method itself remains.
+TIGHT = ("-cosim_rtol 1e-12 -cosim_atol 1e-12 "
+         "-subsystem_rtol 1e-12 -subsystem_atol 1e-14").split()
+
+
+def _text(item):
+    return item.decode() if isinstance(item, bytes) else item
+
+
+class Table:
+    """One group of the results file: names, units and values, columns by name."""
+
+    def __init__(self, group):
+        self.names = [_text(name) for name in group["names"][:]] if group else []
+        self.units = [_text(unit) for unit in group["units"][:]] if group else []
+        self.values = group["values"][:] if group else np.zeros((0, 0))
+        self.derivatives = group["derivatives"][:] if group and "derivatives" in group else None
+        self.polynomials = group["polynomials"][:] if group and "polynomials" in group else None
+
+    def __getitem__(self, name):
+        return self.values[:, self.names.index(name)]
+
+    def columns(self, *names):
+        return np.stack([self[name] for name in names], axis=1)
+
+
+class Results:
+    def __init__(self, path, run):
+        self.stdout, self.stderr, self.code = run.stdout, run.stderr, run.returncode
+        with h5py.File(path, "r") as file:
+            self.status = _text(file.attrs["status"])
+            self.time = file["time"][:]
+            self.outputs, self.inputs, self.states = (Table(file.get(kind)) for kind in
+                                                      ("outputs", "inputs", "states"))
+            self.steps = {name: file["steps"][name][:] for name in file["steps"]}
+            self.subsystems = {name: file["subsystems"][name][:] for name in file["subsystems"]}
+            self.groups = sorted(file)
+
+
+def execute(*arguments, ranks=1, timeout=120):
+    """The program's CompletedProcess, whatever its exit code."""
+    launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+    command = [*launcher, os.environ["CONCORD_PROGRAM"], *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
+
+
+def simulate(model, *options, ranks=1, timeout=120):
+    """Results of a run that must end with exit code 0 and nothing on stderr."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "results.h5"
+        run = execute("run", model, *options, "-cosim_output", path, ranks=ranks, timeout=timeout)
+        call = " ".join(map(str, ("run", model, *options)))
+        if run.returncode != 0 or run.stderr:
+            raise AssertionError(f"exit code {run.returncode} of '{call}' on {ranks} rank(s)\n"
+                                 f"{run.stdout}\n{run.stderr}")
+        results = Results(path, run)
+    if results.status != "completed":
+        raise AssertionError(f"status {results.status} of '{call}'")
+    return results
+
+
+def write_model(folder, name, text):
+    path = Path(folder) / f"{name}.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
