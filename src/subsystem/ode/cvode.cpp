@@ -58,8 +58,10 @@ void Cvode::restart(double h, std::span<const double> x_begin) {
   CVodeSetInitStep(native(), std::min(first_size_, h));
 }
 
+/// Smaller micro-steps than the smallest would not move CVODE's time.
 int Cvode::evolve(double end) {
   CVodeSetStopTime(native(), end);
+  CVodeSetMinStep(native(), smallest_micro_step * end);
   int flag = CVode(native(), end, x_.get(), &time_, CV_ONE_STEP);
   if (flag >= 0 && !has_history_) recommend_first_size();
   if (flag == CV_SUCCESS && time_ < end) flag = CVode(native(), end, x_.get(), &time_, CV_NORMAL);
