@@ -11,6 +11,7 @@ Cvode::Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, 
   x_.reset(N_VNew_Serial(n, context_.get()));
   error_.reset(N_VNew_Serial(n, context_.get()));
   weights_.reset(N_VNew_Serial(n, context_.get()));
+  N_VEnableFusedOps_Serial(x_.get(), SUNTRUE);
   N_VConst(0.0, x_.get());
   memory_.reset(CVodeCreate(method, context_.get()));
   void* const cvode = memory_.get();

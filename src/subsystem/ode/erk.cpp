@@ -72,6 +72,7 @@ ARKODE_ERKTableID table_for(double rtol) {
 Erk::Erk(RightHandSide& rhs, const SubsystemSettings& settings)
     : Integrator(rhs), context_(sundials_handle::make_context()) {
   x_.reset(N_VNew_Serial(static_cast<sunindextype>(rhs.state_count()), context_.get()));
+  N_VEnableFusedOps_Serial(x_.get(), SUNTRUE);
   N_VConst(0.0, x_.get());
   memory_.reset(ERKStepCreate(&Erk::evaluate, 0.0, x_.get(), context_.get()));
   void* const erk = memory_.get();
