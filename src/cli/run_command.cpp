@@ -1,5 +1,5 @@
-#include <csignal>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 
@@ -23,6 +23,29 @@ volatile std::sig_atomic_t stop_signal = 0;
 
 void request_stop(int number) { stop_signal = number; }
 
+/// While it lives, SIGTERM and SIGUSR1 ask for the end of the run at the next communication point;
+/// before and after they end the program, as mpirun expects of ranks that others have left.
+class StopSignals {
+ public:
+  StopSignals() {
+    struct sigaction action = {};
+    action.sa_handler = request_stop;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGTERM, &action, &terminate_);
+    sigaction(SIGUSR1, &action, &user_);
+  }
+  ~StopSignals() {
+    sigaction(SIGTERM, &terminate_, nullptr);
+    sigaction(SIGUSR1, &user_, nullptr);
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  struct sigaction terminate_ = {};
+  struct sigaction user_ = {};
+};
+
 /// What rank 0's clock and any rank's signals ask for after a macro-step.
 enum Request : int { go_on = 0, flush_now = 1, stop_now = 2 };
 
@@ -36,9 +59,9 @@ class Run {
         whole_(network_, 1),
         replicated_(settings_.method.solve == Solve::monolithic) {
     together(PETSC_COMM_WORLD, [&] {
-      subsystems_ = std::make_unique<RankNetwork>(
-          replicated_ ? PETSC_COMM_SELF : PETSC_COMM_WORLD, model_, network_,
-          replicated_ ? whole_ : share_, settings_.subsystems);
+      subsystems_ = std::make_unique<RankNetwork>(replicated_ ? PETSC_COMM_SELF : PETSC_COMM_WORLD,
+                                                  model_, network_, replicated_ ? whole_ : share_,
+                                                  settings_.subsystems);
     });
     make_stepper();
     recorder_ = std::make_unique<Recorder>(PETSC_COMM_WORLD, model_, settings_, *subsystems_,
@@ -47,9 +70,7 @@ class Run {
   }
 
   int go() {
-    for (const int number : {SIGTERM, SIGUSR1}) {
-      std::signal(number, request_stop);
-    }
+    const StopSignals stop_signals;
     if (settings_.view) {
       view();
     }
@@ -82,7 +103,8 @@ class Run {
     try {
       stepper_ = std::make_unique<MacroStepper>(settings_, *subsystems_);
     } catch (const PetscFailure& failure) {
-      throw InputError(std::string(failure.what()) + "; look at the -snes_, -ksp_ and -pc_ options");
+      throw InputError(std::string(failure.what()) +
+                       "; look at the -snes_, -ksp_ and -pc_ options");
     }
   }
 
@@ -155,9 +177,8 @@ class Run {
                 completed ? "completed" : "stopped early", stepper_->point().time);
     std::printf("  method                %s\n", settings_.method.type.c_str());
     std::printf("  macro-steps           %lld (%lld rejected), size %.6g to %.6g s\n",
-                static_cast<long long>(summary_.steps),
-                static_cast<long long>(summary_.rejections), summary_.smallest_step,
-                summary_.largest_step);
+                static_cast<long long>(summary_.steps), static_cast<long long>(summary_.rejections),
+                summary_.smallest_step, summary_.largest_step);
     std::printf("  coupling evaluations  %lld, %.3f per macro-step\n",
                 static_cast<long long>(summary_.evaluations),
                 static_cast<double>(summary_.evaluations) / steps);

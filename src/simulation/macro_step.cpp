@@ -53,9 +53,11 @@ const StepReport& MacroStepper::advance() {
       commit(step);
       break;
     }
-    if (agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0 ||
-        !controller_->rejected()) {
-      give_up(step);
+    if (agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0) {
+      give_up(step, "");
+    }
+    if (!controller_->rejected()) {
+      give_up(step, settings_.adapt == Adapt::none ? "" : ", the smallest (-cosim_step_min)");
     }
     subsystems_.restore();
     ++report_.rejections;
@@ -84,11 +86,11 @@ void MacroStepper::commit(const MacroStep& step) {
   ++report_.index;
 }
 
-void MacroStepper::give_up(const MacroStep& step) {
+void MacroStepper::give_up(const MacroStep& step, const std::string& remark) {
   std::ostringstream message;
   message.precision(12);
-  message << "t = " << step.begin << " s, macro-step " << step.size()
-          << " s: " << coupling_->explain(report_.coupling);
+  message << "t = " << step.begin << " s, macro-step " << step.size() << " s" << remark << ": "
+          << coupling_->explain(report_.coupling);
   throw SimulationError(message.str());
 }
 
