@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "coupling/linear_solver_defaults.hpp"
 #include "support/agreement.hpp"
@@ -431,11 +432,12 @@ std::string ImplicitCoupling::explain(const CouplingReport& report) {
   petsc(SNESGetType(snes_, &type));
   const bool diverged = reason == SNES_DIVERGED_DTOL || reason == SNES_DIVERGED_FNORM_NAN;
   const bool fixed_point = std::string(type) == SNESNRICHARDSON;
-  std::string text = std::string(fixed_point ? "the fixed point" : type) +
-                     (diverged ? " diverges" : " does not converge") + " (" +
-                     SNESConvergedReasons[reason] + ", " + std::to_string(report.iterations) +
-                     " iterations, residual " + std::to_string(report.residual) +
-                     " times the tolerance)";
+  std::ostringstream how;
+  how << (fixed_point ? "the fixed point" : type)
+      << (diverged ? " diverges" : " does not converge") << " (" << SNESConvergedReasons[reason]
+      << ", " << report.iterations << " iterations, residual " << report.residual
+      << " times the tolerance)";
+  std::string text = how.str();
   for (const auto& component : subsystems_.network().components()) {
     if (component.loop) {
       text += "; algebraic loop " + subsystems_.network().describe_loop(component);

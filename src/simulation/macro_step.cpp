@@ -54,9 +54,11 @@ const StepReport& MacroStepper::advance() {
       break;
     }
     if (!report_.coupling.retryable ||
-        agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0 ||
-        !controller_->rejected()) {
-      give_up(step);
+        agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0) {
+      give_up(step, "");
+    }
+    if (!controller_->rejected()) {
+      give_up(step, settings_.adapt == Adapt::none ? "" : ", the smallest (-cosim_step_min)");
     }
     subsystems_.restore();
     coupling_->rejected();
@@ -86,11 +88,11 @@ void MacroStepper::commit(const MacroStep& step) {
   ++report_.index;
 }
 
-void MacroStepper::give_up(const MacroStep& step) {
+void MacroStepper::give_up(const MacroStep& step, const std::string& remark) {
   std::ostringstream message;
   message.precision(12);
-  message << "t = " << step.begin << " s, macro-step " << step.size()
-          << " s: " << coupling_->explain(report_.coupling);
+  message << "t = " << step.begin << " s, macro-step " << step.size() << " s" << remark << ": "
+          << coupling_->explain(report_.coupling);
   throw SimulationError(message.str());
 }
 
