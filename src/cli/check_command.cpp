@@ -17,10 +17,11 @@ void print_subsystems(const Model& model) {
     const auto& c = d.capabilities;
     std::printf("  %s (%s): %zu inputs, %zu states, %zu outputs\n", d.name.c_str(), d.kind.c_str(),
                 d.inputs.size(), d.states.size(), d.outputs.size());
-    std::printf("    polynomial inputs %s, output derivatives %s, states %s, state derivatives %s,\n"
-                "    linearization %s, rollback %s, equations %s\n",
-                yes(c.polynomial_inputs), yes(c.output_derivatives), yes(c.states),
-                yes(c.state_derivatives), yes(c.linearization), yes(c.rollback), yes(c.equations));
+    std::printf(
+        "    polynomial inputs %s, output derivatives %s, states %s, state derivatives %s,\n"
+        "    linearization %s, rollback %s, equations %s\n",
+        yes(c.polynomial_inputs), yes(c.output_derivatives), yes(c.states),
+        yes(c.state_derivatives), yes(c.linearization), yes(c.rollback), yes(c.equations));
   }
 }
 

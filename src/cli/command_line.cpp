@@ -1,17 +1,17 @@
 #include "cli/command_line.hpp"
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/compare.hpp"
-#include "cli/export.hpp"
-#include "cli/plot.hpp"
+#include "cli/results_commands.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
+#include "support/agreement.hpp"
 #include "support/options.hpp"
+#include "support/petsc.hpp"
 
 namespace concord {
 namespace {
@@ -28,8 +28,8 @@ std::string model_argument(int argc, char** argv) {
   const std::string command = argv[1];
   if (argc < 3 || argv[2][0] == '-') {
     throw InputError("concord " + command + " needs a model file: concord " + command +
-                     " MODEL [-options]" + (argc < 3 ? "" : "; found '" + std::string(argv[2]) +
-                                                               "' in its place"));
+                     " MODEL [-options]" +
+                     (argc < 3 ? "" : "; found '" + std::string(argv[2]) + "' in its place"));
   }
   if (argc > 3 && argv[3][0] != '-') {
     throw InputError("concord " + command + ": found '" + std::string(argv[3]) +
@@ -41,17 +41,22 @@ std::string model_argument(int argc, char** argv) {
 int model_command(int argc, char** argv) {
   const std::string command = argv[1];
   return in_session(argc, argv, [&] {
-    Model model = read_model_file(model_argument(argc, argv));
+    Model model;
+    together(PETSC_COMM_WORLD, [&] { model = read_model_file(model_argument(argc, argv)); });
     return command == "run" ? run_command(std::move(model), command_line_of(argc, argv))
                             : check_command(std::move(model));
   });
 }
 
 int unknown(const std::string& command) {
+  if (command.empty()) {
+    print(program_help());
+    throw InputError("no command given");
+  }
   const std::vector<std::string> known = {"run", "check", "compare", "export", "plot"};
   const auto similar = nearest(command, known);
   throw InputError("unknown command '" + command + "'" +
-                   (similar ? "; did you mean '" + *similar + "'?" : "") +
+                   (similar ? "; did you mean '" + *similar + "'?" : ".") +
                    " Commands: " + joined(known) + "; see concord --help");
 }
 
@@ -62,23 +67,23 @@ std::string command_line_of(int argc, char** argv) {
 }
 
 int command_line(int argc, char** argv) {
-  if (argc < 2) {
-    print(program_help());
-    return without_session([]() -> int { throw InputError("no command given"); });
-  }
-  const std::string command = argv[1];
-  const std::vector<std::string> rest(argv + 2, argv + argc);
-  const bool help = !rest.empty() && is_help(rest.front());
-  if (is_help(command)) {
-    return print(program_help());
-  }
-  if (command == "--version") {
-    return print("concord " CONCORD_VERSION "\n");
-  }
-  if (command == "run" || command == "check") {
-    return help ? print(run_help()) : model_command(argc, argv);
+  const std::string command = argc < 2 ? "" : argv[1];
+  const std::vector<std::string> rest(argv + std::min(argc, 2), argv + argc);
+  const bool help = is_help(command) || std::any_of(rest.begin(), rest.end(), is_help);
+  const bool simulates = command == "run" || command == "check";
+  if (simulates && !help) {
+    return model_command(argc, argv);
   }
   return without_session([&] {
+    if (simulates) {
+      return print(run_help());
+    }
+    if (is_help(command)) {
+      return print(program_help());
+    }
+    if (command == "--version") {
+      return print("concord " CONCORD_VERSION "\n");
+    }
     if (command == "compare") {
       return compare_command(rest);
     }

@@ -40,8 +40,7 @@ std::string program_help() {
          "Options of run and check (PETSc options database: defaults, -options_file, command "
          "line):\n" +
          option_lines() + padded("  -subsystem_<name>_...") +
-         "any -subsystem_ option for one subsystem\n" +
-         padded("  -snes_*, -ksp_*, -pc_*") +
+         "any -subsystem_ option for one subsystem\n" + padded("  -snes_*, -ksp_*, -pc_*") +
          "PETSc's options of the coupling solve\n" + padded("  -loop_snes_*, -loop_ksp_*") +
          "PETSc's options of algebraic loops at one point in time\n" +
          padded("  -log_view, -help, -options_left") + "PETSc's own\n";

@@ -63,9 +63,8 @@ ModelBuilder& ModelBuilder::connect(std::string from, std::string to) {
 int run_program(int argc, char** argv,
                 const std::function<ModelBuilder(const ProgramOptions&)>& build) {
   const std::string command_line = command_line_of(argc, argv);
-  return in_session(argc, argv, [&] {
-    return run_command(model_of(build(ProgramOptions())), command_line);
-  });
+  return in_session(argc, argv,
+                    [&] { return run_command(model_of(build(ProgramOptions())), command_line); });
 }
 
 }  // namespace concord

@@ -1,5 +1,5 @@
-#include <csignal>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 
@@ -36,9 +36,9 @@ class Run {
         whole_(network_, 1),
         replicated_(settings_.method.solve == Solve::monolithic) {
     together(PETSC_COMM_WORLD, [&] {
-      subsystems_ = std::make_unique<RankNetwork>(
-          replicated_ ? PETSC_COMM_SELF : PETSC_COMM_WORLD, model_, network_,
-          replicated_ ? whole_ : share_, settings_.subsystems);
+      subsystems_ = std::make_unique<RankNetwork>(replicated_ ? PETSC_COMM_SELF : PETSC_COMM_WORLD,
+                                                  model_, network_, replicated_ ? whole_ : share_,
+                                                  settings_.subsystems);
     });
     make_stepper();
     recorder_ = std::make_unique<Recorder>(PETSC_COMM_WORLD, model_, settings_, *subsystems_,
@@ -82,7 +82,8 @@ class Run {
     try {
       stepper_ = std::make_unique<MacroStepper>(settings_, *subsystems_);
     } catch (const PetscFailure& failure) {
-      throw InputError(std::string(failure.what()) + "; look at the -snes_, -ksp_ and -pc_ options");
+      throw InputError(std::string(failure.what()) +
+                       "; look at the -snes_, -ksp_ and -pc_ options");
     }
   }
 
@@ -155,9 +156,8 @@ class Run {
                 completed ? "completed" : "stopped early", stepper_->point().time);
     std::printf("  method                %s\n", settings_.method.type.c_str());
     std::printf("  macro-steps           %lld (%lld rejected), size %.6g to %.6g s\n",
-                static_cast<long long>(summary_.steps),
-                static_cast<long long>(summary_.rejections), summary_.smallest_step,
-                summary_.largest_step);
+                static_cast<long long>(summary_.steps), static_cast<long long>(summary_.rejections),
+                summary_.smallest_step, summary_.largest_step);
     std::printf("  coupling evaluations  %lld, %.3f per macro-step\n",
                 static_cast<long long>(summary_.evaluations),
                 static_cast<double>(summary_.evaluations) / steps);

@@ -1,7 +1,9 @@
 #include "cli/session.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string>
 
 #include "concord/errors.hpp"
 #include "support/petsc.hpp"
@@ -30,6 +32,16 @@ int guarded(const std::function<int()>& work, bool speaks) {
   }
 }
 
+/// Whether this process is the first, or the only one, that mpirun or srun has started.
+bool first_of_launch() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(variable)) {
+      return std::string(rank) == "0";
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int in_session(int argc, char** argv, const std::function<int()>& work) {
@@ -44,6 +56,8 @@ int in_session(int argc, char** argv, const std::function<int()>& work) {
       rank == 0);
 }
 
-int without_session(const std::function<int()>& work) { return guarded(work, true); }
+int without_session(const std::function<int()>& work) {
+  return first_of_launch() ? guarded(work, true) : 0;
+}
 
 }  // namespace concord

@@ -8,7 +8,8 @@ namespace concord {
 /// prefix `concord: error:`; returns the exit code of the contract.
 int in_session(int argc, char** argv, const std::function<int()>& work);
 
-/// Runs `work` in this process alone, with the same treatment of errors.
+/// Runs `work` without MPI, on the first of the processes that a launcher has started, with the
+/// same treatment of errors.
 int without_session(const std::function<int()>& work);
 
 }  // namespace concord

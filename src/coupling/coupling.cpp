@@ -2,6 +2,7 @@
 
 #include "coupling/explicit_coupling.hpp"
 #include "coupling/implicit_coupling.hpp"
+#include "coupling/missiles_coupling.hpp"
 #include "coupling/monolithic_coupling.hpp"
 
 namespace concord {
@@ -13,6 +14,8 @@ std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsy
       return std::make_unique<ExplicitCoupling>(method, subsystems);
     case Solve::monolithic:
       return std::make_unique<MonolithicCoupling>(subsystems, defaults);
+    case Solve::missiles:
+      return std::make_unique<MissilesCoupling>(method, subsystems);
     case Solve::snes:
       break;
   }

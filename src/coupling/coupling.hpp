@@ -14,10 +14,10 @@ namespace concord {
 /// it.
 struct CommunicationPoint {
   double time = 0.0;
-  double last_step = 0.0;           ///< size of the macro-step that ended here; 0 at the start
-  bool slopes_known = false;        ///< whether inputs[i].derivative may begin a hermite hold
-  std::vector<Sample> inputs;       ///< u_N, u'_N, where the next holds begin
-  std::vector<Sample> outputs;      ///< y_N, y'_N
+  double last_step = 0.0;               ///< size of the macro-step that ended here; 0 at the start
+  bool slopes_known = false;            ///< whether inputs[i].derivative may begin a hermite hold
+  std::vector<Sample> inputs;           ///< u_N, u'_N, where the next holds begin
+  std::vector<Sample> outputs;          ///< y_N, y'_N
   std::vector<Polynomial> polynomials;  ///< inputs over the macro-step that ended here
 };
 
@@ -37,6 +37,7 @@ struct CouplingReport {
   std::int32_t iterations = 0;
   std::int32_t evaluations = 0;  ///< of the coupling function: integrations of all subsystems
   std::int32_t linear_iterations = 0;
+  bool retryable = true;  ///< after a failure: every subsystem can return to the step's beginning
   double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged
 };
 
@@ -54,6 +55,9 @@ class Coupling {
 
   /// The trial was accepted; `point` is the new communication point.
   virtual void commit(const CommunicationPoint& /*point*/) {}
+
+  /// The trial was rejected, the subsystems are back at the communication point.
+  virtual void rejected() {}
 
   /// After a solve that did not converge or failed: what happened and what to do. Collective.
   virtual std::string explain(const CouplingReport& report) = 0;

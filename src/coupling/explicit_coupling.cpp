@@ -42,8 +42,8 @@ void ExplicitCoupling::hold(const CommunicationPoint& point,
 
 /// One integration of every subsystem with the inputs in trial.polynomials.
 Outcome ExplicitCoupling::advance(const MacroStep& step, Trial& trial) {
-  Outcome outcome = subsystems_.advance(step, trial.polynomials, InputContinuity::broken,
-                                        Wanted::values, trial.outputs);
+  Outcome outcome = subsystems_.advance(subsystems_.all(), step, trial.polynomials,
+                                        InputContinuity::broken, Wanted::values, trial.outputs);
   subsystems_.exchange(trial.outputs, trial.inputs);
   if (makes_consistent_) {
     CommunicationPointEvaluation evaluation(subsystems_);
@@ -79,6 +79,7 @@ CouplingReport ExplicitCoupling::solve(const MacroStep& step, const Communicatio
   }
   CouplingReport report;
   report.evaluations = twice ? 2 : 1;
+  report.retryable = false;
   report.status = outcome == Outcome::ok ? CouplingStatus::converged : CouplingStatus::failed;
   return report;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "coupling/linear_solver_defaults.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 #include "support/options.hpp"
@@ -36,7 +37,23 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       evaluated_(subsystems.connected_inputs().size() * parts_),
       scale_values_(subsystems.connected_inputs().size() * parts_, 1.0) {
   operator_.emplace(subsystems, gains_);
+  divide_roles();
   create_snes(method);
+}
+
+void ImplicitCoupling::divide_roles() {
+  for (const std::size_t k : subsystems_.all()) {
+    const bool rolls_back = subsystems_.own(k).description().capabilities.rollback;
+    (rolls_back ? iterated_ : estimated_).push_back(k);
+  }
+  some_estimated_ = agree_on_largest(subsystems_.comm(), estimated_.empty() ? 0 : 1) != 0;
+  const bool predicts = method_.predictor == Predictor::missiles;
+  if (predicts || some_estimated_) {
+    estimators_.emplace(subsystems_, method_.estimator);
+  }
+  if (predicts) {
+    missiles_.emplace(subsystems_, *estimators_, method_.atol / method_.rtol);
+  }
 }
 
 void ImplicitCoupling::create_snes(const Method& method) {
@@ -58,28 +75,13 @@ void ImplicitCoupling::create_snes(const Method& method) {
   petsc(SNESSetFromOptions(snes_));
 }
 
-/// The interface system is small: direct by default, redundantly on every rank or, where it is
-/// large, with a parallel factorisation. Matrix-free Newton gets GMRES.
+/// Matrix-free Newton gets GMRES, else the solver is direct.
 void ImplicitCoupling::choose_linear_solver() {
-  constexpr PetscInt small = 500;
   KSP ksp = nullptr;
-  PC pc = nullptr;
   petsc(SNESGetKSP(snes_, &ksp));
-  petsc(KSPGetPC(ksp, &pc));
+  choose_direct_solver(ksp, operator_->matrix());
   if (options::has("snes_mf") || options::has("snes_mf_operator")) {
     petsc(KSPSetType(ksp, KSPGMRES));
-  } else {
-    petsc(KSPSetType(ksp, KSPPREONLY));
-  }
-  int ranks = 1;
-  MPI_Comm_size(subsystems_.comm(), &ranks);
-  PetscInt rows = 0;
-  petsc(MatGetSize(operator_->matrix(), &rows, nullptr));
-  if (ranks == 1 || rows > small) {
-    petsc(PCSetType(pc, PCLU));
-    petsc(PCFactorSetMatSolverType(pc, ranks == 1 ? MATSOLVERPETSC : MATSOLVERMUMPS));
-  } else {
-    petsc(PCSetType(pc, PCREDUNDANT));
   }
 }
 
@@ -90,12 +92,36 @@ void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
   history_.push(point.time, point.inputs);
+  if (estimators_) {
+    estimators_->observe(point);
+  }
+}
+
+/// The estimators' coupled prediction as first guess and its matrix as Jacobian; without them, or
+/// where they fail, a guess from the past.
+void ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
+  const auto state =
+      estimators_ ? estimators_->prepare(step_, point) : Estimators::State::same_gains;
+  if (missiles_ && missiles_->solve(state, step_, point, trial_->inputs)) {
+    if (missiles_->reassembled() || jacobian_step_ == 0.0) {
+      petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
+      std::copy(missiles_->scale().begin(), missiles_->scale().end(), scale_values_.begin());
+      write_scale();
+      jacobian_step_ = h;
+    }
+    return;
+  }
+  guess(point, h);
+  if (jacobian_step_ == 0.0 || jacobian_is_stale()) {
+    jacobian_step_ = 0.0;
+    update_scale(point, h);
+  }
 }
 
 /// First guess of the inputs at t_{N+1}, left in trial.inputs.
 void ImplicitCoupling::guess(const CommunicationPoint& point, double h) {
   const bool first = point.last_step == 0.0;
-  if (method_.predictor == Predictor::extrapolate && !first) {
+  if (method_.predictor != Predictor::hold && !first) {
     if (method_.hold != Hold::hermite) {
       history_.extrapolate(subsystems_.connected_inputs(), trial_->polynomials);
     }
@@ -124,6 +150,10 @@ void ImplicitCoupling::update_scale(const CommunicationPoint& point, double h) {
       scale_values_[2 * j + 1] = size / h;
     }
   }
+  write_scale();
+}
+
+void ImplicitCoupling::write_scale() {
   PetscScalar* s = nullptr;
   petsc(VecGetArrayWrite(scale_, &s));
   std::copy(scale_values_.begin(), scale_values_.end(), s);
@@ -149,21 +179,39 @@ void ImplicitCoupling::read_unknown(Vec v) {
 void ImplicitCoupling::integrate() {
   const double h = step_.size();
   for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial_->polynomials[i] = from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
-                                        point_->slopes_known);
+    trial_->polynomials[i] =
+        from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h, point_->slopes_known);
   }
   if (subsystems_moved_) {
     subsystems_.restore();
   }
   subsystems_moved_ = true;
   ++evaluations_;
+  advance(iterated_);
+  for (const std::size_t k : estimated_) {
+    estimators_->predict(k, trial_->inputs, trial_->outputs);
+  }
+  subsystems_.exchange(trial_->outputs, fed_);
+}
+
+void ImplicitCoupling::advance(std::span<const std::size_t> which) {
   const auto continuity = joins_smoothly(method_.hold) && point_->last_step > 0.0
                               ? InputContinuity::smooth
                               : InputContinuity::broken;
-  const Outcome outcome = subsystems_.advance(step_, trial_->polynomials, continuity, wanted_,
-                                              trial_->outputs);
-  last_failed_ = outcome != Outcome::ok;
+  last_failed_ = subsystems_.advance(which, step_, trial_->polynomials, continuity, wanted_,
+                                     trial_->outputs) != Outcome::ok;
+}
+
+/// Subsystems without rollback, once, with the accepted inputs.
+void ImplicitCoupling::integrate_estimated() {
+  advance(estimated_);
   subsystems_.exchange(trial_->outputs, fed_);
+}
+
+void ImplicitCoupling::rejected() {
+  if (estimators_) {
+    estimators_->forget();
+  }
 }
 
 /// A failed trial is a domain error for SNES: not a number, which every rank sees in the norm.
@@ -209,8 +257,8 @@ void ImplicitCoupling::perturb(std::size_t column) {
         std::lower_bound(connected.begin(), connected.end(), input) - connected.begin());
     Sample& sample = trial_->inputs[input];
     double& entry = column % parts_ == 0 ? sample.value : sample.derivative;
-    entry += difference_step *
-             std::max(scale_values_[j * parts_ + column % parts_], std::abs(entry));
+    entry +=
+        difference_step * std::max(scale_values_[j * parts_ + column % parts_], std::abs(entry));
   }
 }
 
@@ -221,8 +269,7 @@ void ImplicitCoupling::difference_gains() {
   for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
     widest = std::max(widest, gains_.columns(k));
   }
-  widest = static_cast<std::size_t>(
-      agree_on_largest(subsystems_.comm(), static_cast<int>(widest)));
+  widest = static_cast<std::size_t>(agree_on_largest(subsystems_.comm(), static_cast<int>(widest)));
   base_outputs_ = trial_->outputs;
   const std::vector<Sample> base_inputs = trial_->inputs;
   for (std::size_t column = 0; column < widest; ++column) {
@@ -233,9 +280,9 @@ void ImplicitCoupling::difference_gains() {
         continue;
       }
       const std::size_t input = gains_.inputs(k)[column / parts_];
-      const double change =
-          column % parts_ == 0 ? trial_->inputs[input].value - base_inputs[input].value
-                               : trial_->inputs[input].derivative - base_inputs[input].derivative;
+      const double change = column % parts_ == 0
+                                ? trial_->inputs[input].value - base_inputs[input].value
+                                : trial_->inputs[input].derivative - base_inputs[input].derivative;
       const IndexRange outputs = subsystems_.outputs_of(k);
       for (std::size_t o = 0; o < outputs.size(); ++o) {
         const Sample& moved = trial_->outputs[outputs.first + o];
@@ -334,11 +381,7 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   evaluations_ = 0;
   jacobian_age_ = 0;
   subsystems_moved_ = false;
-  guess(point, step.size());
-  if (jacobian_step_ == 0.0 || jacobian_is_stale()) {
-    jacobian_step_ = 0.0;
-    update_scale(point, step.size());
-  }
+  predict(point, step.size());
   PetscScalar* v = nullptr;
   petsc(VecGetArrayWrite(unknown_, &v));
   const auto& connected = subsystems_.connected_inputs();
@@ -357,14 +400,18 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   petsc(SNESGetIterationNumber(snes_, &report.iterations));
   petsc(SNESGetLinearSolveIterations(snes_, &report.linear_iterations));
   report.evaluations = evaluations_;
-  report.status = report.residual < 1.0 ? CouplingStatus::converged
-                                        : CouplingStatus::not_converged;
+  report.status = report.residual < 1.0 ? CouplingStatus::converged : CouplingStatus::not_converged;
   if (agree_on_largest(subsystems_.comm(), last_failed_ ? 1 : 0) != 0) {
     report.status = CouplingStatus::failed;
   }
   if (report.status != CouplingStatus::converged) {
     jacobian_step_ = 0.0;
     return report;
+  }
+  if (some_estimated_) {
+    integrate_estimated();
+    report.retryable = false;
+    report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
   }
   for (const std::size_t i : connected) {
     trial.inputs[i].derivative = method_.hold == Hold::soh

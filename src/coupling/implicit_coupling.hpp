@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "coupling/input_operator.hpp"
+#include "coupling/missiles_system.hpp"
 #include "coupling/start.hpp"
 #include "coupling/subsystem_gains.hpp"
 #include "signal/history.hpp"
@@ -14,8 +15,10 @@ namespace concord {
 ///
 /// U = (u, u') of the connected inputs, or u alone (zoh, foh, soh). One evaluation of R restores
 /// every subsystem to t_N and integrates it over the macro-step. SNES sees v = U / S and R / S with
-/// S = (|u| + atol/rtol, that / h), so that unknowns and residuals are of order one. Sources:
-/// Eguillon et al. 2019 (26)-(27), 2022 (34)-(35).
+/// S = (|u| + atol/rtol, that / h), so that unknowns and residuals are of order one. Subsystems
+/// without rollback take part as their COSTARICA estimators and are integrated once, with the
+/// accepted inputs. With the predictor `missiles`, the estimators' linear system gives the first
+/// guess, and its matrix is the Jacobian. Sources: Eguillon et al. 2019 (26)-(27), 2022 (34)-(35).
 class ImplicitCoupling : public Coupling {
  public:
   ImplicitCoupling(const Method& method, RankNetwork& subsystems);
@@ -23,6 +26,7 @@ class ImplicitCoupling : public Coupling {
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
+  void rejected() override;
   std::string explain(const CouplingReport& report) override;
   void view() const override;
 
@@ -35,10 +39,14 @@ class ImplicitCoupling : public Coupling {
   void create_snes(const Method& method);
   void choose_linear_solver();
 
+  void divide_roles();
+
   // One evaluation of the coupling function.
+  void predict(const CommunicationPoint& point, double h);
   void guess(const CommunicationPoint& point, double h);
   void read_unknown(Vec v);
   void integrate();
+  void advance(std::span<const std::size_t> which);
   void write_residual(Vec f) const;
 
   // The Jacobian by coloured differences, kept over steps while it serves.
@@ -46,9 +54,11 @@ class ImplicitCoupling : public Coupling {
   void difference_gains();
   void perturb(std::size_t column);
   void update_scale(const CommunicationPoint& point, double h);
+  void write_scale();
 
   double worst_ratio(Vec f) const;
   void accept(Vec v);
+  void integrate_estimated();
 
   Method method_;
   RankNetwork& subsystems_;
@@ -61,13 +71,18 @@ class ImplicitCoupling : public Coupling {
   SnesHandle snes_;
   SubsystemGains gains_;
   std::optional<InputOperator> operator_;
+  std::optional<Estimators> estimators_;
+  std::optional<MissilesSystem> missiles_;
+  std::vector<std::size_t> iterated_;   ///< own subsystems that are integrated at each evaluation
+  bool some_estimated_ = false;         ///< on any rank
+  std::vector<std::size_t> estimated_;  ///< own subsystems without rollback: by their estimator
 
   MacroStep step_;
   const CommunicationPoint* point_ = nullptr;
   Trial* trial_ = nullptr;
-  std::vector<Sample> fed_;          ///< P y of the last evaluation
+  std::vector<Sample> fed_;           ///< P y of the last evaluation
   std::vector<Sample> base_outputs_;  ///< y at the point of differencing
-  std::vector<double> evaluated_;    ///< own entries of v of the last evaluation
+  std::vector<double> evaluated_;     ///< own entries of v of the last evaluation
   std::vector<double> scale_values_;
   bool subsystems_moved_ = false;
   bool last_failed_ = false;

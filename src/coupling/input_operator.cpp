@@ -61,6 +61,10 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
   }
   row_values_.resize(widest);
   preallocate(subsystems, row_of);
+  VecHandle ones;
+  petsc(VecDuplicate(inverse_scale_, ones.out()));
+  petsc(VecSet(ones, 1.0));
+  assemble(layout, ones);
 }
 
 void InputOperator::preallocate(const RankNetwork& subsystems,

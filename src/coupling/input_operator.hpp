@@ -11,6 +11,7 @@ namespace concord {
 /// distributed like the subsystems: the Jacobian of the coupling residual.
 class InputOperator {
  public:
+  /// Assembled at once, with the gains of `layout`, so that the pattern is complete.
   InputOperator(const RankNetwork& subsystems, const SubsystemGains& layout);
 
   Mat matrix() const { return matrix_; }

@@ -4,7 +4,7 @@ namespace concord {
 namespace {
 
 Method preset(std::string type, Hold hold, Solve solve, std::string snes_type = "",
-              Predictor predictor = Predictor::extrapolate) {
+              Predictor predictor = Predictor::missiles) {
   Method method;
   method.type = std::move(type);
   method.hold = hold;
@@ -19,6 +19,7 @@ Method preset(std::string type, Hold hold, Solve solve, std::string snes_type = 
 const std::vector<Method>& method_presets() {
   static const std::vector<Method> presets = {
       preset("jfm", Hold::hermite, Solve::snes, "newtonls"),
+      preset("missiles", Hold::hermite, Solve::missiles),
       preset("ifosmondi", Hold::hermite, Solve::snes, "nrichardson", Predictor::hold),
       preset("jacobi", Hold::zoh, Solve::none),
       preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
@@ -37,6 +38,11 @@ std::optional<std::string> contradiction(const Method& method) {
     return "-cosim_hold extrapolate takes the inputs from the past, so that -cosim_solve snes has "
            "nothing to solve for; use -cosim_solve none, or -cosim_hold zoh, foh, soh or hermite";
   }
+  if (method.solve == Solve::missiles && method.hold != Hold::hermite) {
+    return "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite; leave the "
+           "hold "
+           "out, or use -cosim_solve snes";
+  }
   return std::nullopt;
 }
 
@@ -49,13 +55,21 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
         lines.push_back("subsystem '" + entry.description.name + "' offers no " + what);
       }
     };
+    const bool estimates = has.states && has.linearization;
+    const bool iterative = method.solve == Solve::snes;
+    const bool in_hermite = iterative && method.hold == Hold::hermite;
     const bool polynomials =
         method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0);
-    const bool slopes =
-        method.solve == Solve::snes && (method.hold == Hold::hermite || method.hold == Hold::soh);
-    lacks(method.solve == Solve::snes, has.rollback, "rollback");
+    const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
+    if (in_hermite) {
+      lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
+    } else {
+      lacks(iterative, has.rollback, "rollback");
+    }
+    lacks(method.solve == Solve::missiles, has.states, "states");
+    lacks(method.solve == Solve::missiles, has.linearization, "linearization");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
-    lacks(slopes, has.output_derivatives, "output derivatives");
+    lacks(slopes && has.rollback, has.output_derivatives, "output derivatives");
     lacks(method.solve == Solve::monolithic, has.equations, "equations");
   }
   return lines;

@@ -3,14 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "coupling/estimator_settings.hpp"
 #include "network/network.hpp"
 #include "signal/hold.hpp"
 
 namespace concord {
 
 enum class Schedule { parallel };
-enum class Solve { snes, none, monolithic };
-enum class Predictor { extrapolate, hold };
+enum class Solve { snes, missiles, none, monolithic };
+enum class Predictor { missiles, extrapolate, hold };
 
 /// A coupling method: a point in the space schedule x hold x solve, with its tolerances.
 struct Method {
@@ -20,13 +21,14 @@ struct Method {
   int hold_order = 0;
   Solve solve = Solve::snes;
   std::string snes_type;  ///< default of -snes_type
-  Predictor predictor = Predictor::extrapolate;
+  Predictor predictor = Predictor::missiles;
   double rtol = 1e-6;  ///< eps_rel of the coupling
   double atol = 1e-6;  ///< eps_abs of the coupling, in the input's unit
   int max_it = 50;     ///< m_max
   /// Explicit methods: evaluate outputs with direct feedthrough again with the new inputs, instead
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
+  EstimatorSettings estimator;
 
   bool rolls_back() const { return solve == Solve::snes; }
 };

@@ -128,6 +128,7 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
                                          Trial& trial) {
   CouplingReport report;
   report.evaluations = 1;
+  report.retryable = false;
   if (whole_->advance(step, {}, InputContinuity::smooth, Wanted::values_and_derivatives,
                       trial.outputs) != Outcome::ok) {
     report.status = CouplingStatus::failed;

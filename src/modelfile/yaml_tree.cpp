@@ -1,5 +1,6 @@
 #include "modelfile/yaml_tree.hpp"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
@@ -24,7 +25,13 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add(YamlNode::Kind::null, mark, anchor);
+    YamlNode& node = add(YamlNode::Kind::null, mark, anchor);
+    // A value that is missing is reported where the next token stands; its key is the place.
+    const bool is_value = !open_.empty() && open_.back()->kind == YamlNode::Kind::map &&
+                          open_.back()->children.size() % 2 == 0;
+    if (is_value) {
+      node.line = open_.back()->children[open_.back()->children.size() - 2]->line;
+    }
   }
 
   void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t anchor) override {
@@ -139,6 +146,8 @@ YamlDocument parse_yaml(const std::string& text, const std::string& source) {
       fail(source, second.root->line,
            "a second YAML document begins before here; a model file is one: remove the '---'");
     }
+  } catch (const YAML::DeepRecursion& error) {
+    fail(source, error.mark.line + 1, "this nests too deeply for a model file");
   } catch (const YAML::Exception& error) {
     fail(source, error.mark.line + 1,
          "this is not valid YAML: " + error.msg +

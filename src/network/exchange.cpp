@@ -67,13 +67,12 @@ void Exchange::copy(const std::vector<LocalLink>& links, std::span<const Sample>
 void Exchange::apply(std::span<const Sample> outputs, std::span<Sample> inputs) {
   const LogScope scope(log_events().exchange);
   if (crosses_ranks_) {
-    petsc(PetscSFBcastBegin(messages_, sample_type(), outputs.data(), received_.data(),
-                            MPI_REPLACE));
+    petsc(
+        PetscSFBcastBegin(messages_, sample_type(), outputs.data(), received_.data(), MPI_REPLACE));
   }
   copy(local_, outputs, inputs);
   if (crosses_ranks_) {
-    petsc(
-        PetscSFBcastEnd(messages_, sample_type(), outputs.data(), received_.data(), MPI_REPLACE));
+    petsc(PetscSFBcastEnd(messages_, sample_type(), outputs.data(), received_.data(), MPI_REPLACE));
     copy(remote_, received_, inputs);
   }
 }

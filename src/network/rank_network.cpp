@@ -9,7 +9,7 @@ namespace concord {
 namespace {
 
 constexpr Sample not_a_number{std::numeric_limits<double>::quiet_NaN(),
-                             std::numeric_limits<double>::quiet_NaN()};
+                              std::numeric_limits<double>::quiet_NaN()};
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -50,6 +50,10 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
   for (const std::size_t g : global_) {
     subsystems_.push_back(model.subsystems[g].create(settings[g]));
     const auto& description = subsystems_.back()->description();
+    if (description.capabilities.rollback) {
+      with_rollback_.push_back(all_.size());
+    }
+    all_.push_back(all_.size());
     for (std::size_t i = 0; i < description.inputs.size(); ++i) {
       if (network.links()[network.inputs_of(g).first + i]) {
         connected_.push_back(input_offset_.back() + i);
@@ -86,13 +90,13 @@ void RankNetwork::start(const MacroStep& first, double stop) {
   }
 }
 
-Outcome RankNetwork::advance(const MacroStep& step, std::span<const Polynomial> inputs,
-                             InputContinuity continuity, Wanted wanted,
-                             std::span<Sample> outputs) {
+Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep& step,
+                             std::span<const Polynomial> inputs, InputContinuity continuity,
+                             Wanted wanted, std::span<Sample> outputs) {
   const LogScope scope(log_events().advance);
   failed_.reset();
   Outcome total = Outcome::ok;
-  for (std::size_t k = 0; k < n_own(); ++k) {
+  for (const std::size_t k : which) {
     const IndexRange in = inputs_of(k);
     const IndexRange out = outputs_of(k);
     const Outcome outcome = guarded(k, [&](Subsystem& subsystem) {
@@ -100,7 +104,8 @@ Outcome RankNetwork::advance(const MacroStep& step, std::span<const Polynomial> 
                                outputs.subspan(out.first, out.size()));
     });
     if (outcome != Outcome::ok) [[unlikely]] {
-      std::fill_n(outputs.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(), not_a_number);
+      std::fill_n(outputs.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(),
+                  not_a_number);
       total = outcome;
     }
   }
@@ -118,14 +123,14 @@ Outcome RankNetwork::point_outputs(std::size_t k, std::span<const Sample> inputs
 }
 
 void RankNetwork::save() {
-  for (auto& subsystem : subsystems_) {
-    subsystem->save();
+  for (const std::size_t k : with_rollback_) {
+    subsystems_[k]->save();
   }
 }
 
 void RankNetwork::restore() {
-  for (auto& subsystem : subsystems_) {
-    subsystem->restore();
+  for (const std::size_t k : with_rollback_) {
+    subsystems_[k]->restore();
   }
 }
 

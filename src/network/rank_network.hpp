@@ -22,8 +22,8 @@ using SettingsList = std::vector<SubsystemSettings>;
 /// wait; `fatal` tells that no smaller step will help.
 class RankNetwork {
  public:
-  RankNetwork(MPI_Comm comm, const Model& model, const Network& network,
-              const Partition& partition, const SettingsList& settings);
+  RankNetwork(MPI_Comm comm, const Model& model, const Network& network, const Partition& partition,
+              const SettingsList& settings);
 
   MPI_Comm comm() const { return comm_; }
   const Network& network() const { return network_; }
@@ -43,9 +43,7 @@ class RankNetwork {
 
   /// Position of a global input or output in its owner's arrays.
   std::size_t local_input(std::size_t global_input) const { return input_local_[global_input]; }
-  std::size_t local_output(std::size_t global_output) const {
-    return output_local_[global_output];
-  }
+  std::size_t local_output(std::size_t global_output) const { return output_local_[global_output]; }
 
   /// Local indices of the inputs that a connection feeds, ascending.
   const std::vector<std::size_t>& connected_inputs() const { return connected_; }
@@ -55,15 +53,20 @@ class RankNetwork {
 
   void start(const MacroStep& first, double stop);
 
-  /// Integrates every subsystem over the macro-step. All sizes are local: n_inputs, n_outputs.
+  /// All own subsystems, 0 to n_own() - 1.
+  std::span<const std::size_t> all() const { return all_; }
+
+  /// Integrates own subsystems over the macro-step. All sizes are local: n_inputs, n_outputs.
   /// The outputs of a subsystem that fails are NaN; the others are advanced all the same.
-  Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
-                  InputContinuity continuity, Wanted wanted, std::span<Sample> outputs);
+  Outcome advance(std::span<const std::size_t> which, const MacroStep& step,
+                  std::span<const Polynomial> inputs, InputContinuity continuity, Wanted wanted,
+                  std::span<Sample> outputs);
 
   /// Outputs of the own subsystem k at the current communication point; whole local arrays.
   Outcome point_outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs);
 
+  /// Of those subsystems that offer rollback.
   void save();
   void restore();
 
@@ -87,6 +90,7 @@ class RankNetwork {
   const Partition& partition_;
   std::vector<std::unique_ptr<Subsystem>> subsystems_;
   std::vector<std::size_t> global_;
+  std::vector<std::size_t> all_, with_rollback_;
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
   std::vector<std::size_t> input_local_, output_local_;
   std::vector<std::size_t> connected_;

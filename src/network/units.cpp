@@ -29,7 +29,7 @@ using System = std::unique_ptr<ut_system, SystemDeleter>;
 
 /// Names that modellers write and udunits does not know.
 constexpr std::pair<const char*, const char*> more_names[] = {
-    {"deg", "arc_degree"}, {"rev", "turn"}, {"kWh", "kilowatt_hour"}};
+    {"deg", "arc_degree"}, {"rev", "turn"}, {"kWh", "kW.h"}};
 
 void add_names(ut_system* system) {
   for (const auto& [name, meaning] : more_names) {

@@ -1,6 +1,7 @@
 #include "record/results_file.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,6 +103,54 @@ void create_root_attributes(hid_t file, const ResultsLayout& layout, int ranks) 
   write_attribute(file, "status", std::string(to_string(RunStatus::running)));
 }
 
+/// The file without rows, made in memory.
+std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
+  Hdf5Properties access = plain_file_access();
+  hdf5_check(H5Pset_fapl_core(access, std::size_t{1} << 16, false));
+  const Hdf5File file(hdf5_check(H5Fcreate("results", H5F_ACC_TRUNC, H5P_DEFAULT, access)));
+  create_root_attributes(file, layout, ranks);
+  write_attribute(create_series(file, "/time", H5T_IEEE_F64LE), "unit", "s");
+  if (layout.outputs.recorded) create_columns(file, "/outputs", layout.outputs);
+  if (layout.inputs.recorded) {
+    create_columns(file, "/inputs", layout.inputs);
+    create_table(file, "/inputs/derivatives", layout.inputs.total, 1);
+    if (layout.polynomials) create_table(file, "/inputs/polynomials", layout.inputs.total, 4);
+  }
+  if (layout.states.recorded) create_columns(file, "/states", layout.states);
+  create_steps(file);
+  create_subsystems(file, layout);
+  hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
+  std::vector<char> image(
+      static_cast<std::size_t>(hdf5_check(H5Fget_file_image(file, nullptr, 0))));
+  hdf5_check(H5Fget_file_image(file, image.data(), image.size()));
+  return image;
+}
+
+/// An open file of the operating system.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {
+    if (descriptor < 0) throw Hdf5Error(std::strerror(errno));
+  }
+  ~FileDescriptor() { ::close(descriptor_); }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  operator int() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+void write_file(const fs::path& path, std::span<const char> bytes) {
+  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw Hdf5Error(std::strerror(errno));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
 /// Model name of the results file at `path`; throws InputError when it is not a results file.
 std::string model_of_results(const fs::path& path) {
   const std::string remedy =
@@ -171,21 +220,25 @@ void require_replaceable(const fs::path& path, const std::string& model_name) {
 }
 
 void create_empty_results(const fs::path& path, const ResultsLayout& layout, int ranks) {
-  const Hdf5Properties access = plain_file_access();
-  Hdf5File file(hdf5_check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
-  create_root_attributes(file, layout, ranks);
-  write_attribute(create_series(file, "/time", H5T_IEEE_F64LE), "unit", "s");
-  if (layout.outputs.recorded) create_columns(file, "/outputs", layout.outputs);
-  if (layout.inputs.recorded) {
-    create_columns(file, "/inputs", layout.inputs);
-    create_table(file, "/inputs/derivatives", layout.inputs.total, 1);
-    if (layout.polynomials) create_table(file, "/inputs/polynomials", layout.inputs.total, 4);
+  const std::vector<char> image = empty_results_image(layout, ranks);
+  try {
+    write_file(path, image);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    throw;
   }
-  if (layout.states.recorded) create_columns(file, "/states", layout.states);
-  create_steps(file);
-  create_subsystems(file, layout);
-  hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
-  hdf5_check(file.close());
+}
+
+void reserve_space(const fs::path& path, std::uintmax_t size) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
+    throw Hdf5Error(std::strerror(EFBIG));
+  const FileDescriptor file(open(path.c_str(), O_WRONLY));
+  if (fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)) == 0) return;
+  if (errno != EOPNOTSUPP && errno != ENOSYS) throw Hdf5Error(std::strerror(errno));
+  const fs::space_info space = fs::space(path);
+  if (fs::file_size(path) + space.available < size) throw Hdf5Error(std::strerror(ENOSPC));
 }
 
 void write_conclusion(hid_t file, RunStatus status, std::span<const Counters> counters) {

@@ -21,9 +21,14 @@ std::string_view to_string(RunStatus status);
 void require_replaceable(const std::filesystem::path& path, const std::string& model_name);
 
 /// Creates `path` with all groups, names, attributes and datasets, without rows, and closes it.
-/// `ranks` is the number of ranks of the run. Throws Hdf5Error.
+/// `ranks` is the number of ranks of the run. Throws Hdf5Error; `path` is not there then.
 void create_empty_results(const std::filesystem::path& path, const ResultsLayout& layout,
                           int ranks);
+
+/// Takes disk space for the first `size` bytes of the file at `path`. HDF5 does not survive a full
+/// disk (its caches cannot be closed any more), so there has to be room before it writes. Throws
+/// Hdf5Error with the reason.
+void reserve_space(const std::filesystem::path& path, std::uintmax_t size);
 
 /// Final status and the counters of all subsystems, in model-file order. Throws Hdf5Error.
 void write_conclusion(hid_t file, RunStatus status, std::span<const Counters> counters);

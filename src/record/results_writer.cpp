@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t bytes_per_write_and_rank = std::size_t{8} << 20;
 constexpr std::size_t most_buffered_bytes = std::size_t{256} << 20;
 constexpr std::size_t most_buffered_rows = 65536;
+constexpr std::uintmax_t conclusion_bytes = 16384;  // a new status takes a few kilobytes
 
 /// A private communicator, so that no message of the solver meets ours.
 class Communicator {
@@ -172,13 +173,16 @@ class ResultsWriter::Impl {
   void write_table(Table& table, RowBlock rows, hsize_t in_file);
   void write_times(RowBlock rows);
   void write_steps(const StepSeries& series, RowBlock rows, hsize_t in_file);
+  void reserve(hsize_t rows) const;
+  void keep_room_for_conclusion() const;
   void resize_all(hsize_t rows);
-  void forget_unwritten_rows();
   void conclude(RunStatus status, std::span<const Counters> counters);
   std::vector<Counters> gather_counters(std::span<const Counters> own) const;
   std::array<std::optional<Table>*, 5> tables();
+  std::array<const std::optional<Table>*, 5> tables() const;
   RowBlock own_part(RowBlock rows) const { return part_of(rows, comm_.rank, comm_.size); }
   void require(const std::function<void()>& action);
+  [[noreturn]] void fail(const std::string& reason);
 
   Communicator comm_;
   fs::path path_, unfinished_;
@@ -227,6 +231,10 @@ ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayo
 }
 
 std::array<std::optional<Table>*, 5> ResultsWriter::Impl::tables() {
+  return {&output_values_, &input_values_, &input_derivatives_, &state_values_, &polynomials_};
+}
+
+std::array<const std::optional<Table>*, 5> ResultsWriter::Impl::tables() const {
   return {&output_values_, &input_values_, &input_derivatives_, &state_values_, &polynomials_};
 }
 
@@ -310,6 +318,8 @@ void ResultsWriter::Impl::write_buffer() {
 /// between leaves the rows of the last time.
 void ResultsWriter::Impl::write_rows(RowBlock rows, RowBlock steps) {
   const hsize_t steps_written = written_ - (written_ > 0 ? 1 : 0);
+  if (const auto failure = failure_on_any_rank(comm_, [&] { reserve(written_ + rows.count); }))
+    fail(*failure);
   require([&] { resize_all(written_ + rows.count); });
   write_times(rows);
   for (std::optional<Table>* table : tables()) {
@@ -319,6 +329,7 @@ void ResultsWriter::Impl::write_rows(RowBlock rows, RowBlock steps) {
   }
   for (const StepSeries& series : step_series_) write_steps(series, steps, steps_written);
   require([&] { hdf5_check(H5Fflush(file_, H5F_SCOPE_LOCAL)); });
+  keep_room_for_conclusion();
 }
 
 void ResultsWriter::Impl::write_times(RowBlock rows) {
@@ -356,6 +367,25 @@ void ResultsWriter::Impl::write_steps(const StepSeries& series, RowBlock rows, h
     write(std::get<std::int32_t StepStatistics::*>(series.member), integers_, H5T_NATIVE_INT32);
 }
 
+/// Disk space for everything that the file holds with so many rows, and for its end.
+void ResultsWriter::Impl::reserve(hsize_t rows) const {
+  if (comm_.rank != 0) return;
+  std::uintmax_t size = fs::file_size(path_) + conclusion_bytes + time_dataset_->growth(rows);
+  for (const std::optional<Table>* table : tables())
+    if (*table) size += (*table)->dataset->growth(rows);
+  for (const StepSeries& series : step_series_) size += series.dataset->growth(rows);
+  reserve_space(path_, size);
+}
+
+/// H5Fflush cuts the file to its size; takes room behind it again, as long as there is some.
+void ResultsWriter::Impl::keep_room_for_conclusion() const {
+  if (comm_.rank != 0) return;
+  try {
+    reserve_space(path_, fs::file_size(path_) + conclusion_bytes);
+  } catch (const std::exception&) {
+  }
+}
+
 void ResultsWriter::Impl::resize_all(hsize_t rows) {
   const hsize_t steps = rows - (rows > 0 ? 1 : 0);
   time_dataset_->resize(rows);
@@ -364,18 +394,18 @@ void ResultsWriter::Impl::resize_all(hsize_t rows) {
   for (StepSeries& series : step_series_) series.dataset->resize(steps);
 }
 
-/// After a failed write: the file goes back to the rows that are surely in it.
-void ResultsWriter::Impl::forget_unwritten_rows() {
-  broken_ = true;
-  failure_on_any_rank(comm_, [&] { resize_all(written_); });
-  H5Fflush(file_, H5F_SCOPE_LOCAL);
-}
-
 void ResultsWriter::Impl::require(const std::function<void()>& action) {
   const auto failure = failure_on_any_rank(comm_, action);
   if (!failure) return;
-  forget_unwritten_rows();
-  throw SimulationError("cannot write the results file '" + path_.string() + "': " + *failure +
+  failure_on_any_rank(comm_, [&] { resize_all(written_); });
+  H5Fflush(file_, H5F_SCOPE_LOCAL);
+  fail(*failure);
+}
+
+/// The file keeps the rows that are surely in it.
+void ResultsWriter::Impl::fail(const std::string& reason) {
+  broken_ = true;
+  throw SimulationError("cannot write the results file '" + path_.string() + "': " + reason +
                         "; it keeps its first " + std::to_string(written_) +
                         " rows; make room, or choose another place with -cosim_output");
 }
@@ -415,6 +445,7 @@ std::vector<Counters> ResultsWriter::Impl::gather_counters(std::span<const Count
 /// Several ranks cannot write variable-length strings together (HDF5 1.10): the first does it alone
 /// after the common file is closed.
 void ResultsWriter::Impl::conclude(RunStatus status, std::span<const Counters> counters) {
+  if (comm_.rank == 0) reserve_space(path_, fs::file_size(path_) + conclusion_bytes);
   if (comm_.size == 1) write_conclusion(file_, status, counters);
   time_dataset_.reset();
   for (std::optional<Table>* table : tables())

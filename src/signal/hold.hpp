@@ -9,7 +9,8 @@ namespace concord {
 /// where it isn't.
 enum class Hold { zoh, foh, soh, hermite, extrapolate, extripol };
 
-/// How many unknowns an input has at t_{N+1} in an implicit coupling: its value, or value and slope.
+/// How many unknowns an input has at t_{N+1} in an implicit coupling: its value, or value and
+/// slope.
 constexpr int unknowns_per_input(Hold hold) { return hold == Hold::hermite ? 2 : 1; }
 
 /// Whether consecutive macro-steps join with value and slope, so that integrators may continue.

@@ -53,11 +53,13 @@ const StepReport& MacroStepper::advance() {
       commit(step);
       break;
     }
-    if (agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0 ||
+    if (!report_.coupling.retryable ||
+        agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0 ||
         !controller_->rejected()) {
       give_up(step);
     }
     subsystems_.restore();
+    coupling_->rejected();
     ++report_.rejections;
   }
   report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();

@@ -1,10 +1,13 @@
 #include "simulation/settings.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -15,10 +18,16 @@ constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite
                                                        {"foh", Hold::foh},
                                                        {"soh", Hold::soh},
                                                        {"extrapolate", Hold::extrapolate}};
-constexpr std::pair<std::string_view, Solve> solves[] = {{"snes", Solve::snes},
-                                                         {"none", Solve::none}};
+constexpr std::pair<std::string_view, Solve> solves[] = {
+    {"snes", Solve::snes}, {"missiles", Solve::missiles}, {"none", Solve::none}};
 constexpr std::pair<std::string_view, Predictor> predictors[] = {
-    {"extrapolate", Predictor::extrapolate}, {"hold", Predictor::hold}};
+    {"missiles", Predictor::missiles},
+    {"extrapolate", Predictor::extrapolate},
+    {"hold", Predictor::hold}};
+constexpr std::pair<std::string_view, Defect> defects[] = {
+    {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
+constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::expm},
+                                                             {"stehfest", Laplace::stehfest}};
 constexpr std::pair<std::string_view, Adapt> adapts[] = {{"none", Adapt::none},
                                                          {"iteration", Adapt::iteration}};
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
@@ -59,19 +68,28 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_rtol", "1e-6", "", "relative coupling tolerance", {}},
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
-      {"cosim_consistent_outputs", "false", "",
-       "explicit methods: evaluate direct feedthrough again with the new inputs", {}},
+      {"cosim_consistent_outputs",
+       "false",
+       "",
+       "explicit methods: evaluate direct feedthrough again with the new inputs",
+       {}},
       {"cosim_start", "the model's", "s", "start time", {}},
       {"cosim_stop", "the model's", "s", "stop time", {}},
       {"cosim_output", "<model>.h5", "", "results file", {}},
-      {"cosim_record", "outputs,inputs,states", "",
-       "what is recorded: any of outputs,inputs,states,polynomials, or none", {}},
+      {"cosim_record",
+       "outputs,inputs,states",
+       "",
+       "what is recorded: any of outputs,inputs,states,polynomials, or none",
+       {}},
       {"cosim_record_variables", "*", "", "shell pattern of the variables to record", {}},
       {"cosim_record_every", "1", "", "record every n-th communication point", {}},
       {"cosim_time_limit", "none", "s", "wall time after which the run stops with exit code 3", {}},
       {"cosim_progress", "false", "", "progress line with the time left", {}},
       {"cosim_monitor", "false", "", "a line per macro-step", {}},
       {"cosim_view", "false", "", "effective settings", {}},
+      {"missiles_defect", "constant", "", "defect correction of the estimators", words(defects)},
+      {"missiles_laplace", "expm", "", "exponentials of the estimators; stehfest to compare",
+       words(laplaces)},
       {"subsystem_integrator", "auto", "", "integrator of a subsystem", words(integrators)},
       {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
       {"subsystem_atol", "1e-10", "state's unit", "absolute tolerance of the integrator", {}},
@@ -82,35 +100,58 @@ std::vector<OptionSpec> make_option_table() {
 
 constexpr std::string_view subsystem_prefix = "subsystem_";
 
-/// "subsystem_left_rtol" -> "subsystem_rtol" where `left` is a subsystem; else the name itself.
+/// "subsystem_left_rtol" -> "subsystem_rtol" where `left` is a subsystem; else the name itself. Of
+/// the subsystems `a` and `a_b`, the second is meant in subsystem_a_b_rtol.
 std::string without_subsystem_name(const std::string& name, const Model& model) {
+  std::string rest = name;
   for (const auto& entry : model.subsystems) {
     const std::string prefix = std::string(subsystem_prefix) + entry.description.name + "_";
-    if (name.starts_with(prefix)) {
-      return std::string(subsystem_prefix) + name.substr(prefix.size());
+    if (options::begins_with(name, prefix) &&
+        subsystem_prefix.size() + name.size() - prefix.size() < rest.size()) {
+      rest = std::string(subsystem_prefix) + name.substr(prefix.size());
     }
   }
-  return name;
+  return rest;
+}
+
+[[noreturn]] void refuse_option(const std::string& name, const std::string& prefix,
+                                const Model& model) {
+  std::vector<std::string> allowed;
+  for (const auto& option : option_table()) {
+    if (option.name.starts_with(prefix)) {
+      allowed.push_back("-" + option.name);
+    }
+  }
+  std::vector<std::string> candidates = allowed;
+  std::vector<std::string> subsystems;
+  for (const auto& entry : model.subsystems) {
+    subsystems.push_back(entry.description.name);
+    for (std::size_t i = 0; prefix == subsystem_prefix && i < allowed.size(); ++i) {
+      candidates.push_back("-" + prefix + subsystems.back() + "_" +
+                           allowed[i].substr(1 + prefix.size()));
+    }
+  }
+  const auto similar = nearest("-" + name, candidates);
+  std::string message = "unknown option -" + name +
+                        (similar ? "; did you mean " + *similar + "?" : ".") +
+                        " Allowed: " + joined(allowed);
+  if (prefix == subsystem_prefix) {
+    message += "; for one subsystem -subsystem_<name>_...; " + known("subsystems", "", subsystems);
+  }
+  throw InputError(message);
 }
 
 void refuse_unknown_options(const Model& model) {
-  std::vector<std::string> known;
-  for (const auto& option : option_table()) {
-    known.push_back("-" + option.name);
-  }
-  for (const char* prefix : {"cosim_", "subsystem_"}) {
+  for (const std::string prefix : {"cosim_", "subsystem_"}) {
     for (const auto& name : options::given(prefix)) {
-      const std::string generic = "-" + without_subsystem_name(name, model);
-      if (std::find(known.begin(), known.end(), generic) != known.end()) {
-        continue;
+      const std::string generic = without_subsystem_name(name, model);
+      const auto& table = option_table();
+      if (std::none_of(table.begin(), table.end(), [&](const OptionSpec& option) {
+            return option.name.size() == generic.size() &&
+                   options::begins_with(generic, option.name);
+          })) {
+        refuse_option(name, prefix, model);
       }
-      const auto similar = nearest(generic, known);
-      std::vector<std::string> allowed;
-      std::copy_if(known.begin(), known.end(), std::back_inserter(allowed),
-                   [&](const std::string& k) { return k.starts_with("-" + std::string(prefix)); });
-      throw InputError("unknown option -" + name +
-                       (similar ? "; did you mean " + *similar + "?" : "") +
-                       " Allowed: " + joined(allowed));
     }
   }
 }
@@ -152,7 +193,7 @@ RecordSettings read_record(const Model& model) {
     return record;
   }
   record.outputs = record.inputs = record.states = false;
-  std::istringstream items(*list);
+  std::istringstream items(*list + ",");
   for (std::string item; std::getline(items, item, ',');) {
     if (item == "outputs") {
       record.outputs = true;
@@ -173,27 +214,56 @@ RecordSettings read_record(const Model& model) {
 
 std::string shown(const Location& location) { return location.empty() ? "" : location + ": "; }
 
-void read_times(const Model& model, Settings& settings) {
+/// Times that are nearer to each other than some spacings of floating-point numbers are one time.
+double shortest_step(const Settings& settings) {
+  using Limits = std::numeric_limits<double>;
+  const double largest = std::max(std::abs(settings.start), std::abs(settings.stop));
+  return 16.0 * std::max(Limits::epsilon() * largest, Limits::min());
+}
+
+[[noreturn]] void refuse_times(const Model& model, const Settings& settings,
+                               const std::string& problem) {
+  std::ostringstream message;
+  message.precision(15);
+  message << shown(options::has("cosim_stop") ? "-cosim_stop" : model.stop_location)
+          << "the stop time " << settings.stop << " s is " << problem << " the start time "
+          << settings.start << " s; give another stop time";
+  throw InputError(message.str());
+}
+
+void read_interval(const Model& model, Settings& settings) {
   settings.start = options::real("cosim_start").value_or(model.start);
   settings.stop = options::real("cosim_stop").value_or(model.stop);
   if (!(settings.stop > settings.start)) {
+    refuse_times(model, settings, "not after");
+  }
+  if (!std::isfinite(settings.stop - settings.start)) {
+    refuse_times(model, settings, "too far from");
+  }
+  if (settings.stop - settings.start < shortest_step(settings)) {
+    refuse_times(model, settings, "too near to");
+  }
+}
+
+void read_times(const Model& model, Settings& settings) {
+  read_interval(model, settings);
+  const double duration = settings.stop - settings.start;
+  const double shortest = shortest_step(settings);
+  const auto step = options::positive("cosim_step");
+  if (step && (*step < shortest || duration / *step > 1e15)) {
     std::ostringstream message;
-    message << shown(options::has("cosim_stop") ? "-cosim_stop" : model.stop_location)
-            << "the stop time " << settings.stop << " s is not after the start time "
-            << settings.start << " s; give a later stop time";
+    message << "option -cosim_step: found " << *options::text("cosim_step")
+            << ", which is too small for these start and stop times; give at least "
+            << std::max(shortest, 1e-15 * duration);
     throw InputError(message.str());
   }
-  const double duration = settings.stop - settings.start;
-  settings.step = std::min(options::positive("cosim_step").value_or(duration / 1000.0), duration);
-  settings.step_min = options::positive("cosim_step_min").value_or(1e-6 * settings.step);
-  if (settings.step_min > settings.step) {
+  settings.step = std::min(step.value_or(std::max(duration / 1000.0, shortest)), duration);
+  const auto step_min = options::positive("cosim_step_min");
+  if (step_min && *step_min > settings.step) {
     throw InputError("option -cosim_step_min: found " + *options::text("cosim_step_min") +
                      ", which is larger than the macro-step; it must be at most -cosim_step");
   }
-  if (duration / settings.step > 1e15) {
-    throw InputError("option -cosim_step: found " + *options::text("cosim_step") +
-                     ", which is too small for the duration of the experiment");
-  }
+  settings.step_min = std::max(step_min.value_or(1e-6 * settings.step), shortest);
 }
 
 void require_capabilities(const Method& method, const Model& model) {
@@ -207,9 +277,28 @@ void require_capabilities(const Method& method, const Model& model) {
       possible.push_back(preset.type);
     }
   }
-  throw InputError("-cosim_type " + method.type + " cannot run: " + joined(missing, "; ") +
-                   ". Methods that can run this model: " +
-                   (possible.empty() ? "none" : joined(possible)));
+  throw InputError(
+      "-cosim_type " + method.type + " cannot run: " + joined(missing, "; ") +
+      ". Methods that can run this model: " + (possible.empty() ? "none" : joined(possible)));
+}
+
+/// The estimators' prediction needs hermite inputs and states with a linearization of every
+/// subsystem; without them the default becomes extrapolation.
+void choose_predictor(Method& method, const Model& model) {
+  if (method.predictor != Predictor::missiles || method.solve != Solve::snes) {
+    return;
+  }
+  std::string reason = method.hold == Hold::hermite ? "" : "it needs -cosim_hold hermite";
+  for (const auto& entry : model.subsystems) {
+    const auto& has = entry.description.capabilities;
+    if (reason.empty() && !(has.states && has.linearization)) {
+      reason = "subsystem '" + entry.description.name + "' offers no states with linearization";
+    }
+  }
+  if (!reason.empty() && options::has("cosim_predictor")) {
+    throw InputError("-cosim_predictor missiles: " + reason + "; use extrapolate or hold");
+  }
+  method.predictor = reason.empty() ? Predictor::missiles : Predictor::extrapolate;
 }
 
 }  // namespace
@@ -241,6 +330,10 @@ Method read_method() {
   method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
   method.consistent_outputs =
       options::flag("cosim_consistent_outputs").value_or(method.consistent_outputs);
+  method.estimator.defect =
+      options::choice("missiles_defect", defects).value_or(method.estimator.defect);
+  method.estimator.laplace =
+      options::choice("missiles_laplace", laplaces).value_or(method.estimator.laplace);
   if (const auto reason = contradiction(method)) {
     throw InputError(*reason);
   }
@@ -253,8 +346,10 @@ Settings read_settings_for_check(Model& model) {
   settings.method = read_method();
   settings.adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
   if (settings.adapt == Adapt::iteration && settings.method.solve != Solve::snes) {
-    throw InputError("-cosim_adapt iteration follows the iterations of -cosim_solve snes, which "
-                     "-cosim_type " + settings.method.type + " doesn't have; use -cosim_adapt none");
+    throw InputError(
+        "-cosim_adapt iteration follows the iterations of -cosim_solve snes, which "
+        "-cosim_type " +
+        settings.method.type + " doesn't have; use -cosim_adapt none");
   }
   read_times(model, settings);
   settings.time_limit = options::positive("cosim_time_limit");
@@ -269,6 +364,7 @@ Settings read_settings_for_check(Model& model) {
 Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   require_capabilities(settings.method, model);
+  choose_predictor(settings.method, model);
   return settings;
 }
 

@@ -58,7 +58,7 @@ class IterationSteps : public StepController {
   void resize(double size);
 
   double stop_, largest_, smallest_;
-  double anchor_;           ///< where the current step size began: times are anchor + n size
+  double anchor_;  ///< where the current step size began: times are anchor + n size
   double size_;
   long since_anchor_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "support/options.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -76,9 +78,8 @@ std::optional<bool> flag(const std::string& name) {
   if (!value) {
     return std::nullopt;
   }
-  std::transform(value->begin(), value->end(), value->begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
+  std::transform(value->begin(), value->end(), value->begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const char* yes : {"", "true", "1", "yes", "on"}) {
     if (*value == yes) {
       return true;
@@ -110,11 +111,15 @@ std::string all() {
   return result;
 }
 
+bool begins_with(const std::string& name, const std::string& prefix) {
+  return strncasecmp(name.c_str(), prefix.c_str(), prefix.size()) == 0;
+}
+
 std::vector<std::string> given(const std::string& prefix) {
   std::istringstream tokens(all());
   std::vector<std::string> names;
   for (std::string token; tokens >> token;) {
-    if (token.starts_with("-" + prefix)) {
+    if (begins_with(token, "-" + prefix)) {
       names.push_back(token.substr(1));
     }
   }

@@ -53,13 +53,17 @@ std::optional<E> choice(const std::string& name,
 /// Names (without dash) of all options in the database that begin with `prefix`.
 std::vector<std::string> given(const std::string& prefix);
 
+/// Whether an option's name begins with `prefix`; like PETSc, small and capital letters are one.
+bool begins_with(const std::string& name, const std::string& prefix);
+
 /// The database as text, for the results file.
 std::string all();
 
 }  // namespace options
 
 /// The candidate nearest to `word` (few edits away), or nothing.
-std::optional<std::string> nearest(const std::string& word, std::span<const std::string> candidates);
+std::optional<std::string> nearest(const std::string& word,
+                                   std::span<const std::string> candidates);
 
 /// "a, b, c"
 std::string joined(std::span<const std::string> words, std::string_view separator = ", ");

@@ -2,13 +2,14 @@
 
 #include <petscsys.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <vector>
 
 #include "concord/errors.hpp"
+#include "support/agreement.hpp"
+#include "support/options_file.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -41,42 +42,85 @@ void tell_openmpi_that_it_is_alone() {
   }
 }
 
-struct CommandLine {
-  std::vector<std::string> files;
-  std::vector<char*> rest;
-};
+/// Names and values of the command line (or PETSC_OPTIONS), and the options files named there.
+struct GivenOptions {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::string> words;
 
-CommandLine split_options_files(int argc, char** argv) {
-  CommandLine line;
-  for (int i = 0; i < argc; ++i) {
-    if (std::strcmp(argv[i], "-options_file") != 0) {
-      line.rest.push_back(argv[i]);
-    } else if (i + 1 < argc) {
-      line.files.emplace_back(argv[++i]);
+  /// Words before the first option are the program's own: its command and the model file.
+  void read(const std::vector<std::string>& arguments) {
+    std::size_t i = 0;
+    while (i < arguments.size() && !is_option_name(arguments[i])) {
+      ++i;
+    }
+    while (i < arguments.size()) {
+      i = take(arguments, i);
+    }
+  }
+
+ private:
+  /// The option at `i` and its value; gives the place of the next option.
+  std::size_t take(const std::vector<std::string>& arguments, std::size_t i) {
+    const std::string& name = arguments[i];
+    const bool has_value = i + 1 < arguments.size() && !is_option_name(arguments[i + 1]);
+    const std::size_t next = i + (has_value ? 2 : 1);
+    if (next < arguments.size() && !is_option_name(arguments[next])) {
+      throw InputError("found " + in_quotes(arguments[next]) + " after " + name + " " +
+                       arguments[i + 1] + "; an option has one value (quotes keep blanks in it)");
+    }
+    if (name == "-options_file_yaml") {
+      throw InputError(
+          "-options_file_yaml is not supported; use -options_file, with one option "
+          "per line");
+    }
+    if (name != "-options_file") {
+      words.insert(words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i),
+                   arguments.begin() + static_cast<std::ptrdiff_t>(next));
+    } else if (has_value) {
+      files.emplace_back(arguments[i + 1]);
     } else {
       throw InputError("-options_file needs the name of a file");
     }
+    return next;
   }
-  return line;
+};
+
+/// The files with a user's or a folder's own defaults that every PETSc program reads.
+std::vector<std::filesystem::path> default_options_files() {
+  std::vector<std::filesystem::path> files = {".petscrc", "petscrc"};
+  if (const char* home = std::getenv("HOME")) {
+    files.insert(files.begin(), std::filesystem::path(home) / ".petscrc");
+  }
+  std::erase_if(files, [](const auto& file) {
+    std::error_code error;
+    return !std::filesystem::exists(file, error);
+  });
+  return files;
 }
 
-/// PETSc itself would end the program with a stack trace.
-void require_option_lines(const std::string& file) {
-  std::ifstream stream(file);
-  if (std::filesystem::is_directory(file) || !stream.good()) {
-    throw InputError("-options_file " + file +
-                     ": cannot be read; give the path of a text file with one option per line");
+constexpr const char* skip_default_files = "-skip_petscrc";
+
+/// All options in the order of precedence, the strongest last: files, PETSC_OPTIONS, command line.
+/// PETSc would read files on one rank; a mistake there would print a stack trace and leave the
+/// other ranks waiting.
+std::vector<std::string> option_words(int argc, char** argv) {
+  GivenOptions given;
+  if (const char* environment = std::getenv("PETSC_OPTIONS")) {
+    given.read(split_words(environment, "PETSC_OPTIONS: "));
   }
-  std::string line;
-  for (int number = 1; std::getline(stream, line); ++number) {
-    const auto first = line.find_first_not_of(" \t\r");
-    const bool option = first != std::string::npos && line[first] == '-';
-    const bool comment = first == std::string::npos || line[first] == '#';
-    if (!option && !comment) {
-      throw InputError(file + ":" + std::to_string(number) + ": '" + line.substr(first, 40) +
-                       "' is neither an option (-name value) nor a comment (# ...)");
-    }
+  given.read(std::vector<std::string>(argv + 1, argv + argc));
+  std::vector<std::filesystem::path> files = given.files;
+  if (std::find(given.words.begin(), given.words.end(), skip_default_files) == given.words.end()) {
+    const auto defaults = default_options_files();
+    files.insert(files.begin(), defaults.begin(), defaults.end());
   }
+  std::vector<std::string> words;
+  for (const auto& file : files) {
+    const auto more = read_options_file(file);
+    words.insert(words.end(), more.begin(), more.end());
+  }
+  words.insert(words.end(), given.words.begin(), given.words.end());
+  return words;
 }
 
 }  // namespace
@@ -104,23 +148,24 @@ MpiSession::MpiSession(int* argc, char*** argv) {
 MpiSession::~MpiSession() { MPI_Finalize(); }
 
 PetscSession::PetscSession(int argc, char** argv) {
-  auto line = split_options_files(argc, argv);
-  for (const auto& file : line.files) {
-    require_option_lines(file);
+  together(MPI_COMM_WORLD, [&] { words_ = option_words(argc, argv); });
+  words_.insert(words_.begin(), argv[0]);
+  words_.emplace_back(skip_default_files);
+  for (std::string& word : words_) {
+    arguments_.push_back(word.data());
   }
-  int count = static_cast<int>(line.rest.size());
-  line.rest.push_back(nullptr);
-  char** rest = line.rest.data();
-  petsc(PetscInitialize(&count, &rest, line.files.empty() ? nullptr : line.files[0].c_str(),
-                        nullptr));
-  PetscPopSignalHandler();
+  arguments_.push_back(nullptr);
+  unsetenv("PETSC_OPTIONS");
+  int count = static_cast<int>(words_.size());
+  char** first = arguments_.data();
   PetscPushErrorHandler(keep_first_message, nullptr);
-  for (std::size_t i = 1; i < line.files.size(); ++i) {
-    petsc(PetscOptionsInsertFile(PETSC_COMM_WORLD, nullptr, line.files[i].c_str(), PETSC_TRUE));
+  try {
+    petsc(PetscInitialize(&count, &first, nullptr, nullptr));
+  } catch (const PetscFailure& failure) {
+    throw InputError(std::string(failure.what()) + "; look at the options given to PETSc");
   }
-  if (line.files.size() > 1) {
-    petsc(PetscOptionsInsert(nullptr, &count, &rest, nullptr));
-  }
+  petsc(PetscOptionsClearValue(nullptr, skip_default_files));
+  PetscPopSignalHandler();
 }
 
 PetscSession::~PetscSession() {

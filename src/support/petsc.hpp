@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace concord {
 
@@ -55,8 +56,8 @@ using SnesHandle = PetscHandle<SNES, SNESDestroy>;
 using KspHandle = PetscHandle<KSP, KSPDestroy>;
 using SfHandle = PetscHandle<PetscSF, PetscSFDestroy>;
 
-/// MPI for the life of the program: the first object of main. Started without a launcher, OpenMPI is
-/// told that it is alone.
+/// MPI for the life of the program: the first object of main. Started without a launcher, OpenMPI
+/// is told that it is alone.
 class MpiSession {
  public:
   MpiSession(int* argc, char*** argv);
@@ -66,13 +67,18 @@ class MpiSession {
 };
 
 /// PETSc and its options database, with the precedence defaults, -options_file, command line.
-/// Outlives every handle. Throws InputError for an options file that cannot be read.
+/// Outlives every handle. Throws InputError, the same on every rank, for words and files that are
+/// not options.
 class PetscSession {
  public:
   PetscSession(int argc, char** argv);
   ~PetscSession();
   PetscSession(const PetscSession&) = delete;
   PetscSession& operator=(const PetscSession&) = delete;
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<char*> arguments_;  ///< PETSc keeps pointers to them
 };
 
 }  // namespace concord

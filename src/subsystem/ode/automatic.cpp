@@ -15,12 +15,16 @@ constexpr std::int64_t undoubted_cost = 250;
 /// Macro-steps between trials of the other method, at first and at most.
 constexpr std::int64_t shortest_wait = 16, longest_wait = 4096;
 
-/// erk, going over to cvode_bdf and back where that takes at most half the evaluations of f.
+/// Evaluations of f that erk may spend for one of cvode_bdf's before stiffness is the reason: where
+/// accuracy limits both, erk takes 2 to 4 (7 in a micro-step) for smaller errors. Apart, so that a
+/// subsystem between them stays with either.
+constexpr double stiff_ratio = 8.0, non_stiff_ratio = 4.0;
+
+/// erk, going over to cvode_bdf where the subsystem turns out stiff, and back.
 ///
-/// The other method is tried on the same macro-step from the same states, with the evaluations that
-/// it may spend limited to half of the current method's. Each trial in vain doubles the number of
-/// macro-steps to the next one. A macro-step that costs erk four times what it did at the last
-/// trial is a reason to try at once.
+/// The other method is tried on the same macro-step from the same states, with no more evaluations
+/// of f than would win. Each trial in vain doubles the number of macro-steps to the next one. A
+/// macro-step that costs erk four times what it did at the last trial is a reason to try at once.
 class Automatic final : public Integrator {
  public:
   Automatic(RightHandSide& rhs, const SubsystemSettings& settings)
@@ -88,7 +92,7 @@ Outcome Automatic::integrate_by_erk(double h, std::span<const double> x_begin,
   const bool too_dear = rhs_.limit_reached();
   const auto everything = static_cast<double>(unlimited);
   const double expected = too_dear ? static_cast<double>(cost_) * h / erk_->reached() : everything;
-  const auto limit = static_cast<std::int64_t>(std::min(expected, everything) / 2);
+  const auto limit = static_cast<std::int64_t>(std::min(expected / stiff_ratio, everything));
   if (run(bdf(), h, History::discard, limit, x_begin, x_end) == Outcome::ok) {
     switch_to(Mode::bdf);
     return Outcome::ok;
@@ -115,7 +119,8 @@ Outcome Automatic::integrate_by_bdf(double h, History history, std::span<const d
   if (--choice_.wait > 0) return Outcome::ok;
 
   trial_end_.resize(x_end.size());
-  if (run(*erk_, h, History::discard, cost_ / 2, x_begin, trial_end_) == Outcome::ok) {
+  const auto limit = static_cast<std::int64_t>(non_stiff_ratio * static_cast<double>(cost_));
+  if (run(*erk_, h, History::discard, limit, x_begin, trial_end_) == Outcome::ok) {
     std::copy(trial_end_.begin(), trial_end_.end(), x_end.begin());
     switch_to(Mode::erk);
   } else {

@@ -35,7 +35,7 @@ std::string in_words(double value) {
 
 CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description)
     : model_(std::move(model)), description_(description) {
-  for (Known* known : {&at_begin_, &at_end_}) {
+  for (Known* known : {&latest_, &at_begin_, &at_end_}) {
     known->x.resize(state_count());
     known->u.resize(input_count());
     known->f.resize(state_count());
@@ -44,7 +44,8 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
 
 bool CheckedModel::f(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> dxdt) {
-  if (recall(at_begin_, t, x, u, dxdt) || recall(at_end_, t, x, u, dxdt)) return true;
+  for (const Known* known : {&latest_, &at_begin_, &at_end_})
+    if (recall(*known, t, x, u, dxdt)) return true;
   ++rhs_evaluations_;
   try {
     model_->derivatives(t, x, u, dxdt);
@@ -53,13 +54,14 @@ bool CheckedModel::f(double t, std::span<const double> x, std::span<const double
     return false;
   }
   if (!finite(dxdt, Culprit::state_derivative, t)) return false;
+  remember(latest_, t, x, u, dxdt);
   if (t == ends_.begin) remember(at_begin_, t, x, u, dxdt);
   if (t == ends_.end) remember(at_end_, t, x, u, dxdt);
   return true;
 }
 
 bool CheckedModel::recall(const Known& known, double t, std::span<const double> x,
-                          std::span<const double> u, std::span<double> dxdt) const {
+                          std::span<const double> u, std::span<double> dxdt) {
   if (t != known.t || !same_bits(x, known.x) || !same_bits(u, known.u)) return false;
   std::copy(known.f.begin(), known.f.end(), dxdt.begin());
   return true;

@@ -17,8 +17,9 @@ namespace concord {
 /// f and g return false where the model throws RecoverableFailure or gives inf or NaN; the reason
 /// of the last such call stays available. Other exceptions pass. Nothing is allocated on success.
 ///
-/// f at the two ends of the current macro-step is remembered: integrators, output derivatives, the
-/// next macro-step and repetitions of this one ask for the same (t, x, u) there.
+/// The latest f and f at the two ends of the current macro-step are remembered: ARKODE asks for the
+/// last stage again, and output derivatives, the next macro-step and repetitions of this one ask
+/// for the same (t, x, u) at the ends.
 class CheckedModel {
  public:
   /// `description` must outlive this object; it provides sizes and the names in messages.
@@ -62,8 +63,8 @@ class CheckedModel {
     std::vector<double> x, u, f;
   };
 
-  bool recall(const Known& known, double t, std::span<const double> x, std::span<const double> u,
-              std::span<double> dxdt) const;
+  static bool recall(const Known& known, double t, std::span<const double> x,
+                     std::span<const double> u, std::span<double> dxdt);
   static void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> dxdt);
   bool finite(std::span<const double> values, Culprit culprit, double t);
@@ -73,7 +74,7 @@ class CheckedModel {
   const SubsystemDescription& description_;
   std::int64_t rhs_evaluations_ = 0;
   MacroStep ends_;
-  Known at_begin_, at_end_;
+  Known latest_, at_begin_, at_end_;
   Failure failure_;
 };
 

@@ -11,6 +11,7 @@ Cvode::Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, 
   x_.reset(N_VNew_Serial(n, context_.get()));
   error_.reset(N_VNew_Serial(n, context_.get()));
   weights_.reset(N_VNew_Serial(n, context_.get()));
+  N_VEnableFusedOps_Serial(x_.get(), SUNTRUE);
   N_VConst(0.0, x_.get());
   memory_.reset(CVodeCreate(method, context_.get()));
   void* const cvode = memory_.get();
@@ -58,8 +59,10 @@ void Cvode::restart(double h, std::span<const double> x_begin) {
   CVodeSetInitStep(native(), std::min(first_size_, h));
 }
 
+/// Smaller micro-steps than the smallest would not move CVODE's time.
 int Cvode::evolve(double end) {
   CVodeSetStopTime(native(), end);
+  CVodeSetMinStep(native(), smallest_micro_step * end);
   int flag = CVode(native(), end, x_.get(), &time_, CV_ONE_STEP);
   if (flag >= 0 && !has_history_) recommend_first_size();
   if (flag == CV_SUCCESS && time_ < end) flag = CVode(native(), end, x_.get(), &time_, CV_NORMAL);

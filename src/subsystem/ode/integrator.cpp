@@ -18,7 +18,7 @@ std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, const SubsystemS
 
 std::string integration_failure(const char* method, const RightHandSide& rhs,
                                 const std::string& reason, double tau) {
-  if (rhs.last_failed()) return rhs.model().failure();
+  if (rhs.failed_close_to(tau)) return rhs.model().failure();
   return std::string(method) + ": " + reason + " at t = " + in_words(rhs.begin() + tau) + " s";
 }
 

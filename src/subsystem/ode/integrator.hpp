@@ -50,6 +50,9 @@ class Integrator {
 /// Micro-steps after which a macro-step is given up.
 inline constexpr long max_micro_steps = 100'000;
 
+/// Smallest micro-step beside the macro-step's end, a little above rounding.
+inline constexpr double smallest_micro_step = 1e-15;
+
 std::unique_ptr<Integrator> make_erk(RightHandSide& rhs, const SubsystemSettings& settings);
 std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs, const SubsystemSettings& settings);
 std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs, const SubsystemSettings& settings);
@@ -58,8 +61,8 @@ std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs, const SubsystemSe
 /// The integrator that the settings ask for.
 std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, const SubsystemSettings& settings);
 
-/// A failure's sentence: the model's reason if its last evaluation failed, else `reason`, with the
-/// method's name, the micro-step size and the simulation time.
+/// A failure's sentence: the model's reason where f failed close to `tau`, where the integration
+/// ended, else the method's.
 std::string integration_failure(const char* method, const RightHandSide& rhs,
                                 const std::string& reason, double tau);
 

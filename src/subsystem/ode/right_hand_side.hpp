@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
@@ -25,6 +26,7 @@ class RightHandSide {
   void begin_step(const MacroStep& step, std::span<const Polynomial> inputs) {
     step_ = step;
     size_ = step.size();
+    failed_tau_ = std::numeric_limits<double>::infinity();
     inputs_ = inputs;
     model_.remember_at(step);
   }
@@ -47,6 +49,12 @@ class RightHandSide {
 
   /// Whether the last evaluation failed because of the model: model().failure() then says why.
   bool last_failed() const { return last_failed_; }
+
+  /// Whether f failed so close behind `tau`, in this macro-step, that no integrator gets past it.
+  bool failed_close_to(double tau) const {
+    return last_failed_ || std::abs(failed_tau_ - tau) <= 1e-6 * size_;
+  }
+
   /// Where the last failed evaluation was asked for.
   double failed_tau() const { return failed_tau_; }
   double begin() const { return step_.begin; }

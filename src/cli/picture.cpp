@@ -1,0 +1,163 @@
+#include "cli/picture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "cli/gnuplot.hpp"
+
+namespace concord {
+namespace {
+
+constexpr std::size_t most_panels = 6;
+constexpr std::size_t most_curves_per_panel = 8;
+constexpr std::size_t stretches = 2000;
+constexpr int width = 1200, panel_height = 300, frame_height = 110;  // pixels
+
+// Okabe and Ito's colours, told apart by everybody; the yellow darkened for white paper.
+constexpr std::array colours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                "#E69F00", "#56B4E9", "#000000", "#B8A800"};
+static_assert(colours.size() == most_curves_per_panel);
+
+std::string after_dot(const std::string& name) {
+  const auto dot = name.find_last_of('.');
+  return dot == std::string::npos ? name : name.substr(dot + 1);
+}
+
+/// Variables with one key share a panel.
+std::string panel_key(const std::string& name, const std::string& unit) {
+  return unit.empty() ? "name " + after_dot(name) : "unit " + unit;
+}
+
+struct Panel {
+  std::string key;
+  std::vector<std::size_t> curves;
+};
+
+std::vector<Panel> make_panels(const std::vector<Curve>& curves) {
+  std::vector<Panel> panels;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const std::string key = panel_key(curves[i].name, curves[i].unit);
+    auto panel =
+        std::find_if(panels.begin(), panels.end(), [&](const Panel& p) { return p.key == key; });
+    if (panel == panels.end()) panel = panels.insert(panel, Panel{key, {}});
+    panel->curves.push_back(i);
+  }
+  return panels;
+}
+
+std::string format(const char* pattern, auto... values) {
+  std::array<char, 512> text{};
+  std::snprintf(text.data(), text.size(), pattern, values...);
+  return text.data();
+}
+
+/// "x [m]" when all curves are called x, else "[m]".
+std::string axis_label(const Panel& panel, const std::vector<Curve>& curves) {
+  const Curve& first = curves[panel.curves.front()];
+  const bool one_name = std::all_of(panel.curves.begin(), panel.curves.end(), [&](std::size_t i) {
+    return after_dot(curves[i].name) == after_dot(first.name);
+  });
+  const std::string unit = first.unit.empty() ? "" : "[" + first.unit + "]";
+  const std::string name = one_name ? after_dot(first.name) : "";
+  return name + (name.empty() || unit.empty() ? "" : " ") + unit;
+}
+
+std::string inline_points(const std::vector<Curve>& curves) {
+  std::string text;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    text += "$curve" + std::to_string(i) + " << END_OF_CURVE\n";
+    for (const auto& [time, value] : curves[i].points) text += format("%.12g %.12g\n", time, value);
+    text += "END_OF_CURVE\n";
+  }
+  return text;
+}
+
+/// Page, fonts, and what all panels share.
+std::string page(const std::string& title, double begin, double end, std::size_t panels,
+                 std::size_t longest_name) {
+  const int height = frame_height + static_cast<int>(panels) * panel_height;
+  const double bottom = 62.0 / height, top = 1.0 - 48.0 / height, gap = 26.0 / height;
+  const double legend = std::clamp(0.07 + 0.0068 * static_cast<double>(longest_name), 0.1, 0.4);
+  const double right = 1.0 - legend;
+  const double slack = begin == end ? 0.5 : 0.0;
+  return format("set terminal pngcairo size %d,%d font 'sans,12' background '#ffffff'\n", width,
+                height) +
+         "set encoding utf8\nset border 3 lc rgb '#606060'\n"
+         "set tics nomirror textcolor rgb '#303030'\n"
+         "set grid lc rgb '#dddddd' lt 1 lw 1\nset style data lines\n"
+         "set key outside right top Left reverse samplen 2 spacing 1.2 noenhanced\n"
+         "set offsets 0, 0, graph 0.06, graph 0.06\n" +
+         format("set xrange [%.17g:%.17g]\n", begin - slack, end + slack) +
+         format("set multiplot layout %zu,1 margins 0.085,%.4f,%.4f,%.4f spacing 0,%.4f title ",
+                panels, right, bottom, top, gap) +
+         gnuplot_quoted(title) + " font 'sans,15' noenhanced\n";
+}
+
+std::string panel_commands(const Panel& panel, const std::vector<Curve>& curves, bool last) {
+  std::string text = last ? "set format x '%g'\nset xlabel 'time [s]'\n" : "set format x ''\n";
+  text += "set ylabel " + gnuplot_quoted(axis_label(panel, curves)) + " noenhanced\nplot ";
+  for (std::size_t n = 0; n < panel.curves.size(); ++n) {
+    const std::size_t i = panel.curves[n];
+    const char* style = curves[i].points.size() == 1 ? "points pt 7" : "lines";
+    text += format("%s$curve%zu using 1:2 with %s lc rgb '%s' lw 2 title ", n == 0 ? "" : ", ", i,
+                   style, colours[n % colours.size()]) +
+            gnuplot_quoted(curves[i].name);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::vector<std::pair<double, double>> thin_out(std::span<const double> time,
+                                                std::span<const double> values) {
+  const std::size_t rows = time.size();
+  const std::size_t stride = rows <= 4 * stretches ? 1 : (rows + stretches - 1) / stretches;
+  std::vector<std::pair<double, double>> points;
+  for (std::size_t begin = 0; begin < rows; begin += stride) {
+    const std::size_t end = std::min(begin + stride, rows);
+    const auto [low, high] =
+        std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                            values.begin() + static_cast<std::ptrdiff_t>(end));
+    std::array<std::size_t, 4> keep{begin, static_cast<std::size_t>(low - values.begin()),
+                                    static_cast<std::size_t>(high - values.begin()), end - 1};
+    std::sort(keep.begin(), keep.end());
+    const auto last = std::unique(keep.begin(), keep.end());
+    for (auto i = keep.begin(); i != last; ++i)
+      if (std::isfinite(values[*i])) points.emplace_back(time[*i], values[*i]);
+  }
+  return points;
+}
+
+std::vector<std::string> drop_excess(std::vector<RecordedVariable>& variables) {
+  std::vector<std::pair<std::string, std::size_t>> panels;
+  std::vector<std::string> dropped;
+  std::erase_if(variables, [&](const RecordedVariable& v) {
+    const std::string key = panel_key(v.name, v.unit);
+    auto panel =
+        std::find_if(panels.begin(), panels.end(), [&](const auto& p) { return p.first == key; });
+    if (panel == panels.end() && panels.size() < most_panels)
+      panel = panels.insert(panel, {key, 0});
+    const bool drop = panel == panels.end() || panel->second == most_curves_per_panel;
+    if (drop)
+      dropped.push_back(v.name);
+    else
+      ++panel->second;
+    return drop;
+  });
+  return dropped;
+}
+
+std::string picture_script(const std::string& title, double begin, double end,
+                           const std::vector<Curve>& curves) {
+  const std::vector<Panel> panels = make_panels(curves);
+  std::size_t longest_name = 0;
+  for (const Curve& curve : curves) longest_name = std::max(longest_name, curve.name.size());
+  std::string script = inline_points(curves) + page(title, begin, end, panels.size(), longest_name);
+  for (std::size_t i = 0; i < panels.size(); ++i)
+    script += panel_commands(panels[i], curves, i + 1 == panels.size());
+  return script + "unset multiplot\nset output\n";
+}
+
+}  // namespace concord

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/gnuplot.hpp"
+#include "cli/picture.hpp"
+#include "cli/results_commands.hpp"
+#include "cli/results_options.hpp"
+#include "concord/errors.hpp"
+
+namespace concord {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* help =
+    "concord plot RESULT.h5 [--variables NAMES] [-o FILE.png]\n"
+    "\n"
+    "Draws variables over time as a PNG picture, with one panel per unit (variables without unit:\n"
+    "one panel per name after the dot). Needs gnuplot.\n"
+    "\n"
+    "  -v, --variables NAMES  comma-separated names or shell patterns: left.x,right.*\n"
+    "                         (default: the outputs, or the inputs, or the states, whichever is\n"
+    "                         recorded; of many, the first ones)\n"
+    "  -o, --output FILE      picture to write (default: the results file's name with .png)\n"
+    "  -h, --help             this text\n";
+
+/// The outputs, or what is recorded instead of them.
+std::vector<RecordedVariable> default_variables(const ResultsReader& results) {
+  for (const Quantity q :
+       {Quantity::output_values, Quantity::input_values, Quantity::state_values}) {
+    std::vector<RecordedVariable> variables;
+    std::copy_if(results.variables().begin(), results.variables().end(),
+                 std::back_inserter(variables),
+                 [&](const RecordedVariable& v) { return v.quantity == q; });
+    if (!variables.empty()) return variables;
+  }
+  throw InputError("'" + results.path().string() + "' holds no variables, only times and steps");
+}
+
+fs::path picture_path(const ResultsOptions& options) {
+  fs::path path = options.output ? fs::path(*options.output)
+                                 : fs::path(options.files[0]).replace_extension(".png");
+  if (path.extension() != ".png" && path.extension() != ".PNG")
+    throw InputError("'" + path.string() + "' does not end in .png: the picture is a PNG file");
+  return path;
+}
+
+std::string title_of(const ResultsReader& results) {
+  std::string title = results.model_name();
+  if (results.status() != "completed") title += " (" + results.status() + ")";
+  return title;
+}
+
+void print_left_out(const std::vector<std::string>& names, const char* why) {
+  constexpr std::size_t most = 12;
+  if (names.empty()) return;
+  std::printf("%s: ", why);
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+    std::printf("%s%s", i == 0 ? "" : ", ", names[i].c_str());
+  if (names.size() > most) std::printf(" and %zu more", names.size() - most);
+  std::printf("\n");
+}
+
+std::vector<Curve> read_curves(const ResultsReader& results,
+                               const std::vector<RecordedVariable>& variables,
+                               std::vector<std::string>& without_number) {
+  std::vector<Curve> curves;
+  for (const RecordedVariable& v : variables) {
+    const std::size_t column[] = {v.column};
+    const auto values = results.read_columns(v.quantity, column);
+    Curve curve{v.name, v.unit, thin_out(results.time(), values.front())};
+    if (curve.points.empty())
+      without_number.push_back(v.name);
+    else
+      curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+}  // namespace
+
+int plot_command(std::span<const std::string> arguments) {
+  const ResultsOptions options = parse_results_options("plot", arguments, 1, true);
+  if (options.help) {
+    std::fputs(help, stdout);
+    return 0;
+  }
+  require_gnuplot();
+  const ResultsReader results(options.files[0]);
+  auto variables = options.variables.empty() ? default_variables(results)
+                                             : select_variables(results, options.variables);
+  const std::vector<std::string> left_out = drop_excess(variables);
+  const fs::path path = picture_path(options);
+  std::vector<std::string> without_number;
+  const auto curves = read_curves(results, variables, without_number);
+  if (curves.empty())
+    throw InputError("'" + results.path().string() +
+                     "': the chosen variables have no finite value to draw");
+  draw_with_gnuplot(
+      picture_script(title_of(results), results.time().front(), results.time().back(), curves),
+      path);
+  print_left_out(left_out, "left out, choose with --variables");
+  print_left_out(without_number, "left out, without any finite value");
+  std::printf("%s\n", path.c_str());
+  return 0;
+}
+
+}  // namespace concord

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace concord {
+
+// The commands that read results files. `arguments` are those after the command's name. They print
+// to stdout, return the exit code 0 and throw InputError for everything that is wrong.
+
+/// Error of A against the reference B, per variable: relative L2 and maximum.
+int compare_command(std::span<const std::string> arguments);
+/// Variables as comma-separated values.
+int export_command(std::span<const std::string> arguments);
+/// Variables as a PNG picture, drawn by gnuplot.
+int plot_command(std::span<const std::string> arguments);
+
+}  // namespace concord

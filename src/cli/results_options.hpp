@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "record/results_reader.hpp"
+
+namespace concord {
+
+/// What compare, export and plot are asked for on the command line.
+struct ResultsOptions {
+  bool help = false;
+  std::vector<std::string> files;
+  std::vector<std::string> variables;  ///< names and patterns; empty means all
+  std::optional<std::string> output;   ///< -o; never one of the files
+};
+
+/// `takes_output` allows -o; `files` is how many file names there must be. `command` is for
+/// messages. Throws InputError.
+ResultsOptions parse_results_options(const std::string& command,
+                                     std::span<const std::string> arguments, std::size_t files,
+                                     bool takes_output);
+
+/// The names that each of `wanted` (a name, or a shell pattern such as "left.*") stands for, in the
+/// order of `names`, none twice; all when `wanted` is empty. Throws InputError, which suggests the
+/// nearest names, for one that stands for nothing; `where` says in which file.
+std::vector<std::string> select_names(const std::vector<std::string>& wanted,
+                                      const std::vector<std::string>& names,
+                                      const std::string& where);
+
+/// The variables of `results` that `wanted` stands for.
+std::vector<RecordedVariable> select_variables(const ResultsReader& results,
+                                               const std::vector<std::string>& wanted);
+
+}  // namespace concord

@@ -1,0 +1,89 @@
+#include "coupling/estimators.hpp"
+
+#include <algorithm>
+
+namespace concord {
+namespace {
+
+template <class T>
+auto part(std::span<T> whole, IndexRange range) {
+  return whole.subspan(range.first, range.size());
+}
+
+}  // namespace
+
+Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& settings)
+    : subsystems_(subsystems),
+      estimators_(subsystems.n_own()),
+      free_outputs_(subsystems.n_outputs()) {
+  const SubsystemGains layout(subsystems, 2);
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    std::vector<std::size_t> connected(layout.inputs(k).begin(), layout.inputs(k).end());
+    for (auto& input : connected) {
+      input -= subsystems.inputs_of(k).first;
+    }
+    if (possible(subsystems.own(k).description().capabilities)) {
+      estimators_[k].emplace(subsystems.own(k), std::move(connected), settings);
+    }
+  }
+}
+
+Estimators::State Estimators::prepare(const MacroStep& step, const CommunicationPoint& point) {
+  State state = State::same_gains;
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (!estimators_[k]) {
+      continue;
+    }
+    const IndexRange out = subsystems_.outputs_of(k);
+    Outcome outcome = Outcome::ok;
+    const bool changed =
+        estimators_[k]->prepare(step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
+                                part(std::span(point.outputs), out), point.slopes_known, outcome);
+    if (outcome != Outcome::ok) [[unlikely]] {
+      const auto& subsystem = subsystems_.own(k);
+      failure_ = "subsystem '" + subsystem.description().name +
+                 "' cannot be linearised: " + subsystem.failure();
+      return State::failed;
+    }
+    state = changed ? State::new_gains : state;
+    const auto free = estimators_[k]->free_response();
+    std::copy(free.begin(), free.end(), part(std::span(free_outputs_), out).begin());
+  }
+  return state;
+}
+
+void Estimators::copy_gains(SubsystemGains& gains) const {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    for (std::size_t row = 0; row < 2 * subsystems_.outputs_of(k).size(); ++row) {
+      for (std::size_t column = 0; estimators_[k] && column < gains.columns(k); ++column) {
+        gains.at(k, row, column) = estimators_[k]->gain(row / 2, static_cast<int>(row % 2),
+                                                        column / 2, static_cast<int>(column % 2));
+      }
+    }
+  }
+}
+
+void Estimators::predict(std::size_t k, std::span<const Sample> end,
+                         std::span<Sample> outputs) const {
+  estimators_[k]->predict(part(end, subsystems_.inputs_of(k)),
+                          part(outputs, subsystems_.outputs_of(k)));
+}
+
+void Estimators::observe(const CommunicationPoint& point) {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->observe(part(std::span(point.inputs), subsystems_.inputs_of(k)),
+                              part(std::span(point.outputs), subsystems_.outputs_of(k)));
+    }
+  }
+}
+
+void Estimators::forget() {
+  for (auto& estimator : estimators_) {
+    if (estimator) {
+      estimator->forget();
+    }
+  }
+}
+
+}  // namespace concord

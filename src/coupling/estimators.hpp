@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "coupling/coupling.hpp"
+#include "coupling/estimator.hpp"
+#include "coupling/subsystem_gains.hpp"
+
+namespace concord {
+
+/// The COSTARICA estimators of a rank's own subsystems, where they give states and a linearisation.
+class Estimators {
+ public:
+  Estimators(RankNetwork& subsystems, const EstimatorSettings& settings);
+
+  static bool possible(const Capabilities& has) { return has.states && has.linearization; }
+
+  /// What `prepare` found on this rank.
+  enum class State { same_gains, new_gains, failed };
+
+  /// Linearises where needed for the macro-step from the communication point.
+  State prepare(const MacroStep& step, const CommunicationPoint& point);
+
+  /// Free responses (b) of all own subsystems' outputs, by `prepare`.
+  std::span<const Sample> free_outputs() const { return free_outputs_; }
+
+  /// Copies the K of every estimator.
+  void copy_gains(SubsystemGains& gains) const;
+
+  /// Outputs of own subsystem k for the inputs `end`; whole local arrays.
+  void predict(std::size_t k, std::span<const Sample> end, std::span<Sample> outputs) const;
+
+  /// The macro-step was accepted; `point` is its end with the real outputs.
+  void observe(const CommunicationPoint& point);
+
+  /// Forgets the defects.
+  void forget();
+
+  /// After State::failed: the subsystem and its reason.
+  std::optional<std::string> failure() const { return failure_; }
+
+ private:
+  RankNetwork& subsystems_;
+  std::vector<std::optional<Estimator>> estimators_;
+  std::vector<Sample> free_outputs_;
+  std::optional<std::string> failure_;
+};
+
+}  // namespace concord

@@ -1,0 +1,73 @@
+#include "coupling/missiles_coupling.hpp"
+
+#include <cmath>
+
+#include "support/agreement.hpp"
+#include "support/log_events.hpp"
+
+namespace concord {
+
+MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems)
+    : method_(method),
+      subsystems_(subsystems),
+      consistent_(subsystems),
+      estimators_(subsystems, method.estimator),
+      system_(subsystems, estimators_, method.atol / method.rtol),
+      fed_(subsystems.n_inputs()) {}
+
+void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
+  start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
+}
+
+CouplingReport MissilesCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
+                                       Trial& trial) {
+  CouplingReport report;
+  report.retryable = false;
+  {
+    const LogScope scope(log_events().solve);
+    const auto state = estimators_.prepare(step, point);
+    if (!system_.solve(state, step, point, trial.inputs)) {
+      report.status = CouplingStatus::failed;
+      return report;
+    }
+  }
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    trial.polynomials[i] = from_guess(Hold::hermite, point.inputs[i], trial.inputs[i], step.size(),
+                                      point.slopes_known);
+  }
+  const auto continuity = point.last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
+  const Outcome outcome =
+      subsystems_.advance(subsystems_.all(), step, trial.polynomials, continuity,
+                          Wanted::values_and_derivatives, trial.outputs);
+  subsystems_.exchange(trial.outputs, fed_);
+  report.evaluations = 1;
+  report.linear_iterations = static_cast<std::int32_t>(system_.linear_iterations());
+  report.residual = worst_ratio(trial);
+  report.status = outcome == Outcome::ok ? CouplingStatus::converged : CouplingStatus::failed;
+  return report;
+}
+
+/// What is left of the coupling condition, for the record: nothing is iterated.
+double MissilesCoupling::worst_ratio(const Trial& trial) const {
+  double worst = 0.0;
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    const double value = trial.inputs[i].value;
+    worst = std::max(
+        worst, std::abs(value - fed_[i].value) / (method_.rtol * std::abs(value) + method_.atol));
+  }
+  return agree_on_largest(subsystems_.comm(), worst);
+}
+
+void MissilesCoupling::commit(const CommunicationPoint& point) { estimators_.observe(point); }
+
+std::string MissilesCoupling::explain(const CouplingReport& /*report*/) {
+  for (const auto& own : {subsystems_.failure(), estimators_.failure()}) {
+    if (const auto failure = agree_on_text(subsystems_.comm(), own)) {
+      return *failure;
+    }
+  }
+  return "the linear system of MISSILES could not be solved; try another -missiles_pc_type, or a "
+         "smaller -cosim_step";
+}
+
+}  // namespace concord

@@ -1,0 +1,94 @@
+#include "coupling/missiles_system.hpp"
+
+#include <cmath>
+
+#include "coupling/linear_solver_defaults.hpp"
+#include "support/agreement.hpp"
+#include "support/log_events.hpp"
+
+namespace concord {
+
+MissilesSystem::MissilesSystem(RankNetwork& subsystems, const Estimators& estimators, double floor)
+    : subsystems_(subsystems),
+      estimators_(estimators),
+      floor_(floor),
+      gains_(subsystems, 2),
+      operator_(subsystems, gains_),
+      scale_values_(2 * subsystems.connected_inputs().size(), 1.0),
+      fed_(subsystems.n_inputs()) {
+  petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
+  petsc(VecDuplicate(unknown_, scale_.out()));
+  petsc(KSPCreate(subsystems.comm(), ksp_.out()));
+  petsc(KSPSetOptionsPrefix(ksp_, "missiles_"));
+  petsc(KSPSetOperators(ksp_, operator_.matrix(), operator_.matrix()));
+  petsc(KSPSetTolerances(ksp_, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  choose_direct_solver(ksp_, operator_.matrix());
+  petsc(KSPSetFromOptions(ksp_));
+}
+
+void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    scale_values_[2 * j] = std::abs(point.inputs[connected[j]].value) + floor_;
+    scale_values_[2 * j + 1] = scale_values_[2 * j] / h;
+  }
+  PetscScalar* s = nullptr;
+  petsc(VecGetArrayWrite(scale_, &s));
+  std::copy(scale_values_.begin(), scale_values_.end(), s);
+  petsc(VecRestoreArrayWrite(scale_, &s));
+  estimators_.copy_gains(gains_);
+  operator_.assemble(gains_, scale_);
+  assembled_ = true;
+}
+
+/// Gains act on the change of the value: the unknowns are (u - u_N, u').
+void MissilesSystem::write_right_side(const CommunicationPoint& point) {
+  subsystems_.exchange(estimators_.free_outputs(), fed_);
+  const auto& connected = subsystems_.connected_inputs();
+  PetscScalar* b = nullptr;
+  petsc(VecGetArrayWrite(right_side_, &b));
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const Sample& fed = fed_[connected[j]];
+    b[2 * j] = (fed.value - point.inputs[connected[j]].value) / scale_values_[2 * j];
+    b[2 * j + 1] = fed.derivative / scale_values_[2 * j + 1];
+  }
+  petsc(VecRestoreArrayWrite(right_side_, &b));
+}
+
+void MissilesSystem::read_solution(const CommunicationPoint& point,
+                                   std::span<Sample> inputs) const {
+  const auto& connected = subsystems_.connected_inputs();
+  const PetscScalar* v = nullptr;
+  petsc(VecGetArrayRead(unknown_, &v));
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    inputs[connected[j]] = {point.inputs[connected[j]].value + v[2 * j] * scale_values_[2 * j],
+                            v[2 * j + 1] * scale_values_[2 * j + 1]};
+  }
+  petsc(VecRestoreArrayRead(unknown_, &v));
+}
+
+bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
+                           const CommunicationPoint& point, std::span<Sample> inputs) {
+  const auto worst =
+      static_cast<Estimators::State>(agree_on_largest(subsystems_.comm(), static_cast<int>(state)));
+  if (worst == Estimators::State::failed) {
+    return false;
+  }
+  reassembled_ = !assembled_ || worst == Estimators::State::new_gains;
+  if (reassembled_) {
+    assemble(point, step.size());
+  }
+  write_right_side(point);
+  petsc(KSPSolve(ksp_, right_side_, unknown_));
+  petsc(KSPGetIterationNumber(ksp_, &linear_iterations_));
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  petsc(KSPGetConvergedReason(ksp_, &reason));
+  read_solution(point, inputs);
+  return reason > 0;
+}
+
+void MissilesSystem::view() const {
+  petsc(KSPView(ksp_, PETSC_VIEWER_STDOUT_(subsystems_.comm())));
+}
+
+}  // namespace concord

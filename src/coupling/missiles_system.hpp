@@ -1,0 +1,56 @@
+#pragma once
+
+#include <vector>
+
+#include "coupling/estimators.hpp"
+#include "coupling/input_operator.hpp"
+#include "support/petsc.hpp"
+
+namespace concord {
+
+/// MISSILES: the predictions of all estimators coupled as one sparse linear system (Eguillon et al.
+/// 2022, eq. (50), here for the inputs): (I - P K) U = P b with U = (u, u')_{N+1}, b the
+/// estimators' free responses.
+///
+/// A KSP with options prefix `missiles_`; matrix and factors are kept while no K changes. Rows and
+/// columns are scaled by S = (|u| + floor, that / h).
+class MissilesSystem {
+ public:
+  MissilesSystem(RankNetwork& subsystems, const Estimators& estimators, double floor);
+
+  /// Inputs at step.end by prediction alone, into `inputs` (connected ones), after
+  /// Estimators::prepare gave `state` on this rank. False where a subsystem could not be linearised
+  /// or the linear solve failed. Collective.
+  bool solve(Estimators::State state, const MacroStep& step, const CommunicationPoint& point,
+             std::span<Sample> inputs);
+
+  /// Whether the last `solve` assembled the matrix afresh.
+  bool reassembled() const { return reassembled_; }
+
+  /// S^-1 (I - P K) S, and own entries of S.
+  Mat matrix() const { return operator_.matrix(); }
+  std::span<const double> scale() const { return scale_values_; }
+
+  PetscInt linear_iterations() const { return linear_iterations_; }
+  void view() const;
+
+ private:
+  void assemble(const CommunicationPoint& point, double h);
+  void write_right_side(const CommunicationPoint& point);
+  void read_solution(const CommunicationPoint& point, std::span<Sample> inputs) const;
+
+  RankNetwork& subsystems_;
+  const Estimators& estimators_;
+  double floor_;
+  SubsystemGains gains_;
+  InputOperator operator_;
+  KspHandle ksp_;
+  VecHandle scale_, right_side_, unknown_;
+  std::vector<double> scale_values_;
+  std::vector<Sample> fed_;
+  bool assembled_ = false;
+  bool reassembled_ = false;
+  PetscInt linear_iterations_ = 0;
+};
+
+}  // namespace concord

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <Eigen/Core>
+
+namespace concord {
+
+/// What the response of x' = A x + B u(tau) + v(tau) over [0,h] is made of, u cubic and v linear.
+///
+/// phi_k are the exponential integrator functions phi_0(z) = e^z, phi_k(z) = (phi_{k-1}(z) -
+/// 1/(k-1)!)/z; all come from one exponential of an augmented matrix, so that a singular or stiff A
+/// needs no special case.
+struct PhiMatrices {
+  Eigen::MatrixXd constant;  ///< h phi_1(hA), n x n: response to a constant v
+  Eigen::MatrixXd ramp;      ///< h phi_2(hA), n x n: response to v = (tau/h) times a vector
+  /// p! h phi_{p+1}(hA) B for p = 1, 2, 3, n x m each: response to u = (tau/h)^p.
+  Eigen::MatrixXd power[3];
+
+  void compute(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
+};
+
+}  // namespace concord

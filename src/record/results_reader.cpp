@@ -1,0 +1,178 @@
+#include "record/results_reader.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <unordered_set>
+
+#include "concord/errors.hpp"
+#include "record/hdf5_io.hpp"
+
+namespace concord {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t bytes_per_read = std::size_t{4} << 20;
+// No compression of HDF5 makes a block smaller than this: what a dataset claims to hold beyond it
+// is not in the file.
+constexpr hsize_t largest_compression = 1100;
+
+[[noreturn]] void not_ours(const std::string& reason) { throw Hdf5Error(reason); }
+
+void require_number(hid_t dataset, const std::string& path) {
+  const Hdf5Datatype type(hdf5_check(H5Dget_type(dataset)));
+  const H5T_class_t kind = H5Tget_class(type);
+  if (kind != H5T_FLOAT && kind != H5T_INTEGER) not_ours("'" + path + "' does not hold numbers");
+}
+
+/// A damaged or hostile file may claim any size; what it holds limits what is believed.
+void require_backed(hid_t dataset, const std::vector<hsize_t>& shape, const std::string& path) {
+  const long double stored =
+      static_cast<long double>(H5Dget_storage_size(dataset)) * largest_compression;
+  long double claimed = 1;
+  for (const hsize_t extent : shape) claimed *= static_cast<long double>(extent);
+  if (claimed > stored) not_ours("'" + path + "' claims more values than the file holds");
+}
+
+std::vector<hsize_t> shape_of(hid_t dataset, std::size_t rank, const std::string& path) {
+  const Hdf5Dataspace space(hdf5_check(H5Dget_space(dataset)));
+  if (H5Sget_simple_extent_ndims(space) != static_cast<int>(rank))
+    not_ours("'" + path + "' does not have " + std::to_string(rank) + " dimensions");
+  std::vector<hsize_t> shape(rank);
+  hdf5_check(H5Sget_simple_extent_dims(space, shape.data(), nullptr));
+  require_number(dataset, path);
+  require_backed(dataset, shape, path);
+  return shape;
+}
+
+bool exists(hid_t file, const std::string& group, const char* member) {
+  return H5Lexists(file, group.c_str(), H5P_DEFAULT) > 0 &&
+         H5Lexists(file, (group + "/" + member).c_str(), H5P_DEFAULT) > 0;
+}
+
+std::string what_is_wrong(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return "there is no such file";
+  if (fs::is_directory(path, error)) return "it is a folder, not a results file";
+  if (access(path.c_str(), R_OK) != 0) return std::strerror(errno);
+  const htri_t hdf5 = H5Fis_hdf5(path.c_str());
+  if (hdf5 == 0) return "it is not an HDF5 file";
+  return "";
+}
+
+}  // namespace
+
+ResultsReader::ResultsReader(const fs::path& path) : path_(path) {
+  const std::string wrong = what_is_wrong(path);
+  if (!wrong.empty()) throw InputError("cannot read '" + path.string() + "': " + wrong);
+  const Hdf5Properties access = plain_file_access();
+  file_ = Hdf5File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+  if (!file_)
+    throw InputError("cannot read '" + path.string() +
+                     "', it is damaged or cut off: " + hdf5_error_reason());
+  try {
+    read_header();
+  } catch (const Hdf5Error& error) {
+    throw InputError("'" + path.string() + "' is not a Concord results file: " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw InputError("'" + path.string() + "' does not fit into memory");
+  }
+}
+
+void ResultsReader::read_header() {
+  read_string_attribute(file_, "concord_version");
+  model_name_ = read_string_attribute(file_, "model_name");
+  status_ = read_string_attribute(file_, "status");
+  read_group("/outputs", Quantity::output_values);
+  read_group("/inputs", Quantity::input_values);
+  read_group("/states", Quantity::state_values);
+  read_time();
+  std::unordered_set<std::string> seen;
+  std::erase_if(variables_, [&](const RecordedVariable& v) { return !seen.insert(v.name).second; });
+}
+
+void ResultsReader::read_group(const std::string& group, Quantity quantity) {
+  if (!exists(file_, group, "values")) return;
+  const auto names = read_strings(file_, (group + "/names").c_str());
+  const auto units = read_strings(file_, (group + "/units").c_str());
+  if (names.size() != units.size()) not_ours("'" + group + "' has more names than units, or fewer");
+  table(quantity) = open_table(group + "/values", names.size());
+  if (quantity == Quantity::input_values && exists(file_, group, "derivatives"))
+    table(Quantity::input_derivatives) = open_table(group + "/derivatives", names.size());
+  for (std::size_t i = 0; i < names.size(); ++i)
+    variables_.push_back({names[i], units[i], quantity, i});
+}
+
+ResultsReader::Table ResultsReader::open_table(const std::string& path, std::size_t columns) const {
+  Table table;
+  table.dataset = Hdf5Dataset(hdf5_check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT)));
+  const auto shape = shape_of(table.dataset, 2, path);
+  if (shape[1] != columns) not_ours("'" + path + "' has not one column per name");
+  table.rows = shape[0];
+  table.columns = columns;
+  return table;
+}
+
+void ResultsReader::read_time() {
+  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, "/time", H5P_DEFAULT)));
+  std::size_t rows = shape_of(dataset, 1, "/time").front();
+  time_.resize(rows);
+  hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, time_.data()));
+  for (const Table& t : tables_)
+    if (t.columns > 0) rows = std::min(rows, t.rows);
+  time_.resize(rows);
+  if (rows == 0) not_ours("it holds no rows yet");
+  for (std::size_t i = 0; i < rows; ++i)
+    if (!std::isfinite(time_[i]) || (i > 0 && time_[i] <= time_[i - 1]))
+      not_ours("'/time' does not increase at row " + std::to_string(i));
+}
+
+const RecordedVariable* ResultsReader::find(const std::string& name) const {
+  const auto found = std::find_if(variables_.begin(), variables_.end(),
+                                  [&](const RecordedVariable& v) { return v.name == name; });
+  return found == variables_.end() ? nullptr : &*found;
+}
+
+void ResultsReader::read_rows(Quantity quantity, std::size_t first, std::size_t count,
+                              std::span<double> values) const {
+  const Table& t = table(quantity);
+  if (count == 0 || t.columns == 0) return;
+  try {
+    const Hdf5Dataspace in_file(hdf5_check(H5Dget_space(t.dataset)));
+    const std::array<hsize_t, 2> start{first, 0}, size{count, t.columns};
+    hdf5_check(
+        H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr));
+    const Hdf5Dataspace in_memory(hdf5_check(H5Screate_simple(2, size.data(), nullptr)));
+    hdf5_check(
+        H5Dread(t.dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values.data()));
+  } catch (const Hdf5Error& error) {
+    throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+  }
+}
+
+std::vector<std::vector<double>> ResultsReader::read_columns(
+    Quantity quantity, std::span<const std::size_t> wanted) const {
+  const std::size_t width = columns(quantity), rows = time_.size();
+  const std::size_t at_once = std::min(rows, rows_per_read(width));
+  std::vector<std::vector<double>> result(wanted.size(), std::vector<double>(rows));
+  std::vector<double> block(at_once * width);
+  for (std::size_t first = 0; first < rows; first += at_once) {
+    const std::size_t count = std::min(at_once, rows - first);
+    read_rows(quantity, first, count, block);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      for (std::size_t row = 0; row < count; ++row)
+        result[i][first + row] = block[row * width + wanted[i]];
+  }
+  return result;
+}
+
+std::size_t rows_per_read(std::size_t columns) {
+  return std::max<std::size_t>(
+      1, bytes_per_read / (sizeof(double) * std::max<std::size_t>(1, columns)));
+}
+
+}  // namespace concord

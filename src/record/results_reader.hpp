@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/hdf5_error.hpp"
+#include "support/hdf5_handle.hpp"
+
+namespace concord {
+
+/// What can be read of the recorded variables, each f64[T, columns].
+enum class Quantity { output_values, input_values, input_derivatives, state_values };
+
+/// A recorded variable: a column of `quantity`.
+struct RecordedVariable {
+  std::string name;  ///< "left.x"
+  std::string unit;
+  Quantity quantity = Quantity::output_values;
+  std::size_t column = 0;
+};
+
+/// Reads a results file (FORMAT.md), on one rank. Everything that is wrong with the file is an
+/// InputError that names it. Where a kill has left datasets of different length, the rows that all
+/// of them have count.
+class ResultsReader {
+ public:
+  explicit ResultsReader(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::string& model_name() const { return model_name_; }
+  /// "running", "completed", "interrupted" or "failed".
+  const std::string& status() const { return status_; }
+  /// Communication points in s, strictly increasing, size T >= 1.
+  const std::vector<double>& time() const { return time_; }
+
+  /// Outputs, then inputs, then states; of several with one name, the first only.
+  const std::vector<RecordedVariable>& variables() const { return variables_; }
+  const RecordedVariable* find(const std::string& name) const;
+
+  std::size_t columns(Quantity quantity) const { return table(quantity).columns; }
+
+  /// Rows [first, first + count) of all columns, row-major [count, columns].
+  void read_rows(Quantity quantity, std::size_t first, std::size_t count,
+                 std::span<double> values) const;
+
+  /// Whole columns of one quantity, [wanted][T].
+  std::vector<std::vector<double>> read_columns(Quantity quantity,
+                                                std::span<const std::size_t> wanted) const;
+
+ private:
+  struct Table {
+    Hdf5Dataset dataset;
+    std::size_t rows = 0, columns = 0;
+  };
+
+  void read_header();
+  void read_group(const std::string& group, Quantity quantity);
+  Table open_table(const std::string& path, std::size_t columns) const;
+  void read_time();
+  const Table& table(Quantity q) const { return tables_[static_cast<std::size_t>(q)]; }
+  Table& table(Quantity q) { return tables_[static_cast<std::size_t>(q)]; }
+
+  std::filesystem::path path_;
+  Hdf5Quiet quiet_;
+  Hdf5File file_;
+  std::array<Table, 4> tables_;
+  std::string model_name_, status_;
+  std::vector<double> time_;
+  std::vector<RecordedVariable> variables_;
+};
+
+/// Rows of `columns` doubles that make a few megabytes: a good size for read_rows.
+std::size_t rows_per_read(std::size_t columns);
+
+}  // namespace concord

@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""Simulations that fail: exit code 1, one error that names subsystem, variable, value and time, and a
+results file with status `failed` and the rows up to there."""
+from pathlib import Path
+
+from harness import case, changed, main
+
+BOTH = (1, 3)
+LOOP = Path(__file__).resolve().parents[2] / "examples/algebraic_loop/algebraic_loop.yaml"
+
+# A subsystem that fails on its own between others that don't; PARTS stands on the second of three
+# ranks.
+TRIO = """\
+name: trio
+experiment: {start: 0, stop: 2}
+subsystems:
+  first:
+    equations:
+      inputs: {u: 0}
+      states: {x: 1}
+      derivatives: {x: u - x}
+      outputs: {y: x}
+  second:
+    equations:
+      inputs: {u: 0}
+      states: {x: 1}
+      derivatives: {x: DERIVATIVE}
+      outputs: {y: OUTPUT}
+  third:
+    equations:
+      inputs: {u: 0}
+      states: {x: 1}
+      derivatives: {x: u - x}
+      outputs: {y: x}
+connections:
+  - first.y -> second.u
+  - second.y -> third.u
+  - third.y -> first.u
+"""
+
+
+def trio(derivative="u - x", output="x"):
+    """TRIO with the second subsystem's expressions."""
+    return changed(("DERIVATIVE", derivative), ("OUTPUT", output), text=TRIO)
+
+
+def failed(name, text, *says, until, options=(), ranks=BOTH):
+    """Registers a case: the run fails, and the last row is at a time in the range `until`."""
+    def run(bench):
+        bench.write("model.yaml", text)
+        for count in ranks:
+            ended = bench.run("run", "model.yaml", "-cosim_step", "0.01", *options, ranks=count)
+            ended.fails(1, *says)
+            status, time = bench.record()
+            ended.require(status == "failed", f"status {status}")
+            last = time[-1] if len(time) else None
+            ended.require(last is None if until is None else until[0] <= last <= until[1],
+                          f"last row at {last}")
+            (bench.folder / "model.h5").unlink()
+            ended.require(not bench.results(), f"left behind: {bench.results()}")
+    run.__name__ = name
+    case(run)
+
+
+for kind in ("auto", "erk", "cvode_bdf", "cvode_adams"):
+    failed(f"blow_up_with_{kind}", trio(derivative="x*x + 0*u"), "'second'", "t = 0.99",
+           until=(0.9, 1), options=["-subsystem_integrator", kind],
+           ranks=BOTH if kind == "auto" else (1,))
+for method in ("ifosmondi", "jacobi", "kuebler_schiehlen", "monolithic"):
+    failed(f"blow_up_with_{method}", trio(derivative="x*x + 0*u"), "t = 0.99", until=(0.9, 1),
+           options=["-cosim_type", method])
+failed("blow_up_with_small_steps", trio(derivative="x*x + 0*u"), "'second'", until=(0.9, 1),
+       options=["-cosim_adapt", "iteration"])
+failed("division_by_zero_in_derivative", trio(derivative="1/(x - x) + u"), "'second'",
+       "derivative of state 'x' is inf", "t = 0", until=None)
+failed("division_by_zero_in_derivative_later", trio(derivative="t < 0.5 ? -1 : 1/(t - t)"),
+       "'second'", "derivative of state 'x' is inf", "t = 0.5", until=(0.45, 0.5))
+failed("division_by_zero_in_output", trio(output="t < 0.5 ? x : 1/(t - t)"), "'second'",
+       "output 'y' is inf", "t = 0.5", until=(0.45, 0.5))
+failed("root_of_negative_number", trio(output="sqrt(0.5 - t)"), "'second'", "output 'y' is nan",
+       until=(0.4, 0.5))
+failed("root_of_negative_number_in_derivative", trio(derivative="sqrt(0.5 - t)"), "'second'",
+       "derivative of state 'x' is nan", until=(0.4, 0.5))
+failed("overflow", trio(output="exp(2000*t)"), "'second'", "output 'y' is inf", until=(0.3, 0.36))
+failed("output_not_finite_at_start", trio(output="x/t"), "'second'", "output 'y' is inf at t = 0",
+       until=None)
+failed("output_without_consequence", trio(output="x") .replace(
+    "{y: x}\nconnections", "{y: x, z: log(0.5 - t)}\nconnections"), "'third'", "output 'z'",
+       until=(0.4, 0.5))
+failed("failure_without_connections", TRIO[:TRIO.index("connections")].replace(
+    "DERIVATIVE", "x*x").replace("OUTPUT", "x"), "'second'", until=(0.9, 1))
+failed("loop_without_solution", trio(output="u*u + 1").replace(
+    "outputs: {y: x}", "outputs: {y: u}"), "algebraic loop", "second.y", "first.y", "third.y",
+       "-loop_snes", until=None)
+for method in ("jacobi", "monolithic"):
+    failed(f"loop_without_solution_with_{method}", trio(output="u*u + 1").replace(
+        "outputs: {y: x}", "outputs: {y: u}"), "algebraic loop", until=None,
+           options=["-cosim_type", method])
+
+FIXED_POINT = ("-cosim_type", "ifosmondi", "-cosim_step", "0.01")
+
+
+def loop_fails(name, options, *says):
+    """Registers a case: the fixed point on the algebraic loop of gain -2."""
+    def run(bench):
+        for count in BOTH:
+            ended = bench.run("run", LOOP, *FIXED_POINT, *options, ranks=count)
+            ended.fails(1, "fixed point", "diverges", "algebraic loop", "-cosim_type jfm", *says)
+            status, time = bench.record("algebraic_loop.h5")
+            ended.require(status == "failed" and list(time) == [0.0], f"{status}, rows at {time}")
+    run.__name__ = name
+    case(run)
+
+
+loop_fails("no_convergence", [], "t = 0 s, macro-step 0.01 s")
+loop_fails("no_convergence_at_smallest_step",
+           ["-cosim_adapt", "iteration", "-cosim_step_min", "0.001"],
+           "smallest", "macro-step 0.00125 s")
+
+
+@case
+def too_few_iterations(bench):
+    """The message says what to change."""
+    bench.write("model.yaml", trio(derivative="u*u - x"))
+    bench.run("run", "model.yaml", "-cosim_max_it", "1", "-cosim_rtol", "1e-13", "-cosim_atol",
+              "1e-13", "-cosim_step", "0.1").fails(1, "does not converge", "-cosim_max_it")
+    status, time = bench.record()
+    assert status == "failed" and len(time) >= 1
+
+
+@case
+def petsc_gives_up(bench):
+    """A solver that cannot do what it is told to: a failed run, not a stack trace."""
+    bench.write("model.yaml", trio())
+    for count in BOTH:
+        bench.run("run", "model.yaml", "-snes_type", "vinewtonrsls", "-pc_type", "cholesky",
+                  "-ksp_error_if_not_converged", "-pc_factor_mat_solver_type", "cholmod",
+                  ranks=count).fails(1, "PETSc", "-pc_")
+        assert bench.record()[0] == "failed"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Runs the program on bad input and looks at what it says and leaves behind.
+
+A case is a function with one argument, the Bench it works on; `@case` gives it to ctest.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+
+# What a user must never see. `mpirun` names the rank that ended first: that is its own affair.
+NEVER = ("PETSC ERROR", "MPI_ABORT", "MPI_ERRORS", "HDF5-DIAG", "Segmentation", "core dumped",
+         "terminate called", "std::", "Traceback", "Signal:", "Caught signal", "AddressSanitizer")
+
+# Two subsystems that feed each other; the cases change a word or two.
+PAIR = """\
+name: pair
+experiment: {start: 0, stop: 1}
+subsystems:
+  left:
+    equations:
+      parameters: {k: 2}
+      inputs: {f: 0}
+      states: {x: 1}
+      derivatives: {x: f - k*x}
+      outputs: {x: x}
+      units: {x: m, f: N}
+  right:
+    equations:
+      inputs: {x: 1}
+      states: {v: 0}
+      derivatives: {v: x - v}
+      outputs: {f: v}
+      units: {x: m, f: N}
+connections:
+  - right.f -> left.f
+  - left.x -> right.x
+"""
+
+cases = {}
+
+
+def case(function):
+    """Registers a test under the function's name."""
+    cases[function.__name__] = function
+    return function
+
+
+def changed(*changes, text=PAIR):
+    """The model with each (old, new) applied once; old must be there."""
+    for old, new in changes:
+        assert old in text, f"{old!r} is not in the model"
+        text = text.replace(old, new, 1)
+    return text
+
+
+class Ended:
+    """What a run of the program printed and returned."""
+
+    def __init__(self, command, code, out, err):
+        self.command, self.code, self.out, self.err = command, code, out, err
+
+    def require(self, condition, message):
+        assert condition, (f"{message}\n$ {self.command}\nexit code {self.code}\n"
+                           f"--- stdout\n{self.out[-2000:]}\n--- stderr\n{self.err[-4000:]}")
+
+    def clean(self):
+        for word in NEVER:
+            self.require(word not in self.out + self.err, f"{word!r} was printed")
+        return self
+
+    def fails(self, code, *says):
+        """One error, with `says` in it, and nothing that frightens."""
+        self.clean()
+        self.require(self.code == code, f"exit code {self.code} instead of {code}")
+        errors = [line for line in self.err.splitlines() if line.startswith("concord: error: ")]
+        self.require(len(errors) == 1, f"{len(errors)} errors instead of 1")
+        self.require(self.err.startswith("concord: error: "), "something stands before the error")
+        for text in says:
+            self.require(text in errors[0], f"the error does not say {text!r}")
+        return self
+
+    def succeeds(self):
+        self.clean()
+        self.require(self.code == 0, f"exit code {self.code} instead of 0")
+        self.require("concord: error:" not in self.err, "an error was printed")
+        return self
+
+
+class Bench:
+    """An empty folder in which the program is run."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    @staticmethod
+    def command(*words, ranks=1):
+        launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+        return [*launcher, str(PROGRAM), *map(str, words)]
+
+    def start(self, *words, ranks=1, **how):
+        """A run in the background, in a process group of its own."""
+        return subprocess.Popen(self.command(*words, ranks=ranks), cwd=self.folder, text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, start_new_session=True, **how)
+
+    def end(self, process, seconds=20):
+        """Waits for a run; one that takes longer than `seconds` hangs."""
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            out, err = process.communicate()
+            raise AssertionError(f"{process.args} hangs: no end after {seconds} s\n{out}{err}") \
+                from None
+        return Ended(" ".join(process.args), process.returncode, out, err)
+
+    def run(self, *words, ranks=1, seconds=20, **how):
+        return self.end(self.start(*words, ranks=ranks, **how), seconds)
+
+    def results(self):
+        return sorted(path.name for path in self.folder.rglob("*.h5*"))
+
+    def refuses(self, *words, says=(), ranks=(1,), keeps=()):
+        """The program refuses its input with exit code 2 and leaves no results file."""
+        for count in ranks:
+            ended = self.run(*words, ranks=count).fails(2, *says)
+            ended.require(self.results() == sorted(keeps), f"left behind: {self.results()}")
+
+    def record(self, name="model.h5"):
+        """Status and rows of a results file; its parts must agree on the number of rows."""
+        import h5py  # pylint: disable=import-outside-toplevel
+        with h5py.File(self.folder / name, "r") as file:
+            status = file.attrs["status"]
+            status = status.decode() if isinstance(status, bytes) else status
+            time = file["time"][:]
+            for part in ("outputs", "inputs", "states"):
+                if part in file:
+                    assert file[part + "/values"].shape[0] == len(time), f"{part}: other rows"
+            assert len(file["steps/size"]) == max(len(time) - 1, 0), "steps: other rows"
+            assert all(time[1:] > time[:-1]), "time does not grow"
+        return status, time
+
+
+def main():
+    """harness.py's users: FILE.py PROGRAM (--list | CASE)."""
+    if sys.argv[1] == "--list":
+        print(";".join(cases), end="")
+        return
+    folder = tempfile.mkdtemp(prefix="concord_bad_input_")
+    try:
+        cases[sys.argv[2]](Bench(folder))
+    except AssertionError as failure:
+        sys.exit(f"{sys.argv[2]}: {failure}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,2 @@
+from harness import main
+main()

@@ -1,0 +1,155 @@
+#include "cli/results_commands.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+
+#include "concord/errors.hpp"
+#include "results_fixture.hpp"
+
+namespace concord::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Arguments = std::vector<std::string>;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class ResultsCommands : public ResultsFixture {
+ protected:
+  std::string printed(int (*command)(std::span<const std::string>), const Arguments& arguments) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(command(arguments), 0);
+    return testing::internal::GetCapturedStdout();
+  }
+  static std::string error(int (*command)(std::span<const std::string>),
+                           const Arguments& arguments) {
+    try {
+      command(arguments);
+      return "no error";
+    } catch (const InputError& e) {
+      return e.what();
+    }
+  }
+  /// Relative L2 and maximum of one variable in the table of compare.
+  static std::pair<double, double> row(const std::string& table, const std::string& variable) {
+    std::istringstream lines(table);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string name, unit;
+      double relative = NAN, percent = NAN, maximum = NAN;
+      words >> name >> unit >> relative >> percent >> maximum;
+      if (name != variable) continue;
+      EXPECT_NEAR(percent, 100.0 * relative, 1e-6 * percent);
+      return {relative, maximum};
+    }
+    ADD_FAILURE() << "no row " << variable << " in\n" << table;
+    return {NAN, NAN};
+  }
+};
+
+}  // namespace
+
+TEST_F(ResultsCommands, CompareGivesTheErrorOfAKnownDisturbance) {
+  const auto a = write("a.h5", 101, [](double t) { return std::sin(t) + 0.5; });
+  const auto b = write("b.h5", 101, [](double t) { return std::sin(t); });
+  double sum = 0.0;
+  for (int i = 0; i <= 100; ++i) sum += std::pow(std::sin(0.02 * i), 2);
+  const std::string table = printed(compare_command, {a, b});
+  const auto [relative, maximum] = row(table, "left.x");
+  EXPECT_NEAR(relative, std::sqrt(101 * 0.25 / sum), 1e-6 * relative);
+  EXPECT_NEAR(maximum, 0.5, 1e-6);
+  EXPECT_EQ(row(printed(compare_command, {a, a}), "left.x").first, 0.0);
+}
+
+TEST_F(ResultsCommands, CompareInterpolatesOtherTimeGrids) {
+  const auto wave = [](double t) { return std::sin(3 * t); };
+  const auto a = write("a.h5", 38, wave), coarse = write("coarse.h5", 21, wave),
+             fine = write("fine.h5", 41, wave);
+  const std::string with_coarse = printed(compare_command, {a, coarse});
+  const std::string with_fine = printed(compare_command, {a, fine});
+  // Degree 7 on points h apart: error of order h^8; at the ends of the grid, so bounded loosely.
+  EXPECT_LT(row(with_fine, "left.x").first, 1e-7);
+  EXPECT_GT(row(with_coarse, "left.x").first / row(with_fine, "left.x").first, 100.0);
+  // Cubic Hermite for the input: order 4, that is 16 for half the step.
+  const double ratio = row(with_coarse, "left.u").first / row(with_fine, "left.u").first;
+  EXPECT_GT(ratio, 10.0);
+  EXPECT_LT(ratio, 24.0);
+}
+
+TEST_F(ResultsCommands, CompareSelectsVariables) {
+  const auto a = write("a.h5", 5, [](double t) { return t; });
+  const std::string table = printed(compare_command, {a, a, "--variables", "left.*"});
+  EXPECT_NE(table.find("left.x"), std::string::npos);
+  EXPECT_EQ(table.find("right.x"), std::string::npos);
+  EXPECT_NE(error(compare_command, {a, a, "-v", "left.y"}).find("left.x"), std::string::npos);
+}
+
+TEST_F(ResultsCommands, CompareRefusesDisjointTimes) {
+  const auto a = write("a.h5", 5, [](double t) { return t; });
+  const auto b = write(
+      "b.h5", 5, [](double t) { return t; }, 10.0);
+  EXPECT_NE(error(compare_command, {a, b}).find("common time"), std::string::npos);
+}
+
+TEST_F(ResultsCommands, ExportWritesEveryBit) {
+  const auto a = write("a.h5", 3, [](double t) { return t + 0.1; });
+  const std::string csv = printed(export_command, {a, "--variables=left.x,left.u"});
+  std::istringstream lines(csv);
+  std::string header, start, second;
+  std::getline(lines, header);
+  std::getline(lines, start);
+  std::getline(lines, second);
+  EXPECT_EQ(header, "time,left.x,left.u");
+  EXPECT_EQ(start, "0,0.10000000000000001,0.10000000000000001");
+  EXPECT_EQ(second, "1,1.1000000000000001,1.1000000000000001");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4);
+  printed(export_command, {a, "--variables=left.x,left.u", "-o", file("out.csv")});
+  EXPECT_EQ(text_of(file("out.csv")), csv);
+}
+
+TEST_F(ResultsCommands, ExportReportsFilesItCannotWrite) {
+  const auto a = write("a.h5", 2000, [](double t) { return t; });
+  EXPECT_NE(error(export_command, {a, "-o", file("missing/out.csv")}).find("cannot write"),
+            std::string::npos);
+  EXPECT_NE(error(export_command, {a, "-o", "/dev/full"}).find("No space"), std::string::npos);
+  const std::string before = text_of(a);
+  EXPECT_NE(error(export_command, {a, "-o", a}).find("itself"), std::string::npos);
+  EXPECT_EQ(text_of(a), before);
+}
+
+TEST_F(ResultsCommands, PlotWritesPng) {
+  const auto a = write("a.h5", 20000, [](double t) { return std::sin(20 * t); });
+  EXPECT_EQ(printed(plot_command, {a}), file("a.png") + "\n");
+  EXPECT_EQ(text_of(file("a.png")).substr(1, 3), "PNG");
+  EXPECT_NE(error(plot_command, {a, "-o", file("missing/a.png")}).find("cannot write"),
+            std::string::npos);
+  EXPECT_NE(error(plot_command, {a, "-o", file("a.pdf")}).find(".png"), std::string::npos);
+}
+
+TEST_F(ResultsCommands, PlotNeedsGnuplot) {
+  const auto a = write("a.h5", 5, [](double t) { return t; });
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
+  EXPECT_NE(error(plot_command, {a}).find("install"), std::string::npos);
+  setenv("PATH", path.c_str(), 1);
+}
+
+TEST_F(ResultsCommands, WrongCommandLinesAreInputErrors) {
+  const auto a = write("a.h5", 5, [](double t) { return t; });
+  EXPECT_NE(error(compare_command, {a}).find("2 results files"), std::string::npos);
+  EXPECT_NE(error(compare_command, {a, a, "-o", "x"}).find("no option"), std::string::npos);
+  EXPECT_NE(error(export_command, {a, "--nonsense"}).find("--nonsense"), std::string::npos);
+  EXPECT_NE(error(plot_command, {a, "-o"}).find("needs a value"), std::string::npos);
+  EXPECT_NE(printed(export_command, {"--help"}).find("concord export"), std::string::npos);
+}
+
+}  // namespace concord::test

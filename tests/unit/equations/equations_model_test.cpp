@@ -1,0 +1,174 @@
+#include "subsystem/equations/equations_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "concord/errors.hpp"
+
+namespace concord {
+namespace {
+
+/// The left mass of the two-mass oscillator of the contract.
+EquationsDescription left_mass() {
+  return {.subsystem = "left",
+          .location = "m.yaml:4",
+          .parameters = {{"m", 5.0, "m.yaml:6"}, {"c", 1e4, "m.yaml:6"}, {"d", 10.0, "m.yaml:6"}},
+          .inputs = {{"f", 20000.0, "m.yaml:7"}, {"load", std::nullopt, "m.yaml:7"}},
+          .states = {{"x", 1.0, "m.yaml:8"}, {"v", 0.5, "m.yaml:8"}},
+          .derivatives = {{"v", "(f + load - c*x - d*v)/m", "m.yaml:9"}, {"x", "v", "m.yaml:9"}},
+          .outputs = {{"x", "x", "m.yaml:10"},
+                      {"power", "f*v + load*0", "m.yaml:10"},
+                      {"clock", "t", "m.yaml:10"}},
+          .units = {{"x", "m", "m.yaml:11"}, {"f", "N", "m.yaml:11"}, {"m", "kg", "m.yaml:11"}}};
+}
+
+std::string error_of(const EquationsDescription& description) {
+  try {
+    EquationsModel model(description);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(EquationsModel, evaluates_f_and_g) {
+  EquationsModel model(left_mass());
+  const double x[] = {2.0, 3.0};
+  const double u[] = {100.0, 7.0};
+  double dxdt[2], y[3];
+  model.derivatives(0.25, x, u, dxdt);
+  EXPECT_EQ(dxdt[0], 3.0);
+  EXPECT_DOUBLE_EQ(dxdt[1], (100.0 + 7.0 - 1e4 * 2.0 - 10.0 * 3.0) / 5.0);
+  model.outputs(0.25, x, u, y);
+  EXPECT_EQ(y[0], 2.0);
+  EXPECT_EQ(y[1], 300.0);
+  EXPECT_EQ(y[2], 0.25);
+}
+
+TEST(EquationsModel, describes_its_interface) {
+  const OdeInterface interface = EquationsModel(left_mass()).interface();
+  ASSERT_EQ(interface.inputs.size(), 2u);
+  EXPECT_EQ(interface.inputs[0].name, "f");
+  EXPECT_EQ(interface.inputs[0].unit, "N");
+  EXPECT_EQ(interface.inputs[0].start, 20000.0);
+  EXPECT_FALSE(interface.inputs[1].start.has_value());
+  ASSERT_EQ(interface.states.size(), 2u);
+  EXPECT_EQ(interface.states[1].name, "v");
+  EXPECT_EQ(interface.states[1].start, 0.5);
+  EXPECT_EQ(interface.states[0].unit, "m");
+  ASSERT_EQ(interface.outputs.size(), 3u);
+  EXPECT_EQ(interface.outputs[0].unit, "m");
+  EXPECT_EQ(interface.outputs[1].unit, "");
+}
+
+TEST(EquationsModel, lists_inputs_that_outputs_use_as_feedthrough) {
+  const auto feedthrough = EquationsModel(left_mass()).interface().feedthrough;
+  ASSERT_TRUE(feedthrough.has_value());
+  ASSERT_EQ(feedthrough->size(), 2u);
+  EXPECT_EQ((*feedthrough)[0].output, 1u);
+  EXPECT_EQ((*feedthrough)[0].input, 0u);
+  EXPECT_EQ((*feedthrough)[1].output, 1u);
+  EXPECT_EQ((*feedthrough)[1].input, 1u);
+}
+
+TEST(EquationsModel, without_feedthrough_says_so) {
+  EquationsDescription description = left_mass();
+  description.outputs = {{"x", "x + m", "m.yaml:10"}};
+  const auto feedthrough = EquationsModel(description).interface().feedthrough;
+  ASSERT_TRUE(feedthrough.has_value());
+  EXPECT_TRUE(feedthrough->empty());
+}
+
+TEST(EquationsModel, may_have_no_state_or_no_output) {
+  EquationsDescription description;
+  description.inputs = {{"u", 0.0, ""}};
+  description.outputs = {{"y", "2*u", ""}};
+  EquationsModel gain(description);
+  const double u[] = {4.0};
+  double y[1];
+  gain.derivatives(0.0, {}, u, {});
+  gain.outputs(0.0, {}, u, y);
+  EXPECT_EQ(y[0], 8.0);
+}
+
+TEST(EquationsModel, lets_division_by_zero_be_infinite) {
+  EquationsDescription description = left_mass();
+  description.derivatives[0].text = "1/x";
+  EquationsModel model(description);
+  const double x[] = {0.0, 0.0}, u[] = {0.0, 0.0};
+  double dxdt[2];
+  model.derivatives(0.0, x, u, dxdt);
+  EXPECT_TRUE(std::isinf(dxdt[1]));
+}
+
+TEST(EquationsModel, names_place_variable_and_symbol_of_a_bad_expression) {
+  EquationsDescription description = left_mass();
+  description.derivatives[0].text = "(f + laod - c*x)/m";
+  EXPECT_EQ(error_of(description),
+            "m.yaml:9: subsystem 'left', derivative of 'v': unknown name 'laod'; did you mean "
+            "'load'? known names: c, d, f, load, m, t, v, x (position 6 of '(f + laod - c*x)/m')");
+}
+
+TEST(EquationsModel, rejects_names_that_clash) {
+  EquationsDescription description = left_mass();
+  description.parameters.push_back({"sin", 1.0, "m.yaml:6"});
+  EXPECT_NE(error_of(description)
+                .find("m.yaml:6: subsystem 'left': parameter 'sin' clashes with "
+                      "the function"),
+            std::string::npos);
+  description = left_mass();
+  description.inputs.push_back({"pi", 1.0, "m.yaml:7"});
+  EXPECT_NE(error_of(description).find("input 'pi' clashes"), std::string::npos);
+  description = left_mass();
+  description.states.push_back({"t", 1.0, "m.yaml:8"});
+  EXPECT_NE(error_of(description).find("state 't' clashes with the time"), std::string::npos);
+  description = left_mass();
+  description.states.push_back({"m", 1.0, "m.yaml:8"});
+  EXPECT_NE(error_of(description).find("state 'm' clashes with parameter"), std::string::npos);
+  description = left_mass();
+  description.outputs.push_back({"x", "v", "m.yaml:10"});
+  EXPECT_NE(error_of(description).find("output 'x' is there twice"), std::string::npos);
+  description = left_mass();
+  description.derivatives.push_back({"x", "v", "m.yaml:9"});
+  EXPECT_NE(error_of(description).find("derivative 'x' is there twice"), std::string::npos);
+}
+
+TEST(EquationsModel, wants_one_derivative_per_state) {
+  EquationsDescription description = left_mass();
+  description.derivatives.pop_back();
+  EXPECT_EQ(error_of(description).find("m.yaml:8: subsystem 'left': state 'x' has no derivative"),
+            0u);
+  description = left_mass();
+  description.derivatives.push_back({"speed", "v", "m.yaml:9"});
+  EXPECT_EQ(error_of(description)
+                .find("m.yaml:9: subsystem 'left': derivative of 'speed', which is not a state"),
+            0u);
+}
+
+TEST(EquationsModel, rejects_units_of_unknown_names) {
+  EquationsDescription description = left_mass();
+  description.units.push_back({"powre", "W", "m.yaml:11"});
+  const std::string message = error_of(description);
+  EXPECT_EQ(message.find("m.yaml:11: subsystem 'left': unit of an unknown name 'powre'"), 0u);
+  EXPECT_NE(message.find("did you mean 'power'?"), std::string::npos);
+}
+
+TEST(EquationsModel, is_fast) {
+  EquationsModel model(left_mass());
+  double x[] = {1.0, 0.0}, u[] = {0.0, 0.0}, dxdt[2], sum = 0.0;
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr int count = 200000;
+  for (int i = 0; i < count; ++i) {
+    x[0] += 1e-9;
+    model.derivatives(0.0, x, u, dxdt);
+    sum += dxdt[1];
+  }
+  const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
+  RecordProperty("nanoseconds_per_evaluation", std::to_string(taken.count() / count));
+  EXPECT_LT(taken.count() / count, 2000.0) << sum;
+}
+
+}  // namespace
+}  // namespace concord

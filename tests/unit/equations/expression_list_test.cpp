@@ -1,0 +1,191 @@
+#include "subsystem/equations/expression_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "concord/errors.hpp"
+
+namespace concord {
+namespace {
+
+struct Values {
+  double x = 3.0, y = -2.0, t = 0.5;
+
+  ExpressionNames names() {
+    return {{{"x", &x}, {"y", &y}, {"t", &t}, {"left.x", &x}}, {{"k", 4.0}}};
+  }
+
+  double of(const std::string& text) {
+    const PlacedExpression expression{text, "model.yaml:7: subsystem 'left', output 'o'"};
+    double result = 0.0;
+    ExpressionList({&expression, 1}, names()).evaluate({&result, 1});
+    return result;
+  }
+
+  std::string error(const std::string& text) {
+    try {
+      of(text);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+};
+
+struct Case {
+  const char* text;
+  double value;
+};
+
+class Expressions : public testing::TestWithParam<Case> {};
+
+TEST_P(Expressions, mean_what_mathematicians_mean) {
+  EXPECT_DOUBLE_EQ(Values().of(GetParam().text), GetParam().value) << GetParam().text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    arithmetic, Expressions,
+    testing::Values(Case{"-x^2", -9.0}, Case{"(-x)^2", 9.0}, Case{"2^3^2", 512.0},
+                    Case{"2^-1", 0.5}, Case{"2*-x", -6.0}, Case{"x--y", 1.0}, Case{"-y^2*x", -12.0},
+                    Case{"2-3-4", -5.0}, Case{"16/4/2", 2.0}, Case{"x/2*4", 6.0},
+                    Case{"1e-3*x", 3e-3}, Case{".5+1.", 1.5}, Case{"2*x+3*x", 15.0},
+                    Case{"k*x", 12.0}, Case{"x^0.5", std::sqrt(3.0)}, Case{" x\n + y ", 1.0},
+                    Case{"left.x + 1", 4.0}, Case{"x*.5", 1.5}));
+
+INSTANTIATE_TEST_SUITE_P(
+    logic, Expressions,
+    testing::Values(Case{"x > 2", 1.0}, Case{"x <= 2", 0.0}, Case{"x == 3 && y < 0", 1.0},
+                    Case{"x != 3 || y > 0", 0.0}, Case{"!(x > 2)", 0.0}, Case{"x<-1", 0.0},
+                    Case{"x > 2 ? 10 : 20", 10.0}, Case{"x < 2 ? 10 : y < 0 ? 20 : 30", 20.0},
+                    Case{"if(x > 2, 10, 20)", 10.0}, Case{"if(x > 5, 1/0, 20)", 20.0},
+                    Case{"1 + (t < 1 ? 2 : 3)", 3.0}));
+
+INSTANTIATE_TEST_SUITE_P(
+    functions, Expressions,
+    testing::Values(Case{"sin(pi/2)", 1.0}, Case{"cos(x)", std::cos(3.0)},
+                    Case{"tan(x)", std::tan(3.0)}, Case{"atan2(y, x)", std::atan2(-2.0, 3.0)},
+                    Case{"asin(t)", std::asin(0.5)}, Case{"acos(t)", std::acos(0.5)},
+                    Case{"atan(x)", std::atan(3.0)}, Case{"tanh(x)", std::tanh(3.0)},
+                    Case{"sinh(t)", std::sinh(0.5)}, Case{"cosh(t)", std::cosh(0.5)},
+                    Case{"exp(x)", std::exp(3.0)}, Case{"log(x)", std::log(3.0)},
+                    Case{"ln(x)", std::log(3.0)}, Case{"log10(1000)", 3.0}, Case{"log2(8)", 3.0},
+                    Case{"sqrt(16)", 4.0}, Case{"abs(y)", 2.0}, Case{"sign(y)", -1.0},
+                    Case{"sign(0)", 0.0}, Case{"floor(-1.5)", -2.0}, Case{"ceil(1.2)", 2.0},
+                    Case{"min(x, y)", -2.0}, Case{"max(1, x, y)", 3.0}, Case{"max(y)", -2.0},
+                    Case{"pow(2, 10)", 1024.0}, Case{"mod(-1, 3)", 2.0}, Case{"mod(7, 3)", 1.0},
+                    Case{"rem(-1, 3)", -1.0}, Case{"hypot(3, 4)", 5.0},
+                    Case{"2*pi", 2.0 * std::numbers::pi}));
+
+TEST(Expressions, give_infinity_or_nan_instead_of_an_exception) {
+  Values values;
+  EXPECT_EQ(values.of("1/(x-3)"), HUGE_VAL);
+  EXPECT_EQ(values.of("1/0"), HUGE_VAL);
+  EXPECT_TRUE(std::isnan(values.of("sqrt(y)")));
+  EXPECT_TRUE(std::isnan(values.of("log(y)")));
+  EXPECT_TRUE(std::isnan(values.of("max(1, sqrt(y), 2)")));
+  EXPECT_TRUE(std::isnan(values.of("mod(x, 0)")));
+}
+
+TEST(Expressions, read_variables_where_they_are_bound) {
+  Values values;
+  const PlacedExpression expressions[] = {{"x + t", "a"}, {"x*y", "b"}, {"y", "c"}};
+  const ExpressionList list(expressions, values.names());
+  double results[3];
+  list.evaluate(results);
+  EXPECT_EQ(results[0], 3.5);
+  values.x = 10.0;
+  list.evaluate(results);
+  EXPECT_EQ(results[0], 10.5);
+  EXPECT_EQ(results[1], -20.0);
+  EXPECT_EQ(results[2], -2.0);
+}
+
+TEST(Expressions, may_be_more_than_one_muparser_list_takes) {
+  Values values;
+  std::vector<PlacedExpression> expressions;
+  for (int i = 0; i < 4000; ++i) {
+    expressions.push_back({"x*" + std::to_string(i) + " + t", "place"});
+  }
+  std::vector<double> results(expressions.size());
+  ExpressionList(expressions, values.names()).evaluate(results);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ASSERT_EQ(results[i], 3.0 * static_cast<double>(i) + 0.5) << i;
+  }
+}
+
+TEST(Expressions, of_no_list_evaluate_to_nothing) {
+  ExpressionList({}, ExpressionNames{}).evaluate({});
+}
+
+struct Wrong {
+  const char* text;
+  const char* message;
+};
+
+class WrongExpressions : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongExpressions, are_explained) {
+  const std::string message = Values().error(GetParam().text);
+  EXPECT_TRUE(message.starts_with("model.yaml:7: subsystem 'left', output 'o': ")) << message;
+  EXPECT_NE(message.find(GetParam().message), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, WrongExpressions,
+    testing::Values(
+        Wrong{"1 + foo", "unknown name 'foo'; known names: k, left.x, t, x, y (position 5 of"},
+        Wrong{"left.v", "unknown name 'left.v'; did you mean 'left.x'?"},
+        Wrong{"sine(x)", "unknown function 'sine'; did you mean 'sin'? known functions: abs, "},
+        Wrong{"x(3)", "'x' is not a function; write x*(...) to multiply (position 1 of"},
+        Wrong{"sin + 1", "the function 'sin' needs its arguments in ( )"},
+        Wrong{"x = 3", "write == to compare (position 3 of 'x = 3')"},
+        Wrong{"x ** 2", "write ^ for powers"}, Wrong{"x, y", "a comma outside"},
+        Wrong{"(x, y)", "a comma outside"}, Wrong{"x) + (y", "this ')' closes nothing"},
+        Wrong{"sin(x", "a closing parenthesis is missing"}, Wrong{"", "the expression is empty"},
+        Wrong{"  \n ", "the expression is empty"}, Wrong{"x $ y", "'$' means nothing"},
+        Wrong{"x + \xc3\xa4", "means nothing"}, Wrong{"\"x\"", "means nothing"},
+        Wrong{"x +", "ends too early"}, Wrong{"x + * y", "operator '*' cannot stand here"},
+        Wrong{"2x", "an operator is missing before 'x' (position 2 of '2x')"},
+        Wrong{"x y", "an operator is missing before 'y'"},
+        Wrong{"atan2(x)", "the function 'atan2' has too few arguments"},
+        Wrong{"sin(x, y)", "the function 'sin' has too many arguments"},
+        Wrong{"sin()", "too few arguments"}, Wrong{"x > 1 ? 2", "lacks its ': value'"},
+        Wrong{"1e400", "cannot be read"}, Wrong{"()", "position"}, Wrong{"x & y", "cannot"},
+        Wrong{"1.2.3", "operator is missing"}, Wrong{"1 : 2", "position"},
+        Wrong{"x . y", "position"}, Wrong{"!", "position"}, Wrong{"?:", "position"}));
+
+TEST(WrongExpressions, are_found_among_right_ones) {
+  Values values;
+  const PlacedExpression expressions[] = {{"x", "first"}, {"x + / y", "second"}, {"y", "third"}};
+  try {
+    ExpressionList(expressions, values.names());
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("second: ")) << error.what();
+  }
+}
+
+TEST(WrongExpressions, of_great_length_or_depth_are_errors_and_no_crash) {
+  Values values;
+  EXPECT_NE(values.error(std::string(100000, '(')).find("parenthesis"), std::string::npos);
+  std::string sum = "x";
+  while (sum.size() < 20000) {
+    sum += "+x";
+  }
+  EXPECT_NE(values.error(sum).find("at most 15000"), std::string::npos);
+  const std::string deep = std::string(5000, '(') + "x" + std::string(5000, ')');
+  EXPECT_EQ(values.of(deep), 3.0);
+}
+
+TEST(WrongExpressions, with_a_name_that_is_too_long) {
+  Values values;
+  ExpressionNames names = values.names();
+  names.constants.emplace(std::string(200, 'a'), 1.0);
+  const PlacedExpression expression{"x", "here"};
+  EXPECT_THROW(ExpressionList({&expression, 1}, names), InputError);
+}
+
+}  // namespace
+}  // namespace concord

@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models.hpp"
+
+namespace concord::testing {
+namespace {
+
+/// Nonlinear in everything, with exact Jacobians on request.
+std::unique_ptr<LambdaModel> nonlinear(bool exact) {
+  auto model = std::make_unique<LambdaModel>(
+      std::vector<double>{0.7, -1.3}, 2, 2,
+      [](double t, Span x, Span u, Out dxdt) {
+        dxdt[0] = std::sin(x[0]) * x[1] + u[0] * u[0];
+        dxdt[1] = std::exp(-x[0]) + x[1] * u[1] + std::cos(2 * t);
+      },
+      [](double t, Span x, Span u, Out y) {
+        y[0] = x[0] * x[0] * u[1] + std::sin(t);
+        y[1] = std::cos(x[1]) + u[0] * x[0];
+      });
+  if (exact)
+    model->exact = [](double, Span x, Span u, const Jacobians& j) {
+      const double f_x[] = {std::cos(x[0]) * x[1], std::sin(x[0]), -std::exp(-x[0]), u[1]};
+      const double f_u[] = {2 * u[0], 0.0, 0.0, x[1]};
+      const double g_x[] = {2 * x[0] * u[1], 0.0, u[0], -std::sin(x[1])};
+      const double g_u[] = {0.0, x[0] * x[0], x[0], 0.0};
+      std::copy(f_x, f_x + 4, j.f_x.begin());
+      std::copy(f_u, f_u + 4, j.f_u.begin());
+      std::copy(g_x, g_x + 4, j.g_x.begin());
+      std::copy(g_u, g_u + 4, j.g_u.begin());
+    };
+  return model;
+}
+
+constexpr double begin = 3.0, h = 0.01;
+const std::vector<Sample> inputs{{0.4, -1.5}, {1.1, 2.0}};
+
+void expect_near(const std::vector<double>& a, const std::vector<double>& b, double tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], tolerance) << i;
+}
+
+TEST(Point, LinearizeByDifferencesAgreesWithExactJacobians) {
+  const auto exact = subsystem_of(nonlinear(true), {}),
+             quotients = subsystem_of(nonlinear(false), {});
+  Linearization a, b;
+  for (Subsystem* s : {exact.get(), quotients.get()}) s->start({begin, begin + h}, 9.0);
+  ASSERT_EQ(exact->linearize(inputs, a), Outcome::ok);
+  ASSERT_EQ(quotients->linearize(inputs, b), Outcome::ok);
+  expect_near(a.f_x, b.f_x, 1e-9);
+  expect_near(a.f_u, b.f_u, 1e-9);
+  expect_near(a.g_x, b.g_x, 1e-9);
+  expect_near(a.g_u, b.g_u, 1e-9);
+  EXPECT_EQ(a.f, b.f);
+  EXPECT_EQ(a.g, b.g);
+  expect_near(b.f_t, {0.0, -2 * std::sin(2 * begin)}, 1e-8);
+  expect_near(b.g_t, {std::cos(begin), 0.0}, 1e-8);
+  EXPECT_DOUBLE_EQ(a.f_x[0], std::cos(0.7) * -1.3);
+}
+
+TEST(Point, OutputDerivativesByBothWays) {
+  for (const double t : {3.0, 1e6}) {
+    const double x0 = 0.7, x1 = -1.3;
+    const double f0 = std::sin(x0) * x1 + 0.16, f1 = std::exp(-x0) + x1 * 1.1 + std::cos(2 * t);
+    const double y0 = 2 * x0 * f0 * 1.1 + x0 * x0 * 2.0 + std::cos(t);
+    const double y1 = -std::sin(x1) * f1 + -1.5 * x0 + 0.4 * f0;
+    for (const bool exact : {false, true}) {
+      const auto s = subsystem_of(nonlinear(exact), {});
+      s->start({t, t + h}, 2e6);
+      Sample y[2];
+      ASSERT_EQ(s->point_outputs(inputs, Wanted::values_and_derivatives, y), Outcome::ok);
+      // sin(t) itself carries eps t, which h/1000 divides.
+      const double tolerance = (1e-11 + (t > 10 ? 1e-16 * 1e3 : 0.0)) / h;
+      EXPECT_NEAR(y[0].derivative, y0, tolerance) << t << exact;
+      EXPECT_NEAR(y[1].derivative, y1, tolerance) << t << exact;
+    }
+  }
+}
+
+TEST(Point, OutputDerivativeAtTheEdgeOfTheDomain) {
+  const auto root = [](double, Span x, Span, Out y) { y[0] = std::pow(x[0], 1.5); };
+  for (const double slope : {1.0, -1.0}) {
+    const auto s = subsystem_of(
+        {0.0}, 0, [slope](double, Span, Span, Out dxdt) { dxdt[0] = slope; }, {}, root);
+    s->start({0.0, 0.1}, 1.0);
+    Sample y;
+    ASSERT_EQ(s->point_outputs({}, Wanted::values_and_derivatives, {&y, 1}), Outcome::ok);
+    EXPECT_NEAR(y.derivative, 0.0, 0.02);
+  }
+}
+
+TEST(Point, ConstantOutputsHaveExactlyNoDerivative) {
+  const auto s = subsystem_of({1.0}, 1, lag, {}, [](double, Span, Span, Out y) { y[0] = 0.1; });
+  s->start({0.0, 0.1}, 1.0);
+  const Sample u{1.0, 2.0};
+  Sample y;
+  ASSERT_EQ(s->point_outputs({&u, 1}, Wanted::values_and_derivatives, {&y, 1}), Outcome::ok);
+  EXPECT_EQ(y.derivative, 0.0);
+}
+
+TEST(Point, NoStates) {
+  const auto s = subsystem_of(
+      {}, 1, [](double, Span, Span, Out) {}, {},
+      [](double, Span, Span u, Out y) { y[0] = u[0] * u[0]; });
+  s->start({0.0, 0.5}, 1.0);
+  const Polynomial u{{1.0, 2.0, 0.0, 0.0}};
+  Sample y;
+  s->save();
+  ASSERT_EQ(s->advance({0.0, 0.5}, {&u, 1}, InputContinuity::broken, Wanted::values_and_derivatives,
+                       {&y, 1}),
+            Outcome::ok);
+  EXPECT_DOUBLE_EQ(y.value, 4.0);
+  EXPECT_NEAR(y.derivative, 8.0, 1e-10);
+  EXPECT_TRUE(s->states().empty());
+  s->restore();
+  Linearization l;
+  const Sample at{3.0, 0.0};
+  ASSERT_EQ(s->linearize({&at, 1}, l), Outcome::ok);
+  ASSERT_EQ(l.g_u.size(), 1U);
+  EXPECT_NEAR(l.g_u[0], 6.0, 1e-9);
+}
+
+TEST(Point, BadOutputIsNamed) {
+  const auto s = subsystem_of(
+      {1.0}, 0, [](double, Span, Span, Out dxdt) { dxdt[0] = 0.0; }, {},
+      [](double t, Span, Span, Out y) { y[0] = t > 0.3 ? NAN : 1.0; });
+  s->start({0.0, 0.5}, 1.0);
+  Sample y;
+  s->save();
+  EXPECT_EQ(s->advance({0.0, 0.5}, {}, InputContinuity::broken, Wanted::values, {&y, 1}),
+            Outcome::failed);
+  EXPECT_EQ(s->failure(), "output 'y0' is nan at t = 0.5 s");
+  s->restore();
+  EXPECT_EQ(s->point_outputs({}, Wanted::values, {&y, 1}), Outcome::ok);
+}
+
+TEST(Point, StateDerivatives) {
+  const auto s = subsystem_of({2.0}, 1, lag, {});
+  s->start({0.0, 0.5}, 1.0);
+  const Sample u{5.0, 0.0};
+  double f = 0.0;
+  ASSERT_EQ(s->state_derivatives({&u, 1}, {&f, 1}), Outcome::ok);
+  EXPECT_EQ(f, 3.0);
+}
+
+TEST(Description, FeedthroughIsCompleteOrAsGiven) {
+  OdeInterface interface;
+  interface.inputs = {{"a", "", {}}, {"b", "", {}}};
+  interface.outputs = {{"y", ""}};
+  EXPECT_EQ(describe_ode("s", "k", interface).feedthrough.size(), 2U);
+  interface.feedthrough.emplace();
+  const auto none = describe_ode("s", "k", interface);
+  EXPECT_TRUE(none.feedthrough.empty());
+  EXPECT_EQ(none.name, "s");
+  EXPECT_EQ(none.kind, "k");
+}
+
+TEST(Description, WithheldCapabilities) {
+  SubsystemSettings settings;
+  const auto all = subsystem_of({1.0}, 1, lag, settings)->description().capabilities;
+  EXPECT_TRUE(all.rollback && all.linearization && all.equations && all.states &&
+              all.state_derivatives && all.point_outputs && all.output_derivatives &&
+              all.polynomial_inputs);
+  settings.rollback = settings.linearization = false;
+  const auto s = subsystem_of({1.0}, 1, lag, settings);
+  EXPECT_FALSE(s->description().capabilities.rollback);
+  EXPECT_FALSE(s->description().capabilities.linearization);
+  EXPECT_TRUE(s->description().capabilities.states);
+  EXPECT_NE(s->equations(), nullptr);
+}
+
+TEST(Description, StartsOnceAndWantsPositiveTolerances) {
+  const auto s = subsystem_of({1.0}, 1, lag, {});
+  s->start({0.0, 0.5}, 1.0);
+  EXPECT_THROW(s->start({0.0, 0.5}, 1.0), std::logic_error);
+  SubsystemSettings settings;
+  settings.rtol = 0.0;
+  EXPECT_THROW(subsystem_of({1.0}, 1, lag, settings), InputError);
+}
+
+}  // namespace
+}  // namespace concord::testing

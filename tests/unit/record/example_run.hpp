@@ -1,0 +1,141 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "record/results_writer.hpp"
+
+namespace concord::test {
+
+/// A made-up run of `subsystems` subsystems, dealt to the ranks in turn, with 2 outputs, 1 input
+/// and 3 states each. Every number follows from its name, column and row, whatever the ranks.
+struct ExampleRun {
+  ExampleRun(MPI_Comm comm, std::size_t subsystems, bool polynomials = true) {
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    layout.model_name = "example";
+    layout.command_line = "concord run example.yaml";
+    layout.petsc_options = "-cosim_step 0.1";
+    layout.polynomials = polynomials;
+    for (std::size_t k = 0; k < subsystems; ++k) {
+      // Neither contiguous nor even; the last of four or more ranks owns nothing.
+      const int owner = ranks < 4 ? static_cast<int>(k) % ranks : static_cast<int>(k) % (ranks - 1);
+      layout.subsystem_names.push_back("s" + std::to_string(k));
+      layout.subsystem_kinds.push_back("native");
+      layout.subsystem_ranks.push_back(0);
+      if (owner == rank) layout.own_subsystems.push_back(k);
+      add(layout.outputs, k, 2, "y", "m", owner == rank);
+      add(layout.inputs, k, 1, "u", "N", owner == rank);
+      add(layout.states, k, 3, "x", "", owner == rank);
+    }
+    outputs.resize(layout.outputs.column.size() + 1);
+    inputs.resize(layout.inputs.column.size());
+    states.resize(layout.states.column.size());
+    polynomial.resize(layout.inputs.column.size());
+  }
+
+  static double number(char kind, std::size_t column, std::size_t row) {
+    return std::sin(0.1 * static_cast<double>(row) + static_cast<double>(column)) + kind;
+  }
+  static double time(std::size_t row) { return 0.1 * static_cast<double>(row); }
+
+  static StepStatistics step(std::size_t row) {
+    const auto i = static_cast<std::int32_t>(row);
+    const auto x = static_cast<double>(row);
+    return {0.1, i, i + 1, i + 2, i + 3, x, x + 0.25, x + 0.5};
+  }
+
+  ResultsRow row(std::size_t index) {
+    const auto& y = layout.outputs;
+    for (std::size_t i = 0; i < y.column.size(); ++i)
+      outputs[y.local_index[i]].value = number('y', y.column[i], index);
+    for (std::size_t i = 0; i < layout.inputs.column.size(); ++i) {
+      const std::size_t column = layout.inputs.column[i];
+      inputs[i] = {number('u', column, index), number('d', column, index)};
+      for (std::size_t p = 0; p < 4; ++p) polynomial[i].c[p] = number('p', 4 * column + p, index);
+    }
+    for (std::size_t i = 0; i < layout.states.column.size(); ++i)
+      states[i] = number('x', layout.states.column[i], index);
+    return {time(index), outputs, inputs, states, polynomial};
+  }
+
+  void append(ResultsWriter& writer, std::size_t index) {
+    if (index == 0)
+      writer.append_start(row(0));
+    else
+      writer.append(row(index), step(index));
+  }
+
+  std::vector<Counters> counters() const {
+    std::vector<Counters> result;
+    for (const std::size_t k : layout.own_subsystems) {
+      const auto i = static_cast<std::int64_t>(k);
+      result.push_back({i + 1, i + 2, i + 3, static_cast<double>(k) + 0.5});
+    }
+    return result;
+  }
+
+  ResultsLayout layout;
+  std::vector<Sample> outputs, inputs;  // outputs: the first entry belongs to no column
+  std::vector<double> states;
+  std::vector<Polynomial> polynomial;
+
+ private:
+  static void add(RecordedColumns& columns, std::size_t subsystem, std::size_t count,
+                  const char* name, const char* unit, bool own) {
+    for (std::size_t i = 0; i < count; ++i) {
+      columns.names.push_back("s" + std::to_string(subsystem) + "." + name + std::to_string(i));
+      columns.units.push_back(unit);
+      if (own) {
+        columns.local_index.push_back(columns.column.size() + (name[0] == 'y' ? 1 : 0));
+        columns.column.push_back(columns.total);
+      }
+      ++columns.total;
+    }
+  }
+};
+
+/// A folder of this test program, the same on all ranks of comm; rank 0 creates and removes it.
+class TestFolder {
+ public:
+  explicit TestFolder(MPI_Comm comm = MPI_COMM_WORLD) : comm_(comm) {
+    long process = getpid();
+    MPI_Bcast(&process, 1, MPI_LONG, 0, comm);
+    path_ = std::filesystem::temp_directory_path() / ("concord_record_" + std::to_string(process));
+    MPI_Comm_rank(comm, &rank_);
+    if (rank_ == 0) std::filesystem::create_directories(path_);
+    MPI_Barrier(comm);
+  }
+  ~TestFolder() {
+    MPI_Barrier(comm_);
+    std::error_code ignored;
+    if (rank_ == 0) std::filesystem::remove_all(path_, ignored);
+  }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  std::filesystem::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  MPI_Comm comm_;
+  int rank_ = 0;
+  std::filesystem::path path_;
+};
+
+/// A run of `rows` rows in a completed file.
+inline void write_example(MPI_Comm comm, const std::filesystem::path& path, std::size_t rows,
+                          std::size_t flush_every = 0) {
+  ExampleRun run(comm, 7);
+  ResultsWriter writer(comm, path, run.layout);
+  for (std::size_t row = 0; row < rows; ++row) {
+    run.append(writer, row);
+    if (flush_every > 0 && row % flush_every == 0) writer.flush();
+  }
+  writer.close(RunStatus::completed, run.counters());
+}
+
+}  // namespace concord::test
