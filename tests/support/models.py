@@ -44,7 +44,7 @@ def ring(n):
     kinds = ("swing", "delay", "mixer")
     first_output = {"swing": "x", "delay": "s", "mixer": "y"}
     first_input = {"swing": "push", "delay": "position", "mixer": "a"}
-    text = f"name: ring of {n}\nexperiment: {{start: 0, stop: 2}}\nsubsystems:\n"
+    text = f"name: ring of {n}\nexperiment: {{start: 0, stop: 1}}\nsubsystems:\n"
     wires = []
     for k in range(n):
         kind = kinds[k % 3]

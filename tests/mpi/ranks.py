@@ -1,0 +1,122 @@
+"""The number of ranks changes nothing but the time: same rows, columns, names, and the same numbers
+to 1e-12 of each variable's largest value."""
+import fnmatch
+import tempfile
+import unittest
+
+import numpy as np
+from concord_runs import ALGEBRAIC_LOOP, TIGHT, TWO_MASS, simulate, write_model
+from models import integrate, ring, ring_derivative
+
+PRESETS = ("jacobi", "kuebler_schiehlen", "ifosmondi", "jfm", "monolithic")
+RANKS = (2, 3, 5)
+SAME = 1e-12
+
+
+class SameOnEveryNumberOfRanks:
+    def assert_same(self, one, other):
+        np.testing.assert_array_equal(one.time, other.time)
+        self.assertEqual(one.groups, other.groups)
+        np.testing.assert_array_equal(one.subsystems["name"], other.subsystems["name"])
+        np.testing.assert_array_equal(one.subsystems["advances"] > 0,
+                                      other.subsystems["advances"] > 0)
+        for kind in ("outputs", "inputs", "states"):
+            a, b = getattr(one, kind), getattr(other, kind)
+            self.assertEqual(a.names, b.names)
+            self.assertEqual(a.units, b.units)
+            self.assertEqual(a.values.shape, b.values.shape)
+            if a.values.size:
+                size = np.maximum(np.max(np.abs(a.values), axis=0), 1e-3)
+                far = np.max(np.abs(a.values - b.values) / size, axis=0)
+                self.assertLess(np.max(far), SAME, f"{kind} {a.names[int(np.argmax(far))]}")
+
+    def check(self, model, preset, options):
+        one = simulate(model, "-cosim_type", preset, *TIGHT, *options)
+        self.assertEqual(set(one.subsystems["rank"]), {0})
+        for ranks in RANKS:
+            with self.subTest(preset=preset, ranks=ranks):
+                other = simulate(model, "-cosim_type", preset, *TIGHT, *options, ranks=ranks)
+                self.assertGreater(len(set(other.subsystems["rank"])), 1)
+                self.assertLess(max(other.subsystems["rank"]), ranks)
+                self.assert_same(one, other)
+
+
+class TwoMass(SameOnEveryNumberOfRanks, unittest.TestCase):
+    """Fewer subsystems than ranks."""
+
+    def test_presets(self):
+        for preset in PRESETS:
+            self.check(TWO_MASS, preset, ["-cosim_step", 1e-3, "-cosim_stop", 0.1])
+
+
+class AlgebraicLoop(SameOnEveryNumberOfRanks, unittest.TestCase):
+    """The loop goes through two ranks."""
+
+    def test_presets(self):
+        for preset in ("jfm", "monolithic"):
+            self.check(ALGEBRAIC_LOOP, preset, ["-cosim_stop", 2, "-cosim_step", 0.02])
+        # Unstable: a few steps, before the explicit method's error has grown beyond all numbers.
+        self.check(ALGEBRAIC_LOOP, "jacobi", ["-cosim_stop", 0.05, "-cosim_step", 0.01])
+
+
+class Ring(SameOnEveryNumberOfRanks, unittest.TestCase):
+    """7 subsystems of 3 kinds, with fan-out, units and an unconnected input across ranks."""
+    n, stop, step = 7, 1.0, 0.02
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.model = write_model(cls.folder.name, "ring", ring(cls.n))
+
+    def test_presets(self):
+        for preset in PRESETS:
+            self.check(self.model, preset, ["-cosim_step", self.step])
+
+    def test_against_own_integration(self):
+        """Units, fan-out and the unconnected input are what the model says."""
+        derivative, start = ring_derivative(self.n)
+        for preset, bound in (("monolithic", 1e-9), ("jfm", 1e-7)):
+            results = simulate(self.model, "-cosim_type", preset, *TIGHT, "-cosim_step", self.step,
+                               ranks=3)
+            exact = integrate(derivative, start, results.time, 4)
+            far = np.max(np.abs(results.states.values - exact)) / np.max(np.abs(exact))
+            print(f"ring, {preset}: {far:.1e} from own integration")
+            self.assertLess(far, bound)
+
+    def test_recording(self):
+        """-cosim_record_variables, -cosim_record_every and none, on several ranks."""
+        options = ["-cosim_type", "jfm", *TIGHT, "-cosim_step", self.step, "-cosim_record",
+                   "outputs,inputs,states,polynomials"]
+        whole = simulate(self.model, *options)
+        pattern, every = "*1.s*", 7
+        for ranks in (1, 3, 5):
+            with self.subTest(ranks=ranks):
+                part = simulate(self.model, *options, "-cosim_record_variables", pattern,
+                                "-cosim_record_every", every, ranks=ranks)
+                rows = [*range(0, len(whole.time) - 1, every), len(whole.time) - 1]
+                np.testing.assert_array_equal(part.time, whole.time[rows])
+                for kind in ("outputs", "inputs", "states"):
+                    a, b = getattr(whole, kind), getattr(part, kind)
+                    names = [name for name in a.names if fnmatch.fnmatch(name, pattern)]
+                    self.assertEqual(b.names, names)
+                    self.assertTrue(names, kind)
+                    np.testing.assert_allclose(b.values, a.columns(*names)[rows], rtol=0,
+                                               atol=1e-12 * np.max(np.abs(a.values)))
+                self.assertAlmostEqual(np.sum(part.steps["size"]), self.stop, delta=1e-12)
+                self.assertEqual(np.sum(part.steps["coupling_evaluations"]),
+                                 np.sum(whole.steps["coupling_evaluations"]))
+
+    def test_recording_nothing(self):
+        for ranks in (1, 3, 5):
+            with self.subTest(ranks=ranks):
+                nothing = simulate(self.model, "-cosim_type", "jfm", "-cosim_step", self.step,
+                                   "-cosim_record", "none", ranks=ranks)
+                self.assertEqual(len(nothing.time), 51)
+                for kind in ("outputs", "inputs", "states"):
+                    self.assertEqual(getattr(nothing, kind).names, [])
+                self.assertEqual(len(nothing.steps["size"]), 50)
+
+
+if __name__ == "__main__":
+    unittest.main()
