@@ -182,6 +182,12 @@ class Run {
     std::printf("  coupling evaluations  %lld, %.3f per macro-step\n",
                 static_cast<long long>(summary_.evaluations),
                 static_cast<double>(summary_.evaluations) / steps);
+    if (summary_.at_noise > 0) {
+      std::printf(
+          "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "
+          "integrators' noise: tighten -subsystem_rtol\n",
+          static_cast<long long>(summary_.at_noise));
+    }
     std::printf("  wall time             %.3f s on %d rank%s\n", wall, size_of(PETSC_COMM_WORLD),
                 size_of(PETSC_COMM_WORLD) == 1 ? "" : "s");
     std::printf("  results               %s\n", settings_.record.path.c_str());

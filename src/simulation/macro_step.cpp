@@ -1,5 +1,6 @@
 #include "simulation/macro_step.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 
@@ -19,12 +20,21 @@ std::unique_ptr<StepController> make_controller(const Settings& settings) {
   return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step);
 }
 
+double loosest_rtol(const Settings& settings) {
+  double loosest = 0.0;
+  for (const auto& subsystem : settings.subsystems) {
+    loosest = std::max(loosest, subsystem.rtol);
+  }
+  return loosest;
+}
+
 }  // namespace
 
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
-      coupling_(make_coupling(settings.method, subsystems, settings.defaults)),
+      coupling_(
+          make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       controller_(make_controller(settings)) {}
 
 void MacroStepper::start() {
