@@ -81,6 +81,9 @@ class Run {
     } catch (const SimulationError&) {
       recorder_->close(RunStatus::failed);
       throw;
+    } catch (const PetscFailure& failure) {
+      recorder_->close(RunStatus::failed);
+      throw SimulationError(with_remedy(failure));
     }
     const bool completed = stepper_->finished();
     recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
@@ -96,6 +99,10 @@ class Run {
     int size = 1;
     MPI_Comm_size(comm, &size);
     return size;
+  }
+
+  static std::string with_remedy(const PetscFailure& failure) {
+    return std::string(failure.what()) + "; look at the -snes_, -ksp_ and -pc_ options";
   }
 
   /// PETSc refuses options it cannot use (an unknown -snes_type) while objects are made.
