@@ -58,6 +58,7 @@ void RunSummary::step_accepted(const StepReport& report) {
   largest_step = std::max(largest_step, h);
   ++steps;
   rejections += report.rejections;
+  at_noise += report.coupling.at_noise ? 1 : 0;
   evaluations += report.coupling.evaluations;
   iterations += report.coupling.iterations;
 }

@@ -23,6 +23,29 @@ volatile std::sig_atomic_t stop_signal = 0;
 
 void request_stop(int number) { stop_signal = number; }
 
+/// While it lives, SIGTERM and SIGUSR1 ask for the end of the run at the next communication point;
+/// before and after they end the program, as mpirun expects of ranks that others have left.
+class StopSignals {
+ public:
+  StopSignals() {
+    struct sigaction action = {};
+    action.sa_handler = request_stop;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGTERM, &action, &terminate_);
+    sigaction(SIGUSR1, &action, &user_);
+  }
+  ~StopSignals() {
+    sigaction(SIGTERM, &terminate_, nullptr);
+    sigaction(SIGUSR1, &user_, nullptr);
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  struct sigaction terminate_ = {};
+  struct sigaction user_ = {};
+};
+
 /// What rank 0's clock and any rank's signals ask for after a macro-step.
 enum Request : int { go_on = 0, flush_now = 1, stop_now = 2 };
 
@@ -47,9 +70,7 @@ class Run {
   }
 
   int go() {
-    for (const int number : {SIGTERM, SIGUSR1}) {
-      std::signal(number, request_stop);
-    }
+    const StopSignals stop_signals;
     if (settings_.view) {
       view();
     }
@@ -161,6 +182,12 @@ class Run {
     std::printf("  coupling evaluations  %lld, %.3f per macro-step\n",
                 static_cast<long long>(summary_.evaluations),
                 static_cast<double>(summary_.evaluations) / steps);
+    if (summary_.at_noise > 0) {
+      std::printf(
+          "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "
+          "integrators' noise: tighten -subsystem_rtol\n",
+          static_cast<long long>(summary_.at_noise));
+    }
     std::printf("  wall time             %.3f s on %d rank%s\n", wall, size_of(PETSC_COMM_WORLD),
                 size_of(PETSC_COMM_WORLD) == 1 ? "" : "s");
     std::printf("  results               %s\n", settings_.record.path.c_str());

@@ -8,7 +8,7 @@
 namespace concord {
 
 std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsystems,
-                                        const SubsystemSettings& defaults) {
+                                        const SubsystemSettings& defaults, double loosest_rtol) {
   switch (method.solve) {
     case Solve::none:
       return std::make_unique<ExplicitCoupling>(method, subsystems);
@@ -19,7 +19,7 @@ std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsy
     case Solve::snes:
       break;
   }
-  return std::make_unique<ImplicitCoupling>(method, subsystems);
+  return std::make_unique<ImplicitCoupling>(method, subsystems, loosest_rtol);
 }
 
 }  // namespace concord

@@ -37,6 +37,7 @@ struct CouplingReport {
   std::int32_t iterations = 0;
   std::int32_t evaluations = 0;  ///< of the coupling function: integrations of all subsystems
   std::int32_t linear_iterations = 0;
+  bool at_noise = false;  ///< converged to the integrators' noise, which is above the tolerance
   bool retryable = true;  ///< after a failure: every subsystem can return to the step's beginning
   double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged
 };
@@ -71,7 +72,8 @@ class Coupling {
   virtual void view() const {}
 };
 
+/// `defaults`: the -subsystem_* settings without a name; `loosest_rtol`: the largest of all.
 std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsystems,
-                                        const SubsystemSettings& defaults);
+                                        const SubsystemSettings& defaults, double loosest_rtol);
 
 }  // namespace concord

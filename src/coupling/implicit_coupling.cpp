@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "coupling/linear_solver_defaults.hpp"
 #include "support/agreement.hpp"
@@ -16,15 +17,25 @@ namespace {
 /// error, small enough for a Newton contraction of about the same size.
 constexpr double difference_step = 1e-5;
 
+/// Relative to the largest value of an input so far: what is left of differences (output slopes)
+/// and, in units of the integrators' rtol, of their decisions on orders and step sizes.
+constexpr double rounding_noise = 1e-11;
+constexpr double integrator_noise = 10.0;
+
 /// A kept Jacobian that needs more Newton iterations than this is computed afresh.
 constexpr PetscInt patience = 3;
 
 /// Growth of the residual norm after which a solve counts as diverged.
 constexpr double diverged_factor = 1e6;
 
+/// What is not a number counts as infinite.
+double larger(double worst, double next) {
+  return std::isnan(next) ? std::numeric_limits<double>::infinity() : std::max(worst, next);
+}
+
 }  // namespace
 
-ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems)
+ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems, double loosest)
     : method_(method),
       subsystems_(subsystems),
       parts_(unknowns_per_input(method.hold)),
@@ -35,7 +46,9 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       fed_(subsystems.n_inputs()),
       base_outputs_(subsystems.n_outputs()),
       evaluated_(subsystems.connected_inputs().size() * parts_),
-      scale_values_(subsystems.connected_inputs().size() * parts_, 1.0) {
+      scale_values_(subsystems.connected_inputs().size() * parts_, 1.0),
+      noise_level_(std::max(rounding_noise, integrator_noise * loosest)),
+      largest_(subsystems.connected_inputs().size(), 0.0) {
   operator_.emplace(subsystems, gains_);
   divide_roles();
   create_snes(method);
@@ -87,13 +100,22 @@ void ImplicitCoupling::choose_linear_solver() {
 
 void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
+  remember_largest(point);
   history_.push(point.time, point.inputs);
 }
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
   history_.push(point.time, point.inputs);
+  remember_largest(point);
   if (estimators_) {
     estimators_->observe(point);
+  }
+}
+
+void ImplicitCoupling::remember_largest(const CommunicationPoint& point) {
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    largest_[j] = std::max(largest_[j], std::abs(point.inputs[connected[j]].value));
   }
 }
 
@@ -319,24 +341,38 @@ PetscErrorCode ImplicitCoupling::form_jacobian(SNES, Vec v, Mat a, Mat p, void* 
 }
 
 /// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)).
-double ImplicitCoupling::worst_ratio(Vec f) const {
+double ImplicitCoupling::worst_ratio(Vec f) {
   const PetscScalar* r = nullptr;
   petsc(VecGetArrayRead(f, &r));
-  double worst = 0.0;
+  double worst[2] = {0.0, 0.0};  // against the tolerance, against the noise
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const double tolerance =
         method_.rtol * std::abs(trial_->inputs[connected[j]].value) + method_.atol;
+    const double noise = std::max(tolerance, noise_level_ * largest_[j]);
     for (int part = 0; part < parts_; ++part) {
       const double weight = part == 0 ? 1.0 : step_.size();
       const double difference =
           weight * std::abs(r[j * parts_ + part]) * scale_values_[j * parts_ + part];
-      worst = std::isnan(difference) ? std::numeric_limits<double>::infinity()
-                                     : std::max(worst, difference / tolerance);
+      worst[0] = larger(worst[0], difference / tolerance);
+      worst[1] = larger(worst[1], difference / noise);
     }
   }
   petsc(VecRestoreArrayRead(f, &r));
-  return agree_on_largest(subsystems_.comm(), worst);
+  agree_on_largest(subsystems_.comm(), worst);
+  noise_ratio_ = worst[1];
+  return worst[0];
+}
+
+/// Whether the residual is down to the noise of the integrators and has not halved for a while: a
+/// tolerance below that noise cannot be met.
+bool ImplicitCoupling::stagnates(PetscInt it, double ratio) {
+  if (it == 0 || ratio < 0.5 * best_ratio_) {
+    best_ratio_ = ratio;
+    best_iteration_ = it;
+  }
+  constexpr PetscInt a_while = 4;
+  return it - best_iteration_ >= a_while && noise_ratio_ < 1.0;
 }
 
 PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, PetscReal,
@@ -350,8 +386,11 @@ PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, Pe
   }
   Vec f = nullptr;
   PetscCall(SNESGetFunction(snes, &f, nullptr, nullptr));
-  if (coupling.worst_ratio(f) < 1.0) {
+  const double ratio = coupling.worst_ratio(f);
+  if (ratio < 1.0) {
     *reason = SNES_CONVERGED_FNORM_ABS;
+  } else if (coupling.stagnates(it, ratio)) {
+    *reason = SNES_CONVERGED_SNORM_RELATIVE;
   } else if (it == 0) {
     coupling.first_norm_ = fnorm;
   } else if (fnorm > diverged_factor * coupling.first_norm_) {
@@ -400,7 +439,9 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   petsc(SNESGetIterationNumber(snes_, &report.iterations));
   petsc(SNESGetLinearSolveIterations(snes_, &report.linear_iterations));
   report.evaluations = evaluations_;
-  report.status = report.residual < 1.0 ? CouplingStatus::converged : CouplingStatus::not_converged;
+  report.at_noise = report.residual >= 1.0 && noise_ratio_ < 1.0;
+  report.status = report.residual < 1.0 || report.at_noise ? CouplingStatus::converged
+                                                           : CouplingStatus::not_converged;
   if (agree_on_largest(subsystems_.comm(), last_failed_ ? 1 : 0) != 0) {
     report.status = CouplingStatus::failed;
   }
@@ -431,11 +472,11 @@ std::string ImplicitCoupling::explain(const CouplingReport& report) {
   petsc(SNESGetType(snes_, &type));
   const bool diverged = reason == SNES_DIVERGED_DTOL || reason == SNES_DIVERGED_FNORM_NAN;
   const bool fixed_point = std::string(type) == SNESNRICHARDSON;
-  std::string text = std::string(fixed_point ? "the fixed point" : type) +
-                     (diverged ? " diverges" : " does not converge") + " (" +
-                     SNESConvergedReasons[reason] + ", " + std::to_string(report.iterations) +
-                     " iterations, residual " + std::to_string(report.residual) +
-                     " times the tolerance)";
+  std::ostringstream how;
+  how << (fixed_point ? "the fixed point" : type) << (diverged ? " diverges" : " does not converge")
+      << " (" << SNESConvergedReasons[reason] << ", " << report.iterations
+      << " iterations, residual " << report.residual << " times the tolerance)";
+  std::string text = how.str();
   for (const auto& component : subsystems_.network().components()) {
     if (component.loop) {
       text += "; algebraic loop " + subsystems_.network().describe_loop(component);

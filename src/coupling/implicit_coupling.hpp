@@ -21,7 +21,8 @@ namespace concord {
 /// guess, and its matrix is the Jacobian. Sources: Eguillon et al. 2019 (26)-(27), 2022 (34)-(35).
 class ImplicitCoupling : public Coupling {
  public:
-  ImplicitCoupling(const Method& method, RankNetwork& subsystems);
+  /// `loosest`: the largest -subsystem_rtol.
+  ImplicitCoupling(const Method& method, RankNetwork& subsystems, double loosest);
   void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
@@ -56,7 +57,9 @@ class ImplicitCoupling : public Coupling {
   void update_scale(const CommunicationPoint& point, double h);
   void write_scale();
 
-  double worst_ratio(Vec f) const;
+  double worst_ratio(Vec f);
+  bool stagnates(PetscInt it, double ratio);
+  void remember_largest(const CommunicationPoint& point);
   void accept(Vec v);
   void integrate_estimated();
 
@@ -84,6 +87,11 @@ class ImplicitCoupling : public Coupling {
   std::vector<Sample> base_outputs_;  ///< y at the point of differencing
   std::vector<double> evaluated_;     ///< own entries of v of the last evaluation
   std::vector<double> scale_values_;
+  double noise_level_;           ///< relative to largest_
+  std::vector<double> largest_;  ///< |u| so far, per connected input
+  double noise_ratio_ = 0.0;     ///< of the last residual
+  double best_ratio_ = 0.0;      ///< of this solve
+  PetscInt best_iteration_ = 0;
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double first_norm_ = 0.0;

@@ -11,6 +11,7 @@
 
 #include "concord/errors.hpp"
 #include "record/hdf5_io.hpp"
+#include "record/trial.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord {
@@ -151,10 +152,11 @@ void write_file(const fs::path& path, std::span<const char> bytes) {
   }
 }
 
+constexpr const char* remedy =
+    "; it was left untouched: choose another file with -cosim_output, or move it away";
+
 /// Model name of the results file at `path`; throws InputError when it is not a results file.
 std::string model_of_results(const fs::path& path) {
-  const std::string remedy =
-      "; it was left untouched: choose another file with -cosim_output, or move it away";
   const Hdf5Properties access = plain_file_access();
   const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   if (!file)
@@ -211,12 +213,12 @@ void require_replaceable(const fs::path& path, const std::string& model_name) {
   if (access(path.c_str(), W_OK) != 0)
     throw InputError("cannot replace the results file '" + path.string() + "' (" +
                      std::strerror(errno) + "); choose another file with -cosim_output");
+  if (!survives_trial([&] { model_of_results(path); }))
+    throw InputError("'" + path.string() + "' exists and is a damaged HDF5 file" + remedy);
   const std::string found = model_of_results(path);
   if (found != model_name)
     throw InputError("'" + path.string() + "' holds results of another model, '" + found +
-                     "', not of '" + model_name +
-                     "'; it was left untouched: choose another file with -cosim_output, or move it "
-                     "away");
+                     "', not of '" + model_name + "'" + remedy);
 }
 
 void create_empty_results(const fs::path& path, const ResultsLayout& layout, int ranks) {

@@ -10,6 +10,7 @@
 
 #include "concord/errors.hpp"
 #include "record/hdf5_io.hpp"
+#include "record/trial.hpp"
 
 namespace concord {
 namespace {
@@ -69,17 +70,23 @@ std::string what_is_wrong(const fs::path& path) {
 ResultsReader::ResultsReader(const fs::path& path) : path_(path) {
   const std::string wrong = what_is_wrong(path);
   if (!wrong.empty()) throw InputError("cannot read '" + path.string() + "': " + wrong);
+  if (!survives_trial([this] { open(); }))
+    throw InputError("cannot read '" + path.string() + "', it is damaged");
+  open();
+}
+
+void ResultsReader::open() {
   const Hdf5Properties access = plain_file_access();
-  file_ = Hdf5File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+  file_ = Hdf5File(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access));
   if (!file_)
-    throw InputError("cannot read '" + path.string() +
+    throw InputError("cannot read '" + path_.string() +
                      "', it is damaged or cut off: " + hdf5_error_reason());
   try {
     read_header();
   } catch (const Hdf5Error& error) {
-    throw InputError("'" + path.string() + "' is not a Concord results file: " + error.what());
+    throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());
   } catch (const std::bad_alloc&) {
-    throw InputError("'" + path.string() + "' does not fit into memory");
+    throw InputError("'" + path_.string() + "' does not fit into memory");
   }
 }
 

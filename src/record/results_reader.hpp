@@ -57,6 +57,7 @@ class ResultsReader {
     std::size_t rows = 0, columns = 0;
   };
 
+  void open();
   void read_header();
   void read_group(const std::string& group, Quantity quantity);
   Table open_table(const std::string& path, std::size_t columns) const;

@@ -1,5 +1,6 @@
 #include "simulation/macro_step.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 
@@ -19,12 +20,21 @@ std::unique_ptr<StepController> make_controller(const Settings& settings) {
   return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step);
 }
 
+double loosest_rtol(const Settings& settings) {
+  double loosest = 0.0;
+  for (const auto& subsystem : settings.subsystems) {
+    loosest = std::max(loosest, subsystem.rtol);
+  }
+  return loosest;
+}
+
 }  // namespace
 
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
-      coupling_(make_coupling(settings.method, subsystems, settings.defaults)),
+      coupling_(
+          make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       controller_(make_controller(settings)) {}
 
 void MacroStepper::start() {
@@ -54,9 +64,11 @@ const StepReport& MacroStepper::advance() {
       break;
     }
     if (!report_.coupling.retryable ||
-        agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0 ||
-        !controller_->rejected()) {
-      give_up(step);
+        agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0) {
+      give_up(step, "");
+    }
+    if (!controller_->rejected()) {
+      give_up(step, settings_.adapt == Adapt::none ? "" : ", the smallest (-cosim_step_min)");
     }
     subsystems_.restore();
     coupling_->rejected();
@@ -86,11 +98,11 @@ void MacroStepper::commit(const MacroStep& step) {
   ++report_.index;
 }
 
-void MacroStepper::give_up(const MacroStep& step) {
+void MacroStepper::give_up(const MacroStep& step, const std::string& remark) {
   std::ostringstream message;
   message.precision(12);
-  message << "t = " << step.begin << " s, macro-step " << step.size()
-          << " s: " << coupling_->explain(report_.coupling);
+  message << "t = " << step.begin << " s, macro-step " << step.size() << " s" << remark << ": "
+          << coupling_->explain(report_.coupling);
   throw SimulationError(message.str());
 }
 

@@ -28,7 +28,7 @@ class MacroStepper {
  private:
   CouplingStatus agreed(const CouplingReport& report) const;
   void commit(const MacroStep& step);
-  [[noreturn]] void give_up(const MacroStep& step);
+  [[noreturn]] void give_up(const MacroStep& step, const std::string& remark);
 
   const Settings& settings_;
   RankNetwork& subsystems_;

@@ -28,6 +28,14 @@ double agree_on_largest(MPI_Comm comm, double value) {
   return reduce(comm, value, MPI_DOUBLE, MPI_MAX);
 }
 
+void agree_on_largest(MPI_Comm comm, double (&values)[2]) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  if (size > 1) {
+    MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, MPI_MAX, comm);
+  }
+}
+
 double agree_on_sum(MPI_Comm comm, double value) {
   return reduce(comm, value, MPI_DOUBLE, MPI_SUM);
 }

@@ -11,6 +11,8 @@ namespace concord {
 /// The largest of all ranks' values; no message on one rank.
 int agree_on_largest(MPI_Comm comm, int value);
 double agree_on_largest(MPI_Comm comm, double value);
+/// Both at once, in place.
+void agree_on_largest(MPI_Comm comm, double (&values)[2]);
 double agree_on_sum(MPI_Comm comm, double value);
 
 /// The text of the lowest rank that has one, on every rank; nothing if no rank has one. Collective.

@@ -2,7 +2,6 @@
 
 A case is a function with one argument, the Bench it works on; `@case` gives it to ctest.
 """
-import os
 import shutil
 import subprocess
 import sys
@@ -117,7 +116,7 @@ class Bench:
         try:
             out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
+            subprocess.run(["pkill", "-9", "-s", str(process.pid)], check=False)  # mpirun's, too
             out, err = process.communicate()
             raise AssertionError(f"{process.args} hangs: no end after {seconds} s\n{out}{err}") \
                 from None

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "subsystem/ode/integrator.hpp"
 #include "support/sundials_handle.hpp"
@@ -21,12 +22,23 @@ std::span<double> mutable_view(N_Vector v) {
 
 constexpr double largest_growth = 20.0;
 
+/// ARKODE's safety factor: its micro-steps are this fraction of what the controller proposes.
+constexpr double safety = 0.96;
+
+/// Trials after a rollback keep the first trial's micro-steps while their error stays below this
+/// multiple of the tolerance.
+constexpr double replay_slack = 10.0;
+
 /// Explicit embedded Runge-Kutta pairs by ARKODE: Dormand and Prince (1980), 5(4); for rtol below
 /// 1e-9 Verner (1978), 6(5).
 ///
 /// Reset at each macro-step. The first micro-step is what the controller proposed last, so that a
 /// macro-step which the tolerance allows costs one micro-step. The controller remembers nothing
 /// else.
+///
+/// After a rollback the same macro-step is integrated with the same micro-steps, so that what an
+/// iterative coupling sees is a smooth function of the inputs and not the controller's decisions
+/// (internal numerical differentiation, Bock 1981).
 class Erk final : public Integrator {
  public:
   Erk(RightHandSide& rhs, const SubsystemSettings& settings);
@@ -35,8 +47,16 @@ class Erk final : public Integrator {
                     std::span<double> x_end) override;
   std::string failure() const override;
   double reached() const override { return reached_; }
-  void save() override { saved_proposal_ = proposal_; }
-  void restore() override { proposal_ = saved_proposal_; }
+  void save() override {
+    saved_proposal_ = proposal_;
+    plan_h_ = 0.0;
+    saved_ = true;
+    restored_ = false;
+  }
+  void restore() override {
+    proposal_ = saved_proposal_;
+    restored_ = true;
+  }
 
  private:
   static int evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self);
@@ -45,6 +65,8 @@ class Erk final : public Integrator {
   static int after_step(realtype tau, N_Vector x, void* self);
   static void ignore_message(int, const char*, const char*, char*, void*) {}
   int evolve(double h);
+  int try_macro_step(double h, std::span<const double> x_begin);
+  void plan_accepted_sizes();
   bool retry_smaller(double h);
 
   sundials_handle::Context context_;
@@ -56,6 +78,16 @@ class Erk final : public Integrator {
   double optimal_ = 0.0;                   ///< the controller's size after the last attempt
   double next_ = 0.0, next_before_ = 0.0;  ///< that after the last two accepted micro-steps
   long steps_ = 0;                         ///< in this macro-step
+
+  double rtol_, atol_;
+  std::vector<double> sizes_;  ///< of this macro-step's micro-steps
+  std::vector<double> plan_;   ///< the controller's answers, one per micro-step
+  double plan_first_ = 0.0;    ///< size of the first micro-step
+  bool saved_ = false;         ///< at the macro-step that follows or before: rollback is in use
+  bool restored_ = false;      ///< since the last save
+  double plan_h_ = 0.0;        ///< macro-step that the plan is for; 0: none since save()
+  bool replaying_ = false;
+  std::size_t cursor_ = 0;
   int flag_ = ARK_SUCCESS;
 };
 
@@ -70,7 +102,10 @@ ARKODE_ERKTableID table_for(double rtol) {
 }
 
 Erk::Erk(RightHandSide& rhs, const SubsystemSettings& settings)
-    : Integrator(rhs), context_(sundials_handle::make_context()) {
+    : Integrator(rhs),
+      context_(sundials_handle::make_context()),
+      rtol_(settings.rtol),
+      atol_(settings.atol) {
   x_.reset(N_VNew_Serial(static_cast<sunindextype>(rhs.state_count()), context_.get()));
   N_VEnableFusedOps_Serial(x_.get(), SUNTRUE);
   N_VConst(0.0, x_.get());
@@ -85,6 +120,7 @@ Erk::Erk(RightHandSide& rhs, const SubsystemSettings& settings)
   ERKStepSetMaxErrTestFails(erk, 20);
   ERKStepSetMaxHnilWarns(erk, 0);
   ERKStepSetAdaptivityFn(erk, &Erk::adapt, this);
+  ERKStepSetSafetyFactor(erk, safety);
   ERKStepSetMaxGrowth(erk, largest_growth);
   ERKStepSetMaxFirstGrowth(erk, largest_growth);
   ERKStepSetPostprocessStepFn(erk, &Erk::after_step);
@@ -99,15 +135,22 @@ int Erk::evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self) {
 /// before did.
 int Erk::adapt(N_Vector /*x*/, realtype /*tau*/, realtype size, realtype, realtype, realtype error,
                realtype, realtype, int /*q*/, int p, realtype* optimal, void* self) {
-  const double growth = std::pow(std::max(error, 1e-10), -1.0 / (p + 1));
-  *optimal = size * std::min(growth, largest_growth);
-  static_cast<Erk*>(self)->optimal_ = *optimal;
+  Erk& erk = *static_cast<Erk*>(self);
+  if (erk.replaying_ && erk.cursor_ < erk.plan_.size()) {
+    *optimal = erk.plan_[erk.cursor_++];
+  } else {
+    const double growth = std::pow(std::max(error, 1e-10), -1.0 / (p + 1));
+    *optimal = size * std::min(growth, largest_growth);
+  }
+  if (!erk.replaying_) erk.plan_.push_back(*optimal);
+  erk.optimal_ = *optimal;
   return 0;
 }
 
 int Erk::after_step(realtype tau, N_Vector /*x*/, void* self) {
   Erk& erk = *static_cast<Erk*>(self);
   erk.next_before_ = std::exchange(erk.next_, erk.optimal_);
+  erk.sizes_.push_back(tau - erk.reached_);
   erk.reached_ = tau;
   ++erk.steps_;
   return 0;
@@ -115,19 +158,53 @@ int Erk::after_step(realtype tau, N_Vector /*x*/, void* self) {
 
 Outcome Erk::integrate(double h, History /*history*/, std::span<const double> x_begin,
                        std::span<double> x_end) {
-  std::copy(x_begin.begin(), x_begin.end(), NV_DATA_S(x_.get()));
-  reached_ = next_ = next_before_ = 0.0;
-  steps_ = 0;
+  replaying_ = restored_ && plan_h_ == h;
   if (!(proposal_ > 0.0)) proposal_ = h;
-  do {
-    flag_ = evolve(h);
-  } while (flag_ < 0 && retry_smaller(h));
-  micro_steps_ += steps_;
+  const double first = proposal_;
+  flag_ = try_macro_step(h, x_begin);
+  if (saved_ && !replaying_ && flag_ >= 0) {
+    plan_first_ = first;
+    plan_h_ = h;
+    const bool some_rejected = plan_.size() > sizes_.size();
+    if (some_rejected) {
+      plan_accepted_sizes();
+      replaying_ = true;
+      flag_ = try_macro_step(h, x_begin);
+    }
+  }
   rhs_.rethrow();
   if (flag_ < 0) return Outcome::failed;
   proposal_ = std::max(next_, next_before_);
   std::copy_n(NV_DATA_S(x_.get()), x_end.size(), x_end.begin());
   return Outcome::ok;
+}
+
+int Erk::try_macro_step(double h, std::span<const double> x_begin) {
+  const double slack = replaying_ ? replay_slack : 1.0;
+  ERKStepSStolerances(memory_.get(), slack * rtol_, slack * atol_);
+  std::copy(x_begin.begin(), x_begin.end(), NV_DATA_S(x_.get()));
+  reached_ = next_ = next_before_ = 0.0;
+  steps_ = 0;
+  cursor_ = 0;
+  sizes_.clear();
+  if (replaying_)
+    proposal_ = plan_first_;
+  else
+    plan_.clear();
+  int flag = ARK_SUCCESS;
+  do {
+    flag = evolve(h);
+  } while (flag < 0 && retry_smaller(h));
+  micro_steps_ += steps_;
+  return flag;
+}
+
+/// Attempts were rejected: a plan of the accepted ones alone.
+void Erk::plan_accepted_sizes() {
+  plan_first_ = sizes_.front();
+  plan_.clear();
+  for (std::size_t i = 1; i < sizes_.size(); ++i) plan_.push_back(sizes_[i] / safety);
+  plan_.push_back(std::max(next_, next_before_));
 }
 
 int Erk::evolve(double h) {

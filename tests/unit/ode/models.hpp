@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "concord/errors.hpp"
-#include "subsystem/ode/ode_subsystem.hpp"
+#include "subsystem/ode_subsystem.hpp"
 
 namespace concord::testing {
 
