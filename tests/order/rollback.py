@@ -90,11 +90,16 @@ class AcceptedSteps:
 class LooseCoupling(AcceptedSteps, unittest.TestCase):
     def check_solvers(self, model, problem, solvers, *options):
         for solver in solvers:
-            with self.subTest(solver=solver):
-                results = simulate(model, "-options_file", OPTIONS / f"{solver}.opts", *LOOSE,
-                                   *RECORD, *options)
-                self.assertGreater(np.mean(results.steps["coupling_evaluations"]), 1.05)
-                self.check(results, problem, 1e-5)
+            for predictor in ("missiles", "hold"):
+                with self.subTest(solver=solver, predictor=predictor):
+                    results = simulate(model, "-options_file", OPTIONS / f"{solver}.opts", *LOOSE,
+                                       *RECORD, *options, "-cosim_predictor", predictor)
+                    evaluations = np.mean(results.steps["coupling_evaluations"])
+                    print(f"{model.stem:15} {solver:15} {predictor:9} {evaluations:.2f} "
+                          f"evaluations per step")
+                    if predictor == "hold":
+                        self.assertGreater(evaluations, 1.9)
+                    self.check(results, problem, 1e-5)
 
     def test_two_mass(self):
         self.check_solvers(TWO_MASS, MASSES, SOLVERS, "-cosim_step", 2e-3)
@@ -103,8 +108,7 @@ class LooseCoupling(AcceptedSteps, unittest.TestCase):
         self.check_solvers(LOTKA_VOLTERRA, Populations(), SOLVERS, "-cosim_step", 0.2)
 
     def test_algebraic_loop(self):
-        self.check_solvers(ALGEBRAIC_LOOP, LOOP, ("jfm", "jfm_newton_mf"), "-cosim_step", 0.05,
-                           "-cosim_predictor", "hold")
+        self.check_solvers(ALGEBRAIC_LOOP, LOOP, ("jfm", "jfm_newton_mf"), "-cosim_step", 0.05)
 
 
 class Rejections(AcceptedSteps, unittest.TestCase):
@@ -131,7 +135,7 @@ class Predictors(AcceptedSteps, unittest.TestCase):
             with self.subTest(model=model.stem):
                 good, bad = (simulate(model, "-cosim_type", "jfm", *TIGHT, *RECORD, "-cosim_step",
                                       step, "-cosim_predictor", predictor)
-                             for predictor in ("extrapolate", "hold"))
+                             for predictor in ("missiles", "hold"))
                 few, many = (np.mean(r.steps["coupling_evaluations"]) for r in (good, bad))
                 far = np.max(np.abs(good.states.values - bad.states.values)
                              / np.max(np.abs(good.states.values), axis=0))

@@ -1,0 +1,178 @@
+#include "network/network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "concord/errors.hpp"
+
+namespace concord {
+namespace {
+
+SubsystemEntry subsystem(const std::string& name, const std::vector<std::string>& inputs,
+                         const std::vector<std::string>& outputs,
+                         std::vector<Feedthrough> feedthrough, std::size_t states = 1) {
+  SubsystemEntry entry;
+  entry.description.name = name;
+  entry.location = "model.yaml:1";
+  for (const auto& input : inputs) {
+    entry.description.inputs.push_back({input, "", 0.0});
+  }
+  for (const auto& output : outputs) {
+    entry.description.outputs.push_back({output, ""});
+  }
+  for (std::size_t i = 0; i < states; ++i) {
+    entry.description.states.push_back({"x" + std::to_string(i), "", 0.0});
+  }
+  entry.description.feedthrough = std::move(feedthrough);
+  return entry;
+}
+
+/// a: y depends on u, z doesn't. b: y on v, w on nothing. c: y on both inputs.
+Model three(const std::vector<std::pair<std::string, std::string>>& wires) {
+  Model model;
+  model.subsystems = {subsystem("a", {"u"}, {"y", "z"}, {{0, 0}}),
+                      subsystem("b", {"u", "v"}, {"w", "y"}, {{1, 1}}),
+                      subsystem("c", {"p", "q"}, {"y"}, {{0, 0}, {0, 1}})};
+  for (const auto& [from, to] : wires) {
+    model.connections.push_back({from, to, "model.yaml:9"});
+  }
+  return model;
+}
+
+/// Position of an output's component in the order of execution.
+std::size_t place(const Network& network, const std::string& output) {
+  const auto& names = network.output_names();
+  const auto index =
+      static_cast<std::size_t>(std::find(names.begin(), names.end(), output) - names.begin());
+  for (std::size_t c = 0; c < network.components().size(); ++c) {
+    const auto& outputs = network.components()[c].outputs;
+    if (std::find(outputs.begin(), outputs.end(), index) != outputs.end()) {
+      return c;
+    }
+  }
+  ADD_FAILURE() << output << " is in no component";
+  return 0;
+}
+
+TEST(Network, NumbersInModelOrder) {
+  const Network network(three({}));
+  EXPECT_EQ(network.input_names(), (std::vector<std::string>{"a.u", "b.u", "b.v", "c.p", "c.q"}));
+  EXPECT_EQ(network.output_names(), (std::vector<std::string>{"a.y", "a.z", "b.w", "b.y", "c.y"}));
+  EXPECT_EQ(network.subsystem_of_input(2), 1U);
+  EXPECT_EQ(network.subsystem_of_output(4), 2U);
+  EXPECT_EQ(network.inputs_of(1).first, 1U);
+  EXPECT_EQ(network.inputs_of(1).last, 3U);
+}
+
+TEST(Network, FeedthroughOrder) {
+  // a.y -> b.v, b.y -> c.p: a.y before b.y before c.y.
+  const Network network(three({{"a.y", "b.v"}, {"b.y", "c.p"}, {"a.z", "c.q"}}));
+  EXPECT_FALSE(network.has_loops());
+  EXPECT_TRUE(network.has_feedthrough());
+  EXPECT_LT(place(network, "a.y"), place(network, "b.y"));
+  EXPECT_LT(place(network, "b.y"), place(network, "c.y"));
+  EXPECT_LT(place(network, "a.z"), place(network, "c.y"));
+}
+
+TEST(Network, ACycleOfConnectionsWithoutFeedthroughIsNoLoop) {
+  // b.w depends on no input directly.
+  const Network network(three({{"b.w", "a.u"}, {"a.y", "b.v"}, {"b.y", "b.u"}}));
+  EXPECT_FALSE(network.has_loops());
+}
+
+TEST(Network, FeedthroughOfUnconnectedInputsDoesNotCount) {
+  EXPECT_FALSE(Network(three({{"a.z", "b.u"}})).has_feedthrough());
+}
+
+TEST(Network, DescribesALoopVariableByVariable) {
+  const Network network(three({{"a.y", "b.v"}, {"b.y", "c.q"}, {"c.y", "a.u"}}));
+  ASSERT_TRUE(network.has_loops());
+  for (const auto& component : network.components()) {
+    EXPECT_EQ(component.loop, component.outputs.size() == 3);
+    if (component.loop) {
+      EXPECT_EQ(network.describe_loop(component), "a.y -> b.v -> b.y -> c.q -> c.y -> a.u -> a.y");
+    }
+  }
+}
+
+TEST(Network, AnOutputFedBackToItselfIsALoop) {
+  const Network network(three({{"c.y", "c.q"}}));
+  const auto& component = network.components()[place(network, "c.y")];
+  EXPECT_TRUE(component.loop);
+  EXPECT_EQ(network.describe_loop(component), "c.y -> c.q -> c.y");
+}
+
+TEST(Network, DescribesAShortestCycle) {
+  // a.y <-> c.y directly, and through b.y as well.
+  const Network network(three({{"a.y", "b.v"}, {"b.y", "c.q"}, {"a.y", "c.p"}, {"c.y", "a.u"}}));
+  const auto& component = network.components()[place(network, "a.y")];
+  EXPECT_EQ(component.outputs.size(), 3U);
+  EXPECT_EQ(network.describe_loop(component), "a.y -> c.p -> c.y -> a.u -> a.y");
+}
+
+void expect_error(const Model& model, const std::vector<std::string>& parts) {
+  try {
+    const Network network(model);
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    for (const auto& part : parts) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+          << part << " is not in: " << error.what();
+    }
+  }
+}
+
+TEST(Network, RefusesWhatIsWrong) {
+  expect_error(three({{"a.y", "b.v"}, {"c.y", "b.v"}}), {"model.yaml:9", "b.v", "a.y", "c.y"});
+  expect_error(three({{"a.yy", "b.v"}}), {"model.yaml:9", "yy", "'y'"});
+  expect_error(three({{"d.y", "b.v"}}), {"model.yaml:9", "d"});
+  expect_error(three({{"a.u", "b.v"}}), {"model.yaml:9", "output"});
+  expect_error(three({{"a.y", "b.w"}}), {"model.yaml:9", "input"});
+  Model hungry = three({});
+  hungry.subsystems[2].description.inputs[1].start.reset();
+  expect_error(hungry, {"model.yaml:1", "c.q", "start value"});
+}
+
+Model many(std::size_t n, std::size_t states) {
+  Model model;
+  for (std::size_t k = 0; k < n; ++k) {
+    model.subsystems.push_back(subsystem("s" + std::to_string(k), {}, {"y"}, {}, states));
+  }
+  return model;
+}
+
+TEST(Partition, BlocksInModelOrder) {
+  for (std::size_t n = 1; n <= 20; ++n) {
+    const Network network(many(n, 2));
+    for (int ranks = 1; ranks <= 7; ++ranks) {
+      const Partition partition(network, ranks);
+      ASSERT_EQ(partition.ranks().size(), n);
+      EXPECT_TRUE(std::is_sorted(partition.ranks().begin(), partition.ranks().end()));
+      EXPECT_GE(partition.rank_of(0), 0);
+      EXPECT_LT(partition.rank_of(n - 1), ranks);
+      std::size_t owned = 0, least = n, most = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const auto own = partition.subsystems_of(rank);
+        owned += own.size();
+        least = std::min(least, own.size());
+        most = std::max(most, own.size());
+        for (const std::size_t k : own) {
+          EXPECT_EQ(partition.rank_of(k), rank);
+        }
+      }
+      EXPECT_EQ(owned, n);
+      EXPECT_LE(most - least, 1U) << n << " equal subsystems on " << ranks << " ranks";
+    }
+  }
+}
+
+TEST(Partition, HeavySubsystemsGetARankOfTheirOwn) {
+  Model model = many(9, 0);
+  model.subsystems.push_back(subsystem("heavy", {}, {"y"}, {}, 90));
+  const Partition partition(Network(model), 2);
+  EXPECT_EQ(partition.subsystems_of(1), std::vector<std::size_t>{9});
+}
+
+}  // namespace
+}  // namespace concord

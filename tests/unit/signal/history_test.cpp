@@ -1,0 +1,133 @@
+#include "signal/history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace concord {
+namespace {
+
+/// 2 - t + 3 t^2 - 0.5 t^3 + 0.25 t^4, cut after `degree`, and its multiple for a second signal.
+double polynomial(double t, int degree) {
+  const double c[] = {2.0, -1.0, 3.0, -0.5, 0.25};
+  double value = 0.0;
+  for (int p = degree; p >= 0; --p) {
+    value = value * t + c[p];
+  }
+  return value;
+}
+
+double slope(double t, int degree) {
+  const double c[] = {0.0, -1.0, 6.0 * t, -1.5 * t * t, t * t * t};
+  double value = 0.0;
+  for (int p = 1; p <= degree; ++p) {
+    value += c[p];
+  }
+  return value;
+}
+
+std::vector<Sample> samples(double t, int degree) {
+  const double v = polynomial(t, degree);
+  const double d = slope(t, degree);
+  return {{v, d}, {-1.0, 0.0}, {10.0 * v, 10.0 * d}};
+}
+
+const std::vector<std::size_t> extrapolated{0, 2};
+
+/// Signals 0 and 2 from the history at tau after the newest point.
+std::vector<double> values_at(const SignalHistory& history, double tau) {
+  std::vector<Polynomial> result(3);
+  history.extrapolate(extrapolated, result);
+  EXPECT_EQ(result[1].c, Polynomial{}.c) << "a signal that was not asked for";
+  return {result[0](tau), result[2](tau)};
+}
+
+class ExtrapolationOrder : public testing::TestWithParam<int> {};
+
+TEST_P(ExtrapolationOrder, ReproducesPolynomialsOverUnequalSteps) {
+  const int k = GetParam();
+  SignalHistory history(3, k);
+  // More points than needed: the oldest must drop out.
+  for (const double t : {0.0, 0.3, 0.35, 0.9, 1.0, 1.7}) {
+    history.push(t, samples(t, k));
+  }
+  for (const double tau : {0.0, 0.1, 0.8}) {
+    const auto values = values_at(history, tau);
+    EXPECT_NEAR(values[0], polynomial(1.7 + tau, k), 1e-11);
+    EXPECT_NEAR(values[1], 10.0 * polynomial(1.7 + tau, k), 1e-10);
+  }
+}
+
+TEST_P(ExtrapolationOrder, DoesNotReproduceOneDegreeMore) {
+  const int k = GetParam();
+  SignalHistory history(3, k);
+  for (const double t : {0.0, 0.3, 0.35, 0.9, 1.0, 1.7}) {
+    history.push(t, samples(t, k + 1));
+  }
+  EXPECT_GT(std::abs(values_at(history, 0.8)[0] - polynomial(2.5, k + 1)), 1e-2);
+}
+
+TEST_P(ExtrapolationOrder, FarFromTimeZeroLosesNothing) {
+  const int k = GetParam();
+  constexpr double far = 1e5;
+  SignalHistory history(3, k);
+  for (const double t : {0.0, 0.25, 0.5, 1.0}) {
+    history.push(far + t, samples(t, k));
+  }
+  EXPECT_NEAR(values_at(history, 0.5)[0], polynomial(1.5, k), 1e-10);
+}
+
+TEST_P(ExtrapolationOrder, GrowsWithTheNumberOfPoints) {
+  const int k = GetParam();
+  SignalHistory history(3, k);
+  for (int known = 1; known <= k + 1; ++known) {
+    const double t = 0.3 * known * known;
+    const int degree = known - 1;
+    // All points so far on a polynomial of the degree that they determine.
+    history = SignalHistory(3, k);
+    for (int j = 1; j <= known; ++j) {
+      history.push(0.3 * j * j, samples(0.3 * j * j, degree));
+    }
+    EXPECT_NEAR(values_at(history, 0.2)[0], polynomial(t + 0.2, degree), 1e-10) << known;
+  }
+}
+
+TEST_P(ExtrapolationOrder, SlopeAtTheStartTakesThePlaceOfAPoint) {
+  const int k = GetParam();
+  for (int points = 1; points <= k; ++points) {
+    SignalHistory history(3, k);
+    history.push(-1.0, samples(-1.0, 0));  // the past that start() drops
+    history.start(0.0, samples(0.0, points), true);
+    double t = 0.0;
+    for (int j = 1; j < points; ++j) {
+      t = 0.2 * j * j;
+      history.push(t, samples(t, points));
+    }
+    EXPECT_EQ(history.known(), points);
+    EXPECT_NEAR(values_at(history, 0.3)[0], polynomial(t + 0.3, points), 1e-11) << points;
+  }
+}
+
+TEST_P(ExtrapolationOrder, SlopeAtTheStartIsForgottenOnceThereAreEnoughPoints) {
+  const int k = GetParam();
+  SignalHistory history(3, k), without(3, k);
+  history.start(0.0, std::vector<Sample>{{0.0, 1e6}, {0.0, 1e6}, {0.0, 1e6}}, true);
+  without.start(0.0, std::vector<Sample>(3), false);
+  for (int j = 1; j <= k; ++j) {
+    history.push(0.1 * j, samples(0.1 * j, k));
+    without.push(0.1 * j, samples(0.1 * j, k));
+  }
+  EXPECT_EQ(values_at(history, 0.1), values_at(without, 0.1));
+}
+
+TEST_P(ExtrapolationOrder, StartWithoutSlopesIsConstant) {
+  SignalHistory history(3, GetParam());
+  history.push(-1.0, samples(-1.0, 3));
+  history.start(0.0, samples(0.0, 3), false);
+  EXPECT_EQ(values_at(history, 0.7)[0], polynomial(0.0, 3));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExtrapolationOrder, testing::Values(0, 1, 2, 3));
+
+}  // namespace
+}  // namespace concord

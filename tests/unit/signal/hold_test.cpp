@@ -1,0 +1,98 @@
+#include "signal/hold.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace concord {
+namespace {
+
+constexpr Sample begin{1.5, -2.0};
+constexpr Sample end{0.25, 3.0};
+constexpr double h = 0.125;
+
+TEST(Hold, ZohIsTheEndValue) {
+  const Polynomial p = from_guess(Hold::zoh, begin, end, h, true);
+  EXPECT_EQ(p(0.0), end.value);
+  EXPECT_EQ(p(h), end.value);
+  EXPECT_EQ(p.derivative(h), 0.0);
+}
+
+TEST(Hold, FohJoinsTheValues) {
+  const Polynomial p = from_guess(Hold::foh, begin, end, h, true);
+  EXPECT_EQ(p(0.0), begin.value);
+  EXPECT_DOUBLE_EQ(p(h), end.value);
+  EXPECT_DOUBLE_EQ(p.derivative(0.3 * h), (end.value - begin.value) / h);
+}
+
+TEST(Hold, SohKeepsTheSlopeAtTheBeginning) {
+  const Polynomial p = from_guess(Hold::soh, begin, end, h, true);
+  EXPECT_EQ(p.at(0.0).value, begin.value);
+  EXPECT_EQ(p.at(0.0).derivative, begin.derivative);
+  EXPECT_DOUBLE_EQ(p(h), end.value);
+  EXPECT_EQ(p.c[3], 0.0);
+}
+
+TEST(Hold, SohWithoutSlopeIsFoh) {
+  const Polynomial p = from_guess(Hold::soh, begin, end, h, false);
+  EXPECT_EQ(p.c, from_guess(Hold::foh, begin, end, h, false).c);
+}
+
+TEST(Hold, HermiteKeepsValuesAndSlopes) {
+  const Polynomial p = from_guess(Hold::hermite, begin, end, h, true);
+  EXPECT_EQ(p.at(0.0).value, begin.value);
+  EXPECT_EQ(p.at(0.0).derivative, begin.derivative);
+  EXPECT_DOUBLE_EQ(p.at(h).value, end.value);
+  EXPECT_NEAR(p.at(h).derivative, end.derivative, 1e-13);
+}
+
+TEST(Hold, HermiteWithoutSlopeKeepsThreeConstraints) {
+  const Polynomial p = from_guess(Hold::hermite, begin, end, h, false);
+  EXPECT_EQ(p(0.0), begin.value);
+  EXPECT_DOUBLE_EQ(p(h), end.value);
+  EXPECT_NEAR(p.derivative(h), end.derivative, 1e-13);
+  EXPECT_EQ(p.c[3], 0.0);
+}
+
+/// Largest distance from the sine over a macro-step of size `size` from t = 1.
+double distance_from_sine(Hold hold, double size, bool slope_known) {
+  const Sample from{std::sin(1.0), std::cos(1.0)};
+  const Sample to{std::sin(1.0 + size), std::cos(1.0 + size)};
+  const Polynomial p = from_guess(hold, from, to, size, slope_known);
+  double largest = 0.0;
+  for (int i = 0; i <= 100; ++i) {
+    const double tau = size * i / 100.0;
+    largest = std::max(largest, std::abs(p(tau) - std::sin(1.0 + tau)));
+  }
+  return largest;
+}
+
+struct Order {
+  Hold hold;
+  bool slope_known;
+  double order;
+};
+
+class HoldOrder : public testing::TestWithParam<Order> {};
+
+TEST_P(HoldOrder, ObservedOnTheSine) {
+  const auto [hold, slope_known, order] = GetParam();
+  const double coarse = distance_from_sine(hold, 0.02, slope_known);
+  const double fine = distance_from_sine(hold, 0.01, slope_known);
+  EXPECT_NEAR(std::log2(coarse / fine), order, 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HoldOrder,
+                         testing::Values(Order{Hold::zoh, true, 1}, Order{Hold::foh, true, 2},
+                                         Order{Hold::soh, true, 3}, Order{Hold::soh, false, 2},
+                                         Order{Hold::hermite, true, 4},
+                                         Order{Hold::hermite, false, 3}));
+
+TEST(Hold, NothingIsLostFarFromTimeZero) {
+  // Coefficients are in powers of tau: a huge value with a tiny change keeps the change.
+  const Polynomial p = from_guess(Hold::hermite, {1e6, 1.0}, {1e6 + 1e-6, 1.0}, 1e-6, true);
+  EXPECT_NEAR(p.derivative(5e-7), 1.0, 1e-3);
+}
+
+}  // namespace
+}  // namespace concord

@@ -1,0 +1,141 @@
+#include "stepping/step_controller.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace concord {
+namespace {
+
+TEST(FixedSteps, TimesAreStartPlusMultiplesExactly) {
+  constexpr double start = 0.3, size = 0.1;
+  FixedSteps steps(start, 1000.3, size);
+  long n = 0;
+  double previous_end = start;
+  while (!steps.finished()) {
+    const auto [begin, end] = steps.propose();
+    ASSERT_EQ(begin, previous_end);
+    ASSERT_EQ(begin, start + static_cast<double>(n) * size);
+    steps.accepted();
+    previous_end = end;
+    ++n;
+  }
+  EXPECT_EQ(n, 10000);
+  EXPECT_EQ(previous_end, 1000.3);
+}
+
+TEST(FixedSteps, LastStepIsShortWhereTheSizeDoesNotFit) {
+  FixedSteps steps(0.0, 1.0, 0.3);
+  for (int i = 0; i < 3; ++i) {
+    steps.accepted();
+  }
+  EXPECT_EQ(steps.propose().begin, 3 * 0.3);
+  EXPECT_EQ(steps.propose().end, 1.0);
+  steps.accepted();
+  EXPECT_TRUE(steps.finished());
+}
+
+TEST(FixedSteps, SliversAreNotSteps) {
+  // 0.1 * 3 > 0.3 by rounding, and the other way round; a sliver of 1e-9 of a step.
+  for (const double stop : {0.3, 0.1 * 3, 0.3 + 1e-10, 0.3 - 1e-10}) {
+    FixedSteps steps(0.0, stop, 0.1);
+    int count = 0;
+    double end = 0.0;
+    for (; !steps.finished(); ++count) {
+      end = steps.propose().end;
+      steps.accepted();
+    }
+    EXPECT_EQ(count, 3) << stop;
+    EXPECT_EQ(end, stop);
+  }
+}
+
+TEST(FixedSteps, AStepLongerThanTheExperimentIsOneStep) {
+  FixedSteps steps(2.0, 3.0, 10.0);
+  EXPECT_EQ(steps.propose().begin, 2.0);
+  EXPECT_EQ(steps.propose().end, 3.0);
+  steps.accepted();
+  EXPECT_TRUE(steps.finished());
+}
+
+TEST(FixedSteps, ARejectedStepIsTheEnd) { EXPECT_FALSE(FixedSteps(0, 1, 0.1).rejected()); }
+
+double size_of(const StepController& steps) { return steps.propose().end - steps.propose().begin; }
+
+TEST(IterationSteps, WithoutRejectionsTimesAreMultiples) {
+  IterationSteps steps(0.0, 10.0, 0.1, 1e-6);
+  long n = 0;
+  for (; !steps.finished(); ++n) {
+    ASSERT_EQ(steps.propose().begin, static_cast<double>(n) * 0.1);
+    steps.accepted();
+  }
+  EXPECT_EQ(n, 100);
+}
+
+TEST(IterationSteps, HalfAfterRejection) {
+  IterationSteps steps(1.0, 10.0, 0.5, 1e-6);
+  steps.accepted();
+  EXPECT_TRUE(steps.rejected());
+  EXPECT_EQ(steps.propose().begin, 1.5);
+  EXPECT_EQ(steps.propose().end, 1.75);
+  EXPECT_TRUE(steps.rejected());
+  EXPECT_EQ(steps.propose().begin, 1.5);
+  EXPECT_EQ(steps.propose().end, 1.625);
+}
+
+TEST(IterationSteps, GrowsByThirtyPercentUpToTheLargest) {
+  IterationSteps steps(0.0, 100.0, 1.0, 1e-6);
+  steps.rejected();
+  steps.rejected();
+  double expected = 0.25;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_NEAR(size_of(steps), expected, 1e-14) << i;
+    const double end = steps.propose().end;
+    steps.accepted();
+    EXPECT_EQ(steps.propose().begin, end) << "steps join exactly";
+    expected = std::min(1.0, 1.3 * expected);
+  }
+  EXPECT_EQ(expected, 1.0);
+}
+
+TEST(IterationSteps, LastStepHitsTheStopExactly) {
+  IterationSteps steps(0.0, 1.0, 0.3, 1e-9);
+  steps.rejected();
+  double end = 0.0;
+  for (int i = 0; !steps.finished(); ++i) {
+    ASSERT_LT(i, 100);
+    const auto step = steps.propose();
+    EXPECT_GT(step.end, step.begin);
+    EXPECT_LE(step.end, 1.0);
+    end = step.end;
+    steps.accepted();
+  }
+  EXPECT_EQ(end, 1.0);
+}
+
+TEST(IterationSteps, SliversAreNotSteps) {
+  IterationSteps steps(0.0, 0.3 + 1e-10, 0.1, 1e-9);
+  int count = 0;
+  for (; !steps.finished(); ++count) {
+    steps.accepted();
+  }
+  EXPECT_EQ(count, 3);
+}
+
+TEST(IterationSteps, ARejectedLastStepIsHalvedFromWhatWasTried) {
+  IterationSteps steps(0.0, 1.0, 0.8, 1e-9);
+  steps.accepted();
+  EXPECT_EQ(steps.propose().end, 1.0);  // 0.2 instead of 0.8
+  EXPECT_TRUE(steps.rejected());
+  EXPECT_NEAR(size_of(steps), 0.1, 1e-15);
+}
+
+TEST(IterationSteps, GivesUpBelowTheSmallest) {
+  IterationSteps steps(0.0, 1.0, 0.1, 0.02);
+  EXPECT_TRUE(steps.rejected());   // 0.05
+  EXPECT_TRUE(steps.rejected());   // 0.025
+  EXPECT_FALSE(steps.rejected());  // 0.0125
+}
+
+}  // namespace
+}  // namespace concord
