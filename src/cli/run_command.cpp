@@ -192,7 +192,7 @@ class Run {
     if (summary_.at_noise > 0) {
       std::printf(
           "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "
-          "integrators' noise: tighten -subsystem_rtol\n",
+          "noise of integrators and rounding\n",
           static_cast<long long>(summary_.at_noise));
     }
     std::printf("  wall time             %.3f s on %d rank%s\n", wall, size_of(PETSC_COMM_WORLD),
