@@ -81,6 +81,9 @@ class Run {
     } catch (const SimulationError&) {
       recorder_->close(RunStatus::failed);
       throw;
+    } catch (const PetscFailure& failure) {
+      recorder_->close(RunStatus::failed);
+      throw SimulationError(with_remedy(failure));
     }
     const bool completed = stepper_->finished();
     recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
@@ -96,6 +99,10 @@ class Run {
     int size = 1;
     MPI_Comm_size(comm, &size);
     return size;
+  }
+
+  static std::string with_remedy(const PetscFailure& failure) {
+    return std::string(failure.what()) + "; look at the -snes_, -ksp_ and -pc_ options";
   }
 
   /// PETSc refuses options it cannot use (an unknown -snes_type) while objects are made.
@@ -185,7 +192,7 @@ class Run {
     if (summary_.at_noise > 0) {
       std::printf(
           "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "
-          "integrators' noise: tighten -subsystem_rtol\n",
+          "noise of integrators and rounding\n",
           static_cast<long long>(summary_.at_noise));
     }
     std::printf("  wall time             %.3f s on %d rank%s\n", wall, size_of(PETSC_COMM_WORLD),

@@ -25,7 +25,7 @@ constexpr double integrator_noise = 10.0;
 /// A kept Jacobian that needs more Newton iterations than this is computed afresh.
 constexpr PetscInt patience = 3;
 
-/// Growth of the residual norm after which a solve counts as diverged.
+/// Growth of the scaled residual norm, from one or more, after which a solve counts as diverged.
 constexpr double diverged_factor = 1e6;
 
 /// What is not a number counts as infinite.
@@ -393,7 +393,7 @@ PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, Pe
     *reason = SNES_CONVERGED_SNORM_RELATIVE;
   } else if (it == 0) {
     coupling.first_norm_ = fnorm;
-  } else if (fnorm > diverged_factor * coupling.first_norm_) {
+  } else if (fnorm > diverged_factor * std::max(1.0, coupling.first_norm_)) {
     *reason = SNES_DIVERGED_DTOL;
   }
   return 0;

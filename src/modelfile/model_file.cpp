@@ -1,5 +1,6 @@
 #include "modelfile/model_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -47,6 +48,14 @@ NodeReader required(const NodeReader& node, const Fields& fields, const char* ke
     node.fail("lacks '" + std::string(key) + "'; add " + remedy);
   }
   return *found;
+}
+
+std::string read_line(const NodeReader& node) {
+  std::string text = node.text();
+  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; })) {
+    node.fail("must be one line of text, not " + in_quotes(text));
+  }
+  return text;
 }
 
 void read_experiment(const NodeReader& node, Model& model) {
@@ -156,7 +165,7 @@ Model read_model_file(const std::filesystem::path& path) {
   const Fields fields =
       root.fields_among({"name", "experiment", "subsystems", "connections", "constraints"});
   const auto name = find_field(fields, "name");
-  model.name = name ? name->text() : path.stem().string();
+  model.name = name ? read_line(*name) : path.stem().string();
   read_experiment(required(root, fields, "experiment", "experiment: {start: 0.0, stop: 1.0}"),
                   model);
   read_subsystems(required(root, fields, "subsystems", "subsystems: with one entry each"),

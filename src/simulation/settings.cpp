@@ -214,11 +214,12 @@ RecordSettings read_record(const Model& model) {
 
 std::string shown(const Location& location) { return location.empty() ? "" : location + ": "; }
 
-/// Times that are nearer to each other than some spacings of floating-point numbers are one time.
+/// Times that are nearer to each other than some spacings of floating-point numbers are one time;
+/// holds divide by the cube of the macro-step.
 double shortest_step(const Settings& settings) {
-  using Limits = std::numeric_limits<double>;
+  constexpr double least = 1e-60;
   const double largest = std::max(std::abs(settings.start), std::abs(settings.stop));
-  return 16.0 * std::max(Limits::epsilon() * largest, Limits::min());
+  return std::max(16.0 * std::numeric_limits<double>::epsilon() * largest, least);
 }
 
 [[noreturn]] void refuse_times(const Model& model, const Settings& settings,

@@ -1,2 +1,149 @@
-from harness import main
-main()
+#!/usr/bin/python3
+"""Runs that are stopped: by a time limit and by signals, exit code 3; by SIGKILL, a file that opens."""
+import signal
+import subprocess
+import time
+
+from harness import PAIR, case, changed, main
+
+# Hours, if nobody stops it.
+ENDLESS = ("run", "model.yaml", "-cosim_step", "1e-7")
+
+
+def ranks_of(process):
+    """Process ids of the program itself, below mpirun."""
+    found = subprocess.run(["pgrep", "-s", str(process.pid), "-x", "concord"], text=True,
+                           capture_output=True, check=False).stdout.split()
+    return [int(pid) for pid in found]
+
+
+def begin(bench, ranks, *options):
+    """A run that is at work: the results file is there, and some macro-steps are done."""
+    bench.write("model.yaml", PAIR)
+    process = bench.start(*ENDLESS, *options, ranks=ranks)
+    deadline = time.monotonic() + 20
+    while not (bench.folder / "model.h5").exists():
+        assert time.monotonic() < deadline and process.poll() is None, "the run does not begin"
+        time.sleep(0.02)
+    time.sleep(0.5)
+    return process
+
+
+def interrupted(bench, ended, code=3):
+    """Exit code, and a file with what was done."""
+    ended.clean()
+    ended.require(ended.code == code, f"exit code {ended.code} instead of {code}")
+    ended.require("concord: error" not in ended.err, "an error was printed")
+    status, times = bench.record()
+    ended.require(status == "interrupted", f"status {status}")
+    ended.require(len(times) > 2 and times[-1] < 1, f"{len(times)} rows")
+    if code == 3:
+        ended.require("stopped early" in ended.out, "the summary does not say so")
+
+
+def stopped(name, number, ranks, to_all=False):
+    """Registers a case: the signal goes to one rank (or all of them)."""
+    def run(bench):
+        process = begin(bench, ranks)
+        pids = ranks_of(process)
+        assert len(pids) == ranks, f"{len(pids)} processes"
+        for pid in pids if to_all else pids[-1:]:
+            subprocess.run(["kill", f"-{int(number)}", str(pid)], check=True)
+        interrupted(bench, bench.end(process))
+    run.__name__ = name
+    case(run)
+
+
+stopped("sigterm", signal.SIGTERM, 1)
+stopped("sigusr1", signal.SIGUSR1, 1)
+stopped("sigterm_to_last_rank", signal.SIGTERM, 3)
+stopped("sigusr1_to_all_ranks", signal.SIGUSR1, 3, to_all=True)
+
+
+@case
+def sigusr1_to_mpirun(bench):
+    """mpirun passes SIGUSR1 on: what batch systems send before their time limit."""
+    process = begin(bench, 3)
+    process.send_signal(signal.SIGUSR1)
+    interrupted(bench, bench.end(process))
+
+
+@case
+def sigterm_to_mpirun(bench):
+    """mpirun ends the ranks itself, and gives them a moment: the record is complete."""
+    process = begin(bench, 3)
+    process.send_signal(signal.SIGTERM)
+    ended = bench.end(process)
+    ended.clean()
+    status, times = bench.record()
+    ended.require(status in ("interrupted", "running"), f"status {status}")
+    ended.require(ended.code != 0, "exit code 0")
+    ended.require(times is not None, "no times")
+
+
+@case
+def signal_twice(bench):
+    """An impatient user."""
+    process = begin(bench, 1)
+    for _ in range(5):
+        process.send_signal(signal.SIGTERM)
+    interrupted(bench, bench.end(process))
+
+
+def killed(name, ranks, seconds):
+    """Registers a case: all ranks are killed; everything up to the last flush is there."""
+    def run(bench):
+        process = begin(bench, ranks)
+        time.sleep(seconds)
+        for pid in ranks_of(process):
+            subprocess.run(["kill", "-9", str(pid)], check=False)
+        bench.end(process)
+        status, times = bench.record()
+        assert status == "running", f"status {status}"
+        assert seconds < 10 or len(times) > 100, f"{len(times)} rows"
+    run.__name__ = name
+    case(run)
+
+
+killed("sigkill_at_once", 1, 0)
+killed("sigkill_after_flush", 1, 11)
+killed("sigkill_on_three_ranks", 3, 0)
+
+
+@case
+def time_limit(bench):
+    """-cosim_time_limit, alone and on three ranks."""
+    bench.write("model.yaml", PAIR)
+    for ranks in (1, 3):
+        interrupted(bench, bench.run(*ENDLESS, "-cosim_time_limit", "0.3", ranks=ranks))
+
+
+@case
+def time_limit_at_once(bench):
+    """The first communication point is always reached."""
+    bench.write("model.yaml", PAIR)
+    ended = bench.run(*ENDLESS, "-cosim_time_limit", "1e-12")
+    ended.require(ended.code == 3, f"exit code {ended.code}")
+    assert len(bench.record()[1]) == 2
+
+
+@case
+def time_limit_with_rows_pending(bench):
+    """The last communication point is recorded though it is not the n-th."""
+    bench.write("model.yaml", PAIR)
+    ended = bench.run(*ENDLESS, "-cosim_time_limit", "1e-12", "-cosim_record_every", "1000")
+    ended.require(ended.code == 3, f"exit code {ended.code}")
+    assert list(bench.record()[1]) == [0, 1e-7]
+
+
+@case
+def signal_when_failing(bench):
+    """Rows that are not written yet when the run fails get into the file."""
+    bench.write("model.yaml", changed(("{x: f - k*x}", "{x: x*x}")))
+    bench.run("run", "model.yaml", "-cosim_stop", "2", "-cosim_step", "0.03",
+              "-cosim_record_every", "1000").fails(1, "'left'", "t = 0.99")
+    assert abs(bench.record()[1][-1] - 0.99) < 1e-9
+
+
+if __name__ == "__main__":
+    main()

@@ -1,2 +1,152 @@
-from harness import main
-main()
+#!/usr/bin/python3
+"""Models that are unusual and right: they must run."""
+import h5py
+import numpy as np
+from harness import PAIR, case, changed, main
+
+BOTH = (1, 3)
+METHODS = ("jfm", "ifosmondi", "kuebler_schiehlen", "jacobi", "monolithic")
+
+HEAD = "name: unusual\nexperiment: {start: 0, stop: 1}\nsubsystems:\n"
+
+
+def runs(name, text, *options, ranks=BOTH, steps=None, methods=("jfm",), check=None):
+    """Registers a case: the model runs to its end with each method; `check` looks at the record."""
+    def run(bench):
+        bench.write("model.yaml", text)
+        bench.run("check", "model.yaml").succeeds()
+        for method in methods:
+            for count in ranks:
+                ended = bench.run("run", "model.yaml", "-cosim_type", method, *options,
+                                  ranks=count).succeeds()
+                status, time = bench.record()
+                ended.require(status == "completed", f"status {status}")
+                ended.require(steps is None or len(time) == steps + 1, f"{len(time)} rows")
+                if check is not None:
+                    with h5py.File(bench.folder / "model.h5", "r") as file:
+                        check(file)
+    run.__name__ = name
+    case(run)
+
+
+def subsystem(name, **parts):
+    """YAML of a subsystem of equations."""
+    lines = "".join(f"      {key}: {value}\n" for key, value in parts.items())
+    return f"  {name}:\n    equations:\n{lines}"
+
+
+def connected(*connections):
+    """YAML of the connections."""
+    return "connections:\n" + "".join(f"  - {line}\n" for line in connections)
+
+
+CLOCK = subsystem("clock", outputs="{y: sin(t)}")
+DECAY = subsystem("decay", states="{x: 1}", derivatives="{x: -x}", outputs="{y: x}")
+
+
+def final(name, value, tolerance=1e-5):
+    """A check: the output at the end."""
+    def check(file):
+        column = [n.decode() for n in file["outputs/names"][:]].index(name)
+        found = file["outputs/values"][-1, column]
+        assert abs(found - value) <= tolerance, f"{name} ends at {found} instead of {value}"
+    return check
+
+
+runs("one_subsystem", HEAD + DECAY, methods=METHODS, check=final("decay.y", np.exp(-1)))
+runs("no_connections", HEAD + DECAY + CLOCK, methods=METHODS, check=final("clock.y", np.sin(1)))
+runs("empty_connections", HEAD + DECAY + "connections:\n")
+runs("subsystem_of_nothing", HEAD + "  nothing:\n    equations: {}\n" + DECAY, methods=METHODS)
+runs("only_nothing", HEAD + "  nothing:\n    equations: {}\n", methods=METHODS)
+runs("no_states", HEAD + CLOCK + subsystem("double", inputs="{u: 0}", outputs="{y: 2*u}") +
+     connected("clock.y -> double.u"), methods=METHODS)
+runs("no_outputs", HEAD + CLOCK + subsystem("sink", inputs="{u: 0}", states="{x: 0}",
+                                            derivatives="{x: u}") + connected("clock.y -> sink.u"),
+     methods=METHODS)
+runs("no_inputs", HEAD + DECAY + DECAY.replace("decay", "other"), methods=METHODS)
+runs("self_connection", HEAD + subsystem("self", inputs="{u: 0}", states="{x: 1}",
+                                         derivatives="{x: -u}", outputs="{y: x}") +
+     connected("self.y -> self.u"), methods=("jfm", "ifosmondi", "monolithic"),
+     check=final("self.y", np.exp(-1)))
+runs("self_connection_with_loop", HEAD + subsystem("self", inputs="{u: 0}", outputs="{y: 2 - 3*u}")
+     + connected("self.y -> self.u"), methods=("jfm", "monolithic"), check=final("self.y", 0.5))
+runs("one_output_to_many_inputs", HEAD + CLOCK + "".join(
+    subsystem(f"s{i}", inputs="{u: 0, w: 0}", states="{x: 0}", derivatives="{x: u + w - x}",
+              outputs="{y: x}") for i in range(40)) + connected(
+    *(f"clock.y -> s{i}.{u}" for i in range(40) for u in "uw")))
+runs("capitals_and_underscores", HEAD + subsystem("_A", states="{X_: 1, x_: 2}",
+                                                  derivatives="{X_: -x_, x_: X_}",
+                                                  outputs="{_1: X_}"), "-subsystem__A_rtol", "1e-6")
+runs("name_inside_a_name", HEAD + DECAY + DECAY.replace("decay", "decay_b"),
+     "-subsystem_decay_b_rtol", "1e-6", "-subsystem_decay_atol", "1e-6")
+runs("subsystem_named_like_an_option", HEAD + DECAY.replace("decay", "rtol"),
+     "-subsystem_rtol_rtol", "1e-6", "-subsystem_rtol", "1e-5")
+runs("long_names", HEAD + DECAY.replace("decay", "d" * 900).replace("{y:", "{" + "y" * 900 + ":"))
+runs("name_of_a_model_with_everything", HEAD.replace("unusual", r'"ü \" / %s $HOME"') + DECAY)
+runs("zeros", HEAD + DECAY.replace("{x: 1}", "{x: 0}"), methods=METHODS)
+runs("huge_numbers", changed(("{x: 1}", "{x: 1e150}"), ("{v: 0}", "{v: 1e150}")), methods=METHODS,
+     ranks=(1,))
+runs("tiny_numbers", changed(("{x: 1}", "{x: 1e-300}")), methods=METHODS, ranks=(1,))
+
+# --- times ---
+runs("step_larger_than_experiment", PAIR, "-cosim_step", "100", steps=1, methods=METHODS)
+runs("step_does_not_divide", PAIR, "-cosim_step", "0.3", steps=4, methods=METHODS, ranks=(1,))
+runs("experiment_of_a_nanosecond", changed(("stop: 1", "stop: 1e-9")), steps=1000, methods=METHODS,
+     ranks=(1,))
+runs("experiment_of_almost_nothing", changed(("stop: 1", "stop: 1e-50")), steps=1000)
+runs("start_at_1e9", changed(("start: 0, stop: 1", "start: 1e9, stop: 1000000001")), steps=1000,
+     methods=METHODS, ranks=(1,))
+runs("start_near_resolution", changed(("start: 0, stop: 1", "start: 1e9, stop: 1000000000.0001")),
+     methods=METHODS, ranks=(1,))
+runs("negative_start", changed(("start: 0, stop: 1", "start: -3, stop: -1")), steps=1000,
+     methods=METHODS)
+runs("through_zero", changed(("start: 0, stop: 1", "start: -1, stop: 1")), steps=1000)
+runs("very_long_experiment", changed(("stop: 1", "stop: 1e9")), "-cosim_step", "1e7",
+     "-cosim_type", "jacobi", "-subsystem_integrator", "cvode_bdf", steps=100, ranks=(1,))
+
+# --- records ---
+runs("record_nothing", PAIR, "-cosim_record", "none", steps=1000)
+runs("record_pattern_of_nothing", PAIR, "-cosim_record_variables", "zzz*", steps=1000)
+runs("record_more_steps_than_there_are", PAIR, "-cosim_record_every", "1000000", steps=1)
+
+
+@case
+def thousand_subsystems(bench):
+    """A ring; its options are looked through quickly, too."""
+    text = HEAD + "".join(
+        subsystem(f"s{i}", inputs="{u: 0}", states="{x: 1}", derivatives="{x: u - x}",
+                  outputs="{y: x}") for i in range(1000)) + connected(
+        *(f"s{i}.y -> s{(i + 1) % 1000}.u" for i in range(1000)))
+    bench.write("model.yaml", text)
+    for count in BOTH:
+        bench.run("run", "model.yaml", "-cosim_step", "0.1", "-subsystem_s999_rtol", "1e-6",
+                  ranks=count, seconds=60).succeeds()
+        assert bench.record()[0] == "completed"
+    bench.run("run", "model.yaml", "-subsystem_s9999_rtol", "1").fails(2, "-subsystem_s999_rtol",
+                                                                       "1000 in all")
+
+
+@case
+def more_ranks_than_subsystems(bench):
+    """Ranks without subsystems take part in everything."""
+    bench.write("model.yaml", PAIR)
+    for method in METHODS:
+        bench.run("run", "model.yaml", "-cosim_type", method, "-cosim_step", "0.1",
+                  ranks=5).succeeds()
+        assert bench.record()[0] == "completed"
+
+
+@case
+def output_goes_nowhere(bench):
+    """Without stdout and stderr, nothing is written into the results instead."""
+    bench.write("model.yaml", PAIR)
+    import subprocess  # pylint: disable=import-outside-toplevel
+    command = " ".join(bench.command("run", "model.yaml", "-cosim_monitor"))
+    code = subprocess.run(["sh", "-c", f"exec {command} <&- >&- 2>&-"], cwd=bench.folder,
+                          check=False, timeout=20).returncode
+    assert code == 0, f"exit code {code}"
+    assert bench.record()[0] == "completed"
+
+
+if __name__ == "__main__":
+    main()

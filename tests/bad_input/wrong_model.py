@@ -31,6 +31,8 @@ refused("unknown_key", changed(("outputs:", "ouputs:")), "model.yaml:10: unknown
         "did you mean 'outputs'?", ranks=BOTH)
 refused("key_twice", changed(("      outputs:", "      states: {z: 1}\n      outputs:")),
         "model.yaml:10: 'states' is there twice")
+refused("name_of_two_lines", changed(("name: pair", r'name: "a\nb\0"')), "model.yaml:1:", "one line",
+        "'a b '")
 refused("no_experiment", changed(("experiment: {start: 0, stop: 1}\n", "")),
         "model.yaml:1: the model file lacks 'experiment'", "add experiment")
 refused("no_stop", changed((", stop: 1", "")), "model.yaml:2:", "lacks 'stop'")
