@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "coupling/linear_solver_defaults.hpp"
+#include "coupling/solver_limits.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 #include "support/options.hpp"
@@ -86,6 +87,7 @@ void ImplicitCoupling::create_snes(const Method& method) {
   }
   choose_linear_solver();
   petsc(SNESSetFromOptions(snes_));
+  refuse_defective_solvers(snes_);
 }
 
 /// Matrix-free Newton gets GMRES, else the solver is direct.
