@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "coupling/linear_solver_defaults.hpp"
+#include "coupling/solver_limits.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 #include "support/options.hpp"
@@ -87,6 +88,7 @@ void ImplicitCoupling::create_snes(const Method& method) {
   }
   choose_linear_solver();
   petsc(SNESSetFromOptions(snes_));
+  refuse_defective_solvers(snes_);
   SNESType type = nullptr;
   petsc(SNESGetType(snes_, &type));
   quasi_newton_ = std::string(type) == SNESQN;
