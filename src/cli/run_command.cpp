@@ -55,7 +55,7 @@ class Run {
       : model_(std::move(model)),
         settings_(read_settings(model_)),
         network_(model_),
-        share_(network_, size_of(PETSC_COMM_WORLD)),
+        share_(shared_out()),
         whole_(network_, 1),
         replicated_(settings_.method.solve == Solve::monolithic) {
     together(PETSC_COMM_WORLD, [&] {
@@ -99,6 +99,15 @@ class Run {
     int size = 1;
     MPI_Comm_size(comm, &size);
     return size;
+  }
+
+  /// Groups of a hierarchical schedule stay together.
+  Partition shared_out() const {
+    const int ranks = size_of(PETSC_COMM_WORLD);
+    return settings_.method.schedule == Schedule::hierarchical
+               ? Partition(settings_.method.groups, schedule_problem(model_, network_).effort,
+                           ranks)
+               : Partition(network_, ranks);
   }
 
   static std::string with_remedy(const PetscFailure& failure) {
@@ -173,6 +182,9 @@ class Run {
       std::printf("method %s: macro-step %g s, coupling rtol %g, atol %g, max_it %d\n",
                   settings_.method.type.c_str(), settings_.step, settings_.method.rtol,
                   settings_.method.atol, settings_.method.max_it);
+      if (!settings_.method.groups.empty()) {
+        std::printf("schedule %s\n", written(settings_.method.groups, model_).c_str());
+      }
     }
     stepper_->coupling().view();
   }

@@ -11,6 +11,7 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
       knows_slopes_(order_ > 0 && everyone(&Capabilities::output_derivatives)),
       repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
       consistent_(subsystems),
+      stages_(subsystems, method.groups),
       history_(subsystems.n_inputs(), method.hold_order) {}
 
 /// The same answer on every rank. Collective.
@@ -42,23 +43,46 @@ void ExplicitCoupling::hold(const CommunicationPoint& point,
 
 /// One integration of every subsystem with the inputs in trial.polynomials.
 Outcome ExplicitCoupling::advance(const MacroStep& step, Trial& trial) {
-  Outcome outcome = subsystems_.advance(subsystems_.all(), step, trial.polynomials,
-                                        InputContinuity::broken, Wanted::values, trial.outputs);
-  subsystems_.exchange(trial.outputs, trial.inputs);
-  if (makes_consistent_) {
-    CommunicationPointEvaluation evaluation(subsystems_);
-    const Outcome consistency =
-        consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);
-    outcome = outcome == Outcome::ok ? consistency : outcome;
+  return put_out(subsystems_.advance(subsystems_.all(), step, trial.polynomials,
+                                     InputContinuity::broken, Wanted::values, trial.outputs),
+                 trial);
+}
+
+/// The same, but what is known by then takes the place of what was extrapolated.
+Outcome ExplicitCoupling::advance_in_stages(const MacroStep& step, Trial& trial) {
+  Outcome outcome = Outcome::ok;
+  for (std::size_t s = 0; s < stages_.count() && outcome == Outcome::ok; ++s) {
+    if (s > 0) {
+      subsystems_.exchange(trial.outputs, trial.inputs);
+      history_.interpolate(step.size(), stages_.known_inputs(s), trial.inputs, trial.polynomials);
+    }
+    outcome = subsystems_.advance(stages_.members(s), step, trial.polynomials,
+                                  InputContinuity::broken, Wanted::values, trial.outputs);
+    if (stages_.count() > 1) {
+      outcome =
+          static_cast<Outcome>(agree_on_largest(subsystems_.comm(), static_cast<int>(outcome)));
+    }
   }
-  return outcome;
+  return put_out(outcome, trial);
+}
+
+/// The inputs at the end of the macro-step.
+Outcome ExplicitCoupling::put_out(Outcome outcome, Trial& trial) {
+  subsystems_.exchange(trial.outputs, trial.inputs);
+  if (!makes_consistent_) {
+    return outcome;
+  }
+  CommunicationPointEvaluation evaluation(subsystems_);
+  const Outcome consistency =
+      consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);
+  return outcome == Outcome::ok ? consistency : outcome;
 }
 
 /// The first macro-step twice: the first time to learn where the inputs end.
 Outcome ExplicitCoupling::advance_first(const MacroStep& step, const CommunicationPoint& point,
                                         Trial& trial) {
   subsystems_.save();
-  const Outcome outcome = advance(step, trial);
+  const Outcome outcome = advance_in_stages(step, trial);
   subsystems_.restore();
   for (const std::size_t i : subsystems_.connected_inputs()) {
     trial.polynomials[i] =
@@ -72,7 +96,8 @@ CouplingReport ExplicitCoupling::solve(const MacroStep& step, const Communicatio
                                        Trial& trial) {
   const bool twice = repeats_first_ && point.last_step == 0.0;
   hold(point, trial.polynomials);
-  const Outcome outcome = twice ? advance_first(step, point, trial) : advance(step, trial);
+  const Outcome outcome =
+      twice ? advance_first(step, point, trial) : advance_in_stages(step, trial);
   const double h = step.size();
   for (const std::size_t i : subsystems_.connected_inputs()) {
     trial.inputs[i].derivative = order_ > 0 ? trial.polynomials[i].derivative(h) : 0.0;
@@ -85,9 +110,7 @@ CouplingReport ExplicitCoupling::solve(const MacroStep& step, const Communicatio
 }
 
 void ExplicitCoupling::commit(const CommunicationPoint& point) {
-  if (order_ > 0) {
-    history_.push(point.time, point.inputs);
-  }
+  history_.push(point.time, point.inputs);
 }
 
 std::string ExplicitCoupling::explain(const CouplingReport& /*report*/) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coupling/stages.hpp"
 #include "coupling/start.hpp"
 #include "signal/history.hpp"
 
@@ -10,6 +11,9 @@ namespace concord {
 /// Order k + 1 for hold order k (Moshagen; Arnold 2012). Outputs with direct feedthrough come from
 /// the held inputs, as from a black box, unless method.consistent_outputs asks for them to be
 /// evaluated again.
+///
+/// In sequence, a subsystem interpolates what earlier members of its group have put out on this
+/// macro-step (Gauss-Seidel), through the last points and the new one; the rest it extrapolates.
 ///
 /// The order needs a good beginning: slopes at t_0 where every subsystem gives them, and for k = 3
 /// a first macro-step that is repeated with its own end values, where every subsystem rolls back.
@@ -25,6 +29,8 @@ class ExplicitCoupling : public Coupling {
  private:
   void hold(const CommunicationPoint& point, std::vector<Polynomial>& polynomials) const;
   Outcome advance(const MacroStep& step, Trial& trial);
+  Outcome advance_in_stages(const MacroStep& step, Trial& trial);
+  Outcome put_out(Outcome outcome, Trial& trial);
   Outcome advance_first(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   bool everyone(bool Capabilities::*capability) const;
 
@@ -33,6 +39,7 @@ class ExplicitCoupling : public Coupling {
   bool makes_consistent_;
   bool knows_slopes_, repeats_first_;
   ConsistentInputs consistent_;
+  Stages stages_;
   SignalHistory history_;
 };
 

@@ -14,6 +14,11 @@ Method preset(std::string type, Hold hold, Solve solve, std::string snes_type = 
   return method;
 }
 
+Method in_schedule(Schedule schedule, Method method) {
+  method.schedule = schedule;
+  return method;
+}
+
 }  // namespace
 
 const std::vector<Method>& method_presets() {
@@ -22,6 +27,8 @@ const std::vector<Method>& method_presets() {
       preset("missiles", Hold::hermite, Solve::missiles),
       preset("ifosmondi", Hold::hermite, Solve::snes, "nrichardson", Predictor::hold),
       preset("jacobi", Hold::zoh, Solve::none),
+      in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),
+      in_schedule(Schedule::hierarchical, preset("hierarchical", Hold::zoh, Solve::none)),
       preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
       preset("monolithic", Hold::hermite, Solve::monolithic),
   };
@@ -43,6 +50,11 @@ std::optional<std::string> contradiction(const Method& method) {
            "hold "
            "out, or use -cosim_solve snes";
   }
+  if (method.schedule != Schedule::parallel && method.solve != Solve::none) {
+    return "-cosim_schedule sequential and hierarchical run with -cosim_solve none; the other "
+           "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
+           "parallel";
+  }
   return std::nullopt;
 }
 
@@ -59,7 +71,8 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     const bool iterative = method.solve == Solve::snes;
     const bool in_hermite = iterative && method.hold == Hold::hermite;
     const bool polynomials =
-        method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0);
+        method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0 ||
+                                              method.schedule != Schedule::parallel);
     const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
     if (in_hermite) {
       lacks(true, has.rollback || estimates, "rollback and no states with linearization either");

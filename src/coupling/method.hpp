@@ -5,11 +5,12 @@
 
 #include "coupling/estimator_settings.hpp"
 #include "network/network.hpp"
+#include "network/schedule.hpp"
 #include "signal/hold.hpp"
 
 namespace concord {
 
-enum class Schedule { parallel };
+enum class Schedule { parallel, sequential, hierarchical };
 enum class Solve { snes, missiles, none, monolithic };
 enum class Predictor { missiles, extrapolate, hold };
 
@@ -17,6 +18,7 @@ enum class Predictor { missiles, extrapolate, hold };
 struct Method {
   std::string type;  ///< the preset it started from
   Schedule schedule = Schedule::parallel;
+  Groups groups;  ///< of the schedule; empty: parallel
   Hold hold = Hold::hermite;
   int hold_order = 0;
   Solve solve = Solve::snes;

@@ -19,6 +19,7 @@ struct SubsystemEntry {
   SubsystemDescription description;
   std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
   Location location;
+  double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
 };
 
 /// "from" and "to" are "subsystem.variable".
@@ -44,6 +45,12 @@ struct ConstraintEntry {
   Location location;
 };
 
+/// A subsystem's name in the schedule.
+struct ScheduledName {
+  std::string name;
+  Location location;
+};
+
 /// What is simulated, as written by the user: names not yet resolved.
 struct Model {
   std::string name;
@@ -54,6 +61,9 @@ struct Model {
   std::vector<SubsystemEntry> subsystems;
   std::vector<ConnectionEntry> connections;
   std::vector<ConstraintEntry> constraints;
+  std::vector<std::vector<ScheduledName>> groups;  ///< `schedule: {groups: ...}`; may be empty
+  Location groups_location;
+  std::vector<double> events;  ///< s, ascending: times at which something jumps
 };
 
 }  // namespace concord

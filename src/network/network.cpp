@@ -252,6 +252,28 @@ Partition::Partition(const Network& network, int ranks) : rank_of_(network.n_sub
   }
 }
 
+Partition::Partition(const std::vector<std::vector<std::size_t>>& groups,
+                     const std::vector<double>& effort, int ranks)
+    : rank_of_(effort.size()) {
+  std::vector<std::pair<double, std::size_t>> longest_first;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    double sum = 0.0;
+    for (const std::size_t k : groups[g]) {
+      sum += effort[k];
+    }
+    longest_first.push_back({-sum, g});
+  }
+  std::sort(longest_first.begin(), longest_first.end());
+  std::vector<double> work(static_cast<std::size_t>(ranks), 0.0);
+  for (const auto& [negative_effort, g] : longest_first) {
+    const auto least = std::min_element(work.begin(), work.end());
+    *least -= negative_effort;
+    for (const std::size_t k : groups[g]) {
+      rank_of_[k] = static_cast<int>(least - work.begin());
+    }
+  }
+}
+
 std::vector<std::size_t> Partition::subsystems_of(int rank) const {
   std::vector<std::size_t> own;
   for (std::size_t k = 0; k < rank_of_.size(); ++k) {

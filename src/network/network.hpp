@@ -86,6 +86,11 @@ class Network {
 class Partition {
  public:
   Partition(const Network& network, int ranks);
+
+  /// Whole groups that run in parallel, the longest first to the rank with the least work.
+  Partition(const std::vector<std::vector<std::size_t>>& groups, const std::vector<double>& effort,
+            int ranks);
+
   int rank_of(std::size_t subsystem) const { return rank_of_[subsystem]; }
   std::vector<std::size_t> subsystems_of(int rank) const;
   const std::vector<int>& ranks() const { return rank_of_; }

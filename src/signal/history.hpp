@@ -32,6 +32,10 @@ class SignalHistory {
   /// slope of the first.
   void extrapolate(std::span<const std::size_t> signals, std::span<Polynomial> result) const;
 
+  /// Through the newest max(1, order) known points, at most three, and the new values at tau = h.
+  void interpolate(double h, std::span<const std::size_t> signals, std::span<const Sample> ends,
+                   std::span<Polynomial> result) const;
+
  private:
   std::size_t slot(int age) const {
     return static_cast<std::size_t>((newest_ + max_order + 1 - age) % (max_order + 1));
@@ -39,6 +43,9 @@ class SignalHistory {
 
   using Basis = std::array<Polynomial, max_order + 1>;
   Basis lagrange(int points) const;
+  void through_newest(int points, std::span<const std::size_t> signals,
+                      std::span<Polynomial> result) const;
+  Polynomial product(int points) const;
   void add_start_slope(int points, std::span<const std::size_t> signals,
                        std::span<Polynomial> result) const;
 

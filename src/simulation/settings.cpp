@@ -12,7 +12,10 @@
 namespace concord {
 namespace {
 
-constexpr std::pair<std::string_view, Schedule> schedules[] = {{"parallel", Schedule::parallel}};
+constexpr std::pair<std::string_view, Schedule> schedules[] = {
+    {"parallel", Schedule::parallel},
+    {"sequential", Schedule::sequential},
+    {"hierarchical", Schedule::hierarchical}};
 constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite},
                                                        {"zoh", Hold::zoh},
                                                        {"foh", Hold::foh},
@@ -58,6 +61,12 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_type", "jfm", "", "coupling method: a preset of schedule, hold and solve",
        preset_names()},
       {"cosim_schedule", "by type", "", "who runs with whose new outputs", words(schedules)},
+      {"cosim_schedule_weight",
+       "0.5",
+       "",
+       "groups of -cosim_schedule hierarchical that the model file doesn't give: few extrapolated "
+       "signals (0) to short macro-steps (1)",
+       {}},
       {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
       {"cosim_hold_order", "0 (zoh), 1 (extrapolate)", "", "order of extrapolation, 0 to 3", {}},
       {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
@@ -302,7 +311,33 @@ void choose_predictor(Method& method, const Model& model) {
   method.predictor = reason.empty() ? Predictor::missiles : Predictor::extrapolate;
 }
 
+/// The model file's groups, or the best ones.
+Groups choose_groups(const Method& method, const Model& model) {
+  if (method.schedule == Schedule::parallel) {
+    return {};
+  }
+  Groups groups = given_groups(model);
+  const ScheduleProblem problem = schedule_problem(model, Network(model));
+  if (method.schedule == Schedule::hierarchical) {
+    return groups.empty() ? best_groups(problem, read_schedule_weight()) : groups;
+  }
+  Groups sequence(1);
+  for (const auto& group : groups.empty() ? best_sequence(problem) : groups) {
+    sequence[0].insert(sequence[0].end(), group.begin(), group.end());
+  }
+  return sequence;
+}
+
 }  // namespace
+
+double read_schedule_weight() {
+  const double weight = options::real("cosim_schedule_weight").value_or(0.5);
+  if (!(weight >= 0.0 && weight <= 1.0)) {
+    throw InputError("option -cosim_schedule_weight: found '" +
+                     *options::text("cosim_schedule_weight") + "', but it must be from 0 to 1");
+  }
+  return weight;
+}
 
 const std::vector<OptionSpec>& option_table() {
   static const std::vector<OptionSpec> table = make_option_table();
@@ -353,6 +388,7 @@ Settings read_settings_for_check(Model& model) {
         settings.method.type + " doesn't have; use -cosim_adapt none");
   }
   read_times(model, settings);
+  read_schedule_weight();
   settings.time_limit = options::positive("cosim_time_limit");
   settings.record = read_record(model);
   settings.progress = options::flag("cosim_progress").value_or(false);
@@ -366,6 +402,7 @@ Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   require_capabilities(settings.method, model);
   choose_predictor(settings.method, model);
+  settings.method.groups = choose_groups(settings.method, model);
   return settings;
 }
 

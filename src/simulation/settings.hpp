@@ -51,6 +51,9 @@ Settings read_settings(Model& model);
 /// explains that.
 Settings read_settings_for_check(Model& model);
 
+/// -cosim_schedule_weight, from 0 to 1. Throws InputError.
+double read_schedule_weight();
+
 /// The method of the -cosim_type, -cosim_hold, ... options alone. Throws InputError.
 Method read_method();
 

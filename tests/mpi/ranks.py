@@ -8,7 +8,7 @@ import numpy as np
 from concord_runs import ALGEBRAIC_LOOP, TIGHT, TWO_MASS, simulate, write_model
 from models import integrate, ring, ring_derivative
 
-PRESETS = ("jacobi", "kuebler_schiehlen", "ifosmondi", "jfm", "monolithic")
+PRESETS = ("jacobi", "gauss_seidel", "hierarchical", "kuebler_schiehlen", "ifosmondi", "jfm", "monolithic")
 RANKS = (2, 3, 5)
 SAME = 1e-12
 

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <vector>
+
+#include "stepping/step_controller.hpp"
+
+namespace concord {
+
+/// Step sizes from an error estimate by a PI controller (Gustafsson 1991; Hairer and Wanner,
+/// Solving ODEs II, IV.2): with err = sqrt(mean_i (EST_i / (ATOL_i + RTOL_i |y_i|))^2) and EST =
+/// O(h^{q+1}),
+///
+///     h_new = 0.9 h (1/err)^{0.7/(q+1)} err_last^{0.4/(q+1)}        after an accepted step,
+///     h_new = 0.9 h (1/err)^{1/(q+1)}                               after a rejected one.
+///
+/// A step may also be accepted with err > 1, where it cannot be taken back: the next one is
+/// smaller. Macro-steps end exactly at `stop` and at each of `exact`; a step that would leave a
+/// small rest before such a time is halved instead.
+class ErrorControlledSteps : public StepController {
+ public:
+  struct Limits {
+    double start;
+    double stop;
+    double largest;
+    double smallest;
+  };
+
+  /// `first`: size of the first macro-step; `exact`: ascending times, those outside are ignored.
+  ErrorControlledSteps(const Limits& limits, double first, std::vector<double> exact = {});
+
+  Interval propose() const override;
+  bool finished() const override { return time_ >= limits_.stop; }
+
+  /// `error_norm`: err above, `order`: q. The proposed macro-step is kept.
+  void accept(double error_norm, int order);
+
+  /// The proposed macro-step is not kept. False: no smaller step is allowed.
+  bool reject(double error_norm, int order);
+
+  /// Without an estimate: the size is kept, or halved as in IterationSteps.
+  void accepted() override;
+  bool rejected() override;
+
+ private:
+  double next_exact_time() const;
+  void move_on();
+  bool shrink(double factor);
+
+  Limits limits_;
+  std::vector<double> exact_;
+  double time_;
+  double size_;
+  double last_error_ = 1.0;
+  bool after_rejection_ = false;
+};
+
+/// A rank's part of err above, before the mean: sum_i (EST_i / (ATOL + RTOL |y_i|))^2.
+double weighted_square_sum(const std::vector<double>& estimates, const std::vector<double>& values,
+                           double rtol, double atol);
+
+}  // namespace concord
