@@ -31,6 +31,10 @@ struct Method {
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
   EstimatorSettings estimator;
+  /// -cosim_adapt predictor: the coupling estimates the error with these tolerances.
+  bool estimates_error = false;
+  double adapt_rtol = 1e-6;
+  double adapt_atol = 1e-6;
 
   bool rolls_back() const { return solve == Solve::snes; }
 };

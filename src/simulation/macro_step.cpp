@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "stepping/error_controlled_steps.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -16,6 +17,15 @@ std::unique_ptr<StepController> make_controller(const Settings& settings) {
   if (settings.adapt == Adapt::iteration) {
     return std::make_unique<IterationSteps>(settings.start, settings.stop, settings.step,
                                             settings.step_min);
+  }
+  if (settings.adapt == Adapt::predictor) {
+    // Little is known at the start: a small first step, which then grows quickly.
+    constexpr double first_fraction = 1e-3;
+    const double first = std::max(settings.step_min, first_fraction * settings.step);
+    return std::make_unique<ErrorControlledSteps>(
+        ErrorControlledSteps::Limits{settings.start, settings.stop, settings.step,
+                                     settings.step_min},
+        first);
   }
   return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step);
 }
@@ -33,6 +43,8 @@ double loosest_rtol(const Settings& settings) {
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
+      rolls_back_(settings.method.rolls_back() ||
+                  (settings.adapt == Adapt::predictor && everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       controller_(make_controller(settings)) {}
@@ -48,27 +60,27 @@ void MacroStepper::start() {
   trial_.polynomials = point_.polynomials;
 }
 
+bool MacroStepper::everyone_rolls_back() const {
+  bool all = true;
+  for (const std::size_t k : subsystems_.all()) {
+    all = all && subsystems_.own(k).description().capabilities.rollback;
+  }
+  return agree_on_largest(subsystems_.comm(), all ? 0 : 1) == 0;
+}
+
 const StepReport& MacroStepper::advance() {
   const auto clock_start = Clock::now();
   report_.rejections = 0;
   for (;;) {
     const auto [begin, end] = controller_->propose();
     const MacroStep step{begin, end};
-    if (settings_.method.rolls_back()) {
-      subsystems_.save();
-    }
-    report_.coupling = coupling_->solve(step, point_, trial_);
-    report_.coupling.status = agreed(report_.coupling);
-    if (report_.coupling.status == CouplingStatus::converged) {
+    try_step(step);
+    if (acceptable()) {
       commit(step);
       break;
     }
-    if (!report_.coupling.retryable ||
-        agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0) {
-      give_up(step, "");
-    }
-    if (!controller_->rejected()) {
-      give_up(step, settings_.adapt == Adapt::none ? "" : ", the smallest (-cosim_step_min)");
+    if (!retry()) {
+      give_up(step);
     }
     subsystems_.restore();
     coupling_->rejected();
@@ -76,6 +88,34 @@ const StepReport& MacroStepper::advance() {
   }
   report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
   return report_;
+}
+
+void MacroStepper::try_step(const MacroStep& step) {
+  if (rolls_back_) {
+    subsystems_.save();
+  }
+  report_.coupling = coupling_->solve(step, point_, trial_);
+  report_.coupling.status = agreed(report_.coupling);
+  report_.coupling.retryable &= rolls_back_;
+}
+
+/// A step that cannot be taken back is kept whatever its error; the next one is smaller.
+bool MacroStepper::acceptable() const {
+  const auto& coupling = report_.coupling;
+  return coupling.status == CouplingStatus::converged &&
+         (coupling.error <= 1.0 || !coupling.retryable);
+}
+
+/// Whether a smaller step from the same point may help.
+bool MacroStepper::retry() {
+  const auto& coupling = report_.coupling;
+  if (!coupling.retryable ||
+      agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0) {
+    return false;
+  }
+  return coupling.status == CouplingStatus::converged
+             ? controller_->reject(coupling.error, coupling.error_order)
+             : controller_->rejected();
 }
 
 CouplingStatus MacroStepper::agreed(const CouplingReport& report) const {
@@ -92,17 +132,27 @@ void MacroStepper::commit(const MacroStep& step) {
   point_.last_step = step.size();
   point_.slopes_known = true;
   coupling_->commit(point_);
-  controller_->accepted();
+  controller_->accept(report_.coupling.error, report_.coupling.error_order);
   report_.step = step;
+  report_.error_estimate = report_.coupling.error;
   report_.point = &point_;
   ++report_.index;
 }
 
-void MacroStepper::give_up(const MacroStep& step, const std::string& remark) {
+void MacroStepper::give_up(const MacroStep& step) {
+  const auto& coupling = report_.coupling;
+  const bool smallest = settings_.adapt != Adapt::none && coupling.retryable;
   std::ostringstream message;
   message.precision(12);
-  message << "t = " << step.begin << " s, macro-step " << step.size() << " s" << remark << ": "
-          << coupling_->explain(report_.coupling);
+  message << "t = " << step.begin << " s, macro-step " << step.size() << " s"
+          << (smallest ? ", the smallest (-cosim_step_min)" : "") << ": ";
+  if (coupling.status == CouplingStatus::converged) {
+    message << "the error estimate is " << coupling.error
+            << " times the tolerance; use a larger -cosim_adapt_rtol or -cosim_adapt_atol, or a "
+               "smaller -cosim_step_min";
+  } else {
+    message << coupling_->explain(coupling);
+  }
   throw SimulationError(message.str());
 }
 

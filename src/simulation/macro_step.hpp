@@ -26,12 +26,17 @@ class MacroStepper {
   const StepReport& advance();
 
  private:
+  bool everyone_rolls_back() const;
+  void try_step(const MacroStep& step);
+  bool acceptable() const;
+  bool retry();
   CouplingStatus agreed(const CouplingReport& report) const;
   void commit(const MacroStep& step);
-  [[noreturn]] void give_up(const MacroStep& step, const std::string& remark);
+  [[noreturn]] void give_up(const MacroStep& step);
 
   const Settings& settings_;
   RankNetwork& subsystems_;
+  bool rolls_back_;
   std::unique_ptr<Coupling> coupling_;
   std::unique_ptr<StepController> controller_;
   CommunicationPoint point_;

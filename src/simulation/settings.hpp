@@ -10,7 +10,7 @@
 
 namespace concord {
 
-enum class Adapt { none, iteration };
+enum class Adapt { none, iteration, predictor };
 
 /// What goes into the results file.
 struct RecordSettings {

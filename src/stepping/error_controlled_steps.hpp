@@ -32,10 +32,10 @@ class ErrorControlledSteps : public StepController {
   bool finished() const override { return time_ >= limits_.stop; }
 
   /// `error_norm`: err above, `order`: q. The proposed macro-step is kept.
-  void accept(double error_norm, int order);
+  void accept(double error_norm, int order) override;
 
   /// The proposed macro-step is not kept. False: no smaller step is allowed.
-  bool reject(double error_norm, int order);
+  bool reject(double error_norm, int order) override;
 
   /// Without an estimate: the size is kept, or halved as in IterationSteps.
   void accepted() override;
