@@ -78,12 +78,10 @@ class Run {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
       recorder_->start(stepper_->point());
       advance_to_stop();
-    } catch (const SimulationError&) {
-      recorder_->close(RunStatus::failed);
-      throw;
     } catch (const PetscFailure& failure) {
-      recorder_->close(RunStatus::failed);
-      throw SimulationError(with_remedy(failure));
+      fail(with_remedy(failure));
+    } catch (const std::exception& error) {
+      fail(error.what());
     }
     const bool completed = stepper_->finished();
     recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
@@ -99,6 +97,11 @@ class Run {
     int size = 1;
     MPI_Comm_size(comm, &size);
     return size;
+  }
+
+  [[noreturn]] void fail(const std::string& message) {
+    recorder_->close(RunStatus::failed);
+    throw SimulationError(message);
   }
 
   static std::string with_remedy(const PetscFailure& failure) {

@@ -79,8 +79,9 @@ refused("solve_contradicts_hold", "-cosim_hold extrapolate -cosim_solve snes",
         "-cosim_hold extrapolate", "use -cosim_solve none")
 refused("adapt_contradicts_type", "-cosim_type jacobi -cosim_adapt iteration",
         "-cosim_adapt iteration", "jacobi", "use -cosim_adapt none", ranks=BOTH)
-refused("rollback_withheld", "-subsystem_right_rollback false", "jfm", "'right'", "rollback",
-        "jacobi, monolithic", ranks=BOTH)
+refused("rollback_withheld", "-subsystem_right_rollback false -subsystem_right_linearization false",
+        "jfm", "'right'", "rollback", "Methods that can run", "jacobi",
+        "monolithic", ranks=BOTH)
 refused("rollback_withheld_everywhere", "-subsystem_rollback false -cosim_type kuebler_schiehlen",
         "kuebler_schiehlen", "'left'", "'right'", "jacobi")
 
