@@ -82,6 +82,8 @@ class Run {
       fail(with_remedy(failure));
     } catch (const std::exception& error) {
       fail(error.what());
+    } catch (...) {
+      fail("an exception that is not a std::exception");
     }
     const bool completed = stepper_->finished();
     recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
