@@ -88,4 +88,14 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
   return lines;
 }
 
+IterationRoles iteration_roles(const Model& model) {
+  IterationRoles roles;
+  for (const auto& entry : model.subsystems) {
+    const auto& description = entry.description;
+    (description.capabilities.rollback ? roles.iterated : roles.estimated)
+        .push_back(description.name);
+  }
+  return roles;
+}
+
 }  // namespace concord

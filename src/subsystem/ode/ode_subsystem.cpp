@@ -31,6 +31,7 @@ SubsystemDescription without_withheld(SubsystemDescription description,
                                       const SubsystemSettings& settings) {
   if (!settings.rollback) description.capabilities.rollback = false;
   if (!settings.linearization) description.capabilities.linearization = false;
+  if (!settings.state_derivatives) description.capabilities.state_derivatives = false;
   return description;
 }
 
