@@ -29,6 +29,7 @@ const std::vector<Method>& method_presets() {
       preset("jacobi", Hold::zoh, Solve::none),
       in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),
       in_schedule(Schedule::hierarchical, preset("hierarchical", Hold::zoh, Solve::none)),
+      preset("extripol", Hold::extripol, Solve::none),
       preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
       preset("monolithic", Hold::hermite, Solve::monolithic),
   };
@@ -36,14 +37,21 @@ const std::vector<Method>& method_presets() {
 }
 
 std::optional<std::string> contradiction(const Method& method) {
-  const bool from_past = method.hold == Hold::extrapolate;
+  const bool from_past = method.hold == Hold::extrapolate || method.hold == Hold::extripol;
   if (method.solve == Solve::none && !from_past && method.hold != Hold::zoh) {
     return "-cosim_hold foh, soh and hermite need a guess of the end of the macro-step, which "
-           "-cosim_solve none doesn't make; use -cosim_solve snes, or -cosim_hold extrapolate";
+           "-cosim_solve none doesn't make; use -cosim_solve snes, or -cosim_hold zoh, extrapolate "
+           "or extripol";
   }
   if (method.solve == Solve::snes && from_past) {
-    return "-cosim_hold extrapolate takes the inputs from the past, so that -cosim_solve snes has "
+    return "-cosim_hold extrapolate and extripol take the inputs from the past, so that "
+           "-cosim_solve snes has "
            "nothing to solve for; use -cosim_solve none, or -cosim_hold zoh, foh, soh or hermite";
+  }
+  if (method.hold == Hold::extripol && method.hold_order > 1) {
+    return "-cosim_hold extripol ends each macro-step at a value extrapolated with "
+           "-cosim_hold_order 0 or 1, not " +
+           std::to_string(method.hold_order) + "; use -cosim_hold extrapolate for higher orders";
   }
   if (method.solve == Solve::missiles && method.hold != Hold::hermite) {
     return "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite; leave the "

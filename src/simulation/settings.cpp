@@ -20,7 +20,8 @@ constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite
                                                        {"zoh", Hold::zoh},
                                                        {"foh", Hold::foh},
                                                        {"soh", Hold::soh},
-                                                       {"extrapolate", Hold::extrapolate}};
+                                                       {"extrapolate", Hold::extrapolate},
+                                                       {"extripol", Hold::extripol}};
 constexpr std::pair<std::string_view, Solve> solves[] = {
     {"snes", Solve::snes}, {"missiles", Solve::missiles}, {"none", Solve::none}};
 constexpr std::pair<std::string_view, Predictor> predictors[] = {
@@ -68,7 +69,11 @@ std::vector<OptionSpec> make_option_table() {
        "signals (0) to short macro-steps (1)",
        {}},
       {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
-      {"cosim_hold_order", "0 (zoh), 1 (extrapolate)", "", "order of extrapolation, 0 to 3", {}},
+      {"cosim_hold_order",
+       "0 (zoh), 1 (extrapolate, extripol)",
+       "",
+       "order of extrapolation: 0 to 3; extripol 0 or 1",
+       {}},
       {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
       {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
       {"cosim_step", "(stop - start)/1000", "s", "macro-step, the largest when adaptive", {}},
@@ -354,7 +359,7 @@ Method read_method() {
   }
   method.schedule = options::choice("cosim_schedule", schedules).value_or(method.schedule);
   method.hold = options::choice("cosim_hold", holds).value_or(method.hold);
-  const int usual_order = method.hold == Hold::extrapolate ? 1 : 0;
+  const int usual_order = method.hold == Hold::extrapolate || method.hold == Hold::extripol ? 1 : 0;
   method.hold_order = options::integer("cosim_hold_order", 0, 3).value_or(usual_order);
   if (const auto solve = options::choice("cosim_solve", solves)) {
     method.solve = *solve;
