@@ -32,6 +32,9 @@ void copy_values(std::span<const Sample> samples, Eigen::VectorXd& values) {
 }
 
 bool close(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  if (a.size() == 0) {
+    return true;
+  }
   const double size = std::max(a.cwiseAbs().maxCoeff(), b.cwiseAbs().maxCoeff());
   return (a - b).cwiseAbs().maxCoeff() <= linear_tolerance * size;
 }

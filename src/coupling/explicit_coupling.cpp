@@ -3,6 +3,15 @@
 #include "support/agreement.hpp"
 
 namespace concord {
+namespace {
+
+/// Busch's C0 hold: a line from where the last hold ended.
+Polynomial from_last_end(const Polynomial& last, double last_step, double end, double h) {
+  const double begin = last(last_step);
+  return {{begin, (end - begin) / h, 0.0, 0.0}};
+}
+
+}  // namespace
 
 ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems)
     : subsystems_(subsystems),
@@ -29,12 +38,6 @@ void ExplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
                      knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, first, stop,
                      point);
   history_.start(point.time, point.inputs, point.slopes_known);
-}
-
-/// Busch's C0 hold: a line from where the last hold ended.
-static Polynomial from_last_end(const Polynomial& last, double last_step, double end, double h) {
-  const double begin = last(last_step);
-  return {{begin, (end - begin) / h, 0.0, 0.0}};
 }
 
 void ExplicitCoupling::hold(double h, const CommunicationPoint& point,

@@ -57,6 +57,8 @@ class ImplicitCoupling : public Coupling {
   void update_scale(const CommunicationPoint& point, double h);
   void write_scale();
 
+  bool guess_is_good();
+  void forget_updates();
   double worst_ratio(Vec f);
   bool stagnates(PetscInt it, double ratio);
   void remember_largest(const CommunicationPoint& point);
@@ -72,6 +74,8 @@ class ImplicitCoupling : public Coupling {
 
   VecHandle unknown_, residual_, scale_;
   SnesHandle snes_;
+  bool quasi_newton_ = false;
+  bool watched_ = false;  ///< -snes_monitor and the like: SNES is called in any case
   SubsystemGains gains_;
   std::optional<InputOperator> operator_;
   std::optional<Estimators> estimators_;
@@ -95,8 +99,10 @@ class ImplicitCoupling : public Coupling {
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double first_norm_ = 0.0;
-  double jacobian_step_ = 0.0;  ///< h of the kept Jacobian; 0: none
-  PetscInt jacobian_age_ = 0;   ///< Newton iterations in this solve with the kept Jacobian
+  double good_ratio_ = 0.0;          ///< of the first guess
+  bool guess_is_evaluated_ = false;  ///< SNES's first function evaluation has been made already
+  double jacobian_step_ = 0.0;       ///< h of the kept Jacobian; 0: none
+  PetscInt jacobian_age_ = 0;        ///< Newton iterations in this solve with the kept Jacobian
   std::int32_t evaluations_ = 0;
 };
 

@@ -45,6 +45,8 @@ class CheckedModel {
   /// Evaluations of f so far.
   std::int64_t rhs_evaluations() const { return rhs_evaluations_; }
 
+  bool time_dependent() const { return time_dependent_; }
+
   OdeModel& native() { return *model_; }
 
  private:
@@ -72,6 +74,7 @@ class CheckedModel {
 
   std::unique_ptr<OdeModel> model_;
   const SubsystemDescription& description_;
+  bool time_dependent_;
   std::int64_t rhs_evaluations_ = 0;
   MacroStep ends_;
   Known latest_, at_begin_, at_end_;
