@@ -136,6 +136,12 @@ void ExplicitCoupling::commit(const CommunicationPoint& point) {
   history_.push(point.time, point.inputs);
 }
 
+void ExplicitCoupling::restart(CommunicationPoint& point) {
+  make_consistent(subsystems_, consistent_,
+                  knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, point);
+  history_.start(point.time, point.inputs, point.slopes_known);
+}
+
 std::string ExplicitCoupling::explain(const CouplingReport& /*report*/) {
   if (const auto failure = agree_on_text(subsystems_.comm(), subsystems_.failure())) {
     return *failure;

@@ -24,7 +24,11 @@ class ExplicitCoupling : public Coupling {
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
+
+  /// Undoes the last commit; for orders up to 2.
+  void take_back() { history_.drop_newest(); }
 
  private:
   void hold(double h, const CommunicationPoint& point, std::vector<Polynomial>& polynomials) const;

@@ -500,6 +500,12 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   return report;
 }
 
+void ImplicitCoupling::restart(CommunicationPoint& point) {
+  make_consistent(subsystems_, consistent_, wanted_, point);
+  history_.start(point.time, point.inputs, false);
+  rejected();
+}
+
 std::string ImplicitCoupling::explain(const CouplingReport& report) {
   if (const auto failure = agree_on_text(subsystems_.comm(), subsystems_.failure())) {
     return *failure;

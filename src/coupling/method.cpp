@@ -63,6 +63,19 @@ std::optional<std::string> contradiction(const Method& method) {
            "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
            "parallel";
   }
+  if (method.estimate == ErrorEstimate::none) {
+    return std::nullopt;
+  }
+  if (method.solve != Solve::none || method.hold == Hold::extripol || method.hold_order > 2) {
+    return "-cosim_adapt richardson and richardson_modified estimate the error of explicit methods "
+           "with inputs extrapolated with order 0 to 2; use -cosim_solve none with -cosim_hold zoh "
+           "or extrapolate, or another -cosim_adapt";
+  }
+  if (method.estimate == ErrorEstimate::richardson_modified &&
+      method.schedule != Schedule::parallel) {
+    return "-cosim_adapt richardson_modified has its constants for -cosim_schedule parallel; use "
+           "-cosim_adapt richardson";
+  }
   return std::nullopt;
 }
 
@@ -87,6 +100,8 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     } else {
       lacks(iterative, has.rollback, "rollback");
     }
+    lacks(method.estimate != ErrorEstimate::none, has.rollback,
+          "rollback, which the Richardson estimate needs to take each macro-step twice");
     lacks(method.solve == Solve::missiles, has.states, "states");
     lacks(method.solve == Solve::missiles, has.linearization, "linearization");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");

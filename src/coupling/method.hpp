@@ -14,6 +14,9 @@ enum class Schedule { parallel, sequential, hierarchical };
 enum class Solve { snes, missiles, none, monolithic };
 enum class Predictor { missiles, extrapolate, hold };
 
+/// How a method estimates its own error over a macro-step (Arnold 2012, section 3).
+enum class ErrorEstimate { none, richardson, richardson_modified };
+
 /// A coupling method: a point in the space schedule x hold x solve, with its tolerances.
 struct Method {
   std::string type;  ///< the preset it started from
@@ -32,7 +35,9 @@ struct Method {
   bool consistent_outputs = false;
   EstimatorSettings estimator;
 
-  bool rolls_back() const { return solve == Solve::snes; }
+  ErrorEstimate estimate = ErrorEstimate::none;
+
+  bool rolls_back() const { return solve == Solve::snes || estimate != ErrorEstimate::none; }
 };
 
 /// The presets of -cosim_type, default first.

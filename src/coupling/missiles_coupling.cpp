@@ -60,6 +60,11 @@ double MissilesCoupling::worst_ratio(const Trial& trial) const {
 
 void MissilesCoupling::commit(const CommunicationPoint& point) { estimators_.observe(point); }
 
+void MissilesCoupling::restart(CommunicationPoint& point) {
+  make_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
+  estimators_.forget();
+}
+
 std::string MissilesCoupling::explain(const CouplingReport& /*report*/) {
   for (const auto& own : {subsystems_.failure(), estimators_.failure()}) {
     if (const auto failure = agree_on_text(subsystems_.comm(), own)) {

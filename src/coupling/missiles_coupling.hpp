@@ -14,6 +14,7 @@ class MissilesCoupling : public Coupling {
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   void view() const override { system_.view(); }
 

@@ -25,12 +25,14 @@ void refuse_defective_solvers(SNES snes) {
     throw InputError("-ksp_type pipelcg: PETSc 3.18 may never return from it; use gmres or bcgs");
   }
   if (ranks > 1 && is_type(snes, SNESNGS)) {
-    throw InputError("-snes_type ngs: PETSc 3.18 has it on one rank only; use newtonls, anderson or "
-                     "ngmres");
+    throw InputError(
+        "-snes_type ngs: PETSc 3.18 has it on one rank only; use newtonls, anderson or "
+        "ngmres");
   }
   if (ranks > 1 && is_type(pc, PCEISENSTAT)) {
-    throw InputError("-pc_type eisenstat: PETSc 3.18 has it on one rank only; use redundant, lu or "
-                     "none");
+    throw InputError(
+        "-pc_type eisenstat: PETSc 3.18 has it on one rank only; use redundant, lu or "
+        "none");
   }
 }
 

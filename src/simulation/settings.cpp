@@ -32,8 +32,11 @@ constexpr std::pair<std::string_view, Defect> defects[] = {
     {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
 constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::expm},
                                                              {"stehfest", Laplace::stehfest}};
-constexpr std::pair<std::string_view, Adapt> adapts[] = {{"none", Adapt::none},
-                                                         {"iteration", Adapt::iteration}};
+constexpr std::pair<std::string_view, Adapt> adapts[] = {
+    {"none", Adapt::none},
+    {"iteration", Adapt::iteration},
+    {"richardson", Adapt::richardson},
+    {"richardson_modified", Adapt::richardson_modified}};
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
     {"auto", IntegratorKind::automatic},
     {"erk", IntegratorKind::erk},
@@ -79,6 +82,12 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_step", "(stop - start)/1000", "s", "macro-step, the largest when adaptive", {}},
       {"cosim_step_min", "1e-6 cosim_step", "s", "smallest adaptive macro-step", {}},
       {"cosim_adapt", "none", "", "step-size control", words(adapts)},
+      {"cosim_adapt_rtol",
+       "1e-4",
+       "",
+       "relative tolerance of the error estimate per macro-step",
+       {}},
+      {"cosim_adapt_atol", "1e-6", "output's unit", "absolute tolerance of the error estimate", {}},
       {"cosim_rtol", "1e-6", "", "relative coupling tolerance", {}},
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
@@ -272,6 +281,7 @@ void read_times(const Model& model, Settings& settings) {
             << std::max(shortest, 1e-15 * duration);
     throw InputError(message.str());
   }
+  settings.events = model.events;
   settings.step = std::min(step.value_or(std::max(duration / 1000.0, shortest)), duration);
   const auto step_min = options::positive("cosim_step_min");
   if (step_min && *step_min > settings.step) {
@@ -375,6 +385,10 @@ Method read_method() {
       options::choice("missiles_defect", defects).value_or(method.estimator.defect);
   method.estimator.laplace =
       options::choice("missiles_laplace", laplaces).value_or(method.estimator.laplace);
+  const Adapt adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
+  method.estimate = adapt == Adapt::richardson            ? ErrorEstimate::richardson
+                    : adapt == Adapt::richardson_modified ? ErrorEstimate::richardson_modified
+                                                          : ErrorEstimate::none;
   if (const auto reason = contradiction(method)) {
     throw InputError(*reason);
   }
@@ -392,6 +406,8 @@ Settings read_settings_for_check(Model& model) {
         "-cosim_type " +
         settings.method.type + " doesn't have; use -cosim_adapt none");
   }
+  settings.adapt_rtol = options::positive("cosim_adapt_rtol").value_or(settings.adapt_rtol);
+  settings.adapt_atol = options::positive("cosim_adapt_atol").value_or(settings.adapt_atol);
   read_times(model, settings);
   read_schedule_weight();
   settings.time_limit = options::positive("cosim_time_limit");

@@ -10,7 +10,7 @@
 
 namespace concord {
 
-enum class Adapt { none, iteration };
+enum class Adapt { none, iteration, richardson, richardson_modified };
 
 /// What goes into the results file.
 struct RecordSettings {
@@ -27,10 +27,12 @@ struct RecordSettings {
 struct Settings {
   Method method;
   Adapt adapt = Adapt::none;
+  double adapt_rtol = 1e-4, adapt_atol = 1e-6;  ///< of error estimates, per output
   double start = 0.0;
   double stop = 1.0;
   double step = 0.0;
   double step_min = 0.0;
+  std::vector<double> events;        ///< s, ascending
   std::optional<double> time_limit;  ///< seconds of wall time
   RecordSettings record;
   bool progress = false;
