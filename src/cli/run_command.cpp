@@ -78,12 +78,12 @@ class Run {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
       recorder_->start(stepper_->point());
       advance_to_stop();
-    } catch (const SimulationError&) {
-      recorder_->close(RunStatus::failed);
-      throw;
     } catch (const PetscFailure& failure) {
-      recorder_->close(RunStatus::failed);
-      throw SimulationError(with_remedy(failure));
+      fail(with_remedy(failure));
+    } catch (const std::exception& error) {
+      fail(error.what());
+    } catch (...) {
+      fail("an exception that is not a std::exception");
     }
     const bool completed = stepper_->finished();
     recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
@@ -108,6 +108,11 @@ class Run {
                ? Partition(settings_.method.groups, schedule_problem(model_, network_).effort,
                            ranks)
                : Partition(network_, ranks);
+  }
+
+  [[noreturn]] void fail(const std::string& message) {
+    recorder_->close(RunStatus::failed);
+    throw SimulationError(message);
   }
 
   static std::string with_remedy(const PetscFailure& failure) {

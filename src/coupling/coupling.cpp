@@ -12,7 +12,7 @@ std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsy
                                         const SubsystemSettings& defaults, double loosest_rtol) {
   switch (method.solve) {
     case Solve::none:
-      if (method.estimate != ErrorEstimate::none) {
+      if (method.takes_steps_twice()) {
         return std::make_unique<RichardsonCoupling>(method, subsystems);
       }
       return std::make_unique<ExplicitCoupling>(method, subsystems);

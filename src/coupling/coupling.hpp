@@ -43,6 +43,8 @@ struct CouplingReport {
   std::int32_t iterations = 0;
   std::int32_t evaluations = 0;  ///< of the coupling function: integrations of all subsystems
   std::int32_t linear_iterations = 0;
+  double error = 0.0;     ///< err of the step control: at most 1 is accepted; 0 where not estimated
+  int error_order = 0;    ///< q, with err = O(h^{q+1})
   bool at_noise = false;  ///< converged to the integrators' noise, which is above the tolerance
   bool retryable = true;  ///< after a failure: every subsystem can return to the step's beginning
   double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged
@@ -73,10 +75,9 @@ class Coupling {
   /// Of the last solve, where the macro-step is taken in two halves; else null.
   virtual const Middle* middle() const { return nullptr; }
 
-  /// Estimated errors of this rank's outputs at the end of the last solve, of order
-  /// h^{error_order() + 1}; empty where the coupling estimates none.
+  /// Estimated errors of this rank's outputs at the end of the last solve; empty where the coupling
+  /// estimates none.
   virtual std::span<const double> error_estimates() const { return {}; }
-  virtual int error_order() const { return 0; }
 
   /// After a solve that did not converge or failed: what happened and what to do. Collective.
   virtual std::string explain(const CouplingReport& report) = 0;

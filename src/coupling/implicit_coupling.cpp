@@ -45,6 +45,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       consistent_(subsystems),
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
+      error_(subsystems, method.adapt_rtol, method.adapt_atol),
       fed_(subsystems.n_inputs()),
       base_outputs_(subsystems.n_outputs()),
       evaluated_(subsystems.connected_inputs().size() * parts_),
@@ -116,6 +117,7 @@ void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
   history_.push(point.time, point.inputs);
   remember_largest(point);
+  error_.commit(point);
   if (estimators_) {
     estimators_->observe(point);
   }
@@ -491,6 +493,10 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
     integrate_estimated();
     report.retryable = false;
     report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
+  }
+  if (method_.estimate == ErrorEstimate::predictor) {
+    report.error = error_.norm(step, point, trial, fed_);
+    report.error_order = PredictionError::order;
   }
   for (const std::size_t i : connected) {
     trial.inputs[i].derivative = method_.hold == Hold::soh

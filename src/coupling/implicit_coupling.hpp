@@ -4,6 +4,7 @@
 
 #include "coupling/input_operator.hpp"
 #include "coupling/missiles_system.hpp"
+#include "coupling/prediction_error.hpp"
 #include "coupling/start.hpp"
 #include "coupling/subsystem_gains.hpp"
 #include "signal/history.hpp"
@@ -85,6 +86,7 @@ class ImplicitCoupling : public Coupling {
   bool some_estimated_ = false;         ///< on any rank
   std::vector<std::size_t> estimated_;  ///< own subsystems without rollback: by their estimator
 
+  PredictionError error_;
   MacroStep step_;
   const CommunicationPoint* point_ = nullptr;
   Trial* trial_ = nullptr;

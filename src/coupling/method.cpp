@@ -63,7 +63,7 @@ std::optional<std::string> contradiction(const Method& method) {
            "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
            "parallel";
   }
-  if (method.estimate == ErrorEstimate::none) {
+  if (!method.takes_steps_twice()) {
     return std::nullopt;
   }
   if (method.solve != Solve::none || method.hold == Hold::extripol || method.hold_order > 2) {
@@ -100,7 +100,7 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     } else {
       lacks(iterative, has.rollback, "rollback");
     }
-    lacks(method.estimate != ErrorEstimate::none, has.rollback,
+    lacks(method.takes_steps_twice(), has.rollback,
           "rollback, which the Richardson estimate needs to take each macro-step twice");
     lacks(method.solve == Solve::missiles, has.states, "states");
     lacks(method.solve == Solve::missiles, has.linearization, "linearization");

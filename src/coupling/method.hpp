@@ -14,8 +14,8 @@ enum class Schedule { parallel, sequential, hierarchical };
 enum class Solve { snes, missiles, none, monolithic };
 enum class Predictor { missiles, extrapolate, hold };
 
-/// How a method estimates its own error over a macro-step (Arnold 2012, section 3).
-enum class ErrorEstimate { none, richardson, richardson_modified };
+/// How a method estimates its own error over a macro-step, for -cosim_adapt.
+enum class ErrorEstimate { none, predictor, richardson, richardson_modified };
 
 /// A coupling method: a point in the space schedule x hold x solve, with its tolerances.
 struct Method {
@@ -34,10 +34,14 @@ struct Method {
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
   EstimatorSettings estimator;
-
   ErrorEstimate estimate = ErrorEstimate::none;
+  double adapt_rtol = 1e-6;
+  double adapt_atol = 1e-6;
 
-  bool rolls_back() const { return solve == Solve::snes || estimate != ErrorEstimate::none; }
+  bool takes_steps_twice() const {
+    return estimate == ErrorEstimate::richardson || estimate == ErrorEstimate::richardson_modified;
+  }
+  bool rolls_back() const { return solve == Solve::snes || takes_steps_twice(); }
 };
 
 /// The presets of -cosim_type, default first.

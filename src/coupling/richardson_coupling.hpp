@@ -27,15 +27,18 @@ class RichardsonCoupling : public Coupling {
   std::string explain(const CouplingReport& report) override { return fine_.explain(report); }
   const Middle* middle() const override { return &middle_; }
   std::span<const double> error_estimates() const override { return estimates_; }
-  int error_order() const override;
 
  private:
   CouplingStatus two_small_steps(const MacroStep& step, const CommunicationPoint& point,
                                  Trial& trial);
   CouplingStatus agreed(const CouplingReport& report) const;
+  void estimate(const Trial& trial);
+  double norm(const Trial& trial) const;
+  int error_order() const;
 
   RankNetwork& subsystems_;
   int order_;
+  double rtol_, atol_;
   bool modified_;
   double divisor_;
   ExplicitCoupling fine_;
@@ -44,6 +47,7 @@ class RichardsonCoupling : public Coupling {
   Middle middle_;
   bool middle_committed_ = false;
   std::vector<double> estimates_;
+  std::vector<double> largest_;  ///< |y| so far
 };
 
 /// c of the modified estimate for order k (Arnold 2012): 2, 14/5, 32/9 without direct feedthrough;

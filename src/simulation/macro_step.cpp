@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "stepping/error_controlled_steps.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -18,18 +18,20 @@ std::unique_ptr<StepController> make_controller(const Settings& settings) {
     return std::make_unique<IterationSteps>(settings.start, settings.stop, settings.step,
                                             settings.step_min, settings.events);
   }
+  if (settings.adapt != Adapt::none) {
+    // Little is known at the start: a small first step, which then grows quickly. Richardson's
+    // macro-steps are two of the size that the user means.
+    constexpr double first_fraction = 1e-3;
+    const double factor = settings.adapt == Adapt::predictor ? 1.0 : 2.0;
+    const ErrorControlledSteps::Limits limits{
+        settings.start, settings.stop,
+        std::min(factor * settings.step, settings.stop - settings.start),
+        factor * settings.step_min};
+    const double first = std::max(limits.smallest, first_fraction * limits.largest);
+    return std::make_unique<ErrorControlledSteps>(limits, first, settings.events);
+  }
   return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step,
                                       settings.events);
-}
-
-/// Richardson's macro-steps are two of the size that the user means.
-std::unique_ptr<ErrorControlledSteps> make_error_controller(const Settings& settings) {
-  if (settings.method.estimate == ErrorEstimate::none) {
-    return nullptr;
-  }
-  const ErrorControlledSteps::Limits limits{settings.start, settings.stop, 2.0 * settings.step,
-                                            2.0 * settings.step_min};
-  return std::make_unique<ErrorControlledSteps>(limits, limits.largest, settings.events);
 }
 
 double loosest_rtol(const Settings& settings) {
@@ -45,11 +47,11 @@ double loosest_rtol(const Settings& settings) {
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
+      rolls_back_(settings.method.rolls_back() ||
+                  (settings.adapt == Adapt::predictor && everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
-      by_error_(make_error_controller(settings)),
-      others_(by_error_ ? nullptr : make_controller(settings)),
-      controller_(by_error_ ? by_error_.get() : others_.get()) {}
+      controller_(make_controller(settings)) {}
 
 void MacroStepper::start() {
   const auto first = controller_->propose();
@@ -62,68 +64,95 @@ void MacroStepper::start() {
   trial_.polynomials = point_.polynomials;
 }
 
+bool MacroStepper::everyone_rolls_back() const {
+  bool all = true;
+  for (const std::size_t k : subsystems_.all()) {
+    all = all && subsystems_.own(k).description().capabilities.rollback;
+  }
+  return agree_on_largest(subsystems_.comm(), all ? 0 : 1) == 0;
+}
+
 std::span<const StepReport> MacroStepper::advance() {
   const auto clock_start = Clock::now();
   restart_after_event();
-  StepReport report;
-  for (;; ++report.rejections) {
+  report_.rejections = 0;
+  for (;;) {
     const auto [begin, end] = controller_->propose();
     const MacroStep step{begin, end};
-    report.coupling = attempt(step);
-    if (report.coupling.status == CouplingStatus::converged && error_ <= 1.0) {
+    try_step(step);
+    if (acceptable()) {
       commit(step);
-      report.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
-      return reported(step, report);
+      break;
     }
-    if (cannot_retry(report.coupling)) {
-      give_up(step, report.coupling, "");
-    }
-    if (!shrink(report.coupling)) {
-      give_up(step, report.coupling,
-              settings_.adapt == Adapt::none ? "" : ", the smallest (-cosim_step_min)");
+    if (!retry()) {
+      give_up(step);
     }
     subsystems_.restore();
     coupling_->rejected();
+    ++report_.rejections;
+  }
+  report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
+  return reported(report_.step);
+}
+
+/// Where two macro-steps were taken together, the whole cost is the first one's.
+std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
+  const Middle* middle = coupling_->middle();
+  if (middle == nullptr) {
+    accepted_[0] = report_;
+    return std::span(accepted_).first(1);
+  }
+  accepted_[0] = report_;
+  accepted_[0].step.end = middle->point.time;
+  accepted_[0].point = &middle->point;
+  accepted_[0].states = middle->states;
+  ++report_.index;
+  accepted_[1].index = report_.index;
+  accepted_[1].step = {middle->point.time, step.end};
+  accepted_[1].error_estimate = report_.error_estimate;
+  accepted_[1].point = &point_;
+  return accepted_;
+}
+
+/// What follows an event is a new start.
+void MacroStepper::restart_after_event() {
+  if (!std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
+    return;
+  }
+  point_.last_step = 0.0;
+  point_.slopes_known = false;
+  coupling_->restart(point_);
+  for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
+    point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
   }
 }
 
-CouplingReport MacroStepper::attempt(const MacroStep& step) {
-  if (settings_.method.rolls_back()) {
+void MacroStepper::try_step(const MacroStep& step) {
+  if (rolls_back_) {
     subsystems_.save();
   }
-  CouplingReport report = coupling_->solve(step, point_, trial_);
-  report.status = agreed(report);
-  error_ = report.status == CouplingStatus::converged ? error_norm() : 0.0;
-  return report;
+  report_.coupling = coupling_->solve(step, point_, trial_);
+  report_.coupling.status = agreed(report_.coupling);
+  report_.coupling.retryable &= rolls_back_;
 }
 
-bool MacroStepper::cannot_retry(const CouplingReport& report) const {
-  return report.status != CouplingStatus::converged &&
-         (!report.retryable ||
-          agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0);
+/// A step that cannot be taken back is kept whatever its error; the next one is smaller.
+bool MacroStepper::acceptable() const {
+  const auto& coupling = report_.coupling;
+  return coupling.status == CouplingStatus::converged &&
+         (coupling.error <= 1.0 || !coupling.retryable);
 }
 
-/// False: no smaller macro-step is allowed.
-bool MacroStepper::shrink(const CouplingReport& report) {
-  return report.status == CouplingStatus::converged
-             ? by_error_->reject(error_, coupling_->error_order())
+/// Whether a smaller step from the same point may help.
+bool MacroStepper::retry() {
+  const auto& coupling = report_.coupling;
+  if (!coupling.retryable ||
+      agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0) {
+    return false;
+  }
+  return coupling.status == CouplingStatus::converged
+             ? controller_->reject(coupling.error, coupling.error_order)
              : controller_->rejected();
-}
-
-/// err = sqrt(mean_i (EST_i / (ATOL + RTOL |y_i|))^2) over the outputs of all ranks (Arnold 2012).
-double MacroStepper::error_norm() const {
-  if (!by_error_ || subsystems_.network().n_outputs() == 0) {
-    return 0.0;
-  }
-  const auto estimates = coupling_->error_estimates();
-  double sum = 0.0;
-  for (std::size_t o = 0; o < estimates.size(); ++o) {
-    const double ratio = estimates[o] / (settings_.adapt_atol +
-                                         settings_.adapt_rtol * std::abs(trial_.outputs[o].value));
-    sum += ratio * ratio;
-  }
-  const auto count = static_cast<double>(subsystems_.network().n_outputs());
-  return std::sqrt(agree_on_sum(subsystems_.comm(), sum) / count);
 }
 
 CouplingStatus MacroStepper::agreed(const CouplingReport& report) const {
@@ -140,56 +169,27 @@ void MacroStepper::commit(const MacroStep& step) {
   point_.last_step = step.size();
   point_.slopes_known = true;
   coupling_->commit(point_);
-  if (by_error_) {
-    by_error_->accept(error_, coupling_->error_order());
-  } else {
-    controller_->accepted();
-  }
+  controller_->accept(report_.coupling.error, report_.coupling.error_order);
+  report_.step = step;
+  report_.error_estimate = report_.coupling.error;
+  report_.point = &point_;
+  ++report_.index;
 }
 
-/// The whole cost is the first one's where two macro-steps were taken together.
-std::span<const StepReport> MacroStepper::reported(const MacroStep& step, StepReport report) {
-  report.error_estimate = error_;
-  report.step = step;
-  std::size_t count = 0;
-  if (const Middle* middle = coupling_->middle()) {
-    report.step.end = middle->point.time;
-    report.index = ++index_;
-    report.point = &middle->point;
-    report.states = middle->states;
-    reports_[count++] = report;
-    report = {};
-    report.error_estimate = error_;
-    report.step = {middle->point.time, step.end};
-  }
-  report.index = ++index_;
-  report.point = &point_;
-  reports_[count++] = report;
-  return std::span(reports_).first(count);
-}
-
-/// What follows an event is a new start.
-void MacroStepper::restart_after_event() {
-  if (!std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
-    return;
-  }
-  point_.last_step = 0.0;
-  point_.slopes_known = false;
-  coupling_->restart(point_);
-  for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
-    point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
-  }
-}
-
-void MacroStepper::give_up(const MacroStep& step, const CouplingReport& report,
-                           const std::string& remark) {
+void MacroStepper::give_up(const MacroStep& step) {
+  const auto& coupling = report_.coupling;
+  const bool smallest = settings_.adapt != Adapt::none && coupling.retryable;
   std::ostringstream message;
   message.precision(12);
-  message << "t = " << step.begin << " s, macro-step " << step.size() << " s" << remark << ": "
-          << (report.status == CouplingStatus::converged
-                  ? "the estimated error is too large; use a smaller -cosim_step_min, or larger "
-                    "-cosim_adapt_rtol and -cosim_adapt_atol"
-                  : coupling_->explain(report));
+  message << "t = " << step.begin << " s, macro-step " << step.size() << " s"
+          << (smallest ? ", the smallest (-cosim_step_min)" : "") << ": ";
+  if (coupling.status == CouplingStatus::converged) {
+    message << "the error estimate is " << coupling.error
+            << " times the tolerance; use a larger -cosim_adapt_rtol or -cosim_adapt_atol, or a "
+               "smaller -cosim_step_min";
+  } else {
+    message << coupling_->explain(coupling);
+  }
   throw SimulationError(message.str());
 }
 

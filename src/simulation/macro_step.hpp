@@ -7,7 +7,7 @@
 #include "coupling/coupling.hpp"
 #include "simulation/settings.hpp"
 #include "simulation/step_report.hpp"
-#include "stepping/error_controlled_steps.hpp"
+#include "stepping/step_controller.hpp"
 
 namespace concord {
 
@@ -28,28 +28,25 @@ class MacroStepper {
   std::span<const StepReport> advance();
 
  private:
+  bool everyone_rolls_back() const;
+  void try_step(const MacroStep& step);
+  bool acceptable() const;
+  bool retry();
   CouplingStatus agreed(const CouplingReport& report) const;
-  CouplingReport attempt(const MacroStep& step);
-  bool cannot_retry(const CouplingReport& report) const;
-  bool shrink(const CouplingReport& report);
-  double error_norm() const;
   void commit(const MacroStep& step);
-  std::span<const StepReport> reported(const MacroStep& step, StepReport report);
+  std::span<const StepReport> reported(const MacroStep& step);
   void restart_after_event();
-  [[noreturn]] void give_up(const MacroStep& step, const CouplingReport& report,
-                            const std::string& remark);
+  [[noreturn]] void give_up(const MacroStep& step);
 
   const Settings& settings_;
   RankNetwork& subsystems_;
+  bool rolls_back_;
   std::unique_ptr<Coupling> coupling_;
-  std::unique_ptr<ErrorControlledSteps> by_error_;  ///< one of the two chooses the macro-steps
-  std::unique_ptr<StepController> others_;
-  StepController* controller_;
+  std::unique_ptr<StepController> controller_;
   CommunicationPoint point_;
   Trial trial_;
-  double error_ = 0.0;  ///< err of the last attempt; 0 without an estimate
-  std::int64_t index_ = 0;
-  std::array<StepReport, 2> reports_;
+  StepReport report_;
+  std::array<StepReport, 2> accepted_;
 };
 
 }  // namespace concord

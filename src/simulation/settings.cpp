@@ -35,6 +35,7 @@ constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::e
 constexpr std::pair<std::string_view, Adapt> adapts[] = {
     {"none", Adapt::none},
     {"iteration", Adapt::iteration},
+    {"predictor", Adapt::predictor},
     {"richardson", Adapt::richardson},
     {"richardson_modified", Adapt::richardson_modified}};
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
@@ -82,12 +83,12 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_step", "(stop - start)/1000", "s", "macro-step, the largest when adaptive", {}},
       {"cosim_step_min", "1e-6 cosim_step", "s", "smallest adaptive macro-step", {}},
       {"cosim_adapt", "none", "", "step-size control", words(adapts)},
-      {"cosim_adapt_rtol",
-       "1e-4",
-       "",
-       "relative tolerance of the error estimate per macro-step",
+      {"cosim_adapt_rtol", "1e-6", "", "relative tolerance of the step-size control", {}},
+      {"cosim_adapt_atol",
+       "1e-6",
+       "input's unit",
+       "absolute tolerance of the step-size control",
        {}},
-      {"cosim_adapt_atol", "1e-6", "output's unit", "absolute tolerance of the error estimate", {}},
       {"cosim_rtol", "1e-6", "", "relative coupling tolerance", {}},
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
@@ -190,7 +191,7 @@ SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings se
 }
 
 void read_subsystems(Model& model, Settings& settings) {
-  settings.defaults = read_subsystem(std::string(subsystem_prefix), {});
+  settings.defaults = read_subsystem(std::string(subsystem_prefix), settings.defaults);
   const bool individual = options::given(std::string(subsystem_prefix)).size() > 0;
   for (auto& entry : model.subsystems) {
     auto& description = entry.description;
@@ -386,7 +387,8 @@ Method read_method() {
   method.estimator.laplace =
       options::choice("missiles_laplace", laplaces).value_or(method.estimator.laplace);
   const Adapt adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
-  method.estimate = adapt == Adapt::richardson            ? ErrorEstimate::richardson
+  method.estimate = adapt == Adapt::predictor             ? ErrorEstimate::predictor
+                    : adapt == Adapt::richardson          ? ErrorEstimate::richardson
                     : adapt == Adapt::richardson_modified ? ErrorEstimate::richardson_modified
                                                           : ErrorEstimate::none;
   if (const auto reason = contradiction(method)) {
@@ -394,6 +396,45 @@ Method read_method() {
   }
   return method;
 }
+
+namespace {
+
+/// Tolerances that the step control stands on are a hundredth of its own, unless they are given.
+constexpr double inner_fraction = 0.01;
+
+/// Errors of coupling and subsystems stay small beside the one that is controlled (Arnold 2012).
+void tighten_inner_tolerances(Settings& settings) {
+  Method& method = settings.method;
+  const auto inner = [](const char* option, double value, double outer) {
+    return options::has(option) ? value : std::min(value, inner_fraction * outer);
+  };
+  method.rtol = inner("cosim_rtol", method.rtol, method.adapt_rtol);
+  method.atol = inner("cosim_atol", method.atol, method.adapt_atol);
+  settings.defaults.rtol = std::min(settings.defaults.rtol, inner_fraction * method.adapt_rtol);
+  settings.defaults.atol = std::min(settings.defaults.atol, inner_fraction * method.adapt_atol);
+}
+
+void read_adapt_tolerances(Settings& settings) {
+  Method& method = settings.method;
+  method.adapt_rtol = options::positive("cosim_adapt_rtol").value_or(method.adapt_rtol);
+  method.adapt_atol = options::positive("cosim_adapt_atol").value_or(method.adapt_atol);
+  if (method.estimate != ErrorEstimate::none) {
+    tighten_inner_tolerances(settings);
+  }
+  if (settings.adapt != Adapt::predictor) {
+    return;
+  }
+  const bool estimates = method.hold == Hold::hermite && method.solve != Solve::none &&
+                         method.solve != Solve::monolithic;
+  if (!estimates) {
+    throw InputError(
+        "-cosim_adapt predictor estimates the error of -cosim_hold hermite, which "
+        "-cosim_type " +
+        method.type + " doesn't have; use -cosim_type jfm, missiles or ifosmondi");
+  }
+}
+
+}  // namespace
 
 Settings read_settings_for_check(Model& model) {
   refuse_unknown_options(model);
@@ -406,8 +447,7 @@ Settings read_settings_for_check(Model& model) {
         "-cosim_type " +
         settings.method.type + " doesn't have; use -cosim_adapt none");
   }
-  settings.adapt_rtol = options::positive("cosim_adapt_rtol").value_or(settings.adapt_rtol);
-  settings.adapt_atol = options::positive("cosim_adapt_atol").value_or(settings.adapt_atol);
+  read_adapt_tolerances(settings);
   read_times(model, settings);
   read_schedule_weight();
   settings.time_limit = options::positive("cosim_time_limit");

@@ -10,7 +10,7 @@
 
 namespace concord {
 
-enum class Adapt { none, iteration, richardson, richardson_modified };
+enum class Adapt { none, iteration, predictor, richardson, richardson_modified };
 
 /// What goes into the results file.
 struct RecordSettings {
@@ -27,7 +27,6 @@ struct RecordSettings {
 struct Settings {
   Method method;
   Adapt adapt = Adapt::none;
-  double adapt_rtol = 1e-4, adapt_atol = 1e-6;  ///< of error estimates, per output
   double start = 0.0;
   double stop = 1.0;
   double step = 0.0;

@@ -76,14 +76,4 @@ void ErrorControlledSteps::accepted() { move_on(); }
 
 bool ErrorControlledSteps::rejected() { return shrink(0.5); }
 
-double weighted_square_sum(const std::vector<double>& estimates, const std::vector<double>& values,
-                           double rtol, double atol) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < estimates.size(); ++i) {
-    const double ratio = estimates[i] / (atol + rtol * std::abs(values[i]));
-    sum += ratio * ratio;
-  }
-  return sum;
-}
-
 }  // namespace concord

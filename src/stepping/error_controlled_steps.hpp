@@ -32,10 +32,10 @@ class ErrorControlledSteps : public StepController {
   bool finished() const override { return time_ >= exact_.stop(); }
 
   /// `error_norm`: err above, `order`: q. The proposed macro-step is kept.
-  void accept(double error_norm, int order);
+  void accept(double error_norm, int order) override;
 
   /// The proposed macro-step is not kept. False: no smaller step is allowed.
-  bool reject(double error_norm, int order);
+  bool reject(double error_norm, int order) override;
 
   /// Without an estimate: the size is kept, or halved as in IterationSteps.
   void accepted() override;
@@ -52,9 +52,5 @@ class ErrorControlledSteps : public StepController {
   double last_error_ = 1.0;
   bool after_rejection_ = false;
 };
-
-/// A rank's part of err above, before the mean: sum_i (EST_i / (ATOL + RTOL |y_i|))^2.
-double weighted_square_sum(const std::vector<double>& estimates, const std::vector<double>& values,
-                           double rtol, double atol);
 
 }  // namespace concord

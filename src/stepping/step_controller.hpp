@@ -23,6 +23,11 @@ class StepController {
 
   /// The coupling did not converge on the proposed macro-step. False: no smaller step is allowed.
   virtual bool rejected() = 0;
+
+  /// The same with an error estimate in units of the tolerance, err = O(h^{order+1}), which may
+  /// guide the next size.
+  virtual void accept(double /*error_norm*/, int /*order*/) { accepted(); }
+  virtual bool reject(double /*error_norm*/, int /*order*/) { return rejected(); }
 };
 
 /// The times that macro-steps must end at exactly: events, and the stop.

@@ -5,7 +5,7 @@ import numpy as np
 from harness import PAIR, case, changed, main
 
 BOTH = (1, 3)
-METHODS = ("jfm", "ifosmondi", "kuebler_schiehlen", "jacobi", "monolithic")
+METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "monolithic")
 
 HEAD = "name: unusual\nexperiment: {start: 0, stop: 1}\nsubsystems:\n"
 

@@ -77,20 +77,15 @@ refused("hold_contradicts_solve", "-cosim_type jacobi -cosim_hold hermite", "-co
         "-cosim_solve none", "use -cosim_solve snes", ranks=BOTH)
 refused("solve_contradicts_hold", "-cosim_hold extrapolate -cosim_solve snes",
         "-cosim_hold extrapolate", "use -cosim_solve none")
-refused("extripol_of_order_two", "-cosim_type extripol -cosim_hold_order 2", "extripol",
-        "0 or 1", "use -cosim_hold extrapolate")
 refused("adapt_contradicts_type", "-cosim_type jacobi -cosim_adapt iteration",
         "-cosim_adapt iteration", "jacobi", "use -cosim_adapt none", ranks=BOTH)
 refused("schedule_contradicts_solve", "-cosim_schedule sequential", "-cosim_schedule sequential",
         "run with -cosim_solve none", ranks=BOTH)
 refused("schedule_weight_too_large", "-cosim_schedule_weight 1.5", "-cosim_schedule_weight",
         "'1.5'", "from 0 to 1")
-refused("rollback_withheld", "-subsystem_right_rollback false", "jfm", "'right'", "rollback",
-        "jacobi, gauss_seidel, hierarchical, extripol, monolithic", ranks=BOTH)
-refused("rollback_withheld",
-        "-subsystem_right_rollback false -subsystem_right_linearization false", "jfm", "'right'",
-        "rollback",
-        "jacobi, gauss_seidel, hierarchical, monolithic", ranks=BOTH)
+refused("rollback_withheld", "-subsystem_right_rollback false -subsystem_right_linearization false",
+        "jfm", "'right'", "rollback", "Methods that can run", "jacobi",
+        "monolithic", ranks=BOTH)
 refused("rollback_withheld_everywhere", "-subsystem_rollback false -cosim_type kuebler_schiehlen",
         "kuebler_schiehlen", "'left'", "'right'", "jacobi")
 
