@@ -146,11 +146,13 @@ class Run {
 
   void advance_to_stop() {
     while (!stepper_->finished()) {
-      const StepReport& report = stepper_->advance();
-      for (StepObserver* observer : observers_) {
-        observer->step_accepted(report);
+      const auto reports = stepper_->advance();
+      for (const StepReport& report : reports) {
+        for (StepObserver* observer : observers_) {
+          observer->step_accepted(report);
+        }
       }
-      const int request = agree_on_largest(PETSC_COMM_WORLD, own_request(report.index));
+      const int request = agree_on_largest(PETSC_COMM_WORLD, own_request(reports.back().index));
       if (request == flush_now) {
         recorder_->flush();
       }

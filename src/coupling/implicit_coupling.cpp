@@ -505,7 +505,7 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
     report.retryable = false;
     report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
   }
-  if (method_.estimates_error) {
+  if (method_.estimate == ErrorEstimate::predictor) {
     report.error = error_.norm(step, point, trial, fed_);
     report.error_order = PredictionError::order;
   }
@@ -515,6 +515,12 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
                                      : trial.polynomials[i].derivative(step.size());
   }
   return report;
+}
+
+void ImplicitCoupling::restart(CommunicationPoint& point) {
+  make_consistent(subsystems_, consistent_, wanted_, point);
+  history_.start(point.time, point.inputs, false);
+  rejected();
 }
 
 std::string ImplicitCoupling::explain(const CouplingReport& report) {

@@ -29,6 +29,7 @@ class ImplicitCoupling : public Coupling {
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
   void rejected() override;
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   void view() const override;
 
