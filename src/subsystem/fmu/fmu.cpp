@@ -111,8 +111,20 @@ void SetupBuilder::choose_role() {
     require(model.model_exchange.has_value(), "model exchange", "cs");
   if (choice == FmuInterfaceChoice::co_simulation)
     require(model.co_simulation.has_value(), "co-simulation", "me");
-  const bool exchange = choice == FmuInterfaceChoice::model_exchange ||
-                        (choice == FmuInterfaceChoice::automatic && model.model_exchange);
+  bool exchange = choice == FmuInterfaceChoice::model_exchange ||
+                  (choice == FmuInterfaceChoice::automatic && model.model_exchange);
+  const auto discrete =
+      std::find_if(model.variables.begin(), model.variables.end(), [](const FmiVariable& v) {
+        return v.causality == FmiCausality::input &&
+               (v.type != FmiType::float64 || v.variability != FmiVariability::continuous);
+      });
+  if (exchange && discrete != model.variables.end()) {
+    if (!model.co_simulation || choice == FmuInterfaceChoice::model_exchange)
+      fail(setup_->request.location,
+           "the FMU has the discrete input " + in_quotes(discrete->name) +
+               ", which is not supported in model exchange; use its co-simulation interface");
+    exchange = false;
+  }
   setup_->role = exchange ? FmuRole::model_exchange : FmuRole::co_simulation;
   if (setup_->interface().needs_execution_tool)
     fail(setup_->request.location,
@@ -276,7 +288,7 @@ void SetupBuilder::set_capabilities() {
     return;
   }
   setup_->polynomials_by_update =
-      interface.intermediate_update && !input_variables_.empty() &&
+      interface.intermediate_update && !interface.variable_steps && !input_variables_.empty() &&
       std::all_of(input_variables_.begin(), input_variables_.end(),
                   [](const FmiVariable* input) { return input->intermediate_update; });
   can.polynomial_inputs = can_take_polynomials();

@@ -78,6 +78,7 @@ void FmuInstance::judge(int status, const char* call) {
              word_for(status);
   if (!messages_.last.empty()) failure_ += " (" + in_quotes(messages_.last) + ")";
   messages_.last.clear();
+  last_was_discard_ = status == 2;
   if (status < 4) return;
   source_.library->declare_dead();
   throw SimulationError(failure_ + "; no instance of this FMU can be called any more");

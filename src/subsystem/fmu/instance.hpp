@@ -89,6 +89,9 @@ class FmuInstance {
 
   const std::string& failure() const { return failure_; }
 
+  /// Whether the last failed call returned discard: other arguments may help.
+  bool last_was_discard() const { return last_was_discard_; }
+
   bool set(const FmuPorts& ports, std::span<const double> values);
   bool get(const FmuPorts& ports, std::span<double> values);
 
@@ -170,6 +173,7 @@ class FmuInstance {
   FmuSource source_;
   FmuMessages messages_;
   std::string failure_;
+  bool last_was_discard_ = false;
   std::function<void(double)> intermediate_update_;
 };
 

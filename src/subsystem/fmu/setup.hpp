@@ -20,7 +20,9 @@ struct FmuSetup {
   SubsystemDescription description;
   FmuPorts inputs, outputs, states, derivatives;  ///< in the order of the description
   std::vector<FmuStart> structural, starts;
-  bool polynomials_by_update = false;  ///< FMI 3: all inputs by intermediate update
+  /// FMI 3: all inputs by intermediate update, which an FMU holds until the next one (first order
+  /// in its internal step): only where micro-steps (second order) are not possible.
+  bool polynomials_by_update = false;
 
   const FmiInterface& interface() const {
     return role == FmuRole::co_simulation ? *model->co_simulation : *model->model_exchange;
