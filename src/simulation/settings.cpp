@@ -121,6 +121,22 @@ std::vector<OptionSpec> make_option_table() {
       {"subsystem_rollback", "true", "", "false withholds the capability", {}},
       {"subsystem_linearization", "true", "", "false withholds the capability", {}},
       {"subsystem_state_derivatives", "true", "", "false withholds the capability", {}},
+      {"subsystem_fmu_interface",
+       "auto",
+       "",
+       "what of an FMU is used; auto: model exchange where it is offered",
+       {"auto", "me", "cs"}},
+      {"subsystem_fmu_micro_steps",
+       "10",
+       "",
+       "micro-steps per macro-step with held inputs, for FMUs that take no polynomials",
+       {}},
+      {"subsystem_fmu_input_derivatives",
+       "3",
+       "",
+       "highest order of input derivatives given to FMUs that interpolate inputs",
+       {}},
+      {"subsystem_fmu_log", "false", "", "messages of FMUs on stderr", {}},
   };
 }
 
