@@ -10,6 +10,7 @@
 #include "simulation/macro_step.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -192,8 +193,21 @@ class Run {
       if (!settings_.method.groups.empty()) {
         std::printf("schedule %s\n", written(settings_.method.groups, model_).c_str());
       }
+      print_roles();
     }
     stepper_->coupling().view();
+  }
+
+  /// What the iteration integrates really, where it cannot integrate everything.
+  void print_roles() const {
+    const IterationRoles roles = iteration_roles(model_);
+    if (settings_.method.solve != Solve::snes || roles.estimated.empty()) {
+      return;
+    }
+    std::printf("  iterated              %s\n",
+                roles.iterated.empty() ? "none" : joined(roles.iterated).c_str());
+    std::printf("  by estimators         %s (no rollback; integrated once per macro-step)\n",
+                joined(roles.estimated).c_str());
   }
 
   void print_summary(bool completed) const {
@@ -202,6 +216,7 @@ class Run {
     std::printf("%s: %s at t = %.9g s\n", model_.name.c_str(),
                 completed ? "completed" : "stopped early", stepper_->point().time);
     std::printf("  method                %s\n", settings_.method.type.c_str());
+    print_roles();
     std::printf("  macro-steps           %lld (%lld rejected), size %.6g to %.6g s\n",
                 static_cast<long long>(summary_.steps), static_cast<long long>(summary_.rejections),
                 summary_.smallest_step, summary_.largest_step);

@@ -45,7 +45,7 @@ class ImplicitCoupling : public Coupling {
   void divide_roles();
 
   // One evaluation of the coupling function.
-  void predict(const CommunicationPoint& point, double h);
+  bool predict(const CommunicationPoint& point, double h);
   void guess(const CommunicationPoint& point, double h);
   void read_unknown(Vec v);
   void integrate();

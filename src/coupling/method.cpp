@@ -58,6 +58,10 @@ std::optional<std::string> contradiction(const Method& method) {
            "hold "
            "out, or use -cosim_solve snes";
   }
+  if (method.hold_order > 0 && method.solve != Solve::none) {
+    return "-cosim_hold_order is the order of extrapolation from the past, with -cosim_solve none; "
+           "leave it out, or use -cosim_type jacobi";
+  }
   if (method.schedule != Schedule::parallel && method.solve != Solve::none) {
     return "-cosim_schedule sequential and hierarchical run with -cosim_solve none; the other "
            "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
@@ -109,6 +113,16 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     lacks(method.solve == Solve::monolithic, has.equations, "equations");
   }
   return lines;
+}
+
+IterationRoles iteration_roles(const Model& model) {
+  IterationRoles roles;
+  for (const auto& entry : model.subsystems) {
+    const auto& description = entry.description;
+    (description.capabilities.rollback ? roles.iterated : roles.estimated)
+        .push_back(description.name);
+  }
+  return roles;
 }
 
 }  // namespace concord

@@ -54,4 +54,12 @@ std::optional<std::string> contradiction(const Method& method);
 /// each that lacks something; empty where it can.
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model);
 
+/// Names of the subsystems that an iterative solve (Solve::snes) integrates at each evaluation of
+/// the coupling function, and of those without rollback, which it replaces by their COSTARICA
+/// estimators and integrates once per macro-step.
+struct IterationRoles {
+  std::vector<std::string> iterated, estimated;
+};
+IterationRoles iteration_roles(const Model& model);
+
 }  // namespace concord

@@ -112,13 +112,31 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_monitor", "false", "", "a line per macro-step", {}},
       {"cosim_view", "false", "", "effective settings", {}},
       {"missiles_defect", "constant", "", "defect correction of the estimators", words(defects)},
-      {"missiles_laplace", "expm", "", "exponentials of the estimators; stehfest to compare",
+      {"missiles_laplace", "expm", "",
+       "exponentials of the estimators; stehfest, which is less exact, only to compare",
        words(laplaces)},
       {"subsystem_integrator", "auto", "", "integrator of a subsystem", words(integrators)},
       {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
       {"subsystem_atol", "1e-10", "state's unit", "absolute tolerance of the integrator", {}},
       {"subsystem_rollback", "true", "", "false withholds the capability", {}},
       {"subsystem_linearization", "true", "", "false withholds the capability", {}},
+      {"subsystem_state_derivatives", "true", "", "false withholds the capability", {}},
+      {"subsystem_fmu_interface",
+       "auto",
+       "",
+       "what of an FMU is used; auto: model exchange where it is offered",
+       {"auto", "me", "cs"}},
+      {"subsystem_fmu_micro_steps",
+       "10",
+       "",
+       "micro-steps per macro-step with held inputs, for FMUs that take no polynomials",
+       {}},
+      {"subsystem_fmu_input_derivatives",
+       "3",
+       "",
+       "highest order of input derivatives given to FMUs that interpolate inputs",
+       {}},
+      {"subsystem_fmu_log", "false", "", "messages of FMUs on stderr", {}},
   };
 }
 
@@ -187,6 +205,8 @@ SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings se
   settings.atol = options::positive(prefix + "atol").value_or(settings.atol);
   settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
   settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
+  settings.state_derivatives =
+      options::flag(prefix + "state_derivatives").value_or(settings.state_derivatives);
   return settings;
 }
 
@@ -200,6 +220,7 @@ void read_subsystems(Model& model, Settings& settings) {
                                              : settings.defaults);
     description.capabilities.rollback &= settings.subsystems.back().rollback;
     description.capabilities.linearization &= settings.subsystems.back().linearization;
+    description.capabilities.state_derivatives &= settings.subsystems.back().state_derivatives;
   }
 }
 

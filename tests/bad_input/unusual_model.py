@@ -135,6 +135,16 @@ def more_ranks_than_subsystems(bench):
 
 
 @case
+def many_runs_at_once(bench):
+    """A parameter study without mpirun: runs must not disturb one another."""
+    bench.write("model.yaml", PAIR)
+    for _ in range(6):
+        running = [bench.start("check", "model.yaml") for _ in range(8)]
+        for process in running:
+            bench.end(process).succeeds()
+
+
+@case
 def output_goes_nowhere(bench):
     """Without stdout and stderr, nothing is written into the results instead."""
     bench.write("model.yaml", PAIR)
