@@ -30,8 +30,7 @@ fs::path unpacked(const FmuRequest& request) {
                      "; its path is relative to the model file");
   const std::string key = path.string() + "|" + std::to_string(fs::file_size(path)) + "|" +
                           std::to_string(fs::last_write_time(path).time_since_epoch().count());
-  return shared_scratch_folder(key,
-                               [&](const fs::path& folder) { unpack_archive(path, folder); });
+  return shared_scratch_folder(key, [&](const fs::path& folder) { unpack_archive(path, folder); });
 }
 
 /// Makes an FmuSetup from a request.
@@ -246,8 +245,8 @@ void SetupBuilder::add_states() {
     const FmiVariable& derivative = variables[unknown.variable];
     const FmiVariable& state = variables[*derivative.derivative_of];
     if (state.size != derivative.size || state.type != FmiType::float64)
-      fail(setup_->request.location, "the state " + in_quotes(state.name) +
-                                         " and its derivative don't fit each other");
+      fail(setup_->request.location,
+           "the state " + in_quotes(state.name) + " and its derivative don't fit each other");
     setup_->states.add(state);
     setup_->derivatives.add(derivative);
     for (std::size_t i = 0; i < state.size; ++i)
@@ -295,9 +294,8 @@ void SetupBuilder::set_capabilities() {
   can.states = can.state_derivatives = has_states;
   can.linearization = interface.directional && has_states && setup_->inputs.all_float64() &&
                       setup_->outputs.all_float64();
-  can.output_derivatives =
-      interface.output_derivative_order > 0 || can.linearization ||
-      (interface.variable_steps && interface.fixed_internal_step == 0.0);
+  can.output_derivatives = interface.output_derivative_order > 0 || can.linearization ||
+                           (interface.variable_steps && interface.fixed_internal_step == 0.0);
   can.rollback = interface.state;
 }
 
@@ -305,8 +303,7 @@ void SetupBuilder::set_capabilities() {
 
 FmuSource FmuSetup::source() const {
   FmuSource result;
-  result.library =
-      FmuLibrary::open(folder, request.path.string(), model->version, interface());
+  result.library = FmuLibrary::open(folder, request.path.string(), model->version, interface());
   result.description = model;
   result.folder = folder;
   result.name = request.subsystem;
