@@ -38,13 +38,19 @@ std::string model_argument(int argc, char** argv) {
   return argv[2];
 }
 
+bool wants_probe(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* word) {
+    return std::string(word) == "--probe" || std::string(word) == "-probe";
+  });
+}
+
 int model_command(int argc, char** argv) {
   const std::string command = argv[1];
   return in_session(argc, argv, [&] {
     Model model;
     together(PETSC_COMM_WORLD, [&] { model = read_model_file(model_argument(argc, argv)); });
     return command == "run" ? run_command(std::move(model), command_line_of(argc, argv))
-                            : check_command(std::move(model));
+                            : check_command(std::move(model), wants_probe(argc, argv));
   });
 }
 

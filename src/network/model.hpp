@@ -19,6 +19,8 @@ struct SubsystemEntry {
   SubsystemDescription description;
   std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
   Location location;
+  /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.
+  std::function<std::vector<std::string>()> probe;
 };
 
 /// "from" and "to" are "subsystem.variable".

@@ -95,5 +95,37 @@ class Requests(FmuTest):
         self.assertIn("rollback no", run.stdout)
 
 
+class Probe(FmuTest):
+    """concord check --probe, and runs that trust what it finds."""
+
+    FULL = ("state", "serialize", "variable", "interpolate", "directional")
+
+    def probe(self, *options):
+        run = execute("check", self.model(("left",)), "--probe", *options)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return run.stdout[run.stdout.index("probe:"):]
+
+    def test_honest_fmus(self):
+        for version in (2, 3):
+            self.build("left", version, capabilities=self.FULL)
+            found = self.probe()
+            self.assertIn("the same bits", found)
+            self.assertIn("agree with differences", found)
+            self.assertNotIn("OTHER", found)
+            if version == 2:
+                self.assertIn("honoured up to order 3", found)
+
+    def test_rollback_that_forgets(self):
+        for version in (2, 3):
+            self.build("left", version, capabilities=("state", "variable"), behaviour="forgets")
+            self.assertIn("OTHER outputs", self.probe())
+            self.fails(2, ["'left' offers no rollback"], "-subsystem_fmu_probe", "true")
+
+    def test_crash(self):
+        self.build("left", behaviour="crashes")
+        self.assertIn("CRASHES while instantiating", self.probe())
+        self.fails(2, ["'left'", "crashes while instantiating"], "-subsystem_fmu_probe", "true")
+
+
 if __name__ == "__main__":
     unittest.main()
