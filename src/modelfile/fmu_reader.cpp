@@ -1,6 +1,7 @@
 #include "modelfile/fmu_reader.hpp"
 
 #include "network/units.hpp"
+#include "subsystem/fmu/probe.hpp"
 #include "support/options.hpp"
 
 namespace concord {
@@ -19,6 +20,7 @@ FmuOptions with_options(const std::string& prefix, FmuOptions result) {
       options::integer(prefix + "fmu_micro_steps", 1, 100'000).value_or(result.micro_steps);
   result.input_derivatives =
       options::integer(prefix + "fmu_input_derivatives", 0, 3).value_or(result.input_derivatives);
+  result.probe = options::flag(prefix + "fmu_probe").value_or(result.probe);
   result.log = options::flag(prefix + "fmu_log").value_or(result.log);
   return result;
 }
@@ -70,10 +72,12 @@ SubsystemEntry fmu_entry(const std::string& name, const NodeReader& node,
 
 SubsystemEntry fmu_entry(FmuRequest request) {
   request.options = read_options(request.subsystem);
-  const auto setup = open_fmu(request, unit_text);
+  auto setup = open_fmu(request, unit_text);
+  if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
   SubsystemEntry entry;
   entry.location = request.location;
   entry.description = description_of(*setup);
+  entry.probe = [setup] { return probe_fmu(*setup).lines; };
   entry.create = [setup](const SubsystemSettings& settings) {
     return make_fmu_subsystem(setup, settings);
   };

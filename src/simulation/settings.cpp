@@ -136,6 +136,11 @@ std::vector<OptionSpec> make_option_table() {
        "",
        "highest order of input derivatives given to FMUs that interpolate inputs",
        {}},
+      {"subsystem_fmu_probe",
+       "false",
+       "",
+       "try FMUs first, and withhold capabilities that they claim and don't have",
+       {}},
       {"subsystem_fmu_log", "false", "", "messages of FMUs on stderr", {}},
   };
 }

@@ -33,6 +33,7 @@ struct SubsystemDescription {
   std::vector<OutputVariable> outputs;
   std::vector<Feedthrough> feedthrough;
   Capabilities capabilities;
+  std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
 };
 
 /// One macro-step [begin, end]; `end` is t_0 + n h, never a running sum.

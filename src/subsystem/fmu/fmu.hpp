@@ -19,6 +19,7 @@ struct FmuOptions {
   int micro_steps = 10;       ///< per macro-step, where the FMU takes no polynomial inputs
   int input_derivatives = 3;  ///< FMI 2: highest order given to fmi2SetRealInputDerivatives
   bool log = false;           ///< the FMU's messages on stderr
+  bool probe = false;         ///< try the FMU first and withhold what it claims wrongly
 };
 
 /// A value that the model file gives a variable: one text per element.
