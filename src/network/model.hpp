@@ -22,11 +22,12 @@ struct SubsystemEntry {
   double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
 };
 
-/// "from" and "to" are "subsystem.variable".
+/// "from" and "to" are "subsystem.variable": to = factor * from, beside the units' conversion.
 struct ConnectionEntry {
   std::string from;
   std::string to;
   Location location;
+  double factor = 1.0;
 };
 
 /// One input that a constraint's unknown feeds: input = factor * unknown.
@@ -42,7 +43,7 @@ struct ConstraintEntry {
   double start = 0.0;
   std::string equation;  ///< expression in "subsystem.output"
   std::vector<ConstraintFeed> feeds;
-  Location location;
+  Location location, equation_location;
 };
 
 /// A subsystem's name in the schedule.
