@@ -239,11 +239,10 @@ void ImplicitCoupling::integrate() {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    trial_->polynomials[i] =
-        constraints_.begins_afresh(j)
-            ? from_end(method_.hold, trial_->inputs[i], h)
-            : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
-                         point_->slopes_known);
+    trial_->polynomials[i] = constraints_.begins_afresh(j)
+                                 ? from_end(method_.hold, trial_->inputs[i], h)
+                                 : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
+                                              point_->slopes_known);
   }
   if (subsystems_moved_) {
     subsystems_.restore();
@@ -259,9 +258,8 @@ void ImplicitCoupling::integrate() {
 
 void ImplicitCoupling::advance(std::span<const std::size_t> which) {
   const bool joined = joins_smoothly(method_.hold) && !constraints_.any_indirect();
-  const auto continuity = joined && point_->last_step > 0.0
-                              ? InputContinuity::smooth
-                              : InputContinuity::broken;
+  const auto continuity =
+      joined && point_->last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
   last_failed_ = subsystems_.advance(which, step_, trial_->polynomials, continuity, wanted_,
                                      trial_->outputs) != Outcome::ok;
 }
@@ -393,8 +391,7 @@ double ImplicitCoupling::worst_ratio(Vec f) {
   double worst[2] = {0.0, 0.0};  // against the tolerance, against the noise
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const double tolerance =
-        method_.rtol * constraints_.size(j, trial_->inputs) + method_.atol;
+    const double tolerance = method_.rtol * constraints_.size(j, trial_->inputs) + method_.atol;
     const double noise = std::max(tolerance, noise_level_ * largest_[j]);
     for (int part = 0; part < parts_; ++part) {
       const double weight = part == 0 ? 1.0 : step_.size();
@@ -422,16 +419,17 @@ bool ImplicitCoupling::stagnates(PetscInt it, double ratio) {
 }
 
 /// An indirect constraint can be met to its tolerance by an unknown that is still far off, by the
-/// tolerance over h^2: the unknown must have come to rest, too, which a Newton iteration that
-/// contracts by `rest` leaves at the relative tolerance.
+/// tolerance over h^2: the unknown must have come to rest, too, near the relative tolerance or
+/// where noise stops its changes from shrinking.
 bool ImplicitCoupling::unknowns_move(PetscInt it) {
   if (!constraints_.any_indirect()) {
     return false;
   }
-  const double rest = std::sqrt(method_.rtol);
+  const double rest = std::pow(method_.rtol, 0.75);
   double change = constraints_.unknowns_change(trial_->inputs, method_.atol / method_.rtol);
   change = agree_on_largest(subsystems_.comm(), change);
-  return it == 0 || change > rest;
+  const double before = std::exchange(last_change_, change);
+  return it == 0 || (change > rest && (it == 1 || change < 0.5 * before));
 }
 
 PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, PetscReal,

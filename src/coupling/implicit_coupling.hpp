@@ -98,11 +98,12 @@ class ImplicitCoupling : public Coupling {
   std::vector<double> evaluated_;     ///< own entries of v of the last evaluation
   std::vector<double> scale_values_;
   std::vector<double> residual_scale_values_;  ///< the same but in the rows of constraints
-  double noise_level_;           ///< relative to largest_
-  std::vector<double> largest_;  ///< |u| so far, per connected input
-  double noise_ratio_ = 0.0;     ///< of the last residual
-  double best_ratio_ = 0.0;      ///< of this solve
+  double noise_level_;                         ///< relative to largest_
+  std::vector<double> largest_;                ///< |u| so far, per connected input
+  double noise_ratio_ = 0.0;                   ///< of the last residual
+  double best_ratio_ = 0.0;                    ///< of this solve
   PetscInt best_iteration_ = 0;
+  double last_change_ = 0.0;  ///< of indirect constraints' unknowns, relative
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double first_norm_ = 0.0;

@@ -18,8 +18,8 @@ void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
     return;
   }
   petsc(PCSetType(pc, PCLU));
-  petsc(PCFactorSetMatSolverType(pc, ranks == 1 && diagonal == Diagonal::full ? MATSOLVERPETSC
-                                                                              : MATSOLVERMUMPS));
+  petsc(PCFactorSetMatSolverType(
+      pc, ranks == 1 && diagonal == Diagonal::full ? MATSOLVERPETSC : MATSOLVERMUMPS));
 }
 
 }  // namespace concord

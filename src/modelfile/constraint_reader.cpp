@@ -111,8 +111,8 @@ void connect(const ConstraintEntry& constraint, Model& model) {
   description.unknown = constraint.unknown;
   description.start = constraint.start;
   description.equation = constraint.equation;
-  description.place = constraint.equation_location + ": equation of constraint '" +
-                      constraint.unknown + "'";
+  description.place =
+      constraint.equation_location + ": equation of constraint '" + constraint.unknown + "'";
   description.outputs = outputs_in(constraint, description.place, model);
   description.kind = kind_of(constraint, description.outputs, model);
 
@@ -120,8 +120,8 @@ void connect(const ConstraintEntry& constraint, Model& model) {
   for (const auto& output : description.outputs) {
     model.connections.push_back({output, own(output), constraint.equation_location});
   }
-  model.connections.push_back({own(constraint_corrected_name), own(constraint_guess_name),
-                               constraint.equation_location});
+  model.connections.push_back(
+      {own(constraint_corrected_name), own(constraint_guess_name), constraint.equation_location});
   for (const auto& feed : constraint.feeds) {
     model.connections.push_back(
         {own(constraint_value_name), feed.input, feed.location, feed.factor});

@@ -102,8 +102,8 @@ class ConstraintSubsystem : public Subsystem {
     if (std::isfinite(gamma.value) && std::isfinite(gamma.derivative)) {
       return Outcome::ok;
     }
-    failure_ = "the constraint's equation gives " + std::to_string(gamma.value) +
-               ", not a finite number";
+    failure_ =
+        "the constraint's equation gives " + std::to_string(gamma.value) + ", not a finite number";
     return Outcome::failed;
   }
 
