@@ -24,17 +24,24 @@ class ExplicitCoupling : public Coupling {
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
 
+  /// Undoes the last commit; for orders up to 2.
+  void take_back() { history_.drop_newest(); }
+
  private:
-  void hold(const CommunicationPoint& point, std::vector<Polynomial>& polynomials) const;
+  void hold(double h, const CommunicationPoint& point, std::vector<Polynomial>& polynomials) const;
+  void interpolate(double h, std::span<const std::size_t> inputs, const CommunicationPoint& point,
+                   Trial& trial) const;
   Outcome advance(const MacroStep& step, Trial& trial);
-  Outcome advance_in_stages(const MacroStep& step, Trial& trial);
+  Outcome advance_in_stages(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   Outcome put_out(Outcome outcome, Trial& trial);
   Outcome advance_first(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   bool everyone(bool Capabilities::*capability) const;
 
   RankNetwork& subsystems_;
+  Hold hold_;
   int order_;
   bool makes_consistent_;
   bool knows_slopes_, repeats_first_;

@@ -148,10 +148,15 @@ void ImplicitCoupling::remember_largest(const CommunicationPoint& point) {
 }
 
 /// The estimators' coupled prediction as first guess and its matrix as Jacobian; without them, or
-/// where they fail, a guess from the past.
-void ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
+/// where they fail, a guess from the past. False where a subsystem that must be estimated cannot
+/// be.
+bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
   const auto state =
       estimators_ ? estimators_->prepare(step_, point) : Estimators::State::same_gains;
+  const bool failed = state == Estimators::State::failed;
+  if (some_estimated_ && agree_on_largest(subsystems_.comm(), failed ? 1 : 0) != 0) {
+    return false;
+  }
   if (missiles_ && missiles_->solve(state, step_, point, trial_->inputs)) {
     if (missiles_->reassembled() || jacobian_step_ == 0.0) {
       petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
@@ -160,13 +165,14 @@ void ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
       write_scale();
       jacobian_step_ = h;
     }
-    return;
+    return true;
   }
   guess(point, h);
   if (jacobian_step_ == 0.0 || jacobian_is_stale()) {
     jacobian_step_ = 0.0;
     update_scale(point, h);
   }
+  return true;
 }
 
 /// First guess of the inputs at t_{N+1}, left in trial.inputs.
@@ -500,7 +506,12 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   evaluations_ = 0;
   jacobian_age_ = 0;
   subsystems_moved_ = false;
-  predict(point, step.size());
+  if (!predict(point, step.size())) {
+    CouplingReport report;
+    report.status = CouplingStatus::failed;
+    report.retryable = false;
+    return report;
+  }
   PetscScalar* v = nullptr;
   petsc(VecGetArrayWrite(unknown_, &v));
   const auto& connected = subsystems_.connected_inputs();
@@ -540,7 +551,7 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
     report.retryable = false;
     report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
   }
-  if (method_.estimates_error) {
+  if (method_.estimate == ErrorEstimate::predictor) {
     report.error = error_.norm(step, point, trial, fed_);
     report.error_order = PredictionError::order;
   }
@@ -552,9 +563,18 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   return report;
 }
 
+void ImplicitCoupling::restart(CommunicationPoint& point) {
+  make_consistent(subsystems_, consistent_, wanted_, point);
+  history_.start(point.time, point.inputs, false);
+  rejected();
+}
+
 std::string ImplicitCoupling::explain(const CouplingReport& report) {
-  if (const auto failure = agree_on_text(subsystems_.comm(), subsystems_.failure())) {
-    return *failure;
+  const auto estimation = estimators_ ? estimators_->failure() : std::nullopt;
+  for (const auto& own : {subsystems_.failure(), estimation}) {
+    if (const auto failure = agree_on_text(subsystems_.comm(), own)) {
+      return *failure;
+    }
   }
   SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
   SNESType type = nullptr;

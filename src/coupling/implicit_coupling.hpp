@@ -30,6 +30,7 @@ class ImplicitCoupling : public Coupling {
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
   void rejected() override;
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   void view() const override;
 
@@ -46,7 +47,7 @@ class ImplicitCoupling : public Coupling {
   void divide_roles();
 
   // One evaluation of the coupling function.
-  void predict(const CommunicationPoint& point, double h);
+  bool predict(const CommunicationPoint& point, double h);
   void guess(const CommunicationPoint& point, double h);
   void read_unknown(Vec v);
   void integrate();

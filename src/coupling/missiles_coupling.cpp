@@ -23,7 +23,7 @@ void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationP
 CouplingReport MissilesCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                        Trial& trial) {
   CouplingReport report;
-  report.retryable = method_.estimates_error;
+  report.retryable = method_.estimate == ErrorEstimate::predictor;
   {
     const LogScope scope(log_events().solve);
     const auto state = estimators_.prepare(step, point);
@@ -44,7 +44,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   report.evaluations = 1;
   report.linear_iterations = static_cast<std::int32_t>(system_.linear_iterations());
   report.residual = worst_ratio(trial);
-  if (method_.estimates_error) {
+  if (method_.estimate == ErrorEstimate::predictor) {
     report.error = error_.norm(step, point, trial, fed_);
     report.error_order = PredictionError::order;
   }
@@ -66,6 +66,11 @@ double MissilesCoupling::worst_ratio(const Trial& trial) const {
 void MissilesCoupling::commit(const CommunicationPoint& point) {
   estimators_.observe(point);
   error_.commit(point);
+}
+
+void MissilesCoupling::restart(CommunicationPoint& point) {
+  make_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
+  estimators_.forget();
 }
 
 std::string MissilesCoupling::explain(const CouplingReport& /*report*/) {

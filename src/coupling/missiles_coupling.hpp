@@ -16,6 +16,7 @@ class MissilesCoupling : public Coupling {
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
   void rejected() override { estimators_.forget(); }
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   void view() const override { system_.view(); }
 

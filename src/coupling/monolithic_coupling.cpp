@@ -1,5 +1,7 @@
 #include "coupling/monolithic_coupling.hpp"
 
+#include <utility>
+
 #include "concord/errors.hpp"
 #include "subsystem/ode_subsystem.hpp"
 
@@ -129,8 +131,9 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
   CouplingReport report;
   report.evaluations = 1;
   report.retryable = false;
-  if (whole_->advance(step, {}, InputContinuity::smooth, Wanted::values_and_derivatives,
-                      trial.outputs) != Outcome::ok) {
+  const auto continuity = std::exchange(next_, InputContinuity::smooth);
+  if (whole_->advance(step, {}, continuity, Wanted::values_and_derivatives, trial.outputs) !=
+      Outcome::ok) {
     report.status = CouplingStatus::failed;
     return report;
   }

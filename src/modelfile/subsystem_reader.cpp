@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "concord/errors.hpp"
+#include "modelfile/fmu_reader.hpp"
 #include "subsystem/equations/equations_model.hpp"
 #include "subsystem/native/native_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -220,9 +221,7 @@ SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const 
   if (kind == "native") {
     return native_entry(name, node, fields, folder);
   }
-  const NodeReader fmu = *find_field(fields, "fmu");
-  fmu.fail(": this version of Concord does not simulate FMUs (" + in_quotes(fmu.text()) +
-           "); describe the subsystem by equations or in C++ (native)");
+  return fmu_entry(name, node, fields, folder);
 }
 
 double read_effort(const NodeReader& node) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -22,6 +23,12 @@ class SignalHistory {
   /// Drops the past (start, events). With `slopes_known` the slopes at this point take the place of
   /// one missing older point, without which a method of order 3 would stay at 2 for the whole run.
   void start(double time, std::span<const Sample> samples, bool slopes_known);
+
+  /// Forgets the newest point; not with order 3, whose oldest point it has taken the place of.
+  void drop_newest() {
+    newest_ = (newest_ + max_order) % (max_order + 1);
+    known_ = std::min(known_ - 1, max_order);
+  }
 
   int known() const { return known_; }
   double time(int age) const { return times_[slot(age)]; }

@@ -16,18 +16,22 @@ using Clock = std::chrono::steady_clock;
 std::unique_ptr<StepController> make_controller(const Settings& settings) {
   if (settings.adapt == Adapt::iteration) {
     return std::make_unique<IterationSteps>(settings.start, settings.stop, settings.step,
-                                            settings.step_min);
+                                            settings.step_min, settings.events);
   }
-  if (settings.adapt == Adapt::predictor) {
-    // Little is known at the start: a small first step, which then grows quickly.
+  if (settings.adapt != Adapt::none) {
+    // Little is known at the start: a small first step, which then grows quickly. Richardson's
+    // macro-steps are two of the size that the user means.
     constexpr double first_fraction = 1e-3;
-    const double first = std::max(settings.step_min, first_fraction * settings.step);
-    return std::make_unique<ErrorControlledSteps>(
-        ErrorControlledSteps::Limits{settings.start, settings.stop, settings.step,
-                                     settings.step_min},
-        first);
+    const double factor = settings.adapt == Adapt::predictor ? 1.0 : 2.0;
+    const ErrorControlledSteps::Limits limits{
+        settings.start, settings.stop,
+        std::min(factor * settings.step, settings.stop - settings.start),
+        factor * settings.step_min};
+    const double first = std::max(limits.smallest, first_fraction * limits.largest);
+    return std::make_unique<ErrorControlledSteps>(limits, first, settings.events);
   }
-  return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step);
+  return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step,
+                                      settings.events);
 }
 
 double loosest_rtol(const Settings& settings) {
@@ -68,8 +72,9 @@ bool MacroStepper::everyone_rolls_back() const {
   return agree_on_largest(subsystems_.comm(), all ? 0 : 1) == 0;
 }
 
-const StepReport& MacroStepper::advance() {
+std::span<const StepReport> MacroStepper::advance() {
   const auto clock_start = Clock::now();
+  restart_after_event();
   report_.rejections = 0;
   for (;;) {
     const auto [begin, end] = controller_->propose();
@@ -87,7 +92,39 @@ const StepReport& MacroStepper::advance() {
     ++report_.rejections;
   }
   report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
-  return report_;
+  return reported(report_.step);
+}
+
+/// Where two macro-steps were taken together, the whole cost is the first one's.
+std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
+  const Middle* middle = coupling_->middle();
+  if (middle == nullptr) {
+    accepted_[0] = report_;
+    return std::span(accepted_).first(1);
+  }
+  accepted_[0] = report_;
+  accepted_[0].step.end = middle->point.time;
+  accepted_[0].point = &middle->point;
+  accepted_[0].states = middle->states;
+  ++report_.index;
+  accepted_[1].index = report_.index;
+  accepted_[1].step = {middle->point.time, step.end};
+  accepted_[1].error_estimate = report_.error_estimate;
+  accepted_[1].point = &point_;
+  return accepted_;
+}
+
+/// What follows an event is a new start.
+void MacroStepper::restart_after_event() {
+  if (!std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
+    return;
+  }
+  point_.last_step = 0.0;
+  point_.slopes_known = false;
+  coupling_->restart(point_);
+  for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
+    point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
+  }
 }
 
 void MacroStepper::try_step(const MacroStep& step) {

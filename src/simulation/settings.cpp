@@ -20,7 +20,8 @@ constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite
                                                        {"zoh", Hold::zoh},
                                                        {"foh", Hold::foh},
                                                        {"soh", Hold::soh},
-                                                       {"extrapolate", Hold::extrapolate}};
+                                                       {"extrapolate", Hold::extrapolate},
+                                                       {"extripol", Hold::extripol}};
 constexpr std::pair<std::string_view, Solve> solves[] = {
     {"snes", Solve::snes}, {"missiles", Solve::missiles}, {"none", Solve::none}};
 constexpr std::pair<std::string_view, Predictor> predictors[] = {
@@ -32,7 +33,11 @@ constexpr std::pair<std::string_view, Defect> defects[] = {
 constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::expm},
                                                              {"stehfest", Laplace::stehfest}};
 constexpr std::pair<std::string_view, Adapt> adapts[] = {
-    {"none", Adapt::none}, {"iteration", Adapt::iteration}, {"predictor", Adapt::predictor}};
+    {"none", Adapt::none},
+    {"iteration", Adapt::iteration},
+    {"predictor", Adapt::predictor},
+    {"richardson", Adapt::richardson},
+    {"richardson_modified", Adapt::richardson_modified}};
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
     {"auto", IntegratorKind::automatic},
     {"erk", IntegratorKind::erk},
@@ -68,7 +73,11 @@ std::vector<OptionSpec> make_option_table() {
        "signals (0) to short macro-steps (1)",
        {}},
       {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
-      {"cosim_hold_order", "0 (zoh), 1 (extrapolate)", "", "order of extrapolation, 0 to 3", {}},
+      {"cosim_hold_order",
+       "0 (zoh), 1 (extrapolate, extripol)",
+       "",
+       "order of extrapolation: 0 to 3; extripol 0 or 1",
+       {}},
       {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
       {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
       {"cosim_step", "(stop - start)/1000", "s", "macro-step, the largest when adaptive", {}},
@@ -103,13 +112,31 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_monitor", "false", "", "a line per macro-step", {}},
       {"cosim_view", "false", "", "effective settings", {}},
       {"missiles_defect", "constant", "", "defect correction of the estimators", words(defects)},
-      {"missiles_laplace", "expm", "", "exponentials of the estimators; stehfest to compare",
+      {"missiles_laplace", "expm", "",
+       "exponentials of the estimators; stehfest, which is less exact, only to compare",
        words(laplaces)},
       {"subsystem_integrator", "auto", "", "integrator of a subsystem", words(integrators)},
       {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
       {"subsystem_atol", "1e-10", "state's unit", "absolute tolerance of the integrator", {}},
       {"subsystem_rollback", "true", "", "false withholds the capability", {}},
       {"subsystem_linearization", "true", "", "false withholds the capability", {}},
+      {"subsystem_state_derivatives", "true", "", "false withholds the capability", {}},
+      {"subsystem_fmu_interface",
+       "auto",
+       "",
+       "what of an FMU is used; auto: model exchange where it is offered",
+       {"auto", "me", "cs"}},
+      {"subsystem_fmu_micro_steps",
+       "10",
+       "",
+       "micro-steps per macro-step with held inputs, for FMUs that take no polynomials",
+       {}},
+      {"subsystem_fmu_input_derivatives",
+       "3",
+       "",
+       "highest order of input derivatives given to FMUs that interpolate inputs",
+       {}},
+      {"subsystem_fmu_log", "false", "", "messages of FMUs on stderr", {}},
   };
 }
 
@@ -178,6 +205,8 @@ SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings se
   settings.atol = options::positive(prefix + "atol").value_or(settings.atol);
   settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
   settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
+  settings.state_derivatives =
+      options::flag(prefix + "state_derivatives").value_or(settings.state_derivatives);
   return settings;
 }
 
@@ -191,6 +220,7 @@ void read_subsystems(Model& model, Settings& settings) {
                                              : settings.defaults);
     description.capabilities.rollback &= settings.subsystems.back().rollback;
     description.capabilities.linearization &= settings.subsystems.back().linearization;
+    description.capabilities.state_derivatives &= settings.subsystems.back().state_derivatives;
   }
 }
 
@@ -273,6 +303,7 @@ void read_times(const Model& model, Settings& settings) {
             << std::max(shortest, 1e-15 * duration);
     throw InputError(message.str());
   }
+  settings.events = model.events;
   settings.step = std::min(step.value_or(std::max(duration / 1000.0, shortest)), duration);
   const auto step_min = options::positive("cosim_step_min");
   if (step_min && *step_min > settings.step) {
@@ -363,7 +394,7 @@ Method read_method() {
   }
   method.schedule = options::choice("cosim_schedule", schedules).value_or(method.schedule);
   method.hold = options::choice("cosim_hold", holds).value_or(method.hold);
-  const int usual_order = method.hold == Hold::extrapolate ? 1 : 0;
+  const int usual_order = method.hold == Hold::extrapolate || method.hold == Hold::extripol ? 1 : 0;
   method.hold_order = options::integer("cosim_hold_order", 0, 3).value_or(usual_order);
   if (const auto solve = options::choice("cosim_solve", solves)) {
     method.solve = *solve;
@@ -379,6 +410,11 @@ Method read_method() {
       options::choice("missiles_defect", defects).value_or(method.estimator.defect);
   method.estimator.laplace =
       options::choice("missiles_laplace", laplaces).value_or(method.estimator.laplace);
+  const Adapt adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
+  method.estimate = adapt == Adapt::predictor             ? ErrorEstimate::predictor
+                    : adapt == Adapt::richardson          ? ErrorEstimate::richardson
+                    : adapt == Adapt::richardson_modified ? ErrorEstimate::richardson_modified
+                                                          : ErrorEstimate::none;
   if (const auto reason = contradiction(method)) {
     throw InputError(*reason);
   }
@@ -390,10 +426,25 @@ namespace {
 /// Tolerances that the step control stands on are a hundredth of its own, unless they are given.
 constexpr double inner_fraction = 0.01;
 
+/// Errors of coupling and subsystems stay small beside the one that is controlled (Arnold 2012).
+void tighten_inner_tolerances(Settings& settings) {
+  Method& method = settings.method;
+  const auto inner = [](const char* option, double value, double outer) {
+    return options::has(option) ? value : std::min(value, inner_fraction * outer);
+  };
+  method.rtol = inner("cosim_rtol", method.rtol, method.adapt_rtol);
+  method.atol = inner("cosim_atol", method.atol, method.adapt_atol);
+  settings.defaults.rtol = std::min(settings.defaults.rtol, inner_fraction * method.adapt_rtol);
+  settings.defaults.atol = std::min(settings.defaults.atol, inner_fraction * method.adapt_atol);
+}
+
 void read_adapt_tolerances(Settings& settings) {
   Method& method = settings.method;
   method.adapt_rtol = options::positive("cosim_adapt_rtol").value_or(method.adapt_rtol);
   method.adapt_atol = options::positive("cosim_adapt_atol").value_or(method.adapt_atol);
+  if (method.estimate != ErrorEstimate::none) {
+    tighten_inner_tolerances(settings);
+  }
   if (settings.adapt != Adapt::predictor) {
     return;
   }
@@ -405,14 +456,6 @@ void read_adapt_tolerances(Settings& settings) {
         "-cosim_type " +
         method.type + " doesn't have; use -cosim_type jfm, missiles or ifosmondi");
   }
-  method.estimates_error = true;
-  const auto inner = [](const char* option, double value, double outer) {
-    return options::has(option) ? value : std::min(value, inner_fraction * outer);
-  };
-  method.rtol = inner("cosim_rtol", method.rtol, method.adapt_rtol);
-  method.atol = inner("cosim_atol", method.atol, method.adapt_atol);
-  settings.defaults.rtol = std::min(settings.defaults.rtol, inner_fraction * method.adapt_rtol);
-  settings.defaults.atol = std::min(settings.defaults.atol, inner_fraction * method.adapt_atol);
 }
 
 }  // namespace

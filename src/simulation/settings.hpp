@@ -10,7 +10,7 @@
 
 namespace concord {
 
-enum class Adapt { none, iteration, predictor };
+enum class Adapt { none, iteration, predictor, richardson, richardson_modified };
 
 /// What goes into the results file.
 struct RecordSettings {
@@ -31,6 +31,7 @@ struct Settings {
   double stop = 1.0;
   double step = 0.0;
   double step_min = 0.0;
+  std::vector<double> events;        ///< s, ascending
   std::optional<double> time_limit;  ///< seconds of wall time
   RecordSettings record;
   bool progress = false;

@@ -25,19 +25,14 @@ double within(double error) {
 }  // namespace
 
 ErrorControlledSteps::ErrorControlledSteps(const Limits& limits, double first,
-                                           std::vector<double> exact)
+                                           const std::vector<double>& events)
     : limits_(limits),
-      exact_(std::move(exact)),
+      exact_(limits.start, limits.stop, events),
       time_(limits.start),
       size_(std::clamp(first, limits.smallest, limits.largest)) {}
 
-double ErrorControlledSteps::next_exact_time() const {
-  const auto next = std::upper_bound(exact_.begin(), exact_.end(), time_);
-  return next == exact_.end() ? limits_.stop : std::min(*next, limits_.stop);
-}
-
 StepController::Interval ErrorControlledSteps::propose() const {
-  const double target = next_exact_time();
+  const double target = exact_.after(time_);
   const double rest = target - time_;
   if (rest <= size_ * (1.0 + sliver)) {
     return {time_, target};
@@ -80,15 +75,5 @@ bool ErrorControlledSteps::reject(double error_norm, int order) {
 void ErrorControlledSteps::accepted() { move_on(); }
 
 bool ErrorControlledSteps::rejected() { return shrink(0.5); }
-
-double weighted_square_sum(const std::vector<double>& estimates, const std::vector<double>& values,
-                           double rtol, double atol) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < estimates.size(); ++i) {
-    const double ratio = estimates[i] / (atol + rtol * std::abs(values[i]));
-    sum += ratio * ratio;
-  }
-  return sum;
-}
 
 }  // namespace concord

@@ -14,7 +14,7 @@ namespace concord {
 ///     h_new = 0.9 h (1/err)^{1/(q+1)}                               after a rejected one.
 ///
 /// A step may also be accepted with err > 1, where it cannot be taken back: the next one is
-/// smaller. Macro-steps end exactly at `stop` and at each of `exact`; a step that would leave a
+/// smaller. Macro-steps end exactly at `stop` and at each of `events`; a step that would leave a
 /// small rest before such a time is halved instead.
 class ErrorControlledSteps : public StepController {
  public:
@@ -25,11 +25,11 @@ class ErrorControlledSteps : public StepController {
     double smallest;
   };
 
-  /// `first`: size of the first macro-step; `exact`: ascending times, those outside are ignored.
-  ErrorControlledSteps(const Limits& limits, double first, std::vector<double> exact = {});
+  /// `first`: size of the first macro-step; `events`: as in ExactTimes.
+  ErrorControlledSteps(const Limits& limits, double first, const std::vector<double>& events = {});
 
   Interval propose() const override;
-  bool finished() const override { return time_ >= limits_.stop; }
+  bool finished() const override { return time_ >= exact_.stop(); }
 
   /// `error_norm`: err above, `order`: q. The proposed macro-step is kept.
   void accept(double error_norm, int order) override;
@@ -42,20 +42,15 @@ class ErrorControlledSteps : public StepController {
   bool rejected() override;
 
  private:
-  double next_exact_time() const;
   void move_on();
   bool shrink(double factor);
 
   Limits limits_;
-  std::vector<double> exact_;
+  ExactTimes exact_;
   double time_;
   double size_;
   double last_error_ = 1.0;
   bool after_rejection_ = false;
 };
-
-/// A rank's part of err above, before the mean: sum_i (EST_i / (ATOL + RTOL |y_i|))^2.
-double weighted_square_sum(const std::vector<double>& estimates, const std::vector<double>& values,
-                           double rtol, double atol);
 
 }  // namespace concord

@@ -5,7 +5,7 @@ import numpy as np
 from harness import PAIR, case, changed, main
 
 BOTH = (1, 3)
-METHODS = ("jfm", "ifosmondi", "kuebler_schiehlen", "jacobi", "monolithic")
+METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "monolithic")
 
 HEAD = "name: unusual\nexperiment: {start: 0, stop: 1}\nsubsystems:\n"
 
@@ -132,6 +132,16 @@ def more_ranks_than_subsystems(bench):
         bench.run("run", "model.yaml", "-cosim_type", method, "-cosim_step", "0.1",
                   ranks=5).succeeds()
         assert bench.record()[0] == "completed"
+
+
+@case
+def many_runs_at_once(bench):
+    """A parameter study without mpirun: runs must not disturb one another."""
+    bench.write("model.yaml", PAIR)
+    for _ in range(6):
+        running = [bench.start("check", "model.yaml") for _ in range(8)]
+        for process in running:
+            bench.end(process).succeeds()
 
 
 @case

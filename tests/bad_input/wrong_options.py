@@ -83,10 +83,9 @@ refused("schedule_contradicts_solve", "-cosim_schedule sequential", "-cosim_sche
         "run with -cosim_solve none", ranks=BOTH)
 refused("schedule_weight_too_large", "-cosim_schedule_weight 1.5", "-cosim_schedule_weight",
         "'1.5'", "from 0 to 1")
-refused("rollback_withheld",
-        "-subsystem_right_rollback false -subsystem_right_linearization false", "jfm", "'right'",
-        "rollback",
-        "jacobi, gauss_seidel, hierarchical, monolithic", ranks=BOTH)
+refused("rollback_withheld", "-subsystem_right_rollback false -subsystem_right_linearization false",
+        "jfm", "'right'", "rollback", "Methods that can run", "jacobi",
+        "monolithic", ranks=BOTH)
 refused("rollback_withheld_everywhere", "-subsystem_rollback false -cosim_type kuebler_schiehlen",
         "kuebler_schiehlen", "'left'", "'right'", "jacobi")
 

@@ -62,6 +62,11 @@ bool CheckedModel::f(double t, std::span<const double> x, std::span<const double
   return true;
 }
 
+void CheckedModel::forget() {
+  for (Known* known : {&latest_, &at_begin_, &at_end_})
+    known->t = std::numeric_limits<double>::quiet_NaN();
+}
+
 bool CheckedModel::recall(const Known& known, double t, std::span<const double> x,
                           std::span<const double> u, std::span<double> dxdt) {
   if (t != known.t || !same_bits(x, known.x) || !same_bits(u, known.u)) return false;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "concord/errors.hpp"
 #include "concord/ode_model.hpp"
 #include "subsystem/subsystem.hpp"
 
@@ -38,6 +39,21 @@ class CheckedModel {
   /// False where the model has no Jacobians or they fail or are not finite.
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result);
+
+  /// `call(t)` of the model itself; false where it throws RecoverableFailure.
+  template <class Call>
+  bool attempt(double t, Call&& call) {
+    try {
+      call(t);
+    } catch (const RecoverableFailure& thrown) {
+      note_thrown(t, thrown.what());
+      return false;
+    }
+    return true;
+  }
+
+  /// Forgets what is remembered of f.
+  void forget();
 
   /// One sentence on the last call that returned false.
   std::string failure() const;

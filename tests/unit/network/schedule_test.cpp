@@ -39,7 +39,8 @@ ScheduleProblem random_problem(std::size_t n, unsigned seed) {
   for (std::size_t k = 0; k < n; ++k) {
     problem.effort[k] = 1.0 + static_cast<double>(random() % 10);
     for (std::size_t j = 0; j < n; ++j) {
-      problem.signals[k][j] = j != k && random() % 3 == 0 ? 1.0 + random() % 3 : 0.0;
+      problem.signals[k][j] =
+          j != k && random() % 3 == 0 ? 1.0 + static_cast<double>(random() % 3) : 0.0;
     }
   }
   return problem;

@@ -73,9 +73,5 @@ TEST(ErrorControlledSteps, DoesNotGrowRightAfterARejection) {
   EXPECT_GT(size_of(steps), 1.5 * tried);
 }
 
-TEST(WeightedSquareSum, WeighsEveryValueByItsOwnTolerance) {
-  EXPECT_DOUBLE_EQ(weighted_square_sum({0.1, -0.3}, {0.0, -2.0}, 0.1, 0.1), 1.0 + 1.0);
-}
-
 }  // namespace
 }  // namespace concord
