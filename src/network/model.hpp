@@ -24,11 +24,12 @@ struct SubsystemEntry {
   std::function<std::vector<std::string>()> probe;
 };
 
-/// "from" and "to" are "subsystem.variable".
+/// "from" and "to" are "subsystem.variable": to = factor * from, beside the units' conversion.
 struct ConnectionEntry {
   std::string from;
   std::string to;
   Location location;
+  double factor = 1.0;
 };
 
 /// One input that a constraint's unknown feeds: input = factor * unknown.
@@ -44,7 +45,7 @@ struct ConstraintEntry {
   double start = 0.0;
   std::string equation;  ///< expression in "subsystem.output"
   std::vector<ConstraintFeed> feeds;
-  Location location;
+  Location location, equation_location;
 };
 
 /// A subsystem's name in the schedule.

@@ -341,6 +341,9 @@ void choose_predictor(Method& method, const Model& model) {
     return;
   }
   std::string reason = method.hold == Hold::hermite ? "" : "it needs -cosim_hold hermite";
+  if (reason.empty() && !model.constraints.empty()) {
+    reason = "its estimators know no constraints";
+  }
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
     if (reason.empty() && !(has.states && has.linearization)) {
