@@ -38,13 +38,22 @@ std::string model_argument(int argc, char** argv) {
   return argv[2];
 }
 
+bool wants_probe(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* word) {
+    return std::string(word) == "--probe" || std::string(word) == "-probe";
+  });
+}
+
 int model_command(int argc, char** argv) {
   const std::string command = argv[1];
   return in_session(argc, argv, [&] {
     Model model;
     together(PETSC_COMM_WORLD, [&] { model = read_model_file(model_argument(argc, argv)); });
-    return command == "run" ? run_command(std::move(model), command_line_of(argc, argv))
-                            : check_command(std::move(model));
+    if (command == "run") {
+      return run_command(std::move(model), command_line_of(argc, argv));
+    }
+    return command == "check" ? check_command(std::move(model), wants_probe(argc, argv))
+                              : schedule_command(std::move(model));
   });
 }
 
@@ -53,7 +62,7 @@ int unknown(const std::string& command) {
     print(program_help());
     throw InputError("no command given");
   }
-  const std::vector<std::string> known = {"run", "check", "compare", "export", "plot"};
+  const std::vector<std::string> known = {"run", "check", "schedule", "compare", "export", "plot"};
   const auto similar = nearest(command, known);
   throw InputError("unknown command '" + command + "'" +
                    (similar ? "; did you mean '" + *similar + "'?" : ".") +
@@ -70,7 +79,7 @@ int command_line(int argc, char** argv) {
   const std::string command = argc < 2 ? "" : argv[1];
   const std::vector<std::string> rest(argv + std::min(argc, 2), argv + argc);
   const bool help = is_help(command) || std::any_of(rest.begin(), rest.end(), is_help);
-  const bool simulates = command == "run" || command == "check";
+  const bool simulates = command == "run" || command == "check" || command == "schedule";
   if (simulates && !help) {
     return model_command(argc, argv);
   }

@@ -56,7 +56,7 @@ class Run {
       : model_(std::move(model)),
         settings_(read_settings(model_)),
         network_(model_),
-        share_(network_, size_of(PETSC_COMM_WORLD)),
+        share_(shared_out()),
         whole_(network_, 1),
         replicated_(settings_.method.solve == Solve::monolithic) {
     together(PETSC_COMM_WORLD, [&] {
@@ -79,12 +79,12 @@ class Run {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
       recorder_->start(stepper_->point());
       advance_to_stop();
-    } catch (const SimulationError&) {
-      recorder_->close(RunStatus::failed);
-      throw;
     } catch (const PetscFailure& failure) {
-      recorder_->close(RunStatus::failed);
-      throw SimulationError(with_remedy(failure));
+      fail(with_remedy(failure));
+    } catch (const std::exception& error) {
+      fail(error.what());
+    } catch (...) {
+      fail("an exception that is not a std::exception");
     }
     const bool completed = stepper_->finished();
     recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
@@ -100,6 +100,20 @@ class Run {
     int size = 1;
     MPI_Comm_size(comm, &size);
     return size;
+  }
+
+  /// Groups of a hierarchical schedule stay together.
+  Partition shared_out() const {
+    const int ranks = size_of(PETSC_COMM_WORLD);
+    return settings_.method.schedule == Schedule::hierarchical
+               ? Partition(settings_.method.groups, schedule_problem(model_, network_).effort,
+                           ranks)
+               : Partition(network_, ranks);
+  }
+
+  [[noreturn]] void fail(const std::string& message) {
+    recorder_->close(RunStatus::failed);
+    throw SimulationError(message);
   }
 
   static std::string with_remedy(const PetscFailure& failure) {
@@ -132,11 +146,13 @@ class Run {
 
   void advance_to_stop() {
     while (!stepper_->finished()) {
-      const StepReport& report = stepper_->advance();
-      for (StepObserver* observer : observers_) {
-        observer->step_accepted(report);
+      const auto reports = stepper_->advance();
+      for (const StepReport& report : reports) {
+        for (StepObserver* observer : observers_) {
+          observer->step_accepted(report);
+        }
       }
-      const int request = agree_on_largest(PETSC_COMM_WORLD, own_request(report.index));
+      const int request = agree_on_largest(PETSC_COMM_WORLD, own_request(reports.back().index));
       if (request == flush_now) {
         recorder_->flush();
       }
@@ -174,6 +190,9 @@ class Run {
       std::printf("method %s: macro-step %g s, coupling rtol %g, atol %g, max_it %d\n",
                   settings_.method.type.c_str(), settings_.step, settings_.method.rtol,
                   settings_.method.atol, settings_.method.max_it);
+      if (!settings_.method.groups.empty()) {
+        std::printf("schedule %s\n", written(settings_.method.groups, model_).c_str());
+      }
       print_roles();
     }
     stepper_->coupling().view();

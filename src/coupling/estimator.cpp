@@ -32,8 +32,8 @@ void copy_values(std::span<const Sample> samples, Eigen::VectorXd& values) {
 }
 
 bool close(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
-  const double size = std::max(a.cwiseAbs().maxCoeff(), b.cwiseAbs().maxCoeff());
-  return (a - b).cwiseAbs().maxCoeff() <= linear_tolerance * size;
+  const double size = std::max(a.lpNorm<Eigen::Infinity>(), b.lpNorm<Eigen::Infinity>());
+  return (a - b).lpNorm<Eigen::Infinity>() <= linear_tolerance * size;
 }
 
 /// `now` against before + `first` dx + `second` du + rate dt, each component by its own terms.

@@ -24,6 +24,7 @@ class NodeReader {
   const std::string& what() const { return what_; }
   bool is_null() const { return node_->kind == YamlNode::Kind::null; }
   bool is_quoted() const { return node_->quoted; }
+  bool is_list() const { return node_->kind == YamlNode::Kind::sequence; }
 
   [[noreturn]] void fail(const std::string& message) const;
 

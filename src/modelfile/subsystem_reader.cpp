@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "concord/errors.hpp"
+#include "modelfile/fmu_reader.hpp"
 #include "subsystem/equations/equations_model.hpp"
 #include "subsystem/native/native_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -211,11 +212,8 @@ std::string kind_of(const NodeReader& node, const Fields& fields) {
   return kinds.front();
 }
 
-}  // namespace
-
-SubsystemEntry read_subsystem(const std::string& name, const NodeReader& node,
-                              const std::filesystem::path& folder) {
-  const Fields fields = node.fields_among({"equations", "fmu", "native", "parameters", "start"});
+SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const Fields& fields,
+                         const std::filesystem::path& folder) {
   const std::string kind = kind_of(node, fields);
   if (kind == "equations") {
     return equations_entry(name, node, fields);
@@ -223,9 +221,28 @@ SubsystemEntry read_subsystem(const std::string& name, const NodeReader& node,
   if (kind == "native") {
     return native_entry(name, node, fields, folder);
   }
-  const NodeReader fmu = *find_field(fields, "fmu");
-  fmu.fail(": this version of Concord does not simulate FMUs (" + in_quotes(fmu.text()) +
-           "); describe the subsystem by equations or in C++ (native)");
+  return fmu_entry(name, node, fields, folder);
+}
+
+double read_effort(const NodeReader& node) {
+  const double effort = node.number();
+  if (!(effort > 0.0)) {
+    node.fail("must be greater than zero");
+  }
+  return effort;
+}
+
+}  // namespace
+
+SubsystemEntry read_subsystem(const std::string& name, const NodeReader& node,
+                              const std::filesystem::path& folder) {
+  const Fields fields =
+      node.fields_among({"equations", "fmu", "native", "parameters", "start", "effort"});
+  SubsystemEntry entry = read_kind(name, node, fields, folder);
+  if (const auto effort = find_field(fields, "effort")) {
+    entry.effort = read_effort(*effort);
+  }
+  return entry;
 }
 
 }  // namespace concord

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "subsystem/integrator_settings.hpp"
+#include "subsystem/ode/hybrid_model.hpp"
 #include "subsystem/ode/right_hand_side.hpp"
 
 namespace concord {
@@ -57,6 +58,11 @@ std::unique_ptr<Integrator> make_erk(RightHandSide& rhs, const SubsystemSettings
 std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs, const SubsystemSettings& settings);
 std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs, const SubsystemSettings& settings);
 std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs, const SubsystemSettings& settings);
+
+/// Explicit Runge-Kutta that stops at the model's events, whatever the settings ask for.
+std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs,
+                                                  const SubsystemSettings& settings,
+                                                  HybridModel& model);
 
 /// The integrator that the settings ask for.
 std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, const SubsystemSettings& settings);

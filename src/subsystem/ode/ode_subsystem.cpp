@@ -40,6 +40,7 @@ class OdeSubsystem final : public Subsystem {
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                const SubsystemSettings& settings);
 
+  void enter(const SmoothInterval& interval) override { model_.enter(interval); }
   void start(const MacroStep& first, double stop) override;
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
@@ -63,12 +64,13 @@ class OdeSubsystem final : public Subsystem {
                     InputContinuity continuity);
   Outcome checked(bool ok);
 
-  bool continuation_;
+  SubsystemSettings settings_;
   bool started_ = false;
+  HybridModel* hybrid_;  ///< the model, if events may change it
   CheckedModel model_;
   RightHandSide rhs_;
   PointDerivatives derivatives_;
-  std::unique_ptr<Integrator> integrator_;  ///< null without states
+  std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   Point now_, saved_;
   std::vector<double> x_end_;
   std::vector<double> u_;
@@ -78,23 +80,27 @@ class OdeSubsystem final : public Subsystem {
 OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                            const SubsystemSettings& settings)
     : Subsystem(without_withheld(std::move(description), settings)),
-      continuation_(settings.continuation),
+      settings_(settings),
+      hybrid_(dynamic_cast<HybridModel*>(model.get())),
       model_(std::move(model), description_),
       rhs_(model_),
       derivatives_(model_, settings),
       x_end_(description_.states.size()),
       u_(description_.inputs.size()),
-      end_inputs_(description_.inputs.size()) {
-  if (!description_.states.empty()) integrator_ = make_integrator(rhs_, settings);
-}
+      end_inputs_(description_.inputs.size()) {}
 
-void OdeSubsystem::start(const MacroStep& first, double /*stop*/) {
+void OdeSubsystem::start(const MacroStep& first, double stop) {
   if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");
   started_ = true;
   now_.t = first.begin;
   now_.h = first.size();
   now_.x.reserve(x_end_.size());
   for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
+  if (hybrid_ != nullptr) hybrid_->initialize(first.begin, stop, now_.x);
+  if (hybrid_ != nullptr && hybrid_->has_events())
+    integrator_ = make_event_integrator(rhs_, settings_, *hybrid_);
+  else if (!description_.states.empty())
+    integrator_ = make_integrator(rhs_, settings_);
   saved_ = now_;
 }
 
@@ -112,7 +118,7 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
 
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                                 InputContinuity continuity) {
-  const bool smooth = continuation_ && continuity == InputContinuity::smooth;
+  const bool smooth = settings_.continuation && continuity == InputContinuity::smooth;
   rhs_.begin_step(step, inputs);
   const Outcome outcome = integrator_->integrate(
       step.size(), smooth ? History::keep : History::discard, now_.x, x_end_);

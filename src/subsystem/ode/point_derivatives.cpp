@@ -85,7 +85,10 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
                       scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
                       scratch.subspan(n_st * (n_st + n_in) + n_out * n_st, n_out * n_in)};
   if (!model_.jacobians(t, x, u_, all)) return false;
-  if (!slopes_along_line(t, time_displacement(t, h), x, 0.0, 0.0)) return false;
+  if (!model_.time_dependent())
+    std::fill(dy_.begin(), dy_.end(), 0.0);
+  else if (!slopes_along_line(t, time_displacement(t, h), x, 0.0, 0.0))
+    return false;
   for (std::size_t i = 0; i < n_out; ++i) {
     for (std::size_t j = 0; j < n_st; ++j) dy_[i] += all.g_x[i * n_st + j] * f_[j];
     for (std::size_t j = 0; j < n_in; ++j) dy_[i] += all.g_u[i * n_in + j] * du_[j];
@@ -273,6 +276,11 @@ bool PointDerivatives::pattern_holds(double t, const Linearization& result) {
 
 bool PointDerivatives::difference_in_time(double t, double h, std::span<const double> x,
                                           Linearization& result) {
+  if (!model_.time_dependent()) {
+    std::fill(result.f_t.begin(), result.f_t.end(), 0.0);
+    std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
+    return true;
+  }
   const auto evaluate = [&](double time, std::span<double> f, std::span<double> g) {
     return model_.f(time, x, u_, f) && model_.g(time, x, u_, g);
   };

@@ -39,6 +39,20 @@ class RightHandSide {
   int state_jacobian(double tau, std::span<const double> x, std::span<const double> f_at_x,
                      double scale, std::span<double> f_x) noexcept;
 
+  /// Calls `use(t, u)` at tau: what else than f a model computes. The codes of `evaluate`; never
+  /// throws.
+  template <class Use>
+  int at(double tau, Use&& use) noexcept {
+    return guard_.run(unrecoverable, [&] {
+      last_failed_ = !model_.attempt(time_at(tau), [&](double t) { use(t, inputs_at(tau)); });
+      if (last_failed_) failed_tau_ = tau;
+      return last_failed_ ? recoverable : ok;
+    });
+  }
+
+  /// Forgets evaluations of f: an event has changed it.
+  void forget() { model_.forget(); }
+
   /// The evaluations from here on that f may be asked for; more give `unrecoverable`.
   void limit_evaluations(std::int64_t count) { limit_ = model_.rhs_evaluations() + count; }
   void lift_limit() { limit_ = std::numeric_limits<std::int64_t>::max(); }

@@ -1,0 +1,87 @@
+#include "modelfile/fmu_reader.hpp"
+
+#include "network/units.hpp"
+#include "subsystem/fmu/probe.hpp"
+#include "support/options.hpp"
+
+namespace concord {
+
+namespace {
+
+constexpr std::pair<std::string_view, FmuInterfaceChoice> interfaces[] = {
+    {"auto", FmuInterfaceChoice::automatic},
+    {"me", FmuInterfaceChoice::model_exchange},
+    {"cs", FmuInterfaceChoice::co_simulation}};
+
+FmuOptions with_options(const std::string& prefix, FmuOptions result) {
+  result.interface =
+      options::choice(prefix + "fmu_interface", interfaces).value_or(result.interface);
+  result.micro_steps =
+      options::integer(prefix + "fmu_micro_steps", 1, 100'000).value_or(result.micro_steps);
+  result.input_derivatives =
+      options::integer(prefix + "fmu_input_derivatives", 0, 3).value_or(result.input_derivatives);
+  result.probe = options::flag(prefix + "fmu_probe").value_or(result.probe);
+  result.log = options::flag(prefix + "fmu_log").value_or(result.log);
+  return result;
+}
+
+FmuOptions read_options(const std::string& subsystem) {
+  return with_options("subsystem_" + subsystem + "_", with_options("subsystem_", {}));
+}
+
+/// The unit's own name where udunits reads it in the same sense, else its definition.
+std::string unit_text(const std::string& name, const std::string& base) {
+  if (name.empty()) return "";
+  const auto conversion = unit_conversion(name, base.empty() ? "1" : base);
+  const auto* problem = std::get_if<UnitProblem>(&conversion);
+  if (base.empty()) return problem && *problem == UnitProblem::unknown_from ? "" : name;
+  if (problem) return base;
+  const auto& same = std::get<UnitConversion>(conversion);
+  return same.factor == 1.0 && same.offset == 0.0 ? name : base;
+}
+
+std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* key,
+                                  const char* role, const std::string& owner) {
+  std::vector<FmuValue> result;
+  const auto section = find_field(fields, key);
+  if (!section) return result;
+  for (const auto& [name, location, value] : section->fields(role, owner)) {
+    FmuValue entry{name, {}, location};
+    if (value.is_list())
+      for (const NodeReader& item : value.items(value.what())) entry.texts.push_back(item.text());
+    else
+      entry.texts.push_back(value.text());
+    result.push_back(std::move(entry));
+  }
+  return result;
+}
+
+}  // namespace
+
+SubsystemEntry fmu_entry(const std::string& name, const NodeReader& node,
+                         const std::vector<Field>& fields, const std::filesystem::path& folder) {
+  const NodeReader file = *find_field(fields, "fmu");
+  FmuRequest request;
+  request.subsystem = name;
+  request.path = folder / file.text();
+  request.location = file.location();
+  request.parameters = read_values(fields, "parameters", "parameter", node.what());
+  request.start = read_values(fields, "start", "start value", node.what());
+  return fmu_entry(std::move(request));
+}
+
+SubsystemEntry fmu_entry(FmuRequest request) {
+  request.options = read_options(request.subsystem);
+  auto setup = open_fmu(request, unit_text);
+  if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
+  SubsystemEntry entry;
+  entry.location = request.location;
+  entry.description = description_of(*setup);
+  entry.probe = [setup] { return probe_fmu(*setup).lines; };
+  entry.create = [setup](const SubsystemSettings& settings) {
+    return make_fmu_subsystem(setup, settings);
+  };
+  return entry;
+}
+
+}  // namespace concord

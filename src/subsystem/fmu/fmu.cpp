@@ -1,0 +1,380 @@
+#include "subsystem/fmu/fmu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "concord/errors.hpp"
+#include "subsystem/fmu/archive.hpp"
+#include "subsystem/fmu/scratch_folder.hpp"
+#include "subsystem/fmu/setup.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_number(FmiType type) {
+  return type != FmiType::string && type != FmiType::binary && type != FmiType::clock;
+}
+
+fs::path unpacked(const FmuRequest& request) {
+  std::error_code error;
+  const std::string place = request.location + ": subsystem '" + request.subsystem + "': ";
+  const fs::path path = fs::absolute(request.path);
+  if (!fs::is_regular_file(path, error))
+    throw InputError(place + "there is no FMU " + in_quotes(request.path.string()) +
+                     "; its path is relative to the model file");
+  const std::string key = path.string() + "|" + std::to_string(fs::file_size(path)) + "|" +
+                          std::to_string(fs::last_write_time(path).time_since_epoch().count());
+  return shared_scratch_folder(key, [&](const fs::path& folder) { unpack_archive(path, folder); });
+}
+
+/// Makes an FmuSetup from a request.
+class SetupBuilder {
+ public:
+  SetupBuilder(const FmuRequest& request, const UnitText& unit_text)
+      : unit_text_(unit_text), setup_(std::make_shared<FmuSetup>()) {
+    setup_->request = request;
+    setup_->folder = unpacked(request);
+    setup_->model = std::make_shared<const ModelDescription>(
+        read_model_description(setup_->folder, request.path.string()));
+  }
+
+  std::shared_ptr<const FmuSetup> build() {
+    refuse_unsupported();
+    choose_role();
+    setup_->description.name = setup_->request.subsystem;
+    setup_->description.kind = "fmu";
+    take_values(setup_->request.parameters, Kind::parameter);
+    take_values(setup_->request.start, Kind::start);
+    add_inputs();
+    add_outputs();
+    add_states();
+    add_feedthrough();
+    set_capabilities();
+    add_remarks();
+    return setup_;
+  }
+
+ private:
+  enum class Kind { parameter, start };
+
+  [[noreturn]] void fail(const std::string& location, const std::string& problem) const {
+    throw InputError(location + ": subsystem '" + setup_->request.subsystem + "' (" +
+                     setup_->request.path.string() + "): " + problem);
+  }
+  void refuse_unsupported() const;
+  void choose_role();
+  void take_values(const std::vector<FmuValue>& values, Kind kind);
+  const FmiVariable& settable(const FmuValue& value, Kind kind) const;
+  void check_texts(const FmuValue& value, const FmiVariable& variable) const;
+  bool fits(const std::string& text, FmiType type) const;
+  void add_inputs();
+  void add_outputs();
+  void add_states();
+  void add_feedthrough();
+  void set_capabilities();
+  void add_remarks();
+  bool can_take_polynomials() const;
+  std::string element_name(const FmiVariable& variable, std::size_t element) const;
+  double start_of(const FmiVariable& variable, std::size_t element) const;
+  std::string unit_of(const FmiVariable& variable) const {
+    return unit_text_(variable.unit, variable.base_unit);
+  }
+
+  const UnitText& unit_text_;
+  std::shared_ptr<FmuSetup> setup_;
+  std::vector<const FmiVariable*> input_variables_;  ///< of each input element
+  std::vector<const FmiVariable*> output_variables_;
+};
+
+void SetupBuilder::refuse_unsupported() const {
+  for (const FmiVariable& variable : setup_->model->variables)
+    if (variable.type == FmiType::clock)
+      fail(setup_->request.location, "the FMU has the clock " + in_quotes(variable.name) +
+                                         "; clocks are not supported, export it without them");
+}
+
+void SetupBuilder::choose_role() {
+  const ModelDescription& model = *setup_->model;
+  const FmuInterfaceChoice choice = setup_->request.options.interface;
+  const auto require = [&](bool there, const char* what, const char* other) {
+    if (!there)
+      fail(setup_->request.location, std::string("the FMU offers no ") + what +
+                                         ", which -subsystem_fmu_interface asks for; use " + other +
+                                         " or auto");
+  };
+  if (choice == FmuInterfaceChoice::model_exchange)
+    require(model.model_exchange.has_value(), "model exchange", "cs");
+  if (choice == FmuInterfaceChoice::co_simulation)
+    require(model.co_simulation.has_value(), "co-simulation", "me");
+  bool exchange = choice == FmuInterfaceChoice::model_exchange ||
+                  (choice == FmuInterfaceChoice::automatic && model.model_exchange);
+  const auto discrete =
+      std::find_if(model.variables.begin(), model.variables.end(), [](const FmiVariable& v) {
+        return v.causality == FmiCausality::input &&
+               (v.type != FmiType::float64 || v.variability != FmiVariability::continuous);
+      });
+  if (exchange && discrete != model.variables.end()) {
+    if (!model.co_simulation || choice == FmuInterfaceChoice::model_exchange)
+      fail(setup_->request.location,
+           "the FMU has the discrete input " + in_quotes(discrete->name) +
+               ", which is not supported in model exchange; use its co-simulation interface");
+    exchange = false;
+  }
+  setup_->role = exchange ? FmuRole::model_exchange : FmuRole::co_simulation;
+  if (setup_->interface().needs_execution_tool)
+    fail(setup_->request.location,
+         "the FMU needs its tool" + (model.tool.empty() ? "" : " (" + model.tool + ")") +
+             " to run (needsExecutionTool), which Concord cannot start; export it as a stand-alone "
+             "FMU");
+}
+
+const FmiVariable& SetupBuilder::settable(const FmuValue& value, Kind kind) const {
+  std::vector<std::string> names;
+  for (const FmiVariable& variable : setup_->model->variables) {
+    const bool parameter = variable.causality == FmiCausality::parameter ||
+                           variable.causality == FmiCausality::structural_parameter;
+    const bool has_start = variable.variability != FmiVariability::constant &&
+                           (variable.initial == "exact" || variable.initial == "approx") &&
+                           !parameter && variable.causality != FmiCausality::independent;
+    if (kind == Kind::parameter ? !parameter : !has_start) continue;
+    if (variable.name == value.name) return variable;
+    names.push_back(variable.name);
+  }
+  fail(value.location, std::string("the FMU has no ") +
+                           (kind == Kind::parameter ? "parameter " : "start value for ") +
+                           in_quotes(value.name) + "; " + known("names", value.name, names));
+}
+
+bool SetupBuilder::fits(const std::string& text, FmiType type) const {
+  if (type == FmiType::string) return true;
+  if (type == FmiType::boolean)
+    return text == "true" || text == "false" || text == "0" || text == "1";
+  const auto number = parse_number(text);
+  if (!number) return false;
+  if (type == FmiType::float32 || type == FmiType::float64) return true;
+  const auto whole_within = [&](double least, double most) {
+    return *number == std::floor(*number) && *number >= least && *number <= most;
+  };
+  switch (type) {
+    case FmiType::int8:
+      return whole_within(-128, 127);
+    case FmiType::uint8:
+      return whole_within(0, 255);
+    case FmiType::int16:
+      return whole_within(-32768, 32767);
+    case FmiType::uint16:
+      return whole_within(0, 65535);
+    case FmiType::int32:
+      return whole_within(-2147483648.0, 2147483647.0);
+    case FmiType::uint32:
+      return whole_within(0, 4294967295.0);
+    case FmiType::uint64:
+      return whole_within(0, 0x1p64);
+    case FmiType::binary:
+      return false;
+    default:
+      return whole_within(-0x1p63, 0x1p63);
+  }
+}
+
+void SetupBuilder::check_texts(const FmuValue& value, const FmiVariable& variable) const {
+  if (value.texts.size() != variable.size)
+    fail(value.location, in_quotes(value.name) + " takes " + std::to_string(variable.size) +
+                             " values, found " + std::to_string(value.texts.size()));
+  for (const std::string& text : value.texts)
+    if (!fits(text, variable.type))
+      fail(value.location, in_quotes(value.name) + " must be of type " + name_of(variable.type) +
+                               ", not " + in_quotes(text));
+}
+
+void SetupBuilder::take_values(const std::vector<FmuValue>& values, Kind kind) {
+  for (const FmuValue& value : values) {
+    const FmiVariable& variable = settable(value, kind);
+    check_texts(value, variable);
+    if (variable.causality == FmiCausality::structural_parameter && variable.size == 1)
+      setup_->structural.push_back({&variable, value.texts});
+    else
+      setup_->starts.push_back({&variable, value.texts});
+  }
+}
+
+std::string SetupBuilder::element_name(const FmiVariable& variable, std::size_t element) const {
+  return variable.is_array ? variable.name + "[" + std::to_string(element + 1) + "]"
+                           : variable.name;
+}
+
+double SetupBuilder::start_of(const FmiVariable& variable, std::size_t element) const {
+  const std::vector<std::string>* texts = &variable.start;
+  for (const FmuStart& start : setup_->starts)
+    if (start.variable == &variable) texts = &start.texts;
+  if (texts->empty()) return 0.0;
+  const std::string& text = (*texts)[std::min(element, texts->size() - 1)];
+  return text == "true" ? 1.0 : parse_number(text).value_or(0.0);
+}
+
+void SetupBuilder::add_inputs() {
+  for (const FmiVariable& variable : setup_->model->variables) {
+    if (variable.causality != FmiCausality::input || !is_number(variable.type)) continue;
+    setup_->inputs.add(variable);
+    for (std::size_t i = 0; i < variable.size; ++i) {
+      setup_->description.inputs.push_back(
+          {element_name(variable, i), unit_of(variable), start_of(variable, i)});
+      input_variables_.push_back(&variable);
+    }
+  }
+}
+
+void SetupBuilder::add_outputs() {
+  for (const FmiVariable& variable : setup_->model->variables) {
+    if (variable.causality != FmiCausality::output || !is_number(variable.type)) continue;
+    setup_->outputs.add(variable);
+    for (std::size_t i = 0; i < variable.size; ++i) {
+      setup_->description.outputs.push_back({element_name(variable, i), unit_of(variable)});
+      output_variables_.push_back(&variable);
+    }
+  }
+}
+
+void SetupBuilder::add_states() {
+  const auto& variables = setup_->model->variables;
+  for (const FmiUnknown& unknown : setup_->model->derivatives) {
+    const FmiVariable& derivative = variables[unknown.variable];
+    const FmiVariable& state = variables[*derivative.derivative_of];
+    if (state.size != derivative.size || state.type != FmiType::float64)
+      fail(setup_->request.location,
+           "the state " + in_quotes(state.name) + " and its derivative don't fit each other");
+    setup_->states.add(state);
+    setup_->derivatives.add(derivative);
+    for (std::size_t i = 0; i < state.size; ++i)
+      setup_->description.states.push_back(
+          {element_name(state, i), unit_of(state), start_of(state, i)});
+  }
+}
+
+/// Missing dependency information means everything.
+void SetupBuilder::add_feedthrough() {
+  const auto& variables = setup_->model->variables;
+  const auto depends = [&](const FmiVariable* output, const FmiVariable* input) {
+    for (const FmiUnknown& unknown : setup_->model->outputs) {
+      if (&variables[unknown.variable] != output || !unknown.dependencies) continue;
+      return std::any_of(unknown.dependencies->begin(), unknown.dependencies->end(),
+                         [&](std::size_t i) { return &variables[i] == input; });
+    }
+    return true;
+  };
+  for (std::size_t o = 0; o < output_variables_.size(); ++o)
+    for (std::size_t i = 0; i < input_variables_.size(); ++i)
+      if (depends(output_variables_[o], input_variables_[i]))
+        setup_->description.feedthrough.push_back({o, i});
+}
+
+bool SetupBuilder::can_take_polynomials() const {
+  const FmiInterface& interface = setup_->interface();
+  return interface.interpolates || setup_->polynomials_by_update || interface.variable_steps;
+}
+
+void SetupBuilder::set_capabilities() {
+  Capabilities& can = setup_->description.capabilities;
+  const FmiInterface& interface = setup_->interface();
+  const bool has_states = setup_->states.size() > 0;
+  if (setup_->role == FmuRole::model_exchange) {
+    const bool pure = setup_->model->event_indicators == 0;
+    can = {true, true, true, true, true, true, pure || interface.state, false};
+    return;
+  }
+  setup_->polynomials_by_update =
+      interface.intermediate_update && !interface.variable_steps && !input_variables_.empty() &&
+      std::all_of(input_variables_.begin(), input_variables_.end(),
+                  [](const FmiVariable* input) { return input->intermediate_update; });
+  can.polynomial_inputs = can_take_polynomials();
+  can.states = can.state_derivatives = has_states;
+  can.linearization = interface.directional && has_states && setup_->inputs.all_float64() &&
+                      setup_->outputs.all_float64();
+  can.output_derivatives = interface.output_derivative_order > 0 || can.linearization ||
+                           (interface.variable_steps && interface.fixed_internal_step == 0.0);
+  can.rollback = interface.state;
+}
+
+void SetupBuilder::add_remarks() {
+  std::vector<std::string>& remarks = setup_->description.remarks;
+  const FmiInterface& interface = setup_->interface();
+  const std::string version = setup_->model->version == FmiVersion::v2 ? "2.0" : "3.0";
+  const bool exchange = setup_->role == FmuRole::model_exchange;
+  remarks.push_back("FMI " + version + (exchange ? " model exchange" : " co-simulation") + " of " +
+                    setup_->model->model_name +
+                    (setup_->model->tool.empty() ? "" : ", made by " + setup_->model->tool));
+  const Capabilities& can = setup_->description.capabilities;
+  if (exchange) {
+    if (!can.rollback)
+      remarks.push_back("no rollback: the FMU has events and cannot restore its state");
+    return;
+  }
+  if (interface.interpolates)
+    remarks.push_back("polynomial inputs: input derivatives, which the FMU claims to interpolate");
+  else if (setup_->polynomials_by_update)
+    remarks.push_back("polynomial inputs: by intermediate update, held between updates");
+  else if (interface.variable_steps)
+    remarks.push_back("polynomial inputs: the macro-step is cut into " +
+                      std::to_string(setup_->request.options.micro_steps) +
+                      " micro-steps with held inputs (-subsystem_fmu_micro_steps)");
+  else
+    remarks.push_back("no polynomial inputs: the FMU has one step size and no way to take them");
+  if (interface.output_derivative_order > 0)
+    remarks.push_back("output derivatives: from the FMU");
+  else if (can.linearization)
+    remarks.push_back("output derivatives: from directional derivatives");
+  else if (can.output_derivatives)
+    remarks.push_back("output derivatives: differences over the last micro-steps");
+  if (!can.rollback && !can.linearization)
+    remarks.push_back(std::string("neither rollback nor linearization: explicit methods ") +
+                      (can.polynomial_inputs ? "with polynomial inputs " : "") +
+                      "are what is possible");
+}
+
+}  // namespace
+
+FmuSource FmuSetup::source() const {
+  FmuSource result;
+  result.library = FmuLibrary::open(folder, request.path.string(), model->version, interface());
+  result.description = model;
+  result.folder = folder;
+  result.name = request.subsystem;
+  result.role = role;
+  result.log = request.options.log;
+  return result;
+}
+
+bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,
+                          double tolerance) {
+  if (!setup.structural.empty()) {
+    if (!instance.enter_configuration()) return false;
+    for (const FmuStart& value : setup.structural)
+      if (!instance.set_texts(*value.variable, value.texts)) return false;
+    if (!instance.leave_configuration()) return false;
+  }
+  for (const FmuStart& value : setup.starts)
+    if (value.variable->causality != FmiCausality::input &&
+        !instance.set_texts(*value.variable, value.texts))
+      return false;
+  return instance.enter_initialization(start, stop, tolerance);
+}
+
+std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitText& unit_text) {
+  return SetupBuilder(request, unit_text).build();
+}
+
+const SubsystemDescription& description_of(const FmuSetup& setup) { return setup.description; }
+
+std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> setup,
+                                              const SubsystemSettings& settings) {
+  return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
+                                               : make_model_exchange(std::move(setup), settings);
+}
+
+}  // namespace concord

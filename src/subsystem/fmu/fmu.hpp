@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "subsystem/integrator_settings.hpp"
+#include "subsystem/subsystem.hpp"
+
+namespace concord {
+
+enum class FmuInterfaceChoice { automatic, model_exchange, co_simulation };
+
+/// The options -subsystem_fmu_*.
+struct FmuOptions {
+  FmuInterfaceChoice interface = FmuInterfaceChoice::automatic;
+  int micro_steps = 10;       ///< per macro-step, where the FMU takes no polynomial inputs
+  int input_derivatives = 3;  ///< FMI 2: highest order given to fmi2SetRealInputDerivatives
+  bool log = false;           ///< the FMU's messages on stderr
+  bool probe = false;         ///< try the FMU first and withhold what it claims wrongly
+};
+
+/// A value that the model file gives a variable: one text per element.
+struct FmuValue {
+  std::string name;
+  std::vector<std::string> texts;
+  std::string location;
+};
+
+/// An FMU as the model file names it.
+struct FmuRequest {
+  std::string subsystem;
+  std::filesystem::path path;
+  std::string location;
+  std::vector<FmuValue> parameters;  ///< of variables with causality (structural) parameter
+  std::vector<FmuValue> start;       ///< of inputs and other variables with a start value
+  FmuOptions options;
+};
+
+/// The unit text of a variable, from its name and from its definition in base units ("" if none).
+using UnitText = std::function<std::string(const std::string& name, const std::string& base)>;
+
+struct FmuSetup;
+
+/// Unpacks the FMU (once per node), reads its description and checks the request against it. Loads
+/// no binary. Throws InputError.
+std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitText& unit_text);
+
+/// What the FMU offers to Concord.
+const SubsystemDescription& description_of(const FmuSetup& setup);
+
+/// Loads the binary and instantiates it. Throws InputError, SimulationError.
+std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> setup,
+                                              const SubsystemSettings& settings);
+
+}  // namespace concord

@@ -1,0 +1,96 @@
+#include "subsystem/fmu/instance.hpp"
+
+#include <cstdio>
+
+#include "concord/errors.hpp"
+#include "subsystem/fmu/fmi2_instance.hpp"
+#include "subsystem/fmu/fmi3_instance.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+constexpr int most_printed = 20;
+
+const char* word_for(int status) {
+  constexpr const char* words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
+  return status >= 0 && status < 6 ? words[status] : "a status that does not exist";
+}
+
+}  // namespace
+
+void FmuPorts::add(const FmiVariable& variable) {
+  references_.push_back(variable.reference);
+  items_.push_back({variable.type, variable.reference, size_, variable.size});
+  size_ += variable.size;
+  all_float64_ = all_float64_ && variable.type == FmiType::float64;
+}
+
+void FmuMessages::take(int status, const char* text) noexcept {
+  if (text == nullptr) return;
+  try {
+    if (status > 0) last = text;
+    if (!print || printed > most_printed) return;
+    if (++printed > most_printed)
+      std::fprintf(stderr, "%s: further messages are not shown\n", instance.c_str());
+    else
+      std::fprintf(stderr, "%s: %s: %s\n", instance.c_str(), word_for(status), text);
+  } catch (...) {
+    printed = most_printed + 1;
+  }
+}
+
+FmuInstance::FmuInstance(const FmuSource& source) : source_(source) {
+  messages_.instance = source.name;
+  messages_.print = source.log;
+}
+
+std::unique_ptr<FmuInstance> FmuInstance::make(const FmuSource& source) {
+  if (source.library->is_dead())
+    throw SimulationError("the FMU " + source.library->fmu() + " has reported fatal before");
+  if (source.interface().only_once_per_process && source.library->instances > 0)
+    throw InputError("the FMU " + source.library->fmu() +
+                     " can be instantiated only once per process; use more MPI ranks, so that each "
+                     "has one instance (mpirun -n)");
+  if (source.description->version == FmiVersion::v2) return make_fmi2_instance(source);
+  return make_fmi3_instance(source);
+}
+
+bool FmuInstance::set(const FmuPorts& ports, std::span<const double> values) {
+  if (ports.all_float64()) return ports.size() == 0 || set_float64(ports.references(), values);
+  for (const FmuPorts::Item& item : ports.items())
+    if (!set_item(item, values.data() + item.first)) return false;
+  return true;
+}
+
+bool FmuInstance::get(const FmuPorts& ports, std::span<double> values) {
+  if (ports.all_float64()) return ports.size() == 0 || get_float64(ports.references(), values);
+  for (const FmuPorts::Item& item : ports.items())
+    if (!get_item(item, values.data() + item.first)) return false;
+  return true;
+}
+
+void FmuInstance::judge(int status, const char* call) {
+  failure_ =
+      std::string(call) + " of the FMU " + source_.library->fmu() + " returned " + word_for(status);
+  if (!messages_.last.empty()) failure_ += " (" + in_quotes(messages_.last) + ")";
+  messages_.last.clear();
+  last_was_discard_ = status == 2;
+  if (status < 4) return;
+  source_.library->declare_dead();
+  throw SimulationError(failure_ + "; no instance of this FMU can be called any more");
+}
+
+void FmuInstance::throw_dead() const {
+  throw SimulationError("another instance of the FMU " + source_.library->fmu() +
+                        " has reported fatal; no instance of it can be called any more");
+}
+
+void FmuInstance::fail_to_instantiate(const char* call) const {
+  std::string reason = messages_.last.empty() ? "" : " (" + in_quotes(messages_.last) + ")";
+  throw SimulationError(std::string(call) + " of the FMU " + source_.library->fmu() + " failed" +
+                        reason);
+}
+
+}  // namespace concord

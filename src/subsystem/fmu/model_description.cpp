@@ -1,0 +1,377 @@
+#include "subsystem/fmu/model_description.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <unordered_map>
+
+#include "subsystem/fmu/unit_definitions.hpp"
+#include "subsystem/fmu/xml_document.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+using Node = pugi::xml_node;
+
+constexpr std::pair<std::string_view, FmiType> types[] = {
+    {"Float32", FmiType::float32}, {"Float64", FmiType::float64},
+    {"Int8", FmiType::int8},       {"UInt8", FmiType::uint8},
+    {"Int16", FmiType::int16},     {"UInt16", FmiType::uint16},
+    {"Int32", FmiType::int32},     {"UInt32", FmiType::uint32},
+    {"Int64", FmiType::int64},     {"UInt64", FmiType::uint64},
+    {"Boolean", FmiType::boolean}, {"String", FmiType::string},
+    {"Binary", FmiType::binary},   {"Enumeration", FmiType::enumeration},
+    {"Clock", FmiType::clock},     {"Real", FmiType::float64},
+    {"Integer", FmiType::int32}};
+
+constexpr std::pair<std::string_view, FmiCausality> causalities[] = {
+    {"", FmiCausality::local},
+    {"local", FmiCausality::local},
+    {"parameter", FmiCausality::parameter},
+    {"calculatedParameter", FmiCausality::calculated_parameter},
+    {"structuralParameter", FmiCausality::structural_parameter},
+    {"input", FmiCausality::input},
+    {"output", FmiCausality::output},
+    {"independent", FmiCausality::independent}};
+
+constexpr std::pair<std::string_view, FmiVariability> variabilities[] = {
+    {"continuous", FmiVariability::continuous},
+    {"discrete", FmiVariability::discrete},
+    {"constant", FmiVariability::constant},
+    {"fixed", FmiVariability::fixed},
+    {"tunable", FmiVariability::tunable}};
+
+constexpr std::size_t most_elements = 1'000'000;
+
+template <class Value, std::size_t N>
+std::optional<Value> look_up(const std::pair<std::string_view, Value> (&table)[N],
+                             std::string_view word) {
+  for (const auto& [name, value] : table)
+    if (name == word) return value;
+  return std::nullopt;
+}
+
+std::string text(const Node& node, const char* attribute) {
+  return node.attribute(attribute).as_string();
+}
+
+std::vector<std::string> words(const std::string& list) {
+  std::istringstream stream(list);
+  std::vector<std::string> result;
+  for (std::string word; stream >> word;) result.push_back(word);
+  return result;
+}
+
+/// One reading of one modelDescription.xml.
+class Reader {
+ public:
+  Reader(const std::filesystem::path& folder, const std::string& fmu)
+      : where_(fmu + ": modelDescription.xml") {
+    load_xml(document_, folder / "modelDescription.xml", where_);
+    root_ = document_.document_element();
+  }
+
+  ModelDescription read();
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw InputError(where_ + ": " + problem);
+  }
+  std::optional<double> number(const Node& node, const char* attribute) const;
+  std::uint64_t count(const Node& node, const char* attribute) const;
+  void read_version();
+  std::optional<FmiInterface> read_interface(const char* element) const;
+  void read_declared_types();
+  void read_variables();
+  void read_variable(const Node& node, const Node& typed);
+  void read_unit(const Node& typed, FmiVariable& variable) const;
+  void read_start(const Node& typed, FmiVariable& variable) const;
+  void read_dimensions();
+  void set_initial(const Node& node, FmiVariable& variable) const;
+  void resolve_derivatives();
+  std::size_t variable_at(const std::string& key) const;
+  FmiUnknown read_unknown(const Node& node) const;
+  void read_structure();
+  void read_structure_v2(const Node& structure);
+  void read_structure_v3(const Node& structure);
+
+  std::string where_;
+  pugi::xml_document document_;
+  Node root_;
+  ModelDescription result_;
+  std::map<std::string, UnitDefinition> units_;
+  std::map<std::string, Node> declared_types_;
+  std::vector<Node> nodes_;  ///< typed element of each variable
+  std::unordered_map<FmiReference, std::size_t> by_reference_;
+};
+
+std::optional<double> Reader::number(const Node& node, const char* attribute) const {
+  const pugi::xml_attribute found = node.attribute(attribute);
+  if (!found) return std::nullopt;
+  const auto value = parse_number(found.value());
+  if (!value)
+    fail("the attribute " + std::string(attribute) + " of <" + node.name() +
+         "> must be a number, "
+         "not " +
+         in_quotes(found.value()));
+  return value;
+}
+
+std::uint64_t Reader::count(const Node& node, const char* attribute) const {
+  const std::string found = text(node, attribute);
+  const auto value = parse_number(found);
+  const bool usable = value && *value >= 0.0 && *value <= 4294967295.0 &&
+                      *value == static_cast<double>(static_cast<std::uint64_t>(*value));
+  if (!usable)
+    fail("the attribute " + std::string(attribute) + " of <" + node.name() +
+         "> must be a count, not " + in_quotes(found));
+  return static_cast<std::uint64_t>(*value);
+}
+
+void Reader::read_version() {
+  if (std::string_view(root_.name()) != "fmiModelDescription")
+    fail("begins with <" + std::string(root_.name()) + "> instead of <fmiModelDescription>");
+  const std::string version = text(root_, "fmiVersion");
+  if (version == "2.0")
+    result_.version = FmiVersion::v2;
+  else if (version == "3.0" || version.starts_with("3.0-") || version.starts_with("3.0."))
+    result_.version = FmiVersion::v3;
+  else
+    fail("FMI version " + in_quotes(version) +
+         " is not supported; export the FMU as FMI 2.0 or "
+         "3.0");
+}
+
+std::optional<FmiInterface> Reader::read_interface(const char* element) const {
+  const Node node = root_.child(element);
+  if (!node) return std::nullopt;
+  const bool v2 = result_.version == FmiVersion::v2;
+  const auto flag = [&](const char* in_v2, const char* in_v3) {
+    return node.attribute(v2 ? in_v2 : in_v3).as_bool();
+  };
+  FmiInterface result;
+  result.model_identifier = text(node, "modelIdentifier");
+  if (!is_name(result.model_identifier))
+    fail("the modelIdentifier of <" + std::string(element) + "> must be a name of C, not " +
+         in_quotes(result.model_identifier));
+  result.needs_execution_tool = flag("needsExecutionTool", "needsExecutionTool");
+  result.only_once_per_process =
+      flag("canBeInstantiatedOnlyOncePerProcess", "canBeInstantiatedOnlyOncePerProcess");
+  result.state = flag("canGetAndSetFMUstate", "canGetAndSetFMUState");
+  result.serializes = flag("canSerializeFMUstate", "canSerializeFMUState");
+  result.directional = flag("providesDirectionalDerivative", "providesDirectionalDerivatives");
+  result.variable_steps = node.attribute("canHandleVariableCommunicationStepSize").as_bool();
+  result.interpolates = v2 && node.attribute("canInterpolateInputs").as_bool();
+  result.completed_step = v2 ? !node.attribute("completedIntegratorStepNotNeeded").as_bool()
+                             : node.attribute("needsCompletedIntegratorStep").as_bool();
+  result.event_mode = !v2 && node.attribute("hasEventMode").as_bool();
+  result.intermediate_update = !v2 && node.attribute("providesIntermediateUpdate").as_bool();
+  result.output_derivative_order = node.attribute("maxOutputDerivativeOrder").as_int();
+  result.fixed_internal_step = number(node, "fixedInternalStepSize").value_or(0.0);
+  return result;
+}
+
+void Reader::read_declared_types() {
+  for (const Node type : root_.child("TypeDefinitions").children()) {
+    const Node typed = result_.version == FmiVersion::v2 ? type.first_child() : type;
+    declared_types_.emplace(text(type, "name"), typed);
+  }
+}
+
+void Reader::read_variables() {
+  for (const Node node : root_.child("ModelVariables").children()) {
+    if (node.type() != pugi::node_element) continue;
+    Node typed = node;
+    if (result_.version == FmiVersion::v2)
+      for (const Node child : node.children())
+        if (look_up(types, child.name())) typed = child;
+    read_variable(node, typed);
+  }
+  if (result_.version == FmiVersion::v3) read_dimensions();
+}
+
+void Reader::read_variable(const Node& node, const Node& typed) {
+  FmiVariable variable;
+  variable.name = text(node, "name");
+  const auto type = look_up(types, typed.name());
+  if (variable.name.empty()) fail("a variable has no name");
+  if (!type)
+    fail("the variable " + in_quotes(variable.name) + " has the unknown type " +
+         in_quotes(typed.name()));
+  variable.type = *type;
+  variable.reference = static_cast<FmiReference>(count(node, "valueReference"));
+  const auto causality = look_up(causalities, text(node, "causality"));
+  if (!causality)
+    fail("the variable " + in_quotes(variable.name) + " has the unknown causality " +
+         in_quotes(text(node, "causality")));
+  variable.causality = *causality;
+  const bool real = *type == FmiType::float64 || *type == FmiType::float32;
+  const bool v2 = result_.version == FmiVersion::v2;
+  variable.variability =
+      look_up(variabilities, text(node, "variability"))
+          .value_or(real || v2 ? FmiVariability::continuous : FmiVariability::discrete);
+  variable.intermediate_update = node.attribute("intermediateUpdate").as_bool();
+  set_initial(node, variable);
+  read_unit(typed, variable);
+  read_start(typed, variable);
+  by_reference_.emplace(variable.reference, result_.variables.size());
+  nodes_.push_back(typed);
+  result_.variables.push_back(std::move(variable));
+}
+
+/// The defaults of `initial` (FMI 2.0.4, 2.2.7; FMI 3.0.2, 2.4.7.5).
+void Reader::set_initial(const Node& node, FmiVariable& variable) const {
+  variable.initial = text(node, "initial");
+  if (!variable.initial.empty()) return;
+  const bool given = variable.causality == FmiCausality::parameter ||
+                     variable.causality == FmiCausality::structural_parameter ||
+                     variable.causality == FmiCausality::input ||
+                     variable.variability == FmiVariability::constant;
+  variable.initial = given ? "exact" : "calculated";
+}
+
+void Reader::read_unit(const Node& typed, FmiVariable& variable) const {
+  Node source = typed;
+  if (!typed.attribute("unit")) {
+    const auto declared = declared_types_.find(text(typed, "declaredType"));
+    if (declared != declared_types_.end()) source = declared->second;
+  }
+  variable.unit = text(source, "unit");
+  const auto unit = units_.find(variable.unit);
+  if (unit == units_.end()) return;
+  variable.base_unit = in_base_units(unit->second, source.attribute("relativeQuantity").as_bool());
+}
+
+void Reader::read_start(const Node& typed, FmiVariable& variable) const {
+  if (variable.type == FmiType::string || variable.type == FmiType::binary) {
+    if (typed.attribute("start")) variable.start.push_back(text(typed, "start"));
+    for (const Node start : typed.children("Start")) variable.start.push_back(text(start, "value"));
+    return;
+  }
+  variable.start = words(text(typed, "start"));
+}
+
+/// Sizes of arrays from their dimensions: constants, or the start values of structural parameters.
+void Reader::read_dimensions() {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    FmiVariable& variable = result_.variables[i];
+    for (const Node dimension : nodes_[i].children("Dimension")) {
+      variable.is_array = true;
+      std::uint64_t length = 0;
+      if (dimension.attribute("start")) {
+        length = count(dimension, "start");
+      } else {
+        const FmiVariable& parameter =
+            result_.variables[variable_at(text(dimension, "valueReference"))];
+        const auto value = parse_number(parameter.start.empty() ? "" : parameter.start.front());
+        if (!value || *value < 0.0 || *value > static_cast<double>(most_elements))
+          fail("the size of " + in_quotes(variable.name) + " is not known");
+        length = static_cast<std::uint64_t>(*value);
+      }
+      variable.size *= length;
+      if (variable.size > most_elements)
+        fail("the array " + in_quotes(variable.name) + " has more than a million elements");
+    }
+  }
+}
+
+/// FMI 2 counts variables from 1; FMI 3 names them by their references.
+std::size_t Reader::variable_at(const std::string& key) const {
+  const auto value = parse_number(key);
+  const bool whole = value && *value >= 0.0 && *value <= 4294967295.0;
+  if (whole && result_.version == FmiVersion::v2 && *value >= 1.0 &&
+      *value <= static_cast<double>(result_.variables.size()))
+    return static_cast<std::size_t>(*value) - 1;
+  if (whole && result_.version == FmiVersion::v3) {
+    const auto found = by_reference_.find(static_cast<FmiReference>(*value));
+    if (found != by_reference_.end()) return found->second;
+  }
+  fail("there is no variable " + in_quotes(key) + " to refer to");
+}
+
+void Reader::resolve_derivatives() {
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i].attribute("derivative"))
+      result_.variables[i].derivative_of = variable_at(text(nodes_[i], "derivative"));
+}
+
+FmiUnknown Reader::read_unknown(const Node& node) const {
+  FmiUnknown unknown;
+  unknown.variable =
+      variable_at(text(node, result_.version == FmiVersion::v2 ? "index" : "valueReference"));
+  if (!node.attribute("dependencies")) return unknown;
+  unknown.dependencies.emplace();
+  for (const std::string& word : words(text(node, "dependencies")))
+    unknown.dependencies->push_back(variable_at(word));
+  return unknown;
+}
+
+void Reader::read_structure_v2(const Node& structure) {
+  for (const Node node : structure.child("Outputs").children("Unknown"))
+    result_.outputs.push_back(read_unknown(node));
+  for (const Node node : structure.child("Derivatives").children("Unknown"))
+    result_.derivatives.push_back(read_unknown(node));
+  if (root_.attribute("numberOfEventIndicators"))
+    result_.event_indicators = count(root_, "numberOfEventIndicators");
+}
+
+void Reader::read_structure_v3(const Node& structure) {
+  for (const Node node : structure.children("Output"))
+    result_.outputs.push_back(read_unknown(node));
+  for (const Node node : structure.children("ContinuousStateDerivative"))
+    result_.derivatives.push_back(read_unknown(node));
+  for (const Node node : structure.children("EventIndicator"))
+    result_.event_indicators += result_.variables[read_unknown(node).variable].size;
+}
+
+void Reader::read_structure() {
+  const Node structure = root_.child("ModelStructure");
+  if (result_.version == FmiVersion::v2)
+    read_structure_v2(structure);
+  else
+    read_structure_v3(structure);
+  for (const FmiUnknown& unknown : result_.derivatives)
+    if (!result_.variables[unknown.variable].derivative_of)
+      fail("the variable " + in_quotes(result_.variables[unknown.variable].name) +
+           " stands among the derivatives, but has no attribute 'derivative'");
+}
+
+ModelDescription Reader::read() {
+  read_version();
+  result_.model_name = text(root_, "modelName");
+  result_.tool = text(root_, "generationTool");
+  result_.token = text(root_, result_.version == FmiVersion::v2 ? "guid" : "instantiationToken");
+  result_.co_simulation = read_interface("CoSimulation");
+  result_.model_exchange = read_interface("ModelExchange");
+  if (!result_.co_simulation && !result_.model_exchange)
+    fail("offers neither co-simulation nor model exchange, which Concord needs");
+  units_ = read_unit_definitions(root_);
+  read_declared_types();
+  read_variables();
+  resolve_derivatives();
+  read_structure();
+  const Node experiment = root_.child("DefaultExperiment");
+  result_.start = number(experiment, "startTime");
+  result_.stop = number(experiment, "stopTime");
+  result_.tolerance = number(experiment, "tolerance");
+  result_.step = number(experiment, "stepSize");
+  return std::move(result_);
+}
+
+}  // namespace
+
+ModelDescription read_model_description(const std::filesystem::path& folder,
+                                        const std::string& fmu) {
+  return Reader(folder, fmu).read();
+}
+
+const char* name_of(FmiType type) {
+  for (const auto& [name, value] : types)
+    if (value == type) return name.data();
+  return "?";
+}
+
+}  // namespace concord

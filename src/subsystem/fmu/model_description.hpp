@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace concord {
+
+enum class FmiVersion { v2, v3 };
+
+enum class FmiType {
+  float32,
+  float64,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  boolean,
+  string,
+  binary,
+  enumeration,
+  clock
+};
+
+enum class FmiCausality {
+  local,
+  parameter,
+  calculated_parameter,
+  structural_parameter,
+  input,
+  output,
+  independent
+};
+
+enum class FmiVariability { continuous, discrete, constant, fixed, tunable };
+
+using FmiReference = std::uint32_t;
+
+/// A variable of modelDescription.xml. FMI 2's Real, Integer are float64, int32.
+struct FmiVariable {
+  std::string name;
+  FmiReference reference = 0;
+  FmiType type = FmiType::float64;
+  FmiCausality causality = FmiCausality::local;
+  FmiVariability variability = FmiVariability::continuous;
+  std::string initial;             ///< exact, approx, calculated; with the standard's defaults
+  std::vector<std::string> start;  ///< one text per element, or none
+  std::string unit;                ///< name as written
+  std::string base_unit;           ///< the same in base units, as udunits reads it; may be empty
+  std::size_t size = 1;            ///< number of elements
+  std::optional<std::size_t> derivative_of;  ///< index of the state
+  bool is_array = false;
+  bool intermediate_update = false;
+};
+
+/// What an unknown (output, derivative) depends on: indices of variables; absent means everything.
+struct FmiUnknown {
+  std::size_t variable = 0;
+  std::optional<std::vector<std::size_t>> dependencies;
+};
+
+/// The attributes of <CoSimulation> or <ModelExchange>.
+struct FmiInterface {
+  std::string model_identifier;
+  bool needs_execution_tool = false;
+  bool only_once_per_process = false;
+  bool state = false;                ///< canGetAndSetFMUState
+  bool serializes = false;           ///< canSerializeFMUState
+  bool directional = false;          ///< providesDirectionalDerivative(s)
+  bool variable_steps = false;       ///< canHandleVariableCommunicationStepSize
+  bool interpolates = false;         ///< FMI 2: canInterpolateInputs
+  bool completed_step = true;        ///< completedIntegratorStep is needed
+  bool event_mode = false;           ///< FMI 3: hasEventMode
+  bool intermediate_update = false;  ///< FMI 3: providesIntermediateUpdate
+  int output_derivative_order = 0;   ///< maxOutputDerivativeOrder
+  double fixed_internal_step = 0.0;  ///< FMI 3: fixedInternalStepSize; 0: none
+};
+
+/// modelDescription.xml, as far as a simulation needs it.
+struct ModelDescription {
+  FmiVersion version = FmiVersion::v2;
+  std::string model_name, token, tool;
+  std::optional<FmiInterface> co_simulation, model_exchange;
+  std::vector<FmiVariable> variables;
+  std::vector<FmiUnknown> outputs, derivatives;
+  std::size_t event_indicators = 0;
+  std::optional<double> start, stop, tolerance, step;
+};
+
+/// Reads `folder`/modelDescription.xml; `fmu` names the FMU in messages. Throws InputError.
+ModelDescription read_model_description(const std::filesystem::path& folder,
+                                        const std::string& fmu);
+
+/// "Float64", "Boolean", ...: as in FMI 3.
+const char* name_of(FmiType type);
+
+}  // namespace concord

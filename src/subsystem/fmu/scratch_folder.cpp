@@ -1,0 +1,153 @@
+#include "subsystem/fmu/scratch_folder.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "concord/errors.hpp"
+
+extern char** environ;
+
+namespace concord {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& problem) {
+  throw InputError(path.string() + ": " + problem +
+                   "; FMUs are unpacked there: name another folder in the environment variable "
+                   "TMPDIR");
+}
+
+fs::path temporary_folder() {
+  const char* chosen = std::getenv("TMPDIR");
+  return chosen != nullptr && *chosen != '\0' ? fs::path(chosen) : fs::path("/tmp");
+}
+
+/// The same text in all processes of one MPI job on one node, and in no other process: the name of
+/// the job and the process that started the ranks on this node. Not by MPI, so that a rank whose
+/// input is wrong leaves no other one waiting.
+std::string job_name() {
+  for (const char* variable : {"PMIX_NAMESPACE", "SLURM_STEP_ID", "PMI_RANK"}) {
+    if (std::getenv(variable) != nullptr) {
+      return std::to_string(getuid()) + "-job" + std::to_string(getppid());
+    }
+  }
+  return std::to_string(getuid()) + "-" + std::to_string(getpid());
+}
+
+/// Removes `folder` when this process ends, by whatever signal: a shell waits until the pipe that
+/// only this process can write to is closed.
+void remove_at_end_of_process(const fs::path& folder) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    refuse(folder, std::string("cannot make a pipe: ") + std::strerror(errno));
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  std::string path = folder.string();
+  char shell[] = "sh", flag[] = "-c", script[] = "read -r nothing; rm -rf -- \"$0\"";
+  char* const arguments[] = {shell, flag, script, path.data(), nullptr};
+  pid_t child = 0;
+  const int error = posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[0]);
+  if (error != 0) {
+    fs::remove_all(folder);
+    refuse(folder, std::string("cannot start /bin/sh: ") + std::strerror(error));
+  }
+}
+
+/// The folder of this process's job; removed at the end of the process that makes it.
+class JobFolder {
+ public:
+  JobFolder() : path_(fs::absolute(temporary_folder()) / ("concord-fmu-" + job_name())) {
+    if (mkdir(path_.c_str(), 0700) == 0) {
+      owner_ = getpid();
+      remove_at_end_of_process(path_);
+    } else if (errno != EEXIST) {
+      refuse(path_, std::strerror(errno));
+    }
+    struct stat status {};
+    const bool private_folder = lstat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+                                status.st_uid == getuid() && (status.st_mode & 077) == 0;
+    if (!private_folder) refuse(path_, "is there and not a private folder of this user");
+  }
+  ~JobFolder() {
+    std::error_code ignored;
+    if (owner_ == getpid()) fs::remove_all(path_, ignored);
+  }
+  JobFolder(const JobFolder&) = delete;
+  JobFolder& operator=(const JobFolder&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+  pid_t owner_ = 0;
+};
+
+/// Exclusive among processes while it lives.
+class FileLock {
+ public:
+  explicit FileLock(const fs::path& path)
+      : file_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600)) {
+    if (file_ < 0 || flock(file_, LOCK_EX) != 0) {
+      const std::string reason = std::strerror(errno);
+      if (file_ >= 0) close(file_);
+      refuse(path, reason);
+    }
+  }
+  ~FileLock() { close(file_); }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int file_;
+};
+
+std::string hashed(const std::string& key) { return std::to_string(std::hash<std::string>{}(key)); }
+
+}  // namespace
+
+fs::path shared_scratch_folder(const std::string& key,
+                               const std::function<void(const fs::path&)>& fill) {
+  static const JobFolder job;
+  const fs::path folder = job.path() / hashed(key);
+  const fs::path done = folder.string() + ".done";
+  const FileLock lock(folder.string() + ".lock");
+  if (fs::exists(done)) return folder;
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  if (mkdir(folder.c_str(), 0700) != 0) refuse(folder, std::strerror(errno));
+  try {
+    fill(folder);
+  } catch (...) {
+    fs::remove_all(folder, ignored);
+    throw;
+  }
+  std::ofstream mark(done);
+  if (!mark) refuse(done, "cannot be written");
+  return folder;
+}
+
+}  // namespace concord

@@ -1,0 +1,85 @@
+#include "subsystem/fmu/step_pieces.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+
+namespace {
+
+/// Fraction of the macro-step between samples where the FMU takes varying inputs.
+constexpr double sample_fraction = 0.05;
+
+/// Length of the piece that refreshes direct feedthrough, beside a micro-step.
+constexpr double refresh_fraction = 1e-3;
+
+void add_held(double left, double right, double begin, bool refresh,
+              std::vector<StepPiece>& pieces) {
+  const double split = right - refresh_fraction * (right - left);
+  const double middle = 0.5 * (left + right) - begin;
+  if (!refresh || !(split > left && split < right)) {
+    pieces.push_back({left, right, middle, {}});
+    return;
+  }
+  pieces.push_back({left, split, middle, {}});
+  pieces.push_back({split, right, right - begin, {}});
+}
+
+}  // namespace
+
+double cut_into_pieces(const MacroStep& step, bool constant, bool by_differences,
+                       const PieceSettings& settings, std::vector<StepPiece>& pieces) {
+  pieces.clear();
+  const bool holds = !constant && settings.micro_steps > 1 && settings.variable_steps;
+  if (!holds && !by_differences) {
+    pieces.push_back({step.begin, step.end, {}, {}});
+    return step.size();
+  }
+  const int wanted = std::max(settings.micro_steps, by_differences ? sampled_ends : 1);
+  double distance = holds ? step.size() / wanted : sample_fraction * step.size();
+  if (settings.fixed_internal_step > 0.0)
+    distance = std::max(1.0, std::round(distance / settings.fixed_internal_step)) *
+               settings.fixed_internal_step;
+  const int available = static_cast<int>(step.size() / distance + 1e-6);
+  const int count = std::max(1, holds ? available : sampled_ends);
+  double left = step.begin;
+  for (int k = 1; k <= count; ++k) {
+    const double right = k == count ? step.end : step.end - (count - k) * distance;
+    const int sample = k - 1 - (count - sampled_ends);
+    const bool sampled = by_differences && sample >= 0;
+    if (holds)
+      add_held(left, right, step.begin, settings.feedthrough && (sampled || k == count), pieces);
+    else
+      pieces.push_back({left, right, {}, {}});
+    if (sampled) pieces.back().sample = sample;
+    left = right;
+  }
+  return distance;
+}
+
+std::vector<StepPiece> pieces_to(double left, double right, double begin,
+                                 const PieceSettings& settings) {
+  std::vector<StepPiece> pieces;
+  if (settings.micro_steps > 1)
+    add_held(left, right, begin, settings.feedthrough, pieces);
+  else
+    pieces.push_back({left, right, {}, {}});
+  return pieces;
+}
+
+void slopes_at_end(const std::vector<std::vector<double>>& y, double distance,
+                   std::span<double> slopes) {
+  for (std::size_t i = 0; i < slopes.size(); ++i)
+    slopes[i] = (11 * (y[3][i] - y[0][i]) - 18 * (y[2][i] - y[0][i]) + 9 * (y[1][i] - y[0][i])) /
+                (6 * distance);
+}
+
+void slopes_at_start(std::span<const double> y, const std::vector<std::vector<double>>& samples,
+                     double distance, std::span<double> slopes) {
+  for (std::size_t i = 0; i < slopes.size(); ++i)
+    slopes[i] = (48 * (samples[0][i] - y[i]) - 36 * (samples[1][i] - y[i]) +
+                 16 * (samples[2][i] - y[i]) - 3 * (samples[3][i] - y[i])) /
+                (12 * distance);
+}
+
+}  // namespace concord

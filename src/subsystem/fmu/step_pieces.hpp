@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "subsystem/subsystem.hpp"
+
+namespace concord {
+
+/// Where y' of a co-simulation FMU comes from.
+enum class SlopeSource { fmu, linearization, differences, none };
+
+/// A part of a macro-step that the FMU makes in one step.
+struct StepPiece {
+  double begin = 0.0, end = 0.0;
+  std::optional<double> hold_at;  ///< tau whose input values are held; else inputs from `begin` on
+  std::optional<int> sample;      ///< number of the sample that the outputs at `end` are
+};
+
+struct PieceSettings {
+  int micro_steps = 1;  ///< 1: the FMU takes inputs that vary within a step
+  bool variable_steps = false;
+  double fixed_internal_step = 0.0;  ///< pieces are multiples of it; 0: none
+  bool feedthrough = false;
+};
+
+/// Samples that a backward difference takes (third order), and a forward one (fourth order).
+inline constexpr int sampled_ends = 4, forward_samples = 4;
+
+/// Cuts a macro-step. Inputs that vary are held at the middle of each of `micro_steps` pieces
+/// (second order); where outputs depend on inputs directly, a very short piece with the inputs of
+/// its end goes before each point whose outputs are read. With `by_differences` the outputs are
+/// sampled at four points up to the end, whose distance is returned.
+double cut_into_pieces(const MacroStep& step, bool constant, bool by_differences,
+                       const PieceSettings& settings, std::vector<StepPiece>& pieces);
+
+/// [left, right] in the same way, as one micro-step; `begin` is where tau is 0.
+std::vector<StepPiece> pieces_to(double left, double right, double begin,
+                                 const PieceSettings& settings);
+
+/// y' at the end from four equidistant samples, the last at the end: truncation distance^3/4 y''''.
+void slopes_at_end(const std::vector<std::vector<double>>& samples, double distance,
+                   std::span<double> slopes);
+
+/// y' at the start from y there and four equidistant samples behind.
+void slopes_at_start(std::span<const double> y, const std::vector<std::vector<double>>& samples,
+                     double distance, std::span<double> slopes);
+
+}  // namespace concord

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <limits>
+#include <span>
+
+#include "concord/ode_model.hpp"
+
+namespace concord {
+
+/// An OdeModel whose f and g change at events: state events (an indicator changes its sign), time
+/// events (known before) and step events (found after a micro-step).
+///
+/// Between events f, g and the indicators are functions of (t, x, u) alone, evaluated at any point.
+class HybridModel : public OdeModel {
+ public:
+  /// Initialises at t and gives the start values of the states, size n_st.
+  virtual void initialize(double t, double stop, std::span<double> x) = 0;
+
+  virtual std::size_t indicator_count() const = 0;
+
+  /// Whether there can be events at all; without, the usual integrators are used.
+  virtual bool has_events() const = 0;
+
+  /// z(t,x,u), size indicator_count().
+  virtual void indicators(double t, std::span<const double> x, std::span<const double> u,
+                          std::span<double> z) = 0;
+
+  /// The next time event; infinity without one.
+  virtual double next_time_event() const = 0;
+
+  /// To be called after each micro-step; true: there is a step event.
+  virtual bool completed_step(double t, std::span<const double> x, std::span<const double> u) = 0;
+
+  /// Handles the events at (t, x, u); x may jump. Throws RecoverableFailure where the model fails.
+  virtual void handle_event(double t, std::span<double> x, std::span<const double> u) = 0;
+
+  /// Keeps, and returns to, what events have changed.
+  virtual void save() = 0;
+  virtual void restore() = 0;
+};
+
+}  // namespace concord
