@@ -139,6 +139,9 @@ IterationRoles iteration_roles(const Model& model) {
   IterationRoles roles;
   for (const auto& entry : model.subsystems) {
     const auto& description = entry.description;
+    if (description.constraint) {
+      continue;
+    }
     (description.capabilities.rollback ? roles.iterated : roles.estimated)
         .push_back(description.name);
   }

@@ -93,6 +93,7 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
     : Subsystem(setup->description), setup_(std::move(setup)), interface_(setup_->interface()) {
   if (!settings.rollback) description_.capabilities.rollback = false;
   if (!settings.linearization) description_.capabilities.linearization = false;
+  if (!settings.state_derivatives) description_.capabilities.state_derivatives = false;
   instance_ = FmuInstance::make(setup_->source());
   now_.x.resize(description_.states.size());
   now_.y.resize(description_.outputs.size());
