@@ -170,6 +170,9 @@ void read_schedule(const NodeReader& node, Model& model) {
       group.fail("must name at least one subsystem");
     }
   }
+  if (model.groups.empty()) {
+    groups.fail("must have at least one group");
+  }
   given_groups(model);
 }
 
