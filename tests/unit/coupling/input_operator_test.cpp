@@ -95,7 +95,7 @@ TEST_P(Operator, IsTheDenseOne) {
   petsc(VecAssemblyBegin(scale));
   petsc(VecAssemblyEnd(scale));
   for (int twice = 0; twice < 2; ++twice) {
-    found.assemble(gains, scale);
+    found.assemble(gains, scale, scale);
     const Eigen::MatrixXd scaled = s.cwiseInverse().asDiagonal() * expected * s.asDiagonal();
     EXPECT_EQ(found.own_rows(), expected.rows());
     EXPECT_LT((dense_of(found.matrix()) - scaled).cwiseAbs().maxCoeff(), 1e-14);
