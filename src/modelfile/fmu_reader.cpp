@@ -25,8 +25,8 @@ FmuOptions with_options(const std::string& prefix, FmuOptions result) {
   return result;
 }
 
-FmuOptions read_options(const std::string& subsystem) {
-  return with_options("subsystem_" + subsystem + "_", with_options("subsystem_", {}));
+FmuOptions read_options(const std::string& subsystem, const FmuOptions& defaults) {
+  return with_options("subsystem_" + subsystem + "_", with_options("subsystem_", defaults));
 }
 
 /// The unit's own name where udunits reads it in the same sense, else its definition.
@@ -46,7 +46,7 @@ std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* 
   const auto section = find_field(fields, key);
   if (!section) return result;
   for (const auto& [name, location, value] : section->fields(role, owner)) {
-    FmuValue entry{name, {}, location};
+    FmuValue entry{name, {}, "", location};
     if (value.is_list())
       for (const NodeReader& item : value.items(value.what())) entry.texts.push_back(item.text());
     else
@@ -71,7 +71,7 @@ SubsystemEntry fmu_entry(const std::string& name, const NodeReader& node,
 }
 
 SubsystemEntry fmu_entry(FmuRequest request) {
-  request.options = read_options(request.subsystem);
+  request.options = read_options(request.subsystem, request.options);
   auto setup = open_fmu(request, unit_text);
   if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
   SubsystemEntry entry;

@@ -29,7 +29,10 @@ struct ConnectionEntry {
   std::string from;
   std::string to;
   Location location;
+  /// input = factor * (output in the input's unit) + offset.
   double factor = 1.0;
+  double offset = 0.0;
+  bool converts_units = true;
 };
 
 /// One input that a constraint's unknown feeds: input = factor * unknown.

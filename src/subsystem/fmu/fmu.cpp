@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <set>
 
 #include "concord/errors.hpp"
@@ -33,6 +33,16 @@ fs::path unpacked(const FmuRequest& request) {
   return shared_scratch_folder(key, [&](const fs::path& folder) { unpack_archive(path, folder); });
 }
 
+/// Read once per FMU, however many instances there are.
+std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
+                                                       const std::string& fmu) {
+  static std::map<fs::path, std::shared_ptr<const ModelDescription>> known_descriptions;
+  auto& description = known_descriptions[folder];
+  if (!description)
+    description = std::make_shared<const ModelDescription>(read_model_description(folder, fmu));
+  return description;
+}
+
 /// Makes an FmuSetup from a request.
 class SetupBuilder {
  public:
@@ -40,8 +50,7 @@ class SetupBuilder {
       : unit_text_(unit_text), setup_(std::make_shared<FmuSetup>()) {
     setup_->request = request;
     setup_->folder = unpacked(request);
-    setup_->model = std::make_shared<const ModelDescription>(
-        read_model_description(setup_->folder, request.path.string()));
+    setup_->model = description_in(setup_->folder, request.path.string());
   }
 
   std::shared_ptr<const FmuSetup> build() {
@@ -51,6 +60,7 @@ class SetupBuilder {
     setup_->description.kind = "fmu";
     take_values(setup_->request.parameters, Kind::parameter);
     take_values(setup_->request.start, Kind::start);
+    take_values(setup_->request.values, Kind::either);
     add_inputs();
     add_outputs();
     add_states();
@@ -61,7 +71,7 @@ class SetupBuilder {
   }
 
  private:
-  enum class Kind { parameter, start };
+  enum class Kind { parameter, start, either };
 
   [[noreturn]] void fail(const std::string& location, const std::string& problem) const {
     throw InputError(location + ": subsystem '" + setup_->request.subsystem + "' (" +
@@ -142,12 +152,13 @@ const FmiVariable& SetupBuilder::settable(const FmuValue& value, Kind kind) cons
     const bool has_start = variable.variability != FmiVariability::constant &&
                            (variable.initial == "exact" || variable.initial == "approx") &&
                            !parameter && variable.causality != FmiCausality::independent;
-    if (kind == Kind::parameter ? !parameter : !has_start) continue;
+    const bool fitting = kind == Kind::parameter ? parameter : has_start;
+    if (!fitting && !(kind == Kind::either && (parameter || has_start))) continue;
     if (variable.name == value.name) return variable;
     names.push_back(variable.name);
   }
   fail(value.location, std::string("the FMU has no ") +
-                           (kind == Kind::parameter ? "parameter " : "start value for ") +
+                           (kind == Kind::start ? "start value for " : "parameter ") +
                            in_quotes(value.name) + "; " + known("names", value.name, names));
 }
 
@@ -184,6 +195,10 @@ bool SetupBuilder::fits(const std::string& text, FmiType type) const {
 }
 
 void SetupBuilder::check_texts(const FmuValue& value, const FmiVariable& variable) const {
+  if (!value.unit.empty() && !variable.unit.empty() && value.unit != variable.unit)
+    fail(value.location, in_quotes(value.name) + " is given in " + in_quotes(value.unit) +
+                             ", but the FMU takes " + in_quotes(variable.unit) +
+                             "; give it in that unit");
   if (value.texts.size() != variable.size)
     fail(value.location, in_quotes(value.name) + " takes " + std::to_string(variable.size) +
                              " values, found " + std::to_string(value.texts.size()));

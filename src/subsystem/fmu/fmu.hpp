@@ -26,6 +26,7 @@ struct FmuOptions {
 struct FmuValue {
   std::string name;
   std::vector<std::string> texts;
+  std::string unit;  ///< empty: the variable's
   std::string location;
 };
 
@@ -36,6 +37,7 @@ struct FmuRequest {
   std::string location;
   std::vector<FmuValue> parameters;  ///< of variables with causality (structural) parameter
   std::vector<FmuValue> start;       ///< of inputs and other variables with a start value
+  std::vector<FmuValue> values;      ///< of either
   FmuOptions options;
 };
 

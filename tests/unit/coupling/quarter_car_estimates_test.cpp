@@ -58,8 +58,8 @@ class QuarterCar : public testing::TestWithParam<const char*> {
 
   /// Double steps of size 2h up to t = 0.12; errors of the last ones, from t = 0.08 on.
   Errors errors(ErrorEstimate estimate, int order, double h) const {
-    const Model model =
-        read_model_file(std::string(CONCORD_EXAMPLES) + "/quarter_car/quarter_car_" + GetParam() + ".yaml");
+    const Model model = read_model_file(std::string(CONCORD_EXAMPLES) +
+                                        "/quarter_car/quarter_car_" + GetParam() + ".yaml");
     const Network network(model);
     const Partition partition(network, 1);
     SubsystemSettings settings;
