@@ -38,7 +38,7 @@ struct SubsystemDescription {
   std::vector<OutputVariable> outputs;
   std::vector<Feedthrough> feedthrough;
   Capabilities capabilities;
-  std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
+  std::vector<std::string> remarks;            ///< how capabilities come about, for `concord check`
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
 };
 
