@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "coupling/constraint_rows.hpp"
 #include "coupling/input_operator.hpp"
 #include "coupling/missiles_system.hpp"
 #include "coupling/prediction_error.hpp"
@@ -41,6 +42,7 @@ class ImplicitCoupling : public Coupling {
                                   PetscReal fnorm, SNESConvergedReason* reason, void* self);
   void create_snes(const Method& method);
   void choose_linear_solver();
+  void refuse_unsuitable_solver() const;
 
   void divide_roles();
 
@@ -63,6 +65,7 @@ class ImplicitCoupling : public Coupling {
   void forget_updates();
   double worst_ratio(Vec f);
   bool stagnates(PetscInt it, double ratio);
+  bool unknowns_move(PetscInt it);
   void remember_largest(const CommunicationPoint& point);
   void accept(Vec v);
   void integrate_estimated();
@@ -72,9 +75,10 @@ class ImplicitCoupling : public Coupling {
   int parts_;
   Wanted wanted_;
   ConsistentInputs consistent_;
+  ConstraintRows constraints_;
   SignalHistory history_;
 
-  VecHandle unknown_, residual_, scale_;
+  VecHandle unknown_, residual_, scale_, residual_scale_;
   SnesHandle snes_;
   bool quasi_newton_ = false;
   bool watched_ = false;  ///< -snes_monitor and the like: SNES is called in any case
@@ -94,11 +98,13 @@ class ImplicitCoupling : public Coupling {
   std::vector<Sample> base_outputs_;  ///< y at the point of differencing
   std::vector<double> evaluated_;     ///< own entries of v of the last evaluation
   std::vector<double> scale_values_;
-  double noise_level_;           ///< relative to largest_
-  std::vector<double> largest_;  ///< |u| so far, per connected input
-  double noise_ratio_ = 0.0;     ///< of the last residual
-  double best_ratio_ = 0.0;      ///< of this solve
+  std::vector<double> residual_scale_values_;  ///< the same but in the rows of constraints
+  double noise_level_;                         ///< relative to largest_
+  std::vector<double> largest_;                ///< |u| so far, per connected input
+  double noise_ratio_ = 0.0;                   ///< of the last residual
+  double best_ratio_ = 0.0;                    ///< of this solve
   PetscInt best_iteration_ = 0;
+  double last_change_ = 0.0;  ///< of indirect constraints' unknowns, relative
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double first_norm_ = 0.0;

@@ -83,10 +83,30 @@ std::optional<std::string> contradiction(const Method& method) {
   return std::nullopt;
 }
 
+/// Why the method cannot solve for this constraint's unknown.
+std::optional<std::string> constraint_problem(const Method& method,
+                                              const SubsystemDescription& constraint) {
+  const std::string who = "constraint '" + constraint.name + "'";
+  if (method.solve != Solve::snes) {
+    return who + " needs its unknown solved for at the end of the macro-step (-cosim_solve snes)";
+  }
+  if (method.snes_type == "nrichardson") {
+    return who + " needs a Newton method (-snes_type newtonls), not a fixed point";
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
+  const bool constrained = !model.constraints.empty();
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
+    if (entry.description.constraint) {
+      if (const auto problem = constraint_problem(method, entry.description)) {
+        lines.push_back(entry.location + ": " + *problem);
+      }
+      continue;
+    }
     const auto lacks = [&](bool needed, bool offered, const char* what) {
       if (needed && !offered) {
         lines.push_back("subsystem '" + entry.description.name + "' offers no " + what);
@@ -99,7 +119,7 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
         method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0 ||
                                               method.schedule != Schedule::parallel);
     const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
-    if (in_hermite) {
+    if (in_hermite && !constrained) {
       lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
     } else {
       lacks(iterative, has.rollback, "rollback");

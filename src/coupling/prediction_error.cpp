@@ -21,7 +21,7 @@ double PredictionError::hold_error(std::size_t input, const Polynomial& polynomi
   }
   const double change = 6.0 * (polynomial.c[3] - point.polynomials[input].c[3]);
   const double fourth_derivative = change / (0.5 * (h + point.last_step));
-  return std::abs(fourth_derivative) * h * h * h * h / 384.0;
+  return std::abs(fourth_derivative) * h * h * h * h / 720.0;
 }
 
 double PredictionError::norm(const MacroStep& step, const CommunicationPoint& point,

@@ -9,9 +9,9 @@ namespace concord {
 /// Error estimate of a macro-step with hermite inputs that costs no integration (-cosim_adapt
 /// predictor):
 ///
-///     EST_i = |u_i - (P y)_i| + h^4 |u_i''''| / 384,
+///     EST_i = |u_i - (P y)_i| + h^4 |u_i''''| / 720,
 ///
-/// what the inputs miss at t_{N+1} of the outputs really integrated, and the bound on the cubic's
+/// what the inputs miss at t_{N+1} of the outputs really integrated, and the mean of the cubic's
 /// distance from the signal inside the step; u'''' from the change of the third derivative from
 /// one macro-step to the next. Weighted as in Arnold 2012: err = sqrt(mean (EST_i / (ATOL + RTOL
 /// |u_i|))^2), |u_i| being the largest value so far, so that a zero of a signal is no demand.

@@ -3,7 +3,9 @@
 namespace concord {
 namespace {
 
-/// States from which Krylov spaces are the faster way, also where A changes at each macro-step.
+/// States from which Krylov spaces serve. Measured with two inputs, A changed: phi matrices and
+/// Krylov spaces take 0.4 and 0.3 ms with 20 states, 3 and 0.6 ms with 40, 90 and 1.5 ms with 120;
+/// with A unchanged 40 states are about even.
 constexpr Eigen::Index large_from = 40;
 
 }  // namespace

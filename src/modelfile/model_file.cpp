@@ -9,7 +9,9 @@
 #include <system_error>
 
 #include "concord/errors.hpp"
+#include "modelfile/constraint_reader.hpp"
 #include "modelfile/node_reader.hpp"
+#include "modelfile/ssp_reader.hpp"
 #include "modelfile/subsystem_reader.hpp"
 #include "modelfile/yaml_tree.hpp"
 #include "network/schedule.hpp"
@@ -135,8 +137,10 @@ ConstraintEntry read_constraint(const NodeReader& node) {
     unknown.fail("must be a name (letters, digits and _, not starting with a digit), not " +
                  in_quotes(entry.unknown));
   }
-  entry.equation =
-      required(node, fields, "equation", "equation: <expression to be kept at zero>").text();
+  const NodeReader equation =
+      required(node, fields, "equation", "equation: <expression to be kept at zero>");
+  entry.equation = equation.text();
+  entry.equation_location = equation.location();
   entry.feeds = read_feeds(required(node, fields, "feeds", "feeds: {subsystem.input: factor}"));
   const auto start = find_field(fields, "start");
   entry.start = start ? start->number() : 0.0;
@@ -185,6 +189,9 @@ void read_events(const NodeReader& node, Model& model) {
 }  // namespace
 
 Model read_model_file(const std::filesystem::path& path) {
+  if (is_ssp(path)) {
+    return read_ssp(path);
+  }
   Model model;
   model.source = path.string();
   const YamlDocument document = parse_yaml(read_text(path), model.source);
@@ -210,6 +217,7 @@ Model read_model_file(const std::filesystem::path& path) {
   if (const auto schedule = find_field(fields, "schedule")) {
     read_schedule(*schedule, model);
   }
+  connect_constraints(model);
   if (const auto events = find_field(fields, "events")) {
     read_events(*events, model);
   }

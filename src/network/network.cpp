@@ -126,6 +126,7 @@ void Network::number(const Model& model) {
     for (const auto& [output, input] : d.feedthrough) {
       feedthrough_.push_back({output_offset_.back() + output, input_offset_.back() + input});
     }
+    constraints_.push_back(d.constraint);
     append(d.name, d.inputs, input_names_, input_offset_);
     append(d.name, d.outputs, output_names_, output_offset_);
     append(d.name, d.states, state_names_, state_offset_);
@@ -150,11 +151,13 @@ void Network::connect(const Model& model) {
     const std::size_t to = subsystem_of_input(input);
     const auto& source = model.subsystems[from].description.outputs[output - output_offset_[from]];
     const auto& target = model.subsystems[to].description.inputs[input - input_offset_[to]];
-    links_[input] = Link{output};
-    if (source.unit != target.unit && !source.unit.empty() && !target.unit.empty()) {
-      const auto conversion = require_conversion(connection, source.unit, target.unit);
-      links_[input] = Link{output, conversion.factor, conversion.offset};
+    UnitConversion conversion;
+    if (connection.converts_units && source.unit != target.unit && !source.unit.empty() &&
+        !target.unit.empty()) {
+      conversion = require_conversion(connection, source.unit, target.unit);
     }
+    links_[input] = Link{output, connection.factor * conversion.factor,
+                         connection.factor * conversion.offset + connection.offset};
   }
 }
 

@@ -136,6 +136,11 @@ std::vector<OptionSpec> make_option_table() {
        "",
        "highest order of input derivatives given to FMUs that interpolate inputs",
        {}},
+      {"subsystem_fmu_probe",
+       "false",
+       "",
+       "try FMUs first, and withhold capabilities that they claim and don't have",
+       {}},
       {"subsystem_fmu_log", "false", "", "messages of FMUs on stderr", {}},
   };
 }
@@ -254,6 +259,12 @@ RecordSettings read_record(const Model& model) {
                        "or none");
     }
   }
+  if (record.polynomials && record.every > 1) {
+    throw InputError(
+        "-cosim_record polynomials describes every macro-step, which -cosim_record_every " +
+        std::to_string(record.every) +
+        " would leave out; record every macro-step, or no polynomials");
+  }
   return record;
 }
 
@@ -336,6 +347,9 @@ void choose_predictor(Method& method, const Model& model) {
     return;
   }
   std::string reason = method.hold == Hold::hermite ? "" : "it needs -cosim_hold hermite";
+  if (reason.empty() && !model.constraints.empty()) {
+    reason = "its estimators know no constraints";
+  }
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
     if (reason.empty() && !(has.states && has.linearization)) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,15 +25,21 @@ struct Capabilities {
   bool equations = false;           ///< f and g at any (t,x,u): what `monolithic` needs
 };
 
+/// How the equation of a constraint answers to its unknown: directly, or only through states
+/// (then one integration or two lie between, index 2 or 3).
+enum class ConstraintKind { direct, indirect };
+
 /// Everything about a subsystem that is known without simulating it.
 struct SubsystemDescription {
   std::string name;
-  std::string kind;  ///< "equations", "native", "fmu"
+  std::string kind;  ///< "equations", "native", "fmu", "constraint"
   std::vector<InputVariable> inputs;
   std::vector<StateVariable> states;
   std::vector<OutputVariable> outputs;
   std::vector<Feedthrough> feedthrough;
   Capabilities capabilities;
+  std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
+  std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
 };
 
 /// One macro-step [begin, end]; `end` is t_0 + n h, never a running sum.

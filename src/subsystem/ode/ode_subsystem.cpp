@@ -87,8 +87,7 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       derivatives_(model_, settings),
       x_end_(description_.states.size()),
       u_(description_.inputs.size()),
-      end_inputs_(description_.inputs.size()) {
-}
+      end_inputs_(description_.inputs.size()) {}
 
 void OdeSubsystem::start(const MacroStep& first, double stop) {
   if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");
