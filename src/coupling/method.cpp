@@ -95,8 +95,10 @@ std::optional<std::string> constraint_problem(const Method& method,
   if (method.solve == Solve::none && method.schedule != Schedule::parallel) {
     return who + " needs -cosim_schedule parallel, or -cosim_solve snes";
   }
-  if (method.solve == Solve::none && method.takes_steps_twice()) {
-    return who + " has no part in the error estimate of -cosim_adapt richardson";
+  if (method.estimate != ErrorEstimate::none) {
+    return who +
+           " has no part in the error estimates of -cosim_adapt; use -cosim_adapt none or "
+           "iteration";
   }
   if (method.solve != Solve::snes && method.solve != Solve::none) {
     return who + " needs its unknown solved for at the end of the macro-step (-cosim_solve snes)";
