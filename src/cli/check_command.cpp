@@ -22,6 +22,24 @@ void print_subsystems(const Model& model) {
         "    linearization %s, rollback %s, equations %s\n",
         yes(c.polynomial_inputs), yes(c.output_derivatives), yes(c.states),
         yes(c.state_derivatives), yes(c.linearization), yes(c.rollback), yes(c.equations));
+    for (const auto& remark : d.remarks) {
+      std::printf("    %s\n", remark.c_str());
+    }
+  }
+}
+
+/// Claimed against found, by a child process per subsystem that can be tried.
+void print_probes(const Model& model) {
+  std::printf("probe:\n");
+  for (const auto& entry : model.subsystems) {
+    if (!entry.probe) {
+      continue;
+    }
+    std::printf("  %s:\n", entry.description.name.c_str());
+    std::fflush(stdout);
+    for (const auto& line : entry.probe()) {
+      std::printf("    %s\n", line.c_str());
+    }
   }
 }
 
@@ -109,7 +127,7 @@ void print_roles(const Method& method, const Model& model) {
 
 }  // namespace
 
-int check_command(Model model) {
+int check_command(Model model, bool probe) {
   const Network network(model);
   const Settings settings = read_settings_for_check(model);
   int rank = 0;
@@ -126,6 +144,9 @@ int check_command(Model model) {
   const Method& iterative =
       settings.method.solve == Solve::snes ? settings.method : method_presets().front();
   print_roles(iterative, model);
+  if (probe) {
+    print_probes(model);
+  }
   return 0;
 }
 

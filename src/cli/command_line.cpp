@@ -38,6 +38,12 @@ std::string model_argument(int argc, char** argv) {
   return argv[2];
 }
 
+bool wants_probe(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* word) {
+    return std::string(word) == "--probe" || std::string(word) == "-probe";
+  });
+}
+
 int model_command(int argc, char** argv) {
   const std::string command = argv[1];
   return in_session(argc, argv, [&] {
@@ -46,7 +52,7 @@ int model_command(int argc, char** argv) {
     if (command == "run") {
       return run_command(std::move(model), command_line_of(argc, argv));
     }
-    return command == "check" ? check_command(std::move(model))
+    return command == "check" ? check_command(std::move(model), wants_probe(argc, argv))
                               : schedule_command(std::move(model));
   });
 }

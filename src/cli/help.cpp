@@ -30,7 +30,9 @@ std::string option_lines() {
 std::string program_help() {
   return "Concord: parallel implicit co-simulation.\n\n"
          "  mpirun -n R concord run MODEL [-options]    simulate; also runs without mpirun\n"
-         "  concord check MODEL [-options]              validate and explain a model\n"
+         "  concord check MODEL [--probe] [-options]    validate and explain a model; --probe "
+         "tries\n"
+         "                                              what its FMUs claim\n"
          "  concord schedule MODEL [-options]           groups, their costs and ranks\n"
          "  concord compare A.h5 B.h5 [--variables V]   error of A against B\n"
          "  concord export RESULT.h5 [--variables V] [-o out.csv]\n"

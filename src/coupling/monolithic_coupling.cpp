@@ -118,7 +118,18 @@ void MonolithicCoupling::start(const MacroStep& first, double stop, Communicatio
   point.inputs = subsystems_.start_inputs();
   point.outputs.resize(subsystems_.n_outputs());
   point.polynomials.resize(subsystems_.n_inputs());
+  whole_->enter(subsystems_.smooth_interval());
   whole_->start(first, stop);
+  put_out(point);
+}
+
+void MonolithicCoupling::restart(CommunicationPoint& point) {
+  whole_->enter(subsystems_.smooth_interval());
+  next_ = InputContinuity::broken;
+  put_out(point);
+}
+
+void MonolithicCoupling::put_out(CommunicationPoint& point) {
   if (whole_->point_outputs({}, Wanted::values_and_derivatives, point.outputs) != Outcome::ok) {
     throw SimulationError(whole_->failure());
   }

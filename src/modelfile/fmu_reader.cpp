@@ -1,6 +1,7 @@
 #include "modelfile/fmu_reader.hpp"
 
 #include "network/units.hpp"
+#include "subsystem/fmu/probe.hpp"
 #include "support/options.hpp"
 
 namespace concord {
@@ -19,12 +20,13 @@ FmuOptions with_options(const std::string& prefix, FmuOptions result) {
       options::integer(prefix + "fmu_micro_steps", 1, 100'000).value_or(result.micro_steps);
   result.input_derivatives =
       options::integer(prefix + "fmu_input_derivatives", 0, 3).value_or(result.input_derivatives);
+  result.probe = options::flag(prefix + "fmu_probe").value_or(result.probe);
   result.log = options::flag(prefix + "fmu_log").value_or(result.log);
   return result;
 }
 
-FmuOptions read_options(const std::string& subsystem) {
-  return with_options("subsystem_" + subsystem + "_", with_options("subsystem_", {}));
+FmuOptions read_options(const std::string& subsystem, const FmuOptions& defaults) {
+  return with_options("subsystem_" + subsystem + "_", with_options("subsystem_", defaults));
 }
 
 /// The unit's own name where udunits reads it in the same sense, else its definition.
@@ -44,7 +46,7 @@ std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* 
   const auto section = find_field(fields, key);
   if (!section) return result;
   for (const auto& [name, location, value] : section->fields(role, owner)) {
-    FmuValue entry{name, {}, location};
+    FmuValue entry{name, {}, "", location};
     if (value.is_list())
       for (const NodeReader& item : value.items(value.what())) entry.texts.push_back(item.text());
     else
@@ -69,11 +71,13 @@ SubsystemEntry fmu_entry(const std::string& name, const NodeReader& node,
 }
 
 SubsystemEntry fmu_entry(FmuRequest request) {
-  request.options = read_options(request.subsystem);
-  const auto setup = open_fmu(request, unit_text);
+  request.options = read_options(request.subsystem, request.options);
+  auto setup = open_fmu(request, unit_text);
+  if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
   SubsystemEntry entry;
   entry.location = request.location;
   entry.description = description_of(*setup);
+  entry.probe = [setup] { return probe_fmu(*setup).lines; };
   entry.create = [setup](const SubsystemSettings& settings) {
     return make_fmu_subsystem(setup, settings);
   };

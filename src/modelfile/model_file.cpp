@@ -11,6 +11,7 @@
 #include "concord/errors.hpp"
 #include "modelfile/constraint_reader.hpp"
 #include "modelfile/node_reader.hpp"
+#include "modelfile/ssp_reader.hpp"
 #include "modelfile/subsystem_reader.hpp"
 #include "modelfile/yaml_tree.hpp"
 #include "network/schedule.hpp"
@@ -170,6 +171,9 @@ void read_schedule(const NodeReader& node, Model& model) {
       group.fail("must name at least one subsystem");
     }
   }
+  if (model.groups.empty()) {
+    groups.fail("must have at least one group");
+  }
   given_groups(model);
 }
 
@@ -185,6 +189,9 @@ void read_events(const NodeReader& node, Model& model) {
 }  // namespace
 
 Model read_model_file(const std::filesystem::path& path) {
+  if (is_ssp(path)) {
+    return read_ssp(path);
+  }
   Model model;
   model.source = path.string();
   const YamlDocument document = parse_yaml(read_text(path), model.source);

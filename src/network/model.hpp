@@ -20,6 +20,8 @@ struct SubsystemEntry {
   std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
   Location location;
   double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
+  /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.
+  std::function<std::vector<std::string>()> probe;
 };
 
 /// "from" and "to" are "subsystem.variable": to = factor * from, beside the units' conversion.
@@ -27,7 +29,10 @@ struct ConnectionEntry {
   std::string from;
   std::string to;
   Location location;
+  /// input = factor * (output in the input's unit) + offset.
   double factor = 1.0;
+  double offset = 0.0;
+  bool converts_units = true;
 };
 
 /// One input that a constraint's unknown feeds: input = factor * unknown.

@@ -151,12 +151,13 @@ void Network::connect(const Model& model) {
     const std::size_t to = subsystem_of_input(input);
     const auto& source = model.subsystems[from].description.outputs[output - output_offset_[from]];
     const auto& target = model.subsystems[to].description.inputs[input - input_offset_[to]];
-    links_[input] = Link{output, connection.factor};
-    if (source.unit != target.unit && !source.unit.empty() && !target.unit.empty()) {
-      const auto conversion = require_conversion(connection, source.unit, target.unit);
-      links_[input] = Link{output, connection.factor * conversion.factor,
-                           connection.factor * conversion.offset};
+    UnitConversion conversion;
+    if (connection.converts_units && source.unit != target.unit && !source.unit.empty() &&
+        !target.unit.empty()) {
+      conversion = require_conversion(connection, source.unit, target.unit);
     }
+    links_[input] = Link{output, connection.factor * conversion.factor,
+                         connection.factor * conversion.offset + connection.offset};
   }
 }
 

@@ -71,6 +71,9 @@ Recorder::Recorder(MPI_Comm comm, const Model& model, const Settings& settings,
       return position[g] ? std::optional(offset_of(*position[g])) : std::nullopt;
     };
   };
+  layout.outputs.recorded = record.outputs;
+  layout.inputs.recorded = record.inputs;
+  layout.states.recorded = record.states;
   if (record.outputs) {
     layout.outputs = columns(
         model, record.pattern, network.output_names(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <sstream>
 
 #include "concord/errors.hpp"
@@ -55,6 +56,7 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
 
 void MacroStepper::start() {
   const auto first = controller_->propose();
+  subsystems_.enter(smooth_interval(first.begin));
   coupling_->start({first.begin, first.end}, settings_.stop, point_);
   trial_.inputs = point_.inputs;
   trial_.outputs = point_.outputs;
@@ -114,6 +116,20 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
   return accepted_;
 }
 
+/// Between the events around the time; an event belongs to what follows it.
+SmoothInterval MacroStepper::smooth_interval(double time) const {
+  const auto& events = settings_.events;
+  const auto next = std::upper_bound(events.begin(), events.end(), time);
+  SmoothInterval interval;
+  if (next != events.begin()) {
+    interval.from = *std::prev(next);
+  }
+  if (next != events.end()) {
+    interval.until = *next;
+  }
+  return interval;
+}
+
 /// What follows an event is a new start.
 void MacroStepper::restart_after_event() {
   if (!std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
@@ -121,6 +137,7 @@ void MacroStepper::restart_after_event() {
   }
   point_.last_step = 0.0;
   point_.slopes_known = false;
+  subsystems_.enter(smooth_interval(point_.time));
   coupling_->restart(point_);
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
     point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};

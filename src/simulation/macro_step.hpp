@@ -36,6 +36,7 @@ class MacroStepper {
   void commit(const MacroStep& step);
   std::span<const StepReport> reported(const MacroStep& step);
   void restart_after_event();
+  SmoothInterval smooth_interval(double time) const;
   [[noreturn]] void give_up(const MacroStep& step);
 
   const Settings& settings_;

@@ -143,6 +143,11 @@ std::vector<OptionSpec> make_option_table() {
        "",
        "highest order of input derivatives given to FMUs that interpolate inputs",
        {}},
+      {"subsystem_fmu_probe",
+       "false",
+       "",
+       "try FMUs first, and withhold capabilities that they claim and don't have",
+       {}},
       {"subsystem_fmu_log", "false", "", "messages of FMUs on stderr", {}},
   };
 }
@@ -260,6 +265,12 @@ RecordSettings read_record(const Model& model) {
                        "', but the value must be a list of: outputs, inputs, states, polynomials; "
                        "or none");
     }
+  }
+  if (record.polynomials && record.every > 1) {
+    throw InputError(
+        "-cosim_record polynomials describes every macro-step, which -cosim_record_every " +
+        std::to_string(record.every) +
+        " would leave out; record every macro-step, or no polynomials");
   }
   return record;
 }

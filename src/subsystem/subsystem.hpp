@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,6 +38,7 @@ struct SubsystemDescription {
   std::vector<OutputVariable> outputs;
   std::vector<Feedthrough> feedthrough;
   Capabilities capabilities;
+  std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
 };
 
@@ -45,6 +47,13 @@ struct MacroStep {
   double begin = 0.0;
   double end = 0.0;
   double size() const { return end - begin; }
+};
+
+/// From one time event to the next: f and g are smooth inside; at the ends, what counts are their
+/// limits from inside.
+struct SmoothInterval {
+  double from = -std::numeric_limits<double>::infinity();
+  double until = std::numeric_limits<double>::infinity();
 };
 
 /// Result of a call that may fail in a way that a smaller step or other inputs can cure.
@@ -96,6 +105,10 @@ class Subsystem {
   /// Sets t = first.begin and the start values. `first` is the first macro-step (its size is the
   /// time scale of difference quotients), `stop` the end of the experiment.
   virtual void start(const MacroStep& first, double stop) = 0;
+
+  /// Before start and after each time event: what lies ahead. Subsystems that find events by
+  /// themselves need not listen.
+  virtual void enter(const SmoothInterval& /*interval*/) {}
 
   /// Integrates from step.begin (the current time) to step.end with inputs that are polynomials of
   /// tau = t - step.begin, and gives the outputs at step.end with the polynomials' end values.

@@ -79,6 +79,18 @@ refused("solve_contradicts_hold", "-cosim_hold extrapolate -cosim_solve snes",
         "-cosim_hold extrapolate", "use -cosim_solve none")
 refused("adapt_contradicts_type", "-cosim_type jacobi -cosim_adapt iteration",
         "-cosim_adapt iteration", "jacobi", "use -cosim_adapt none", ranks=BOTH)
+refused("richardson_contradicts_solve", "-cosim_adapt richardson", "-cosim_adapt richardson",
+        "use -cosim_solve none", ranks=BOTH)
+refused("richardson_contradicts_hold", "-cosim_type extripol -cosim_adapt richardson_modified",
+        "-cosim_adapt richardson", "-cosim_hold zoh or extrapolate")
+refused("richardson_of_order_three",
+        "-cosim_type jacobi -cosim_hold extrapolate -cosim_hold_order 3 -cosim_adapt richardson",
+        "order 0 to 2")
+refused("richardson_modified_contradicts_schedule",
+        "-cosim_type gauss_seidel -cosim_adapt richardson_modified", "use -cosim_adapt richardson")
+refused("richardson_needs_rollback",
+        "-cosim_type jacobi -cosim_adapt richardson -subsystem_left_rollback false", "'left'",
+        "rollback, which the Richardson estimate needs", ranks=BOTH)
 refused("schedule_contradicts_solve", "-cosim_schedule sequential", "-cosim_schedule sequential",
         "run with -cosim_solve none", ranks=BOTH)
 refused("schedule_weight_too_large", "-cosim_schedule_weight 1.5", "-cosim_schedule_weight",

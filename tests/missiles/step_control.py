@@ -1,5 +1,5 @@
 """-cosim_adapt predictor: the error follows the tolerance, steps follow the solution. The error is
-the root mean square of the states' relative errors, as the tolerance is for all signals together."""
+that of the worst state, relative to its L2 norm."""
 import tempfile
 import unittest
 
@@ -11,7 +11,7 @@ TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 
 QUARTER_CAR = """
 name: quarter car
-experiment: {start: 0.0, stop: 1.0}
+experiment: {start: 0.0, stop: 2.0}
 subsystems:
   body:
     equations:
@@ -75,7 +75,7 @@ class Problems:
         exact = self.exact(problem, results.time)
         errors = [error_percent(results.states.values[:, i], exact[:, i]) / 100
                   for i in range(exact.shape[1])]
-        error = np.sqrt(np.mean(np.square(errors)))
+        error = max(errors)
         print(f"{problem:15} tolerance {tolerance:g}: error {error:.2e}, "
               f"{len(results.time) - 1} macro-steps, {results.steps['rejections'].sum()} rejected, "
               f"{results.steps['coupling_evaluations'].mean():.2f} evaluations per macro-step")

@@ -157,8 +157,7 @@ void extract(zip_t* zip, const Entry& entry, const fs::path& archive, const fs::
   fs::create_directories(entry.is_folder ? path : path.parent_path());
   if (entry.is_folder) return;
   const OpenEntry source(zip_fopen_index(zip, entry.index, 0));
-  if (!source)
-    refuse(archive, "the entry " + in_quotes(entry.name) + ": " + zip_strerror(zip));
+  if (!source) refuse(archive, "the entry " + in_quotes(entry.name) + ": " + zip_strerror(zip));
   OutputFile file(path);
   if (!file.is_open()) refuse(path, std::strerror(errno));
   std::vector<char> buffer(1 << 16);

@@ -78,7 +78,7 @@ class CoSimulation final : public Subsystem {
   Point now_, saved_;
   void* saved_state_ = nullptr;  ///< the FMU's, at saved_
   bool initializing_ = true;
-  double h_ = 0.0;             ///< of the last macro-step
+  double h_ = 0.0;              ///< of the last macro-step
   bool redo_possible_ = false;  ///< save() is in use
   bool derivatives_set_ = false;
   std::vector<double> u_;
@@ -89,8 +89,7 @@ class CoSimulation final : public Subsystem {
   Linearization linear_;
 };
 
-CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup,
-                           const SubsystemSettings& settings)
+CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const SubsystemSettings& settings)
     : Subsystem(setup->description), setup_(std::move(setup)), interface_(setup_->interface()) {
   if (!settings.rollback) description_.capabilities.rollback = false;
   if (!settings.linearization) description_.capabilities.linearization = false;
@@ -164,8 +163,8 @@ bool CoSimulation::run(std::span<const Polynomial> inputs, const MacroStep& step
   const bool constant = std::all_of(inputs.begin(), inputs.end(), [](const Polynomial& u) {
     return u.c[1] == 0.0 && u.c[2] == 0.0 && u.c[3] == 0.0;
   });
-  const bool by_differences = wanted == Wanted::values_and_derivatives &&
-                              slope_source() == SlopeSource::differences;
+  const bool by_differences =
+      wanted == Wanted::values_and_derivatives && slope_source() == SlopeSource::differences;
   sample_distance_ = cut_into_pieces(step, constant, by_differences, piece_settings_, pieces_);
   for (const StepPiece& piece : pieces_) {
     if (!run_piece(inputs, step.begin, piece)) return false;
@@ -194,8 +193,7 @@ bool CoSimulation::run_piece(std::span<const Polynomial> inputs, double begin,
 }
 
 bool CoSimulation::feed(std::span<const Polynomial> inputs, double tau) {
-  return feed_constant(inputs, tau) &&
-         (!interface_.interpolates || feed_derivatives(inputs, tau));
+  return feed_constant(inputs, tau) && (!interface_.interpolates || feed_derivatives(inputs, tau));
 }
 
 bool CoSimulation::feed_constant(std::span<const Polynomial> inputs, double tau) {
@@ -232,22 +230,20 @@ bool CoSimulation::step_once(double end) {
   double reached = end;
   bool event = false;
   const double before = now_.t;
-  const StepEnd result =
-      instance_->do_step(now_.t, end - now_.t, !redo_possible_, reached, event);
+  const StepEnd result = instance_->do_step(now_.t, end - now_.t, !redo_possible_, reached, event);
   ++counters_.micro_steps;
   if (result == StepEnd::completed) [[likely]] {
     now_.t = end;
     return !event || handle_event();
   }
-  const std::string call =
-      setup_->model->version == FmiVersion::v2 ? "fmi2DoStep" : "fmi3DoStep";
+  const std::string call = setup_->model->version == FmiVersion::v2 ? "fmi2DoStep" : "fmi3DoStep";
   if (result == StepEnd::failed) return failed_call();
   if (result == StepEnd::terminated)
     return failed(call + ": the FMU " + setup_->request.path.string() + " ended the simulation");
   now_.t = std::min(reached, end);
   if (result == StepEnd::discarded)
-    return reached > before || failed(instance_->failure() + " for a step of " +
-                                      number(end - before) + " s");
+    return reached > before ||
+           failed(instance_->failure() + " for a step of " + number(end - before) + " s");
   return event ? handle_event()
                : reached > before || failed(call + " returned early without having moved");
 }
@@ -383,11 +379,10 @@ Outcome CoSimulation::linearize(std::span<const Sample> /*inputs*/, Linearizatio
   result.f_t.assign(n_st, 0.0);
   result.g_t.assign(n_out, 0.0);
   result.g = now_.y;
-  const bool good = partial(slopes, n_st, states, result.f_x) &&
-                    partial(slopes, n_st, inputs, result.f_u) &&
-                    partial(outputs, n_out, states, result.g_x) &&
-                    partial(outputs, n_out, inputs, result.g_u) &&
-                    (instance_->get(setup_->derivatives, result.f) || failed_call());
+  const bool good =
+      partial(slopes, n_st, states, result.f_x) && partial(slopes, n_st, inputs, result.f_u) &&
+      partial(outputs, n_out, states, result.g_x) && partial(outputs, n_out, inputs, result.g_u) &&
+      (instance_->get(setup_->derivatives, result.f) || failed_call());
   return good ? Outcome::ok : Outcome::failed;
 }
 

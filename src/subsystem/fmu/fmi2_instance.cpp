@@ -119,6 +119,7 @@ class Fmi2Instance final : public FmuInstance {
   bool enter_initialization(double start, double stop, double tolerance) override;
   bool leave_initialization() override {
     initialized_ = true;
+    require_alive();
     return call(f_.exit_initialization_mode(component_), "fmi2ExitInitializationMode");
   }
   bool enter_event_mode() override {
@@ -151,10 +152,10 @@ class Fmi2Instance final : public FmuInstance {
                               std::span<const FmiReference> knowns, std::span<const double> seed,
                               std::span<double> sensitivity) override {
     require_alive();
-    return call(f_.get_directional_derivative(component_, unknowns.data(), unknowns.size(),
-                                              knowns.data(), knowns.size(), seed.data(),
-                                              sensitivity.data()),
-                "fmi2GetDirectionalDerivative");
+    return call(
+        f_.get_directional_derivative(component_, unknowns.data(), unknowns.size(), knowns.data(),
+                                      knowns.size(), seed.data(), sensitivity.data()),
+        "fmi2GetDirectionalDerivative");
   }
   bool set_input_derivatives(std::span<const FmiReference> inputs, std::span<const int> orders,
                              std::span<const double> values) override {
@@ -232,9 +233,12 @@ void Fmi2Instance::instantiate() {
   callbacks_ = {log_message, std::calloc, std::free, nullptr, &messages_};
   const auto type =
       source_.role == FmuRole::co_simulation ? fmi2::co_simulation : fmi2::model_exchange;
+  report_crashes_of_fmus();
+  require_alive();
   component_ = f_.instantiate(source_.name.c_str(), type, source_.description->token.c_str(),
                               file_uri(source_.folder / "resources").c_str(), &callbacks_, 0,
                               source_.log ? 1 : 0);
+  running_fmu = nullptr;
   if (component_ == nullptr) fail_to_instantiate("fmi2Instantiate");
   ++source_.library->instances;
 }
@@ -317,6 +321,7 @@ StepEnd Fmi2Instance::do_step(double time, double size, bool no_rollback, double
   require_alive();
   reached = time + size;
   const fmi2::Status status = f_.do_step(component_, time, size, no_rollback ? 1 : 0);
+  running_fmu = nullptr;
   if (status <= fmi2::warning) [[likely]]
     return StepEnd::completed;
   if (status == fmi2::pending) {
@@ -345,8 +350,8 @@ bool Fmi2Instance::completed_step(bool no_rollback, bool& event, bool& terminate
   event = terminate = false;
   if (f_.completed_integrator_step == nullptr) return true;
   fmi2::Boolean enter_event_mode = 0, stop = 0;
-  const auto status = f_.completed_integrator_step(component_, no_rollback ? 1 : 0,
-                                                   &enter_event_mode, &stop);
+  const auto status =
+      f_.completed_integrator_step(component_, no_rollback ? 1 : 0, &enter_event_mode, &stop);
   event = enter_event_mode != 0;
   terminate = stop != 0;
   return call(status, "fmi2CompletedIntegratorStep");

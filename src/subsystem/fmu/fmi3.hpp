@@ -65,8 +65,7 @@ struct Functions {
   Status (*get_directional_derivative)(Instance, const Reference*, std::size_t, const Reference*,
                                        std::size_t, const double*, std::size_t, double*,
                                        std::size_t) = nullptr;
-  Status (*update_discrete_states)(Instance, bool*, bool*, bool*, bool*, bool*,
-                                   double*) = nullptr;
+  Status (*update_discrete_states)(Instance, bool*, bool*, bool*, bool*, bool*, double*) = nullptr;
   // model exchange
   Plain enter_continuous_time_mode = nullptr;
   Status (*completed_integrator_step)(Instance, bool, bool*, bool*) = nullptr;

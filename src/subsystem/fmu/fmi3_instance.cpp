@@ -22,8 +22,8 @@ fmi3::Status set_as(const fmi3::Access<Value>& access, fmi3::Instance instance,
                     const FmuPorts::Item& item, const double* values) {
   std::vector<Value> typed(item.count);
   for (std::size_t i = 0; i < item.count; ++i)
-    typed[i] = static_cast<Value>(std::is_floating_point_v<Value> ? values[i]
-                                                                  : std::nearbyint(values[i]));
+    typed[i] =
+        static_cast<Value>(std::is_floating_point_v<Value> ? values[i] : std::nearbyint(values[i]));
   return access.set(instance, &item.reference, 1, typed.data(), typed.size());
 }
 
@@ -118,9 +118,9 @@ class Fmi3Instance final : public FmuInstance {
   }
   bool enter_initialization(double start, double stop, double tolerance) override {
     require_alive();
-    return call(f_.enter_initialization_mode(instance_, tolerance > 0.0, tolerance, start, true,
-                                             stop),
-                "fmi3EnterInitializationMode");
+    return call(
+        f_.enter_initialization_mode(instance_, tolerance > 0.0, tolerance, start, true, stop),
+        "fmi3EnterInitializationMode");
   }
   bool leave_initialization() override {
     initialized_ = true;
@@ -190,12 +190,12 @@ class Fmi3Instance final : public FmuInstance {
     return call(f_.set_time(instance_, time), "fmi3SetTime");
   }
   bool set_states(std::span<const double> x) override {
-    return x.empty() || call(f_.set_continuous_states(instance_, x.data(), x.size()),
-                             "fmi3SetContinuousStates");
+    return x.empty() ||
+           call(f_.set_continuous_states(instance_, x.data(), x.size()), "fmi3SetContinuousStates");
   }
   bool get_states(std::span<double> x) override {
-    return x.empty() || call(f_.get_continuous_states(instance_, x.data(), x.size()),
-                             "fmi3GetContinuousStates");
+    return x.empty() ||
+           call(f_.get_continuous_states(instance_, x.data(), x.size()), "fmi3GetContinuousStates");
   }
   bool get_derivatives(std::span<double> dxdt) override {
     return dxdt.empty() || call(f_.get_derivatives(instance_, dxdt.data(), dxdt.size()),
@@ -253,12 +253,15 @@ void Fmi3Instance::instantiate() {
   const std::filesystem::path folder = source_.folder / "resources";
   const std::string path = std::filesystem::is_directory(folder) ? folder.string() + "/" : "";
   const char* resources = path.empty() ? nullptr : path.c_str();
+  report_crashes_of_fmus();
+  require_alive();
   if (source_.role == FmuRole::co_simulation)
     instantiate_co_simulation(resources);
   else
-    instance_ = f_.instantiate_model_exchange(source_.name.c_str(),
-                                              source_.description->token.c_str(), resources, false,
-                                              source_.log, this, log_message);
+    instance_ =
+        f_.instantiate_model_exchange(source_.name.c_str(), source_.description->token.c_str(),
+                                      resources, false, source_.log, this, log_message);
+  running_fmu = nullptr;
   if (instance_ == nullptr)
     fail_to_instantiate(source_.role == FmuRole::co_simulation ? "fmi3InstantiateCoSimulation"
                                                                : "fmi3InstantiateModelExchange");
@@ -295,20 +298,18 @@ bool Fmi3Instance::set_texts(const FmiVariable& variable, std::span<const std::s
 
 bool Fmi3Instance::set_item(const FmuPorts::Item& item, const double* values) {
   require_alive();
-  return call(with_access(f_, item.type,
-                          [&](const auto& access) {
-                            return set_as(access, instance_, item, values);
-                          }),
-              (std::string("fmi3Set") + name_of(item.type)).c_str());
+  return call(
+      with_access(f_, item.type,
+                  [&](const auto& access) { return set_as(access, instance_, item, values); }),
+      (std::string("fmi3Set") + name_of(item.type)).c_str());
 }
 
 bool Fmi3Instance::get_item(const FmuPorts::Item& item, double* values) {
   require_alive();
-  return call(with_access(f_, item.type,
-                          [&](const auto& access) {
-                            return get_as(access, instance_, item, values);
-                          }),
-              (std::string("fmi3Get") + name_of(item.type)).c_str());
+  return call(
+      with_access(f_, item.type,
+                  [&](const auto& access) { return get_as(access, instance_, item, values); }),
+      (std::string("fmi3Get") + name_of(item.type)).c_str());
 }
 
 bool Fmi3Instance::update_discrete_states(EventOutcome& outcome) {
@@ -341,8 +342,9 @@ StepEnd Fmi3Instance::do_step(double time, double size, bool no_rollback, double
   require_alive();
   bool terminate = false, early = false;
   double last = time + size;
-  const fmi3::Status status = f_.do_step(instance_, time, size, no_rollback, &event_needed,
-                                         &terminate, &early, &last);
+  const fmi3::Status status =
+      f_.do_step(instance_, time, size, no_rollback, &event_needed, &terminate, &early, &last);
+  running_fmu = nullptr;
   if (status > fmi3::warning) [[unlikely]] {
     reached = time;
     call(status, "fmi3DoStep");

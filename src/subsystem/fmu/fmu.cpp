@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <set>
 
 #include "concord/errors.hpp"
@@ -30,8 +30,17 @@ fs::path unpacked(const FmuRequest& request) {
                      "; its path is relative to the model file");
   const std::string key = path.string() + "|" + std::to_string(fs::file_size(path)) + "|" +
                           std::to_string(fs::last_write_time(path).time_since_epoch().count());
-  return shared_scratch_folder(key,
-                               [&](const fs::path& folder) { unpack_archive(path, folder); });
+  return shared_scratch_folder(key, [&](const fs::path& folder) { unpack_archive(path, folder); });
+}
+
+/// Read once per FMU, however many instances there are.
+std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
+                                                       const std::string& fmu) {
+  static std::map<fs::path, std::shared_ptr<const ModelDescription>> known_descriptions;
+  auto& description = known_descriptions[folder];
+  if (!description)
+    description = std::make_shared<const ModelDescription>(read_model_description(folder, fmu));
+  return description;
 }
 
 /// Makes an FmuSetup from a request.
@@ -41,8 +50,7 @@ class SetupBuilder {
       : unit_text_(unit_text), setup_(std::make_shared<FmuSetup>()) {
     setup_->request = request;
     setup_->folder = unpacked(request);
-    setup_->model = std::make_shared<const ModelDescription>(
-        read_model_description(setup_->folder, request.path.string()));
+    setup_->model = description_in(setup_->folder, request.path.string());
   }
 
   std::shared_ptr<const FmuSetup> build() {
@@ -52,16 +60,18 @@ class SetupBuilder {
     setup_->description.kind = "fmu";
     take_values(setup_->request.parameters, Kind::parameter);
     take_values(setup_->request.start, Kind::start);
+    take_values(setup_->request.values, Kind::either);
     add_inputs();
     add_outputs();
     add_states();
     add_feedthrough();
     set_capabilities();
+    add_remarks();
     return setup_;
   }
 
  private:
-  enum class Kind { parameter, start };
+  enum class Kind { parameter, start, either };
 
   [[noreturn]] void fail(const std::string& location, const std::string& problem) const {
     throw InputError(location + ": subsystem '" + setup_->request.subsystem + "' (" +
@@ -78,6 +88,7 @@ class SetupBuilder {
   void add_states();
   void add_feedthrough();
   void set_capabilities();
+  void add_remarks();
   bool can_take_polynomials() const;
   std::string element_name(const FmiVariable& variable, std::size_t element) const;
   double start_of(const FmiVariable& variable, std::size_t element) const;
@@ -141,12 +152,13 @@ const FmiVariable& SetupBuilder::settable(const FmuValue& value, Kind kind) cons
     const bool has_start = variable.variability != FmiVariability::constant &&
                            (variable.initial == "exact" || variable.initial == "approx") &&
                            !parameter && variable.causality != FmiCausality::independent;
-    if (kind == Kind::parameter ? !parameter : !has_start) continue;
+    const bool fitting = kind == Kind::parameter ? parameter : has_start;
+    if (!fitting && !(kind == Kind::either && (parameter || has_start))) continue;
     if (variable.name == value.name) return variable;
     names.push_back(variable.name);
   }
   fail(value.location, std::string("the FMU has no ") +
-                           (kind == Kind::parameter ? "parameter " : "start value for ") +
+                           (kind == Kind::start ? "start value for " : "parameter ") +
                            in_quotes(value.name) + "; " + known("names", value.name, names));
 }
 
@@ -183,6 +195,10 @@ bool SetupBuilder::fits(const std::string& text, FmiType type) const {
 }
 
 void SetupBuilder::check_texts(const FmuValue& value, const FmiVariable& variable) const {
+  if (!value.unit.empty() && !variable.unit.empty() && value.unit != variable.unit)
+    fail(value.location, in_quotes(value.name) + " is given in " + in_quotes(value.unit) +
+                             ", but the FMU takes " + in_quotes(variable.unit) +
+                             "; give it in that unit");
   if (value.texts.size() != variable.size)
     fail(value.location, in_quotes(value.name) + " takes " + std::to_string(variable.size) +
                              " values, found " + std::to_string(value.texts.size()));
@@ -246,8 +262,8 @@ void SetupBuilder::add_states() {
     const FmiVariable& derivative = variables[unknown.variable];
     const FmiVariable& state = variables[*derivative.derivative_of];
     if (state.size != derivative.size || state.type != FmiType::float64)
-      fail(setup_->request.location, "the state " + in_quotes(state.name) +
-                                         " and its derivative don't fit each other");
+      fail(setup_->request.location,
+           "the state " + in_quotes(state.name) + " and its derivative don't fit each other");
     setup_->states.add(state);
     setup_->derivatives.add(derivative);
     for (std::size_t i = 0; i < state.size; ++i)
@@ -295,18 +311,52 @@ void SetupBuilder::set_capabilities() {
   can.states = can.state_derivatives = has_states;
   can.linearization = interface.directional && has_states && setup_->inputs.all_float64() &&
                       setup_->outputs.all_float64();
-  can.output_derivatives =
-      interface.output_derivative_order > 0 || can.linearization ||
-      (interface.variable_steps && interface.fixed_internal_step == 0.0);
+  can.output_derivatives = interface.output_derivative_order > 0 || can.linearization ||
+                           (interface.variable_steps && interface.fixed_internal_step == 0.0);
   can.rollback = interface.state;
+}
+
+void SetupBuilder::add_remarks() {
+  std::vector<std::string>& remarks = setup_->description.remarks;
+  const FmiInterface& interface = setup_->interface();
+  const std::string version = setup_->model->version == FmiVersion::v2 ? "2.0" : "3.0";
+  const bool exchange = setup_->role == FmuRole::model_exchange;
+  remarks.push_back("FMI " + version + (exchange ? " model exchange" : " co-simulation") + " of " +
+                    setup_->model->model_name +
+                    (setup_->model->tool.empty() ? "" : ", made by " + setup_->model->tool));
+  const Capabilities& can = setup_->description.capabilities;
+  if (exchange) {
+    if (!can.rollback)
+      remarks.push_back("no rollback: the FMU has events and cannot restore its state");
+    return;
+  }
+  if (interface.interpolates)
+    remarks.push_back("polynomial inputs: input derivatives, which the FMU claims to interpolate");
+  else if (setup_->polynomials_by_update)
+    remarks.push_back("polynomial inputs: by intermediate update, held between updates");
+  else if (interface.variable_steps)
+    remarks.push_back("polynomial inputs: the macro-step is cut into " +
+                      std::to_string(setup_->request.options.micro_steps) +
+                      " micro-steps with held inputs (-subsystem_fmu_micro_steps)");
+  else
+    remarks.push_back("no polynomial inputs: the FMU has one step size and no way to take them");
+  if (interface.output_derivative_order > 0)
+    remarks.push_back("output derivatives: from the FMU");
+  else if (can.linearization)
+    remarks.push_back("output derivatives: from directional derivatives");
+  else if (can.output_derivatives)
+    remarks.push_back("output derivatives: differences over the last micro-steps");
+  if (!can.rollback && !can.linearization)
+    remarks.push_back(std::string("neither rollback nor linearization: explicit methods ") +
+                      (can.polynomial_inputs ? "with polynomial inputs " : "") +
+                      "are what is possible");
 }
 
 }  // namespace
 
 FmuSource FmuSetup::source() const {
   FmuSource result;
-  result.library =
-      FmuLibrary::open(folder, request.path.string(), model->version, interface());
+  result.library = FmuLibrary::open(folder, request.path.string(), model->version, interface());
   result.description = model;
   result.folder = folder;
   result.name = request.subsystem;

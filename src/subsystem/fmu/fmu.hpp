@@ -19,12 +19,14 @@ struct FmuOptions {
   int micro_steps = 10;       ///< per macro-step, where the FMU takes no polynomial inputs
   int input_derivatives = 3;  ///< FMI 2: highest order given to fmi2SetRealInputDerivatives
   bool log = false;           ///< the FMU's messages on stderr
+  bool probe = false;         ///< try the FMU first and withhold what it claims wrongly
 };
 
 /// A value that the model file gives a variable: one text per element.
 struct FmuValue {
   std::string name;
   std::vector<std::string> texts;
+  std::string unit;  ///< empty: the variable's
   std::string location;
 };
 
@@ -35,6 +37,7 @@ struct FmuRequest {
   std::string location;
   std::vector<FmuValue> parameters;  ///< of variables with causality (structural) parameter
   std::vector<FmuValue> start;       ///< of inputs and other variables with a start value
+  std::vector<FmuValue> values;      ///< of either
   FmuOptions options;
 };
 

@@ -58,24 +58,22 @@ std::unique_ptr<FmuInstance> FmuInstance::make(const FmuSource& source) {
 }
 
 bool FmuInstance::set(const FmuPorts& ports, std::span<const double> values) {
-  if (ports.all_float64())
-    return ports.size() == 0 || set_float64(ports.references(), values);
+  if (ports.all_float64()) return ports.size() == 0 || set_float64(ports.references(), values);
   for (const FmuPorts::Item& item : ports.items())
     if (!set_item(item, values.data() + item.first)) return false;
   return true;
 }
 
 bool FmuInstance::get(const FmuPorts& ports, std::span<double> values) {
-  if (ports.all_float64())
-    return ports.size() == 0 || get_float64(ports.references(), values);
+  if (ports.all_float64()) return ports.size() == 0 || get_float64(ports.references(), values);
   for (const FmuPorts::Item& item : ports.items())
     if (!get_item(item, values.data() + item.first)) return false;
   return true;
 }
 
 void FmuInstance::judge(int status, const char* call) {
-  failure_ = std::string(call) + " of the FMU " + source_.library->fmu() + " returned " +
-             word_for(status);
+  failure_ =
+      std::string(call) + " of the FMU " + source_.library->fmu() + " returned " + word_for(status);
   if (!messages_.last.empty()) failure_ += " (" + in_quotes(messages_.last) + ")";
   messages_.last.clear();
   last_was_discard_ = status == 2;
@@ -91,8 +89,8 @@ void FmuInstance::throw_dead() const {
 
 void FmuInstance::fail_to_instantiate(const char* call) const {
   std::string reason = messages_.last.empty() ? "" : " (" + in_quotes(messages_.last) + ")";
-  throw SimulationError(std::string(call) + " of the FMU " + source_.library->fmu() +
-                        " failed" + reason);
+  throw SimulationError(std::string(call) + " of the FMU " + source_.library->fmu() + " failed" +
+                        reason);
 }
 
 }  // namespace concord

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "subsystem/fmu/crash_report.hpp"
 #include "subsystem/fmu/library.hpp"
 #include "subsystem/fmu/model_description.hpp"
 
@@ -150,11 +151,11 @@ class FmuInstance {
   virtual bool get_item(const FmuPorts::Item& item, double* values) = 0;
   virtual bool set_float64(std::span<const FmiReference> references,
                            std::span<const double> values) = 0;
-  virtual bool get_float64(std::span<const FmiReference> references,
-                           std::span<double> values) = 0;
+  virtual bool get_float64(std::span<const FmiReference> references, std::span<double> values) = 0;
 
   /// Judges what a call returned. `call` is the name in the standard.
   bool passed(int status, const char* call) {
+    running_fmu = nullptr;
     if (status <= 1) [[likely]]
       return true;
     judge(status, call);
@@ -166,6 +167,7 @@ class FmuInstance {
   void require_alive() const {
     if (source_.library->is_dead()) [[unlikely]]
       throw_dead();
+    running_fmu = source_.library->fmu().c_str();
   }
   [[noreturn]] void throw_dead() const;
   [[noreturn]] void fail_to_instantiate(const char* call) const;

@@ -17,14 +17,14 @@ namespace {
 using Node = pugi::xml_node;
 
 constexpr std::pair<std::string_view, FmiType> types[] = {
-    {"Float32", FmiType::float32},     {"Float64", FmiType::float64},
-    {"Int8", FmiType::int8},           {"UInt8", FmiType::uint8},
-    {"Int16", FmiType::int16},         {"UInt16", FmiType::uint16},
-    {"Int32", FmiType::int32},         {"UInt32", FmiType::uint32},
-    {"Int64", FmiType::int64},         {"UInt64", FmiType::uint64},
-    {"Boolean", FmiType::boolean},     {"String", FmiType::string},
-    {"Binary", FmiType::binary},       {"Enumeration", FmiType::enumeration},
-    {"Clock", FmiType::clock},         {"Real", FmiType::float64},
+    {"Float32", FmiType::float32}, {"Float64", FmiType::float64},
+    {"Int8", FmiType::int8},       {"UInt8", FmiType::uint8},
+    {"Int16", FmiType::int16},     {"UInt16", FmiType::uint16},
+    {"Int32", FmiType::int32},     {"UInt32", FmiType::uint32},
+    {"Int64", FmiType::int64},     {"UInt64", FmiType::uint64},
+    {"Boolean", FmiType::boolean}, {"String", FmiType::string},
+    {"Binary", FmiType::binary},   {"Enumeration", FmiType::enumeration},
+    {"Clock", FmiType::clock},     {"Real", FmiType::float64},
     {"Integer", FmiType::int32}};
 
 constexpr std::pair<std::string_view, FmiCausality> causalities[] = {
@@ -113,8 +113,10 @@ std::optional<double> Reader::number(const Node& node, const char* attribute) co
   if (!found) return std::nullopt;
   const auto value = parse_number(found.value());
   if (!value)
-    fail("the attribute " + std::string(attribute) + " of <" + node.name() + "> must be a number, "
-         "not " + in_quotes(found.value()));
+    fail("the attribute " + std::string(attribute) + " of <" + node.name() +
+         "> must be a number, "
+         "not " +
+         in_quotes(found.value()));
   return value;
 }
 
@@ -138,7 +140,8 @@ void Reader::read_version() {
   else if (version == "3.0" || version.starts_with("3.0-") || version.starts_with("3.0."))
     result_.version = FmiVersion::v3;
   else
-    fail("FMI version " + in_quotes(version) + " is not supported; export the FMU as FMI 2.0 or "
+    fail("FMI version " + in_quotes(version) +
+         " is not supported; export the FMU as FMI 2.0 or "
          "3.0");
 }
 
@@ -245,8 +248,7 @@ void Reader::read_unit(const Node& typed, FmiVariable& variable) const {
 void Reader::read_start(const Node& typed, FmiVariable& variable) const {
   if (variable.type == FmiType::string || variable.type == FmiType::binary) {
     if (typed.attribute("start")) variable.start.push_back(text(typed, "start"));
-    for (const Node start : typed.children("Start"))
-      variable.start.push_back(text(start, "value"));
+    for (const Node start : typed.children("Start")) variable.start.push_back(text(start, "value"));
     return;
   }
   variable.start = words(text(typed, "start"));
@@ -341,8 +343,7 @@ ModelDescription Reader::read() {
   read_version();
   result_.model_name = text(root_, "modelName");
   result_.tool = text(root_, "generationTool");
-  result_.token =
-      text(root_, result_.version == FmiVersion::v2 ? "guid" : "instantiationToken");
+  result_.token = text(root_, result_.version == FmiVersion::v2 ? "guid" : "instantiationToken");
   result_.co_simulation = read_interface("CoSimulation");
   result_.model_exchange = read_interface("ModelExchange");
   if (!result_.co_simulation && !result_.model_exchange)

@@ -71,16 +71,16 @@ struct FmiInterface {
   std::string model_identifier;
   bool needs_execution_tool = false;
   bool only_once_per_process = false;
-  bool state = false;          ///< canGetAndSetFMUState
-  bool serializes = false;     ///< canSerializeFMUState
-  bool directional = false;    ///< providesDirectionalDerivative(s)
-  bool variable_steps = false; ///< canHandleVariableCommunicationStepSize
-  bool interpolates = false;   ///< FMI 2: canInterpolateInputs
-  bool completed_step = true;  ///< completedIntegratorStep is needed
-  bool event_mode = false;     ///< FMI 3: hasEventMode
-  bool intermediate_update = false;   ///< FMI 3: providesIntermediateUpdate
-  int output_derivative_order = 0;    ///< maxOutputDerivativeOrder
-  double fixed_internal_step = 0.0;   ///< FMI 3: fixedInternalStepSize; 0: none
+  bool state = false;                ///< canGetAndSetFMUState
+  bool serializes = false;           ///< canSerializeFMUState
+  bool directional = false;          ///< providesDirectionalDerivative(s)
+  bool variable_steps = false;       ///< canHandleVariableCommunicationStepSize
+  bool interpolates = false;         ///< FMI 2: canInterpolateInputs
+  bool completed_step = true;        ///< completedIntegratorStep is needed
+  bool event_mode = false;           ///< FMI 3: hasEventMode
+  bool intermediate_update = false;  ///< FMI 3: providesIntermediateUpdate
+  int output_derivative_order = 0;   ///< maxOutputDerivativeOrder
+  double fixed_internal_step = 0.0;  ///< FMI 3: fixedInternalStepSize; 0: none
 };
 
 /// modelDescription.xml, as far as a simulation needs it.

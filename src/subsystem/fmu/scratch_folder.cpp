@@ -125,9 +125,7 @@ class FileLock {
   int file_;
 };
 
-std::string hashed(const std::string& key) {
-  return std::to_string(std::hash<std::string>{}(key));
-}
+std::string hashed(const std::string& key) { return std::to_string(std::hash<std::string>{}(key)); }
 
 }  // namespace
 

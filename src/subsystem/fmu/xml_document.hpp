@@ -17,8 +17,7 @@ inline void load_xml(pugi::xml_document& document, const std::filesystem::path& 
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) throw InputError(where + " is missing");
   if (size > largest) throw InputError(where + " is larger than 256 MB, which is refused");
-  const auto result =
-      document.load_file(path.c_str(), pugi::parse_default | pugi::parse_doctype);
+  const auto result = document.load_file(path.c_str(), pugi::parse_default | pugi::parse_doctype);
   if (!result)
     throw InputError(where + " is not well-formed XML: " + result.description() + " at byte " +
                      std::to_string(result.offset));

@@ -100,8 +100,7 @@ int EventIntegrator::evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* sel
 int EventIntegrator::find_roots(realtype tau, N_Vector x, realtype* z, void* self) {
   auto& integrator = *static_cast<EventIntegrator*>(self);
   return integrator.rhs_.at(tau, [&](double t, std::span<const double> u) {
-    integrator.model_.indicators(t, {NV_DATA_S(x), integrator.n_}, u,
-                                 {z, integrator.z_.size()});
+    integrator.model_.indicators(t, {NV_DATA_S(x), integrator.n_}, u, {z, integrator.z_.size()});
   });
 }
 
@@ -119,9 +118,8 @@ bool EventIntegrator::evaluate_indicators(std::vector<double>& z) {
 
 /// Events at the reached point, and where the indicators stand after them.
 bool EventIntegrator::handle_event() {
-  const int flag = rhs_.at(reached_, [&](double t, std::span<const double> u) {
-    model_.handle_event(t, states(), u);
-  });
+  const int flag = rhs_.at(
+      reached_, [&](double t, std::span<const double> u) { model_.handle_event(t, states(), u); });
   rhs_.forget();
   if (flag != RightHandSide::ok || !evaluate_indicators(z_)) return false;
   above_ = signs(z_);
@@ -189,8 +187,7 @@ bool EventIntegrator::run_to(double end, double h) {
 
 std::string EventIntegrator::failure() const {
   if (rhs_.last_failed()) return rhs_.model().failure();
-  const std::string reason =
-      reason_.empty() ? "ARKODE returned " + std::to_string(flag_) : reason_;
+  const std::string reason = reason_.empty() ? "ARKODE returned " + std::to_string(flag_) : reason_;
   return integration_failure("erk with events", rhs_, reason, reached_);
 }
 

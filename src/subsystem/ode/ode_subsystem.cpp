@@ -40,6 +40,7 @@ class OdeSubsystem final : public Subsystem {
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                const SubsystemSettings& settings);
 
+  void enter(const SmoothInterval& interval) override { model_.enter(interval); }
   void start(const MacroStep& first, double stop) override;
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
@@ -86,8 +87,7 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       derivatives_(model_, settings),
       x_end_(description_.states.size()),
       u_(description_.inputs.size()),
-      end_inputs_(description_.inputs.size()) {
-}
+      end_inputs_(description_.inputs.size()) {}
 
 void OdeSubsystem::start(const MacroStep& first, double stop) {
   if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");

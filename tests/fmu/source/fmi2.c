@@ -2,11 +2,11 @@
 #include "model.h"
 
 typedef struct {
-  void (*logger)(void *, const char *, int, const char *, const char *, ...);
-  void *(*allocate)(size_t, size_t);
-  void (*release)(void *);
-  void (*finished)(void *, int);
-  void *environment;
+  void (*logger)(void*, const char*, int, const char*, const char*, ...);
+  void* (*allocate)(size_t, size_t);
+  void (*release)(void*);
+  void (*finished)(void*, int);
+  void* environment;
 } Callbacks;
 typedef struct {
   int again, terminate, nominals, values, has_next;
@@ -19,93 +19,94 @@ typedef struct {
 } Instance;
 enum { OK, WARNING, DISCARD, ERROR, FATALITY };
 
-const char *fmi2GetVersion(void) { return "2.0"; }
-const char *fmi2GetTypesPlatform(void) { return "default"; }
-void *fmi2Instantiate(const char *name, int type, const char *guid, const char *resources,
-                      const Callbacks *call, int visible, int logging) {
+const char* fmi2GetVersion(void) { return "2.0"; }
+const char* fmi2GetTypesPlatform(void) { return "default"; }
+void* fmi2Instantiate(const char* name, int type, const char* guid, const char* resources,
+                      const Callbacks* call, int visible, int logging) {
   (void)type, (void)visible, (void)logging;
   if (BEHAVIOUR == CRASHES) abort();
-  if (strcmp(guid, "{test}") != 0 || strncmp(resources, "file:///", 8) != 0) {
+  if (BEHAVIOUR == REFUSES || strcmp(guid, "{test}") != 0 ||
+      strncmp(resources, "file:///", 8) != 0) {
     call->logger(call->environment, name, ERROR, "error", "wrong %s", "guid or resources");
     return NULL;
   }
-  Instance *c = calloc(1, sizeof *c);
+  Instance* c = calloc(1, sizeof *c);
   c->call = *call;
   snprintf(c->name, sizeof c->name, "%s", name);
   model_start(&c->s);
   return c;
 }
-void fmi2FreeInstance(void *c) { free(c); }
-int fmi2SetupExperiment(Instance *c, int t, double tolerance, double start, int s, double stop) {
+void fmi2FreeInstance(void* c) { free(c); }
+int fmi2SetupExperiment(Instance* c, int t, double tolerance, double start, int s, double stop) {
   (void)t, (void)tolerance, (void)s, (void)stop;
   c->s.t = c->s.u_time = start;
   return OK;
 }
-int fmi2EnterInitializationMode(void *c) { return (void)c, OK; }
-int fmi2ExitInitializationMode(void *c) { return (void)c, OK; }
-int fmi2Terminate(void *c) { return (void)c, OK; }
-int fmi2Reset(void *c) { return (void)c, OK; }
-int fmi2SetDebugLogging(void *c, int on, size_t n, const char **list) {
+int fmi2EnterInitializationMode(void* c) { return (void)c, OK; }
+int fmi2ExitInitializationMode(void* c) { return (void)c, OK; }
+int fmi2Terminate(void* c) { return (void)c, OK; }
+int fmi2Reset(void* c) { return (void)c, OK; }
+int fmi2SetDebugLogging(void* c, int on, size_t n, const char** list) {
   return (void)c, (void)on, (void)n, (void)list, OK;
 }
-int fmi2GetReal(Instance *c, const unsigned *vr, size_t n, double *v) {
+int fmi2GetReal(Instance* c, const unsigned* vr, size_t n, double* v) {
   for (size_t i = 0; i < n; ++i) v[i] = value_of(&c->s, vr[i]);
   return OK;
 }
-int fmi2SetReal(Instance *c, const unsigned *vr, size_t n, const double *v) {
+int fmi2SetReal(Instance* c, const unsigned* vr, size_t n, const double* v) {
   for (size_t i = 0; i < n; ++i)
     if (set_value(&c->s, vr[i], v[i])) return ERROR;
   return OK;
 }
-int fmi2GetInteger(Instance *c, const unsigned *vr, size_t n, int *v) {
+int fmi2GetInteger(Instance* c, const unsigned* vr, size_t n, int* v) {
   for (size_t i = 0; i < n; ++i) v[i] = (int)value_of(&c->s, vr[i]);
   return OK;
 }
-int fmi2SetInteger(Instance *c, const unsigned *vr, size_t n, const int *v) {
+int fmi2SetInteger(Instance* c, const unsigned* vr, size_t n, const int* v) {
   for (size_t i = 0; i < n; ++i)
     if (set_value(&c->s, vr[i], v[i])) return ERROR;
   return OK;
 }
-int fmi2GetBoolean(Instance *c, const unsigned *vr, size_t n, int *v) {
+int fmi2GetBoolean(Instance* c, const unsigned* vr, size_t n, int* v) {
   return fmi2GetInteger(c, vr, n, v);
 }
-int fmi2SetBoolean(Instance *c, const unsigned *vr, size_t n, const int *v) {
+int fmi2SetBoolean(Instance* c, const unsigned* vr, size_t n, const int* v) {
   return fmi2SetInteger(c, vr, n, v);
 }
-int fmi2SetString(void *c, const unsigned *vr, size_t n, const char **v) {
+int fmi2SetString(void* c, const unsigned* vr, size_t n, const char** v) {
   return (void)c, (void)vr, (void)n, (void)v, OK;
 }
-int fmi2GetFMUstate(Instance *c, void **state) {
+int fmi2GetFMUstate(Instance* c, void** state) {
   if (!*state) *state = malloc(sizeof c->s);
   memcpy(*state, &c->s, sizeof c->s);
   return OK;
 }
-int fmi2SetFMUstate(Instance *c, void *state) {
+int fmi2SetFMUstate(Instance* c, void* state) {
   const double x = c->s.x[0];
   memcpy(&c->s, state, sizeof c->s);
   if (BEHAVIOUR == FORGETS) c->s.x[0] = x;
   return OK;
 }
-int fmi2FreeFMUstate(void *c, void **state) {
+int fmi2FreeFMUstate(void* c, void** state) {
   (void)c;
   free(*state);
   *state = NULL;
   return OK;
 }
-int fmi2SerializedFMUstateSize(Instance *c, void *state, size_t *size) {
+int fmi2SerializedFMUstateSize(Instance* c, void* state, size_t* size) {
   return (void)state, *size = sizeof c->s, OK;
 }
-int fmi2SerializeFMUstate(Instance *c, void *state, char *bytes, size_t size) {
+int fmi2SerializeFMUstate(Instance* c, void* state, char* bytes, size_t size) {
   return (void)c, memcpy(bytes, state, size), OK;
 }
-int fmi2DeSerializeFMUstate(Instance *c, const char *bytes, size_t size, void **state) {
+int fmi2DeSerializeFMUstate(Instance* c, const char* bytes, size_t size, void** state) {
   (void)c;
   if (!*state) *state = malloc(size);
   return memcpy(*state, bytes, size), OK;
 }
-int fmi2GetDirectionalDerivative(Instance *c, const unsigned *unknown, size_t nu,
-                                 const unsigned *known, size_t nk, const double *seed,
-                                 double *result) {
+int fmi2GetDirectionalDerivative(Instance* c, const unsigned* unknown, size_t nu,
+                                 const unsigned* known, size_t nk, const double* seed,
+                                 double* result) {
   for (size_t i = 0; i < nu; ++i) {
     result[i] = 0;
     for (size_t j = 0; j < nk; ++j) result[i] += seed[j] * partial(&c->s, unknown[i], known[j]);
@@ -113,13 +114,13 @@ int fmi2GetDirectionalDerivative(Instance *c, const unsigned *unknown, size_t nu
   return OK;
 }
 
-int fmi2SetRealInputDerivatives(Instance *c, const unsigned *vr, size_t n, const int *order,
-                                const double *v) {
+int fmi2SetRealInputDerivatives(Instance* c, const unsigned* vr, size_t n, const int* order,
+                                const double* v) {
   for (size_t i = 0; i < n; ++i) c->s.du[vr[i] - 200][order[i] - 1] = v[i];
   return OK;
 }
-int fmi2GetRealOutputDerivatives(Instance *c, const unsigned *vr, size_t n, const int *order,
-                                 double *v) {
+int fmi2GetRealOutputDerivatives(Instance* c, const unsigned* vr, size_t n, const int* order,
+                                 double* v) {
   State low = c->s, high = c->s;
   double u[MOST], dx[MOST];
   const double e = 1e-4;
@@ -134,7 +135,7 @@ int fmi2GetRealOutputDerivatives(Instance *c, const unsigned *vr, size_t n, cons
   return OK;
 }
 #ifndef WITHOUT_DO_STEP
-int fmi2DoStep(Instance *c, double t, double h, int no_rollback) {
+int fmi2DoStep(Instance* c, double t, double h, int no_rollback) {
   (void)no_rollback;
   if (fabs(t - c->s.t) > 1e-12 * (1 + fabs(t)) || !(h > 0)) return ERROR;
   if (BEHAVIOUR == DISCARDS && t + h > 0.5) return DISCARD;
@@ -152,32 +153,32 @@ int fmi2DoStep(Instance *c, double t, double h, int no_rollback) {
   return OK;
 }
 #endif
-int fmi2CancelStep(void *c) { return (void)c, ERROR; }
-int fmi2GetStatus(void *c, int kind, int *v) { return (void)c, (void)kind, (void)v, DISCARD; }
-int fmi2GetRealStatus(Instance *c, int kind, double *v) { return (void)kind, *v = c->s.t, OK; }
-int fmi2GetBooleanStatus(void *c, int kind, int *v) { return (void)c, (void)kind, *v = 0, OK; }
+int fmi2CancelStep(void* c) { return (void)c, ERROR; }
+int fmi2GetStatus(void* c, int kind, int* v) { return (void)c, (void)kind, (void)v, DISCARD; }
+int fmi2GetRealStatus(Instance* c, int kind, double* v) { return (void)kind, *v = c->s.t, OK; }
+int fmi2GetBooleanStatus(void* c, int kind, int* v) { return (void)c, (void)kind, *v = 0, OK; }
 
-int fmi2EnterEventMode(void *c) { return (void)c, OK; }
-int fmi2NewDiscreteStates(Instance *c, EventInfo *info) {
+int fmi2EnterEventMode(void* c) { return (void)c, OK; }
+int fmi2NewDiscreteStates(Instance* c, EventInfo* info) {
   memset(info, 0, sizeof *info);
   info->values = model_event(&c->s);
   return OK;
 }
-int fmi2EnterContinuousTimeMode(void *c) { return (void)c, OK; }
-int fmi2CompletedIntegratorStep(void *c, int no_rollback, int *event, int *terminate) {
+int fmi2EnterContinuousTimeMode(void* c) { return (void)c, OK; }
+int fmi2CompletedIntegratorStep(void* c, int no_rollback, int* event, int* terminate) {
   return (void)c, (void)no_rollback, *event = *terminate = 0, OK;
 }
-int fmi2SetTime(Instance *c, double t) { return c->s.t = c->s.u_time = t, OK; }
-int fmi2SetContinuousStates(Instance *c, const double *x, size_t n) {
+int fmi2SetTime(Instance* c, double t) { return c->s.t = c->s.u_time = t, OK; }
+int fmi2SetContinuousStates(Instance* c, const double* x, size_t n) {
   return memcpy(c->s.x, x, n * sizeof *x), OK;
 }
-int fmi2GetContinuousStates(Instance *c, double *x, size_t n) {
+int fmi2GetContinuousStates(Instance* c, double* x, size_t n) {
   return memcpy(x, c->s.x, n * sizeof *x), OK;
 }
-int fmi2GetDerivatives(Instance *c, double *dx, size_t n) {
+int fmi2GetDerivatives(Instance* c, double* dx, size_t n) {
   for (size_t i = 0; i < n; ++i) dx[i] = value_of(&c->s, 100 + (unsigned)i);
   return OK;
 }
-int fmi2GetEventIndicators(Instance *c, double *z, size_t n) {
+int fmi2GetEventIndicators(Instance* c, double* z, size_t n) {
   return (void)n, model_z(&c->s, z), OK;
 }

@@ -1,115 +1,115 @@
 /* The FMI 3.0 interface of a test model: co-simulation and model exchange. */
 #include "model.h"
 
-typedef void (*Log)(void *, int, const char *, const char *);
-typedef void (*Update)(void *, double, bool, bool, bool, bool, bool *, double *);
+typedef void (*Log)(void*, int, const char*, const char*);
+typedef void (*Update)(void*, double, bool, bool, bool, bool, bool*, double*);
 typedef struct {
   State s;
   Log log;
   Update update;
-  void *environment;
+  void* environment;
   bool event_mode, initializing;
 } Instance;
 enum { OK, WARNING, DISCARD, ERROR, FATALITY };
 
-const char *fmi3GetVersion(void) { return "3.0"; }
-static Instance *make(const char *token, void *environment, Log log) {
+const char* fmi3GetVersion(void) { return "3.0"; }
+static Instance* make(const char* token, void* environment, Log log) {
   if (BEHAVIOUR == CRASHES) abort();
-  if (strcmp(token, "{test}") != 0) {
+  if (BEHAVIOUR == REFUSES || strcmp(token, "{test}") != 0) {
     log(environment, ERROR, "error", "wrong token");
     return NULL;
   }
-  Instance *c = calloc(1, sizeof *c);
+  Instance* c = calloc(1, sizeof *c);
   c->log = log;
   c->environment = environment;
   model_start(&c->s);
   return c;
 }
-void *fmi3InstantiateModelExchange(const char *name, const char *token, const char *resources,
-                                   bool visible, bool logging, void *environment, Log log) {
+void* fmi3InstantiateModelExchange(const char* name, const char* token, const char* resources,
+                                   bool visible, bool logging, void* environment, Log log) {
   (void)name, (void)resources, (void)visible, (void)logging;
   return make(token, environment, log);
 }
-void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *resources,
+void* fmi3InstantiateCoSimulation(const char* name, const char* token, const char* resources,
                                   bool visible, bool logging, bool event_mode, bool early,
-                                  const unsigned *wanted, size_t n, void *environment, Log log,
+                                  const unsigned* wanted, size_t n, void* environment, Log log,
                                   Update update) {
   (void)name, (void)resources, (void)visible, (void)logging, (void)early, (void)wanted, (void)n;
-  Instance *c = make(token, environment, log);
+  Instance* c = make(token, environment, log);
   if (c) c->update = update, c->event_mode = event_mode;
   return c;
 }
-void fmi3FreeInstance(void *c) { free(c); }
-int fmi3EnterInitializationMode(Instance *c, bool t, double tolerance, double start, bool s,
+void fmi3FreeInstance(void* c) { free(c); }
+int fmi3EnterInitializationMode(Instance* c, bool t, double tolerance, double start, bool s,
                                 double stop) {
   (void)t, (void)tolerance, (void)s, (void)stop;
   c->initializing = true;
   c->s.t = c->s.u_time = start;
   return OK;
 }
-int fmi3ExitInitializationMode(Instance *c) { return c->initializing = false, OK; }
-int fmi3Terminate(void *c) { return (void)c, OK; }
-int fmi3EnterEventMode(void *c) { return (void)c, OK; }
-int fmi3EnterStepMode(Instance *c) { return c->event_mode ? OK : ERROR; }
-int fmi3UpdateDiscreteStates(Instance *c, bool *again, bool *terminate, bool *nominals,
-                             bool *values, bool *has_next, double *next) {
+int fmi3ExitInitializationMode(Instance* c) { return c->initializing = false, OK; }
+int fmi3Terminate(void* c) { return (void)c, OK; }
+int fmi3EnterEventMode(void* c) { return (void)c, OK; }
+int fmi3EnterStepMode(Instance* c) { return c->event_mode ? OK : ERROR; }
+int fmi3UpdateDiscreteStates(Instance* c, bool* again, bool* terminate, bool* nominals,
+                             bool* values, bool* has_next, double* next) {
   (void)next;
   *again = *terminate = *nominals = *has_next = false;
   *values = model_event(&c->s);
   return OK;
 }
 
-#define ACCESS(Name, Type)                                                                     \
-  int fmi3Get##Name(Instance *c, const unsigned *vr, size_t n, Type *v, size_t m) {            \
-    if (n != m) return ERROR;                                                                  \
-    for (size_t i = 0; i < n; ++i) v[i] = (Type)value_of(&c->s, vr[i]);                        \
-    return OK;                                                                                 \
-  }                                                                                            \
-  int fmi3Set##Name(Instance *c, const unsigned *vr, size_t n, const Type *v, size_t m) {      \
-    if (n != m) return ERROR;                                                                  \
-    for (size_t i = 0; i < n; ++i)                                                             \
-      if (set_value(&c->s, vr[i], (double)v[i])) return ERROR;                                 \
-    return OK;                                                                                 \
+#define ACCESS(Name, Type)                                                                \
+  int fmi3Get##Name(Instance* c, const unsigned* vr, size_t n, Type* v, size_t m) {       \
+    if (n != m) return ERROR;                                                             \
+    for (size_t i = 0; i < n; ++i) v[i] = (Type)value_of(&c->s, vr[i]);                   \
+    return OK;                                                                            \
+  }                                                                                       \
+  int fmi3Set##Name(Instance* c, const unsigned* vr, size_t n, const Type* v, size_t m) { \
+    if (n != m) return ERROR;                                                             \
+    for (size_t i = 0; i < n; ++i)                                                        \
+      if (set_value(&c->s, vr[i], (double)v[i])) return ERROR;                            \
+    return OK;                                                                            \
   }
 ACCESS(Float64, double)
 ACCESS(Float32, float)
 ACCESS(Int32, int32_t)
 ACCESS(Int64, int64_t)
 ACCESS(Boolean, bool)
-int fmi3SetString(void *c, const unsigned *vr, size_t n, const char *const *v, size_t m) {
+int fmi3SetString(void* c, const unsigned* vr, size_t n, const char* const* v, size_t m) {
   return (void)c, (void)vr, (void)n, (void)v, (void)m, OK;
 }
 
-int fmi3GetFMUState(Instance *c, void **state) {
+int fmi3GetFMUState(Instance* c, void** state) {
   if (!*state) *state = malloc(sizeof c->s);
   return memcpy(*state, &c->s, sizeof c->s), OK;
 }
-int fmi3SetFMUState(Instance *c, void *state) {
+int fmi3SetFMUState(Instance* c, void* state) {
   const double x = c->s.x[0];
   memcpy(&c->s, state, sizeof c->s);
   if (BEHAVIOUR == FORGETS) c->s.x[0] = x;
   return OK;
 }
-int fmi3FreeFMUState(void *c, void **state) {
+int fmi3FreeFMUState(void* c, void** state) {
   (void)c;
   free(*state);
   *state = NULL;
   return OK;
 }
-int fmi3SerializedFMUStateSize(Instance *c, void *state, size_t *size) {
+int fmi3SerializedFMUStateSize(Instance* c, void* state, size_t* size) {
   return (void)state, *size = sizeof c->s, OK;
 }
-int fmi3SerializeFMUState(void *c, void *state, uint8_t *bytes, size_t size) {
+int fmi3SerializeFMUState(void* c, void* state, uint8_t* bytes, size_t size) {
   return (void)c, memcpy(bytes, state, size), OK;
 }
-int fmi3DeserializeFMUState(void *c, const uint8_t *bytes, size_t size, void **state) {
+int fmi3DeserializeFMUState(void* c, const uint8_t* bytes, size_t size, void** state) {
   (void)c;
   if (!*state) *state = malloc(size);
   return memcpy(*state, bytes, size), OK;
 }
-int fmi3GetDirectionalDerivative(Instance *c, const unsigned *unknown, size_t nu,
-                                 const unsigned *known, size_t nk, const double *seed, size_t ns,
-                                 double *result, size_t nr) {
+int fmi3GetDirectionalDerivative(Instance* c, const unsigned* unknown, size_t nu,
+                                 const unsigned* known, size_t nk, const double* seed, size_t ns,
+                                 double* result, size_t nr) {
   if (ns != nk || nr != nu) return ERROR;
   for (size_t i = 0; i < nu; ++i) {
     result[i] = 0;
@@ -117,8 +117,8 @@ int fmi3GetDirectionalDerivative(Instance *c, const unsigned *unknown, size_t nu
   }
   return OK;
 }
-int fmi3GetOutputDerivatives(Instance *c, const unsigned *vr, size_t n, const int32_t *order,
-                             double *v, size_t m) {
+int fmi3GetOutputDerivatives(Instance* c, const unsigned* vr, size_t n, const int32_t* order,
+                             double* v, size_t m) {
   State low = c->s, high = c->s;
   double u[MOST], dx[MOST];
   const double e = 1e-4;
@@ -134,15 +134,15 @@ int fmi3GetOutputDerivatives(Instance *c, const unsigned *vr, size_t n, const in
   return OK;
 }
 
-static void ask(void *data, double t) {
-  Instance *c = data;
+static void ask(void* data, double t) {
+  Instance* c = data;
   bool requested = false;
   double at = 0;
   c->update(c->environment, t, true, true, true, false, &requested, &at);
 }
 #ifndef WITHOUT_DO_STEP
-int fmi3DoStep(Instance *c, double t, double h, bool no_rollback, bool *event, bool *terminate,
-               bool *early, double *last) {
+int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, bool* terminate,
+               bool* early, double* last) {
   (void)no_rollback;
   *event = *terminate = *early = false;
   *last = c->s.t;
@@ -167,21 +167,21 @@ int fmi3DoStep(Instance *c, double t, double h, bool no_rollback, bool *event, b
 }
 #endif
 
-int fmi3EnterContinuousTimeMode(void *c) { return (void)c, OK; }
-int fmi3CompletedIntegratorStep(void *c, bool no_rollback, bool *event, bool *terminate) {
+int fmi3EnterContinuousTimeMode(void* c) { return (void)c, OK; }
+int fmi3CompletedIntegratorStep(void* c, bool no_rollback, bool* event, bool* terminate) {
   return (void)c, (void)no_rollback, *event = *terminate = false, OK;
 }
-int fmi3SetTime(Instance *c, double t) { return c->s.t = c->s.u_time = t, OK; }
-int fmi3SetContinuousStates(Instance *c, const double *x, size_t n) {
+int fmi3SetTime(Instance* c, double t) { return c->s.t = c->s.u_time = t, OK; }
+int fmi3SetContinuousStates(Instance* c, const double* x, size_t n) {
   return memcpy(c->s.x, x, n * sizeof *x), OK;
 }
-int fmi3GetContinuousStates(Instance *c, double *x, size_t n) {
+int fmi3GetContinuousStates(Instance* c, double* x, size_t n) {
   return memcpy(x, c->s.x, n * sizeof *x), OK;
 }
-int fmi3GetContinuousStateDerivatives(Instance *c, double *dx, size_t n) {
+int fmi3GetContinuousStateDerivatives(Instance* c, double* dx, size_t n) {
   for (size_t i = 0; i < n; ++i) dx[i] = value_of(&c->s, 100 + (unsigned)i);
   return OK;
 }
-int fmi3GetEventIndicators(Instance *c, double *z, size_t n) {
+int fmi3GetEventIndicators(Instance* c, double* z, size_t n) {
   return (void)n, model_z(&c->s, z), OK;
 }

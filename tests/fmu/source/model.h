@@ -11,7 +11,18 @@
 #include <string.h>
 
 #define MOST 8
-enum { BEHAVES, FORGETS, DISCARDS, FATAL, NAN_OUTPUT, FIXED_STEP, CRASHES, FLOODS, RETURNS_EARLY };
+enum {
+  BEHAVES,
+  FORGETS,
+  DISCARDS,
+  FATAL,
+  NAN_OUTPUT,
+  FIXED_STEP,
+  CRASHES,
+  FLOODS,
+  RETURNS_EARLY,
+  REFUSES
+};
 #ifndef BEHAVIOUR
 #define BEHAVIOUR BEHAVES
 #endif
@@ -25,22 +36,22 @@ typedef struct {
 } State;
 
 extern const int model_nx, model_nu, model_ny, model_np, model_nz;
-void model_start(State *s);
-void model_f(const State *s, double t, const double *x, const double *u, double *dx);
-void model_g(const State *s, double t, const double *x, const double *u, double *y);
-void model_z(const State *s, double *z);
+void model_start(State* s);
+void model_f(const State* s, double t, const double* x, const double* u, double* dx);
+void model_g(const State* s, double t, const double* x, const double* u, double* y);
+void model_z(const State* s, double* z);
 /* Handles an event, returns whether the states jumped. */
-bool model_event(State *s);
+bool model_event(State* s);
 
 /* Inputs at t from values and derivatives. */
-static inline void inputs_at(const State *s, double t, double *u) {
+static inline void inputs_at(const State* s, double t, double* u) {
   const double d = t - s->u_time;
   for (int i = 0; i < model_nu; ++i)
     u[i] = s->u[i] + d * (s->du[i][0] + d / 2 * (s->du[i][1] + d / 3 * s->du[i][2]));
 }
 
 /* Classical Runge-Kutta of order 4. */
-static inline void substep(State *s, double h) {
+static inline void substep(State* s, double h) {
   double u[MOST], k[4][MOST], x[MOST];
   const double c[4] = {0, 0.5, 0.5, 1};
   for (int stage = 0; stage < 4; ++stage) {
@@ -55,7 +66,7 @@ static inline void substep(State *s, double h) {
 }
 
 /* Substeps to the end, with events at their ends; update, if any, is called before each. */
-static inline void integrate(State *s, double end, void (*update)(void *, double), void *data) {
+static inline void integrate(State* s, double end, void (*update)(void*, double), void* data) {
   const double begin = s->t;
   const long n = (long)ceil((end - begin) / SUBSTEP - 1e-9);
   double z[MOST];
@@ -71,7 +82,7 @@ static inline void integrate(State *s, double end, void (*update)(void *, double
 }
 
 /* The value that a reference stands for; derivatives and outputs are computed. */
-static inline double value_of(const State *s, unsigned reference) {
+static inline double value_of(const State* s, unsigned reference) {
   double u[MOST], result[MOST];
   if (reference >= 400) return s->p[reference - 400];
   if (reference >= 200 && reference < 300) return s->u[reference - 200];
@@ -85,7 +96,7 @@ static inline double value_of(const State *s, unsigned reference) {
   return reference >= 100 ? result[reference - 100] : s->x[reference];
 }
 
-static inline int set_value(State *s, unsigned reference, double value) {
+static inline int set_value(State* s, unsigned reference, double value) {
   if (reference >= 400) {
     s->p[reference - 400] = value;
   } else if (reference >= 200 && reference < 300) {
@@ -101,11 +112,11 @@ static inline int set_value(State *s, unsigned reference, double value) {
 }
 
 /* d unknown / d known by a difference that is exact for linear models. */
-static inline double partial(const State *s, unsigned unknown, unsigned known) {
+static inline double partial(const State* s, unsigned unknown, unsigned known) {
   State low = *s, high = *s;
   const double step = 1e-4;
-  double *entry_low = known >= 200 ? &low.u[known - 200] : &low.x[known];
-  double *entry_high = known >= 200 ? &high.u[known - 200] : &high.x[known];
+  double* entry_low = known >= 200 ? &low.u[known - 200] : &low.x[known];
+  double* entry_high = known >= 200 ? &high.u[known - 200] : &high.x[known];
   *entry_low -= step;
   *entry_high += step;
   return (value_of(&high, unknown) - value_of(&low, unknown)) / (2 * step);

@@ -1,18 +1,18 @@
 /* x' = birth x - predation x u */
 #include "model.h"
 const int model_nx = 1, model_nu = 1, model_ny = 1, model_np = 2, model_nz = 0;
-void model_start(State *s) {
+void model_start(State* s) {
   s->x[0] = s->u[0] = 1;
   s->p[0] = 2.0 / 3;
   s->p[1] = 4.0 / 3;
 }
-void model_f(const State *s, double t, const double *x, const double *u, double *dx) {
+void model_f(const State* s, double t, const double* x, const double* u, double* dx) {
   (void)t;
   dx[0] = s->p[0] * x[0] - s->p[1] * x[0] * u[0];
 }
-void model_g(const State *s, double t, const double *x, const double *u, double *y) {
+void model_g(const State* s, double t, const double* x, const double* u, double* y) {
   (void)s, (void)t, (void)u;
   y[0] = x[0];
 }
-void model_z(const State *s, double *z) { (void)s, (void)z; }
-bool model_event(State *s) { return (void)s, false; }
+void model_z(const State* s, double* z) { (void)s, (void)z; }
+bool model_event(State* s) { return (void)s, false; }

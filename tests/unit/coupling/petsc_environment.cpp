@@ -1,12 +1,13 @@
 #include <gtest/gtest.h>
-#include <petscsys.h>
+
+#include "support/petsc.hpp"
 
 namespace {
 
 class PetscEnvironment : public testing::Environment {
  public:
-  void SetUp() override { ASSERT_EQ(PetscInitialize(nullptr, nullptr, nullptr, nullptr), 0); }
-  void TearDown() override { EXPECT_EQ(PetscFinalize(), 0); }
+  void SetUp() override { PetscInitializeNoArguments(); }
+  void TearDown() override { PetscFinalize(); }
 };
 
 [[maybe_unused]] const auto* const environment =

@@ -377,6 +377,19 @@ TEST_F(ModelFile, with_a_wrong_connection_or_constraint_names_line_and_remedy) {
   }
 }
 
+TEST_F(ModelFile, reads_schedule_effort_and_events) {
+  const Model model = read_model_file(write(
+      "experiment: {stop: 1}\nsubsystems:\n  a:\n    effort: 2.5\n    equations: {outputs: {y: "
+      "t}}\n  b: {equations: {outputs: {y: t}}}\nschedule: {groups: [[b], [a]]}\nevents: [2, "
+      "0.5, 2]\n"));
+  EXPECT_EQ(model.subsystems[0].effort, 2.5);
+  EXPECT_EQ(model.subsystems[1].effort, 0.0);
+  ASSERT_EQ(model.groups.size(), 2u);
+  EXPECT_EQ(model.groups[0][0].name, "b");
+  EXPECT_EQ(model.groups[1][0].name, "a");
+  EXPECT_EQ(model.events, (std::vector<double>{0.5, 2.0}));
+}
+
 TEST_F(ModelFile, with_a_thousand_subsystems_loads_fast) {
   std::ostringstream text;
   text << "experiment: {stop: 1}\nsubsystems:\n";

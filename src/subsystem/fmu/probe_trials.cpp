@@ -1,0 +1,198 @@
+#include "subsystem/fmu/probe_trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "concord/errors.hpp"
+
+namespace concord {
+
+namespace {
+
+using Tell = std::function<void(const std::string&)>;
+
+/// The trials of one FMU, each with an instance of its own.
+class Trials {
+ public:
+  Trials(const FmuSetup& setup, const Tell& tell) : setup_(setup), tell_(tell) {
+    const ModelDescription& model = *setup.model;
+    start_ = model.start.value_or(0.0);
+    stop_ = std::max(model.stop.value_or(start_ + 1.0), start_ + 1e-9);
+    size_ = model.step.value_or((stop_ - start_) / 1000.0);
+    stop_ = std::max(stop_, start_ + 10.0 * size_);
+    for (const InputVariable& input : setup.description.inputs)
+      u_.push_back(input.start.value_or(0.0));
+  }
+
+  void run() {
+    const FmiInterface& interface = setup_.interface();
+    doing("instantiating and initialising it");
+    initialized();
+    if (setup_.role == FmuRole::co_simulation) {
+      doing("stepping it");
+      step(*stepping(), start_);
+      if (interface.state) try_rollback();
+      if (interface.interpolates && !u_.empty()) try_input_derivatives();
+    }
+    if (interface.directional && !u_.empty()) try_directional();
+  }
+
+ private:
+  void doing(const std::string& what) { tell_("doing " + what); }
+  void found(const std::string& key, bool good, const std::string& good_text,
+             const std::string& bad_text) {
+    tell_(key + (good ? " 1" : " 0"));
+    tell_("line " + (good ? good_text : bad_text));
+  }
+  static void require(bool good, const FmuInstance& instance) {
+    if (!good) throw SimulationError(instance.failure());
+  }
+  std::unique_ptr<FmuInstance> initialized();
+  std::unique_ptr<FmuInstance> stepping();
+  std::vector<double> step(FmuInstance& instance, double time);
+  void try_rollback();
+  void try_input_derivatives();
+  void try_directional();
+  std::vector<double> outputs_for(FmuInstance& instance, const std::vector<double>& u);
+
+  const FmuSetup& setup_;
+  const Tell& tell_;
+  double start_ = 0.0, stop_ = 1.0, size_ = 1e-3;
+  std::vector<double> u_;
+};
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+/// In initialisation mode.
+std::unique_ptr<FmuInstance> Trials::initialized() {
+  auto instance = FmuInstance::make(setup_.source());
+  require(begin_initialization(setup_, *instance, start_, stop_,
+                               setup_.model->tolerance.value_or(0.0)) &&
+              instance->set(setup_.inputs, u_),
+          *instance);
+  return instance;
+}
+
+std::unique_ptr<FmuInstance> Trials::stepping() {
+  auto instance = initialized();
+  require(instance->leave_initialization(), *instance);
+  EventOutcome outcome{};
+  if (setup_.interface().event_mode)
+    require(instance->update_discrete_states(outcome) && instance->enter_step_mode(), *instance);
+  return instance;
+}
+
+/// Outputs (and exposed states) after a step from `time`.
+std::vector<double> Trials::step(FmuInstance& instance, double time) {
+  double reached = time;
+  bool event = false;
+  const StepEnd end = instance.do_step(time, size_, false, reached, event);
+  if (end != StepEnd::completed) throw SimulationError("a step did not end as it should");
+  std::vector<double> y(setup_.outputs.size()), x(setup_.states.size());
+  require(instance.get(setup_.outputs, y) && instance.get(setup_.states, x), instance);
+  y.insert(y.end(), x.begin(), x.end());
+  return y;
+}
+
+void Trials::try_rollback() {
+  doing("saving and restoring its state");
+  const auto instance = stepping();
+  step(*instance, start_);
+  void* state = nullptr;
+  require(instance->get_state(state), *instance);
+  const auto first = step(*instance, start_ + size_);
+  step(*instance, start_ + 2 * size_);
+  require(instance->set_state(state), *instance);
+  const auto second = step(*instance, start_ + size_);
+  found("rollback", same_bits(first, second),
+        "rollback: claimed; the same step after a restore gives the same bits",
+        "rollback: claimed, but the same step after a restore gives OTHER outputs");
+  if (setup_.interface().serializes) {
+    doing("serialising its state");
+    std::vector<char> bytes;
+    void* copy = nullptr;
+    require(instance->serialize(state, bytes) && instance->deserialize(bytes, copy) &&
+                instance->set_state(copy),
+            *instance);
+    found("serializes", same_bits(first, step(*instance, start_ + size_)),
+          "serialising: claimed; a state that was serialised gives the same bits",
+          "serialising: claimed, but a state that was serialised gives OTHER outputs");
+    instance->free_state(copy);
+  }
+  instance->free_state(state);
+}
+
+/// Derivatives that would move an input by its own size over the step.
+void Trials::try_input_derivatives() {
+  const auto response = [&](int order) {
+    const auto instance = stepping();
+    require(instance->set(setup_.inputs, u_), *instance);
+    const double scale = order == 0 ? 0.0 : std::tgamma(order + 1.0) / std::pow(size_, order);
+    for (const FmuPorts::Item& item : setup_.inputs.items()) {
+      if (item.type != FmiType::float64 || order == 0) continue;
+      const double value[] = {scale * std::max(1.0, std::abs(u_[item.first]))};
+      const FmiReference reference[] = {item.reference};
+      const int orders[] = {order};
+      if (!instance->set_input_derivatives(reference, orders, value)) return std::vector<double>{};
+    }
+    return step(*instance, start_);
+  };
+  doing("stepping with input derivatives");
+  const auto without = response(0);
+  int honoured = 0;
+  for (int order = 1; order <= 3; ++order) {
+    const auto with = response(order);
+    if (with.empty() || same_bits(with, without)) break;
+    honoured = order;
+  }
+  tell_("input_order " + std::to_string(honoured));
+  tell_("line input derivatives: claimed; honoured up to order " + std::to_string(honoured));
+}
+
+std::vector<double> Trials::outputs_for(FmuInstance& instance, const std::vector<double>& u) {
+  std::vector<double> y(setup_.outputs.size());
+  require(instance.set(setup_.inputs, u) && instance.get(setup_.outputs, y), instance);
+  return y;
+}
+
+/// d outputs / d inputs in initialisation mode, where values may be read for any inputs.
+void Trials::try_directional() {
+  doing("asking for directional derivatives");
+  const auto instance = initialized();
+  const auto inputs = setup_.inputs.references(), outputs = setup_.outputs.references();
+  if (inputs.size() != u_.size() || outputs.size() != setup_.outputs.size()) return;
+  double worst = 0.0;
+  std::vector<double> column(outputs.size());
+  const double seed[] = {1.0};
+  for (std::size_t j = 0; j < inputs.size(); ++j) {
+    std::vector<double> low = u_, high = u_;
+    const double move = 1e-5 * std::max(1.0, std::abs(u_[j]));
+    low[j] -= move;
+    high[j] += move;
+    require(instance->directional_derivative(outputs, inputs.subspan(j, 1), seed, column),
+            *instance);
+    const auto below = outputs_for(*instance, low), above = outputs_for(*instance, high);
+    require(instance->set(setup_.inputs, u_), *instance);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const double difference = (above[i] - below[i]) / (2 * move);
+      worst =
+          std::max(worst, std::abs(column[i] - difference) / std::max(1.0, std::abs(difference)));
+    }
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", worst);
+  found(
+      "directional", worst < 1e-3,
+      std::string("directional derivatives: claimed; they agree with differences to ") + text,
+      std::string("directional derivatives: claimed, but they DIFFER from differences by ") + text);
+}
+
+}  // namespace
+
+void run_probe_trials(const FmuSetup& setup, const Tell& tell) { Trials(setup, tell).run(); }
+
+}  // namespace concord

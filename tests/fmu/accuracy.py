@@ -1,0 +1,142 @@
+"""Coupled FMUs against exact solutions: as accurate as their capabilities allow."""
+import unittest
+
+import numpy as np
+import references
+from concord_runs import EXAMPLES, TIGHT, simulate
+from fmu_runs import FmuTest
+
+ME = dict(kinds=("me", "cs"), capabilities=("state", "variable", "directional"))
+INTERPOLATING = dict(capabilities=("state", "variable", "interpolate", "slopes"))
+PLAIN = dict(capabilities=("state", "variable"))
+
+
+def percent(values, reference):
+    return 100 * np.linalg.norm(values - reference) / np.linalg.norm(reference)
+
+
+def two_mass_error(results):
+    reference = references.two_mass().exact_states(results.time)[:, 0]
+    return percent(results.outputs["left.x"], reference)
+
+
+def lotka_volterra_error(results):
+    reference = references.LotkaVolterra.exact_states(results.time)[:, 0]
+    return percent(results.outputs["prey.amount"], reference)
+
+
+class TwoMasses(FmuTest):
+    """Methods 6: hermite at h = 1e-3 reaches 3.48e-6 %, jacobi 26.1 %."""
+
+    def error(self, *options, **how):
+        return two_mass_error(self.simulate(("left", "right"), "-cosim_step", "1e-3", *options,
+                                            *TIGHT, **how))
+
+    def test_model_exchange_is_as_accurate_as_native(self):
+        for version in (2, 3):
+            for method in ("jfm", "missiles"):
+                error = self.error("-cosim_type", method, version=version, **ME)
+                self.assertLess(error, 3.6e-6)
+
+    def test_interpolated_inputs_keep_the_order(self):
+        self.assertLess(self.error(**INTERPOLATING), 3.6e-6)
+
+    def test_directional_derivatives_allow_missiles(self):
+        error = self.error("-cosim_type", "missiles",
+                           capabilities=("state", "variable", "interpolate", "directional"))
+        self.assertLess(error, 3.6e-6)
+
+    def test_micro_steps_converge_with_second_order(self):
+        for version in (2, 3):
+            coarse, fine = (self.error("-subsystem_fmu_micro_steps", n, version=version, **PLAIN)
+                            for n in (10, 20))
+            self.assertLess(coarse, 4e-4)
+            self.assertGreater(coarse / fine, 3.0)
+            self.assertLess(coarse / fine, 5.0)
+
+    def test_explicit_needs_no_capability(self):
+        for version in (2, 3):
+            error = self.error("-cosim_type", "jacobi", version=version, capabilities=())
+            self.assertAlmostEqual(error, 26.1, delta=0.1)
+
+    def test_intermediate_update(self):
+        coarse, fine = (self.error(version=3, capabilities=("state", "update", "slopes"),
+                                   defines=(f"SUBSTEP={size}",)) for size in ("2e-4", "1e-4"))
+        self.assertLess(coarse, 3.0)
+        self.assertGreater(coarse / fine, 1.7)
+
+    def test_event_mode_and_early_return(self):
+        error = self.error(version=3, behaviour="returns_early",
+                           capabilities=("state", "variable", "event_mode"))
+        self.assertLess(error, 4e-4)
+
+
+class LotkaVolterra(FmuTest):
+    """Methods 6, first step with known slopes: 3.9e-5 % at h = 0.1."""
+
+    def error(self, *options, **how):
+        return lotka_volterra_error(self.simulate(("prey", "predator"), "-cosim_step", "0.1",
+                                                  *options, *TIGHT, stop=20, **how))
+
+    def test_model_exchange(self):
+        for version in (2, 3):
+            self.assertLess(self.error(version=version, **ME), 4.1e-5)
+
+    def test_co_simulation(self):
+        self.assertLess(self.error(**INTERPOLATING), 4.1e-5)
+        for version in (2, 3):
+            self.assertLess(self.error(version=version, **PLAIN), 1.3e-3)
+
+
+class Mixed(FmuTest):
+    """An FMU beside a subsystem of equations."""
+
+    def test_two_masses(self):
+        text = (EXAMPLES / "two_mass" / "two_mass.yaml").read_text()
+        begin, end = text.index("  left:"), text.index("  right:")
+        for version, kinds in ((2, ME), (3, ME), (2, INTERPOLATING)):
+            self.build("left", version, **kinds)
+            path = self.folder / "mixed.yaml"
+            path.write_text(text[:begin] + "  left: {fmu: left.fmu}\n" + text[end:])
+            results = simulate(path, "-cosim_step", "1e-3", *TIGHT)
+            self.assertLess(two_mass_error(results), 3.6e-6)
+
+    def test_parameters_and_start_values(self):
+        self.build("left", **ME)
+        left = ("{fmu: left.fmu, parameters: {m: 10, d: 0, c: 40}, "
+                "start: {x_state: 2, f: 0}}")
+        results = simulate(self.model(("left",), 1, {"left": left}), *TIGHT)
+        exact = 2 * np.cos(2 * results.time)
+        self.assertLess(np.abs(results.outputs["left.x"] - exact).max(), 1e-9)
+
+
+class Ball(FmuTest):
+    """State events within macro-steps, with and without rollback."""
+
+    def test_bounces(self):
+        for version in (2, 3):
+            for method in ("jacobi", "jfm"):
+                results = self.simulate(("ball",), "-cosim_type", method, "-cosim_step", "0.07",
+                                        *TIGHT, version=version, stop=1.5, **ME)
+                self.assertAlmostEqual(results.outputs["ball.h"][-1], 0.05340238983353707, 10)
+                self.assertEqual(results.outputs["ball.bounces"][-1], 2)
+
+
+class Ranks(FmuTest):
+    def test_same_bits_on_two_ranks(self):
+        for how in (ME, PLAIN):
+            one, two = (self.simulate(("left", "right"), "-cosim_step", "1e-3", stop=0.1,
+                                      ranks=ranks, **how) for ranks in (1, 2))
+            self.assertTrue(np.array_equal(one.outputs.values, two.outputs.values))
+
+    def test_single_instance_per_process(self):
+        self.build("left", capabilities=("single", "variable"))
+        text = ("experiment: {start: 0, stop: 1}\nsubsystems:\n"
+                "  a: {fmu: left.fmu}\n  b: {fmu: left.fmu}\n")
+        path = self.folder / "model.yaml"
+        path.write_text(text)
+        simulate(path, "-cosim_type", "jacobi", ranks=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,149 @@
+"""Archives and descriptions that are hostile or broken; and nothing stays behind."""
+import os
+import signal
+import stat
+import subprocess
+import time
+import unittest
+import zipfile
+
+from concord_runs import execute
+from fmu_runs import FmuTest
+
+
+class Hostile(FmuTest):
+    def refused(self, says, entries=None):
+        self.build("left", name="good")
+        with zipfile.ZipFile(self.folder / "good.fmu") as good:
+            files = [(item, good.read(item)) for item in good.infolist()]
+        with zipfile.ZipFile(self.folder / "left.fmu", "w", zipfile.ZIP_DEFLATED) as archive:
+            for item, data in files + (entries or []):
+                archive.writestr(item, data)
+        before = sorted(self.folder.parent.glob("evil*"))
+        self.fails(2, ["left.fmu", *says])
+        self.assertEqual(sorted(self.folder.parent.glob("evil*")), before)
+
+    def test_paths(self):
+        for name, says in (("../evil.txt", "climbs"), ("a/../../evil.txt", "climbs"),
+                           ("/tmp/evil.txt", "absolute"), ("..\\evil.txt", "backslash"),
+                           ("C:/evil.txt", "absolute"), ("resources", "file and a folder")):
+            self.refused([says], [(name, b"evil")])
+
+    def test_symbolic_link(self):
+        link = zipfile.ZipInfo("resources/link")
+        link.create_system = 3
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        self.refused(["symbolic link"], [(link, b"/etc")])
+
+    def test_twice(self):
+        self.refused(["twice"], [("resources/readme.txt", b"again")])
+
+    def test_bomb(self):
+        self.refused(["times its size"], [("resources/zeros", bytes(150_000_000))])
+
+    def test_no_archive(self):
+        (self.folder / "left.fmu").write_bytes(b"no archive")
+        self.fails(2, ["left.fmu", "ZIP"])
+        whole = self.build("left").read_bytes()
+        (self.folder / "left.fmu").write_bytes(whole[:len(whole) // 2])
+        self.fails(2, ["left.fmu"])
+
+
+class Descriptions(FmuTest):
+    def rewritten(self, change, says):
+        path = self.build("left")
+        with zipfile.ZipFile(path) as good:
+            files = [(item, good.read(item)) for item in good.infolist()]
+        with zipfile.ZipFile(path, "w") as archive:
+            for item, data in files:
+                if item.filename == "modelDescription.xml":
+                    data = change(data.decode()).encode()
+                archive.writestr(item, data)
+        self.fails(2, ["left.fmu", *says])
+
+    def test_entities(self):
+        bomb = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;">]><fmiModelDescription'
+        self.rewritten(lambda text: text.replace("<fmiModelDescription", bomb, 1),
+                       ["document type"])
+
+    def test_broken(self):
+        self.rewritten(lambda text: text[:200], ["XML"])
+        self.rewritten(lambda text: "<a>" * 200_000, ["XML"])
+        self.rewritten(lambda text: text.replace('"2.0"', '"1.0"'), ["FMI version '1.0'"])
+        self.rewritten(lambda text: text.replace("modelIdentifier=\"left\"",
+                                                 "modelIdentifier=\"../x\""), ["modelIdentifier"])
+        self.rewritten(lambda text: text.replace('index="4"', 'index="99"'), ["'99'"])
+        self.rewritten(lambda text: text.replace("CoSimulation", "Simulation"), ["neither"])
+
+    def test_no_binary(self):
+        path = self.build("left")
+        with zipfile.ZipFile(path) as good:
+            description = good.read("modelDescription.xml")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("modelDescription.xml", description)
+            archive.writestr("binaries/win64/left.dll", b"")
+        self.fails(2, ["no binary for this platform", "win64"], "-cosim_type", "jacobi")
+
+    def test_units(self):
+        self.build("left")
+        self.build("right")
+        text = self.model(("left", "right")).read_text()
+        path = self.folder / "wrong.yaml"
+        path.write_text(text.replace("right.f -> left.f", "right.x -> left.f"))
+        run = execute("check", path)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("the units don't match: 'm'", run.stderr)
+
+
+class Cleanliness(FmuTest):
+    """TMPDIR is empty again, however the run ends."""
+
+    def setUp(self):
+        super().setUp()
+        self.scratch = self.folder / "scratch"
+        self.scratch.mkdir()
+        self.environment = dict(os.environ, TMPDIR=str(self.scratch))
+
+    def left_behind(self):
+        for _ in range(50):
+            names = [path.name for path in self.scratch.glob("concord*")]
+            if not names:
+                return []
+            time.sleep(0.05)
+        return names
+
+    def start(self, *options, ranks=1, **how):
+        self.build("left", **how)
+        launcher = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
+        return subprocess.Popen(
+            [*launcher, os.environ["CONCORD_PROGRAM"], "run", self.model(("left",), 1e4),
+             "-cosim_type", "jacobi", "-cosim_step", "1e-2", "-cosim_output",
+             str(self.folder / "out.h5"), *options], env=self.environment,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def test_after_the_end(self):
+        for how in ({}, {"behaviour": "fatal"}, {"behaviour": "crashes"}):
+            process = self.start("-cosim_stop", "1", "-cosim_record", "none", **how)
+            process.communicate(timeout=60)
+            self.assertEqual(self.left_behind(), [])
+
+    def test_after_signals(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            process = self.start(behaviour="behaves")
+            time.sleep(0.7)
+            self.assertNotEqual(list(self.scratch.glob("concord*")), [])
+            process.send_signal(number)
+            process.communicate(timeout=60)
+            self.assertEqual(self.left_behind(), [])
+            (self.folder / "out.h5").unlink(missing_ok=True)
+
+    def test_two_ranks_share(self):
+        self.build("left")
+        process = self.start("-cosim_stop", "1", ranks=2)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(self.left_behind(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

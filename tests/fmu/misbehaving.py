@@ -1,0 +1,131 @@
+"""FMUs that misbehave, and requests that make no sense: the right exit code and message."""
+import unittest
+
+from concord_runs import execute
+from fmu_runs import FmuTest
+
+
+class Behaviour(FmuTest):
+    def run_left(self, code, says, *options, version=2, **how):
+        self.build("left", version, **how)
+        self.fails(code, says, "-cosim_type", "jacobi", *options)
+
+    def test_discard(self):
+        for version in (2, 3):
+            self.run_left(1, ["'left'", f"fmi{version}DoStep", "left.fmu", "discard", "t = 0.5"],
+                          version=version, behaviour="discards")
+
+    def test_fatal(self):
+        for version in (2, 3):
+            self.run_left(1, ["'left'", f"fmi{version}DoStep", "left.fmu", "fatal", "t = 0.5"],
+                          version=version, behaviour="fatal")
+
+    def test_not_a_number(self):
+        for version in (2, 3):
+            self.run_left(1, ["'left'", "output 'x'", "nan", "t = 0.50"], version=version,
+                          behaviour="nan_output")
+
+    def test_another_step_size_is_refused_by_the_fmu(self):
+        self.run_left(1, ["fmi2DoStep", "error", "step 0.0003, not 0.0007"], "-cosim_step", "7e-4",
+                      "-cosim_stop", "1e-3", behaviour="fixed_step", capabilities=())
+
+    def test_instantiation_refused(self):
+        for version, says in ((2, ["fmi2Instantiate", "guid"]),
+                              (3, ["fmi3InstantiateCoSimulation", "token"])):
+            self.run_left(1, ["left.fmu", *says], version=version, behaviour="refuses")
+
+    def test_crash(self):
+        for version in (2, 3):
+            self.run_left(1, ["left.fmu", "crashed", "SIGABRT"], version=version,
+                          behaviour="crashes")
+
+    def test_missing_function(self):
+        for version in (2, 3):
+            self.run_left(2, ["left.fmu", f"fmi{version}DoStep"], version=version,
+                          defines=("WITHOUT_DO_STEP",))
+
+    def test_log_flood_is_quiet(self):
+        self.build("left", behaviour="floods", capabilities=())
+        run = execute("run", self.model(("left",)), "-cosim_type", "jacobi")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        run = execute("run", self.model(("left",)), "-cosim_type", "jacobi", "-subsystem_fmu_log",
+                      "true", "-cosim_output", self.folder / "b.h5")
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual(len(run.stderr.splitlines()), 21)
+        self.assertIn("further messages are not shown", run.stderr)
+
+
+class Requests(FmuTest):
+    def test_needs_tool(self):
+        self.build("left", capabilities=("tool",))
+        self.fails(2, ["'left'", "left.fmu", "needsExecutionTool"])
+
+    def test_single_instance(self):
+        self.build("left", capabilities=("single",))
+        text = ("experiment: {start: 0, stop: 1}\nsubsystems:\n"
+                "  a: {fmu: left.fmu}\n  b: {fmu: left.fmu}\n")
+        path = self.folder / "model.yaml"
+        path.write_text(text)
+        run = execute("run", path, "-cosim_type", "jacobi")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("only once per process", run.stderr)
+
+    def test_names(self):
+        self.build("left")
+        for key, says in (("parameters: {mass: 1}", ["parameter 'mass'", "known", "model.yaml:3"]),
+                          ("start: {x_stat: 1}", ["did you mean 'x_state'"]),
+                          ("parameters: {m: heavy}", ["'m'", "Float64", "'heavy'"]),
+                          ("parameters: {m: [1, 2]}", ["takes 1 values, found 2"])):
+            self.fails(2, says, subsystems={"left": f"{{fmu: left.fmu, {key}}}"})
+
+    def test_missing_file_and_interface(self):
+        self.fails(2, ["no FMU", "model.yaml:3"], subsystems={"left": "{fmu: right.fmu}"})
+        self.build("left")
+        self.fails(2, ["offers no model exchange"], "-subsystem_fmu_interface", "me")
+        self.fails(2, ["-subsystem_fmu_interface", "auto, me, cs"], "-subsystem_fmu_interface",
+                   "both")
+
+    def test_methods_that_cannot_run(self):
+        for part in ("left", "right"):
+            self.build(part, capabilities=("interpolate", "slopes"))
+        self.fails(2, ["'left' offers no rollback"], "-cosim_type", "jfm", parts=("left", "right"))
+        run = execute("check", self.model(("left", "right")))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("polynomial inputs yes, output derivatives yes", run.stdout)
+        self.assertIn("rollback no", run.stdout)
+
+
+class Probe(FmuTest):
+    """concord check --probe, and runs that trust what it finds."""
+
+    FULL = ("state", "serialize", "variable", "interpolate", "directional")
+
+    def probe(self, *options):
+        run = execute("check", self.model(("left",)), "--probe", *options)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return run.stdout[run.stdout.index("probe:"):]
+
+    def test_honest_fmus(self):
+        for version in (2, 3):
+            self.build("left", version, capabilities=self.FULL)
+            found = self.probe()
+            self.assertIn("the same bits", found)
+            self.assertIn("agree with differences", found)
+            self.assertNotIn("OTHER", found)
+            if version == 2:
+                self.assertIn("honoured up to order 3", found)
+
+    def test_rollback_that_forgets(self):
+        for version in (2, 3):
+            self.build("left", version, capabilities=("state", "variable"), behaviour="forgets")
+            self.assertIn("OTHER outputs", self.probe())
+            self.fails(2, ["'left' offers no rollback"], "-subsystem_fmu_probe", "true")
+
+    def test_crash(self):
+        self.build("left", behaviour="crashes")
+        self.assertIn("CRASHES while instantiating", self.probe())
+        self.fails(2, ["'left'", "crashes while instantiating"], "-subsystem_fmu_probe", "true")
+
+
+if __name__ == "__main__":
+    unittest.main()

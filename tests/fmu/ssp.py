@@ -1,0 +1,146 @@
+"""Models written as SSP: nested systems, parameter sets, mappings, transformations, size."""
+import time
+import unittest
+import zipfile
+
+import numpy as np
+from accuracy import ME, PLAIN, percent
+import references
+from concord_runs import TIGHT, execute, simulate
+from fmu_runs import FmuTest
+
+HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<ssd:SystemStructureDescription version="{version}" name="two masses"
+  xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription"
+  xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon"
+  xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues"
+  xmlns:ssm="http://ssp-standard.org/SSP1/SystemStructureParameterMapping">
+"""
+
+# The right mass sits in a system of its own, whose force leaves it times -2 and comes in times -1/2.
+TWO_MASSES = HEAD + """
+  <ssd:System name="all">
+    <ssd:ParameterBindings><ssd:ParameterBinding source="resources/values.ssv"/>
+    </ssd:ParameterBindings>
+    <ssd:Elements>
+      <ssd:Component name="left" source="resources/left.fmu" type="application/x-fmu-sharedlibrary">
+        <ssd:Connectors><ssd:Connector name="f" kind="input"><ssc:Real/></ssd:Connector>
+        </ssd:Connectors>
+        <ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>
+          <ssv:ParameterSet version="1.0" name="p"><ssv:Parameters>
+            <ssv:Parameter name="mass"><ssv:Real value="2.5"/></ssv:Parameter>
+            <ssv:Parameter name="unused"><ssv:Real value="1"/></ssv:Parameter>
+          </ssv:Parameters></ssv:ParameterSet></ssd:ParameterValues>
+          <ssd:ParameterMapping><ssm:ParameterMapping version="1.0">
+            <ssm:MappingEntry source="mass" target="m"><ssc:LinearTransformation factor="2"/>
+            </ssm:MappingEntry></ssm:ParameterMapping></ssd:ParameterMapping>
+        </ssd:ParameterBinding></ssd:ParameterBindings>
+        <ssd:Annotations><ssc:Annotation type="org.other.tool"><x:y xmlns:x="urn:x"/>
+        </ssc:Annotation></ssd:Annotations>
+      </ssd:Component>
+      <ssd:System name="inner">
+        <ssd:Elements>
+          <ssd:Component name="right" source="resources/right.fmu" implementation="any"/>
+        </ssd:Elements>
+        <ssd:Connections>
+          <ssd:Connection startElement="right" startConnector="f" endConnector="force">
+            <ssc:LinearTransformation factor="-2" offset="6"/></ssd:Connection>
+          <ssd:Connection startConnector="x" endElement="right" endConnector="x_left"/>
+          <ssd:Connection startConnector="v" endElement="right" endConnector="v_left"/>
+        </ssd:Connections>
+      </ssd:System>
+    </ssd:Elements>
+    <ssd:Connections>
+      <ssd:Connection startElement="inner" startConnector="force" endElement="left"
+        endConnector="f"><ssc:LinearTransformation factor="-0.5" offset="3"/></ssd:Connection>
+      <ssd:Connection startElement="left" startConnector="x" endElement="inner"
+        endConnector="x"/>
+      <ssd:Connection startElement="left" startConnector="v" endElement="inner"
+        endConnector="v"/>
+    </ssd:Connections>
+  </ssd:System>
+  <ssd:DefaultExperiment startTime="0" stopTime="{stop}"/>
+</ssd:SystemStructureDescription>
+"""
+VALUES = """<?xml version="1.0"?>
+<ssv:ParameterSet version="1.0" name="v"
+  xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues"><ssv:Parameters>
+  <ssv:Parameter name="inner.right.m"><ssv:Real value="80" unit="kg"/></ssv:Parameter>
+  <ssv:Parameter name="left.x_state"><ssv:Real value="1"/></ssv:Parameter>
+</ssv:Parameters></ssv:ParameterSet>
+"""
+
+
+class Ssp(FmuTest):
+    def package(self, structure=TWO_MASSES, values=VALUES, version="1.0", stop=2, **how):
+        path = self.folder / "masses.ssp"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("SystemStructure.ssd",
+                             structure.replace("{version}", version).replace("{stop}", str(stop)))
+            archive.writestr("resources/values.ssv", values)
+            for part in ("left", "right"):
+                archive.write(self.build(part, **how), f"resources/{part}.fmu")
+        return path
+
+    def test_two_masses(self):
+        for version in ("1.0", "2.0"):
+            results = simulate(self.package(version=version, **ME), "-cosim_step", "1e-3", *TIGHT)
+            exact = references.two_mass().exact_states(results.time)[:, 0]
+            self.assertLess(percent(results.outputs["left.x"], exact), 3.6e-6)
+            self.assertIn("inner_right.f", results.outputs.names)
+
+    def test_description_alone(self):
+        package = self.package(**PLAIN)
+        with zipfile.ZipFile(package) as archive:
+            archive.extractall(self.folder / "apart")
+        results = simulate(self.folder / "apart" / "SystemStructure.ssd", "-cosim_stop", "0.1")
+        self.assertEqual(results.time[-1], 0.1)
+
+    def refused(self, says, change=lambda text: text, values=VALUES):
+        path = self.package(change(TWO_MASSES), values)
+        run = execute("check", path)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertEqual(run.stderr.count("concord: error: "), 1)
+        for word in ("masses.ssp", *says):
+            self.assertIn(word, run.stderr)
+
+    def test_errors(self):
+        self.refused(["SSP version '3.0'"], lambda text: text.replace("{version}", "3.0"))
+        self.refused(["BooleanMappingTransformation"], lambda text: text.replace(
+            "LinearTransformation factor=\"-2\"", "BooleanMappingTransformation factor=\"-2\""))
+        self.refused(["fed twice", "left.f"], lambda text: text.replace(
+            'endElement="inner"\n        endConnector="v"', 'endElement="left" endConnector="f"'))
+        self.refused(["type 'application/x-ssp-package'"], lambda text: text.replace(
+            "application/x-fmu-sharedlibrary", "application/x-ssp-package"))
+        self.refused(["'mm'"],
+                     values=VALUES.replace("right.m\"", "right.mm\""))
+        self.refused(["'inner.wrong.m'", "belongs to no component"],
+                     values=VALUES.replace("right.m\"", "wrong.m\""))
+        self.refused(["given in 'g'", "'kg'"], values=VALUES.replace('unit="kg"', 'unit="g"'))
+        self.refused(["signal dictionaries"], lambda text: text.replace(
+            "    <ssd:Elements>\n      <ssd:Component",
+            "    <ssd:SignalDictionaries/>\n    <ssd:Elements>\n      <ssd:Component"))
+
+    def test_500_instances_1000_connections(self):
+        self.build("right")
+        count = 500
+        elements = "".join(f'<ssd:Component name="c{k}" source="right.fmu"/>\n'
+                           for k in range(count))
+        wires = "".join(f'<ssd:Connection startElement="c{k}" startConnector="{name}" '
+                        f'endElement="c{(k + 1) % count}" endConnector="{name}_left"/>\n'
+                        for k in range(count) for name in "xv")
+        path = self.folder / "many.ssd"
+        path.write_text(HEAD.replace("{version}", "1.0") + '<ssd:System name="all"><ssd:Elements>'
+                        + elements + "</ssd:Elements><ssd:Connections>" + wires
+                        + '</ssd:Connections></ssd:System><ssd:DefaultExperiment stopTime="1"/>'
+                        "</ssd:SystemStructureDescription>")
+        begin = time.monotonic()
+        run = execute("check", path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertLess(time.monotonic() - begin, 5)
+        results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.01")
+        self.assertTrue(np.isfinite(results.outputs.values).all())
+
+
+if __name__ == "__main__":
+    unittest.main()
