@@ -50,6 +50,8 @@ class Network {
   /// Whether subsystem k stands for a constraint, and of which kind.
   std::optional<ConstraintKind> constraint(std::size_t k) const { return constraints_[k]; }
 
+  bool has_constraints() const;
+
   /// Per global input; nothing where the input stays at its start value.
   const std::vector<std::optional<Link>>& links() const { return links_; }
 
