@@ -32,6 +32,7 @@ struct SubsystemDescription {
   std::vector<OutputVariable> outputs;
   std::vector<Feedthrough> feedthrough;
   Capabilities capabilities;
+  std::string one_per_process;       ///< subsystems with the same text here need different ranks
   std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
 };
 
