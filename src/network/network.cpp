@@ -130,6 +130,7 @@ void Network::number(const Model& model) {
     append(d.name, d.inputs, input_names_, input_offset_);
     append(d.name, d.outputs, output_names_, output_offset_);
     append(d.name, d.states, state_names_, state_offset_);
+    one_per_process_.push_back(d.one_per_process);
   }
   links_.resize(n_inputs());
 }
@@ -257,6 +258,27 @@ Partition::Partition(const Network& network, int ranks) : rank_of_(network.n_sub
     const double middle = before + 0.5 * effort(k);
     rank_of_[k] = std::min(ranks - 1, static_cast<int>(middle / total * ranks));
     before += effort(k);
+  }
+  separate(network, ranks);
+}
+
+/// Moves subsystems that cannot share a process with an earlier one to a rank without such, if
+/// there is one.
+void Partition::separate(const Network& network, int ranks) {
+  for (std::size_t k = 0; k < rank_of_.size(); ++k) {
+    const auto taken = [&](int rank) {
+      for (std::size_t j = 0; j < k; ++j) {
+        if (rank_of_[j] == rank && network.one_per_process(j) == network.one_per_process(k)) {
+          return true;
+        }
+      }
+      return false;
+    };
+    int rank = rank_of_[k];
+    for (int i = 0; i < ranks && !network.one_per_process(k).empty() && taken(rank); ++i) {
+      rank = (rank + 1) % ranks;
+    }
+    rank_of_[k] = rank;
   }
 }
 

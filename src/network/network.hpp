@@ -71,6 +71,9 @@ class Network {
   /// Direct feedthrough entries (global output, global input), connected inputs or not.
   const std::vector<Feedthrough>& feedthrough() const { return feedthrough_; }
 
+  /// SubsystemDescription::one_per_process.
+  const std::string& one_per_process(std::size_t k) const { return one_per_process_[k]; }
+
  private:
   void number(const Model& model);
   void connect(const Model& model);
@@ -81,6 +84,7 @@ class Network {
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
   std::vector<std::string> input_names_, output_names_, state_names_;
   std::vector<std::optional<ConstraintKind>> constraints_;
+  std::vector<std::string> one_per_process_;
   std::vector<std::optional<Link>> links_;
   std::vector<Feedthrough> feedthrough_;
   std::vector<FeedthroughComponent> components_;
@@ -88,7 +92,8 @@ class Network {
 };
 
 /// Which rank owns which subsystems: contiguous blocks of about equal effort, so that neighbours in
-/// the model file stay together. Ranks beyond the number of subsystems own none.
+/// the model file stay together; those that cannot share a process are then moved apart. Ranks
+/// beyond the number of subsystems own none.
 class Partition {
  public:
   Partition(const Network& network, int ranks);
@@ -102,6 +107,8 @@ class Partition {
   const std::vector<int>& ranks() const { return rank_of_; }
 
  private:
+  void separate(const Network& network, int ranks);
+
   std::vector<int> rank_of_;
 };
 

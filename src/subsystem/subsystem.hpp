@@ -38,7 +38,8 @@ struct SubsystemDescription {
   std::vector<OutputVariable> outputs;
   std::vector<Feedthrough> feedthrough;
   Capabilities capabilities;
-  std::vector<std::string> remarks;            ///< how capabilities come about, for `concord check`
+  std::string one_per_process;       ///< subsystems with the same text here need different ranks
+  std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
 };
 

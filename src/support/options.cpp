@@ -23,12 +23,18 @@ namespace {
 }  // namespace
 
 bool has(const std::string& name) {
+  if (PetscInitializeCalled == PETSC_FALSE) {
+    return false;
+  }
   PetscBool set = PETSC_FALSE;
   petsc(PetscOptionsHasName(nullptr, nullptr, ("-" + name).c_str(), &set));
   return set == PETSC_TRUE;
 }
 
 std::optional<std::string> text(const std::string& name) {
+  if (PetscInitializeCalled == PETSC_FALSE) {
+    return std::nullopt;
+  }
   char value[PETSC_MAX_PATH_LEN] = "";
   PetscBool set = PETSC_FALSE;
   petsc(PetscOptionsGetString(nullptr, nullptr, ("-" + name).c_str(), value, sizeof value, &set));

@@ -19,7 +19,7 @@ struct OptionSpec {
 };
 
 /// Reads values from the PETSc options database; a malformed or forbidden value is an InputError
-/// that names option, value and what is allowed.
+/// that names option, value and what is allowed. Without a PETSc session no option is given.
 namespace options {
 
 bool has(const std::string& name);

@@ -131,11 +131,14 @@ class Ranks(FmuTest):
 
     def test_single_instance_per_process(self):
         self.build("left", capabilities=("single", "variable"))
+        self.build("ball")
         text = ("experiment: {start: 0, stop: 1}\nsubsystems:\n"
-                "  a: {fmu: left.fmu}\n  b: {fmu: left.fmu}\n")
+                "  a: {fmu: left.fmu}\n  b: {fmu: left.fmu}\n"
+                "  c: {fmu: ball.fmu}\n  d: {fmu: ball.fmu}\n")
         path = self.folder / "model.yaml"
         path.write_text(text)
-        simulate(path, "-cosim_type", "jacobi", ranks=2)
+        results = simulate(path, "-cosim_type", "jacobi", ranks=2)
+        self.assertNotEqual(*results.subsystems["rank"][:2])
 
 
 if __name__ == "__main__":

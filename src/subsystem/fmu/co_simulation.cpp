@@ -78,6 +78,7 @@ class CoSimulation final : public Subsystem {
   Point now_, saved_;
   void* saved_state_ = nullptr;  ///< the FMU's, at saved_
   bool initializing_ = true;
+  double tolerance_ = 0.0;
   double h_ = 0.0;              ///< of the last macro-step
   bool redo_possible_ = false;  ///< save() is in use
   bool derivatives_set_ = false;
@@ -91,6 +92,7 @@ class CoSimulation final : public Subsystem {
 
 CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const SubsystemSettings& settings)
     : Subsystem(setup->description), setup_(std::move(setup)), interface_(setup_->interface()) {
+  tolerance_ = chosen_tolerance(*setup_, settings);
   if (!settings.rollback) description_.capabilities.rollback = false;
   if (!settings.linearization) description_.capabilities.linearization = false;
   if (!settings.state_derivatives) description_.capabilities.state_derivatives = false;
@@ -111,8 +113,7 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
 void CoSimulation::start(const MacroStep& first, double stop) {
   now_.t = first.begin;
   h_ = first.size();
-  const double tolerance = setup_->model->tolerance.value_or(0.0);
-  if (!begin_initialization(*setup_, *instance_, first.begin, stop, tolerance))
+  if (!begin_initialization(*setup_, *instance_, first.begin, stop, tolerance_))
     throw SimulationError(instance_->failure() + " before the start");
   saved_ = now_;
 }
@@ -312,7 +313,8 @@ Outcome CoSimulation::point_outputs(std::span<const Sample> inputs, Wanted wante
   return start_slopes(inputs, outputs) ? Outcome::ok : Outcome::failed;
 }
 
-/// y' before the first step: as the FMU tells, or by a trial that is rolled back, or zero.
+/// y' before the first step: by linearization, by a trial that is rolled back, as the FMU tells, or
+/// zero.
 bool CoSimulation::start_slopes(std::span<const Sample> inputs, std::span<Sample> outputs) {
   std::vector<Polynomial> lines(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -321,6 +323,10 @@ bool CoSimulation::start_slopes(std::span<const Sample> inputs, std::span<Sample
     if (!slopes_by_linearization(lines, 0.0, outputs)) return false;
   } else if (interface_.variable_steps && description_.capabilities.rollback) {
     if (!try_forward(inputs, outputs)) return false;
+  } else if (slope_source() == SlopeSource::fmu) {
+    const bool good = leave_initialization() && read_slopes(lines, 0.0, outputs);
+    if (!good && !instance_->last_was_discard()) return false;
+    if (!good) std::fill(slopes_.begin(), slopes_.end(), 0.0);
   } else {
     std::fill(slopes_.begin(), slopes_.end(), 0.0);
   }

@@ -1,5 +1,6 @@
 #include "subsystem/fmu/fmi2_instance.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -44,13 +45,27 @@ void load_common(const FmuLibrary& library, Functions& f) {
   library.load(f.enter_initialization_mode, "fmi2EnterInitializationMode");
   library.load(f.exit_initialization_mode, "fmi2ExitInitializationMode");
   library.load(f.terminate, "fmi2Terminate");
-  library.load(f.get_real, "fmi2GetReal");
-  library.load(f.get_integer, "fmi2GetInteger");
-  library.load(f.get_boolean, "fmi2GetBoolean");
-  library.load(f.set_real, "fmi2SetReal");
-  library.load(f.set_integer, "fmi2SetInteger");
-  library.load(f.set_boolean, "fmi2SetBoolean");
-  library.load(f.set_string, "fmi2SetString");
+}
+
+/// Get and Set of the types that the FMU has.
+void load_accesses(const FmuLibrary& library, const ModelDescription& description, Functions& f) {
+  const auto has = [&](FmiType type) {
+    return std::any_of(description.variables.begin(), description.variables.end(),
+                       [&](const FmiVariable& variable) { return variable.type == type; });
+  };
+  if (has(FmiType::float64)) {
+    library.load(f.get_real, "fmi2GetReal");
+    library.load(f.set_real, "fmi2SetReal");
+  }
+  if (has(FmiType::int32) || has(FmiType::enumeration)) {
+    library.load(f.get_integer, "fmi2GetInteger");
+    library.load(f.set_integer, "fmi2SetInteger");
+  }
+  if (has(FmiType::boolean)) {
+    library.load(f.get_boolean, "fmi2GetBoolean");
+    library.load(f.set_boolean, "fmi2SetBoolean");
+  }
+  if (has(FmiType::string)) library.load(f.set_string, "fmi2SetString");
 }
 
 void load_optional(const FmuLibrary& library, const FmiInterface& interface, Functions& f) {
@@ -87,8 +102,8 @@ void load_model_exchange(const FmuLibrary& library, const ModelDescription& desc
 
 void load_co_simulation(const FmuLibrary& library, const FmiInterface& interface, Functions& f) {
   library.load(f.do_step, "fmi2DoStep");
-  library.load(f.get_real_status, "fmi2GetRealStatus");
-  library.load(f.get_boolean_status, "fmi2GetBooleanStatus");
+  library.load_if_there(f.get_real_status, "fmi2GetRealStatus");
+  library.load_if_there(f.get_boolean_status, "fmi2GetBooleanStatus");
   if (interface.interpolates)
     library.load(f.set_real_input_derivatives, "fmi2SetRealInputDerivatives");
   if (interface.output_derivative_order > 0)
@@ -99,6 +114,7 @@ class Fmi2Instance final : public FmuInstance {
  public:
   explicit Fmi2Instance(const FmuSource& source) : FmuInstance(source) {
     load_common(*source_.library, f_);
+    load_accesses(*source_.library, *source_.description, f_);
     load_optional(*source_.library, source_.interface(), f_);
     if (source_.role == FmuRole::co_simulation)
       load_co_simulation(*source_.library, source_.interface(), f_);
@@ -333,13 +349,15 @@ StepEnd Fmi2Instance::do_step(double time, double size, bool no_rollback, double
 }
 
 StepEnd Fmi2Instance::after_discard(double time, double size, double& reached) {
-  fmi2::Boolean terminated = 0;
   reached = time;
-  if (f_.get_boolean_status(component_, fmi2::terminated, &terminated) == fmi2::ok &&
+  fmi2::Boolean terminated = 0;
+  if (f_.get_boolean_status != nullptr &&
+      f_.get_boolean_status(component_, fmi2::terminated, &terminated) == fmi2::ok &&
       terminated != 0)
     return StepEnd::terminated;
   double last = time;
-  if (f_.get_real_status(component_, fmi2::last_successful_time, &last) == fmi2::ok &&
+  if (f_.get_real_status != nullptr &&
+      f_.get_real_status(component_, fmi2::last_successful_time, &last) == fmi2::ok &&
       last > time && last < time + size)
     reached = last;
   return StepEnd::discarded;

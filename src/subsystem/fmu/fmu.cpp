@@ -298,6 +298,8 @@ void SetupBuilder::set_capabilities() {
   Capabilities& can = setup_->description.capabilities;
   const FmiInterface& interface = setup_->interface();
   const bool has_states = setup_->states.size() > 0;
+  if (interface.only_once_per_process)
+    setup_->description.one_per_process = setup_->folder.string();
   if (setup_->role == FmuRole::model_exchange) {
     const bool pure = setup_->model->event_indicators == 0;
     can = {true, true, true, true, true, true, pure || interface.state, false};
@@ -363,6 +365,11 @@ FmuSource FmuSetup::source() const {
   result.role = role;
   result.log = request.options.log;
   return result;
+}
+
+double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings) {
+  if (settings.rtol != SubsystemSettings{}.rtol) return settings.rtol;
+  return setup.model->tolerance.value_or(0.0);
 }
 
 bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,

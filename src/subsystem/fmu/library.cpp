@@ -64,8 +64,10 @@ std::shared_ptr<FmuLibrary> FmuLibrary::open(const fs::path& folder, const std::
   return library;
 }
 
+void* FmuLibrary::find(const char* name) const { return dlsym(handle_, name); }
+
 void* FmuLibrary::symbol(const char* name) const {
-  void* found = dlsym(handle_, name);
+  void* found = find(name);
   if (found == nullptr)
     throw InputError(fmu_ + ": its binary lacks the function " + name +
                      ", which the capabilities in modelDescription.xml call for; the FMU is "

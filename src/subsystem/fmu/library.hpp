@@ -24,6 +24,12 @@ class FmuLibrary {
     function = reinterpret_cast<Function>(symbol(name));
   }
 
+  /// function = the symbol `name`, or null.
+  template <class Function>
+  void load_if_there(Function& function, const char* name) const {
+    function = reinterpret_cast<Function>(find(name));
+  }
+
   const std::string& fmu() const { return fmu_; }
 
   /// A function has returned fatal: no instance of this FMU may be called any more.
@@ -34,6 +40,7 @@ class FmuLibrary {
 
  private:
   FmuLibrary(std::string fmu, void* handle) : fmu_(std::move(fmu)), handle_(handle) {}
+  void* find(const char* name) const;
   void* symbol(const char* name) const;
 
   std::string fmu_;

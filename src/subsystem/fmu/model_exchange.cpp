@@ -17,8 +17,9 @@ namespace {
 /// ends the run.
 class FmuModel final : public HybridModel {
  public:
-  explicit FmuModel(std::shared_ptr<const FmuSetup> setup)
+  FmuModel(std::shared_ptr<const FmuSetup> setup, double tolerance)
       : setup_(std::move(setup)),
+        tolerance_(tolerance),
         interface_(setup_->interface()),
         instance_(FmuInstance::make(setup_->source())),
         x_(setup_->states.size()),
@@ -76,6 +77,7 @@ class FmuModel final : public HybridModel {
                std::span<double> result);
 
   std::shared_ptr<const FmuSetup> setup_;
+  double tolerance_;
   const FmiInterface& interface_;
   std::unique_ptr<FmuInstance> instance_;
   double next_time_ = std::numeric_limits<double>::infinity();
@@ -87,10 +89,9 @@ class FmuModel final : public HybridModel {
 };
 
 void FmuModel::initialize(double t, double stop, std::span<double> x) {
-  const double tolerance = setup_->model->tolerance.value_or(0.0);
   for (std::size_t i = 0; i < u_.size(); ++i)
     u_[i] = setup_->description.inputs[i].start.value_or(0.0);
-  require(begin_initialization(*setup_, *instance_, t, stop, tolerance) &&
+  require(begin_initialization(*setup_, *instance_, t, stop, tolerance_) &&
           instance_->set(setup_->inputs, u_) && instance_->leave_initialization());
   iterate_events(x);
 }
@@ -173,8 +174,9 @@ void FmuModel::restore() {
 std::unique_ptr<Subsystem> make_model_exchange(std::shared_ptr<const FmuSetup> setup,
                                                const SubsystemSettings& settings) {
   SubsystemDescription description = setup->description;
-  return make_ode_subsystem(std::move(description), std::make_unique<FmuModel>(std::move(setup)),
-                            settings);
+  const double tolerance = chosen_tolerance(*setup, settings);
+  return make_ode_subsystem(std::move(description),
+                            std::make_unique<FmuModel>(std::move(setup), tolerance), settings);
 }
 
 }  // namespace concord

@@ -38,7 +38,7 @@ fs::path temporary_folder() {
 /// the job and the process that started the ranks on this node. Not by MPI, so that a rank whose
 /// input is wrong leaves no other one waiting.
 std::string job_name() {
-  for (const char* variable : {"PMIX_NAMESPACE", "SLURM_STEP_ID", "PMI_RANK"}) {
+  for (const char* variable : {"PMIX_NAMESPACE", "PMI_RANK"}) {
     if (std::getenv(variable) != nullptr) {
       return std::to_string(getuid()) + "-job" + std::to_string(getppid());
     }

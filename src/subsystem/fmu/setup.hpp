@@ -30,6 +30,9 @@ struct FmuSetup {
   FmuSource source() const;
 };
 
+/// What the FMU is told: -subsystem_rtol where it was given, else the FMU's own; 0 without either.
+double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings);
+
 /// Sets the start values and enters initialisation mode. `tolerance` 0: none is given.
 bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,
                           double tolerance);

@@ -315,7 +315,7 @@ TEST_F(ModelFile, with_a_wrong_subsystem_names_line_and_remedy) {
   const Wrong cases[] = {
       {"{equations: , native: {type: x}}", "found equations and native"},
       {"{equation: }", "unknown key 'equation' in subsystem 'a'; did you mean 'equations'?"},
-      {"{fmu: right.fmu}", "does not simulate FMUs ('right.fmu')"},
+      {"{fmu: right.fmu}", "there is no FMU "},
       {"{equations: {state: {x: 1}}}", "did you mean 'states'? known keys: parameters, inputs"},
       {"{equations: {states: {x: 1}}}", "state 'x' has no derivative"},
       {"{equations: {derivatives: {x: 1}}}", "derivative of 'x', which is not a state"},
