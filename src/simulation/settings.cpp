@@ -266,12 +266,6 @@ RecordSettings read_record(const Model& model) {
                        "or none");
     }
   }
-  if (record.polynomials && record.every > 1) {
-    throw InputError(
-        "-cosim_record polynomials describes every macro-step, which -cosim_record_every " +
-        std::to_string(record.every) +
-        " would leave out; record every macro-step, or no polynomials");
-  }
   return record;
 }
 

@@ -149,9 +149,10 @@ TEST_F(ModelFile, may_have_windows_line_ends_or_a_byte_order_mark) {
   for (const char c : two_masses) {
     windows += c == '\n' ? "\r\n" : std::string(1, c);
   }
-  EXPECT_EQ(read(windows).connections.size(), 2u);
+  EXPECT_EQ(read(windows).connections.size(), read(two_masses).connections.size());
   EXPECT_EQ(read(windows).name, "two-mass oscillator");
-  EXPECT_EQ(read("\xef\xbb\xbf" + two_masses).subsystems.size(), 2u);
+  EXPECT_EQ(read("\xef\xbb\xbf" + two_masses).subsystems.size(),
+            read(two_masses).subsystems.size());
 }
 
 TEST_F(ModelFile, defaults_name_and_start) {
