@@ -34,6 +34,7 @@ class Mass : public concord::OdeModel {
     result.states = {{"x", "m", p_.start}, {"v", "m/s", 0.0}};
     result.outputs = {{"x", "m"}, {"v", "m/s"}};
     result.feedthrough.emplace();  // outputs are states: no input feeds through
+    result.time_dependent = false;
     return result;
   }
 

@@ -44,6 +44,8 @@ struct OdeInterface {
   std::vector<OutputVariable> outputs;
   /// Structure of g_u; absent means that every output depends on every input.
   std::optional<std::vector<Feedthrough>> feedthrough;
+  /// Whether f or g depend on t explicitly. Saying that they don't saves evaluations.
+  bool time_dependent = true;
 };
 
 /// Partial derivatives of f and g at one point (t, x, u); row-major, sizes as noted.

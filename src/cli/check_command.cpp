@@ -110,6 +110,21 @@ void print_methods(const Model& model) {
   }
 }
 
+/// What an iterative method does with each subsystem.
+void print_roles(const Method& method, const Model& model) {
+  if (!missing_capabilities(method, model).empty()) {
+    return;
+  }
+  const IterationRoles roles = iteration_roles(model);
+  const auto list = [](const std::vector<std::string>& names) {
+    return names.empty() ? std::string("none") : joined(names);
+  };
+  std::printf("under %s:\n", method.type.c_str());
+  std::printf("  integrated at each coupling evaluation: %s\n", list(roles.iterated).c_str());
+  std::printf("  replaced by their estimators, then integrated once (no rollback): %s\n",
+              list(roles.estimated).c_str());
+}
+
 }  // namespace
 
 int check_command(Model model, bool probe) {
@@ -126,6 +141,9 @@ int check_command(Model model, bool probe) {
   print_feedthrough(network);
   print_order(model, network);
   print_methods(model);
+  const Method& iterative =
+      settings.method.solve == Solve::snes ? settings.method : method_presets().front();
+  print_roles(iterative, model);
   if (probe) {
     print_probes(model);
   }

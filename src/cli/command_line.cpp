@@ -49,8 +49,11 @@ int model_command(int argc, char** argv) {
   return in_session(argc, argv, [&] {
     Model model;
     together(PETSC_COMM_WORLD, [&] { model = read_model_file(model_argument(argc, argv)); });
-    return command == "run" ? run_command(std::move(model), command_line_of(argc, argv))
-                            : check_command(std::move(model), wants_probe(argc, argv));
+    if (command == "run") {
+      return run_command(std::move(model), command_line_of(argc, argv));
+    }
+    return command == "check" ? check_command(std::move(model), wants_probe(argc, argv))
+                              : schedule_command(std::move(model));
   });
 }
 
@@ -59,7 +62,7 @@ int unknown(const std::string& command) {
     print(program_help());
     throw InputError("no command given");
   }
-  const std::vector<std::string> known = {"run", "check", "compare", "export", "plot"};
+  const std::vector<std::string> known = {"run", "check", "schedule", "compare", "export", "plot"};
   const auto similar = nearest(command, known);
   throw InputError("unknown command '" + command + "'" +
                    (similar ? "; did you mean '" + *similar + "'?" : ".") +
@@ -76,7 +79,7 @@ int command_line(int argc, char** argv) {
   const std::string command = argc < 2 ? "" : argv[1];
   const std::vector<std::string> rest(argv + std::min(argc, 2), argv + argc);
   const bool help = is_help(command) || std::any_of(rest.begin(), rest.end(), is_help);
-  const bool simulates = command == "run" || command == "check";
+  const bool simulates = command == "run" || command == "check" || command == "schedule";
   if (simulates && !help) {
     return model_command(argc, argv);
   }

@@ -8,10 +8,11 @@
 namespace concord {
 
 /// The commands of `concord`, each returning the exit code; wrong input is an InputError.
-/// run, check: after MPI and PETSc are up, on every rank.
+/// run, check, schedule: after MPI and PETSc are up, on every rank.
 int run_command(Model model, const std::string& command_line);
 /// With `probe`, check also tries what the subsystems claim.
 int check_command(Model model, bool probe);
+int schedule_command(Model model);
 
 /// The program's arguments as one line, for the results file.
 std::string command_line_of(int argc, char** argv);

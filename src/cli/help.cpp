@@ -33,13 +33,15 @@ std::string program_help() {
          "  concord check MODEL [--probe] [-options]    validate and explain a model; --probe "
          "tries\n"
          "                                              what its FMUs claim\n"
+         "  concord schedule MODEL [-options]           groups, their costs and ranks\n"
          "  concord compare A.h5 B.h5 [--variables V]   error of A against B\n"
          "  concord export RESULT.h5 [--variables V] [-o out.csv]\n"
          "  concord plot RESULT.h5 [--variables V] [-o out.png]\n"
          "  concord COMMAND --help, concord --version\n\n"
          "MODEL is a YAML model file. Exit codes: 0 done; 1 the simulation failed; 2 the input is\n"
          "wrong; 3 stopped early by a signal or a time limit.\n\n"
-         "Options of run and check (PETSc options database: defaults, -options_file, command "
+         "Options of run, check and schedule (PETSc options database: defaults, -options_file, "
+         "command "
          "line):\n" +
          option_lines() + padded("  -subsystem_<name>_...") +
          "any -subsystem_ option for one subsystem\n" + padded("  -snes_*, -ksp_*, -pc_*") +

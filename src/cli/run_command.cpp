@@ -10,6 +10,7 @@
 #include "simulation/macro_step.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -55,7 +56,7 @@ class Run {
       : model_(std::move(model)),
         settings_(read_settings(model_)),
         network_(model_),
-        share_(network_, size_of(PETSC_COMM_WORLD)),
+        share_(shared_out()),
         whole_(network_, 1),
         replicated_(settings_.method.solve == Solve::monolithic) {
     together(PETSC_COMM_WORLD, [&] {
@@ -78,12 +79,12 @@ class Run {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
       recorder_->start(stepper_->point());
       advance_to_stop();
-    } catch (const SimulationError&) {
-      recorder_->close(RunStatus::failed);
-      throw;
     } catch (const PetscFailure& failure) {
-      recorder_->close(RunStatus::failed);
-      throw SimulationError(with_remedy(failure));
+      fail(with_remedy(failure));
+    } catch (const std::exception& error) {
+      fail(error.what());
+    } catch (...) {
+      fail("an exception that is not a std::exception");
     }
     const bool completed = stepper_->finished();
     recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
@@ -99,6 +100,20 @@ class Run {
     int size = 1;
     MPI_Comm_size(comm, &size);
     return size;
+  }
+
+  /// Groups of a hierarchical schedule stay together.
+  Partition shared_out() const {
+    const int ranks = size_of(PETSC_COMM_WORLD);
+    return settings_.method.schedule == Schedule::hierarchical
+               ? Partition(settings_.method.groups, schedule_problem(model_, network_).effort,
+                           ranks)
+               : Partition(network_, ranks);
+  }
+
+  [[noreturn]] void fail(const std::string& message) {
+    recorder_->close(RunStatus::failed);
+    throw SimulationError(message);
   }
 
   static std::string with_remedy(const PetscFailure& failure) {
@@ -131,11 +146,13 @@ class Run {
 
   void advance_to_stop() {
     while (!stepper_->finished()) {
-      const StepReport& report = stepper_->advance();
-      for (StepObserver* observer : observers_) {
-        observer->step_accepted(report);
+      const auto reports = stepper_->advance();
+      for (const StepReport& report : reports) {
+        for (StepObserver* observer : observers_) {
+          observer->step_accepted(report);
+        }
       }
-      const int request = agree_on_largest(PETSC_COMM_WORLD, own_request(report.index));
+      const int request = agree_on_largest(PETSC_COMM_WORLD, own_request(reports.back().index));
       if (request == flush_now) {
         recorder_->flush();
       }
@@ -173,8 +190,24 @@ class Run {
       std::printf("method %s: macro-step %g s, coupling rtol %g, atol %g, max_it %d\n",
                   settings_.method.type.c_str(), settings_.step, settings_.method.rtol,
                   settings_.method.atol, settings_.method.max_it);
+      if (!settings_.method.groups.empty()) {
+        std::printf("schedule %s\n", written(settings_.method.groups, model_).c_str());
+      }
+      print_roles();
     }
     stepper_->coupling().view();
+  }
+
+  /// What the iteration integrates really, where it cannot integrate everything.
+  void print_roles() const {
+    const IterationRoles roles = iteration_roles(model_);
+    if (settings_.method.solve != Solve::snes || roles.estimated.empty()) {
+      return;
+    }
+    std::printf("  iterated              %s\n",
+                roles.iterated.empty() ? "none" : joined(roles.iterated).c_str());
+    std::printf("  by estimators         %s (no rollback; integrated once per macro-step)\n",
+                joined(roles.estimated).c_str());
   }
 
   void print_summary(bool completed) const {
@@ -183,6 +216,7 @@ class Run {
     std::printf("%s: %s at t = %.9g s\n", model_.name.c_str(),
                 completed ? "completed" : "stopped early", stepper_->point().time);
     std::printf("  method                %s\n", settings_.method.type.c_str());
+    print_roles();
     std::printf("  macro-steps           %lld (%lld rejected), size %.6g to %.6g s\n",
                 static_cast<long long>(summary_.steps), static_cast<long long>(summary_.rejections),
                 summary_.smallest_step, summary_.largest_step);

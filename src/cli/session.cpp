@@ -29,6 +29,8 @@ int guarded(const std::function<int()>& work, bool speaks) {
     return report(error.what(), wrong_input, speaks);
   } catch (const std::exception& error) {
     return report(error.what(), simulation_failed, speaks);
+  } catch (...) {
+    return report("an exception that is not a std::exception", simulation_failed, speaks);
   }
 }
 

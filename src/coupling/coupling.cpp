@@ -4,6 +4,7 @@
 #include "coupling/implicit_coupling.hpp"
 #include "coupling/missiles_coupling.hpp"
 #include "coupling/monolithic_coupling.hpp"
+#include "coupling/richardson_coupling.hpp"
 
 namespace concord {
 
@@ -11,6 +12,9 @@ std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsy
                                         const SubsystemSettings& defaults, double loosest_rtol) {
   switch (method.solve) {
     case Solve::none:
+      if (method.takes_steps_twice()) {
+        return std::make_unique<RichardsonCoupling>(method, subsystems);
+      }
       return std::make_unique<ExplicitCoupling>(method, subsystems);
     case Solve::monolithic:
       return std::make_unique<MonolithicCoupling>(subsystems, defaults);

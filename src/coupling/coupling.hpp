@@ -31,12 +31,20 @@ struct Trial {
 /// `failed`: a subsystem could not be advanced; `not_converged`: the solver gave up.
 enum class CouplingStatus { converged, not_converged, failed };
 
+/// Where a macro-step that is taken in two halves passes through; accepted with its end.
+struct Middle {
+  CommunicationPoint point;
+  std::vector<double> states;
+};
+
 /// How the coupling at one macro-step went; the same on every rank.
 struct CouplingReport {
   CouplingStatus status = CouplingStatus::converged;
   std::int32_t iterations = 0;
   std::int32_t evaluations = 0;  ///< of the coupling function: integrations of all subsystems
   std::int32_t linear_iterations = 0;
+  double error = 0.0;     ///< err of the step control: at most 1 is accepted; 0 where not estimated
+  int error_order = 0;    ///< q, with err = O(h^{q+1})
   bool at_noise = false;  ///< converged to the integrators' noise, which is above the tolerance
   bool retryable = true;  ///< after a failure: every subsystem can return to the step's beginning
   double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged
@@ -59,6 +67,17 @@ class Coupling {
 
   /// The trial was rejected, the subsystems are back at the communication point.
   virtual void rejected() {}
+
+  /// Something jumped at `point` (event): the past says nothing about what comes. Slopes of inputs
+  /// are there only with point.slopes_known. Collective. Throws SimulationError.
+  virtual void restart(CommunicationPoint& /*point*/) {}
+
+  /// Of the last solve, where the macro-step is taken in two halves; else null.
+  virtual const Middle* middle() const { return nullptr; }
+
+  /// Estimated errors of this rank's outputs at the end of the last solve; empty where the coupling
+  /// estimates none.
+  virtual std::span<const double> error_estimates() const { return {}; }
 
   /// After a solve that did not converge or failed: what happened and what to do. Collective.
   virtual std::string explain(const CouplingReport& report) = 0;

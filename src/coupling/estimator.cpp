@@ -32,8 +32,8 @@ void copy_values(std::span<const Sample> samples, Eigen::VectorXd& values) {
 }
 
 bool close(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
-  const double size = std::max(a.cwiseAbs().maxCoeff(), b.cwiseAbs().maxCoeff());
-  return (a - b).cwiseAbs().maxCoeff() <= linear_tolerance * size;
+  const double size = std::max(a.lpNorm<Eigen::Infinity>(), b.lpNorm<Eigen::Infinity>());
+  return (a - b).lpNorm<Eigen::Infinity>() <= linear_tolerance * size;
 }
 
 /// `now` against before + `first` dx + `second` du + rate dt, each component by its own terms.
@@ -41,22 +41,17 @@ bool keeps_to(const Eigen::VectorXd& now, const Eigen::VectorXd& before,
               const Eigen::MatrixXd& first, const Eigen::VectorXd& dx,
               const Eigen::MatrixXd& second, const Eigen::VectorXd& du,
               std::span<const double> rate, double dt) {
-  for (Eigen::Index i = 0; i < now.size(); ++i) {
-    double expected = before[i] + rate[static_cast<std::size_t>(i)] * dt;
-    double size = std::abs(now[i]) + std::abs(before[i]);
-    for (Eigen::Index j = 0; j < dx.size(); ++j) {
-      expected += first(i, j) * dx[j];
-      size += std::abs(first(i, j) * dx[j]);
+  Eigen::ArrayXd expected = before.array() + dt * vector(rate).array();
+  Eigen::ArrayXd size = now.array().abs() + before.array().abs();
+  const auto add = [&](const Eigen::MatrixXd& matrix, const Eigen::VectorXd& change) {
+    for (Eigen::Index j = 0; j < change.size(); ++j) {
+      expected += matrix.col(j).array() * change[j];
+      size += (matrix.col(j).array() * change[j]).abs();
     }
-    for (Eigen::Index j = 0; j < du.size(); ++j) {
-      expected += second(i, j) * du[j];
-      size += std::abs(second(i, j) * du[j]);
-    }
-    if (!(std::abs(now[i] - expected) <= linear_tolerance * size)) {
-      return false;
-    }
-  }
-  return true;
+  };
+  add(first, dx);
+  add(second, du);
+  return ((now.array() - expected).abs() <= linear_tolerance * size).all();
 }
 
 }  // namespace
@@ -66,7 +61,8 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
     : subsystem_(subsystem),
       connected_(std::move(connected)),
       settings_(settings),
-      affine_(subsystem.description().capabilities.state_derivatives) {
+      affine_(subsystem.description().capabilities.state_derivatives),
+      response_(settings.laplace) {
   const auto& description = subsystem.description();
   const auto n = static_cast<Eigen::Index>(description.states.size());
   const auto m = static_cast<Eigen::Index>(description.inputs.size());
@@ -85,6 +81,7 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
   defect_before_.resize(outputs);
   correction_.resize(outputs);
   begin_values_.resize(connected_.size());
+  begin_slopes_.setZero(static_cast<Eigen::Index>(connected_.size()));
 }
 
 bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
@@ -164,18 +161,11 @@ void Estimator::compute_gains() {
     b.col(i) = b_.col(input);
     d.col(i) = d_.col(input);
   }
-  phi_.compute(a_, b, h_);
-  const auto& [p1, p2, p3] = phi_.power;
-  Eigen::MatrixXd by_value, by_slope;
-  if (slopes_known_) {
-    by_value = 3.0 * p2 - 2.0 * p3;
-    by_slope = h_ * (p3 - p2);
-    from_slope_ = p1 - 2.0 * p2 + p3;
-  } else {
-    by_value = 2.0 * p1 - p2;
-    by_slope = h_ * (p2 - p1);
-    from_slope_.setZero(p1.rows(), p1.cols());
-  }
+  response_.prepare(a_, b, h_, slopes_known_ ? Shape{1, -2, 1} : Shape{});
+  const Eigen::MatrixXd by_value =
+      response_.to_inputs(slopes_known_ ? Shape{0, 3, -2} : Shape{2, -1, 0});
+  const Eigen::MatrixXd by_slope =
+      h_ * response_.to_inputs(slopes_known_ ? Shape{0, -1, 1} : Shape{-1, 1, 0});
   const Eigen::MatrixXd value_to_value = c_ * by_value + d;
   const Eigen::MatrixXd slope_to_value = c_ * by_slope;
   const Eigen::MatrixXd value_to_slope = c_ * (a_ * by_value + b);
@@ -194,14 +184,14 @@ void Estimator::compute_free_response(std::span<const Sample> begin,
                                       std::span<const Sample> outputs) {
   const auto f_t = vector(linearization_.f_t);
   const auto g_t = vector(linearization_.g_t);
-  xi_.noalias() = phi_.constant * f_;
-  xi_.noalias() += phi_.ramp * (h_ * f_t);
+  ramp_ = h_ * f_t;
   for (std::size_t i = 0; i < connected_.size(); ++i) {
     const Sample& input = begin[connected_[i]];
     begin_values_[i] = input.value;
-    xi_ += h_ * input.derivative * from_slope_.col(static_cast<Eigen::Index>(i));
+    begin_slopes_[static_cast<Eigen::Index>(i)] = h_ * input.derivative;
   }
-  f_end_ = f_ + h_ * f_t;
+  response_.free(f_, ramp_, begin_slopes_, xi_);
+  f_end_ = f_ + ramp_;
   f_end_.noalias() += a_ * xi_;
   for (std::size_t o = 0; o < free_.size(); ++o) {
     const auto row = static_cast<Eigen::Index>(o);

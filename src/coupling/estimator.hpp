@@ -5,7 +5,7 @@
 #include <span>
 
 #include "coupling/estimator_settings.hpp"
-#include "coupling/phi_functions.hpp"
+#include "coupling/step_response.hpp"
 #include "subsystem/subsystem.hpp"
 
 namespace concord {
@@ -68,14 +68,14 @@ class Estimator {
   Eigen::VectorXd x_of_linearization_, u_of_linearization_, f_of_linearization_,
       y_of_linearization_;
   Eigen::MatrixXd a_, b_, c_, d_;  ///< b_, d_: all inputs; columns as in description().inputs
-  PhiMatrices phi_;                ///< of the connected inputs
+  StepResponse response_;          ///< to the connected inputs
 
   double h_ = 0.0;
   bool slopes_known_ = true;
-  Eigen::MatrixXd gain_;        ///< 2 n_out x 2 n_connected
-  Eigen::MatrixXd from_slope_;  ///< xi of inputs that leave with slope d1 and return: h d1 -> xi
-  Eigen::VectorXd f_, u_, y_, dx_, du_, xi_, f_end_;
+  Eigen::MatrixXd gain_;  ///< 2 n_out x 2 n_connected
+  Eigen::VectorXd f_, u_, y_, dx_, du_, xi_, ramp_, f_end_;
   std::vector<double> begin_values_;
+  Eigen::VectorXd begin_slopes_;  ///< h u'_N of the connected inputs
   std::vector<Sample> free_;
 
   std::vector<Sample> defect_, defect_before_;

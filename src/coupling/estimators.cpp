@@ -28,26 +28,43 @@ Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& setting
   }
 }
 
+/// An exception out of a subsystem is a failure of this rank, for which the others must not wait.
+Estimators::State Estimators::prepare_own(std::size_t k, const MacroStep& step,
+                                          const CommunicationPoint& point) {
+  const auto& subsystem = subsystems_.own(k);
+  std::string reason;
+  try {
+    Outcome outcome = Outcome::ok;
+    const bool changed = estimators_[k]->prepare(
+        step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
+        part(std::span(point.outputs), subsystems_.outputs_of(k)), point.slopes_known, outcome);
+    if (outcome == Outcome::ok) [[likely]] {
+      return changed ? State::new_gains : State::same_gains;
+    }
+    reason = subsystem.failure();
+  } catch (const std::exception& error) {
+    reason = error.what();
+  } catch (...) {
+    reason = "an exception that is not a std::exception";
+  }
+  failure_ = "subsystem '" + subsystem.description().name + "' cannot be linearised: " + reason;
+  return State::failed;
+}
+
 Estimators::State Estimators::prepare(const MacroStep& step, const CommunicationPoint& point) {
   State state = State::same_gains;
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (!estimators_[k]) {
       continue;
     }
-    const IndexRange out = subsystems_.outputs_of(k);
-    Outcome outcome = Outcome::ok;
-    const bool changed =
-        estimators_[k]->prepare(step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
-                                part(std::span(point.outputs), out), point.slopes_known, outcome);
-    if (outcome != Outcome::ok) [[unlikely]] {
-      const auto& subsystem = subsystems_.own(k);
-      failure_ = "subsystem '" + subsystem.description().name +
-                 "' cannot be linearised: " + subsystem.failure();
+    const State own = prepare_own(k, step, point);
+    if (own == State::failed) [[unlikely]] {
       return State::failed;
     }
-    state = changed ? State::new_gains : state;
+    state = own == State::new_gains ? own : state;
     const auto free = estimators_[k]->free_response();
-    std::copy(free.begin(), free.end(), part(std::span(free_outputs_), out).begin());
+    std::copy(free.begin(), free.end(),
+              part(std::span(free_outputs_), subsystems_.outputs_of(k)).begin());
   }
   return state;
 }

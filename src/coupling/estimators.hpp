@@ -41,6 +41,8 @@ class Estimators {
   std::optional<std::string> failure() const { return failure_; }
 
  private:
+  State prepare_own(std::size_t k, const MacroStep& step, const CommunicationPoint& point);
+
   RankNetwork& subsystems_;
   std::vector<std::optional<Estimator>> estimators_;
   std::vector<Sample> free_outputs_;

@@ -3,14 +3,25 @@
 #include "support/agreement.hpp"
 
 namespace concord {
+namespace {
+
+/// Busch's C0 hold: a line from where the last hold ended.
+Polynomial from_last_end(const Polynomial& last, double last_step, double end, double h) {
+  const double begin = last(last_step);
+  return {{begin, (end - begin) / h, 0.0, 0.0}};
+}
+
+}  // namespace
 
 ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems)
     : subsystems_(subsystems),
+      hold_(method.hold),
       order_(method.hold_order),
       makes_consistent_(method.consistent_outputs && subsystems.network().has_feedthrough()),
       knows_slopes_(order_ > 0 && everyone(&Capabilities::output_derivatives)),
       repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
       consistent_(subsystems),
+      stages_(subsystems, method.groups),
       history_(subsystems.n_inputs(), method.hold_order) {}
 
 /// The same answer on every rank. Collective.
@@ -29,36 +40,72 @@ void ExplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
   history_.start(point.time, point.inputs, point.slopes_known);
 }
 
-void ExplicitCoupling::hold(const CommunicationPoint& point,
+void ExplicitCoupling::hold(double h, const CommunicationPoint& point,
                             std::vector<Polynomial>& polynomials) const {
-  if (order_ > 0) {
-    history_.extrapolate(subsystems_.connected_inputs(), polynomials);
+  const auto& connected = subsystems_.connected_inputs();
+  history_.extrapolate(connected, polynomials);
+  for (std::size_t j = 0; hold_ == Hold::extripol && j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    polynomials[i] = from_last_end(point.polynomials[i], point.last_step, polynomials[i](h), h);
+  }
+}
+
+/// The end values in trial.inputs are known.
+void ExplicitCoupling::interpolate(double h, std::span<const std::size_t> inputs,
+                                   const CommunicationPoint& point, Trial& trial) const {
+  if (hold_ != Hold::extripol) {
+    history_.interpolate(h, inputs, trial.inputs, trial.polynomials);
     return;
   }
-  for (const std::size_t i : subsystems_.connected_inputs()) {
-    polynomials[i].c = {point.inputs[i].value, 0.0, 0.0, 0.0};
+  for (const std::size_t i : inputs) {
+    trial.polynomials[i] =
+        from_last_end(point.polynomials[i], point.last_step, trial.inputs[i].value, h);
   }
 }
 
 /// One integration of every subsystem with the inputs in trial.polynomials.
 Outcome ExplicitCoupling::advance(const MacroStep& step, Trial& trial) {
-  Outcome outcome = subsystems_.advance(subsystems_.all(), step, trial.polynomials,
-                                        InputContinuity::broken, Wanted::values, trial.outputs);
-  subsystems_.exchange(trial.outputs, trial.inputs);
-  if (makes_consistent_) {
-    CommunicationPointEvaluation evaluation(subsystems_);
-    const Outcome consistency =
-        consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);
-    outcome = outcome == Outcome::ok ? consistency : outcome;
+  return put_out(subsystems_.advance(subsystems_.all(), step, trial.polynomials,
+                                     InputContinuity::broken, Wanted::values, trial.outputs),
+                 trial);
+}
+
+/// The same, but what is known by then takes the place of what was extrapolated.
+Outcome ExplicitCoupling::advance_in_stages(const MacroStep& step, const CommunicationPoint& point,
+                                            Trial& trial) {
+  Outcome outcome = Outcome::ok;
+  for (std::size_t s = 0; s < stages_.count() && outcome == Outcome::ok; ++s) {
+    if (s > 0) {
+      subsystems_.exchange(trial.outputs, trial.inputs);
+      interpolate(step.size(), stages_.known_inputs(s), point, trial);
+    }
+    outcome = subsystems_.advance(stages_.members(s), step, trial.polynomials,
+                                  InputContinuity::broken, Wanted::values, trial.outputs);
+    if (stages_.count() > 1) {
+      outcome =
+          static_cast<Outcome>(agree_on_largest(subsystems_.comm(), static_cast<int>(outcome)));
+    }
   }
-  return outcome;
+  return put_out(outcome, trial);
+}
+
+/// The inputs at the end of the macro-step.
+Outcome ExplicitCoupling::put_out(Outcome outcome, Trial& trial) {
+  subsystems_.exchange(trial.outputs, trial.inputs);
+  if (!makes_consistent_) {
+    return outcome;
+  }
+  CommunicationPointEvaluation evaluation(subsystems_);
+  const Outcome consistency =
+      consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);
+  return outcome == Outcome::ok ? consistency : outcome;
 }
 
 /// The first macro-step twice: the first time to learn where the inputs end.
 Outcome ExplicitCoupling::advance_first(const MacroStep& step, const CommunicationPoint& point,
                                         Trial& trial) {
   subsystems_.save();
-  const Outcome outcome = advance(step, trial);
+  const Outcome outcome = advance_in_stages(step, point, trial);
   subsystems_.restore();
   for (const std::size_t i : subsystems_.connected_inputs()) {
     trial.polynomials[i] =
@@ -71,8 +118,9 @@ Outcome ExplicitCoupling::advance_first(const MacroStep& step, const Communicati
 CouplingReport ExplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                        Trial& trial) {
   const bool twice = repeats_first_ && point.last_step == 0.0;
-  hold(point, trial.polynomials);
-  const Outcome outcome = twice ? advance_first(step, point, trial) : advance(step, trial);
+  hold(step.size(), point, trial.polynomials);
+  const Outcome outcome =
+      twice ? advance_first(step, point, trial) : advance_in_stages(step, point, trial);
   const double h = step.size();
   for (const std::size_t i : subsystems_.connected_inputs()) {
     trial.inputs[i].derivative = order_ > 0 ? trial.polynomials[i].derivative(h) : 0.0;
@@ -85,9 +133,13 @@ CouplingReport ExplicitCoupling::solve(const MacroStep& step, const Communicatio
 }
 
 void ExplicitCoupling::commit(const CommunicationPoint& point) {
-  if (order_ > 0) {
-    history_.push(point.time, point.inputs);
-  }
+  history_.push(point.time, point.inputs);
+}
+
+void ExplicitCoupling::restart(CommunicationPoint& point) {
+  make_consistent(subsystems_, consistent_,
+                  knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, point);
+  history_.start(point.time, point.inputs, point.slopes_known);
 }
 
 std::string ExplicitCoupling::explain(const CouplingReport& /*report*/) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coupling/stages.hpp"
 #include "coupling/start.hpp"
 #include "signal/history.hpp"
 
@@ -11,6 +12,9 @@ namespace concord {
 /// the held inputs, as from a black box, unless method.consistent_outputs asks for them to be
 /// evaluated again.
 ///
+/// In sequence, a subsystem interpolates what earlier members of its group have put out on this
+/// macro-step (Gauss-Seidel), through the last points and the new one; the rest it extrapolates.
+///
 /// The order needs a good beginning: slopes at t_0 where every subsystem gives them, and for k = 3
 /// a first macro-step that is repeated with its own end values, where every subsystem rolls back.
 class ExplicitCoupling : public Coupling {
@@ -20,19 +24,29 @@ class ExplicitCoupling : public Coupling {
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
 
+  /// Undoes the last commit; for orders up to 2.
+  void take_back() { history_.drop_newest(); }
+
  private:
-  void hold(const CommunicationPoint& point, std::vector<Polynomial>& polynomials) const;
+  void hold(double h, const CommunicationPoint& point, std::vector<Polynomial>& polynomials) const;
+  void interpolate(double h, std::span<const std::size_t> inputs, const CommunicationPoint& point,
+                   Trial& trial) const;
   Outcome advance(const MacroStep& step, Trial& trial);
+  Outcome advance_in_stages(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
+  Outcome put_out(Outcome outcome, Trial& trial);
   Outcome advance_first(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   bool everyone(bool Capabilities::*capability) const;
 
   RankNetwork& subsystems_;
+  Hold hold_;
   int order_;
   bool makes_consistent_;
   bool knows_slopes_, repeats_first_;
   ConsistentInputs consistent_;
+  Stages stages_;
   SignalHistory history_;
 };
 

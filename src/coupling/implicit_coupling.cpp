@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
+#include <utility>
 
+#include "concord/errors.hpp"
 #include "coupling/linear_solver_defaults.hpp"
+#include "coupling/solver_limits.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 #include "support/options.hpp"
@@ -41,12 +43,15 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       parts_(unknowns_per_input(method.hold)),
       wanted_(joins_smoothly(method.hold) ? Wanted::values_and_derivatives : Wanted::values),
       consistent_(subsystems),
+      constraints_(subsystems),
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
+      error_(subsystems, method.adapt_rtol, method.adapt_atol),
       fed_(subsystems.n_inputs()),
       base_outputs_(subsystems.n_outputs()),
       evaluated_(subsystems.connected_inputs().size() * parts_),
       scale_values_(subsystems.connected_inputs().size() * parts_, 1.0),
+      residual_scale_values_(scale_values_),
       noise_level_(std::max(rounding_noise, integrator_noise * loosest)),
       largest_(subsystems.connected_inputs().size(), 0.0) {
   operator_.emplace(subsystems, gains_);
@@ -73,6 +78,7 @@ void ImplicitCoupling::create_snes(const Method& method) {
   petsc(MatCreateVecs(operator_->matrix(), unknown_.out(), nullptr));
   petsc(VecDuplicate(unknown_, residual_.out()));
   petsc(VecDuplicate(unknown_, scale_.out()));
+  petsc(VecDuplicate(unknown_, residual_scale_.out()));
   petsc(SNESCreate(subsystems_.comm(), snes_.out()));
   petsc(SNESSetType(snes_, method.snes_type.c_str()));
   petsc(SNESSetFunction(snes_, residual_, form_function, this));
@@ -86,15 +92,35 @@ void ImplicitCoupling::create_snes(const Method& method) {
   }
   choose_linear_solver();
   petsc(SNESSetFromOptions(snes_));
+  refuse_defective_solvers(snes_);
+  refuse_unsuitable_solver();
+  SNESType type = nullptr;
+  petsc(SNESGetType(snes_, &type));
+  quasi_newton_ = std::string(type) == SNESQN;
+  for (const char* option : {"snes_monitor", "snes_view", "snes_converged_reason"}) {
+    watched_ = watched_ || !options::given(option).empty();
+  }
 }
 
 /// Matrix-free Newton gets GMRES, else the solver is direct.
 void ImplicitCoupling::choose_linear_solver() {
   KSP ksp = nullptr;
   petsc(SNESGetKSP(snes_, &ksp));
-  choose_direct_solver(ksp, operator_->matrix());
+  choose_direct_solver(ksp, operator_->matrix(),
+                       constraints_.any() ? Diagonal::with_zeros : Diagonal::full);
   if (options::has("snes_mf") || options::has("snes_mf_operator")) {
     petsc(KSPSetType(ksp, KSPGMRES));
+  }
+}
+
+/// The row of a constraint is gamma itself: a fixed point over it is no iteration for the unknown.
+void ImplicitCoupling::refuse_unsuitable_solver() const {
+  SNESType type = nullptr;
+  petsc(SNESGetType(snes_, &type));
+  if (constraints_.any() && std::string(type) == SNESNRICHARDSON) {
+    throw InputError(
+        "-snes_type nrichardson, a fixed point, cannot solve for the unknowns of constraints; use "
+        "-snes_type newtonls (-cosim_type jfm)");
   }
 }
 
@@ -107,6 +133,7 @@ void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
   history_.push(point.time, point.inputs);
   remember_largest(point);
+  error_.commit(point);
   if (estimators_) {
     estimators_->observe(point);
   }
@@ -115,29 +142,36 @@ void ImplicitCoupling::commit(const CommunicationPoint& point) {
 void ImplicitCoupling::remember_largest(const CommunicationPoint& point) {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    largest_[j] = std::max(largest_[j], std::abs(point.inputs[connected[j]].value));
+    largest_[j] = std::max(largest_[j], constraints_.size(j, point.inputs));
   }
 }
 
 /// The estimators' coupled prediction as first guess and its matrix as Jacobian; without them, or
-/// where they fail, a guess from the past.
-void ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
+/// where they fail, a guess from the past. False where a subsystem that must be estimated cannot
+/// be.
+bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
   const auto state =
       estimators_ ? estimators_->prepare(step_, point) : Estimators::State::same_gains;
+  const bool failed = state == Estimators::State::failed;
+  if (some_estimated_ && agree_on_largest(subsystems_.comm(), failed ? 1 : 0) != 0) {
+    return false;
+  }
   if (missiles_ && missiles_->solve(state, step_, point, trial_->inputs)) {
     if (missiles_->reassembled() || jacobian_step_ == 0.0) {
       petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
       std::copy(missiles_->scale().begin(), missiles_->scale().end(), scale_values_.begin());
+      residual_scale_values_ = scale_values_;
       write_scale();
       jacobian_step_ = h;
     }
-    return;
+    return true;
   }
   guess(point, h);
   if (jacobian_step_ == 0.0 || jacobian_is_stale()) {
     jacobian_step_ = 0.0;
     update_scale(point, h);
   }
+  return true;
 }
 
 /// First guess of the inputs at t_{N+1}, left in trial.inputs.
@@ -167,19 +201,26 @@ void ImplicitCoupling::update_scale(const CommunicationPoint& point, double h) {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const double size = std::abs(point.inputs[connected[j]].value) + floor;
+    const double row_size = constraints_.size(j, point.inputs) + floor;
     scale_values_[j * parts_] = size;
+    residual_scale_values_[j * parts_] = row_size;
     if (parts_ == 2) {
       scale_values_[2 * j + 1] = size / h;
+      residual_scale_values_[2 * j + 1] = row_size / h;
     }
   }
   write_scale();
 }
 
 void ImplicitCoupling::write_scale() {
-  PetscScalar* s = nullptr;
-  petsc(VecGetArrayWrite(scale_, &s));
-  std::copy(scale_values_.begin(), scale_values_.end(), s);
-  petsc(VecRestoreArrayWrite(scale_, &s));
+  const auto write = [](const std::vector<double>& values, Vec vector) {
+    PetscScalar* s = nullptr;
+    petsc(VecGetArrayWrite(vector, &s));
+    std::copy(values.begin(), values.end(), s);
+    petsc(VecRestoreArrayWrite(vector, &s));
+  };
+  write(scale_values_, scale_);
+  write(residual_scale_values_, residual_scale_);
 }
 
 void ImplicitCoupling::read_unknown(Vec v) {
@@ -200,9 +241,13 @@ void ImplicitCoupling::read_unknown(Vec v) {
 /// One coupling evaluation with the end values in trial.inputs.
 void ImplicitCoupling::integrate() {
   const double h = step_.size();
-  for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial_->polynomials[i] =
-        from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h, point_->slopes_known);
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    trial_->polynomials[i] = constraints_.begins_afresh(j)
+                                 ? from_end(method_.hold, trial_->inputs[i], h)
+                                 : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
+                                              point_->slopes_known);
   }
   if (subsystems_moved_) {
     subsystems_.restore();
@@ -217,9 +262,9 @@ void ImplicitCoupling::integrate() {
 }
 
 void ImplicitCoupling::advance(std::span<const std::size_t> which) {
-  const auto continuity = joins_smoothly(method_.hold) && point_->last_step > 0.0
-                              ? InputContinuity::smooth
-                              : InputContinuity::broken;
+  const bool joined = joins_smoothly(method_.hold) && !constraints_.any_indirect();
+  const auto continuity =
+      joined && point_->last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
   last_failed_ = subsystems_.advance(which, step_, trial_->polynomials, continuity, wanted_,
                                      trial_->outputs) != Outcome::ok;
 }
@@ -244,9 +289,9 @@ void ImplicitCoupling::write_residual(Vec f) const {
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample& input = trial_->inputs[connected[j]];
     const Sample& fed = fed_[connected[j]];
-    r[j * parts_] = (input.value - fed.value) / scale_values_[j * parts_];
+    r[j * parts_] = (input.value - fed.value) / residual_scale_values_[j * parts_];
     if (parts_ == 2) {
-      r[2 * j + 1] = (input.derivative - fed.derivative) / scale_values_[2 * j + 1];
+      r[2 * j + 1] = (input.derivative - fed.derivative) / residual_scale_values_[2 * j + 1];
     }
   }
   if (last_failed_ && !connected.empty()) {
@@ -257,8 +302,10 @@ void ImplicitCoupling::write_residual(Vec f) const {
 
 PetscErrorCode ImplicitCoupling::form_function(SNES, Vec v, Vec f, void* self) {
   auto& coupling = *static_cast<ImplicitCoupling*>(self);
-  coupling.read_unknown(v);
-  coupling.integrate();
+  if (!std::exchange(coupling.guess_is_evaluated_, false)) {
+    coupling.read_unknown(v);
+    coupling.integrate();
+  }
   coupling.write_residual(f);
   return 0;
 }
@@ -279,8 +326,10 @@ void ImplicitCoupling::perturb(std::size_t column) {
         std::lower_bound(connected.begin(), connected.end(), input) - connected.begin());
     Sample& sample = trial_->inputs[input];
     double& entry = column % parts_ == 0 ? sample.value : sample.derivative;
-    entry +=
-        difference_step * std::max(scale_values_[j * parts_ + column % parts_], std::abs(entry));
+    // What an indirect constraint's unknown feeds reaches the outputs with h or h^2 only.
+    const double reach = constraints_.begins_afresh(j) ? std::min(1.0, step_.size()) : 1.0;
+    entry += difference_step / reach *
+             std::max(scale_values_[j * parts_ + column % parts_], std::abs(entry));
   }
 }
 
@@ -326,7 +375,7 @@ PetscErrorCode ImplicitCoupling::form_jacobian(SNES, Vec v, Mat a, Mat p, void* 
   if (coupling.jacobian_is_stale()) {
     coupling.read_unknown(v);
     coupling.difference_gains();
-    coupling.operator_->assemble(coupling.gains_, coupling.scale_);
+    coupling.operator_->assemble(coupling.gains_, coupling.residual_scale_, coupling.scale_);
     coupling.jacobian_step_ = coupling.step_.size();
     coupling.jacobian_age_ = 0;
     // The subsystems now stand at a perturbed point.
@@ -347,13 +396,12 @@ double ImplicitCoupling::worst_ratio(Vec f) {
   double worst[2] = {0.0, 0.0};  // against the tolerance, against the noise
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const double tolerance =
-        method_.rtol * std::abs(trial_->inputs[connected[j]].value) + method_.atol;
+    const double tolerance = method_.rtol * constraints_.size(j, trial_->inputs) + method_.atol;
     const double noise = std::max(tolerance, noise_level_ * largest_[j]);
     for (int part = 0; part < parts_; ++part) {
       const double weight = part == 0 ? 1.0 : step_.size();
       const double difference =
-          weight * std::abs(r[j * parts_ + part]) * scale_values_[j * parts_ + part];
+          weight * std::abs(r[j * parts_ + part]) * residual_scale_values_[j * parts_ + part];
       worst[0] = larger(worst[0], difference / tolerance);
       worst[1] = larger(worst[1], difference / noise);
     }
@@ -375,6 +423,20 @@ bool ImplicitCoupling::stagnates(PetscInt it, double ratio) {
   return it - best_iteration_ >= a_while && noise_ratio_ < 1.0;
 }
 
+/// An indirect constraint can be met to its tolerance by an unknown that is still far off, by the
+/// tolerance over h^2: the unknown must have come to rest, too, near the relative tolerance or
+/// where noise stops its changes from shrinking.
+bool ImplicitCoupling::unknowns_move(PetscInt it) {
+  if (!constraints_.any_indirect()) {
+    return false;
+  }
+  const double rest = std::pow(method_.rtol, 0.75);
+  double change = constraints_.unknowns_change(trial_->inputs, method_.atol / method_.rtol);
+  change = agree_on_largest(subsystems_.comm(), change);
+  const double before = std::exchange(last_change_, change);
+  return it == 0 || (change > rest && (it == 1 || change < 0.5 * before));
+}
+
 PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, PetscReal,
                                            PetscReal fnorm, SNESConvergedReason* reason,
                                            void* self) {
@@ -387,7 +449,8 @@ PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, Pe
   Vec f = nullptr;
   PetscCall(SNESGetFunction(snes, &f, nullptr, nullptr));
   const double ratio = coupling.worst_ratio(f);
-  if (ratio < 1.0) {
+  const bool moving = coupling.unknowns_move(it);
+  if (ratio < 1.0 && !moving) {
     *reason = SNES_CONVERGED_FNORM_ABS;
   } else if (coupling.stagnates(it, ratio)) {
     *reason = SNES_CONVERGED_SNORM_RELATIVE;
@@ -411,6 +474,28 @@ void ImplicitCoupling::accept(Vec v) {
   }
 }
 
+/// PETSc 3.18's quasi-Newton method would begin with the difference between this macro-step's first
+/// iterate and the last one's of the macro-step before, which belongs to another problem.
+void ImplicitCoupling::forget_updates() {
+  if (quasi_newton_) {
+    petsc(SNESSetType(snes_, SNESNRICHARDSON));
+    petsc(SNESSetType(snes_, SNESQN));
+    petsc(SNESSetFromOptions(snes_));
+  }
+}
+
+/// Whether the first guess already satisfies the coupling, as the estimators' prediction mostly
+/// does: then SNES is not called, whose look at its options costs more than the rest.
+bool ImplicitCoupling::guess_is_good() {
+  read_unknown(unknown_);
+  integrate();
+  write_residual(residual_);
+  good_ratio_ = worst_ratio(residual_);
+  const bool good = good_ratio_ < 1.0 && !constraints_.any_indirect();
+  guess_is_evaluated_ = !good;
+  return good;
+}
+
 CouplingReport ImplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                        Trial& trial) {
   const LogScope scope(log_events().solve);
@@ -420,7 +505,12 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   evaluations_ = 0;
   jacobian_age_ = 0;
   subsystems_moved_ = false;
-  predict(point, step.size());
+  if (!predict(point, step.size())) {
+    CouplingReport report;
+    report.status = CouplingStatus::failed;
+    report.retryable = false;
+    return report;
+  }
   PetscScalar* v = nullptr;
   petsc(VecGetArrayWrite(unknown_, &v));
   const auto& connected = subsystems_.connected_inputs();
@@ -432,12 +522,18 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   }
   petsc(VecRestoreArrayWrite(unknown_, &v));
 
-  petsc(SNESSolve(snes_, nullptr, unknown_));
-  accept(unknown_);
   CouplingReport report;
-  report.residual = worst_ratio(residual_);
-  petsc(SNESGetIterationNumber(snes_, &report.iterations));
-  petsc(SNESGetLinearSolveIterations(snes_, &report.linear_iterations));
+  if (watched_ || !guess_is_good()) {
+    forget_updates();
+    petsc(SNESSolve(snes_, nullptr, unknown_));
+    guess_is_evaluated_ = false;
+    accept(unknown_);
+    report.residual = worst_ratio(residual_);
+    petsc(SNESGetIterationNumber(snes_, &report.iterations));
+    petsc(SNESGetLinearSolveIterations(snes_, &report.linear_iterations));
+  } else {
+    report.residual = good_ratio_;
+  }
   report.evaluations = evaluations_;
   report.at_noise = report.residual >= 1.0 && noise_ratio_ < 1.0;
   report.status = report.residual < 1.0 || report.at_noise ? CouplingStatus::converged
@@ -454,6 +550,10 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
     report.retryable = false;
     report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
   }
+  if (method_.estimate == ErrorEstimate::predictor) {
+    report.error = error_.norm(step, point, trial, fed_);
+    report.error_order = PredictionError::order;
+  }
   for (const std::size_t i : connected) {
     trial.inputs[i].derivative = method_.hold == Hold::soh
                                      ? fed_[i].derivative
@@ -462,35 +562,10 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   return report;
 }
 
-std::string ImplicitCoupling::explain(const CouplingReport& report) {
-  if (const auto failure = agree_on_text(subsystems_.comm(), subsystems_.failure())) {
-    return *failure;
-  }
-  SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
-  SNESType type = nullptr;
-  petsc(SNESGetConvergedReason(snes_, &reason));
-  petsc(SNESGetType(snes_, &type));
-  const bool diverged = reason == SNES_DIVERGED_DTOL || reason == SNES_DIVERGED_FNORM_NAN;
-  const bool fixed_point = std::string(type) == SNESNRICHARDSON;
-  std::ostringstream how;
-  how << (fixed_point ? "the fixed point" : type) << (diverged ? " diverges" : " does not converge")
-      << " (" << SNESConvergedReasons[reason] << ", " << report.iterations
-      << " iterations, residual " << report.residual << " times the tolerance)";
-  std::string text = how.str();
-  for (const auto& component : subsystems_.network().components()) {
-    if (component.loop) {
-      text += "; algebraic loop " + subsystems_.network().describe_loop(component);
-    }
-  }
-  text += fixed_point ? "; use a Newton method: -cosim_type jfm (or -snes_type newtonls), or a "
-                        "smaller -cosim_step"
-                      : "; use a smaller -cosim_step, -cosim_adapt iteration, a larger "
-                        "-cosim_max_it, or another -snes_type";
-  return text;
-}
-
-void ImplicitCoupling::view() const {
-  petsc(SNESView(snes_, PETSC_VIEWER_STDOUT_(subsystems_.comm())));
+void ImplicitCoupling::restart(CommunicationPoint& point) {
+  make_consistent(subsystems_, consistent_, wanted_, point);
+  history_.start(point.time, point.inputs, false);
+  rejected();
 }
 
 }  // namespace concord

@@ -2,8 +2,10 @@
 
 #include <optional>
 
+#include "coupling/constraint_rows.hpp"
 #include "coupling/input_operator.hpp"
 #include "coupling/missiles_system.hpp"
+#include "coupling/prediction_error.hpp"
 #include "coupling/start.hpp"
 #include "coupling/subsystem_gains.hpp"
 #include "signal/history.hpp"
@@ -28,6 +30,7 @@ class ImplicitCoupling : public Coupling {
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
   void rejected() override;
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   void view() const override;
 
@@ -39,11 +42,12 @@ class ImplicitCoupling : public Coupling {
                                   PetscReal fnorm, SNESConvergedReason* reason, void* self);
   void create_snes(const Method& method);
   void choose_linear_solver();
+  void refuse_unsuitable_solver() const;
 
   void divide_roles();
 
   // One evaluation of the coupling function.
-  void predict(const CommunicationPoint& point, double h);
+  bool predict(const CommunicationPoint& point, double h);
   void guess(const CommunicationPoint& point, double h);
   void read_unknown(Vec v);
   void integrate();
@@ -57,8 +61,11 @@ class ImplicitCoupling : public Coupling {
   void update_scale(const CommunicationPoint& point, double h);
   void write_scale();
 
+  bool guess_is_good();
+  void forget_updates();
   double worst_ratio(Vec f);
   bool stagnates(PetscInt it, double ratio);
+  bool unknowns_move(PetscInt it);
   void remember_largest(const CommunicationPoint& point);
   void accept(Vec v);
   void integrate_estimated();
@@ -68,10 +75,13 @@ class ImplicitCoupling : public Coupling {
   int parts_;
   Wanted wanted_;
   ConsistentInputs consistent_;
+  ConstraintRows constraints_;
   SignalHistory history_;
 
-  VecHandle unknown_, residual_, scale_;
+  VecHandle unknown_, residual_, scale_, residual_scale_;
   SnesHandle snes_;
+  bool quasi_newton_ = false;
+  bool watched_ = false;  ///< -snes_monitor and the like: SNES is called in any case
   SubsystemGains gains_;
   std::optional<InputOperator> operator_;
   std::optional<Estimators> estimators_;
@@ -80,6 +90,7 @@ class ImplicitCoupling : public Coupling {
   bool some_estimated_ = false;         ///< on any rank
   std::vector<std::size_t> estimated_;  ///< own subsystems without rollback: by their estimator
 
+  PredictionError error_;
   MacroStep step_;
   const CommunicationPoint* point_ = nullptr;
   Trial* trial_ = nullptr;
@@ -87,16 +98,20 @@ class ImplicitCoupling : public Coupling {
   std::vector<Sample> base_outputs_;  ///< y at the point of differencing
   std::vector<double> evaluated_;     ///< own entries of v of the last evaluation
   std::vector<double> scale_values_;
-  double noise_level_;           ///< relative to largest_
-  std::vector<double> largest_;  ///< |u| so far, per connected input
-  double noise_ratio_ = 0.0;     ///< of the last residual
-  double best_ratio_ = 0.0;      ///< of this solve
+  std::vector<double> residual_scale_values_;  ///< the same but in the rows of constraints
+  double noise_level_;                         ///< relative to largest_
+  std::vector<double> largest_;                ///< |u| so far, per connected input
+  double noise_ratio_ = 0.0;                   ///< of the last residual
+  double best_ratio_ = 0.0;                    ///< of this solve
   PetscInt best_iteration_ = 0;
+  double last_change_ = 0.0;  ///< of indirect constraints' unknowns, relative
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double first_norm_ = 0.0;
-  double jacobian_step_ = 0.0;  ///< h of the kept Jacobian; 0: none
-  PetscInt jacobian_age_ = 0;   ///< Newton iterations in this solve with the kept Jacobian
+  double good_ratio_ = 0.0;          ///< of the first guess
+  bool guess_is_evaluated_ = false;  ///< SNES's first function evaluation has been made already
+  double jacobian_step_ = 0.0;       ///< h of the kept Jacobian; 0: none
+  PetscInt jacobian_age_ = 0;        ///< Newton iterations in this solve with the kept Jacobian
   std::int32_t evaluations_ = 0;
 };
 

@@ -64,7 +64,7 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
   VecHandle ones;
   petsc(VecDuplicate(inverse_scale_, ones.out()));
   petsc(VecSet(ones, 1.0));
-  assemble(layout, ones);
+  assemble(layout, ones, ones);
 }
 
 void InputOperator::preallocate(const RankNetwork& subsystems,
@@ -101,7 +101,7 @@ void InputOperator::preallocate(const RankNetwork& subsystems,
   petsc(MatCreateVecs(matrix_, inverse_scale_.out(), nullptr));
 }
 
-void InputOperator::assemble(const SubsystemGains& gains, Vec scale) {
+void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Vec scale) {
   petsc(MatZeroEntries(matrix_));
   for (PetscInt row = first_row_; row < first_row_ + own_rows_; ++row) {
     petsc(MatSetValue(matrix_, row, row, 1.0, ADD_VALUES));
@@ -122,7 +122,7 @@ void InputOperator::assemble(const SubsystemGains& gains, Vec scale) {
   }
   petsc(MatAssemblyBegin(matrix_, MAT_FINAL_ASSEMBLY));
   petsc(MatAssemblyEnd(matrix_, MAT_FINAL_ASSEMBLY));
-  petsc(VecCopy(scale, inverse_scale_));
+  petsc(VecCopy(residual_scale, inverse_scale_));
   petsc(VecReciprocal(inverse_scale_));
   petsc(MatDiagonalScale(matrix_, inverse_scale_, scale));
 }

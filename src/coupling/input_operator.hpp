@@ -17,9 +17,9 @@ class InputOperator {
   Mat matrix() const { return matrix_; }
   PetscInt own_rows() const { return own_rows_; }
 
-  /// Assembles S^-1 (I - P K) S from the gains of all ranks; S = diag(scale), own entries.
-  /// Collective.
-  void assemble(const SubsystemGains& gains, Vec scale);
+  /// Assembles T^-1 (I - P K) S from the gains of all ranks; T and S are the diagonals of the
+  /// residual's and the unknown's scale, own entries. Collective.
+  void assemble(const SubsystemGains& gains, Vec residual_scale, Vec scale);
 
  private:
   struct Target {

@@ -2,7 +2,7 @@
 
 namespace concord {
 
-void choose_direct_solver(KSP ksp, Mat matrix) {
+void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
   constexpr PetscInt small = 500;
   MPI_Comm comm = MPI_COMM_NULL;
   petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix), &comm));
@@ -13,12 +13,13 @@ void choose_direct_solver(KSP ksp, Mat matrix) {
   PC pc = nullptr;
   petsc(KSPSetType(ksp, KSPPREONLY));
   petsc(KSPGetPC(ksp, &pc));
-  if (ranks > 1 && rows <= small) {
+  if (ranks > 1 && rows <= small && diagonal == Diagonal::full) {
     petsc(PCSetType(pc, PCREDUNDANT));
     return;
   }
   petsc(PCSetType(pc, PCLU));
-  petsc(PCFactorSetMatSolverType(pc, ranks == 1 ? MATSOLVERPETSC : MATSOLVERMUMPS));
+  petsc(PCFactorSetMatSolverType(
+      pc, ranks == 1 && diagonal == Diagonal::full ? MATSOLVERPETSC : MATSOLVERMUMPS));
 }
 
 }  // namespace concord

@@ -14,6 +14,11 @@ Method preset(std::string type, Hold hold, Solve solve, std::string snes_type = 
   return method;
 }
 
+Method in_schedule(Schedule schedule, Method method) {
+  method.schedule = schedule;
+  return method;
+}
+
 }  // namespace
 
 const std::vector<Method>& method_presets() {
@@ -22,6 +27,9 @@ const std::vector<Method>& method_presets() {
       preset("missiles", Hold::hermite, Solve::missiles),
       preset("ifosmondi", Hold::hermite, Solve::snes, "nrichardson", Predictor::hold),
       preset("jacobi", Hold::zoh, Solve::none),
+      in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),
+      in_schedule(Schedule::hierarchical, preset("hierarchical", Hold::zoh, Solve::none)),
+      preset("extripol", Hold::extripol, Solve::none),
       preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
       preset("monolithic", Hold::hermite, Solve::monolithic),
   };
@@ -29,27 +37,76 @@ const std::vector<Method>& method_presets() {
 }
 
 std::optional<std::string> contradiction(const Method& method) {
-  const bool from_past = method.hold == Hold::extrapolate;
+  const bool from_past = method.hold == Hold::extrapolate || method.hold == Hold::extripol;
   if (method.solve == Solve::none && !from_past && method.hold != Hold::zoh) {
     return "-cosim_hold foh, soh and hermite need a guess of the end of the macro-step, which "
-           "-cosim_solve none doesn't make; use -cosim_solve snes, or -cosim_hold extrapolate";
+           "-cosim_solve none doesn't make; use -cosim_solve snes, or -cosim_hold zoh, extrapolate "
+           "or extripol";
   }
   if (method.solve == Solve::snes && from_past) {
-    return "-cosim_hold extrapolate takes the inputs from the past, so that -cosim_solve snes has "
+    return "-cosim_hold extrapolate and extripol take the inputs from the past, so that "
+           "-cosim_solve snes has "
            "nothing to solve for; use -cosim_solve none, or -cosim_hold zoh, foh, soh or hermite";
+  }
+  if (method.hold == Hold::extripol && method.hold_order > 1) {
+    return "-cosim_hold extripol ends each macro-step at a value extrapolated with "
+           "-cosim_hold_order 0 or 1, not " +
+           std::to_string(method.hold_order) + "; use -cosim_hold extrapolate for higher orders";
   }
   if (method.solve == Solve::missiles && method.hold != Hold::hermite) {
     return "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite; leave the "
            "hold "
            "out, or use -cosim_solve snes";
   }
+  if (method.hold_order > 0 && method.solve != Solve::none) {
+    return "-cosim_hold_order is the order of extrapolation from the past, with -cosim_solve none; "
+           "leave it out, or use -cosim_type jacobi";
+  }
+  if (method.schedule != Schedule::parallel && method.solve != Solve::none) {
+    return "-cosim_schedule sequential and hierarchical run with -cosim_solve none; the other "
+           "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
+           "parallel";
+  }
+  if (!method.takes_steps_twice()) {
+    return std::nullopt;
+  }
+  if (method.solve != Solve::none || method.hold == Hold::extripol || method.hold_order > 2) {
+    return "-cosim_adapt richardson and richardson_modified estimate the error of explicit methods "
+           "with inputs extrapolated with order 0 to 2; use -cosim_solve none with -cosim_hold zoh "
+           "or extrapolate, or another -cosim_adapt";
+  }
+  if (method.estimate == ErrorEstimate::richardson_modified &&
+      method.schedule != Schedule::parallel) {
+    return "-cosim_adapt richardson_modified has its constants for -cosim_schedule parallel; use "
+           "-cosim_adapt richardson";
+  }
+  return std::nullopt;
+}
+
+/// Why the method cannot solve for this constraint's unknown.
+std::optional<std::string> constraint_problem(const Method& method,
+                                              const SubsystemDescription& constraint) {
+  const std::string who = "constraint '" + constraint.name + "'";
+  if (method.solve != Solve::snes) {
+    return who + " needs its unknown solved for at the end of the macro-step (-cosim_solve snes)";
+  }
+  if (method.snes_type == "nrichardson") {
+    return who + " needs a Newton method (-snes_type newtonls), not a fixed point";
+  }
   return std::nullopt;
 }
 
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
+  const bool constrained = !model.constraints.empty();
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
+    if (entry.description.constraint) {
+      if (const auto problem = constraint_problem(method, entry.description)) {
+        lines.push_back(entry.location + ": " + *problem);
+      }
+      continue;
+    }
     const auto lacks = [&](bool needed, bool offered, const char* what) {
       if (needed && !offered) {
         lines.push_back("subsystem '" + entry.description.name + "' offers no " + what);
@@ -59,13 +116,16 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     const bool iterative = method.solve == Solve::snes;
     const bool in_hermite = iterative && method.hold == Hold::hermite;
     const bool polynomials =
-        method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0);
+        method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0 ||
+                                              method.schedule != Schedule::parallel);
     const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
-    if (in_hermite) {
+    if (in_hermite && !constrained) {
       lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
     } else {
       lacks(iterative, has.rollback, "rollback");
     }
+    lacks(method.takes_steps_twice(), has.rollback,
+          "rollback, which the Richardson estimate needs to take each macro-step twice");
     lacks(method.solve == Solve::missiles, has.states, "states");
     lacks(method.solve == Solve::missiles, has.linearization, "linearization");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
@@ -73,6 +133,16 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     lacks(method.solve == Solve::monolithic, has.equations, "equations");
   }
   return lines;
+}
+
+IterationRoles iteration_roles(const Model& model) {
+  IterationRoles roles;
+  for (const auto& entry : model.subsystems) {
+    const auto& description = entry.description;
+    (description.capabilities.rollback ? roles.iterated : roles.estimated)
+        .push_back(description.name);
+  }
+  return roles;
 }
 
 }  // namespace concord

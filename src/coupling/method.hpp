@@ -5,18 +5,23 @@
 
 #include "coupling/estimator_settings.hpp"
 #include "network/network.hpp"
+#include "network/schedule.hpp"
 #include "signal/hold.hpp"
 
 namespace concord {
 
-enum class Schedule { parallel };
+enum class Schedule { parallel, sequential, hierarchical };
 enum class Solve { snes, missiles, none, monolithic };
 enum class Predictor { missiles, extrapolate, hold };
+
+/// How a method estimates its own error over a macro-step, for -cosim_adapt.
+enum class ErrorEstimate { none, predictor, richardson, richardson_modified };
 
 /// A coupling method: a point in the space schedule x hold x solve, with its tolerances.
 struct Method {
   std::string type;  ///< the preset it started from
   Schedule schedule = Schedule::parallel;
+  Groups groups;  ///< of the schedule; empty: parallel
   Hold hold = Hold::hermite;
   int hold_order = 0;
   Solve solve = Solve::snes;
@@ -29,8 +34,14 @@ struct Method {
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
   EstimatorSettings estimator;
+  ErrorEstimate estimate = ErrorEstimate::none;
+  double adapt_rtol = 1e-6;
+  double adapt_atol = 1e-6;
 
-  bool rolls_back() const { return solve == Solve::snes; }
+  bool takes_steps_twice() const {
+    return estimate == ErrorEstimate::richardson || estimate == ErrorEstimate::richardson_modified;
+  }
+  bool rolls_back() const { return solve == Solve::snes || takes_steps_twice(); }
 };
 
 /// The presets of -cosim_type, default first.
@@ -42,5 +53,13 @@ std::optional<std::string> contradiction(const Method& method);
 /// Why the method cannot run on these subsystems ("subsystem 'x' offers no rollback"), one line for
 /// each that lacks something; empty where it can.
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model);
+
+/// Names of the subsystems that an iterative solve (Solve::snes) integrates at each evaluation of
+/// the coupling function, and of those without rollback, which it replaces by their COSTARICA
+/// estimators and integrates once per macro-step.
+struct IterationRoles {
+  std::vector<std::string> iterated, estimated;
+};
+IterationRoles iteration_roles(const Model& model);
 
 }  // namespace concord

@@ -13,6 +13,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       consistent_(subsystems),
       estimators_(subsystems, method.estimator),
       system_(subsystems, estimators_, method.atol / method.rtol),
+      error_(subsystems, method.adapt_rtol, method.adapt_atol),
       fed_(subsystems.n_inputs()) {}
 
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
@@ -22,7 +23,7 @@ void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationP
 CouplingReport MissilesCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                        Trial& trial) {
   CouplingReport report;
-  report.retryable = false;
+  report.retryable = method_.estimate == ErrorEstimate::predictor;
   {
     const LogScope scope(log_events().solve);
     const auto state = estimators_.prepare(step, point);
@@ -43,6 +44,10 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   report.evaluations = 1;
   report.linear_iterations = static_cast<std::int32_t>(system_.linear_iterations());
   report.residual = worst_ratio(trial);
+  if (method_.estimate == ErrorEstimate::predictor) {
+    report.error = error_.norm(step, point, trial, fed_);
+    report.error_order = PredictionError::order;
+  }
   report.status = outcome == Outcome::ok ? CouplingStatus::converged : CouplingStatus::failed;
   return report;
 }
@@ -58,7 +63,15 @@ double MissilesCoupling::worst_ratio(const Trial& trial) const {
   return agree_on_largest(subsystems_.comm(), worst);
 }
 
-void MissilesCoupling::commit(const CommunicationPoint& point) { estimators_.observe(point); }
+void MissilesCoupling::commit(const CommunicationPoint& point) {
+  estimators_.observe(point);
+  error_.commit(point);
+}
+
+void MissilesCoupling::restart(CommunicationPoint& point) {
+  make_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
+  estimators_.forget();
+}
 
 std::string MissilesCoupling::explain(const CouplingReport& /*report*/) {
   for (const auto& own : {subsystems_.failure(), estimators_.failure()}) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coupling/missiles_system.hpp"
+#include "coupling/prediction_error.hpp"
 #include "coupling/start.hpp"
 
 namespace concord {
@@ -14,6 +15,8 @@ class MissilesCoupling : public Coupling {
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
+  void rejected() override { estimators_.forget(); }
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   void view() const override { system_.view(); }
 
@@ -25,6 +28,7 @@ class MissilesCoupling : public Coupling {
   ConsistentInputs consistent_;
   Estimators estimators_;
   MissilesSystem system_;
+  PredictionError error_;
   std::vector<Sample> fed_;
 };
 

@@ -37,7 +37,7 @@ void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
   std::copy(scale_values_.begin(), scale_values_.end(), s);
   petsc(VecRestoreArrayWrite(scale_, &s));
   estimators_.copy_gains(gains_);
-  operator_.assemble(gains_, scale_);
+  operator_.assemble(gains_, scale_, scale_);
   assembled_ = true;
 }
 

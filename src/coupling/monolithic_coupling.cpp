@@ -1,5 +1,7 @@
 #include "coupling/monolithic_coupling.hpp"
 
+#include <utility>
+
 #include "concord/errors.hpp"
 #include "subsystem/ode_subsystem.hpp"
 
@@ -116,7 +118,18 @@ void MonolithicCoupling::start(const MacroStep& first, double stop, Communicatio
   point.inputs = subsystems_.start_inputs();
   point.outputs.resize(subsystems_.n_outputs());
   point.polynomials.resize(subsystems_.n_inputs());
+  whole_->enter(subsystems_.smooth_interval());
   whole_->start(first, stop);
+  put_out(point);
+}
+
+void MonolithicCoupling::restart(CommunicationPoint& point) {
+  whole_->enter(subsystems_.smooth_interval());
+  next_ = InputContinuity::broken;
+  put_out(point);
+}
+
+void MonolithicCoupling::put_out(CommunicationPoint& point) {
   if (whole_->point_outputs({}, Wanted::values_and_derivatives, point.outputs) != Outcome::ok) {
     throw SimulationError(whole_->failure());
   }
@@ -129,8 +142,9 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
   CouplingReport report;
   report.evaluations = 1;
   report.retryable = false;
-  if (whole_->advance(step, {}, InputContinuity::smooth, Wanted::values_and_derivatives,
-                      trial.outputs) != Outcome::ok) {
+  const auto continuity = std::exchange(next_, InputContinuity::smooth);
+  if (whole_->advance(step, {}, continuity, Wanted::values_and_derivatives, trial.outputs) !=
+      Outcome::ok) {
     report.status = CouplingStatus::failed;
     return report;
   }

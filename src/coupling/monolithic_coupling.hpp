@@ -16,13 +16,17 @@ class MonolithicCoupling : public Coupling {
   void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
+  void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   std::span<const double> states() const override { return whole_->states(); }
   const Counters* counters() const override { return &whole_->counters(); }
 
  private:
+  void put_out(CommunicationPoint& point);
+
   RankNetwork& subsystems_;
   std::unique_ptr<Subsystem> whole_;
+  InputContinuity next_ = InputContinuity::smooth;
 };
 
 }  // namespace concord

@@ -2,6 +2,8 @@
 
 #include <Eigen/Core>
 
+#include "coupling/estimator_settings.hpp"
+
 namespace concord {
 
 /// What the response of x' = A x + B u(tau) + v(tau) over [0,h] is made of, u cubic and v linear.
@@ -15,7 +17,16 @@ struct PhiMatrices {
   /// p! h phi_{p+1}(hA) B for p = 1, 2, 3, n x m each: response to u = (tau/h)^p.
   Eigen::MatrixXd power[3];
 
-  void compute(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
+  /// `stehfest`: by numerical inversion of the Laplace transforms p! h (z - hA)^-1 / z^{p+1}
+  /// (Stehfest 1970; Eguillon et al. 2022, (12)-(13)), good to about six digits where the response
+  /// is smooth over h and to fewer where it is stiff or oscillates.
+  void compute(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
+               Laplace laplace = Laplace::expm);
+
+ private:
+  void resize(Eigen::Index n, Eigen::Index m);
+  void by_exponential(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
+  void by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
 };
 
 }  // namespace concord

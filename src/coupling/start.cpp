@@ -12,6 +12,11 @@ void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, W
   point.inputs = subsystems.start_inputs();
   point.outputs.resize(subsystems.n_outputs());
   point.polynomials.resize(subsystems.n_inputs());
+  make_consistent(subsystems, consistent, wanted, point);
+}
+
+void make_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
+                     CommunicationPoint& point) {
   CommunicationPointEvaluation evaluation(subsystems);
   const Outcome outcome = consistent.solve(evaluation, wanted, point.inputs, point.outputs);
   if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {

@@ -10,4 +10,9 @@ namespace concord {
 void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
                         const MacroStep& first, double stop, CommunicationPoint& point);
 
+/// Consistent inputs and outputs where the subsystems stand, from those in `point`. Throws
+/// SimulationError on every rank. Collective.
+void make_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
+                     CommunicationPoint& point);
+
 }  // namespace concord

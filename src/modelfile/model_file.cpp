@@ -9,10 +9,12 @@
 #include <system_error>
 
 #include "concord/errors.hpp"
+#include "modelfile/constraint_reader.hpp"
 #include "modelfile/node_reader.hpp"
 #include "modelfile/ssp_reader.hpp"
 #include "modelfile/subsystem_reader.hpp"
 #include "modelfile/yaml_tree.hpp"
+#include "network/schedule.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -135,8 +137,10 @@ ConstraintEntry read_constraint(const NodeReader& node) {
     unknown.fail("must be a name (letters, digits and _, not starting with a digit), not " +
                  in_quotes(entry.unknown));
   }
-  entry.equation =
-      required(node, fields, "equation", "equation: <expression to be kept at zero>").text();
+  const NodeReader equation =
+      required(node, fields, "equation", "equation: <expression to be kept at zero>");
+  entry.equation = equation.text();
+  entry.equation_location = equation.location();
   entry.feeds = read_feeds(required(node, fields, "feeds", "feeds: {subsystem.input: factor}"));
   const auto start = find_field(fields, "start");
   entry.start = start ? start->number() : 0.0;
@@ -150,6 +154,36 @@ void read_constraints(const NodeReader& node, Model& model) {
   for (const NodeReader& item : node.items("constraint")) {
     model.constraints.push_back(read_constraint(item));
   }
+}
+
+/// `groups: [[a, b], [c]]`
+void read_schedule(const NodeReader& node, Model& model) {
+  const Fields fields = node.fields_among({"groups"});
+  const NodeReader groups =
+      required(node, fields, "groups", "groups: [[<first>, <second>], [<parallel to these>]]");
+  model.groups_location = groups.location();
+  for (const NodeReader& group : groups.items("group")) {
+    model.groups.emplace_back();
+    for (const NodeReader& member : group.items("subsystem")) {
+      model.groups.back().push_back({member.text(), member.location()});
+    }
+    if (model.groups.back().empty()) {
+      group.fail("must name at least one subsystem");
+    }
+  }
+  if (model.groups.empty()) {
+    groups.fail("must have at least one group");
+  }
+  given_groups(model);
+}
+
+/// Times in seconds, in any order.
+void read_events(const NodeReader& node, Model& model) {
+  for (const NodeReader& item : node.items("event")) {
+    model.events.push_back(item.number());
+  }
+  std::sort(model.events.begin(), model.events.end());
+  model.events.erase(std::unique(model.events.begin(), model.events.end()), model.events.end());
 }
 
 }  // namespace
@@ -166,8 +200,8 @@ Model read_model_file(const std::filesystem::path& path) {
                      "subsystems");
   }
   const NodeReader root(model.source, *document.root, "the model file");
-  const Fields fields =
-      root.fields_among({"name", "experiment", "subsystems", "connections", "constraints"});
+  const Fields fields = root.fields_among(
+      {"name", "experiment", "subsystems", "connections", "constraints", "schedule", "events"});
   const auto name = find_field(fields, "name");
   model.name = name ? read_line(*name) : path.stem().string();
   read_experiment(required(root, fields, "experiment", "experiment: {start: 0.0, stop: 1.0}"),
@@ -179,6 +213,13 @@ Model read_model_file(const std::filesystem::path& path) {
   }
   if (const auto constraints = find_field(fields, "constraints")) {
     read_constraints(*constraints, model);
+  }
+  if (const auto schedule = find_field(fields, "schedule")) {
+    read_schedule(*schedule, model);
+  }
+  connect_constraints(model);
+  if (const auto events = find_field(fields, "events")) {
+    read_events(*events, model);
   }
   return model;
 }

@@ -212,11 +212,8 @@ std::string kind_of(const NodeReader& node, const Fields& fields) {
   return kinds.front();
 }
 
-}  // namespace
-
-SubsystemEntry read_subsystem(const std::string& name, const NodeReader& node,
-                              const std::filesystem::path& folder) {
-  const Fields fields = node.fields_among({"equations", "fmu", "native", "parameters", "start"});
+SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const Fields& fields,
+                         const std::filesystem::path& folder) {
   const std::string kind = kind_of(node, fields);
   if (kind == "equations") {
     return equations_entry(name, node, fields);
@@ -225,6 +222,27 @@ SubsystemEntry read_subsystem(const std::string& name, const NodeReader& node,
     return native_entry(name, node, fields, folder);
   }
   return fmu_entry(name, node, fields, folder);
+}
+
+double read_effort(const NodeReader& node) {
+  const double effort = node.number();
+  if (!(effort > 0.0)) {
+    node.fail("must be greater than zero");
+  }
+  return effort;
+}
+
+}  // namespace
+
+SubsystemEntry read_subsystem(const std::string& name, const NodeReader& node,
+                              const std::filesystem::path& folder) {
+  const Fields fields =
+      node.fields_among({"equations", "fmu", "native", "parameters", "start", "effort"});
+  SubsystemEntry entry = read_kind(name, node, fields, folder);
+  if (const auto effort = find_field(fields, "effort")) {
+    entry.effort = read_effort(*effort);
+  }
+  return entry;
 }
 
 }  // namespace concord

@@ -19,11 +19,12 @@ struct SubsystemEntry {
   SubsystemDescription description;
   std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
   Location location;
+  double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
   /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.
   std::function<std::vector<std::string>()> probe;
 };
 
-/// "from" and "to" are "subsystem.variable".
+/// "from" and "to" are "subsystem.variable": to = factor * from, beside the units' conversion.
 struct ConnectionEntry {
   std::string from;
   std::string to;
@@ -47,6 +48,12 @@ struct ConstraintEntry {
   double start = 0.0;
   std::string equation;  ///< expression in "subsystem.output"
   std::vector<ConstraintFeed> feeds;
+  Location location, equation_location;
+};
+
+/// A subsystem's name in the schedule.
+struct ScheduledName {
+  std::string name;
   Location location;
 };
 
@@ -60,6 +67,9 @@ struct Model {
   std::vector<SubsystemEntry> subsystems;
   std::vector<ConnectionEntry> connections;
   std::vector<ConstraintEntry> constraints;
+  std::vector<std::vector<ScheduledName>> groups;  ///< `schedule: {groups: ...}`; may be empty
+  Location groups_location;
+  std::vector<double> events;  ///< s, ascending: times at which something jumps
 };
 
 }  // namespace concord

@@ -126,6 +126,7 @@ void Network::number(const Model& model) {
     for (const auto& [output, input] : d.feedthrough) {
       feedthrough_.push_back({output_offset_.back() + output, input_offset_.back() + input});
     }
+    constraints_.push_back(d.constraint);
     append(d.name, d.inputs, input_names_, input_offset_);
     append(d.name, d.outputs, output_names_, output_offset_);
     append(d.name, d.states, state_names_, state_offset_);
@@ -273,6 +274,28 @@ void Partition::separate(const Network& network, int ranks) {
       rank = (rank + 1) % ranks;
     }
     rank_of_[k] = rank;
+  }
+}
+
+Partition::Partition(const std::vector<std::vector<std::size_t>>& groups,
+                     const std::vector<double>& effort, int ranks)
+    : rank_of_(effort.size()) {
+  std::vector<std::pair<double, std::size_t>> longest_first;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    double sum = 0.0;
+    for (const std::size_t k : groups[g]) {
+      sum += effort[k];
+    }
+    longest_first.push_back({-sum, g});
+  }
+  std::sort(longest_first.begin(), longest_first.end());
+  std::vector<double> work(static_cast<std::size_t>(ranks), 0.0);
+  for (const auto& [negative_effort, g] : longest_first) {
+    const auto least = std::min_element(work.begin(), work.end());
+    *least -= negative_effort;
+    for (const std::size_t k : groups[g]) {
+      rank_of_[k] = static_cast<int>(least - work.begin());
+    }
   }
 }
 

@@ -47,6 +47,9 @@ class Network {
   std::size_t subsystem_of_input(std::size_t input) const;
   std::size_t subsystem_of_output(std::size_t output) const;
 
+  /// Whether subsystem k stands for a constraint, and of which kind.
+  std::optional<ConstraintKind> constraint(std::size_t k) const { return constraints_[k]; }
+
   /// Per global input; nothing where the input stays at its start value.
   const std::vector<std::optional<Link>>& links() const { return links_; }
 
@@ -79,6 +82,7 @@ class Network {
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
   std::vector<std::string> input_names_, output_names_, state_names_;
   std::vector<std::string> one_per_process_;
+  std::vector<std::optional<ConstraintKind>> constraints_;
   std::vector<std::optional<Link>> links_;
   std::vector<Feedthrough> feedthrough_;
   std::vector<FeedthroughComponent> components_;
@@ -91,6 +95,11 @@ class Network {
 class Partition {
  public:
   Partition(const Network& network, int ranks);
+
+  /// Whole groups that run in parallel, the longest first to the rank with the least work.
+  Partition(const std::vector<std::vector<std::size_t>>& groups, const std::vector<double>& effort,
+            int ranks);
+
   int rank_of(std::size_t subsystem) const { return rank_of_[subsystem]; }
   std::vector<std::size_t> subsystems_of(int rank) const;
   const std::vector<int>& ranks() const { return rank_of_; }

@@ -81,6 +81,13 @@ Outcome RankNetwork::guarded(std::size_t k, const Call& call) {
   }
 }
 
+void RankNetwork::enter(const SmoothInterval& interval) {
+  interval_ = interval;
+  for (const auto& subsystem : subsystems_) {
+    subsystem->enter(interval);
+  }
+}
+
 void RankNetwork::start(const MacroStep& first, double stop) {
   for (std::size_t k = 0; k < n_own(); ++k) {
     guarded(k, [&](Subsystem& subsystem) {

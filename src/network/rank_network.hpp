@@ -53,6 +53,10 @@ class RankNetwork {
 
   void start(const MacroStep& first, double stop);
 
+  /// Of all own subsystems: what lies ahead, up to the next time event.
+  void enter(const SmoothInterval& interval);
+  const SmoothInterval& smooth_interval() const { return interval_; }
+
   /// All own subsystems, 0 to n_own() - 1.
   std::span<const std::size_t> all() const { return all_; }
 
@@ -96,6 +100,7 @@ class RankNetwork {
   std::vector<std::size_t> connected_;
   std::vector<Sample> start_inputs_;
   Exchange exchange_;
+  SmoothInterval interval_;
   std::exception_ptr fatal_;
   std::optional<std::size_t> failed_;
 };

@@ -71,6 +71,9 @@ Recorder::Recorder(MPI_Comm comm, const Model& model, const Settings& settings,
       return position[g] ? std::optional(offset_of(*position[g])) : std::nullopt;
     };
   };
+  layout.outputs.recorded = record.outputs;
+  layout.inputs.recorded = record.inputs;
+  layout.states.recorded = record.states;
   if (record.outputs) {
     layout.outputs = columns(
         model, record.pattern, network.output_names(),
@@ -102,9 +105,10 @@ Recorder::Recorder(MPI_Comm comm, const Model& model, const Settings& settings,
   writer_.emplace(comm, record.path, layout);
 }
 
-ResultsRow Recorder::row(const CommunicationPoint& point) {
+/// `states` where the subsystems no longer have them.
+ResultsRow Recorder::row(const CommunicationPoint& point, std::span<const double> states) {
   if (!states_.empty()) {
-    const auto whole = coupling_.states();
+    const auto whole = states.empty() ? coupling_.states() : states;
     if (whole.empty()) {
       subsystems_.gather_states(states_);
     } else {
@@ -114,7 +118,7 @@ ResultsRow Recorder::row(const CommunicationPoint& point) {
   return {point.time, point.outputs, point.inputs, states_, point.polynomials};
 }
 
-void Recorder::start(const CommunicationPoint& point) { writer_->append_start(row(point)); }
+void Recorder::start(const CommunicationPoint& point) { writer_->append_start(row(point, {})); }
 
 void Recorder::step_accepted(const StepReport& report) {
   const LogScope scope(log_events().record);
@@ -126,7 +130,7 @@ void Recorder::step_accepted(const StepReport& report) {
   sum_.residual = std::max(sum_.residual, report.coupling.residual);
   sum_.error_estimate = std::max(sum_.error_estimate, report.error_estimate);
   sum_.wall_time += report.wall_time;
-  latest_ = report.point;
+  latest_ = report;
   if (++since_row_ == every_) {
     write_pending();
   }
@@ -136,7 +140,7 @@ void Recorder::write_pending() {
   if (since_row_ == 0) {
     return;
   }
-  writer_->append(row(*latest_), sum_);
+  writer_->append(row(*latest_.point, latest_.states), sum_);
   sum_ = {};
   since_row_ = 0;
 }

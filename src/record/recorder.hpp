@@ -26,7 +26,7 @@ class Recorder : public StepObserver {
   void close(RunStatus status);
 
  private:
-  ResultsRow row(const CommunicationPoint& point);
+  ResultsRow row(const CommunicationPoint& point, std::span<const double> states);
   void write_pending();
 
   RankNetwork& subsystems_;
@@ -37,7 +37,7 @@ class Recorder : public StepObserver {
   std::optional<ResultsWriter> writer_;
   StepStatistics sum_;  ///< of the macro-steps since the last row
   int since_row_ = 0;
-  const CommunicationPoint* latest_ = nullptr;
+  StepReport latest_;
 };
 
 }  // namespace concord

@@ -50,29 +50,34 @@ SignalHistory::Basis SignalHistory::lagrange(int points) const {
   return basis;
 }
 
+/// The product of (tau - tau_m) over the newest points, at most three.
+Polynomial SignalHistory::product(int points) const {
+  Polynomial result{{1.0, 0.0, 0.0, 0.0}};
+  for (int m = 0; m < points; ++m) {
+    const double tau_m = time(m) - time(0);
+    for (int p = m + 1; p >= 0; --p) {
+      result.c[p] = (p > 0 ? result.c[p - 1] : 0.0) - tau_m * result.c[p];
+    }
+  }
+  return result;
+}
+
 /// Hermite: adds a multiple of the product of all (tau - tau_m), which changes no value at a point.
 void SignalHistory::add_start_slope(int points, std::span<const std::size_t> signals,
                                     std::span<Polynomial> result) const {
   const double tau_start = time(points - 1) - time(0);
-  Polynomial product{{1.0, 0.0, 0.0, 0.0}};
-  for (int m = 0; m < points; ++m) {
-    const double tau_m = time(m) - time(0);
-    for (int p = m + 1; p >= 0; --p) {
-      product.c[p] = (p > 0 ? product.c[p - 1] : 0.0) - tau_m * product.c[p];
-    }
-  }
-  const double slope_of_product = product.derivative(tau_start);
+  const Polynomial vanishing = product(points);
+  const double slope_of_product = vanishing.derivative(tau_start);
   for (const std::size_t i : signals) {
     const double weight = (start_slopes_[i] - result[i].derivative(tau_start)) / slope_of_product;
     for (int p = 0; p <= points; ++p) {
-      result[i].c[p] += weight * product.c[p];
+      result[i].c[p] += weight * vanishing.c[p];
     }
   }
 }
 
-void SignalHistory::extrapolate(std::span<const std::size_t> signals,
-                                std::span<Polynomial> result) const {
-  const int points = std::min(order_ + 1, known_);
+void SignalHistory::through_newest(int points, std::span<const std::size_t> signals,
+                                   std::span<Polynomial> result) const {
   const Basis basis = lagrange(points);
   for (const std::size_t i : signals) {
     result[i].c = {};
@@ -83,8 +88,27 @@ void SignalHistory::extrapolate(std::span<const std::size_t> signals,
       }
     }
   }
+}
+
+void SignalHistory::extrapolate(std::span<const std::size_t> signals,
+                                std::span<Polynomial> result) const {
+  const int points = std::min(order_ + 1, known_);
+  through_newest(points, signals, result);
   if (points <= order_ && !start_slopes_.empty()) {
     add_start_slope(points, signals, result);
+  }
+}
+
+void SignalHistory::interpolate(double h, std::span<const std::size_t> signals,
+                                std::span<const Sample> ends, std::span<Polynomial> result) const {
+  const int points = std::min({std::max(order_, 1), known_, max_order});
+  through_newest(points, signals, result);
+  const Polynomial vanishing = product(points);
+  for (const std::size_t i : signals) {
+    const double weight = (ends[i].value - result[i](h)) / vanishing(h);
+    for (int p = 0; p <= points; ++p) {
+      result[i].c[p] += weight * vanishing.c[p];
+    }
   }
 }
 

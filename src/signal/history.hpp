@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -23,6 +24,12 @@ class SignalHistory {
   /// one missing older point, without which a method of order 3 would stay at 2 for the whole run.
   void start(double time, std::span<const Sample> samples, bool slopes_known);
 
+  /// Forgets the newest point; not with order 3, whose oldest point it has taken the place of.
+  void drop_newest() {
+    newest_ = (newest_ + max_order) % (max_order + 1);
+    known_ = std::min(known_ - 1, max_order);
+  }
+
   int known() const { return known_; }
   double time(int age) const { return times_[slot(age)]; }
   double value(int age, std::size_t signal) const { return values_[slot(age)][signal]; }
@@ -32,6 +39,10 @@ class SignalHistory {
   /// slope of the first.
   void extrapolate(std::span<const std::size_t> signals, std::span<Polynomial> result) const;
 
+  /// Through the newest max(1, order) known points, at most three, and the new values at tau = h.
+  void interpolate(double h, std::span<const std::size_t> signals, std::span<const Sample> ends,
+                   std::span<Polynomial> result) const;
+
  private:
   std::size_t slot(int age) const {
     return static_cast<std::size_t>((newest_ + max_order + 1 - age) % (max_order + 1));
@@ -39,6 +50,9 @@ class SignalHistory {
 
   using Basis = std::array<Polynomial, max_order + 1>;
   Basis lagrange(int points) const;
+  void through_newest(int points, std::span<const std::size_t> signals,
+                      std::span<Polynomial> result) const;
+  Polynomial product(int points) const;
   void add_start_slope(int points, std::span<const std::size_t> signals,
                        std::span<Polynomial> result) const;
 

@@ -43,4 +43,10 @@ Polynomial from_guess(Hold hold, Sample begin, Sample end, double h, bool begin_
   }
 }
 
+Polynomial from_end(Hold hold, Sample end, double h) {
+  return hold == Hold::hermite
+             ? Polynomial{{end.value - h * end.derivative, end.derivative, 0.0, 0.0}}
+             : Polynomial{{end.value, 0.0, 0.0, 0.0}};
+}
+
 }  // namespace concord

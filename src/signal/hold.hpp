@@ -21,4 +21,8 @@ constexpr bool joins_smoothly(Hold hold) { return hold == Hold::hermite || hold 
 /// (Eguillon et al. 2022, eqs. (51), (52)); soh becomes foh. `hold` is zoh, foh, soh or hermite.
 Polynomial from_guess(Hold hold, Sample begin, Sample end, double h, bool begin_slope_known);
 
+/// The polynomial from the guessed end alone, where the past must not count: a line with the end's
+/// value and slope for hermite, else constant.
+Polynomial from_end(Hold hold, Sample end, double h);
+
 }  // namespace concord

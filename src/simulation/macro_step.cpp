@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "stepping/error_controlled_steps.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -15,9 +17,22 @@ using Clock = std::chrono::steady_clock;
 std::unique_ptr<StepController> make_controller(const Settings& settings) {
   if (settings.adapt == Adapt::iteration) {
     return std::make_unique<IterationSteps>(settings.start, settings.stop, settings.step,
-                                            settings.step_min);
+                                            settings.step_min, settings.events);
   }
-  return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step);
+  if (settings.adapt != Adapt::none) {
+    // Little is known at the start: a small first step, which then grows quickly. Richardson's
+    // macro-steps are two of the size that the user means.
+    constexpr double first_fraction = 1e-3;
+    const double factor = settings.adapt == Adapt::predictor ? 1.0 : 2.0;
+    const ErrorControlledSteps::Limits limits{
+        settings.start, settings.stop,
+        std::min(factor * settings.step, settings.stop - settings.start),
+        factor * settings.step_min};
+    const double first = std::max(limits.smallest, first_fraction * limits.largest);
+    return std::make_unique<ErrorControlledSteps>(limits, first, settings.events);
+  }
+  return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step,
+                                      settings.events);
 }
 
 double loosest_rtol(const Settings& settings) {
@@ -33,12 +48,15 @@ double loosest_rtol(const Settings& settings) {
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
+      rolls_back_(settings.method.rolls_back() ||
+                  (settings.adapt == Adapt::predictor && everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       controller_(make_controller(settings)) {}
 
 void MacroStepper::start() {
   const auto first = controller_->propose();
+  subsystems_.enter(smooth_interval(first.begin));
   coupling_->start({first.begin, first.end}, settings_.stop, point_);
   trial_.inputs = point_.inputs;
   trial_.outputs = point_.outputs;
@@ -48,34 +66,110 @@ void MacroStepper::start() {
   trial_.polynomials = point_.polynomials;
 }
 
-const StepReport& MacroStepper::advance() {
+bool MacroStepper::everyone_rolls_back() const {
+  bool all = true;
+  for (const std::size_t k : subsystems_.all()) {
+    all = all && subsystems_.own(k).description().capabilities.rollback;
+  }
+  return agree_on_largest(subsystems_.comm(), all ? 0 : 1) == 0;
+}
+
+std::span<const StepReport> MacroStepper::advance() {
   const auto clock_start = Clock::now();
+  restart_after_event();
   report_.rejections = 0;
   for (;;) {
     const auto [begin, end] = controller_->propose();
     const MacroStep step{begin, end};
-    if (settings_.method.rolls_back()) {
-      subsystems_.save();
-    }
-    report_.coupling = coupling_->solve(step, point_, trial_);
-    report_.coupling.status = agreed(report_.coupling);
-    if (report_.coupling.status == CouplingStatus::converged) {
+    try_step(step);
+    if (acceptable()) {
       commit(step);
       break;
     }
-    if (!report_.coupling.retryable ||
-        agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0) {
-      give_up(step, "");
-    }
-    if (!controller_->rejected()) {
-      give_up(step, settings_.adapt == Adapt::none ? "" : ", the smallest (-cosim_step_min)");
+    if (!retry()) {
+      give_up(step);
     }
     subsystems_.restore();
     coupling_->rejected();
     ++report_.rejections;
   }
   report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
-  return report_;
+  return reported(report_.step);
+}
+
+/// Where two macro-steps were taken together, the whole cost is the first one's.
+std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
+  const Middle* middle = coupling_->middle();
+  if (middle == nullptr) {
+    accepted_[0] = report_;
+    return std::span(accepted_).first(1);
+  }
+  accepted_[0] = report_;
+  accepted_[0].step.end = middle->point.time;
+  accepted_[0].point = &middle->point;
+  accepted_[0].states = middle->states;
+  ++report_.index;
+  accepted_[1].index = report_.index;
+  accepted_[1].step = {middle->point.time, step.end};
+  accepted_[1].error_estimate = report_.error_estimate;
+  accepted_[1].point = &point_;
+  return accepted_;
+}
+
+/// Between the events around the time; an event belongs to what follows it.
+SmoothInterval MacroStepper::smooth_interval(double time) const {
+  const auto& events = settings_.events;
+  const auto next = std::upper_bound(events.begin(), events.end(), time);
+  SmoothInterval interval;
+  if (next != events.begin()) {
+    interval.from = *std::prev(next);
+  }
+  if (next != events.end()) {
+    interval.until = *next;
+  }
+  return interval;
+}
+
+/// What follows an event is a new start.
+void MacroStepper::restart_after_event() {
+  if (!std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
+    return;
+  }
+  point_.last_step = 0.0;
+  point_.slopes_known = false;
+  subsystems_.enter(smooth_interval(point_.time));
+  coupling_->restart(point_);
+  for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
+    point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
+  }
+}
+
+void MacroStepper::try_step(const MacroStep& step) {
+  if (rolls_back_) {
+    subsystems_.save();
+  }
+  report_.coupling = coupling_->solve(step, point_, trial_);
+  report_.coupling.status = agreed(report_.coupling);
+  report_.coupling.retryable &= rolls_back_;
+}
+
+/// A step that cannot be taken back is kept whatever its error; the next one is smaller.
+bool MacroStepper::acceptable() const {
+  const auto& coupling = report_.coupling;
+  return coupling.status == CouplingStatus::converged &&
+         (coupling.error <= 1.0 || !coupling.retryable);
+}
+
+/// Whether a smaller step from the same point may help.
+bool MacroStepper::retry() {
+  const auto& coupling = report_.coupling;
+  if (!coupling.retryable ||
+      agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0) {
+    return false;
+  }
+  return coupling.status == CouplingStatus::converged
+             ? controller_->reject(coupling.error, coupling.error_order)
+             : controller_->rejected();
 }
 
 CouplingStatus MacroStepper::agreed(const CouplingReport& report) const {
@@ -92,17 +186,27 @@ void MacroStepper::commit(const MacroStep& step) {
   point_.last_step = step.size();
   point_.slopes_known = true;
   coupling_->commit(point_);
-  controller_->accepted();
+  controller_->accept(report_.coupling.error, report_.coupling.error_order);
   report_.step = step;
+  report_.error_estimate = report_.coupling.error;
   report_.point = &point_;
   ++report_.index;
 }
 
-void MacroStepper::give_up(const MacroStep& step, const std::string& remark) {
+void MacroStepper::give_up(const MacroStep& step) {
+  const auto& coupling = report_.coupling;
+  const bool smallest = settings_.adapt != Adapt::none && coupling.retryable;
   std::ostringstream message;
   message.precision(12);
-  message << "t = " << step.begin << " s, macro-step " << step.size() << " s" << remark << ": "
-          << coupling_->explain(report_.coupling);
+  message << "t = " << step.begin << " s, macro-step " << step.size() << " s"
+          << (smallest ? ", the smallest (-cosim_step_min)" : "") << ": ";
+  if (coupling.status == CouplingStatus::converged) {
+    message << "the error estimate is " << coupling.error
+            << " times the tolerance; use a larger -cosim_adapt_rtol or -cosim_adapt_atol, or a "
+               "smaller -cosim_step_min";
+  } else {
+    message << coupling_->explain(coupling);
+  }
   throw SimulationError(message.str());
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <memory>
+#include <span>
 
 #include "coupling/coupling.hpp"
 #include "simulation/settings.hpp"
@@ -21,22 +23,31 @@ class MacroStepper {
   const CommunicationPoint& point() const { return point_; }
   const Coupling& coupling() const { return *coupling_; }
 
-  /// One accepted macro-step, after as many rejected ones as it takes. Throws SimulationError, the
-  /// same on every rank. Collective.
-  const StepReport& advance();
+  /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
+  /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
+  std::span<const StepReport> advance();
 
  private:
+  bool everyone_rolls_back() const;
+  void try_step(const MacroStep& step);
+  bool acceptable() const;
+  bool retry();
   CouplingStatus agreed(const CouplingReport& report) const;
   void commit(const MacroStep& step);
-  [[noreturn]] void give_up(const MacroStep& step, const std::string& remark);
+  std::span<const StepReport> reported(const MacroStep& step);
+  void restart_after_event();
+  SmoothInterval smooth_interval(double time) const;
+  [[noreturn]] void give_up(const MacroStep& step);
 
   const Settings& settings_;
   RankNetwork& subsystems_;
+  bool rolls_back_;
   std::unique_ptr<Coupling> coupling_;
   std::unique_ptr<StepController> controller_;
   CommunicationPoint point_;
   Trial trial_;
   StepReport report_;
+  std::array<StepReport, 2> accepted_;
 };
 
 }  // namespace concord

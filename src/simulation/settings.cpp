@@ -12,12 +12,16 @@
 namespace concord {
 namespace {
 
-constexpr std::pair<std::string_view, Schedule> schedules[] = {{"parallel", Schedule::parallel}};
+constexpr std::pair<std::string_view, Schedule> schedules[] = {
+    {"parallel", Schedule::parallel},
+    {"sequential", Schedule::sequential},
+    {"hierarchical", Schedule::hierarchical}};
 constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite},
                                                        {"zoh", Hold::zoh},
                                                        {"foh", Hold::foh},
                                                        {"soh", Hold::soh},
-                                                       {"extrapolate", Hold::extrapolate}};
+                                                       {"extrapolate", Hold::extrapolate},
+                                                       {"extripol", Hold::extripol}};
 constexpr std::pair<std::string_view, Solve> solves[] = {
     {"snes", Solve::snes}, {"missiles", Solve::missiles}, {"none", Solve::none}};
 constexpr std::pair<std::string_view, Predictor> predictors[] = {
@@ -28,8 +32,12 @@ constexpr std::pair<std::string_view, Defect> defects[] = {
     {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
 constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::expm},
                                                              {"stehfest", Laplace::stehfest}};
-constexpr std::pair<std::string_view, Adapt> adapts[] = {{"none", Adapt::none},
-                                                         {"iteration", Adapt::iteration}};
+constexpr std::pair<std::string_view, Adapt> adapts[] = {
+    {"none", Adapt::none},
+    {"iteration", Adapt::iteration},
+    {"predictor", Adapt::predictor},
+    {"richardson", Adapt::richardson},
+    {"richardson_modified", Adapt::richardson_modified}};
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
     {"auto", IntegratorKind::automatic},
     {"erk", IntegratorKind::erk},
@@ -58,13 +66,29 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_type", "jfm", "", "coupling method: a preset of schedule, hold and solve",
        preset_names()},
       {"cosim_schedule", "by type", "", "who runs with whose new outputs", words(schedules)},
+      {"cosim_schedule_weight",
+       "0.5",
+       "",
+       "groups of -cosim_schedule hierarchical that the model file doesn't give: few extrapolated "
+       "signals (0) to short macro-steps (1)",
+       {}},
       {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
-      {"cosim_hold_order", "0 (zoh), 1 (extrapolate)", "", "order of extrapolation, 0 to 3", {}},
+      {"cosim_hold_order",
+       "0 (zoh), 1 (extrapolate, extripol)",
+       "",
+       "order of extrapolation: 0 to 3; extripol 0 or 1",
+       {}},
       {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
       {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
       {"cosim_step", "(stop - start)/1000", "s", "macro-step, the largest when adaptive", {}},
       {"cosim_step_min", "1e-6 cosim_step", "s", "smallest adaptive macro-step", {}},
       {"cosim_adapt", "none", "", "step-size control", words(adapts)},
+      {"cosim_adapt_rtol", "1e-6", "", "relative tolerance of the step-size control", {}},
+      {"cosim_adapt_atol",
+       "1e-6",
+       "input's unit",
+       "absolute tolerance of the step-size control",
+       {}},
       {"cosim_rtol", "1e-6", "", "relative coupling tolerance", {}},
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
@@ -88,13 +112,15 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_monitor", "false", "", "a line per macro-step", {}},
       {"cosim_view", "false", "", "effective settings", {}},
       {"missiles_defect", "constant", "", "defect correction of the estimators", words(defects)},
-      {"missiles_laplace", "expm", "", "exponentials of the estimators; stehfest to compare",
+      {"missiles_laplace", "expm", "",
+       "exponentials of the estimators; stehfest, which is less exact, only to compare",
        words(laplaces)},
       {"subsystem_integrator", "auto", "", "integrator of a subsystem", words(integrators)},
       {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
       {"subsystem_atol", "1e-10", "state's unit", "absolute tolerance of the integrator", {}},
       {"subsystem_rollback", "true", "", "false withholds the capability", {}},
       {"subsystem_linearization", "true", "", "false withholds the capability", {}},
+      {"subsystem_state_derivatives", "true", "", "false withholds the capability", {}},
       {"subsystem_fmu_interface",
        "auto",
        "",
@@ -184,11 +210,13 @@ SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings se
   settings.atol = options::positive(prefix + "atol").value_or(settings.atol);
   settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
   settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
+  settings.state_derivatives =
+      options::flag(prefix + "state_derivatives").value_or(settings.state_derivatives);
   return settings;
 }
 
 void read_subsystems(Model& model, Settings& settings) {
-  settings.defaults = read_subsystem(std::string(subsystem_prefix), {});
+  settings.defaults = read_subsystem(std::string(subsystem_prefix), settings.defaults);
   const bool individual = options::given(std::string(subsystem_prefix)).size() > 0;
   for (auto& entry : model.subsystems) {
     auto& description = entry.description;
@@ -197,6 +225,7 @@ void read_subsystems(Model& model, Settings& settings) {
                                              : settings.defaults);
     description.capabilities.rollback &= settings.subsystems.back().rollback;
     description.capabilities.linearization &= settings.subsystems.back().linearization;
+    description.capabilities.state_derivatives &= settings.subsystems.back().state_derivatives;
   }
 }
 
@@ -229,6 +258,12 @@ RecordSettings read_record(const Model& model) {
                        "', but the value must be a list of: outputs, inputs, states, polynomials; "
                        "or none");
     }
+  }
+  if (record.polynomials && record.every > 1) {
+    throw InputError(
+        "-cosim_record polynomials describes every macro-step, which -cosim_record_every " +
+        std::to_string(record.every) +
+        " would leave out; record every macro-step, or no polynomials");
   }
   return record;
 }
@@ -279,6 +314,7 @@ void read_times(const Model& model, Settings& settings) {
             << std::max(shortest, 1e-15 * duration);
     throw InputError(message.str());
   }
+  settings.events = model.events;
   settings.step = std::min(step.value_or(std::max(duration / 1000.0, shortest)), duration);
   const auto step_min = options::positive("cosim_step_min");
   if (step_min && *step_min > settings.step) {
@@ -311,6 +347,9 @@ void choose_predictor(Method& method, const Model& model) {
     return;
   }
   std::string reason = method.hold == Hold::hermite ? "" : "it needs -cosim_hold hermite";
+  if (reason.empty() && !model.constraints.empty()) {
+    reason = "its estimators know no constraints";
+  }
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
     if (reason.empty() && !(has.states && has.linearization)) {
@@ -323,7 +362,33 @@ void choose_predictor(Method& method, const Model& model) {
   method.predictor = reason.empty() ? Predictor::missiles : Predictor::extrapolate;
 }
 
+/// The model file's groups, or the best ones.
+Groups choose_groups(const Method& method, const Model& model) {
+  if (method.schedule == Schedule::parallel) {
+    return {};
+  }
+  Groups groups = given_groups(model);
+  const ScheduleProblem problem = schedule_problem(model, Network(model));
+  if (method.schedule == Schedule::hierarchical) {
+    return groups.empty() ? best_groups(problem, read_schedule_weight()) : groups;
+  }
+  Groups sequence(1);
+  for (const auto& group : groups.empty() ? best_sequence(problem) : groups) {
+    sequence[0].insert(sequence[0].end(), group.begin(), group.end());
+  }
+  return sequence;
+}
+
 }  // namespace
+
+double read_schedule_weight() {
+  const double weight = options::real("cosim_schedule_weight").value_or(0.5);
+  if (!(weight >= 0.0 && weight <= 1.0)) {
+    throw InputError("option -cosim_schedule_weight: found '" +
+                     *options::text("cosim_schedule_weight") + "', but it must be from 0 to 1");
+  }
+  return weight;
+}
 
 const std::vector<OptionSpec>& option_table() {
   static const std::vector<OptionSpec> table = make_option_table();
@@ -340,7 +405,7 @@ Method read_method() {
   }
   method.schedule = options::choice("cosim_schedule", schedules).value_or(method.schedule);
   method.hold = options::choice("cosim_hold", holds).value_or(method.hold);
-  const int usual_order = method.hold == Hold::extrapolate ? 1 : 0;
+  const int usual_order = method.hold == Hold::extrapolate || method.hold == Hold::extripol ? 1 : 0;
   method.hold_order = options::integer("cosim_hold_order", 0, 3).value_or(usual_order);
   if (const auto solve = options::choice("cosim_solve", solves)) {
     method.solve = *solve;
@@ -356,11 +421,55 @@ Method read_method() {
       options::choice("missiles_defect", defects).value_or(method.estimator.defect);
   method.estimator.laplace =
       options::choice("missiles_laplace", laplaces).value_or(method.estimator.laplace);
+  const Adapt adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
+  method.estimate = adapt == Adapt::predictor             ? ErrorEstimate::predictor
+                    : adapt == Adapt::richardson          ? ErrorEstimate::richardson
+                    : adapt == Adapt::richardson_modified ? ErrorEstimate::richardson_modified
+                                                          : ErrorEstimate::none;
   if (const auto reason = contradiction(method)) {
     throw InputError(*reason);
   }
   return method;
 }
+
+namespace {
+
+/// Tolerances that the step control stands on are a hundredth of its own, unless they are given.
+constexpr double inner_fraction = 0.01;
+
+/// Errors of coupling and subsystems stay small beside the one that is controlled (Arnold 2012).
+void tighten_inner_tolerances(Settings& settings) {
+  Method& method = settings.method;
+  const auto inner = [](const char* option, double value, double outer) {
+    return options::has(option) ? value : std::min(value, inner_fraction * outer);
+  };
+  method.rtol = inner("cosim_rtol", method.rtol, method.adapt_rtol);
+  method.atol = inner("cosim_atol", method.atol, method.adapt_atol);
+  settings.defaults.rtol = std::min(settings.defaults.rtol, inner_fraction * method.adapt_rtol);
+  settings.defaults.atol = std::min(settings.defaults.atol, inner_fraction * method.adapt_atol);
+}
+
+void read_adapt_tolerances(Settings& settings) {
+  Method& method = settings.method;
+  method.adapt_rtol = options::positive("cosim_adapt_rtol").value_or(method.adapt_rtol);
+  method.adapt_atol = options::positive("cosim_adapt_atol").value_or(method.adapt_atol);
+  if (method.estimate != ErrorEstimate::none) {
+    tighten_inner_tolerances(settings);
+  }
+  if (settings.adapt != Adapt::predictor) {
+    return;
+  }
+  const bool estimates = method.hold == Hold::hermite && method.solve != Solve::none &&
+                         method.solve != Solve::monolithic;
+  if (!estimates) {
+    throw InputError(
+        "-cosim_adapt predictor estimates the error of -cosim_hold hermite, which "
+        "-cosim_type " +
+        method.type + " doesn't have; use -cosim_type jfm, missiles or ifosmondi");
+  }
+}
+
+}  // namespace
 
 Settings read_settings_for_check(Model& model) {
   refuse_unknown_options(model);
@@ -373,7 +482,9 @@ Settings read_settings_for_check(Model& model) {
         "-cosim_type " +
         settings.method.type + " doesn't have; use -cosim_adapt none");
   }
+  read_adapt_tolerances(settings);
   read_times(model, settings);
+  read_schedule_weight();
   settings.time_limit = options::positive("cosim_time_limit");
   settings.record = read_record(model);
   settings.progress = options::flag("cosim_progress").value_or(false);
@@ -387,6 +498,7 @@ Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   require_capabilities(settings.method, model);
   choose_predictor(settings.method, model);
+  settings.method.groups = choose_groups(settings.method, model);
   return settings;
 }
 

@@ -10,7 +10,7 @@
 
 namespace concord {
 
-enum class Adapt { none, iteration };
+enum class Adapt { none, iteration, predictor, richardson, richardson_modified };
 
 /// What goes into the results file.
 struct RecordSettings {
@@ -31,6 +31,7 @@ struct Settings {
   double stop = 1.0;
   double step = 0.0;
   double step_min = 0.0;
+  std::vector<double> events;        ///< s, ascending
   std::optional<double> time_limit;  ///< seconds of wall time
   RecordSettings record;
   bool progress = false;
@@ -50,6 +51,9 @@ Settings read_settings(Model& model);
 /// The same without asking whether the subsystems can do what the method needs: `concord check`
 /// explains that.
 Settings read_settings_for_check(Model& model);
+
+/// -cosim_schedule_weight, from 0 to 1. Throws InputError.
+double read_schedule_weight();
 
 /// The method of the -cosim_type, -cosim_hold, ... options alone. Throws InputError.
 Method read_method();

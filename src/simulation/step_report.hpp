@@ -16,6 +16,7 @@ struct StepReport {
   double error_estimate = 0.0;
   double wall_time = 0.0;  ///< seconds
   const CommunicationPoint* point = nullptr;
+  std::span<const double> states = {};  ///< this rank's, where the subsystems have moved on
 };
 
 /// Sees every accepted macro-step.

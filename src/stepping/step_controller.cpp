@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace concord {
 namespace {
@@ -11,18 +12,48 @@ constexpr double sliver = 1e-6;
 
 }  // namespace
 
-FixedSteps::FixedSteps(double start, double stop, double size)
-    : start_(start),
-      stop_(stop),
-      size_(size),
-      count_(std::max(1L, static_cast<long>(std::ceil((stop - start) / size - sliver)))) {}
+ExactTimes::ExactTimes(double start, double stop, const std::vector<double>& events) {
+  std::copy_if(events.begin(), events.end(), std::back_inserter(times_),
+               [&](double time) { return time > start && time < stop; });
+  times_.push_back(stop);
+}
 
-IterationSteps::IterationSteps(double start, double stop, double largest, double smallest)
-    : stop_(stop), largest_(largest), smallest_(smallest), anchor_(start), size_(largest) {}
+double ExactTimes::after(double time) const {
+  const auto next = std::upper_bound(times_.begin(), times_.end(), time);
+  return next == times_.end() ? stop() : *next;
+}
+
+FixedSteps::FixedSteps(double start, double stop, double size, const std::vector<double>& events)
+    : exact_(start, stop, events), size_(size) {
+  begin_at(start);
+}
+
+void FixedSteps::begin_at(double start) {
+  start_ = start;
+  end_ = exact_.after(start);
+  count_ = std::max(1L, static_cast<long>(std::ceil((end_ - start_) / size_ - sliver)));
+  done_ = 0;
+}
+
+void FixedSteps::accepted() {
+  ++done_;
+  if (done_ >= count_ && end_ < exact_.stop()) {
+    begin_at(end_);
+  }
+}
+
+IterationSteps::IterationSteps(double start, double stop, double largest, double smallest,
+                               const std::vector<double>& events)
+    : exact_(start, stop, events),
+      largest_(largest),
+      smallest_(smallest),
+      anchor_(start),
+      size_(largest) {}
 
 StepController::Interval IterationSteps::propose() const {
   const double end = anchor_ + static_cast<double>(since_anchor_ + 1) * size_;
-  return {begin(), stop_ - end < sliver * size_ ? stop_ : end};
+  const double exact = exact_.after(begin());
+  return {begin(), exact - end < sliver * size_ ? exact : end};
 }
 
 void IterationSteps::resize(double size) {
@@ -32,9 +63,11 @@ void IterationSteps::resize(double size) {
 }
 
 void IterationSteps::accepted() {
-  if (propose().end == stop_) {
-    anchor_ = stop_;
+  const double end = propose().end;
+  if (end == exact_.after(begin())) {
+    anchor_ = end;
     since_anchor_ = 0;
+    size_ = std::min(largest_, 1.3 * size_);
     return;
   }
   ++since_anchor_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <vector>
 
 namespace concord {
 
@@ -23,23 +23,44 @@ class StepController {
 
   /// The coupling did not converge on the proposed macro-step. False: no smaller step is allowed.
   virtual bool rejected() = 0;
+
+  /// The same with an error estimate in units of the tolerance, err = O(h^{order+1}), which may
+  /// guide the next size.
+  virtual void accept(double /*error_norm*/, int /*order*/) { accepted(); }
+  virtual bool reject(double /*error_norm*/, int /*order*/) { return rejected(); }
 };
 
-/// t_n = start + n h, the last macro-step clipped to `stop`.
+/// The times that macro-steps must end at exactly: events, and the stop.
+class ExactTimes {
+ public:
+  /// `events` ascending; those not between start and stop are ignored.
+  ExactTimes(double start, double stop, const std::vector<double>& events);
+  double stop() const { return times_.back(); }
+
+  /// The first one after `time`; the stop at the end.
+  double after(double time) const;
+
+ private:
+  std::vector<double> times_;
+};
+
+/// t_n = start + n h, the last macro-step clipped to `stop`; after an event counted from there.
 class FixedSteps : public StepController {
  public:
-  FixedSteps(double start, double stop, double size);
+  FixedSteps(double start, double stop, double size, const std::vector<double>& events = {});
   Interval propose() const override { return {time(done_), time(done_ + 1)}; }
-  bool finished() const override { return done_ >= count_; }
-  void accepted() override { ++done_; }
+  bool finished() const override { return time(done_) >= exact_.stop(); }
+  void accepted() override;
   bool rejected() override { return false; }
 
  private:
-  double time(long n) const {
-    return n >= count_ ? stop_ : start_ + static_cast<double>(n) * size_;
-  }
-  double start_, stop_, size_;
-  long count_;
+  double time(long n) const { return n >= count_ ? end_ : start_ + static_cast<double>(n) * size_; }
+  void begin_at(double start);
+
+  ExactTimes exact_;
+  double size_;
+  double start_, end_;  ///< from one exact time to the next
+  long count_ = 0;
   long done_ = 0;
 };
 
@@ -47,9 +68,10 @@ class FixedSteps : public StepController {
 /// one (Eguillon et al. 2019, section 3.3).
 class IterationSteps : public StepController {
  public:
-  IterationSteps(double start, double stop, double largest, double smallest);
+  IterationSteps(double start, double stop, double largest, double smallest,
+                 const std::vector<double>& events = {});
   Interval propose() const override;
-  bool finished() const override { return begin() >= stop_; }
+  bool finished() const override { return begin() >= exact_.stop(); }
   void accepted() override;
   bool rejected() override;
 
@@ -57,7 +79,8 @@ class IterationSteps : public StepController {
   double begin() const { return anchor_ + static_cast<double>(since_anchor_) * size_; }
   void resize(double size);
 
-  double stop_, largest_, smallest_;
+  ExactTimes exact_;
+  double largest_, smallest_;
   double anchor_;  ///< where the current step size began: times are anchor + n size
   double size_;
   long since_anchor_ = 0;

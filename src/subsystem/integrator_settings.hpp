@@ -11,8 +11,9 @@ struct SubsystemSettings {
   IntegratorKind integrator = IntegratorKind::automatic;
   double rtol = 1e-8;
   double atol = 1e-10;
-  bool rollback = true;       ///< false withholds the capability
-  bool linearization = true;  ///< false withholds the capability
+  bool rollback = true;           ///< false withholds the capability
+  bool linearization = true;      ///< false withholds the capability
+  bool state_derivatives = true;  ///< false withholds the capability
   /// Multistep integrators may continue across communication points where inputs are C1.
   bool continuation = true;
 };

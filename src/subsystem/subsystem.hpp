@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,10 +25,14 @@ struct Capabilities {
   bool equations = false;           ///< f and g at any (t,x,u): what `monolithic` needs
 };
 
+/// How the equation of a constraint answers to its unknown: directly, or only through states
+/// (then one integration or two lie between, index 2 or 3).
+enum class ConstraintKind { direct, indirect };
+
 /// Everything about a subsystem that is known without simulating it.
 struct SubsystemDescription {
   std::string name;
-  std::string kind;  ///< "equations", "native", "fmu"
+  std::string kind;  ///< "equations", "native", "fmu", "constraint"
   std::vector<InputVariable> inputs;
   std::vector<StateVariable> states;
   std::vector<OutputVariable> outputs;
@@ -34,6 +40,7 @@ struct SubsystemDescription {
   Capabilities capabilities;
   std::string one_per_process;       ///< subsystems with the same text here need different ranks
   std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
+  std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
 };
 
 /// One macro-step [begin, end]; `end` is t_0 + n h, never a running sum.
@@ -41,6 +48,13 @@ struct MacroStep {
   double begin = 0.0;
   double end = 0.0;
   double size() const { return end - begin; }
+};
+
+/// From one time event to the next: f and g are smooth inside; at the ends, what counts are their
+/// limits from inside.
+struct SmoothInterval {
+  double from = -std::numeric_limits<double>::infinity();
+  double until = std::numeric_limits<double>::infinity();
 };
 
 /// Result of a call that may fail in a way that a smaller step or other inputs can cure.
@@ -92,6 +106,10 @@ class Subsystem {
   /// Sets t = first.begin and the start values. `first` is the first macro-step (its size is the
   /// time scale of difference quotients), `stop` the end of the experiment.
   virtual void start(const MacroStep& first, double stop) = 0;
+
+  /// Before start and after each time event: what lies ahead. Subsystems that find events by
+  /// themselves need not listen.
+  virtual void enter(const SmoothInterval& /*interval*/) {}
 
   /// Integrates from step.begin (the current time) to step.end with inputs that are polynomials of
   /// tau = t - step.begin, and gives the outputs at step.end with the polynomials' end values.

@@ -33,11 +33,12 @@ bool started_by_a_launcher() {
   return false;
 }
 
-/// Without a launcher OpenMPI otherwise starts a daemon and searches for networks: 0.3 s.
+/// Without a launcher OpenMPI otherwise starts a daemon and searches for networks: 0.3 s. Lone
+/// programs would also share one folder for their session and remove it under each other.
 void tell_openmpi_that_it_is_alone() {
   for (const auto& [variable, value] :
        {std::pair{"OMPI_MCA_ess_singleton_isolated", "1"}, std::pair{"OMPI_MCA_pml", "ob1"},
-        std::pair{"OMPI_MCA_btl", "self"}}) {
+        std::pair{"OMPI_MCA_btl", "self"}, std::pair{"OMPI_MCA_orte_create_session_dirs", "0"}}) {
     setenv(variable, value, 0);
   }
 }

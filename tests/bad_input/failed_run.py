@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Simulations that fail: exit code 1, one error that names subsystem, variable, value and time, and a
 results file with status `failed` and the rows up to there."""
+import os
 from pathlib import Path
 
 from harness import case, changed, main
@@ -106,7 +107,7 @@ def loop_fails(name, options, *says):
     def run(bench):
         for count in BOTH:
             ended = bench.run("run", LOOP, *FIXED_POINT, *options, ranks=count)
-            ended.fails(1, "fixed point", "diverges", "algebraic loop", "-cosim_type jfm", *says)
+            ended.fails(1, "fixed point", "DIVERGED", "algebraic loop", "-cosim_type jfm", *says)
             status, time = bench.record("algebraic_loop.h5")
             ended.require(status == "failed" and list(time) == [0.0], f"{status}, rows at {time}")
     run.__name__ = name
@@ -123,8 +124,9 @@ loop_fails("no_convergence_at_smallest_step",
 def too_few_iterations(bench):
     """The message says what to change."""
     bench.write("model.yaml", trio(derivative="u*u - x"))
-    bench.run("run", "model.yaml", "-cosim_max_it", "1", "-cosim_rtol", "1e-13", "-cosim_atol",
-              "1e-13", "-cosim_step", "0.1").fails(1, "does not converge", "-cosim_max_it")
+    bench.run("run", "model.yaml", "-cosim_predictor", "hold", "-cosim_max_it", "1", "-cosim_rtol",
+              "1e-13", "-cosim_atol", "1e-13", "-cosim_step", "0.1").fails(
+        1, "does not converge", "-cosim_max_it")
     status, time = bench.record()
     assert status == "failed" and len(time) >= 1
 
@@ -132,11 +134,33 @@ def too_few_iterations(bench):
 @case
 def petsc_gives_up(bench):
     """Solvers that lack what they need: a failed run that says so, not a stack trace."""
-    bench.write("model.yaml", trio())
+    bench.write("model.yaml", trio(derivative="u*u - x"))
     for words in (["-snes_type", "shell"], ["-pc_type", "shell"], ["-snes_type", "nasm"]):
         for count in BOTH:
-            bench.run("run", "model.yaml", *words, ranks=count).fails(1, "PETSc", "-snes_", "-pc_")
+            bench.run("run", "model.yaml", "-cosim_predictor", "hold", *words,
+                      ranks=count).fails(1, "PETSc", "-snes_", "-pc_")
             assert bench.record()[0] == "failed"
+
+
+def native_fails(kind, *says):
+    """Registers a case: C++ code of a user throws what it should not, on the second of two ranks."""
+    def run(bench):
+        library = os.environ["NATIVE_TEST_SUBSYSTEMS"]
+        cart = f"  cart:\n    native: {{library: {library}, type: {kind}}}\nconnections:\n"
+        bench.write("model.yaml", TRIO[:TRIO.index("  second:")] + cart +
+                    "  - cart.x -> first.u\n  - first.y -> cart.force\n")
+        for method in ("jfm", "missiles", "jacobi", "monolithic"):
+            for count in (1, 2):
+                ended = bench.run("run", "model.yaml", "-cosim_type", method, ranks=count)
+                ended.fails(1, *says)
+                status, time = bench.record()
+                ended.require(status == "failed" and 0.49 < time[-1] <= 0.5, f"{status}, {time}")
+    run.__name__ = kind
+    case(run)
+
+
+native_fails("throws_late", "no entry 17 in the table")
+native_fails("throws_number_late", "an exception that is not a std::exception")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 
 # What a user must never see. `mpirun` names the rank that ended first: that is its own affair.
 NEVER = ("PETSC ERROR", "MPI_ABORT", "MPI_ERRORS", "HDF5-DIAG", "Segmentation", "core dumped",
-         "terminate called", "std::", "Traceback", "Signal:", "Caught signal", "AddressSanitizer")
+         "terminate called", "what():", "Traceback", "Signal:", "Caught signal", "AddressSanitizer")
 
 # Two subsystems that feed each other; the cases change a word or two.
 PAIR = """\

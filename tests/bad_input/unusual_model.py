@@ -5,12 +5,12 @@ import numpy as np
 from harness import PAIR, case, changed, main
 
 BOTH = (1, 3)
-METHODS = ("jfm", "ifosmondi", "kuebler_schiehlen", "jacobi", "monolithic")
+METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "monolithic")
 
 HEAD = "name: unusual\nexperiment: {start: 0, stop: 1}\nsubsystems:\n"
 
 
-def runs(name, text, *options, ranks=BOTH, steps=None, methods=("jfm",), check=None):
+def runs(name, text, *options, ranks=(1,), steps=None, methods=("jfm",), check=None):
     """Registers a case: the model runs to its end with each method; `check` looks at the record."""
     def run(bench):
         bench.write("model.yaml", text)
@@ -54,12 +54,12 @@ def final(name, value, tolerance=1e-5):
 
 
 runs("one_subsystem", HEAD + DECAY, methods=METHODS, check=final("decay.y", np.exp(-1)))
-runs("no_connections", HEAD + DECAY + CLOCK, methods=METHODS, check=final("clock.y", np.sin(1)))
+runs("no_connections", HEAD + DECAY + CLOCK, ranks=BOTH, methods=METHODS, check=final("clock.y", np.sin(1)))
 runs("empty_connections", HEAD + DECAY + "connections:\n")
 runs("subsystem_of_nothing", HEAD + "  nothing:\n    equations: {}\n" + DECAY, methods=METHODS)
-runs("only_nothing", HEAD + "  nothing:\n    equations: {}\n", methods=METHODS)
+runs("only_nothing", HEAD + "  nothing:\n    equations: {}\n", ranks=BOTH, methods=METHODS)
 runs("no_states", HEAD + CLOCK + subsystem("double", inputs="{u: 0}", outputs="{y: 2*u}") +
-     connected("clock.y -> double.u"), methods=METHODS)
+     connected("clock.y -> double.u"), ranks=BOTH, methods=METHODS)
 runs("no_outputs", HEAD + CLOCK + subsystem("sink", inputs="{u: 0}", states="{x: 0}",
                                             derivatives="{x: u}") + connected("clock.y -> sink.u"),
      methods=METHODS)
@@ -69,7 +69,7 @@ runs("self_connection", HEAD + subsystem("self", inputs="{u: 0}", states="{x: 1}
      connected("self.y -> self.u"), methods=("jfm", "ifosmondi", "monolithic"),
      check=final("self.y", np.exp(-1)))
 runs("self_connection_with_loop", HEAD + subsystem("self", inputs="{u: 0}", outputs="{y: 2 - 3*u}")
-     + connected("self.y -> self.u"), methods=("jfm", "monolithic"), check=final("self.y", 0.5))
+     + connected("self.y -> self.u"), ranks=BOTH, methods=("jfm", "monolithic"), check=final("self.y", 0.5))
 runs("one_output_to_many_inputs", HEAD + CLOCK + "".join(
     subsystem(f"s{i}", inputs="{u: 0, w: 0}", states="{x: 0}", derivatives="{x: u + w - x}",
               outputs="{y: x}") for i in range(40)) + connected(
@@ -83,26 +83,24 @@ runs("subsystem_named_like_an_option", HEAD + DECAY.replace("decay", "rtol"),
      "-subsystem_rtol_rtol", "1e-6", "-subsystem_rtol", "1e-5")
 runs("long_names", HEAD + DECAY.replace("decay", "d" * 900).replace("{y:", "{" + "y" * 900 + ":"))
 runs("name_of_a_model_with_everything", HEAD.replace("unusual", r'"ü \" / %s $HOME"') + DECAY)
-runs("zeros", HEAD + DECAY.replace("{x: 1}", "{x: 0}"), methods=METHODS)
-runs("huge_numbers", changed(("{x: 1}", "{x: 1e150}"), ("{v: 0}", "{v: 1e150}")), methods=METHODS,
-     ranks=(1,))
-runs("tiny_numbers", changed(("{x: 1}", "{x: 1e-300}")), methods=METHODS, ranks=(1,))
+runs("zeros", HEAD + DECAY.replace("{x: 1}", "{x: 0}"), ranks=BOTH, methods=METHODS)
+runs("huge_numbers", changed(("{x: 1}", "{x: 1e150}"), ("{v: 0}", "{v: 1e150}")), methods=METHODS)
+runs("tiny_numbers", changed(("{x: 1}", "{x: 1e-300}")), methods=METHODS)
 
 # --- times ---
-runs("step_larger_than_experiment", PAIR, "-cosim_step", "100", steps=1, methods=METHODS)
-runs("step_does_not_divide", PAIR, "-cosim_step", "0.3", steps=4, methods=METHODS, ranks=(1,))
-runs("experiment_of_a_nanosecond", changed(("stop: 1", "stop: 1e-9")), steps=1000, methods=METHODS,
-     ranks=(1,))
+runs("step_larger_than_experiment", PAIR, "-cosim_step", "100", steps=1, ranks=BOTH, methods=METHODS)
+runs("step_does_not_divide", PAIR, "-cosim_step", "0.3", steps=4, methods=METHODS)
+runs("experiment_of_a_nanosecond", changed(("stop: 1", "stop: 1e-9")), steps=1000, methods=METHODS)
 runs("experiment_of_almost_nothing", changed(("stop: 1", "stop: 1e-50")), steps=1000)
 runs("start_at_1e9", changed(("start: 0, stop: 1", "start: 1e9, stop: 1000000001")), steps=1000,
-     methods=METHODS, ranks=(1,))
+     methods=METHODS)
 runs("start_near_resolution", changed(("start: 0, stop: 1", "start: 1e9, stop: 1000000000.0001")),
-     methods=METHODS, ranks=(1,))
+     methods=METHODS)
 runs("negative_start", changed(("start: 0, stop: 1", "start: -3, stop: -1")), steps=1000,
      methods=METHODS)
 runs("through_zero", changed(("start: 0, stop: 1", "start: -1, stop: 1")), steps=1000)
 runs("very_long_experiment", changed(("stop: 1", "stop: 1e9")), "-cosim_step", "1e7",
-     "-cosim_type", "jacobi", "-subsystem_integrator", "cvode_bdf", steps=100, ranks=(1,))
+     "-cosim_type", "jacobi", "-subsystem_integrator", "cvode_bdf", steps=100)
 
 # --- records ---
 runs("record_nothing", PAIR, "-cosim_record", "none", steps=1000)
@@ -134,6 +132,16 @@ def more_ranks_than_subsystems(bench):
         bench.run("run", "model.yaml", "-cosim_type", method, "-cosim_step", "0.1",
                   ranks=5).succeeds()
         assert bench.record()[0] == "completed"
+
+
+@case
+def many_runs_at_once(bench):
+    """A parameter study without mpirun: runs must not disturb one another."""
+    bench.write("model.yaml", PAIR)
+    for _ in range(6):
+        running = [bench.start("check", "model.yaml") for _ in range(8)]
+        for process in running:
+            bench.end(process).succeeds()
 
 
 @case

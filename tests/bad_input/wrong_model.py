@@ -118,6 +118,24 @@ def check_refuses_the_same(bench):
     bench.write("model.yaml", changed(("right.f ->", "rihgt.f ->")))
     bench.refuses("check", "model.yaml", says=["model.yaml:20:", "'rihgt'"], ranks=BOTH)
 
+# --- schedule and events ---
+refused("schedule_names_nobody", PAIR + "schedule: {groups: [[left, rigth]]}\n", "model.yaml:22:",
+        "'rigth'", "did you mean 'right'?", ranks=BOTH)
+refused("schedule_names_one_twice", PAIR + "schedule: {groups: [[left, right], [left]]}\n",
+        "model.yaml:22:", "'left'", "twice")
+refused("schedule_leaves_one_out", PAIR + "schedule: {groups: [[left]]}\n", "model.yaml:22:",
+        "'right'", "in no group")
+refused("schedule_without_groups", PAIR + "schedule: {}\n", "model.yaml:22:", "lacks 'groups'")
+refused("schedule_with_no_group", PAIR + "schedule: {groups: []}\n", "model.yaml:22:",
+        "at least one group")
+refused("schedule_with_empty_group", PAIR + "schedule: {groups: [[left, right], []]}\n",
+        "model.yaml:22:", "at least one subsystem")
+refused("effort_is_negative", changed(("  left:\n", "  left:\n    effort: -1\n")), "model.yaml:5:",
+        "greater than zero")
+refused("effort_of_one_only", changed(("  left:\n", "  left:\n    effort: 1\n")), "'right'",
+        "no 'effort'", "to all or to none", options=("-cosim_type", "hierarchical"), ranks=BOTH)
+refused("event_is_text", PAIR + "events: [soon]\n", "model.yaml:22:", "'soon'")
+refused("event_is_no_list", PAIR + "events: 1\n", "model.yaml:22:", "must be a list")
 
 if __name__ == "__main__":
     main()

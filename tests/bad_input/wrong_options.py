@@ -55,6 +55,11 @@ refused("snes_type_unknown", "-snes_type nonsense", "SNES", "nonsense", "-snes_"
 refused("ksp_type_unknown", "-ksp_type nonsense", "KSP", "nonsense", "-ksp_", ranks=BOTH)
 refused("pc_type_unknown", "-pc_type nonsense", "PC", "nonsense", "-pc_")
 
+refused("ksp_type_that_never_returns", "-ksp_type pipelcg", "pipelcg", "use gmres")
+refused("snes_type_for_one_rank", "-snes_type ngs", "ngs", "use newtonls", ranks=(3,))
+refused("pc_type_for_one_rank", "-pc_type eisenstat -ksp_type gmres", "eisenstat", "use redundant",
+        ranks=(3,))
+
 # --- names ---
 refused("unknown_cosim_option", "-cosim_stepp 1", "unknown option -cosim_stepp",
         "did you mean -cosim_step?", "Allowed:", "-cosim_stop", ranks=BOTH)
@@ -74,8 +79,25 @@ refused("solve_contradicts_hold", "-cosim_hold extrapolate -cosim_solve snes",
         "-cosim_hold extrapolate", "use -cosim_solve none")
 refused("adapt_contradicts_type", "-cosim_type jacobi -cosim_adapt iteration",
         "-cosim_adapt iteration", "jacobi", "use -cosim_adapt none", ranks=BOTH)
-refused("rollback_withheld", "-subsystem_right_rollback false", "jfm", "'right'", "rollback",
-        "jacobi, monolithic", ranks=BOTH)
+refused("richardson_contradicts_solve", "-cosim_adapt richardson", "-cosim_adapt richardson",
+        "use -cosim_solve none", ranks=BOTH)
+refused("richardson_contradicts_hold", "-cosim_type extripol -cosim_adapt richardson_modified",
+        "-cosim_adapt richardson", "-cosim_hold zoh or extrapolate")
+refused("richardson_of_order_three",
+        "-cosim_type jacobi -cosim_hold extrapolate -cosim_hold_order 3 -cosim_adapt richardson",
+        "order 0 to 2")
+refused("richardson_modified_contradicts_schedule",
+        "-cosim_type gauss_seidel -cosim_adapt richardson_modified", "use -cosim_adapt richardson")
+refused("richardson_needs_rollback",
+        "-cosim_type jacobi -cosim_adapt richardson -subsystem_left_rollback false", "'left'",
+        "rollback, which the Richardson estimate needs", ranks=BOTH)
+refused("schedule_contradicts_solve", "-cosim_schedule sequential", "-cosim_schedule sequential",
+        "run with -cosim_solve none", ranks=BOTH)
+refused("schedule_weight_too_large", "-cosim_schedule_weight 1.5", "-cosim_schedule_weight",
+        "'1.5'", "from 0 to 1")
+refused("rollback_withheld", "-subsystem_right_rollback false -subsystem_right_linearization false",
+        "jfm", "'right'", "rollback", "Methods that can run", "jacobi",
+        "monolithic", ranks=BOTH)
 refused("rollback_withheld_everywhere", "-subsystem_rollback false -cosim_type kuebler_schiehlen",
         "kuebler_schiehlen", "'left'", "'right'", "jacobi")
 

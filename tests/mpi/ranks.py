@@ -8,7 +8,7 @@ import numpy as np
 from concord_runs import ALGEBRAIC_LOOP, TIGHT, TWO_MASS, simulate, write_model
 from models import integrate, ring, ring_derivative
 
-PRESETS = ("jacobi", "kuebler_schiehlen", "ifosmondi", "jfm", "monolithic")
+PRESETS = ("jacobi", "gauss_seidel", "extripol", "kuebler_schiehlen", "ifosmondi", "jfm", "monolithic")
 RANKS = (2, 3, 5)
 SAME = 1e-12
 
@@ -72,6 +72,11 @@ class Ring(SameOnEveryNumberOfRanks, unittest.TestCase):
     def test_presets(self):
         for preset in PRESETS:
             self.check(self.model, preset, ["-cosim_step", self.step])
+
+    def test_hierarchical(self):
+        """Groups, some of several subsystems; each whole on one rank."""
+        self.check(self.model, "hierarchical",
+                   ["-cosim_step", self.step, "-cosim_schedule_weight", 0.75])
 
     def test_against_own_integration(self):
         """Units, fan-out and the unconnected input are what the model says."""

@@ -48,8 +48,35 @@ class NeedsSpan : public Cart {
   }
 };
 
+/// A cart whose code has a mistake that shows at t > 0.5.
+class ThrowsLate : public Cart {
+ public:
+  using Cart::Cart;
+  void derivatives(double t, std::span<const double> x, std::span<const double> u,
+                   std::span<double> dxdt) override {
+    if (t > 0.5) {
+      throw std::out_of_range("no entry 17 in the table");
+    }
+    Cart::derivatives(t, x, u, dxdt);
+  }
+};
+
+class ThrowsNumberLate : public Cart {
+ public:
+  using Cart::Cart;
+  void outputs(double t, std::span<const double> x, std::span<const double> u,
+               std::span<double> y) override {
+    if (t > 0.5) {
+      throw 42;
+    }
+    Cart::outputs(t, x, u, y);
+  }
+};
+
 }  // namespace
 
 CONCORD_REGISTER_SUBSYSTEM("cart", Cart)
 CONCORD_REGISTER_SUBSYSTEM("throws_number", ThrowsNumber)
 CONCORD_REGISTER_SUBSYSTEM("needs_span", NeedsSpan)
+CONCORD_REGISTER_SUBSYSTEM("throws_late", ThrowsLate)
+CONCORD_REGISTER_SUBSYSTEM("throws_number_late", ThrowsNumberLate)

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "concord/errors.hpp"
+#include "subsystem/equations/affine_form.hpp"
 #include "subsystem/equations/expression_scan.hpp"
 #include "support/wording.hpp"
 
@@ -145,12 +146,24 @@ std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
   return result;
 }
 
+bool uses_time(const EquationsDescription& description) {
+  const auto in = [](const std::vector<Text>& texts) {
+    return std::any_of(texts.begin(), texts.end(), [](const Text& text) {
+      const auto uses = names_used(text.text);
+      return std::any_of(uses.begin(), uses.end(),
+                         [](const NameUse& use) { return use.name == "t"; });
+    });
+  };
+  return in(description.derivatives) || in(description.outputs);
+}
+
 OdeInterface make_interface(const EquationsDescription& description) {
   std::unordered_map<std::string, std::string> units;
   for (const Text& unit : description.units) {
     units.emplace(unit.name, unit.text);
   }
   OdeInterface result;
+  result.time_dependent = uses_time(description);
   for (const Number& input : description.inputs) {
     result.inputs.push_back({input.name, units[input.name], input.value});
   }
@@ -197,7 +210,53 @@ EquationsModel::EquationsModel(const EquationsDescription& description)
     : interface_(make_interface(checked(description))),
       point_(1 + interface_.states.size() + interface_.inputs.size()),
       derivatives_(placed_derivatives(description), names(description)),
-      outputs_(placed_outputs(description), names(description)) {}
+      outputs_(placed_outputs(description), names(description)) {
+  find_jacobians(description);
+}
+
+void EquationsModel::find_jacobians(const EquationsDescription& description) {
+  for (const auto* texts : {&description.derivatives, &description.outputs}) {
+    for (const Text& text : *texts) {
+      if (!is_rational(text.text)) {
+        return;
+      }
+    }
+  }
+  const auto matrix_of = [&](ExpressionList& list, std::size_t rows) {
+    return affine_matrix(rows, point_.size(),
+                         [&](std::span<const double> p, std::span<double> values) {
+                           std::copy(p.begin(), p.end(), point_.begin());
+                           list.evaluate(values);
+                         });
+  };
+  auto f = matrix_of(derivatives_, interface_.states.size());
+  auto g = matrix_of(outputs_, interface_.outputs.size());
+  affine_ = f && g;
+  if (affine_) {
+    f_jacobian_ = std::move(*f);
+    g_jacobian_ = std::move(*g);
+  }
+}
+
+bool EquationsModel::jacobians(double /*t*/, std::span<const double> x, std::span<const double> u,
+                               const Jacobians& result) {
+  if (!affine_) {
+    return false;
+  }
+  const auto split = [&](const std::vector<double>& whole, std::span<double> by_x,
+                         std::span<double> by_u) {
+    const std::size_t width = point_.size();
+    for (std::size_t row = 0; row * width < whole.size(); ++row) {
+      const auto first = whole.begin() + static_cast<std::ptrdiff_t>(row * width + 1);
+      std::copy_n(first, x.size(), by_x.begin() + static_cast<std::ptrdiff_t>(row * x.size()));
+      std::copy_n(first + static_cast<std::ptrdiff_t>(x.size()), u.size(),
+                  by_u.begin() + static_cast<std::ptrdiff_t>(row * u.size()));
+    }
+  };
+  split(f_jacobian_, result.f_x, result.f_u);
+  split(g_jacobian_, result.g_x, result.g_u);
+  return true;
+}
 
 ExpressionNames EquationsModel::names(const EquationsDescription& description) {
   ExpressionNames result;

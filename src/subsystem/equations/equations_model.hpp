@@ -51,13 +51,20 @@ class EquationsModel : public OdeModel {
   void outputs(double t, std::span<const double> x, std::span<const double> u,
                std::span<double> y) override;
 
+  /// Exact where all equations are affine in t, x, u.
+  bool jacobians(double t, std::span<const double> x, std::span<const double> u,
+                 const Jacobians& result) override;
+
  private:
   ExpressionNames names(const EquationsDescription& description);
+  void find_jacobians(const EquationsDescription& description);
   void move_to(double t, std::span<const double> x, std::span<const double> u);
 
   OdeInterface interface_;
   std::vector<double> point_;  ///< t, x, u: what the compiled expressions read
   ExpressionList derivatives_, outputs_;
+  std::vector<double> f_jacobian_, g_jacobian_;  ///< columns t, x, u
+  bool affine_ = false;
 };
 
 }  // namespace concord

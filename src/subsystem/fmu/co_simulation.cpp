@@ -95,6 +95,7 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
   tolerance_ = chosen_tolerance(*setup_, settings);
   if (!settings.rollback) description_.capabilities.rollback = false;
   if (!settings.linearization) description_.capabilities.linearization = false;
+  if (!settings.state_derivatives) description_.capabilities.state_derivatives = false;
   instance_ = FmuInstance::make(setup_->source());
   now_.x.resize(description_.states.size());
   now_.y.resize(description_.outputs.size());
@@ -181,7 +182,7 @@ bool CoSimulation::run_piece(std::span<const Polynomial> inputs, double begin,
   if (setup_->polynomials_by_update)
     instance_->on_intermediate_update([&, begin](double time) {
       for (std::size_t i = 0; i < u_.size(); ++i) u_[i] = inputs[i](time - begin);
-      instance_->set(setup_->inputs, u_);
+      if (!instance_->set(setup_->inputs, u_)) throw SimulationError(instance_->failure());
     });
   for (int attempt = 0; now_.t < piece.end; ++attempt) {
     if (attempt > most_returns) return failed("the FMU returns early without end");

@@ -34,7 +34,9 @@ std::string in_words(double value) {
 }
 
 CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description)
-    : model_(std::move(model)), description_(description) {
+    : model_(std::move(model)),
+      description_(description),
+      time_dependent_(model_->interface().time_dependent) {
   for (Known* known : {&latest_, &at_begin_, &at_end_}) {
     known->x.resize(state_count());
     known->u.resize(input_count());
@@ -42,13 +44,36 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
   }
 }
 
+/// What is remembered at an event belongs to its other side.
+void CheckedModel::enter(const SmoothInterval& interval) {
+  interval_ = interval;
+  for (Known* known : {&latest_, &at_begin_, &at_end_})
+    known->t = std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Moves t into [from, until); times that rounding has put beyond an end belong to it.
+bool CheckedModel::confine(double& t) {
+  if (t >= interval_.from && t < interval_.until) [[likely]]
+    return true;
+  const double end = t < interval_.from ? interval_.from : interval_.until;
+  constexpr double rounding = 8.0 * std::numeric_limits<double>::epsilon();
+  if (!(std::abs(t - end) <= rounding * std::abs(end))) {
+    note_thrown(t, "evaluated beyond an event");
+    return false;
+  }
+  t = end == interval_.until ? std::nextafter(end, -std::numeric_limits<double>::infinity()) : end;
+  return true;
+}
+
 bool CheckedModel::f(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> dxdt) {
   for (const Known* known : {&latest_, &at_begin_, &at_end_})
     if (recall(*known, t, x, u, dxdt)) return true;
   ++rhs_evaluations_;
+  double inside = t;
+  if (!confine(inside)) return false;
   try {
-    model_->derivatives(t, x, u, dxdt);
+    model_->derivatives(inside, x, u, dxdt);
   } catch (const RecoverableFailure& thrown) {
     note_thrown(t, thrown.what());
     return false;
@@ -82,6 +107,7 @@ void CheckedModel::remember(Known& known, double t, std::span<const double> x,
 
 bool CheckedModel::g(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> y) {
+  if (!confine(t)) return false;
   try {
     model_->outputs(t, x, u, y);
   } catch (const RecoverableFailure& thrown) {
@@ -93,6 +119,7 @@ bool CheckedModel::g(double t, std::span<const double> x, std::span<const double
 
 bool CheckedModel::jacobians(double t, std::span<const double> x, std::span<const double> u,
                              const Jacobians& result) {
+  if (!confine(t)) return false;
   try {
     if (!model_->jacobians(t, x, u, result)) return false;
   } catch (const RecoverableFailure&) {

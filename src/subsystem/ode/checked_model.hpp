@@ -15,8 +15,9 @@ namespace concord {
 
 /// An OdeModel whose evaluations are counted and checked.
 ///
-/// f and g return false where the model throws RecoverableFailure or gives inf or NaN; the reason
-/// of the last such call stays available. Other exceptions pass. Nothing is allocated on success.
+/// f and g return false beyond a time event, and where the model throws or gives inf or NaN; the
+/// reason of the last such call stays available. Other exceptions pass. Nothing is allocated on
+/// success.
 ///
 /// The latest f and f at the two ends of the current macro-step are remembered: ARKODE asks for the
 /// last stage again, and output derivatives, the next macro-step and repetitions of this one ask
@@ -25,6 +26,10 @@ class CheckedModel {
  public:
   /// `description` must outlive this object; it provides sizes and the names in messages.
   CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description);
+
+  /// From here on f and g fail at times outside the interval, and have their limits from inside at
+  /// its ends.
+  void enter(const SmoothInterval& interval);
 
   /// The macro-step at whose ends f is remembered from here on.
   void remember_at(const MacroStep& step) { ends_ = step; }
@@ -61,6 +66,8 @@ class CheckedModel {
   /// Evaluations of f so far.
   std::int64_t rhs_evaluations() const { return rhs_evaluations_; }
 
+  bool time_dependent() const { return time_dependent_; }
+
   OdeModel& native() { return *model_; }
 
  private:
@@ -83,12 +90,15 @@ class CheckedModel {
                      std::span<const double> u, std::span<double> dxdt);
   static void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> dxdt);
+  bool confine(double& t);
   bool finite(std::span<const double> values, Culprit culprit, double t);
   void note_thrown(double t, const char* text);
 
   std::unique_ptr<OdeModel> model_;
   const SubsystemDescription& description_;
+  bool time_dependent_;
   std::int64_t rhs_evaluations_ = 0;
+  SmoothInterval interval_;
   MacroStep ends_;
   Known latest_, at_begin_, at_end_;
   Failure failure_;

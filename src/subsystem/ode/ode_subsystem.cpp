@@ -31,6 +31,7 @@ SubsystemDescription without_withheld(SubsystemDescription description,
                                       const SubsystemSettings& settings) {
   if (!settings.rollback) description.capabilities.rollback = false;
   if (!settings.linearization) description.capabilities.linearization = false;
+  if (!settings.state_derivatives) description.capabilities.state_derivatives = false;
   return description;
 }
 
@@ -39,6 +40,7 @@ class OdeSubsystem final : public Subsystem {
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                const SubsystemSettings& settings);
 
+  void enter(const SmoothInterval& interval) override { model_.enter(interval); }
   void start(const MacroStep& first, double stop) override;
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;

@@ -21,6 +21,9 @@ constexpr FivePoints forward{{1, 2, 3, 4}, {48, -36, 16, -3}};
 /// Jacobians cost n_st^2 and four outputs() do not, so larger subsystems use the differences.
 constexpr std::size_t most_states_for_jacobian_slopes = 32;
 
+/// States from which columns are differenced in groups.
+constexpr std::size_t fewest_states_for_groups = 24;
+
 /// h/1000, moved so that t + s is exact: else rounding of t would spoil s where t >> h.
 double time_displacement(double t, double h) {
   const volatile double moved = t + 1e-3 * h;
@@ -82,7 +85,10 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
                       scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
                       scratch.subspan(n_st * (n_st + n_in) + n_out * n_st, n_out * n_in)};
   if (!model_.jacobians(t, x, u_, all)) return false;
-  if (!slopes_along_line(t, time_displacement(t, h), x, 0.0, 0.0)) return false;
+  if (!model_.time_dependent())
+    std::fill(dy_.begin(), dy_.end(), 0.0);
+  else if (!slopes_along_line(t, time_displacement(t, h), x, 0.0, 0.0))
+    return false;
   for (std::size_t i = 0; i < n_out; ++i) {
     for (std::size_t j = 0; j < n_st; ++j) dy_[i] += all.g_x[i * n_st + j] * f_[j];
     for (std::size_t j = 0; j < n_in; ++j) dy_[i] += all.g_u[i * n_in + j] * du_[j];
@@ -128,7 +134,14 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
   result.g_t.resize(n_out);
   if (!model_.f(t, x, u_, result.f) || !model_.g(t, x, u_, result.g)) return false;
   const bool exact = model_.jacobians(t, x, u_, {result.f_x, result.f_u, result.g_x, result.g_u});
-  return (exact || difference_columns(t, x, result)) && difference_in_time(t, h, x, result);
+  if (!exact) {
+    std::copy(x.begin(), x.end(), x_moved_.begin());
+    std::copy(u_.begin(), u_.end(), u_moved_.begin());
+    if (!difference_states(t, result) ||
+        !difference_columns(t, u_moved_, result.f_u, result.g_u, result))
+      return false;
+  }
+  return difference_in_time(t, h, x, result);
 }
 
 double PointDerivatives::step_for(double value) const {
@@ -161,31 +174,113 @@ bool PointDerivatives::difference(double value, double step, const Linearization
   return true;
 }
 
-bool PointDerivatives::difference_columns(double t, std::span<const double> x,
-                                          Linearization& result) {
-  std::copy(x.begin(), x.end(), x_moved_.begin());
-  std::copy(u_.begin(), u_.end(), u_moved_.begin());
-  const auto columns = [&](std::vector<double>& moved, std::vector<double>& f_columns,
-                           std::vector<double>& g_columns) {
-    const std::size_t n = moved.size();
-    for (std::size_t j = 0; j < n; ++j) {
-      const double value = moved[j];
-      const auto evaluate = [&](double displaced, std::span<double> f, std::span<double> g) {
-        moved[j] = displaced;
-        return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
-      };
-      if (!difference(value, step_for(value), result, evaluate)) return false;
-      moved[j] = value;
-      for (std::size_t i = 0; i < f_high_.size(); ++i) f_columns[i * n + j] = f_high_[i];
-      for (std::size_t i = 0; i < g_high_.size(); ++i) g_columns[i * n + j] = g_high_[i];
+/// One column after the other of f_columns and g_columns, by moving the entries of `moved`.
+bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
+                                          std::vector<double>& f_columns,
+                                          std::vector<double>& g_columns, const Linearization& at) {
+  const std::size_t n = moved.size();
+  for (std::size_t j = 0; j < n; ++j) {
+    const double value = moved[j];
+    const auto evaluate = [&](double displaced, std::span<double> f, std::span<double> g) {
+      moved[j] = displaced;
+      return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
+    };
+    if (!difference(value, step_for(value), at, evaluate)) return false;
+    moved[j] = value;
+    for (std::size_t i = 0; i < f_high_.size(); ++i) f_columns[i * n + j] = f_high_[i];
+    for (std::size_t i = 0; i < g_high_.size(); ++i) g_columns[i * n + j] = g_high_[i];
+  }
+  return true;
+}
+
+/// x_moved_ and u_moved_ are at the point, before and after.
+bool PointDerivatives::difference_states(double t, Linearization& result) {
+  const std::size_t n = x_moved_.size();
+  if (n < fewest_states_for_groups)
+    return difference_columns(t, x_moved_, result.f_x, result.g_x, result);
+  if (groups_.useful()) {
+    const std::vector<double> x = x_moved_;
+    const bool done = difference_groups(t, result) && pattern_holds(t, result);
+    x_moved_ = x;
+    if (done) return true;
+  }
+  if (!difference_columns(t, x_moved_, result.f_x, result.g_x, result)) return false;
+  groups_.learn(result.f_x, result.g_x, n);
+  return true;
+}
+
+/// f_x and g_x, one group of states at a time. False where f or g fails.
+bool PointDerivatives::difference_groups(double t, Linearization& result) {
+  const std::size_t n = x_moved_.size();
+  std::fill(result.f_x.begin(), result.f_x.end(), 0.0);
+  std::fill(result.g_x.begin(), result.g_x.end(), 0.0);
+  std::vector<double> x = x_moved_, distance(n);
+  const auto evaluate = [&](std::span<double> f, std::span<double> g) {
+    return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
+  };
+  for (const auto& group : groups_.groups()) {
+    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j]);
+    if (!evaluate(f_high_, g_high_)) return false;
+    for (const std::size_t j : group) {
+      const volatile double below = x[j] - step_for(x[j]);
+      distance[j] = x_moved_[j] - below;
+      x_moved_[j] = below;
+    }
+    if (!evaluate(f_low_, g_low_)) return false;
+    for (const std::size_t j : group) {
+      x_moved_[j] = x[j];
+      for (const std::size_t row : groups_.rows(j)) {
+        if (row < n)
+          result.f_x[row * n + j] = (f_high_[row] - f_low_[row]) / distance[j];
+        else
+          result.g_x[(row - n) * n + j] = (g_high_[row - n] - g_low_[row - n]) / distance[j];
+      }
+    }
+  }
+  return true;
+}
+
+/// Whether f_x and g_x give what f and g do in a direction with all states in it. Leaves x_moved_
+/// elsewhere.
+bool PointDerivatives::pattern_holds(double t, const Linearization& result) {
+  const std::size_t n = x_moved_.size();
+  const std::vector<double> x = x_moved_;
+  std::vector<double> direction(n);
+  for (std::size_t j = 0; j < n; ++j)
+    direction[j] = (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j]);
+  const auto move = [&](double sign) {
+    for (std::size_t j = 0; j < n; ++j) x_moved_[j] = x[j] + sign * direction[j];
+  };
+  move(1.0);
+  if (!model_.f(t, x_moved_, u_moved_, f_high_) || !model_.g(t, x_moved_, u_moved_, g_high_))
+    return false;
+  move(-1.0);
+  if (!model_.f(t, x_moved_, u_moved_, f_low_) || !model_.g(t, x_moved_, u_moved_, g_low_))
+    return false;
+  const auto holds = [&](std::span<const double> high, std::span<const double> low,
+                         std::span<const double> rows) {
+    for (std::size_t i = 0; i < high.size(); ++i) {
+      double change = high[i] - low[i], size = 0.0;
+      for (std::size_t j = 0; j < n; ++j) {
+        const double part = 2.0 * rows[i * n + j] * direction[j];
+        change -= part;
+        size += std::abs(part);
+      }
+      const double rounding = 1e-13 * (std::abs(high[i]) + std::abs(low[i]));
+      if (!(std::abs(change) <= 1e-4 * size + rounding)) return false;
     }
     return true;
   };
-  return columns(x_moved_, result.f_x, result.g_x) && columns(u_moved_, result.f_u, result.g_u);
+  return holds(f_high_, f_low_, result.f_x) && holds(g_high_, g_low_, result.g_x);
 }
 
 bool PointDerivatives::difference_in_time(double t, double h, std::span<const double> x,
                                           Linearization& result) {
+  if (!model_.time_dependent()) {
+    std::fill(result.f_t.begin(), result.f_t.end(), 0.0);
+    std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
+    return true;
+  }
   const auto evaluate = [&](double time, std::span<double> f, std::span<double> g) {
     return model_.f(time, x, u_, f) && model_.g(time, x, u_, g);
   };

@@ -5,6 +5,7 @@
 
 #include "subsystem/integrator_settings.hpp"
 #include "subsystem/ode/checked_model.hpp"
+#include "subsystem/ode/column_groups.hpp"
 
 namespace concord {
 
@@ -24,7 +25,9 @@ class PointDerivatives {
                Wanted wanted, std::span<Sample> outputs);
 
   /// All of `result`. Without Jacobians the columns are central differences with the step
-  /// cbrt(eps) max(|x_j|, atol/rtol); f_t and g_t are central differences with h/1000.
+  /// cbrt(eps) max(|x_j|, atol/rtol); f_t and g_t are central differences with h/1000. Of many
+  /// states, those that no equation has together are moved at once, by the pattern of earlier
+  /// calls; a difference in another direction tells whether that still holds.
   bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
                  Linearization& result);
 
@@ -37,7 +40,11 @@ class PointDerivatives {
   template <class Stencil>
   bool slopes_by_stencil(const Stencil& stencil, double t, double s, std::span<const double> x,
                          double x_speed, double u_speed);
-  bool difference_columns(double t, std::span<const double> x, Linearization& result);
+  bool difference_states(double t, Linearization& result);
+  bool difference_groups(double t, Linearization& result);
+  bool pattern_holds(double t, const Linearization& result);
+  bool difference_columns(double t, std::vector<double>& moved, std::vector<double>& f_columns,
+                          std::vector<double>& g_columns, const Linearization& at);
   bool difference_in_time(double t, double h, std::span<const double> x, Linearization& result);
   template <class Evaluate>
   bool difference(double value, double step, const Linearization& at, Evaluate&& evaluate);
@@ -50,6 +57,7 @@ class PointDerivatives {
   std::vector<double> x_moved_, u_moved_, y_moved_;
   std::vector<double> f_high_, f_low_, g_high_, g_low_;  ///< f_high_, g_high_ end as the quotients
   std::vector<double> jacobian_scratch_;
+  ColumnGroups groups_;  ///< of many states
 };
 
 }  // namespace concord

@@ -85,7 +85,7 @@ TEST_F(ModelFile, is_read_as_the_contract_says) {
   EXPECT_EQ(model.start, 0.5);
   EXPECT_EQ(model.stop, 2.0);
   EXPECT_EQ(model.stop_location, model.source + ":2");
-  ASSERT_EQ(model.subsystems.size(), 2u);
+  ASSERT_EQ(model.subsystems.size(), 3u);
   const SubsystemDescription& left = model.subsystems[0].description;
   EXPECT_EQ(model.subsystems[0].location, model.source + ":4");
   EXPECT_EQ(left.name, "left");
@@ -104,9 +104,28 @@ TEST_F(ModelFile, is_read_as_the_contract_says) {
   EXPECT_TRUE(model.subsystems[0].create);
 }
 
+TEST_F(ModelFile, connects_a_constraint_as_a_subsystem_of_its_own) {
+  const Model model = read(two_masses);
+  const SubsystemDescription& lambda = model.subsystems[2].description;
+  EXPECT_EQ(lambda.name, "lambda");
+  EXPECT_EQ(lambda.kind, "constraint");
+  // right.f answers to right.x, which lambda feeds.
+  EXPECT_EQ(lambda.constraint, ConstraintKind::direct);
+  ASSERT_EQ(lambda.inputs.size(), 3u);
+  EXPECT_EQ(lambda.inputs[0].start, 3.0);
+  EXPECT_EQ(lambda.inputs[1].name, "left.x");
+  EXPECT_EQ(lambda.inputs[2].name, "right.f");
+  ASSERT_EQ(model.connections.size(), 7u);
+  EXPECT_EQ(model.connections[2].to, "lambda.left.x");
+  EXPECT_EQ(model.connections[4].from, "lambda.corrected");
+  EXPECT_EQ(model.connections[4].to, "lambda.guess");
+  EXPECT_EQ(model.connections[5].from, "lambda.value");
+  EXPECT_EQ(model.connections[5].factor, -1.0);
+}
+
 TEST_F(ModelFile, gives_connections_and_constraints_with_their_lines) {
   const Model model = read(two_masses);
-  ASSERT_EQ(model.connections.size(), 2u);
+  ASSERT_EQ(model.connections.size(), 7u);
   EXPECT_EQ(model.connections[0].from, "right.f");
   EXPECT_EQ(model.connections[0].to, "left.f");
   EXPECT_EQ(model.connections[0].location, model.source + ":20");
@@ -356,6 +375,19 @@ TEST_F(ModelFile, with_a_wrong_connection_or_constraint_names_line_and_remedy) {
     const std::string message = error(head + text);
     EXPECT_NE(message.find(expected), std::string::npos) << message << "\nfor\n" << text;
   }
+}
+
+TEST_F(ModelFile, reads_schedule_effort_and_events) {
+  const Model model = read_model_file(write(
+      "experiment: {stop: 1}\nsubsystems:\n  a:\n    effort: 2.5\n    equations: {outputs: {y: "
+      "t}}\n  b: {equations: {outputs: {y: t}}}\nschedule: {groups: [[b], [a]]}\nevents: [2, "
+      "0.5, 2]\n"));
+  EXPECT_EQ(model.subsystems[0].effort, 2.5);
+  EXPECT_EQ(model.subsystems[1].effort, 0.0);
+  ASSERT_EQ(model.groups.size(), 2u);
+  EXPECT_EQ(model.groups[0][0].name, "b");
+  EXPECT_EQ(model.groups[1][0].name, "a");
+  EXPECT_EQ(model.events, (std::vector<double>{0.5, 2.0}));
 }
 
 TEST_F(ModelFile, with_a_thousand_subsystems_loads_fast) {

@@ -179,5 +179,58 @@ TEST(Description, StartsOnceAndWantsPositiveTolerances) {
   EXPECT_THROW(subsystem_of({1.0}, 1, lag, settings), InputError);
 }
 
+/// A chain of many states whose conductivity depends on them; `jump` couples the ends once a state
+/// is positive.
+std::unique_ptr<LambdaModel> chain(std::size_t n, std::shared_ptr<int> calls) {
+  std::vector<double> start;
+  for (std::size_t i = 0; i < n; ++i) start.push_back(-0.5 - 0.01 * static_cast<double>(i));
+  return std::make_unique<LambdaModel>(
+      start, 1, 2,
+      [=](double, Span x, Span u, Out dxdt) {
+        ++*calls;
+        for (std::size_t i = 0; i < n; ++i) {
+          const double left = i == 0 ? u[0] : x[i - 1], right = i + 1 == n ? 0.0 : x[i + 1];
+          dxdt[i] = 100 * (1 + x[i] * x[i]) * (left - 2 * x[i] + right);
+        }
+        if (x[0] > 0) dxdt[0] += 3 * x[n - 1];
+      },
+      [](double, Span x, Span u, Out y) {
+        y[0] = x[3] * x[4];
+        y[1] = x[5] + u[0];
+      });
+}
+
+TEST(Point, ManyStatesInGroups) {
+  constexpr std::size_t n = 60;
+  const auto calls = std::make_shared<int>(0);
+  const auto s = subsystem_of(chain(n, calls), settings_of(IntegratorKind::erk));
+  s->start({0.0, 1e-3}, 1.0);
+  const Sample u{2.0, 0.0};
+  Linearization first, second;
+  ASSERT_EQ(s->linearize({&u, 1}, first), Outcome::ok);
+  EXPECT_GT(*calls, static_cast<int>(2 * n));
+  *calls = 0;
+  ASSERT_EQ(s->linearize({&u, 1}, second), Outcome::ok);
+  EXPECT_LT(*calls, 20);
+  EXPECT_EQ(first.f_x, second.f_x);
+  EXPECT_EQ(first.g_x, second.g_x);
+
+  // Until x_0 is positive: an entry that no call has seen before.
+  const double h_step = 1e-3;
+  const Polynomial constant{{2.0, 0.0, 0.0, 0.0}};
+  std::vector<Sample> y(2);
+  int step = 0;
+  while (s->states()[0] <= 0.0 && step < 100) {
+    ASSERT_EQ(s->advance({step * h_step, (step + 1) * h_step}, {&constant, 1},
+                         InputContinuity::broken, Wanted::values, y),
+              Outcome::ok);
+    ++step;
+  }
+  ASSERT_GT(s->states()[0], 0.0);
+  ASSERT_EQ(s->linearize({&u, 1}, second), Outcome::ok);
+  EXPECT_NEAR(second.f_x[n - 1], 3.0, 1e-6);
+  EXPECT_NEAR(second.g_x[3], s->states()[4], 1e-8);
+}
+
 }  // namespace
 }  // namespace concord::testing

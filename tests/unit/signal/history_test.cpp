@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace concord {
@@ -128,6 +129,47 @@ TEST_P(ExtrapolationOrder, StartWithoutSlopesIsConstant) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ExtrapolationOrder, testing::Values(0, 1, 2, 3));
+
+/// Through the newest points and the new one: exact for polynomials of that degree.
+TEST(SignalHistory, InterpolatesToTheNewValues) {
+  for (const int order : {0, 1, 2, 3}) {
+    const int degree = std::max(1, order);
+    SignalHistory history(3, order);
+    for (const double t : {0.0, 0.3, 0.4, 0.9}) {
+      history.push(t, samples(t, degree));
+    }
+    constexpr double h = 0.25;
+    const auto ends = samples(0.9 + h, degree);
+    std::vector<Polynomial> result(3);
+    history.interpolate(h, extrapolated, ends, result);
+    for (const double tau : {0.0, 0.1, h}) {
+      EXPECT_NEAR(result[0](tau), polynomial(0.9 + tau, degree), 1e-12) << order;
+      EXPECT_NEAR(result[2](tau), 10.0 * polynomial(0.9 + tau, degree), 1e-11) << order;
+    }
+  }
+}
+
+TEST(SignalHistory, InterpolatesThroughTheOnlyPointAtTheStart) {
+  SignalHistory history(3, 2);
+  history.start(0.0, samples(0.0, 1), true);
+  std::vector<Polynomial> result(3);
+  history.interpolate(0.5, extrapolated, samples(0.5, 1), result);
+  EXPECT_NEAR(result[0](0.2), polynomial(0.2, 1), 1e-13);
+}
+
+TEST(SignalHistory, DropsTheNewestPoint) {
+  for (int known = 2; known < 7; ++known) {
+    SignalHistory with(3, 2), without(3, 2);
+    for (int n = 0; n < known; ++n) {
+      with.push(0.1 * n, samples(0.1 * n, 4));
+      if (n + 1 < known) {
+        without.push(0.1 * n, samples(0.1 * n, 4));
+      }
+    }
+    with.drop_newest();
+    EXPECT_EQ(values_at(with, 0.05), values_at(without, 0.05)) << known;
+  }
+}
 
 }  // namespace
 }  // namespace concord

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 namespace concord {
 namespace {
@@ -135,6 +136,35 @@ TEST(IterationSteps, GivesUpBelowTheSmallest) {
   EXPECT_TRUE(steps.rejected());   // 0.05
   EXPECT_TRUE(steps.rejected());   // 0.025
   EXPECT_FALSE(steps.rejected());  // 0.0125
+}
+
+TEST(Events, FixedStepsCountFromTheLastEvent) {
+  FixedSteps steps(0.0, 1.0, 0.1, {-3.0, 0.25, 0.6, 1.0, 4.0});
+  std::vector<double> ends;
+  while (!steps.finished()) {
+    ends.push_back(steps.propose().end);
+    steps.accepted();
+  }
+  const std::vector<double> expected{
+      0.1,       0.2,           0.25,          0.25 + 0.1, 0.25 + 2 * 0.1, 0.25 + 3 * 0.1, 0.6,
+      0.6 + 0.1, 0.6 + 2 * 0.1, 0.6 + 3 * 0.1, 1.0};
+  EXPECT_EQ(ends, expected);
+}
+
+TEST(Events, IterationStepsEndThereAfterRejectionsToo) {
+  IterationSteps steps(0.0, 1.0, 0.3, 1e-6, {0.5});
+  int hits = 0;
+  for (int n = 0; !steps.finished(); ++n) {
+    ASSERT_LT(n, 100);
+    if (n % 3 == 1) {
+      ASSERT_TRUE(steps.rejected());
+    } else {
+      hits += steps.propose().end == 0.5;
+      steps.accepted();
+    }
+  }
+  EXPECT_EQ(hits, 1);
+  EXPECT_EQ(steps.propose().begin, 1.0);
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+#include <cstdio>
+
+#include "cli/commands.hpp"
+#include "simulation/settings.hpp"
+#include "support/petsc.hpp"
+
+namespace concord {
+namespace {
+
+void print_groups(const Model& model, const Groups& groups, const Partition& partition) {
+  for (const auto& group : groups) {
+    std::printf("  rank %d:", partition.rank_of(group.front()));
+    for (const std::size_t k : group) {
+      std::printf(" %s", model.subsystems[k].description.name.c_str());
+    }
+    std::printf("\n");
+  }
+}
+
+void print_costs(const ScheduleCosts& costs, double weight) {
+  std::printf("  extrapolated signals, of all      J_E = %.4f\n", costs.extrapolated);
+  std::printf("  longest group, of total effort    J_D = %.4f\n", costs.duration);
+  std::printf("  (1 - w) J_E + w J_D, w = %-8g %.4f\n", weight, costs.weighted(weight));
+}
+
+}  // namespace
+
+/// The model file's groups where it gives some, and the best ones.
+int schedule_command(Model model) {
+  read_settings_for_check(model);
+  const Network network(model);
+  const double weight = read_schedule_weight();
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+  if (rank != 0) {
+    return 0;
+  }
+  const ScheduleProblem problem = schedule_problem(model, network);
+  const auto print = [&](const char* title, const Groups& groups) {
+    std::printf("%s %s\n", title, written(groups, model).c_str());
+    print_groups(model, groups, Partition(groups, problem.effort, ranks));
+    print_costs(costs(problem, groups), weight);
+  };
+  const Groups given = given_groups(model);
+  if (!given.empty()) {
+    print("schedule of the model file, which runs:", given);
+  }
+  const bool exact = problem.size() <= largest_exact_schedule;
+  print(exact ? "best schedule:" : "good schedule (too many subsystems for an exact search):",
+        best_groups(problem, weight));
+  return 0;
+}
+
+}  // namespace concord

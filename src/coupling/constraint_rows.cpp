@@ -1,0 +1,55 @@
+#include "coupling/constraint_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+
+ConstraintRows::ConstraintRows(const RankNetwork& subsystems) : subsystems_(subsystems) {
+  const Network& network = subsystems.network();
+  for (std::size_t k = 0; k < network.n_subsystems(); ++k) {
+    any_ = any_ || network.constraint(k);
+    any_indirect_ = any_indirect_ || network.constraint(k) == ConstraintKind::indirect;
+  }
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    const std::size_t g = subsystems.global(k);
+    const auto kind = network.constraint(g);
+    const IndexRange own = subsystems.inputs_of(k);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const auto& link = network.links()[network.inputs_of(g).first + i];
+      if (!link) {
+        continue;
+      }
+      const auto source = network.constraint(network.subsystem_of_output(link->output));
+      const bool guess = kind && i == 0;
+      afresh_.push_back(!kind && source == ConstraintKind::indirect);
+      compared_.push_back(guess ? IndexRange{own.first + 1, own.last}
+                                : IndexRange{own.first + i, own.first + i + 1});
+      if (guess && kind == ConstraintKind::indirect) {
+        unknowns_.push_back(own.first);
+      }
+    }
+  }
+  last_.resize(unknowns_.size());
+}
+
+double ConstraintRows::size(std::size_t j, std::span<const Sample> inputs) const {
+  double largest = 0.0;
+  for (std::size_t i = compared_[j].first; i < compared_[j].last; ++i) {
+    largest = std::max(largest, std::abs(inputs[i].value));
+  }
+  return largest;
+}
+
+double ConstraintRows::unknowns_change(std::span<const Sample> inputs, double floor) {
+  double largest = 0.0;
+  for (std::size_t c = 0; c < unknowns_.size(); ++c) {
+    const double value = inputs[unknowns_[c]].value;
+    const double change = std::abs(value - last_[c]) / (std::abs(value) + floor);
+    largest = std::max(largest, change);
+    last_[c] = value;
+  }
+  return largest;
+}
+
+}  // namespace concord

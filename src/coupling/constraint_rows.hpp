@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "network/rank_network.hpp"
+
+namespace concord {
+
+/// What is special about the rows and unknowns of constraints in an implicit coupling. Positions j
+/// are those in RankNetwork::connected_inputs().
+///
+/// An indirect constraint (index 2 or 3) fixes the mean and the first moment of its unknown over
+/// the macro-step, not its end value: a hold that continues from the step before lets an error
+/// grow, with a cubic in index 3 by 3 + sqrt(8) each step. What the unknown feeds therefore begins
+/// every macro-step afresh, as the polynomial of the end's value and slope alone.
+class ConstraintRows {
+ public:
+  explicit ConstraintRows(const RankNetwork& subsystems);
+
+  /// In the whole network.
+  bool any() const { return any_; }
+  bool any_indirect() const { return any_indirect_; }
+
+  /// Whether input j is fed by the unknown of an indirect constraint.
+  bool begins_afresh(std::size_t j) const { return afresh_[j]; }
+
+  /// What row j must be small against: |u|, or the largest of the outputs in the equation.
+  double size(std::size_t j, std::span<const Sample> inputs) const;
+
+  /// Largest change since the last call of an own unknown of an indirect constraint, relative to
+  /// itself, or to `floor` where it is smaller.
+  double unknowns_change(std::span<const Sample> inputs, double floor);
+
+ private:
+  const RankNetwork& subsystems_;
+  bool any_ = false;
+  bool any_indirect_ = false;
+  std::vector<bool> afresh_;
+  std::vector<IndexRange> compared_;   ///< per j: local inputs whose size counts
+  std::vector<std::size_t> unknowns_;  ///< local inputs
+  std::vector<double> last_;
+};
+
+}  // namespace concord

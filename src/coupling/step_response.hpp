@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+
+#include "coupling/exponential_action.hpp"
+#include "coupling/phi_functions.hpp"
+
+namespace concord {
+
+/// Polynomial of s = tau/h without constant: coefficients of s, s^2, s^3.
+using Shape = std::array<double, 3>;
+
+/// The linear system x' = A x + B u + v at work over one macro-step, from x = 0: by matrices of phi
+/// functions where it is small, which cost n^3 once and n^2 per macro-step, and by Krylov spaces
+/// where it is large.
+class StepResponse {
+ public:
+  explicit StepResponse(Laplace laplace) : laplace_(laplace) {}
+
+  /// A is n x n, B n x m; `leaving` is the shape of inputs that leave with slope one per s and
+  /// return to zero.
+  void prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h, const Shape& leaving);
+
+  /// n x m; column i is x(h) for u_i = shape(s).
+  Eigen::MatrixXd to_inputs(const Shape& shape);
+
+  /// x(h) for v = constant + s ramp and u_i = slopes_i leaving(s).
+  void free(const Eigen::VectorXd& constant, const Eigen::VectorXd& ramp,
+            const Eigen::VectorXd& slopes, Eigen::VectorXd& x);
+
+ private:
+  Laplace laplace_;
+  bool large_ = false;
+  Shape leaving_{};
+  PhiMatrices phi_;
+  Eigen::MatrixXd from_slopes_;
+  ExponentialAction action_;
+  Eigen::MatrixXd b_, forcing_;  ///< where large
+};
+
+}  // namespace concord

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "network/network.hpp"
+
+namespace concord {
+
+/// Who runs with whose new outputs: groups run in parallel, members of a group in sequence, each
+/// with the new outputs of the members before it (Holzinger and Benedikt 2019). Every subsystem is
+/// in exactly one group.
+using Groups = std::vector<std::vector<std::size_t>>;
+
+/// Up to so many subsystems schedules are optimal: 3^16 pairs of a set and its subset per
+/// compromise.
+constexpr std::size_t largest_exact_schedule = 16;
+
+/// What a schedule is judged by.
+struct ScheduleProblem {
+  std::vector<std::vector<double>> signals;  ///< [k][j]: how many signals k receives from j
+  std::vector<double> effort;                ///< of a macro-step, greater than zero
+  std::size_t size() const { return effort.size(); }
+};
+
+struct ScheduleCosts {
+  double extrapolated = 0.0;  ///< J_E: signals that must be extrapolated / all signals
+  double duration = 0.0;      ///< J_D: largest group effort / total effort
+  double weighted(double w) const { return (1.0 - w) * extrapolated + w * duration; }
+};
+
+/// Connections and `effort` of the model file; where no subsystem gives an effort, states + 1.
+/// Throws InputError where only some do.
+ScheduleProblem schedule_problem(const Model& model, const Network& network);
+
+ScheduleCosts costs(const ScheduleProblem& problem, const Groups& groups);
+
+/// All subsystems one after the other; the fewest extrapolated signals. Exact up to 16 subsystems.
+Groups best_sequence(const ScheduleProblem& problem);
+
+/// Minimises (1-w) J_E + w J_D, w in [0,1] (Holzinger and Benedikt 2019, eq. (10)). Exact up to 16
+/// subsystems, by dynamic programming over subsets; beyond, groups are merged greedily.
+Groups best_groups(const ScheduleProblem& problem, double w);
+
+/// "[a, b] [c]": groups as in the model file.
+std::string written(const Groups& groups, const Model& model);
+
+/// The groups of the model file by position, or nothing where it gives none. Throws InputError for
+/// unknown names, a subsystem in two groups or in none.
+Groups given_groups(const Model& model);
+
+}  // namespace concord

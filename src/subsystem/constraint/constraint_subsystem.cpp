@@ -1,0 +1,151 @@
+#include "subsystem/constraint/constraint_subsystem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "subsystem/equations/expression_list.hpp"
+
+namespace concord {
+namespace {
+
+enum Output : std::size_t { value_of_unknown = 0, residual = 1, corrected = 2 };
+
+class ConstraintSubsystem : public Subsystem {
+ public:
+  ConstraintSubsystem(SubsystemDescription description, const ConstraintDescription& constraint)
+      : Subsystem(std::move(description)),
+        y_(constraint.outputs.size()),
+        gamma_(std::vector<PlacedExpression>{{constraint.equation, constraint.place}},
+               names(constraint)),
+        start_(constraint.start),
+        lambda_{constraint.start, 0.0} {}
+
+  void start(const MacroStep& /*first*/, double /*stop*/) override { lambda_ = {start_, 0.0}; }
+
+  Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                  InputContinuity /*continuity*/, Wanted wanted,
+                  std::span<Sample> outputs) override {
+    ++counters_.advances;
+    ends_.clear();
+    for (const Polynomial& input : inputs) {
+      ends_.push_back(input.at(step.size()));
+    }
+    const Sample gamma = evaluate(ends_, wanted);
+    lambda_ = ends_[constraint_guess];
+    outputs[value_of_unknown] = lambda_;
+    outputs[residual] = gamma;
+    outputs[corrected] = {lambda_.value - gamma.value, lambda_.derivative - gamma.derivative};
+    return outcome(gamma);
+  }
+
+  /// An indirect constraint says nothing about lambda at one point in time: it stays.
+  Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
+                        std::span<Sample> outputs) override {
+    const Sample gamma = evaluate(inputs, wanted);
+    const Sample& guess = inputs[constraint_guess];
+    outputs[value_of_unknown] = guess;
+    outputs[residual] = gamma;
+    outputs[corrected] =
+        description_.constraint == ConstraintKind::direct
+            ? Sample{guess.value - gamma.value, guess.derivative - gamma.derivative}
+            : lambda_;
+    return outcome(gamma);
+  }
+
+  std::span<const double> states() const override { return {}; }
+  Outcome state_derivatives(std::span<const Sample>, std::span<double>) override {
+    return Outcome::ok;
+  }
+  Outcome linearize(std::span<const Sample>, Linearization&) override { return Outcome::failed; }
+  void save() override { saved_ = lambda_; }
+  void restore() override { lambda_ = saved_; }
+
+ private:
+  ExpressionNames names(const ConstraintDescription& constraint) {
+    ExpressionNames result;
+    for (std::size_t i = 0; i < y_.size(); ++i) {
+      result.variables.emplace(constraint.outputs[i], &y_[i]);
+    }
+    return result;
+  }
+
+  double gamma_at(std::span<const Sample> y, double shift) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      y_[i] = y[i].value + shift * y[i].derivative;
+    }
+    double result = 0.0;
+    gamma_.evaluate({&result, 1});
+    return result;
+  }
+
+  /// gamma and d/dt gamma = sum_i (d gamma/d y_i) y_i', by a difference of order four along y',
+  /// which is exact for polynomials up to degree four.
+  Sample evaluate(std::span<const Sample> inputs, Wanted wanted) {
+    const auto y = inputs.subspan(1);
+    if (wanted == Wanted::values) {
+      return {gamma_at(y, 0.0), 0.0};
+    }
+    double size = 1.0;
+    double speed = 1.0;
+    for (const Sample& sample : y) {
+      size = std::max(size, std::abs(sample.value));
+      speed = std::max(speed, std::abs(sample.derivative));
+    }
+    constexpr double relative_shift = 1e-3;
+    const double s = relative_shift * size / speed;
+    const double near = gamma_at(y, s) - gamma_at(y, -s);
+    const double far = gamma_at(y, 2.0 * s) - gamma_at(y, -2.0 * s);
+    return {gamma_at(y, 0.0), (8.0 * near - far) / (12.0 * s)};
+  }
+
+  Outcome outcome(const Sample& gamma) {
+    if (std::isfinite(gamma.value) && std::isfinite(gamma.derivative)) {
+      return Outcome::ok;
+    }
+    failure_ =
+        "the constraint's equation gives " + std::to_string(gamma.value) + ", not a finite number";
+    return Outcome::failed;
+  }
+
+  std::vector<double> y_;  ///< the equation reads it
+  ExpressionList gamma_;
+  double start_;
+  Sample lambda_, saved_;
+  std::vector<Sample> ends_;
+};
+
+}  // namespace
+
+SubsystemDescription describe_constraint(const ConstraintDescription& constraint) {
+  SubsystemDescription description;
+  description.name = constraint.unknown;
+  description.kind = "constraint";
+  description.constraint = constraint.kind;
+  description.inputs.push_back({constraint_guess_name, "", constraint.start});
+  for (const auto& output : constraint.outputs) {
+    description.inputs.push_back({output, "", std::nullopt});
+  }
+  description.outputs = {
+      {constraint_value_name, ""}, {"residual", ""}, {constraint_corrected_name, ""}};
+  description.feedthrough.push_back({value_of_unknown, constraint_guess});
+  const bool direct = constraint.kind == ConstraintKind::direct;
+  if (direct) {
+    description.feedthrough.push_back({corrected, constraint_guess});
+  }
+  for (std::size_t i = 1; i < description.inputs.size(); ++i) {
+    description.feedthrough.push_back({residual, i});
+    if (direct) {
+      description.feedthrough.push_back({corrected, i});
+    }
+  }
+  auto& has = description.capabilities;
+  has.polynomial_inputs = has.output_derivatives = has.point_outputs = has.rollback = true;
+  return description;
+}
+
+std::unique_ptr<Subsystem> make_constraint(SubsystemDescription description,
+                                           const ConstraintDescription& constraint) {
+  return std::make_unique<ConstraintSubsystem>(std::move(description), constraint);
+}
+
+}  // namespace concord

@@ -1,0 +1,145 @@
+"""Constraints under the implicit solve: closed forms, orders, tolerances, ranks."""
+import tempfile
+import unittest
+
+import numpy as np
+from concord_runs import TIGHT, simulate, write_model
+from constrained_models import FEEDBACK, PAIR, RODS, VELOCITY, rods
+
+
+def observed(steps, errors):
+    return np.log(np.array(errors[:-1]) / errors[1:]) / np.log(np.array(steps[:-1]) / steps[1:])
+
+
+class Ordered(unittest.TestCase):
+    def assert_order(self, what, steps, errors, order, tolerance=0.35):
+        orders = observed(steps, errors)
+        print(f"{what:28} " + "  ".join(f"{h:g}: {e:.2e}" for h, e in zip(steps, errors))
+              + "  order " + " ".join(f"{p:.2f}" for p in orders))
+        self.assertLess(abs(orders[-1] - order), tolerance, what)
+
+
+def written(text):
+    folder = tempfile.TemporaryDirectory()
+    return folder, write_model(folder.name, "model", text)
+
+
+class Pair(Ordered):
+    def test_closed_form(self):
+        """y1 = t^4 whatever u is; the constraint gives u = t^4 at every communication point."""
+        for hold in ("zoh", "foh", "soh", "hermite"):
+            results = simulate(PAIR, "-cosim_hold", hold, "-cosim_step", 0.05, *TIGHT)
+            t, y = results.time, results.outputs
+            self.assertLess(np.max(np.abs(y["left.z"] - y["right.z"])), 1e-11)
+            self.assertLess(np.max(np.abs(y["u.value"] - t**4)), 1e-11)
+            self.assertLess(np.max(np.abs(y["right.z"] - 2.5 * t**4)), 1e-11)
+            self.assertTrue(np.all(results.steps["residual"] < 1))
+
+    def test_unknown_is_recorded_where_it_goes(self):
+        results = simulate(PAIR, "-cosim_step", 0.1)
+        for name in ("left.u", "right.u", "u.guess"):
+            np.testing.assert_allclose(results.inputs[name], results.outputs["u.value"],
+                                       rtol=0, atol=1e-6)
+
+    def test_slopes_of_the_unknown(self):
+        results = simulate(PAIR, "-cosim_step", 0.05, *TIGHT)
+        slope = results.inputs.derivatives[:, results.inputs.names.index("left.u")]
+        np.testing.assert_allclose(slope, 4 * results.time**3, rtol=0, atol=1e-7)
+
+
+class Feedback(Ordered):
+    def setUp(self):
+        self.folder, self.model = written(FEEDBACK)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_orders(self):
+        steps = (0.1, 0.05, 0.025)
+        for hold, order in (("zoh", 1), ("foh", 2), ("hermite", 4)):
+            errors = []
+            for step in steps:
+                results = simulate(self.model, "-cosim_hold", hold, "-cosim_step", step, *TIGHT)
+                y = results.outputs
+                errors.append(np.max(np.abs(y["left.y"] - results.time**4)))
+                self.assertLess(np.max(np.abs(y["left.z"] - y["right.z"])), 1e-11)
+            self.assert_order(f"pair with feedback, {hold}", steps, errors, order)
+
+    def test_ranks_agree(self):
+        one = simulate(self.model, "-cosim_step", 0.05, *TIGHT)
+        for ranks in (2, 3):
+            other = simulate(self.model, "-cosim_step", 0.05, *TIGHT, ranks=ranks)
+            np.testing.assert_allclose(other.outputs.values, one.outputs.values, rtol=0,
+                                       atol=1e-10)
+
+    def test_newton_methods_agree(self):
+        one = simulate(self.model, "-cosim_step", 0.05, *TIGHT)
+        for options in ("-snes_type newtontr", "-snes_mf", "-cosim_predictor hold"):
+            other = simulate(self.model, "-cosim_step", 0.05, *TIGHT, *options.split())
+            np.testing.assert_allclose(other.outputs.values, one.outputs.values, rtol=0,
+                                       atol=1e-9, err_msg=options)
+
+
+class Velocity(Ordered):
+    """Index 2."""
+
+    def test_orders(self):
+        folder, model = written(VELOCITY)
+        steps = (0.2, 0.1, 0.05)
+        with folder:
+            for hold, order in (("zoh", 1), ("foh", 1), ("hermite", 2)):
+                errors = []
+                for step in steps:
+                    results = simulate(model, "-cosim_hold", hold, "-cosim_step", step, *TIGHT)
+                    y, t = results.outputs, results.time
+                    self.assertLess(np.max(np.abs(y["left.x"] - y["right.x"])), 1e-11)
+                    self.assertLess(np.max(np.abs(y["left.x"] - np.sin(t) / 2)), 1e-10)
+                    errors.append(np.max(np.abs(y["lambda.value"][1:] - np.cos(t[1:]) / 2)))
+                if hold == "hermite":
+                    # The end's value and slope follow from gamma' = 0 directly.
+                    self.assertLess(max(errors), steps[0]**2)
+                else:
+                    self.assert_order(f"index 2, {hold}", steps, errors, order)
+
+
+class Rods(Ordered):
+    """Index 3: a position constraint between mechanical subsystems."""
+
+    def errors(self, hold, step, *options):
+        results = simulate(RODS, "-cosim_hold", hold, "-cosim_step", step, *options)
+        time, states, forces = rods(results.time[-1])
+        at = np.searchsorted(time, results.time - 1e-9)
+        x = results.states.columns("short.phi", "short.omega", "long.phi", "long.omega")
+        y = results.outputs
+        gap = np.max(np.abs(y["short.tip"] - y["long.tip"]))
+        # The first macro-step has nothing but inconsistent start values behind it.
+        force = np.abs(y["force.value"] - forces[at])[2:]
+        return np.max(np.abs(x - states[at])), np.max(force), gap
+
+    def test_orders(self):
+        steps = (0.04, 0.02, 0.01)
+        for hold, of_states, of_force in (("zoh", 2, 1), ("hermite", 3, 2)):
+            runs = np.array([self.errors(hold, h, *TIGHT) for h in steps])
+            self.assertLess(np.max(runs[:, 2]), 1e-10)
+            self.assert_order(f"rods, states, {hold}", steps, runs[:, 0], of_states, 1.2)
+            self.assert_order(f"rods, force, {hold}", steps, runs[:, 1], of_force, 0.5)
+
+    def test_default_tolerance_keeps_the_tips_together(self):
+        states, force, gap = self.errors("hermite", 0.002)
+        print(f"rods, defaults: states {states:.1e}, force {force:.1e}, gap {gap:.1e}")
+        self.assertLess(gap, 1e-6)
+        self.assertLess(states, 1e-4)
+        self.assertLess(force, 0.05)
+
+    def test_energy_stays(self):
+        results = simulate(RODS, "-cosim_step", 0.01, "-cosim_stop", 20)
+        energy = results.outputs["short.energy"] + results.outputs["long.energy"]
+        self.assertLess(np.max(np.abs(energy - energy[0])), 1e-4)
+
+    def test_ranks_agree(self):
+        one, two = (simulate(RODS, "-cosim_step", 0.01, *TIGHT, ranks=n) for n in (1, 2))
+        np.testing.assert_allclose(two.states.values, one.states.values, rtol=0, atol=1e-10)
+
+
+if __name__ == "__main__":
+    unittest.main()

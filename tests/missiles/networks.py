@@ -1,0 +1,111 @@
+"""Networks on which the estimators have something to do, against `monolithic`."""
+import tempfile
+import unittest
+
+import numpy as np
+from concord_runs import TIGHT, TWO_MASS, simulate, write_model
+from models import ring
+from network_models import five, rod
+from references import observed_orders
+
+
+def distance(results, reference):
+    """Of the states, relative to each one's largest value."""
+    return np.max(np.abs(results.states.values - reference.states.values)
+                  / np.max(np.abs(reference.states.values), axis=0))
+
+
+class InFolder:
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+
+
+class FiveSubsystems(InFolder, unittest.TestCase):
+    """Feedthrough linear or nonlinear in u, explicit time dependence, a singular A, stiffness."""
+    steps = (0.1, 0.05, 0.025)
+
+    def check(self, valve, options, order, allowed=0.2):
+        model = write_model(self.folder, valve, five(valve))
+        errors = []
+        for step in self.steps:
+            results, reference = (simulate(model, *what.split(), *TIGHT, "-cosim_step", step)
+                                  for what in (options, "-cosim_type monolithic"))
+            errors.append(distance(results, reference))
+        orders = observed_orders(self.steps, errors)
+        print(f"{valve:9} {options:50} {np.array(errors)} orders {np.round(orders, 3)}")
+        for observed in orders:
+            self.assertLess(abs(observed - order), allowed)
+
+    def test_output_linear_in_u(self):
+        self.check("linear", "-cosim_type missiles -missiles_defect none", 3)
+        self.check("linear", "-cosim_type missiles", 4)
+
+    def test_output_nonlinear_in_u(self):
+        self.check("nonlinear", "-cosim_type missiles -missiles_defect none", 2)
+        self.check("nonlinear", "-cosim_type missiles", 3)
+        self.check("nonlinear", "-cosim_type missiles -missiles_defect linear", 3)
+
+    def test_jfm(self):
+        self.check("nonlinear", "-cosim_type jfm", 4)
+
+    def test_without_state_derivatives(self):
+        self.check("nonlinear", "-cosim_type missiles -subsystem_state_derivatives false", 2, 0.35)
+
+
+class Large(InFolder, unittest.TestCase):
+    """A stiff rod of 400 cells on a small controller: no dense exponentials."""
+    cells = 400
+    tolerances = "-subsystem_rtol 1e-9 -subsystem_atol 1e-11".split()
+
+    def check(self, conductivity, bound):
+        model = write_model(self.folder, "rod", rod(self.cells, conductivity))
+        reference = simulate(model, "-cosim_type", "monolithic", *self.tolerances, "-cosim_step",
+                             0.05)
+        results = simulate(model, "-cosim_type", "missiles", *self.tolerances, "-cosim_step", 0.05)
+        far = distance(results, reference)
+        integration = np.sum(results.subsystems["wall_time"])
+        rest = np.sum(results.steps["wall_time"]) - integration
+        print(f"{conductivity}: {far:.1e}, integration {integration:.2f} s, rest {rest:.2f} s")
+        self.assertLess(far, bound)
+        # Dense exponentials take ten times as long as the integration, each.
+        self.assertLess(rest, integration)
+
+    def test_linear(self):
+        self.check("1", 2e-4)
+
+    def test_mildly_nonlinear(self):
+        self.check("1 + 0.1*T*T", 2e-4)
+
+
+class Ranks(InFolder, unittest.TestCase):
+    """The number of ranks changes nothing but the time."""
+
+    def check(self, model, *options):
+        for preset in ("missiles", "jfm"):
+            one = simulate(model, "-cosim_type", preset, *TIGHT, *options)
+            for ranks in (2, 3, 5):
+                with self.subTest(preset=preset, ranks=ranks, model=model.stem):
+                    other = simulate(model, "-cosim_type", preset, *TIGHT, *options, ranks=ranks)
+                    self.assertGreater(len(set(other.subsystems["rank"])), 1)
+                    np.testing.assert_array_equal(one.time, other.time)
+                    self.assertLess(distance(other, one), 1e-10)
+
+    def test_two_mass(self):
+        self.check(TWO_MASS, "-cosim_step", 1e-3, "-cosim_stop", 0.1)
+
+    def test_five(self):
+        self.check(write_model(self.folder, "five", five()), "-cosim_step", 0.05, "-cosim_stop", 2)
+
+    def test_ring(self):
+        self.check(write_model(self.folder, "ring", ring(7)), "-cosim_step", 0.02)
+
+    def test_some_without_rollback(self):
+        self.check(write_model(self.folder, "five", five()), "-cosim_step", 0.05, "-cosim_stop", 2,
+                   "-subsystem_valve_rollback", "false", "-subsystem_tank_rollback", "false")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,183 @@
+#include "coupling/estimator.hpp"
+
+#include <gtest/gtest.h>
+
+#include "signal/hold.hpp"
+#include "unit/ode/models.hpp"
+
+namespace concord::testing {
+namespace {
+
+constexpr double h = 0.1;
+
+/// Linear, with direct feedthrough and both time terms; input 2 is connected nowhere.
+void linear_f(double t, Span x, Span u, Out dxdt) {
+  dxdt[0] = x[1] + 0.5 * u[0] + 0.3 * t;
+  dxdt[1] = -30 * x[0] - 0.4 * x[1] + u[1] - 2 + u[2];
+  dxdt[2] = -50 * x[2] + 20 * u[0];
+}
+void linear_g(double t, Span x, Span u, Out y) {
+  y[0] = x[0] + 2 * x[2] + 0.7 * t;
+  y[1] = x[1] - 0.3 * u[0] + 0.8 * u[1] + 1;
+}
+
+std::unique_ptr<Subsystem> linear(double rtol = 1e-12) {
+  return subsystem_of({0.3, -0.2, 0.1}, 3, linear_f, settings_of(IntegratorKind::erk, rtol),
+                      linear_g, 2);
+}
+
+std::vector<Polynomial> holds(std::span<const Sample> begin, std::span<const Sample> end,
+                              bool slopes_known) {
+  std::vector<Polynomial> result(begin.size());
+  for (std::size_t i = 0; i < begin.size(); ++i) {
+    result[i] = i == 2 ? Polynomial{{begin[2].value, 0, 0, 0}}
+                       : from_guess(Hold::hermite, begin[i], end[i], h, slopes_known);
+  }
+  return result;
+}
+
+/// A subsystem at its communication points, with its estimator.
+class Pair {
+ public:
+  explicit Pair(std::unique_ptr<Subsystem> subsystem, EstimatorSettings settings = {})
+      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, settings) {
+    subsystem_->start({0.0, h}, 10.0);
+    outputs_.resize(subsystem_->description().outputs.size());
+    EXPECT_EQ(subsystem_->point_outputs(begin_, Wanted::values_and_derivatives, outputs_),
+              Outcome::ok);
+  }
+
+  /// One macro-step; the largest difference between the prediction and what comes.
+  double step(std::vector<Sample> end, bool slopes_known, bool* new_gains = nullptr) {
+    const MacroStep step{n_ * h, (n_ + 1) * h};
+    Outcome outcome = Outcome::failed;
+    const bool changed = estimator_.prepare(step, begin_, outputs_, slopes_known, outcome);
+    EXPECT_EQ(outcome, Outcome::ok);
+    if (new_gains != nullptr) *new_gains = changed;
+    std::vector<Sample> predicted(outputs_.size());
+    estimator_.predict(end, predicted);
+    EXPECT_EQ(subsystem_->advance(step, holds(begin_, end, slopes_known), InputContinuity::broken,
+                                  Wanted::values_and_derivatives, outputs_),
+              Outcome::ok);
+    estimator_.observe(end, outputs_);
+    begin_ = end;
+    ++n_;
+    double far = 0.0;
+    for (std::size_t o = 0; o < outputs_.size(); ++o) {
+      far = std::max({far, std::abs(predicted[o].value - outputs_[o].value),
+                      h * std::abs(predicted[o].derivative - outputs_[o].derivative)});
+    }
+    return far;
+  }
+
+  Estimator& estimator() { return estimator_; }
+
+ private:
+  std::unique_ptr<Subsystem> subsystem_;
+  Estimator estimator_;
+  std::vector<Sample> begin_{{0.2, 1.0}, {-0.4, 3.0}, {0.5, 0.0}};
+  std::vector<Sample> outputs_;
+  int n_ = 0;
+};
+
+const std::vector<Sample> ends[] = {{{0.7, -2.0}, {0.1, 5.0}, {0.5, 0.0}},
+                                    {{-0.3, 4.0}, {0.9, -8.0}, {0.5, 0.0}},
+                                    {{0.2, 0.5}, {0.4, 2.0}, {0.5, 0.0}}};
+
+TEST(Estimator, ExactOnLinearSubsystemsWithCubicInputs) {
+  Pair pair(linear(), {Defect::none});
+  bool changed = false;
+  EXPECT_LT(pair.step(ends[0], true, &changed), 1e-8);
+  EXPECT_TRUE(changed);
+  EXPECT_LT(pair.step(ends[1], true, &changed), 1e-8);
+  EXPECT_FALSE(changed) << "nothing but time has changed";
+  EXPECT_LT(pair.step(ends[2], true, &changed), 1e-8);
+  EXPECT_FALSE(changed);
+}
+
+TEST(Estimator, FirstStepWithoutSlopes) {
+  Pair pair(linear(), {Defect::none});
+  bool changed = false;
+  EXPECT_LT(pair.step(ends[0], false), 1e-8);
+  EXPECT_LT(pair.step(ends[1], true, &changed), 1e-8);
+  EXPECT_TRUE(changed) << "the hold is another one";
+}
+
+TEST(Estimator, GainsAreTheDerivativeOfThePrediction) {
+  Pair pair(linear(), {Defect::none});
+  pair.step(ends[0], true);
+  for (std::size_t input = 0; input < 2; ++input) {
+    for (int part = 0; part < 2; ++part) {
+      auto moved = ends[1];
+      (part == 0 ? moved[input].value : moved[input].derivative) += 1.0;
+      Sample base[2], other[2];
+      pair.estimator().predict(ends[1], base);
+      pair.estimator().predict(moved, other);
+      for (std::size_t o = 0; o < 2; ++o) {
+        EXPECT_NEAR(other[o].value - base[o].value, pair.estimator().gain(o, 0, input, part),
+                    1e-12);
+        EXPECT_NEAR(other[o].derivative - base[o].derivative,
+                    pair.estimator().gain(o, 1, input, part), 1e-11);
+      }
+    }
+  }
+}
+
+TEST(Estimator, StehfestIsNearButWorse) {
+  Pair pair(linear(), {Defect::none, Laplace::stehfest});
+  const double far = pair.step(ends[0], true);
+  EXPECT_LT(far, 1e-2);
+  EXPECT_GT(far, 1e-8);
+}
+
+/// Without f the first prediction misses the remainder; the defect makes up for it later.
+TEST(Estimator, WithoutStateDerivatives) {
+  SubsystemSettings settings = settings_of(IntegratorKind::erk, 1e-12);
+  settings.state_derivatives = false;
+  Pair pair(subsystem_of({0.3, -0.2, 0.1}, 3, linear_f, settings, linear_g, 2));
+  const double first = pair.step(ends[0], true);
+  EXPECT_GT(first, 1e-3);
+  EXPECT_LT(pair.step(ends[1], true), 0.2 * first);
+}
+
+void pendulum(double t, Span x, Span u, Out dxdt) {
+  dxdt[0] = x[1];
+  dxdt[1] = -2 * std::sin(x[0]) + u[0] + u[1] * std::cos(t) + 0 * u[2];
+}
+
+TEST(Estimator, DefectOfSmoothSolutions) {
+  const auto last_error = [](Defect defect, bool forget) {
+    Pair pair(subsystem_of({1.0, 0.0}, 3, pendulum, settings_of(IntegratorKind::erk, 1e-12)),
+              {defect});
+    double far = 0.0;
+    for (int n = 1; n <= 4; ++n) {
+      if (forget) pair.estimator().forget();
+      far = pair.step({{0.2 + 0.1 * n, 1.0}, {-0.4 + 0.3 * n, 3.0}, {0.5, 0.0}}, true);
+    }
+    return far;
+  };
+  const double none = last_error(Defect::none, false);
+  EXPECT_LT(last_error(Defect::constant, false), 0.6 * none);
+  EXPECT_LT(last_error(Defect::linear, false), last_error(Defect::constant, false));
+  EXPECT_NEAR(last_error(Defect::constant, true), none, 1e-12);
+}
+
+/// A subsystem large enough for Krylov spaces.
+TEST(Estimator, ManyStates) {
+  const auto heat = [](double t, Span x, Span u, Out dxdt) {
+    const std::size_t n = x.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      const double left = i == 0 ? u[0] : x[i - 1], right = i + 1 == n ? u[1] : x[i + 1];
+      dxdt[i] = 200 * (left - 2 * x[i] + right) + 0.1 * t + 0 * u[2];
+    }
+  };
+  const auto output = [](double, Span x, Span, Out y) { y[0] = x[3]; };
+  Pair pair(subsystem_of(std::vector<double>(80, 0.1), 3, heat,
+                         settings_of(IntegratorKind::cvode_bdf, 1e-11), output),
+            {Defect::none});
+  EXPECT_LT(pair.step(ends[0], true), 1e-7);
+  EXPECT_LT(pair.step(ends[1], true), 1e-7);
+}
+
+}  // namespace
+}  // namespace concord::testing

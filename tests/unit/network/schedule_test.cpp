@@ -1,0 +1,143 @@
+#include "network/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "network/schedule_search.hpp"
+
+namespace concord {
+namespace {
+
+/// Holzinger and Benedikt 2019, table 1 and eq. (4); row k: what subsystem k receives.
+ScheduleProblem hybrid_vehicle() {
+  return {{{0, 0, 2, 0, 0, 0, 0, 2, 0, 0},
+           {2, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+           {0, 2, 0, 0, 1, 0, 1, 2, 2, 1},
+           {0, 0, 2, 0, 0, 0, 0, 0, 1, 0},
+           {0, 0, 0, 0, 0, 0, 1, 1, 0, 0},
+           {0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+           {0, 0, 0, 0, 0, 1, 0, 1, 0, 0},
+           {2, 0, 0, 0, 0, 0, 0, 0, 1, 1},
+           {0, 0, 0, 1, 0, 0, 0, 1, 0, 0},
+           {0, 0, 0, 0, 0, 0, 0, 1, 0, 0}},
+          {17.3, 1.9, 4.9, 2.3, 1.9, 2.0, 1.8, 27.8, 11.4, 28.7}};
+}
+
+Groups numbered_from_one(Groups groups) {
+  for (auto& group : groups) {
+    std::transform(group.begin(), group.end(), group.begin(), [](std::size_t k) { return k - 1; });
+  }
+  return groups;
+}
+
+ScheduleProblem random_problem(std::size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  ScheduleProblem problem{std::vector(n, std::vector<double>(n, 0.0)), std::vector<double>(n)};
+  for (std::size_t k = 0; k < n; ++k) {
+    problem.effort[k] = 1.0 + static_cast<double>(random() % 10);
+    for (std::size_t j = 0; j < n; ++j) {
+      problem.signals[k][j] =
+          j != k && random() % 3 == 0 ? 1.0 + static_cast<double>(random() % 3) : 0.0;
+    }
+  }
+  return problem;
+}
+
+/// The best of all orders, cut into runs in all ways.
+double by_trying_all(const ScheduleProblem& problem, double w) {
+  std::vector<std::size_t> order(problem.size());
+  std::iota(order.begin(), order.end(), 0);
+  double best = 2.0;
+  do {
+    for (unsigned cuts = 0; cuts < 1u << (problem.size() - 1); ++cuts) {
+      Groups groups{{}};
+      for (std::size_t m = 0; m < order.size(); ++m) {
+        groups.back().push_back(order[m]);
+        if (m + 1 < order.size() && (cuts >> m & 1) != 0) {
+          groups.emplace_back();
+        }
+      }
+      best = std::min(best, costs(problem, groups).weighted(w));
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return best;
+}
+
+TEST(Schedule, ExactOptimaOfTheHybridVehicle) {
+  const ScheduleProblem problem = hybrid_vehicle();
+  const double expected[][2] = {
+      {0.0, 0.2414}, {0.25, 0.4110}, {0.5, 0.4538}, {0.75, 0.3704}, {1.0, 0.2870}};
+  for (const auto& [w, optimum] : expected) {
+    EXPECT_NEAR(costs(problem, best_groups(problem, w)).weighted(w), optimum, 5e-5) << w;
+  }
+}
+
+TEST(Schedule, CostsOfThePapersGroupings) {
+  const ScheduleProblem problem = hybrid_vehicle();
+  const auto cost = [&](double w, const Groups& groups) {
+    return costs(problem, numbered_from_one(groups)).weighted(w);
+  };
+  EXPECT_NEAR(cost(0.0, {{6, 10, 9, 8, 7, 5, 3, 4, 1, 2}}), 0.2414, 5e-5);
+  EXPECT_NEAR(cost(0.25, {{6, 10}, {9, 8, 7, 5, 3, 4, 1, 2}}), 0.4319, 5e-5);
+  EXPECT_NEAR(cost(0.5, {{6, 10}, {9, 8, 7, 5, 3, 4}, {1, 2}}), 0.4919, 5e-5);
+  EXPECT_NEAR(cost(0.75, {{6, 10}, {9}, {8}, {7}, {5, 3, 4, 1, 2}}), 0.4199, 5e-5);
+  EXPECT_NEAR(cost(1.0, {{6, 10}, {9}, {8}, {7}, {5, 4, 3, 2, 1}}), 0.3070, 5e-5);
+}
+
+TEST(Schedule, ExactSearchIsAsGoodAsTryingAll) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const ScheduleProblem problem = random_problem(6, seed);
+    for (const double w : {0.0, 0.2, 0.5, 0.9, 1.0}) {
+      EXPECT_NEAR(costs(problem, exact_groups(problem, w)).weighted(w), by_trying_all(problem, w),
+                  1e-12);
+    }
+    EXPECT_NEAR(costs(problem, exact_sequence(problem)).extrapolated, by_trying_all(problem, 0.0),
+                1e-12);
+  }
+}
+
+TEST(Schedule, GreedySearchComesNearTheOptimum) {
+  double worst = 0.0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const ScheduleProblem problem = random_problem(10, seed);
+    for (const double w : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+      const double optimum = costs(problem, exact_groups(problem, w)).weighted(w);
+      const double greedy = costs(problem, greedy_groups(problem, w)).weighted(w);
+      EXPECT_GE(greedy, optimum - 1e-12);
+      worst = std::max(worst, greedy / optimum);
+    }
+  }
+  EXPECT_LT(worst, 1.4);
+  RecordProperty("worst_ratio", std::to_string(worst));
+}
+
+TEST(Schedule, ManySubsystemsAreScheduledWhole) {
+  const ScheduleProblem problem = random_problem(60, 7);
+  for (const double w : {0.0, 0.5, 1.0}) {
+    std::vector<std::size_t> all;
+    for (const auto& group : best_groups(problem, w)) {
+      all.insert(all.end(), group.begin(), group.end());
+    }
+    std::sort(all.begin(), all.end());
+    ASSERT_EQ(all.size(), problem.size());
+    EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
+  }
+  EXPECT_EQ(best_sequence(problem).size(), 1u);
+}
+
+TEST(Schedule, EquallyGoodOrdersFollowTheModelFile) {
+  const ScheduleProblem problem{{{0, 1}, {1, 0}}, {1.0, 1.0}};
+  EXPECT_EQ(best_sequence(problem), (Groups{{0, 1}}));
+}
+
+TEST(Schedule, GroupsStayOnOneRankAndRanksGetEqualWork) {
+  const std::vector<double> effort{4, 1, 2, 1};
+  const Partition partition({{1, 2}, {0}, {3}}, effort, 2);
+  EXPECT_EQ(partition.ranks(), (std::vector<int>{0, 1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace concord

@@ -1,0 +1,77 @@
+#include "stepping/error_controlled_steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace concord {
+namespace {
+
+constexpr ErrorControlledSteps::Limits wide{0.0, 10.0, 1.0, 1e-9};
+
+double size_of(const ErrorControlledSteps& steps) {
+  return steps.propose().end - steps.propose().begin;
+}
+
+TEST(ErrorControlledSteps, SettlesWhereTheErrorIsTheSafetyFactorsShare) {
+  for (const int order : {0, 1, 2, 3}) {
+    ErrorControlledSteps steps({0.0, 1e9, 1e6, 1e-9}, 1.0, {});
+    const auto error = [&] { return std::pow(size_of(steps) / 0.01, order + 1); };
+    for (int n = 0; n < 200; ++n) {
+      error() > 1.0 ? static_cast<void>(steps.reject(error(), order))
+                    : steps.accept(error(), order);
+    }
+    EXPECT_GT(size_of(steps), 0.5 * 0.01) << order;
+    EXPECT_LT(size_of(steps), 0.01) << order;
+  }
+}
+
+TEST(ErrorControlledSteps, EndsExactlyAtTheStopAndAtExactTimes) {
+  const std::vector<double> events{-1.0, 0.0, 1.0, 2.5, 10.0, 12.0};
+  for (const double size : {0.07, 0.3, 0.7, 1.0}) {
+    ErrorControlledSteps steps(wide, size, events);
+    int hits = 0;
+    double end = 0.0;
+    while (!steps.finished()) {
+      ASSERT_EQ(steps.propose().begin, end);
+      end = steps.propose().end;
+      ASSERT_GT(size_of(steps), 0.0);
+      hits += end == 1.0 || end == 2.5;
+      steps.accepted();
+    }
+    EXPECT_EQ(hits, 2) << size;
+    EXPECT_EQ(end, 10.0) << size;
+  }
+}
+
+TEST(ErrorControlledSteps, KeptStepWithTooLargeAnErrorMakesTheNextOneSmaller) {
+  ErrorControlledSteps steps(wide, 0.1);
+  steps.accept(16.0, 1);
+  EXPECT_EQ(steps.propose().begin, 0.1);
+  EXPECT_LT(size_of(steps), 0.05);
+}
+
+TEST(ErrorControlledSteps, RejectionShrinksDownToTheSmallestSize) {
+  ErrorControlledSteps steps({0.0, 1.0, 1.0, 1e-3}, 0.1);
+  ASSERT_TRUE(steps.reject(4.0, 1));
+  EXPECT_NEAR(size_of(steps), 0.045, 1e-12);
+  for (int n = 0; n < 10 && steps.reject(std::numeric_limits<double>::quiet_NaN(), 1); ++n) {
+  }
+  EXPECT_NEAR(size_of(steps), 1e-3, 1e-12);
+  EXPECT_FALSE(steps.reject(4.0, 1));
+  EXPECT_FALSE(steps.rejected());
+}
+
+TEST(ErrorControlledSteps, DoesNotGrowRightAfterARejection) {
+  ErrorControlledSteps steps(wide, 0.1);
+  steps.reject(4.0, 1);
+  const double tried = size_of(steps);
+  steps.accept(1e-6, 1);
+  EXPECT_LE(size_of(steps), tried * (1.0 + 1e-12));
+  steps.accept(1e-6, 1);
+  EXPECT_GT(size_of(steps), 1.5 * tried);
+}
+
+}  // namespace
+}  // namespace concord
