@@ -4,9 +4,9 @@ set terminal pngcairo size 1500,1150 font "Sans,13" linewidth 1.5
 set output "work_precision.png"
 
 name(i) = system(sprintf("printf '%%s' '%s' | cut -d'|' -f%d", methods, i))
-array colour[9] = ["#d55e00", "#e69f00", "#999999", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", \
-                   "#882255", "#000000"]
-shade(i) = colour[1 + (i - 1) % 9]
+array colour[12] = ["#d55e00", "#e69f00", "#999999", "#0072b2", "#56b4e9", "#b07aa1", "#9c755f", \
+                    "#009e73", "#cc3377", "#000000", "#f0c040", "#882255"]
+shade(i) = colour[1 + (i - 1) % 12]
 
 set logscale xy
 set format x "10^{%T}"
@@ -40,7 +40,7 @@ do for [problem = 0:1] {
 # The legend, in a strip of its own.
 set size 1, 0.12
 set origin 0, 0
-set key center center horizontal Left reverse maxcols 4 width 2 samplen 3 spacing 1.4 \
+set key center center horizontal Left reverse maxcols 5 width 2 samplen 3 spacing 1.4 \
   font ",14" noenhanced
 unset border
 unset tics

@@ -5,10 +5,10 @@
 
 namespace concord {
 
-ConstraintRows::ConstraintRows(const RankNetwork& subsystems) : subsystems_(subsystems) {
+ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
+    : any_(subsystems.network().has_constraints()) {
   const Network& network = subsystems.network();
   for (std::size_t k = 0; k < network.n_subsystems(); ++k) {
-    any_ = any_ || network.constraint(k);
     any_indirect_ = any_indirect_ || network.constraint(k) == ConstraintKind::indirect;
   }
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {

@@ -34,7 +34,6 @@ class ConstraintRows {
   double unknowns_change(std::span<const Sample> inputs, double floor);
 
  private:
-  const RankNetwork& subsystems_;
   bool any_ = false;
   bool any_indirect_ = false;
   std::vector<bool> afresh_;

@@ -22,7 +22,13 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
       repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
       consistent_(subsystems),
       stages_(subsystems, method.groups),
-      history_(subsystems.n_inputs(), method.hold_order) {}
+      history_(subsystems.n_inputs(), method.hold_order) {
+  const bool constrained = subsystems.network().has_constraints();
+  makes_consistent_ = makes_consistent_ || constrained;
+  if (constrained && method.constraints == Constraints::staggered) {
+    staggered_.emplace(subsystems);
+  }
+}
 
 /// The same answer on every rank. Collective.
 bool ExplicitCoupling::everyone(bool Capabilities::*capability) const {
@@ -95,10 +101,16 @@ Outcome ExplicitCoupling::put_out(Outcome outcome, Trial& trial) {
   if (!makes_consistent_) {
     return outcome;
   }
-  CommunicationPointEvaluation evaluation(subsystems_);
-  const Outcome consistency =
-      consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);
+  const Outcome consistency = solve_at_end(trial);
   return outcome == Outcome::ok ? consistency : outcome;
+}
+
+Outcome ExplicitCoupling::solve_at_end(Trial& trial) {
+  if (staggered_) {
+    return consistent_.solve(*staggered_, Wanted::values, trial.inputs, trial.outputs);
+  }
+  CommunicationPointEvaluation evaluation(subsystems_);
+  return consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);
 }
 
 /// The first macro-step twice: the first time to learn where the inputs end.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coupling/stages.hpp"
+#include "coupling/staggered_evaluation.hpp"
 #include "coupling/start.hpp"
 #include "signal/history.hpp"
 
@@ -11,6 +12,9 @@ namespace concord {
 /// Order k + 1 for hold order k (Moshagen; Arnold 2012). Outputs with direct feedthrough come from
 /// the held inputs, as from a black box, unless method.consistent_outputs asks for them to be
 /// evaluated again.
+///
+/// Unknowns of direct constraints are solved for at the end of every macro-step and extrapolated
+/// over the next: projection, or staggered as Arnold 2012 analyses it.
 ///
 /// In sequence, a subsystem interpolates what earlier members of its group have put out on this
 /// macro-step (Gauss-Seidel), through the last points and the new one; the rest it extrapolates.
@@ -37,6 +41,7 @@ class ExplicitCoupling : public Coupling {
   Outcome advance(const MacroStep& step, Trial& trial);
   Outcome advance_in_stages(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   Outcome put_out(Outcome outcome, Trial& trial);
+  Outcome solve_at_end(Trial& trial);
   Outcome advance_first(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   bool everyone(bool Capabilities::*capability) const;
 
@@ -44,6 +49,7 @@ class ExplicitCoupling : public Coupling {
   Hold hold_;
   int order_;
   bool makes_consistent_;
+  std::optional<StaggeredEvaluation> staggered_;
   bool knows_slopes_, repeats_first_;
   ConsistentInputs consistent_;
   Stages stages_;

@@ -1,6 +1,7 @@
 #include "coupling/exponential_action.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <unsupported/Eigen/MatrixFunctions>
 
 namespace concord {
@@ -37,8 +38,14 @@ void ExponentialAction::prepare(const Eigen::MatrixXd& a, double h) {
   factorise();
 }
 
-/// I - gamma h A.
+/// I - gamma h A, with a smaller gamma where that is singular.
 void ExponentialAction::factorise() {
+  while (!factorise_once() && parts_ < most_parts) {
+    parts_ *= 2;
+  }
+}
+
+bool ExponentialAction::factorise_once() {
   const double factor = gamma_share / parts_ * h_;
   if (sparse_) {
     Eigen::SparseMatrix<double> shifted(n_, n_);
@@ -46,9 +53,12 @@ void ExponentialAction::factorise() {
     shifted -= factor * sparse_a_;
     shifted.makeCompressed();
     sparse_lu_.compute(shifted);
+    factorised_ = sparse_lu_.info() == Eigen::Success;
   } else {
     dense_lu_.compute(Eigen::MatrixXd::Identity(n_, n_) - factor * dense_a_);
+    factorised_ = true;
   }
+  return factorised_;
 }
 
 Eigen::MatrixXd ExponentialAction::solve(const Eigen::MatrixXd& right) const {
@@ -108,7 +118,8 @@ bool ExponentialAction::advance(Eigen::VectorXd& z) {
 
 Eigen::VectorXd ExponentialAction::response(const Eigen::MatrixXd& forcing) {
   constexpr double factorial[powers] = {1.0, 1.0, 2.0, 6.0};
-  for (;;) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  while (factorised_) {
     // W is scaled so that x becomes of order one, like zeta.
     const double scale = h_ * solve(forcing).colwise().norm().maxCoeff();
     if (!(scale > 0.0)) {
@@ -124,12 +135,16 @@ Eigen::VectorXd ExponentialAction::response(const Eigen::MatrixXd& forcing) {
     while (done < parts_ && advance(z)) {
       ++done;
     }
-    if (done == parts_ || parts_ >= most_parts) {
+    if (done == parts_) {
       return scale * z.head(n_);
+    }
+    if (parts_ >= most_parts) {
+      break;
     }
     parts_ *= 2;
     factorise();
   }
+  return Eigen::VectorXd::Constant(n_, unknown);
 }
 
 }  // namespace concord

@@ -20,13 +20,15 @@ class ExponentialAction {
   /// A is n x n; h > 0 in s.
   void prepare(const Eigen::MatrixXd& a, double h);
 
-  /// x(h) for w = sum_p forcing.col(p) (tau/h)^p; forcing is n x 4.
+  /// x(h) for w = sum_p forcing.col(p) (tau/h)^p; forcing is n x 4. Not a number where A isn't
+  /// finite or the solution oscillates thousands of times.
   Eigen::VectorXd response(const Eigen::MatrixXd& forcing);
 
  private:
   static constexpr Eigen::Index powers = 4;
 
   void factorise();
+  bool factorise_once();
   Eigen::MatrixXd solve(const Eigen::MatrixXd& right) const;
   Eigen::VectorXd apply_inverse(const Eigen::VectorXd& z) const;
   bool advance(Eigen::VectorXd& z);
@@ -35,6 +37,7 @@ class ExponentialAction {
   double h_ = 0.0;
   int parts_ = 1;  ///< that [0,h] is divided into
   bool sparse_ = true;
+  bool factorised_ = false;
   Eigen::MatrixXd dense_a_;
   Eigen::SparseMatrix<double> sparse_a_;
   Eigen::SparseLU<Eigen::SparseMatrix<double>> sparse_lu_;

@@ -87,7 +87,20 @@ std::optional<std::string> contradiction(const Method& method) {
 std::optional<std::string> constraint_problem(const Method& method,
                                               const SubsystemDescription& constraint) {
   const std::string who = "constraint '" + constraint.name + "'";
-  if (method.solve != Solve::snes) {
+  if (method.solve == Solve::none && constraint.constraint == ConstraintKind::indirect) {
+    return who +
+           " answers to its unknown through states only, so that explicit methods cannot solve for "
+           "it at the end of a macro-step; use -cosim_solve snes";
+  }
+  if (method.solve == Solve::none && method.schedule != Schedule::parallel) {
+    return who + " needs -cosim_schedule parallel, or -cosim_solve snes";
+  }
+  if (method.estimate != ErrorEstimate::none) {
+    return who +
+           " has no part in the error estimates of -cosim_adapt; use -cosim_adapt none or "
+           "iteration";
+  }
+  if (method.solve != Solve::snes && method.solve != Solve::none) {
     return who + " needs its unknown solved for at the end of the macro-step (-cosim_solve snes)";
   }
   if (method.snes_type == "nrichardson") {
@@ -139,6 +152,9 @@ IterationRoles iteration_roles(const Model& model) {
   IterationRoles roles;
   for (const auto& entry : model.subsystems) {
     const auto& description = entry.description;
+    if (description.constraint) {
+      continue;
+    }
     (description.capabilities.rollback ? roles.iterated : roles.estimated)
         .push_back(description.name);
   }

@@ -14,6 +14,10 @@ enum class Schedule { parallel, sequential, hierarchical };
 enum class Solve { snes, missiles, none, monolithic };
 enum class Predictor { missiles, extrapolate, hold };
 
+/// How explicit methods find the unknowns of constraints at the end of a macro-step: with the
+/// outputs of all subsystems, or with those of the last subsystem alone.
+enum class Constraints { projection, staggered };
+
 /// How a method estimates its own error over a macro-step, for -cosim_adapt.
 enum class ErrorEstimate { none, predictor, richardson, richardson_modified };
 
@@ -33,6 +37,7 @@ struct Method {
   /// Explicit methods: evaluate outputs with direct feedthrough again with the new inputs, instead
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
+  Constraints constraints = Constraints::projection;
   EstimatorSettings estimator;
   ErrorEstimate estimate = ErrorEstimate::none;
   double adapt_rtol = 1e-6;

@@ -175,6 +175,11 @@ void Network::require_fed_inputs(const Model& model) const {
   }
 }
 
+bool Network::has_constraints() const {
+  return std::any_of(constraints_.begin(), constraints_.end(),
+                     [](const auto& constraint) { return constraint.has_value(); });
+}
+
 std::size_t Network::subsystem_of_input(std::size_t input) const {
   return block_of(input_offset_, input);
 }

@@ -50,6 +50,8 @@ class Network {
   /// Whether subsystem k stands for a constraint, and of which kind.
   std::optional<ConstraintKind> constraint(std::size_t k) const { return constraints_[k]; }
 
+  bool has_constraints() const;
+
   /// Per global input; nothing where the input stays at its start value.
   const std::vector<std::optional<Link>>& links() const { return links_; }
 
@@ -81,8 +83,8 @@ class Network {
 
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
   std::vector<std::string> input_names_, output_names_, state_names_;
-  std::vector<std::string> one_per_process_;
   std::vector<std::optional<ConstraintKind>> constraints_;
+  std::vector<std::string> one_per_process_;
   std::vector<std::optional<Link>> links_;
   std::vector<Feedthrough> feedthrough_;
   std::vector<FeedthroughComponent> components_;

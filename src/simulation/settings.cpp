@@ -30,6 +30,8 @@ constexpr std::pair<std::string_view, Predictor> predictors[] = {
     {"hold", Predictor::hold}};
 constexpr std::pair<std::string_view, Defect> defects[] = {
     {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
+constexpr std::pair<std::string_view, Constraints> constraint_treatments[] = {
+    {"projection", Constraints::projection}, {"staggered", Constraints::staggered}};
 constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::expm},
                                                              {"stehfest", Laplace::stehfest}};
 constexpr std::pair<std::string_view, Adapt> adapts[] = {
@@ -92,6 +94,11 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_rtol", "1e-6", "", "relative coupling tolerance", {}},
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
+      {"cosim_constraints", "projection", "",
+       "explicit methods: unknowns of constraints at the end of the macro-step with all outputs, "
+       "or "
+       "with the last subsystem's alone (staggered, to compare)",
+       words(constraint_treatments)},
       {"cosim_consistent_outputs",
        "false",
        "",
@@ -415,6 +422,8 @@ Method read_method() {
   method.rtol = options::positive("cosim_rtol").value_or(method.rtol);
   method.atol = options::positive("cosim_atol").value_or(method.atol);
   method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
+  method.constraints =
+      options::choice("cosim_constraints", constraint_treatments).value_or(method.constraints);
   method.consistent_outputs =
       options::flag("cosim_consistent_outputs").value_or(method.consistent_outputs);
   method.estimator.defect =

@@ -83,6 +83,19 @@ TEST(ExponentialAction, NoForcing) {
   EXPECT_EQ(action.response(MatrixXd::Zero(50, 4)).norm(), 0.0);
 }
 
+TEST(ExponentialAction, NotANumber) {
+  ExponentialAction action;
+  MatrixXd a = chain(50, 10.0);
+  a(3, 4) = std::nan("");
+  action.prepare(a, h);
+  EXPECT_TRUE(std::isnan(action.response(some_forcing(50))[0]));
+}
+
+/// I - gamma h A is singular for the first gamma.
+TEST(ExponentialAction, SingularShift) {
+  EXPECT_LT(far_from_dense(MatrixXd::Identity(50, 50) / (0.1 * h)), 1e-8);
+}
+
 TEST(ExponentialAction, OtherStepAndMatrix) {
   ExponentialAction action;
   const MatrixXd forcing = some_forcing(50);

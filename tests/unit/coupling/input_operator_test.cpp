@@ -85,18 +85,22 @@ TEST_P(Operator, IsTheDenseOne) {
   const Eigen::MatrixXd whole = Eigen::MatrixXd::Identity(inputs, inputs) - p * k;
   const Eigen::MatrixXd expected = whole(rows, rows);
 
-  VecHandle scale;
-  petsc(MatCreateVecs(found.matrix(), scale.out(), nullptr));
-  Eigen::VectorXd s(expected.rows());
+  VecHandle residual_scale, scale;
+  petsc(MatCreateVecs(found.matrix(), scale.out(), residual_scale.out()));
+  Eigen::VectorXd r(expected.rows()), s(expected.rows());
   for (PetscInt i = 0; i < s.size(); ++i) {
+    r[i] = 2.0 + 0.25 * i * i;
     s[i] = 1.0 + 0.5 * i;
+    petsc(VecSetValue(residual_scale, i, r[i], INSERT_VALUES));
     petsc(VecSetValue(scale, i, s[i], INSERT_VALUES));
   }
-  petsc(VecAssemblyBegin(scale));
-  petsc(VecAssemblyEnd(scale));
+  for (Vec values : {Vec(residual_scale), Vec(scale)}) {
+    petsc(VecAssemblyBegin(values));
+    petsc(VecAssemblyEnd(values));
+  }
   for (int twice = 0; twice < 2; ++twice) {
-    found.assemble(gains, scale, scale);
-    const Eigen::MatrixXd scaled = s.cwiseInverse().asDiagonal() * expected * s.asDiagonal();
+    found.assemble(gains, residual_scale, scale);
+    const Eigen::MatrixXd scaled = r.cwiseInverse().asDiagonal() * expected * s.asDiagonal();
     EXPECT_EQ(found.own_rows(), expected.rows());
     EXPECT_LT((dense_of(found.matrix()) - scaled).cwiseAbs().maxCoeff(), 1e-14);
   }
