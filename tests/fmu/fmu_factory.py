@@ -139,14 +139,14 @@ def description(model, version, kinds, names, with_states):
 
 
 def build(folder, model, version, kinds=("cs",), capabilities=("state", "variable"),
-          behaviour="behaves", states=True, defines=(), name=None):
+          behaviour="behaves", states=True, defines=(), name=None, libraries=()):
     """Path of a new FMU in `folder`."""
     folder = Path(folder)
     path = folder / f"{name or model}.fmu"
     library = folder / f"{model}.so"
     subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-fvisibility=default",
                     f"-DBEHAVIOUR={behaviour.upper()}", *(f"-D{d}" for d in defines), "-o", library,
-                    SOURCE / f"{model}.c", SOURCE / f"fmi{version}.c", "-lm"], check=True)
+                    SOURCE / f"{model}.c", SOURCE / f"fmi{version}.c", *libraries, "-lm"], check=True)
     platform = "linux64" if version == 2 else "x86_64-linux"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml",

@@ -1,4 +1,5 @@
 """FMUs that misbehave, and requests that make no sense: the right exit code and message."""
+import subprocess
 import unittest
 
 from concord_runs import execute
@@ -43,6 +44,13 @@ class Behaviour(FmuTest):
         for version in (2, 3):
             self.run_left(2, ["left.fmu", f"fmi{version}DoStep"], version=version,
                           defines=("WITHOUT_DO_STEP",))
+
+    def test_missing_shared_library(self):
+        library = self.folder / "libnot_there.so"
+        subprocess.run(["cc", "-shared", "-o", library, "-x", "c", "/dev/null"], check=True)
+        self.build("left", libraries=("-Wl,--no-as-needed", library))
+        library.unlink()
+        self.fails(2, ["left.fmu", "libnot_there.so", "LD_LIBRARY_PATH"], "-cosim_type", "jacobi")
 
     def test_log_flood_is_quiet(self):
         self.build("left", behaviour="floods", capabilities=())

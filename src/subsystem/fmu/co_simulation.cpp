@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/sampled_clock.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "subsystem/fmu/step_pieces.hpp"
 
@@ -88,6 +88,7 @@ class CoSimulation final : public Subsystem {
   std::vector<int> orders_;
   std::vector<double> order_values_, slopes_, seed_;
   Linearization linear_;
+  SampledClock clock_;
 };
 
 CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const SubsystemSettings& settings)
@@ -140,7 +141,7 @@ bool CoSimulation::handle_event() {
 Outcome CoSimulation::advance(const MacroStep& step, std::span<const Polynomial> inputs,
                               InputContinuity /*continuity*/, Wanted wanted,
                               std::span<Sample> outputs) {
-  const auto clock = std::chrono::steady_clock::now();
+  clock_.begin();
   ++counters_.advances;
   bool good = leave_initialization() && run(inputs, step, wanted) && read_states();
   if (good && wanted == Wanted::values_and_derivatives)
@@ -148,8 +149,7 @@ Outcome CoSimulation::advance(const MacroStep& step, std::span<const Polynomial>
   h_ = step.size();
   for (std::size_t i = 0; good && i < now_.y.size(); ++i)
     outputs[i] = {now_.y[i], wanted == Wanted::values ? 0.0 : slopes_[i]};
-  counters_.wall_time +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - clock).count();
+  clock_.end(counters_.wall_time);
   return good ? Outcome::ok : Outcome::failed;
 }
 
@@ -182,7 +182,7 @@ bool CoSimulation::run_piece(std::span<const Polynomial> inputs, double begin,
   if (setup_->polynomials_by_update)
     instance_->on_intermediate_update([&, begin](double time) {
       for (std::size_t i = 0; i < u_.size(); ++i) u_[i] = inputs[i](time - begin);
-      instance_->set(setup_->inputs, u_);
+      if (!instance_->set(setup_->inputs, u_)) throw SimulationError(instance_->failure());
     });
   for (int attempt = 0; now_.t < piece.end; ++attempt) {
     if (attempt > most_returns) return failed("the FMU returns early without end");

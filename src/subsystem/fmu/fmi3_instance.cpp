@@ -8,6 +8,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/fmu/fmi3.hpp"
 #include "subsystem/fmu/fmi3_functions.hpp"
+#include "support/callback_guard.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -235,7 +236,10 @@ class Fmi3Instance final : public FmuInstance {
                                   double* /*return_time*/) {
     auto& instance = *static_cast<Fmi3Instance*>(self);
     if (return_requested != nullptr) *return_requested = false;
-    if (set_requested && instance.intermediate_update_) instance.intermediate_update_(time);
+    instance.guard_.run(0, [&] {
+      if (set_requested && instance.intermediate_update_) instance.intermediate_update_(time);
+      return 0;
+    });
   }
   bool call(fmi3::Status status, const char* name) {
     if (status >= fmi3::error) [[unlikely]]
@@ -244,6 +248,7 @@ class Fmi3Instance final : public FmuInstance {
   }
 
   Functions f_;
+  CallbackGuard guard_;  ///< of the intermediate update
   fmi3::Instance instance_ = nullptr;
   bool initialized_ = false;
   bool in_error_ = false;
@@ -345,6 +350,7 @@ StepEnd Fmi3Instance::do_step(double time, double size, bool no_rollback, double
   const fmi3::Status status =
       f_.do_step(instance_, time, size, no_rollback, &event_needed, &terminate, &early, &last);
   running_fmu = nullptr;
+  guard_.rethrow();
   if (status > fmi3::warning) [[unlikely]] {
     reached = time;
     call(status, "fmi3DoStep");

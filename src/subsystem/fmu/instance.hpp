@@ -130,7 +130,8 @@ class FmuInstance {
   virtual StepEnd do_step(double time, double size, bool no_rollback, double& reached,
                           bool& event_needed) = 0;
 
-  /// FMI 3: called back within do_step with the time for which inputs are wanted. Must not throw.
+  /// FMI 3: called back within do_step with the time for which inputs are wanted; what it throws,
+  /// do_step throws.
   void on_intermediate_update(std::function<void(double)> callback) {
     intermediate_update_ = std::move(callback);
   }
