@@ -148,8 +148,9 @@ def many_runs_at_once(bench):
 def output_goes_nowhere(bench):
     """Without stdout and stderr, nothing is written into the results instead."""
     bench.write("model.yaml", PAIR)
+    import shlex  # pylint: disable=import-outside-toplevel
     import subprocess  # pylint: disable=import-outside-toplevel
-    command = " ".join(bench.command("run", "model.yaml", "-cosim_monitor"))
+    command = shlex.join(bench.command("run", "model.yaml", "-cosim_monitor"))
     code = subprocess.run(["sh", "-c", f"exec {command} <&- >&- 2>&-"], cwd=bench.folder,
                           check=False, timeout=20).returncode
     assert code == 0, f"exit code {code}"
