@@ -1,5 +1,6 @@
 """Every way to solve the coupling finds the same solution; what cannot solve it says so."""
 import tempfile
+import shlex
 import unittest
 
 import numpy as np
@@ -8,7 +9,7 @@ from concord_runs import (ALGEBRAIC_LOOP, LOTKA_VOLTERRA, OPTIONS, TIGHT, TWO_MA
 from models import ring
 
 # Those that solve the coupling with cubic inputs: by file, and what no file has.
-SOLVERS = {path.stem: f"-options_file {path}" for path in
+SOLVERS = {path.stem: f"-options_file '{path}'" for path in
            [OPTIONS / "ifosmondi.opts", *sorted(OPTIONS.glob("jfm*.opts"))]}
 SOLVERS |= {"newtonls_mf": "-cosim_type jfm -snes_mf",
             "newtonls_mf_operator": "-cosim_type jfm -snes_mf_operator",
@@ -38,7 +39,7 @@ class SameTrajectory:
         reference = simulate(self.model, "-cosim_type", "jfm", *TIGHT, "-cosim_step", self.step)
         for name, options in SOLVERS.items():
             with self.subTest(solver=name):
-                results = simulate(self.model, *options.split(), *TIGHT, "-cosim_step", self.step)
+                results = simulate(self.model, *shlex.split(options), *TIGHT, "-cosim_step", self.step)
                 far = distance(results, reference)
                 print(f"{name:24} {far:.1e}  evaluations per step "
                       f"{np.mean(results.steps['coupling_evaluations']):.2f}")
@@ -67,7 +68,7 @@ class AlgebraicLoop(unittest.TestCase):
         reference = simulate(ALGEBRAIC_LOOP, "-cosim_type", "jfm", *TIGHT)
         for name in NEWTON:
             with self.subTest(solver=name):
-                results = simulate(ALGEBRAIC_LOOP, *SOLVERS[name].split(), *TIGHT)
+                results = simulate(ALGEBRAIC_LOOP, *shlex.split(SOLVERS[name]), *TIGHT)
                 far = distance(results, reference)
                 print(f"{name:24} {far:.1e}")
                 self.assertLess(far, SAME)
@@ -76,7 +77,7 @@ class AlgebraicLoop(unittest.TestCase):
         for name in FIXED_POINT:
             with self.subTest(solver=name), tempfile.TemporaryDirectory() as folder:
                 # Without the estimators' prediction, which solves this linear loop at once.
-                run = execute("run", ALGEBRAIC_LOOP, *SOLVERS[name].split(),
+                run = execute("run", ALGEBRAIC_LOOP, *shlex.split(SOLVERS[name]),
                               "-cosim_predictor", "hold", "-cosim_output", f"{folder}/r.h5")
                 self.assertEqual(run.returncode, 1)
                 self.assertEqual(run.stderr.count("concord: error:"), 1)
@@ -93,7 +94,7 @@ class AlgebraicLoop(unittest.TestCase):
                              "-cosim_step", 0.01)
         for name in ("jfm_anderson", "jfm_ngmres", "jfm_qn", "newtontr"):
             with self.subTest(solver=name):
-                options = [*SOLVERS[name].split(), "-cosim_stop", 2, "-cosim_step", 0.01]
+                options = [*shlex.split(SOLVERS[name]), "-cosim_stop", 2, "-cosim_step", 0.01]
                 with tempfile.TemporaryDirectory() as folder:
                     code = execute("run", ALGEBRAIC_LOOP, *options, *TIGHT, "-cosim_output",
                                    f"{folder}/r.h5").returncode
