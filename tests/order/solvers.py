@@ -1,6 +1,6 @@
 """Every way to solve the coupling finds the same solution; what cannot solve it says so."""
-import tempfile
 import shlex
+import tempfile
 import unittest
 
 import numpy as np
