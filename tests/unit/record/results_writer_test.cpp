@@ -264,21 +264,4 @@ TEST(ResultsWriter, FullDiskIsAnErrorOnEveryRankAndKeepsTheRowsBefore) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Run by kill_test.py, which kills it: flushes every 10 rows and says so.
-TEST(ResultsWriter, DISABLED_EndlessRun) {
-  const char* path = std::getenv("CONCORD_TEST_FILE");
-  ASSERT_NE(path, nullptr);
-  ExampleRun run(MPI_COMM_WORLD, 7);
-  ResultsWriter writer(MPI_COMM_WORLD, path, run.layout);
-  std::printf("rank %d\n", getpid());
-  for (std::size_t row = 0;; ++row) {
-    run.append(writer, row);
-    if (row % 10 == 9) {
-      writer.flush();
-      if (world_rank() == 0) std::printf("flushed %zu\n", row + 1);
-    }
-    std::fflush(stdout);
-  }
-}
-
 }  // namespace concord::test
