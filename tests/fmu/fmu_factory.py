@@ -40,9 +40,7 @@ MODELS = {
 }
 UNITS = {"m": 'm="1"', "m/s": 'm="1" s="-1"', "N": 'kg="1" m="1" s="-2"', "kg": 'kg="1"', "1": "",
          "cm": 'm="1" factor="0.01"'}
-BEHAVIOURS = ["behaves", "forgets", "discards", "fatal", "nan_output", "fixed_step", "crashes",
-              "floods", "returns_early", "refuses", "crashes_later", "drifts", "sleeps", "hangs",
-              "ends", "own_clock"]
+
 
 
 def variables(model):

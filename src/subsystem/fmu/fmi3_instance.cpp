@@ -1,6 +1,7 @@
 #include "subsystem/fmu/fmi3_instance.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "concord/errors.hpp"
@@ -226,6 +227,12 @@ StepEnd Fmi3Instance::step(double time, double size, bool no_rollback, double& r
     return status == fmi3::discard ? StepEnd::discarded : StepEnd::failed;
   reached = early ? last : time + size;
   if (terminate) return StepEnd::terminated;
+  if (!early && !(std::abs(last - reached) <= 1e-6 * size)) {
+    failure_ = f_.do_step.name + " of the FMU " + source_.library->fmu() +
+               " has come to t = " + short_number(last) + " s instead of " + short_number(reached) +
+               " s, without returning early: its time drifts";
+    return StepEnd::failed;
+  }
   return early ? StepEnd::early : StepEnd::completed;
 }
 

@@ -406,8 +406,13 @@ const SubsystemDescription& description_of(const FmuSetup& setup) { return setup
 
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings) {
-  return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
-                                               : make_model_exchange(std::move(setup), settings);
+  const FmuRequest request = setup->request;
+  try {
+    return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
+                                                 : make_model_exchange(std::move(setup), settings);
+  } catch (const InputError& error) {
+    throw InputError(request.location + ": subsystem '" + request.subsystem + "': " + error.what());
+  }
 }
 
 }  // namespace concord

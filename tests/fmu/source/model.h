@@ -28,7 +28,8 @@ enum {
   SLEEPS,
   HANGS,
   ENDS,
-  OWN_CLOCK
+  OWN_CLOCK,
+  LOSES_STATE
 };
 #ifndef BEHAVIOUR
 #define BEHAVIOUR BEHAVES
