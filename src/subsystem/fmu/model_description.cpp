@@ -137,7 +137,7 @@ void Reader::read_version() {
   const std::string version = text(root_, "fmiVersion");
   if (version == "2.0")
     result_.version = FmiVersion::v2;
-  else if (version == "3.0" || version.starts_with("3.0-") || version.starts_with("3.0."))
+  else if (version == "3.0" || version.starts_with("3.0."))
     result_.version = FmiVersion::v3;
   else
     fail("FMI version " + in_quotes(version) +
