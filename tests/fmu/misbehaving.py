@@ -171,19 +171,35 @@ class Probe(FmuTest):
 
     def test_honest_fmus(self):
         for version in (2, 3):
-            self.build("left", version, capabilities=self.FULL)
-            found = self.probe()
-            self.assertIn("the same bits", found)
-            self.assertIn("agree with differences", found)
-            self.assertNotIn("OTHER", found)
-            if version == 2:
-                self.assertIn("honoured up to order 3", found)
+            for kinds in (("cs",), ("me",)):
+                self.build("left", version, capabilities=self.FULL, kinds=kinds)
+                found = self.probe()
+                for text in ("after a restore gives the same bits",
+                             "that was serialised gives the same bits",
+                             "a new process goes on from the state with the same bits",
+                             "agree with differences"):
+                    self.assertIn(text, found)
+                for text in ("OTHER", "stopped", "CRASHES"):
+                    self.assertNotIn(text, found)
+                if version == 2 and kinds == ("cs",):
+                    self.assertIn("honoured up to order 3", found)
 
     def test_rollback_that_forgets(self):
         for version in (2, 3):
-            self.build("left", version, capabilities=("state", "variable"), behaviour="forgets")
-            self.assertIn("OTHER outputs", self.probe())
-            self.fails(2, ["'left' offers no rollback"], "-subsystem_fmu_probe", "true")
+            for how in (dict(capabilities=("state", "variable")), EXCHANGE):
+                self.build("left", version, behaviour="forgets", **how)
+                self.assertIn("OTHER values", self.probe())
+                self.fails(2, ["'left' offers no rollback"], "-subsystem_fmu_probe", "true",
+                           "-cosim_type", "ifosmondi")
+
+    def test_discrete_states_that_are_forgotten(self):
+        """Only an event between save and restore shows it."""
+        path = self.folder / "model.yaml"
+        path.write_text("experiment: {start: 0, stop: 2}\nsubsystems: {it: {fmu: stair.fmu}}\n")
+        for behaviour, says in (("behaves", "the same bits"), ("forgets", "OTHER values")):
+            self.build("stair", behaviour=behaviour, **EXCHANGE)
+            run = execute("check", path, "--probe")
+            self.assertIn(says, run.stdout)
 
     def test_crash(self):
         self.build("left", behaviour="crashes")

@@ -114,9 +114,9 @@ int fmi2GetFMUstate(Instance* c, void** state) {
   return OK;
 }
 int fmi2SetFMUstate(Instance* c, void* state) {
-  const double x = c->s.x[0];
+  const State now = c->s;
   memcpy(&c->s, state, sizeof c->s);
-  if (BEHAVIOUR == FORGETS) c->s.x[0] = x;
+  if (BEHAVIOUR == FORGETS) c->s.x[0] = now.x[0], c->s.count = now.count;
   return OK;
 }
 int fmi2FreeFMUstate(void* c, void** state) {

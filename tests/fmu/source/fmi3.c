@@ -127,9 +127,9 @@ int fmi3GetFMUState(Instance* c, void** state) {
   return memcpy(*state, &c->s, sizeof c->s), OK;
 }
 int fmi3SetFMUState(Instance* c, void* state) {
-  const double x = c->s.x[0];
+  const State now = c->s;
   memcpy(&c->s, state, sizeof c->s);
-  if (BEHAVIOUR == FORGETS) c->s.x[0] = x;
+  if (BEHAVIOUR == FORGETS) c->s.x[0] = now.x[0], c->s.count = now.count;
   return OK;
 }
 int fmi3FreeFMUState(void* c, void** state) {
