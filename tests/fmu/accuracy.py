@@ -88,6 +88,31 @@ class LotkaVolterra(FmuTest):
             self.assertLess(self.error(version=version, **PLAIN), 1.3e-3)
 
 
+class Monolithic(FmuTest):
+    """Event-free FMUs for model exchange offer their right-hand side."""
+
+    def test_two_masses(self):
+        for version in (2, 3):
+            results = self.simulate(("left", "right"), "-cosim_type", "monolithic", "-cosim_step",
+                                    "1e-2", *TIGHT, version=version, **ME)
+            self.assertLess(two_mass_error(results), 1e-6)
+
+    def test_start_values_of_the_fmu(self):
+        self.build("left", **ME)
+        path = self.model(("left",), 1, {"left": "{fmu: left.fmu, parameters: {m: 10, d: 0, c: 40},"
+                                                 " start: {x_state: 2, f: 0}}"})
+        results = simulate(path, "-cosim_type", "monolithic", *TIGHT)
+        exact = 2 * np.cos(2 * results.time)
+        self.assertLess(np.abs(results.outputs["left.x"] - exact).max(), 1e-8)
+
+    def test_events_are_refused(self):
+        self.build("ball", **ME)
+        self.fails(2, ["'ball' offers no equations"], "-cosim_type", "monolithic", parts=("ball",))
+        self.build("ticker", **ME)
+        self.fails(1, ["'ticker' has events", "another -cosim_type"], "-cosim_type", "monolithic",
+                   parts=("ticker",))
+
+
 class Mixed(FmuTest):
     """An FMU beside a subsystem of equations."""
 

@@ -56,6 +56,7 @@ class SetupBuilder {
   std::shared_ptr<const FmuSetup> build() {
     refuse_unsupported();
     choose_role();
+    take_sizes();
     setup_->description.name = setup_->request.subsystem;
     setup_->description.kind = "fmu";
     take_values(setup_->request.parameters, Kind::parameter);
@@ -79,6 +80,7 @@ class SetupBuilder {
   }
   void refuse_unsupported() const;
   void choose_role();
+  void take_sizes();
   void take_values(const std::vector<FmuValue>& values, Kind kind);
   const FmiVariable& settable(const FmuValue& value, Kind kind) const;
   void check_texts(const FmuValue& value, const FmiVariable& variable) const;
@@ -134,6 +136,24 @@ void SetupBuilder::choose_role() {
          "the FMU needs its tool" + (model.tool.empty() ? "" : " (" + model.tool + ")") +
              " to run (needsExecutionTool), which Concord cannot start; export it as a stand-alone "
              "FMU");
+}
+
+/// Values of structural parameters may be sizes of arrays.
+void SetupBuilder::take_sizes() {
+  std::shared_ptr<ModelDescription> own;
+  for (const auto* values : {&setup_->request.parameters, &setup_->request.values})
+    for (const FmuValue& value : *values)
+      for (std::size_t i = 0; i < setup_->model->variables.size(); ++i) {
+        const FmiVariable& variable = setup_->model->variables[i];
+        if (variable.name != value.name || variable.causality != FmiCausality::structural_parameter)
+          continue;
+        check_texts(value, variable);
+        if (!own) own = std::make_shared<ModelDescription>(*setup_->model);
+        own->variables[i].start = value.texts;
+      }
+  if (!own) return;
+  apply_dimensions(*own, setup_->request.path.string());
+  setup_->model = own;
 }
 
 const FmiVariable& SetupBuilder::settable(const FmuValue& value, Kind kind) const {
@@ -231,8 +251,8 @@ void SetupBuilder::take_values(const std::vector<FmuValue>& values, Kind kind) {
 }
 
 std::string SetupBuilder::element_name(const FmiVariable& variable, std::size_t element) const {
-  return variable.is_array ? variable.name + "[" + std::to_string(element + 1) + "]"
-                           : variable.name;
+  return !variable.dimensions.empty() ? variable.name + "[" + std::to_string(element + 1) + "]"
+                                      : variable.name;
 }
 
 double SetupBuilder::start_of(const FmiVariable& variable, std::size_t element) const {
