@@ -29,7 +29,8 @@ int fmi3ExitInitializationMode(void) { return OK; }
 int fmi3Terminate(void) { return OK; }
 int fmi3GetFloat64(Instance* c, const unsigned* vr, size_t n, double* v, size_t m) {
   if (n != 1 || vr[0] != Y || m != 2) return ERROR;
-  for (int i = 0; i < 2; ++i) v[i] = c->a[i] + c->n + c->b + (double)c->length + 100 * (double)c->level;
+  for (int i = 0; i < 2; ++i)
+    v[i] = c->a[i] + c->n + c->b + (double)c->length + 100 * (double)c->level;
   return OK;
 }
 int fmi3SetFloat64(Instance* c, const unsigned* vr, size_t n, const double* v, size_t m) {
