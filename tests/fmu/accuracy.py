@@ -3,7 +3,7 @@ import unittest
 
 import numpy as np
 import references
-from concord_runs import EXAMPLES, TIGHT, simulate
+from concord_runs import EXAMPLES, LOTKA_VOLTERRA, TIGHT, simulate
 from fmu_runs import FmuTest
 
 ME = dict(kinds=("me", "cs"), capabilities=("state", "variable", "directional"))
@@ -125,6 +125,16 @@ class Mixed(FmuTest):
             path.write_text(text[:begin] + "  left: {fmu: left.fmu}\n" + text[end:])
             results = simulate(path, "-cosim_step", "1e-3", *TIGHT)
             self.assertLess(two_mass_error(results), 3.6e-6)
+
+    def test_lotka_volterra(self):
+        text = LOTKA_VOLTERRA.read_text()
+        begin, end = text.index("  prey:"), text.index("  predator:")
+        for version, kinds in ((2, ME), (3, ME), (2, INTERPOLATING)):
+            self.build("prey", version, **kinds)
+            path = self.folder / "mixed.yaml"
+            path.write_text(text[:begin] + "  prey: {fmu: prey.fmu}\n" + text[end:])
+            results = simulate(path, "-cosim_step", "0.1", *TIGHT)
+            self.assertLess(lotka_volterra_error(results), 4.1e-5)
 
     def test_parameters_and_start_values(self):
         self.build("left", **ME)
