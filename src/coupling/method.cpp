@@ -67,6 +67,11 @@ std::optional<std::string> contradiction(const Method& method) {
            "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
            "parallel";
   }
+  if (method.solve == Solve::monolithic && method.estimate != ErrorEstimate::none) {
+    return "-cosim_adapt estimates errors of the coupling, of which -cosim_type monolithic has "
+           "none; "
+           "leave it out";
+  }
   if (!method.takes_steps_twice()) {
     return std::nullopt;
   }
@@ -139,10 +144,13 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     }
     lacks(method.takes_steps_twice(), has.rollback,
           "rollback, which the Richardson estimate needs to take each macro-step twice");
-    lacks(method.solve == Solve::missiles, has.states, "states");
-    lacks(method.solve == Solve::missiles, has.linearization, "linearization");
+    const bool compares = method.compares_with_prediction();
+    lacks(method.solve == Solve::missiles || compares, has.states, "states");
+    lacks(method.solve == Solve::missiles || compares, has.linearization, "linearization");
+    lacks(compares, has.state_derivatives, "state derivatives");
+    lacks(compares, has.point_outputs, "outputs for given inputs at communication points");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
-    lacks(slopes && has.rollback, has.output_derivatives, "output derivatives");
+    lacks((slopes && has.rollback) || compares, has.output_derivatives, "output derivatives");
     lacks(method.solve == Solve::monolithic, has.equations, "equations");
   }
   return lines;

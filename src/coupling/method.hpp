@@ -46,6 +46,10 @@ struct Method {
   bool takes_steps_twice() const {
     return estimate == ErrorEstimate::richardson || estimate == ErrorEstimate::richardson_modified;
   }
+  /// Methods of lower order than the estimators' prediction take their error from it.
+  bool compares_with_prediction() const {
+    return estimate == ErrorEstimate::predictor && hold != Hold::hermite;
+  }
   bool rolls_back() const { return solve == Solve::snes || takes_steps_twice(); }
 };
 

@@ -459,17 +459,6 @@ void read_adapt_tolerances(Settings& settings) {
   if (method.estimate != ErrorEstimate::none) {
     tighten_inner_tolerances(settings);
   }
-  if (settings.adapt != Adapt::predictor) {
-    return;
-  }
-  const bool estimates = method.hold == Hold::hermite && method.solve != Solve::none &&
-                         method.solve != Solve::monolithic;
-  if (!estimates) {
-    throw InputError(
-        "-cosim_adapt predictor estimates the error of -cosim_hold hermite, which "
-        "-cosim_type " +
-        method.type + " doesn't have; use -cosim_type jfm, missiles or ifosmondi");
-  }
 }
 
 }  // namespace
