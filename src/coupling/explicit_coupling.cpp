@@ -1,5 +1,7 @@
 #include "coupling/explicit_coupling.hpp"
 
+#include <algorithm>
+
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -20,6 +22,8 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
       makes_consistent_(method.consistent_outputs && subsystems.network().has_feedthrough()),
       knows_slopes_(order_ > 0 && everyone(&Capabilities::output_derivatives)),
       repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
+      refines_first_(repeats_first_ && subsystems.network().has_feedthrough() &&
+                     everyone(&Capabilities::point_outputs)),
       consistent_(subsystems),
       stages_(subsystems, method.groups),
       history_(subsystems.n_inputs(), method.hold_order) {
@@ -113,11 +117,15 @@ Outcome ExplicitCoupling::solve_at_end(Trial& trial) {
   return consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);
 }
 
-/// The first macro-step twice: the first time to learn where the inputs end.
+/// The first macro-step twice: the first time to learn where the inputs end, with direct
+/// feedthrough as accurately as the states.
 Outcome ExplicitCoupling::advance_first(const MacroStep& step, const CommunicationPoint& point,
                                         Trial& trial) {
   subsystems_.save();
-  const Outcome outcome = advance_in_stages(step, point, trial);
+  Outcome outcome = advance_in_stages(step, point, trial);
+  if (refines_first_) {
+    outcome = std::max(outcome, solve_at_end(trial));
+  }
   subsystems_.restore();
   for (const std::size_t i : subsystems_.connected_inputs()) {
     trial.polynomials[i] =

@@ -50,7 +50,7 @@ class ExplicitCoupling : public Coupling {
   int order_;
   bool makes_consistent_;
   std::optional<StaggeredEvaluation> staggered_;
-  bool knows_slopes_, repeats_first_;
+  bool knows_slopes_, repeats_first_, refines_first_;
   ConsistentInputs consistent_;
   Stages stages_;
   SignalHistory history_;
