@@ -53,11 +53,24 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
 }
 
 void ImplicitCoupling::divide_roles() {
-  for (const std::size_t k : subsystems_.all()) {
-    const bool rolls_back = subsystems_.own(k).description().capabilities.rollback;
-    (rolls_back ? iterated_ : estimated_).push_back(k);
+  const Stages order(subsystems_, method_.groups);
+  const auto& connected = subsystems_.connected_inputs();
+  known_.assign(connected.size(), false);
+  bool estimates = false;
+  for (std::size_t s = 0; s < order.count(); ++s) {
+    Stage& stage = stages_.emplace_back();
+    for (const std::size_t k : order.members(s)) {
+      const bool rolls_back = subsystems_.own(k).description().capabilities.rollback;
+      (rolls_back ? stage.iterated : stage.estimated).push_back(k);
+      estimates = estimates || !rolls_back;
+    }
+    for (const std::size_t input : order.known_inputs(s)) {
+      const auto j = std::lower_bound(connected.begin(), connected.end(), input);
+      stage.known.push_back(static_cast<std::size_t>(j - connected.begin()));
+      known_[stage.known.back()] = true;
+    }
   }
-  some_estimated_ = agree_on_largest(subsystems_.comm(), estimated_.empty() ? 0 : 1) != 0;
+  some_estimated_ = agree_on_largest(subsystems_.comm(), estimates ? 1 : 0) != 0;
   const bool predicts = method_.predictor == Predictor::missiles;
   if (predicts || some_estimated_) {
     estimators_.emplace(subsystems_, method_.estimator);
@@ -107,7 +120,17 @@ void ImplicitCoupling::choose_linear_solver() {
 }
 
 /// The row of a constraint is gamma itself: a fixed point over it is no iteration for the unknown.
+/// Unknowns that a schedule replaces make columns of zeros.
 void ImplicitCoupling::refuse_unsuitable_solver() const {
+  for (const char* option : {"snes_fd", "snes_fd_color"}) {
+    if (stages_.size() > 1 && options::has(option)) {
+      throw InputError(
+          "-" + std::string(option) +
+          " differences the whole residual, which under -cosim_schedule sequential and "
+          "hierarchical doesn't answer to every unknown, so that its Jacobian is "
+          "singular; leave it out, or use -snes_mf");
+    }
+  }
   SNESType type = nullptr;
   petsc(SNESGetType(snes_, &type));
   if (constraints_.any() && std::string(type) == SNESNRICHARDSON) {
@@ -223,6 +246,9 @@ void ImplicitCoupling::read_unknown(Vec v) {
   petsc(VecRestoreArrayRead(v, &values));
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
+    if (known_[j]) {
+      continue;
+    }
     Sample& input = trial_->inputs[connected[j]];
     input.value = evaluated_[j * parts_] * scale_values_[j * parts_];
     if (parts_ == 2) {
@@ -231,25 +257,58 @@ void ImplicitCoupling::read_unknown(Vec v) {
   }
 }
 
-/// One coupling evaluation with the end values in trial.inputs.
-void ImplicitCoupling::integrate() {
+/// Input j over the macro-step, from its end value in trial.inputs.
+void ImplicitCoupling::hold(std::size_t j) {
+  const std::size_t i = subsystems_.connected_inputs()[j];
   const double h = step_.size();
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    const std::size_t i = connected[j];
-    trial_->polynomials[i] = constraints_.begins_afresh(j)
-                                 ? from_end(method_.hold, trial_->inputs[i], h)
-                                 : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
-                                              point_->slopes_known);
+  trial_->polynomials[i] =
+      constraints_.begins_afresh(j)
+          ? from_end(method_.hold, trial_->inputs[i], h)
+          : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h, point_->slopes_known);
+}
+
+/// All inputs from their end values, all subsystems at the beginning of the macro-step.
+void ImplicitCoupling::begin_evaluation() {
+  for (std::size_t j = 0; j < known_.size(); ++j) {
+    hold(j);
   }
   if (subsystems_moved_) {
     subsystems_.restore();
   }
   subsystems_moved_ = true;
+  last_failed_ = false;
   ++evaluations_;
-  advance(iterated_);
-  for (const std::size_t k : estimated_) {
+}
+
+void ImplicitCoupling::run(const Stage& stage) {
+  advance(stage.iterated);
+  for (const std::size_t k : stage.estimated) {
     estimators_->predict(k, trial_->inputs, trial_->outputs);
+  }
+}
+
+/// What this evaluation has put out already takes the place of the unknown.
+void ImplicitCoupling::take_over(const Stage& stage) {
+  subsystems_.exchange(trial_->outputs, fed_);
+  for (const std::size_t j : stage.known) {
+    const std::size_t i = subsystems_.connected_inputs()[j];
+    trial_->inputs[i] = fed_[i];
+    hold(j);
+  }
+}
+
+/// One coupling evaluation with the end values in trial.inputs; those that earlier stages feed are
+/// found there afterwards. After a failure no rank goes on to the next stage.
+void ImplicitCoupling::integrate() {
+  begin_evaluation();
+  run(stages_.front());
+  for (std::size_t s = 1; s < stages_.size(); ++s) {
+    last_failed_ = agree_on_largest(subsystems_.comm(), last_failed_ ? 1 : 0) != 0;
+    if (last_failed_) {
+      break;
+    }
+    take_over(stages_[s]);
+    run(stages_[s]);
   }
   subsystems_.exchange(trial_->outputs, fed_);
 }
@@ -258,13 +317,16 @@ void ImplicitCoupling::advance(std::span<const std::size_t> which) {
   const bool joined = joins_smoothly(method_.hold) && !constraints_.any_indirect();
   const auto continuity =
       joined && point_->last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
-  last_failed_ = subsystems_.advance(which, step_, trial_->polynomials, continuity, wanted_,
-                                     trial_->outputs) != Outcome::ok;
+  const Outcome outcome =
+      subsystems_.advance(which, step_, trial_->polynomials, continuity, wanted_, trial_->outputs);
+  last_failed_ = last_failed_ || outcome != Outcome::ok;
 }
 
 /// Subsystems without rollback, once, with the accepted inputs.
 void ImplicitCoupling::integrate_estimated() {
-  advance(estimated_);
+  for (std::size_t s = 0; s < stages_.size() && !last_failed_; ++s) {
+    advance(stages_[s].estimated);
+  }
   subsystems_.exchange(trial_->outputs, fed_);
 }
 

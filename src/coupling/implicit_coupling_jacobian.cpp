@@ -43,7 +43,8 @@ void ImplicitCoupling::perturb(std::size_t column) {
 }
 
 /// One evaluation moves one column of every subsystem at once: subsystems answer to their own
-/// inputs only, so that 2 max_k n_in,k evaluations suffice.
+/// inputs only, so that 2 max_k n_in,k evaluations suffice. Outputs stay where they come from here,
+/// whatever the schedule: K is block diagonal.
 void ImplicitCoupling::difference_gains() {
   std::size_t widest = 0;
   for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
@@ -54,7 +55,10 @@ void ImplicitCoupling::difference_gains() {
   const std::vector<Sample> base_inputs = trial_->inputs;
   for (std::size_t column = 0; column < widest; ++column) {
     perturb(column);
-    integrate();
+    begin_evaluation();
+    for (const auto& stage : stages_) {
+      run(stage);
+    }
     for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
       if (column >= gains_.columns(k)) {
         continue;
