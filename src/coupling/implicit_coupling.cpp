@@ -71,9 +71,12 @@ void ImplicitCoupling::divide_roles() {
     }
   }
   some_estimated_ = agree_on_largest(subsystems_.comm(), estimates ? 1 : 0) != 0;
-  const bool predicts = method_.predictor == Predictor::missiles;
+  const bool euler = method_.predictor == Predictor::linear_implicit;
+  const bool predicts = method_.predictor == Predictor::missiles || euler;
   if (predicts || some_estimated_) {
-    estimators_.emplace(subsystems_, method_.estimator);
+    estimators_.emplace(
+        subsystems_,
+        euler ? EstimatorSettings{Defect::none, Response::linear_implicit} : method_.estimator);
   }
   if (predicts) {
     missiles_.emplace(subsystems_, *estimators_, method_.atol / method_.rtol);
@@ -162,9 +165,9 @@ void ImplicitCoupling::remember_largest(const CommunicationPoint& point) {
   }
 }
 
-/// The estimators' coupled prediction as first guess and its matrix as Jacobian; without them, or
-/// where they fail, a guess from the past. False where a subsystem that must be estimated cannot
-/// be.
+/// The estimators' coupled prediction as first guess, and its matrix as Jacobian where it has the
+/// accuracy; without them, or where they fail, a guess from the past. False where a subsystem that
+/// must be estimated cannot be.
 bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
   const auto state =
       estimators_ ? estimators_->prepare(step_, point) : Estimators::State::same_gains;
@@ -172,17 +175,14 @@ bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
   if (some_estimated_ && agree_on_largest(subsystems_.comm(), failed ? 1 : 0) != 0) {
     return false;
   }
-  if (missiles_ && missiles_->solve(state, step_, point, trial_->inputs)) {
-    if (missiles_->reassembled() || jacobian_step_ == 0.0) {
-      petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
-      std::copy(missiles_->scale().begin(), missiles_->scale().end(), scale_values_.begin());
-      residual_scale_values_ = scale_values_;
-      write_scale();
-      jacobian_step_ = h;
-    }
+  const bool predicted = missiles_ && missiles_->solve(state, step_, point, trial_->inputs);
+  if (predicted && method_.predictor == Predictor::missiles) {
+    take_jacobian(h);
     return true;
   }
-  guess(point, h);
+  if (!predicted) {
+    guess(point, h);
+  }
   if (jacobian_step_ == 0.0 || jacobian_is_stale()) {
     jacobian_step_ = 0.0;
     update_scale(point, h);
@@ -190,7 +190,19 @@ bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
   return true;
 }
 
-/// First guess of the inputs at t_{N+1}, left in trial.inputs.
+/// The estimators' matrix, where it has changed or none is kept.
+void ImplicitCoupling::take_jacobian(double h) {
+  if (!missiles_->reassembled() && jacobian_step_ != 0.0) {
+    return;
+  }
+  petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
+  std::copy(missiles_->scale().begin(), missiles_->scale().end(), scale_values_.begin());
+  residual_scale_values_ = scale_values_;
+  write_scale();
+  jacobian_step_ = h;
+}
+
+/// First guess of the inputs at t_{N+1} from the past, left in trial.inputs.
 void ImplicitCoupling::guess(const CommunicationPoint& point, double h) {
   const bool first = point.last_step == 0.0;
   if (method_.predictor != Predictor::hold && !first) {

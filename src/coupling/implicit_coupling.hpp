@@ -62,6 +62,7 @@ class ImplicitCoupling : public Coupling {
 
   // One evaluation of the coupling function.
   bool predict(const CommunicationPoint& point, double h);
+  void take_jacobian(double h);
   void guess(const CommunicationPoint& point, double h);
   void read_unknown(Vec v);
   void integrate();
