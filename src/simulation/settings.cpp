@@ -75,6 +75,12 @@ std::vector<OptionSpec> make_option_table() {
        "groups of -cosim_schedule hierarchical that the model file doesn't give: few extrapolated "
        "signals (0) to short macro-steps (1)",
        {}},
+      {"cosim_schedule_efforts",
+       "the model's, or states + 1",
+       "",
+       "results file of an earlier run: the times its subsystems took are their efforts in "
+       "schedules",
+       {}},
       {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
       {"cosim_hold_order",
        "0 (zoh), 1 (extrapolate, extripol)",
