@@ -62,10 +62,15 @@ std::optional<std::string> contradiction(const Method& method) {
     return "-cosim_hold_order is the order of extrapolation from the past, with -cosim_solve none; "
            "leave it out, or use -cosim_type jacobi";
   }
-  if (method.schedule != Schedule::parallel && method.solve != Solve::none) {
-    return "-cosim_schedule sequential and hierarchical run with -cosim_solve none; the other "
-           "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
-           "parallel";
+  if (method.schedule != Schedule::parallel && method.solve == Solve::missiles) {
+    return "-cosim_solve missiles knows all inputs at t_{N+1} from one linear system before any "
+           "subsystem runs, so that -cosim_schedule sequential and hierarchical have nothing to "
+           "bring; use -cosim_schedule parallel, or -cosim_solve snes";
+  }
+  if (method.schedule != Schedule::parallel && method.solve == Solve::monolithic) {
+    return "-cosim_type monolithic is one system of equations, without an order of subsystems; "
+           "leave "
+           "-cosim_schedule out";
   }
   if (method.solve == Solve::monolithic && method.estimate != ErrorEstimate::none) {
     return "-cosim_adapt estimates errors of the coupling, of which -cosim_type monolithic has "
@@ -133,9 +138,9 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     const bool estimates = has.states && has.linearization;
     const bool iterative = method.solve == Solve::snes;
     const bool in_hermite = iterative && method.hold == Hold::hermite;
-    const bool polynomials =
-        method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0 ||
-                                              method.schedule != Schedule::parallel);
+    const bool interpolates = method.solve == Solve::none && method.schedule != Schedule::parallel;
+    const bool polynomials = method.solve != Solve::monolithic &&
+                             (method.hold != Hold::zoh || method.hold_order > 0 || interpolates);
     const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
     if (in_hermite && !constrained) {
       lacks(true, has.rollback || estimates, "rollback and no states with linearization either");

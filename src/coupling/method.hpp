@@ -12,7 +12,10 @@ namespace concord {
 
 enum class Schedule { parallel, sequential, hierarchical };
 enum class Solve { snes, missiles, none, monolithic };
-enum class Predictor { missiles, extrapolate, hold };
+
+/// First guess of an iterative solve: from the estimators, from the last holds, back to the value
+/// at t_N, or from a linearly implicit Euler step of the coupled system.
+enum class Predictor { missiles, extrapolate, hold, linear_implicit };
 
 /// How explicit methods find the unknowns of constraints at the end of a macro-step: with the
 /// outputs of all subsystems, or with those of the last subsystem alone.

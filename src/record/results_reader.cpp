@@ -138,6 +138,22 @@ void ResultsReader::read_time() {
       not_ours("'/time' does not increase at row " + std::to_string(i));
 }
 
+std::vector<RecordedCost> ResultsReader::costs() const {
+  try {
+    const auto names = read_strings(file_, "/subsystems/name");
+    const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, "/subsystems/wall_time", H5P_DEFAULT)));
+    if (shape_of(dataset, 1, "/subsystems/wall_time").front() != names.size())
+      not_ours("'/subsystems/wall_time' has not one entry per subsystem");
+    std::vector<double> times(names.size());
+    hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times.data()));
+    std::vector<RecordedCost> result;
+    for (std::size_t k = 0; k < names.size(); ++k) result.push_back({names[k], times[k]});
+    return result;
+  } catch (const Hdf5Error& error) {
+    throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());
+  }
+}
+
 const RecordedVariable* ResultsReader::find(const std::string& name) const {
   const auto found = std::find_if(variables_.begin(), variables_.end(),
                                   [&](const RecordedVariable& v) { return v.name == name; });

@@ -23,6 +23,12 @@ struct RecordedVariable {
   std::size_t column = 0;
 };
 
+/// What a subsystem has cost in the run, s in integration; zero where the run has not ended.
+struct RecordedCost {
+  std::string subsystem;
+  double wall_time = 0.0;
+};
+
 /// Reads a results file (FORMAT.md), on one rank. Everything that is wrong with the file is an
 /// InputError that names it. Where a kill has left datasets of different length, the rows that all
 /// of them have count.
@@ -36,6 +42,9 @@ class ResultsReader {
   const std::string& status() const { return status_; }
   /// Communication points in s, strictly increasing, size T >= 1.
   const std::vector<double>& time() const { return time_; }
+
+  /// In the model file's order.
+  std::vector<RecordedCost> costs() const;
 
   /// Outputs, then inputs, then states; of several with one name, the first only.
   const std::vector<RecordedVariable>& variables() const { return variables_; }

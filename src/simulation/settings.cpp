@@ -27,13 +27,14 @@ constexpr std::pair<std::string_view, Solve> solves[] = {
 constexpr std::pair<std::string_view, Predictor> predictors[] = {
     {"missiles", Predictor::missiles},
     {"extrapolate", Predictor::extrapolate},
-    {"hold", Predictor::hold}};
+    {"hold", Predictor::hold},
+    {"linear_implicit", Predictor::linear_implicit}};
 constexpr std::pair<std::string_view, Defect> defects[] = {
     {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
 constexpr std::pair<std::string_view, Constraints> constraint_treatments[] = {
     {"projection", Constraints::projection}, {"staggered", Constraints::staggered}};
-constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::expm},
-                                                             {"stehfest", Laplace::stehfest}};
+constexpr std::pair<std::string_view, Response> laplaces[] = {{"expm", Response::expm},
+                                                              {"stehfest", Response::stehfest}};
 constexpr std::pair<std::string_view, Adapt> adapts[] = {
     {"none", Adapt::none},
     {"iteration", Adapt::iteration},
@@ -73,6 +74,12 @@ std::vector<OptionSpec> make_option_table() {
        "",
        "groups of -cosim_schedule hierarchical that the model file doesn't give: few extrapolated "
        "signals (0) to short macro-steps (1)",
+       {}},
+      {"cosim_schedule_efforts",
+       "the model's, or states + 1",
+       "",
+       "results file of an earlier run: the times its subsystems took are their efforts in "
+       "schedules",
        {}},
       {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
       {"cosim_hold_order",
@@ -341,26 +348,42 @@ void require_capabilities(const Method& method, const Model& model) {
       ". Methods that can run this model: " + (possible.empty() ? "none" : joined(possible)));
 }
 
+/// Why the subsystem has no part in the predictors that linearise it, or nothing.
+std::string unpredictable(Predictor predictor, const SubsystemDescription& subsystem) {
+  const auto& has = subsystem.capabilities;
+  const std::string offers = "subsystem '" + subsystem.name + "' offers no ";
+  if (!(has.states && has.linearization)) {
+    return offers + "states with linearization";
+  }
+  if (predictor == Predictor::linear_implicit && !has.state_derivatives) {
+    return offers + "state derivatives";
+  }
+  if (predictor == Predictor::linear_implicit && !has.rollback) {
+    return offers + "rollback, so that its estimator takes its place and is the predictor";
+  }
+  return "";
+}
+
 /// The estimators' prediction needs hermite inputs and states with a linearization of every
-/// subsystem; without them the default becomes extrapolation.
+/// subsystem; without them the default becomes extrapolation. linear_implicit is only what was
+/// asked for.
 void choose_predictor(Method& method, const Model& model) {
-  if (method.predictor != Predictor::missiles || method.solve != Solve::snes) {
+  const bool euler = method.predictor == Predictor::linear_implicit;
+  if (!(method.predictor == Predictor::missiles || euler) || method.solve != Solve::snes) {
     return;
   }
-  std::string reason = method.hold == Hold::hermite ? "" : "it needs -cosim_hold hermite";
+  std::string reason = method.hold == Hold::hermite || euler ? "" : "it needs -cosim_hold hermite";
   if (reason.empty() && !model.constraints.empty()) {
-    reason = "its estimators know no constraints";
+    reason = euler ? "it knows no constraints" : "its estimators know no constraints";
   }
   for (const auto& entry : model.subsystems) {
-    const auto& has = entry.description.capabilities;
-    if (reason.empty() && !(has.states && has.linearization)) {
-      reason = "subsystem '" + entry.description.name + "' offers no states with linearization";
-    }
+    reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;
   }
   if (!reason.empty() && options::has("cosim_predictor")) {
-    throw InputError("-cosim_predictor missiles: " + reason + "; use extrapolate or hold");
+    throw InputError("-cosim_predictor " + std::string(euler ? "linear_implicit" : "missiles") +
+                     ": " + reason + "; use extrapolate or hold");
   }
-  method.predictor = reason.empty() ? Predictor::missiles : Predictor::extrapolate;
+  method.predictor = reason.empty() ? method.predictor : Predictor::extrapolate;
 }
 
 /// The model file's groups, or the best ones.
@@ -413,6 +436,11 @@ Method read_method() {
     method.snes_type = method.snes_type.empty() ? presets.front().snes_type : method.snes_type;
   }
   method.predictor = options::choice("cosim_predictor", predictors).value_or(method.predictor);
+  if (options::has("cosim_predictor") && method.solve != Solve::snes) {
+    throw InputError(
+        "-cosim_predictor is the first guess of -cosim_solve snes, which -cosim_type " +
+        method.type + " doesn't have here; leave it out, or use -cosim_solve snes");
+  }
   method.rtol = options::positive("cosim_rtol").value_or(method.rtol);
   method.atol = options::positive("cosim_atol").value_or(method.atol);
   method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
@@ -422,8 +450,8 @@ Method read_method() {
       options::flag("cosim_consistent_outputs").value_or(method.consistent_outputs);
   method.estimator.defect =
       options::choice("missiles_defect", defects).value_or(method.estimator.defect);
-  method.estimator.laplace =
-      options::choice("missiles_laplace", laplaces).value_or(method.estimator.laplace);
+  method.estimator.response =
+      options::choice("missiles_laplace", laplaces).value_or(method.estimator.response);
   const Adapt adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
   method.estimate = adapt == Adapt::predictor             ? ErrorEstimate::predictor
                     : adapt == Adapt::richardson          ? ErrorEstimate::richardson
