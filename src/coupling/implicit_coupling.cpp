@@ -24,16 +24,9 @@ constexpr double difference_step = 1e-5;
 constexpr double rounding_noise = 1e-11;
 constexpr double integrator_noise = 10.0;
 
-/// A kept Jacobian that needs more Newton iterations than this is computed afresh.
-constexpr PetscInt patience = 3;
-
-/// Growth of the scaled residual norm, from one or more, after which a solve counts as diverged.
-constexpr double diverged_factor = 1e6;
-
-/// What is not a number counts as infinite.
-double larger(double worst, double next) {
-  return std::isnan(next) ? std::numeric_limits<double>::infinity() : std::max(worst, next);
-}
+/// A kept Jacobian that needs more Newton iterations than this, and than differences need
+/// evaluations, is computed afresh.
+constexpr PetscInt least_patience = 3;
 
 }  // namespace
 
@@ -55,6 +48,13 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       noise_level_(std::max(rounding_noise, integrator_noise * loosest)),
       largest_(subsystems.connected_inputs().size(), 0.0) {
   operator_.emplace(subsystems, gains_);
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    widest_ = std::max(widest_, static_cast<PetscInt>(gains_.columns(k)));
+  }
+  widest_ = agree_on_largest(subsystems.comm(), static_cast<int>(widest_));
+  if (constraints_.any_indirect()) {
+    unknowns_error_.emplace(constraints_, operator_->matrix(), parts_);
+  }
   divide_roles();
   create_snes(method);
 }
@@ -160,7 +160,8 @@ bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
     if (missiles_->reassembled() || jacobian_step_ == 0.0) {
       petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
       std::copy(missiles_->scale().begin(), missiles_->scale().end(), scale_values_.begin());
-      residual_scale_values_ = scale_values_;
+      const auto rows = missiles_->residual_scale();
+      std::copy(rows.begin(), rows.end(), residual_scale_values_.begin());
       write_scale();
       jacobian_step_ = h;
     }
@@ -312,7 +313,7 @@ PetscErrorCode ImplicitCoupling::form_function(SNES, Vec v, Vec f, void* self) {
 
 bool ImplicitCoupling::jacobian_is_stale() const {
   const double ratio = jacobian_step_ > 0.0 ? step_.size() / jacobian_step_ : 0.0;
-  return ratio < 0.7 || ratio > 1.4 || jacobian_age_ > patience;
+  return ratio < 0.7 || ratio > 1.4 || jacobian_age_ > std::max(least_patience, widest_);
 }
 
 void ImplicitCoupling::perturb(std::size_t column) {
@@ -336,14 +337,9 @@ void ImplicitCoupling::perturb(std::size_t column) {
 /// One evaluation moves one column of every subsystem at once: subsystems answer to their own
 /// inputs only, so that 2 max_k n_in,k evaluations suffice.
 void ImplicitCoupling::difference_gains() {
-  std::size_t widest = 0;
-  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-    widest = std::max(widest, gains_.columns(k));
-  }
-  widest = static_cast<std::size_t>(agree_on_largest(subsystems_.comm(), static_cast<int>(widest)));
   base_outputs_ = trial_->outputs;
   const std::vector<Sample> base_inputs = trial_->inputs;
-  for (std::size_t column = 0; column < widest; ++column) {
+  for (std::size_t column = 0; column < static_cast<std::size_t>(widest_); ++column) {
     perturb(column);
     integrate();
     for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
@@ -369,95 +365,25 @@ void ImplicitCoupling::difference_gains() {
   }
 }
 
+void ImplicitCoupling::renew_jacobian(Vec v) {
+  read_unknown(v);
+  difference_gains();
+  operator_->assemble(gains_, residual_scale_, scale_);
+  jacobian_step_ = step_.size();
+  jacobian_age_ = 0;
+  // The subsystems now stand at a perturbed point.
+  std::fill(evaluated_.begin(), evaluated_.end(), std::numeric_limits<double>::quiet_NaN());
+}
+
 PetscErrorCode ImplicitCoupling::form_jacobian(SNES, Vec v, Mat a, Mat p, void* self) {
   auto& coupling = *static_cast<ImplicitCoupling*>(self);
   ++coupling.jacobian_age_;
   if (coupling.jacobian_is_stale()) {
-    coupling.read_unknown(v);
-    coupling.difference_gains();
-    coupling.operator_->assemble(coupling.gains_, coupling.residual_scale_, coupling.scale_);
-    coupling.jacobian_step_ = coupling.step_.size();
-    coupling.jacobian_age_ = 0;
-    // The subsystems now stand at a perturbed point.
-    std::fill(coupling.evaluated_.begin(), coupling.evaluated_.end(),
-              std::numeric_limits<double>::quiet_NaN());
+    coupling.renew_jacobian(v);
   }
   if (a != p) {
     PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
-  }
-  return 0;
-}
-
-/// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)).
-double ImplicitCoupling::worst_ratio(Vec f) {
-  const PetscScalar* r = nullptr;
-  petsc(VecGetArrayRead(f, &r));
-  double worst[2] = {0.0, 0.0};  // against the tolerance, against the noise
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    const double tolerance = method_.rtol * constraints_.size(j, trial_->inputs) + method_.atol;
-    const double noise = std::max(tolerance, noise_level_ * largest_[j]);
-    for (int part = 0; part < parts_; ++part) {
-      const double weight = part == 0 ? 1.0 : step_.size();
-      const double difference =
-          weight * std::abs(r[j * parts_ + part]) * residual_scale_values_[j * parts_ + part];
-      worst[0] = larger(worst[0], difference / tolerance);
-      worst[1] = larger(worst[1], difference / noise);
-    }
-  }
-  petsc(VecRestoreArrayRead(f, &r));
-  agree_on_largest(subsystems_.comm(), worst);
-  noise_ratio_ = worst[1];
-  return worst[0];
-}
-
-/// Whether the residual is down to the noise of the integrators and has not halved for a while: a
-/// tolerance below that noise cannot be met.
-bool ImplicitCoupling::stagnates(PetscInt it, double ratio) {
-  if (it == 0 || ratio < 0.5 * best_ratio_) {
-    best_ratio_ = ratio;
-    best_iteration_ = it;
-  }
-  constexpr PetscInt a_while = 4;
-  return it - best_iteration_ >= a_while && noise_ratio_ < 1.0;
-}
-
-/// An indirect constraint can be met to its tolerance by an unknown that is still far off, by the
-/// tolerance over h^2: the unknown must have come to rest, too, near the relative tolerance or
-/// where noise stops its changes from shrinking.
-bool ImplicitCoupling::unknowns_move(PetscInt it) {
-  if (!constraints_.any_indirect()) {
-    return false;
-  }
-  const double rest = std::pow(method_.rtol, 0.75);
-  double change = constraints_.unknowns_change(trial_->inputs, method_.atol / method_.rtol);
-  change = agree_on_largest(subsystems_.comm(), change);
-  const double before = std::exchange(last_change_, change);
-  return it == 0 || (change > rest && (it == 1 || change < 0.5 * before));
-}
-
-PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, PetscReal,
-                                           PetscReal fnorm, SNESConvergedReason* reason,
-                                           void* self) {
-  auto& coupling = *static_cast<ImplicitCoupling*>(self);
-  *reason = SNES_CONVERGED_ITERATING;
-  if (!std::isfinite(fnorm)) {
-    *reason = SNES_DIVERGED_FNORM_NAN;
-    return 0;
-  }
-  Vec f = nullptr;
-  PetscCall(SNESGetFunction(snes, &f, nullptr, nullptr));
-  const double ratio = coupling.worst_ratio(f);
-  const bool moving = coupling.unknowns_move(it);
-  if (ratio < 1.0 && !moving) {
-    *reason = SNES_CONVERGED_FNORM_ABS;
-  } else if (coupling.stagnates(it, ratio)) {
-    *reason = SNES_CONVERGED_SNORM_RELATIVE;
-  } else if (it == 0) {
-    coupling.first_norm_ = fnorm;
-  } else if (fnorm > diverged_factor * std::max(1.0, coupling.first_norm_)) {
-    *reason = SNES_DIVERGED_DTOL;
   }
   return 0;
 }
@@ -491,7 +417,7 @@ bool ImplicitCoupling::guess_is_good() {
   integrate();
   write_residual(residual_);
   good_ratio_ = worst_ratio(residual_);
-  const bool good = good_ratio_ < 1.0 && !constraints_.any_indirect();
+  const bool good = good_ratio_ < 1.0 && !unknowns_are_off(0, residual_);
   guess_is_evaluated_ = !good;
   return good;
 }

@@ -8,6 +8,7 @@
 #include "coupling/prediction_error.hpp"
 #include "coupling/start.hpp"
 #include "coupling/subsystem_gains.hpp"
+#include "coupling/unknowns_error.hpp"
 #include "signal/history.hpp"
 #include "support/petsc.hpp"
 
@@ -57,6 +58,7 @@ class ImplicitCoupling : public Coupling {
   // The Jacobian by coloured differences, kept over steps while it serves.
   bool jacobian_is_stale() const;
   void difference_gains();
+  void renew_jacobian(Vec v);
   void perturb(std::size_t column);
   void update_scale(const CommunicationPoint& point, double h);
   void write_scale();
@@ -65,7 +67,8 @@ class ImplicitCoupling : public Coupling {
   void forget_updates();
   double worst_ratio(Vec f);
   bool stagnates(PetscInt it, double ratio);
-  bool unknowns_move(PetscInt it);
+  bool unknowns_are_off(PetscInt it, Vec f);
+  double unknowns_error(Vec f);
   void remember_largest(const CommunicationPoint& point);
   void accept(Vec v);
   void integrate_estimated();
@@ -83,9 +86,11 @@ class ImplicitCoupling : public Coupling {
   bool quasi_newton_ = false;
   bool watched_ = false;  ///< -snes_monitor and the like: SNES is called in any case
   SubsystemGains gains_;
+  PetscInt widest_ = 0;  ///< columns of the widest subsystem on any rank
   std::optional<InputOperator> operator_;
   std::optional<Estimators> estimators_;
   std::optional<MissilesSystem> missiles_;
+  std::optional<UnknownsError> unknowns_error_;  ///< with indirect constraints
   std::vector<std::size_t> iterated_;   ///< own subsystems that are integrated at each evaluation
   bool some_estimated_ = false;         ///< on any rank
   std::vector<std::size_t> estimated_;  ///< own subsystems without rollback: by their estimator
@@ -104,7 +109,7 @@ class ImplicitCoupling : public Coupling {
   double noise_ratio_ = 0.0;                   ///< of the last residual
   double best_ratio_ = 0.0;                    ///< of this solve
   PetscInt best_iteration_ = 0;
-  double last_change_ = 0.0;  ///< of indirect constraints' unknowns, relative
+  double last_error_ = 0.0;  ///< of indirect constraints' unknowns, relative
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double first_norm_ = 0.0;

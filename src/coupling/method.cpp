@@ -100,9 +100,6 @@ std::optional<std::string> constraint_problem(const Method& method,
            " has no part in the error estimates of -cosim_adapt; use -cosim_adapt none or "
            "iteration";
   }
-  if (method.solve != Solve::snes && method.solve != Solve::none) {
-    return who + " needs its unknown solved for at the end of the macro-step (-cosim_solve snes)";
-  }
   if (method.snes_type == "nrichardson") {
     return who + " needs a Newton method (-snes_type newtonls), not a fixed point";
   }

@@ -230,6 +230,9 @@ void read_subsystems(Model& model, Settings& settings) {
     const std::string prefix = std::string(subsystem_prefix) + description.name + "_";
     settings.subsystems.push_back(individual ? read_subsystem(prefix, settings.defaults)
                                              : settings.defaults);
+    if (description.constraint) {
+      continue;
+    }
     description.capabilities.rollback &= settings.subsystems.back().rollback;
     description.capabilities.linearization &= settings.subsystems.back().linearization;
     description.capabilities.state_derivatives &= settings.subsystems.back().state_derivatives;
@@ -348,9 +351,6 @@ void choose_predictor(Method& method, const Model& model) {
     return;
   }
   std::string reason = method.hold == Hold::hermite ? "" : "it needs -cosim_hold hermite";
-  if (reason.empty() && !model.constraints.empty()) {
-    reason = "its estimators know no constraints";
-  }
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
     if (reason.empty() && !(has.states && has.linearization)) {
