@@ -165,6 +165,7 @@ bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
       write_scale();
       jacobian_step_ = h;
     }
+    jacobian_is_new_ = true;
     return true;
   }
   guess(point, h);
@@ -313,7 +314,8 @@ PetscErrorCode ImplicitCoupling::form_function(SNES, Vec v, Vec f, void* self) {
 
 bool ImplicitCoupling::jacobian_is_stale() const {
   const double ratio = jacobian_step_ > 0.0 ? step_.size() / jacobian_step_ : 0.0;
-  return ratio < 0.7 || ratio > 1.4 || jacobian_age_ > std::max(least_patience, widest_);
+  return ratio < 0.7 || ratio > 1.4 || jacobian_is_useless_ ||
+         jacobian_age_ > std::max(least_patience, widest_);
 }
 
 void ImplicitCoupling::perturb(std::size_t column) {
@@ -371,6 +373,8 @@ void ImplicitCoupling::renew_jacobian(Vec v) {
   operator_->assemble(gains_, residual_scale_, scale_);
   jacobian_step_ = step_.size();
   jacobian_age_ = 0;
+  jacobian_is_new_ = true;
+  jacobian_is_useless_ = false;
   // The subsystems now stand at a perturbed point.
   std::fill(evaluated_.begin(), evaluated_.end(), std::numeric_limits<double>::quiet_NaN());
 }
@@ -430,6 +434,8 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   trial_ = &trial;
   evaluations_ = 0;
   jacobian_age_ = 0;
+  jacobian_is_new_ = false;
+  jacobian_is_useless_ = false;
   subsystems_moved_ = false;
   if (!predict(point, step.size())) {
     CouplingReport report;

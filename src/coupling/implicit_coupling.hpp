@@ -113,10 +113,12 @@ class ImplicitCoupling : public Coupling {
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double first_norm_ = 0.0;
-  double good_ratio_ = 0.0;          ///< of the first guess
-  bool guess_is_evaluated_ = false;  ///< SNES's first function evaluation has been made already
-  double jacobian_step_ = 0.0;       ///< h of the kept Jacobian; 0: none
-  PetscInt jacobian_age_ = 0;        ///< Newton iterations in this solve with the kept Jacobian
+  double good_ratio_ = 0.0;           ///< of the first guess
+  bool guess_is_evaluated_ = false;   ///< SNES's first function evaluation has been made already
+  double jacobian_step_ = 0.0;        ///< h of the kept Jacobian; 0: none
+  bool jacobian_is_new_ = false;      ///< made for this macro-step
+  bool jacobian_is_useless_ = false;  ///< too old for the unknowns of indirect constraints
+  PetscInt jacobian_age_ = 0;         ///< Newton iterations in this solve with the kept Jacobian
   std::int32_t evaluations_ = 0;
 };
 

@@ -60,14 +60,17 @@ double ImplicitCoupling::unknowns_error(Vec f) {
 }
 
 /// Unknowns of indirect constraints must be right, too, near the relative tolerance or where noise
-/// stops their errors from shrinking. Before there is a Jacobian, one iteration must do.
+/// stops their errors from shrinking; where an old Jacobian does, it is renewed. Before there is a
+/// Jacobian, one iteration must do.
 bool ImplicitCoupling::unknowns_are_off(PetscInt it, Vec f) {
   if (!unknowns_error_ || jacobian_step_ == 0.0) {
     return unknowns_error_ && it == 0;
   }
   const double error = unknowns_error(f);
   const double before = std::exchange(last_error_, error);
-  return error > std::pow(method_.rtol, 0.75) && (it == 0 || error < 0.5 * before);
+  const bool shrinks = it == 0 || error < 0.5 * before;
+  jacobian_is_useless_ = !shrinks && !jacobian_is_new_;
+  return error > std::pow(method_.rtol, 5.0 / 6.0) && (shrinks || !jacobian_is_new_);
 }
 
 PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, PetscReal,

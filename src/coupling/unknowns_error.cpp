@@ -27,7 +27,10 @@ double UnknownsError::largest(Vec residual, std::span<const double> scale,
   petsc(VecGetArrayRead(correction_, &e));
   double largest = 0.0;
   for (const std::size_t j : constraints_.indirect_unknowns()) {
-    const double error = std::abs(e[j * parts_]) * scale[j * parts_];
+    double error = 0.0;
+    for (std::size_t row = j * parts_; row < (j + 1) * parts_; ++row) {
+      error += std::abs(e[row]) * scale[j * parts_];
+    }
     const double size = std::max(std::abs(inputs[connected[j]].value), floor);
     largest = std::isfinite(error) ? std::max(largest, error / size)
                                    : std::numeric_limits<double>::infinity();

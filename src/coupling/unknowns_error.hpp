@@ -17,8 +17,9 @@ class UnknownsError {
   /// `matrix`: J; its factors are kept while it doesn't change.
   UnknownsError(const ConstraintRows& constraints, Mat matrix, int parts);
 
-  /// Largest error of an own unknown, relative to the larger of the input's value and `floor`.
-  /// `scale`: what an entry of J^{-1} R must be multiplied with. Collective.
+  /// Largest error of an unknown on any rank, value and h times slope together, relative to the
+  /// larger of the value and `floor`. `scale`: S of J's columns, that of a slope being the value's
+  /// over h. Collective.
   double largest(Vec residual, std::span<const double> scale, std::span<const Sample> inputs,
                  std::span<const std::size_t> connected, double floor);
 
