@@ -102,6 +102,11 @@ std::optional<std::string> constraint_problem(const Method& method,
            " answers to its unknown through states only, so that explicit methods cannot solve for "
            "it at the end of a macro-step; use -cosim_solve snes";
   }
+  if (method.solve == Solve::monolithic && constraint.constraint == ConstraintKind::indirect) {
+    return who +
+           " answers to its unknown through states only (index 2 or 3), so that no equation gives "
+           "the unknown at one point in time, as -cosim_type monolithic needs; use -cosim_type jfm";
+  }
   if (method.solve == Solve::none && method.schedule != Schedule::parallel) {
     return who + " needs -cosim_schedule parallel, or -cosim_solve snes";
   }
@@ -109,9 +114,6 @@ std::optional<std::string> constraint_problem(const Method& method,
     return who +
            " has no part in the error estimates of -cosim_adapt; use -cosim_adapt none or "
            "iteration";
-  }
-  if (method.solve != Solve::snes && method.solve != Solve::none) {
-    return who + " needs its unknown solved for at the end of the macro-step (-cosim_solve snes)";
   }
   if (method.snes_type == "nrichardson") {
     return who + " needs a Newton method (-snes_type newtonls), not a fixed point";
@@ -121,7 +123,6 @@ std::optional<std::string> constraint_problem(const Method& method,
 
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
-  const bool constrained = !model.constraints.empty();
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
     if (entry.description.constraint) {
@@ -142,7 +143,7 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     const bool polynomials = method.solve != Solve::monolithic &&
                              (method.hold != Hold::zoh || method.hold_order > 0 || interpolates);
     const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
-    if (in_hermite && !constrained) {
+    if (in_hermite) {
       lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
     } else {
       lacks(iterative, has.rollback, "rollback");

@@ -237,6 +237,9 @@ void read_subsystems(Model& model, Settings& settings) {
     const std::string prefix = std::string(subsystem_prefix) + description.name + "_";
     settings.subsystems.push_back(individual ? read_subsystem(prefix, settings.defaults)
                                              : settings.defaults);
+    if (description.constraint) {
+      continue;
+    }
     description.capabilities.rollback &= settings.subsystems.back().rollback;
     description.capabilities.linearization &= settings.subsystems.back().linearization;
     description.capabilities.state_derivatives &= settings.subsystems.back().state_derivatives;
@@ -373,8 +376,8 @@ void choose_predictor(Method& method, const Model& model) {
     return;
   }
   std::string reason = method.hold == Hold::hermite || euler ? "" : "it needs -cosim_hold hermite";
-  if (reason.empty() && !model.constraints.empty()) {
-    reason = euler ? "it knows no constraints" : "its estimators know no constraints";
+  if (reason.empty() && euler && !model.constraints.empty()) {
+    reason = "it knows no constraints";
   }
   for (const auto& entry : model.subsystems) {
     reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;

@@ -42,7 +42,7 @@ std::vector<Polynomial> holds(std::span<const Sample> begin, std::span<const Sam
 class Pair {
  public:
   explicit Pair(std::unique_ptr<Subsystem> subsystem, EstimatorSettings settings = {})
-      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, settings) {
+      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, {}, settings) {
     subsystem_->start({0.0, h}, 10.0);
     outputs_.resize(subsystem_->description().outputs.size());
     EXPECT_EQ(subsystem_->point_outputs(begin_, Wanted::values_and_derivatives, outputs_),
