@@ -99,7 +99,7 @@ void ImplicitCoupling::create_snes(const Method& method) {
     petsc(SNESLineSearchSetType(line_search, SNESLINESEARCHBASIC));
   }
   choose_linear_solver();
-  petsc(SNESSetFromOptions(snes_));
+  set_from_options();
   refuse_defective_solvers(snes_);
   refuse_unsuitable_solver();
   SNESType type = nullptr;
@@ -108,6 +108,19 @@ void ImplicitCoupling::create_snes(const Method& method) {
   for (const char* option : {"snes_monitor", "snes_view", "snes_converged_reason"}) {
     watched_ = watched_ || !options::given(option).empty();
   }
+}
+
+/// Residuals are scaled: when they are small enough is the convergence test's to say, not the line
+/// search's.
+void ImplicitCoupling::set_from_options() {
+  petsc(SNESSetFromOptions(snes_));
+  if (options::has("snes_linesearch_atol")) {
+    return;
+  }
+  SNESLineSearch line_search = nullptr;
+  petsc(SNESGetLineSearch(snes_, &line_search));
+  petsc(SNESLineSearchSetTolerances(line_search, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 0.0,
+                                    PETSC_DEFAULT, PETSC_DEFAULT));
 }
 
 /// Matrix-free Newton gets GMRES, else the solver is direct.
@@ -396,7 +409,7 @@ void ImplicitCoupling::forget_updates() {
   if (quasi_newton_) {
     petsc(SNESSetType(snes_, SNESNRICHARDSON));
     petsc(SNESSetType(snes_, SNESQN));
-    petsc(SNESSetFromOptions(snes_));
+    set_from_options();
   }
 }
 

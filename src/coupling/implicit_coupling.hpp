@@ -49,6 +49,7 @@ class ImplicitCoupling : public Coupling {
   static PetscErrorCode converged(SNES snes, PetscInt it, PetscReal xnorm, PetscReal gnorm,
                                   PetscReal fnorm, SNESConvergedReason* reason, void* self);
   void create_snes(const Method& method);
+  void set_from_options();
   void choose_linear_solver();
   void refuse_unsuitable_solver() const;
 
