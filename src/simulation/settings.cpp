@@ -56,6 +56,13 @@ std::vector<std::string> words(const std::pair<std::string_view, E> (&choices)[N
   return result;
 }
 
+template <class E, std::size_t N>
+std::string_view word_in(const std::pair<std::string_view, E> (&choices)[N], E value) {
+  const auto* found = std::find_if(std::begin(choices), std::end(choices),
+                                   [&](const auto& choice) { return choice.second == value; });
+  return found->first;
+}
+
 std::vector<std::string> preset_names() {
   std::vector<std::string> names;
   for (const auto& method : method_presets()) {
@@ -405,6 +412,14 @@ Groups choose_groups(const Method& method, const Model& model) {
 
 }  // namespace
 
+std::string_view word(Schedule schedule) { return word_in(schedules, schedule); }
+std::string_view word(Hold hold) { return word_in(holds, hold); }
+std::string_view word(Solve solve) {
+  return solve == Solve::monolithic ? "monolithic" : word_in(solves, solve);
+}
+std::string_view word(Predictor predictor) { return word_in(predictors, predictor); }
+std::string_view word(Adapt adapt) { return word_in(adapts, adapt); }
+
 double read_schedule_weight() {
   const double weight = options::real("cosim_schedule_weight").value_or(0.5);
   if (!(weight >= 0.0 && weight <= 1.0)) {
@@ -522,6 +537,7 @@ Settings read_settings_for_check(Model& model) {
   settings.monitor = options::flag("cosim_monitor").value_or(false);
   settings.view = options::flag("cosim_view").value_or(false);
   read_subsystems(model, settings);
+  settings.method.groups = choose_groups(settings.method, model);
   return settings;
 }
 
@@ -529,7 +545,6 @@ Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   require_capabilities(settings.method, model);
   choose_predictor(settings.method, model);
-  settings.method.groups = choose_groups(settings.method, model);
   return settings;
 }
 
