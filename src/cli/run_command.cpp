@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/effective_settings.hpp"
 #include "cli/monitors.hpp"
 #include "concord/errors.hpp"
 #include "network/units.hpp"
@@ -189,12 +190,7 @@ class Run {
       std::printf("model %s: %zu subsystems, %zu connections, t in [%g, %g] s\n",
                   model_.name.c_str(), network_.n_subsystems(), model_.connections.size(),
                   settings_.start, settings_.stop);
-      std::printf("method %s: macro-step %g s, coupling rtol %g, atol %g, max_it %d\n",
-                  settings_.method.type.c_str(), settings_.step, settings_.method.rtol,
-                  settings_.method.atol, settings_.method.max_it);
-      if (!settings_.method.groups.empty()) {
-        std::printf("schedule %s\n", written(settings_.method.groups, model_).c_str());
-      }
+      print_effective(settings_, model_);
       print_roles();
     }
     stepper_->coupling().view();
