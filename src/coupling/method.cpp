@@ -154,11 +154,6 @@ std::optional<std::string> constraint_problem(const Method& method,
   if (method.solve == Solve::none && method.schedule != Schedule::parallel) {
     return who + " needs -cosim_schedule parallel, or -cosim_solve snes";
   }
-  if (method.balance != Balance::none) {
-    return who +
-           " has an unknown that is no output whose integral could be made good; use "
-           "-cosim_balance none";
-  }
   if (method.estimate != ErrorEstimate::none) {
     return who +
            " has no part in the error estimates of -cosim_adapt; use -cosim_adapt none or "
