@@ -77,6 +77,9 @@ class Run {
     }
     try {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
+      if (settings_.view && rank_ == 0) {
+        std::printf("%s", stepper_->coupling().describe_start().c_str());
+      }
       recorder_->start(stepper_->point());
       advance_to_stop();
     } catch (const PetscFailure& failure) {

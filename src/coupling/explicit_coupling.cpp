@@ -23,10 +23,9 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
       consistent_(subsystems),
       stages_(subsystems, method.groups),
       history_(subsystems.n_inputs(), method.hold_order) {
-  const bool constrained = subsystems.network().has_constraints();
-  makes_consistent_ = makes_consistent_ || constrained;
-  if (constrained && method.constraints == Constraints::staggered) {
-    staggered_.emplace(subsystems);
+  if (subsystems.network().has_constraints()) {
+    makes_consistent_ = true;
+    constraints_.emplace(subsystems, consistent_, method.constraints);
   }
 }
 
@@ -44,6 +43,9 @@ void ExplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
                      knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, first, stop,
                      point);
   history_.start(point.time, point.inputs, point.slopes_known);
+  if (constraints_) {
+    about_constraints_ = constraints_->describe(point.inputs, point.outputs);
+  }
 }
 
 void ExplicitCoupling::hold(double h, const CommunicationPoint& point,
@@ -106,8 +108,8 @@ Outcome ExplicitCoupling::put_out(Outcome outcome, Trial& trial) {
 }
 
 Outcome ExplicitCoupling::solve_at_end(Trial& trial) {
-  if (staggered_) {
-    return consistent_.solve(*staggered_, Wanted::values, trial.inputs, trial.outputs);
+  if (constraints_) {
+    return constraints_->solve(trial.inputs, trial.outputs);
   }
   CommunicationPointEvaluation evaluation(subsystems_);
   return consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);

@@ -62,6 +62,11 @@ std::optional<std::string> contradiction(const Method& method) {
     return "-cosim_hold_order is the order of extrapolation from the past, with -cosim_solve none; "
            "leave it out, or use -cosim_type jacobi";
   }
+  if (method.constraints != Constraints::projection && method.solve != Solve::none) {
+    return "-cosim_constraints overlapping and staggered are ways to end an explicit macro-step; "
+           "use -cosim_solve none (-cosim_type jacobi), or leave it out: the other solves have the "
+           "constraints among their equations";
+  }
   if (method.schedule != Schedule::parallel && method.solve != Solve::none) {
     return "-cosim_schedule sequential and hierarchical run with -cosim_solve none; the other "
            "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
@@ -96,9 +101,6 @@ std::optional<std::string> constraint_problem(const Method& method,
     return who +
            " answers to its unknown through states only (index 2 or 3), so that no equation gives "
            "the unknown at one point in time, as -cosim_type monolithic needs; use -cosim_type jfm";
-  }
-  if (method.solve == Solve::none && method.schedule != Schedule::parallel) {
-    return who + " needs -cosim_schedule parallel, or -cosim_solve snes";
   }
   if (method.estimate != ErrorEstimate::none) {
     return who +

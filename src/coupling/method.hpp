@@ -15,8 +15,9 @@ enum class Solve { snes, missiles, none, monolithic };
 enum class Predictor { missiles, extrapolate, hold };
 
 /// How explicit methods find the unknowns of constraints at the end of a macro-step: with the
-/// outputs of all subsystems, or with those of the last subsystem alone.
-enum class Constraints { projection, staggered };
+/// outputs of all subsystems, with those of each subsystem alone, combined, or with those of the
+/// last subsystem alone.
+enum class Constraints { projection, overlapping, staggered };
 
 /// How a method estimates its own error over a macro-step, for -cosim_adapt.
 enum class ErrorEstimate { none, predictor, richardson, richardson_modified };

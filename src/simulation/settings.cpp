@@ -31,7 +31,9 @@ constexpr std::pair<std::string_view, Predictor> predictors[] = {
 constexpr std::pair<std::string_view, Defect> defects[] = {
     {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
 constexpr std::pair<std::string_view, Constraints> constraint_treatments[] = {
-    {"projection", Constraints::projection}, {"staggered", Constraints::staggered}};
+    {"projection", Constraints::projection},
+    {"overlapping", Constraints::overlapping},
+    {"staggered", Constraints::staggered}};
 constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::expm},
                                                              {"stehfest", Laplace::stehfest}};
 constexpr std::pair<std::string_view, Adapt> adapts[] = {
@@ -95,9 +97,9 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
       {"cosim_constraints", "projection", "",
-       "explicit methods: unknowns of constraints at the end of the macro-step with all outputs, "
-       "or "
-       "with the last subsystem's alone (staggered, to compare)",
+       "explicit methods: unknowns of constraints at the end of the macro-step from all outputs, "
+       "from a copy for each subsystem alone, combined, or from the last subsystem alone "
+       "(staggered, to compare)",
        words(constraint_treatments)},
       {"cosim_consistent_outputs",
        "false",
