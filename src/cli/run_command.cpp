@@ -84,6 +84,9 @@ class Run {
       advance_to_stop();
     } catch (const PetscFailure& failure) {
       fail(with_remedy(failure));
+    } catch (const InputError&) {
+      recorder_->close(RunStatus::failed);
+      throw;
     } catch (const std::exception& error) {
       fail(error.what());
     } catch (...) {

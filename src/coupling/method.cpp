@@ -102,10 +102,17 @@ std::optional<std::string> constraint_problem(const Method& method,
            " answers to its unknown through states only (index 2 or 3), so that no equation gives "
            "the unknown at one point in time, as -cosim_type monolithic needs; use -cosim_type jfm";
   }
-  if (method.estimate != ErrorEstimate::none) {
+  if (method.estimate != ErrorEstimate::none && constraint.constraint == ConstraintKind::indirect) {
     return who +
-           " has no part in the error estimates of -cosim_adapt; use -cosim_adapt none or "
-           "iteration";
+           " answers to its unknown through states only, so that the unknown begins every "
+           "macro-step "
+           "afresh and has no hold whose error -cosim_adapt predictor could estimate; use "
+           "-cosim_adapt none or iteration";
+  }
+  if (method.estimate == ErrorEstimate::richardson_modified) {
+    return who +
+           " is solved for after the macro-step, for which -cosim_adapt richardson_modified has no "
+           "constants; use -cosim_adapt richardson";
   }
   if (method.snes_type == "nrichardson") {
     return who + " needs a Newton method (-snes_type newtonls), not a fixed point";
