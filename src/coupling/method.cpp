@@ -1,5 +1,7 @@
 #include "coupling/method.hpp"
 
+#include "network/two_groups.hpp"
+
 namespace concord {
 namespace {
 
@@ -29,6 +31,7 @@ const std::vector<Method>& method_presets() {
       preset("jacobi", Hold::zoh, Solve::none),
       in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),
       in_schedule(Schedule::hierarchical, preset("hierarchical", Hold::zoh, Solve::none)),
+      in_schedule(Schedule::staggered_grid, preset("staggered_grid", Hold::zoh, Solve::none)),
       preset("extripol", Hold::extripol, Solve::none),
       preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
       preset("monolithic", Hold::hermite, Solve::monolithic),
@@ -67,6 +70,13 @@ std::optional<std::string> contradiction(const Method& method) {
            "use -cosim_solve none (-cosim_type jacobi), or leave it out: the other solves have the "
            "constraints among their equations";
   }
+  if (method.schedule == Schedule::staggered_grid &&
+      (method.solve != Solve::none || method.hold != Hold::zoh || method.hold_order > 0 ||
+       method.takes_steps_twice())) {
+    return "-cosim_schedule staggered_grid holds every input at its value in the middle of the "
+           "macro-step, without a guess, extrapolation or a second run; leave -cosim_solve, "
+           "-cosim_hold, -cosim_hold_order and -cosim_adapt out (-cosim_type staggered_grid)";
+  }
   if (method.schedule != Schedule::parallel && method.solve != Solve::none) {
     return "-cosim_schedule sequential and hierarchical run with -cosim_solve none; the other "
            "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
@@ -102,6 +112,11 @@ std::optional<std::string> constraint_problem(const Method& method,
            " answers to its unknown through states only (index 2 or 3), so that no equation gives "
            "the unknown at one point in time, as -cosim_type monolithic needs; use -cosim_type jfm";
   }
+  if (method.schedule == Schedule::staggered_grid) {
+    return who +
+           " needs the outputs of all subsystems at one time, which -cosim_schedule staggered_grid "
+           "doesn't have; use -cosim_schedule parallel";
+  }
   if (method.estimate != ErrorEstimate::none && constraint.constraint == ConstraintKind::indirect) {
     return who +
            " answers to its unknown through states only, so that the unknown begins every "
@@ -122,6 +137,11 @@ std::optional<std::string> constraint_problem(const Method& method,
 
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
+  if (method.schedule == Schedule::staggered_grid && model.constraints.empty()) {
+    if (const auto problem = two_groups(Network(model), given_groups(model)).problem) {
+      lines.push_back(*problem);
+    }
+  }
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
     if (entry.description.constraint) {
@@ -139,8 +159,9 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     const bool iterative = method.solve == Solve::snes;
     const bool in_hermite = iterative && method.hold == Hold::hermite;
     const bool polynomials =
-        method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0 ||
-                                              method.schedule != Schedule::parallel);
+        method.solve != Solve::monolithic &&
+        (method.hold != Hold::zoh || method.hold_order > 0 ||
+         (method.schedule != Schedule::parallel && method.schedule != Schedule::staggered_grid));
     const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
     if (in_hermite) {
       lacks(true, has.rollback || estimates, "rollback and no states with linearization either");

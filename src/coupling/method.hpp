@@ -10,7 +10,7 @@
 
 namespace concord {
 
-enum class Schedule { parallel, sequential, hierarchical };
+enum class Schedule { parallel, sequential, hierarchical, staggered_grid };
 enum class Solve { snes, missiles, none, monolithic };
 enum class Predictor { missiles, extrapolate, hold };
 
@@ -26,7 +26,7 @@ enum class ErrorEstimate { none, predictor, richardson, richardson_modified };
 struct Method {
   std::string type;  ///< the preset it started from
   Schedule schedule = Schedule::parallel;
-  Groups groups;  ///< of the schedule; empty: parallel
+  Groups groups;  ///< of the schedule; empty: parallel. Of staggered_grid: two, in parallel inside
   Hold hold = Hold::hermite;
   int hold_order = 0;
   Solve solve = Solve::snes;

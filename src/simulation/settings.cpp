@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "network/two_groups.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -15,7 +16,8 @@ namespace {
 constexpr std::pair<std::string_view, Schedule> schedules[] = {
     {"parallel", Schedule::parallel},
     {"sequential", Schedule::sequential},
-    {"hierarchical", Schedule::hierarchical}};
+    {"hierarchical", Schedule::hierarchical},
+    {"staggered_grid", Schedule::staggered_grid}};
 constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite},
                                                        {"zoh", Hold::zoh},
                                                        {"foh", Hold::foh},
@@ -371,6 +373,9 @@ Groups choose_groups(const Method& method, const Model& model) {
     return {};
   }
   Groups groups = given_groups(model);
+  if (method.schedule == Schedule::staggered_grid) {
+    return two_groups(Network(model), groups).groups;
+  }
   const ScheduleProblem problem = schedule_problem(model, Network(model));
   if (method.schedule == Schedule::hierarchical) {
     return groups.empty() ? best_groups(problem, read_schedule_weight()) : groups;
