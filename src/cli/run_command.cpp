@@ -79,10 +79,16 @@ class Run {
     }
     try {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
+      if (settings_.view && rank_ == 0) {
+        std::printf("%s", stepper_->coupling().describe_start().c_str());
+      }
       recorder_->start(stepper_->point());
       advance_to_stop();
     } catch (const PetscFailure& failure) {
       fail(with_remedy(failure));
+    } catch (const InputError&) {
+      recorder_->close(RunStatus::failed);
+      throw;
     } catch (const std::exception& error) {
       fail(error.what());
     } catch (...) {
