@@ -1,6 +1,7 @@
 #include "simulation/model_choices.hpp"
 
 #include "concord/errors.hpp"
+#include "network/two_groups.hpp"
 #include "simulation/settings.hpp"
 #include "support/wording.hpp"
 
@@ -65,6 +66,9 @@ Groups choose_groups(const Method& method, const Model& model) {
     return {};
   }
   Groups groups = given_groups(model);
+  if (method.schedule == Schedule::staggered_grid) {
+    return two_groups(Network(model), groups).groups;
+  }
   const ScheduleProblem problem = schedule_problem(model, Network(model));
   if (method.schedule == Schedule::hierarchical) {
     return groups.empty() ? best_groups(problem, read_schedule_weight()) : groups;
