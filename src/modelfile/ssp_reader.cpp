@@ -11,6 +11,7 @@
 #include "concord/errors.hpp"
 #include "modelfile/fmu_reader.hpp"
 #include "modelfile/ssp_parameters.hpp"
+#include "modelfile/ssp_uri.hpp"
 #include "modelfile/ssp_xml.hpp"
 #include "subsystem/fmu/archive.hpp"
 #include "subsystem/fmu/scratch_folder.hpp"
@@ -115,7 +116,7 @@ void SspReader::read_component(const Node& component, const std::string& path) {
     fail("component " + in_quotes(path) + ": scheduled execution is not supported");
   Component result;
   result.path = path;
-  result.request.path = folder_ / text(component, "source");
+  result.request.path = folder_ / path_of(text(component, "source"));
   result.request.location = source_;
   result.request.values =
       read_parameter_bindings(component, folder_, source_ + ": component " + in_quotes(path));

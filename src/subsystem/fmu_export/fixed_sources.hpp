@@ -1,0 +1,12 @@
+#pragma once
+
+namespace concord::fixed_sources {
+
+/// The files of src/subsystem/fmu_export/sources, which every exported FMU carries.
+extern const char* const functions;
+extern const char* const instance;
+extern const char* const integrator;
+extern const char* const fmi2;
+extern const char* const fmi3;
+
+}  // namespace concord::fixed_sources
