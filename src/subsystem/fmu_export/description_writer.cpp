@@ -226,7 +226,9 @@ std::string xml_number(double value) {
 
 std::string xml_text(const pugi::xml_document& document) {
   std::ostringstream stream;
-  document.save(stream, "  ", pugi::format_default, pugi::encoding_utf8);
+  stream << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  document.save(stream, "  ", pugi::format_default | pugi::format_no_declaration,
+                pugi::encoding_utf8);
   return stream.str();
 }
 
