@@ -1,9 +1,11 @@
 """Subsystems of equations exported as FMUs, and a small importer of FMI 2.0 to call them."""
 import ctypes
 import subprocess
+import tempfile
 import zipfile
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_int, c_size_t,
                     c_uint, c_void_p)
+from pathlib import Path
 from xml.etree import ElementTree
 
 from concord_runs import execute
@@ -20,8 +22,8 @@ def export(model, subsystem, path, *options):
 
 
 def unpack(path):
-    """The folder beside the FMU with its files."""
-    folder = path.with_suffix("")
+    """A new folder beside the FMU with its files."""
+    folder = Path(tempfile.mkdtemp(prefix=path.stem, dir=path.parent))
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
     return folder
