@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <vector>
 
@@ -57,8 +58,10 @@ int model_command(int argc, char** argv) {
   });
 }
 
-/// One rank does it; the others are there because of mpirun.
+/// One rank does it; the others are there because of mpirun. A file beyond the size limit is an
+/// error like a full disk.
 int model_export(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);
   return in_session(argc, argv, [&] {
     int rank = 0;
     MPI_Comm_rank(PETSC_COMM_WORLD, &rank);

@@ -6,7 +6,7 @@
 #include <zip.h>
 
 #include <cerrno>
-#include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include "concord/errors.hpp"
@@ -32,18 +32,6 @@ void require_place(const fs::path& path) {
   if (!fs::is_directory(folder, error)) refuse(path, "there is no folder " + folder.string());
   if (access(folder.c_str(), W_OK) != 0) refuse(path, std::strerror(errno));
 }
-
-/// While alive, a file that grows too large is an error code, not the end of the process.
-class NoFileSizeSignal {
- public:
-  NoFileSizeSignal() : before_(std::signal(SIGXFSZ, SIG_IGN)) {}
-  ~NoFileSizeSignal() { std::signal(SIGXFSZ, before_); }
-  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
-  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
-
- private:
-  void (*before_)(int);
-};
 
 /// A file beside `path`, which is removed unless it takes its place.
 class TemporaryFile {
@@ -126,14 +114,12 @@ void ArchiveWriter::place(const std::string& name, void* source, bool compressed
 }
 
 void ArchiveWriter::close() {
-  const NoFileSizeSignal no_signal;
   if (zip_close(archive_) != 0) fail(zip_strerror(archive_));
   archive_ = nullptr;
 }
 
 void write_whole_file(const fs::path& path, const std::string& content) {
   require_place(path);
-  const NoFileSizeSignal no_signal;
   TemporaryFile file(path);
   file.write(content);
   file.take_place();

@@ -11,7 +11,8 @@ NATIVE = changed(("""    equations:
       derivatives: {v: x - v}
       outputs: {f: v}
       units: {x: m, f: N}
-""", """    native: {library: LIBRARY, type: spring}
+""", """    native: {library: LIBRARY, type: cart}
+    start: {force: 0}
 """), ("  - right.f -> left.f\n  - left.x -> right.x\n", "")).replace("connections:\n", "")
 CONSTRAINED = changed(("connections:\n", """constraints:
   - {unknown: force, equation: left.x - right.f, feeds: {left.f: 1}}
@@ -65,7 +66,7 @@ refused("fmu_of_broken_equations", "export-fmu model.yaml left", "model.yaml:9:"
         text=changed(("f - k*x", "f - k*y")))
 refused("fmu_of_endless_parentheses", "export-fmu model.yaml left", "model.yaml:9:", "levels deep",
         text=changed(("f - k*x", "(" * 3000 + "f - k*x" + ")" * 3000)))
-refused("ssp_with_unknown_connection", "export-ssp model.yaml", "model.yaml:", "left.y",
+refused("ssp_with_unknown_connection", "export-ssp model.yaml", "model.yaml:21:", "no output 'y'",
         text=changed(("left.x ->", "left.y ->")))
 
 # --- where it cannot be written ---
@@ -119,13 +120,12 @@ def disk_is_full(bench):
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
     for words in (("export-fmu", "model.yaml", "left", "--no-binary", "-o", "old.fmu"),
-                  ("export-fmu", "model.yaml", "left", "--no-binary", "-o", "new.fmu"),):
-        ended = bench.run(*words, preexec_fn=limit)
-        ended.fails(2, "cannot write", words[-1], "File too large")
-    for words in (("export-ssp", "model.yaml", "-o", "old.ssp"),):
-        ended = bench.run(*words, preexec_fn=limit)
-        ended.clean()
-        ended.require(ended.code == 2, "exit code")
+                  ("export-fmu", "model.yaml", "left", "--no-binary", "-o", "new.fmu")):
+        bench.run(*words, preexec_fn=limit).fails(2, "cannot write", words[-1], "File too large")
+    for words in (("export-ssp", "model.yaml", "-o", "old.ssp"),
+                  ("export-ssp", "fmus.yaml", "-o", "old.ssp"),
+                  ("export-ssp", "fmus.yaml", "-o", "old.ssd")):
+        bench.run(*words, preexec_fn=limit).fails(2, "cannot")
     assert sorted(os.listdir(bench.folder)) == before, os.listdir(bench.folder)
     for name in ("old.ssp", "old.ssd", "old.fmu"):
         assert (bench.folder / name).read_text() == "old"
