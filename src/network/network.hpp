@@ -55,6 +55,10 @@ class Network {
   /// Per global input; nothing where the input stays at its start value.
   const std::vector<std::optional<Link>>& links() const { return links_; }
 
+  /// "right.f -> left.f" where another subsystem's output feeds the input; nothing where the input
+  /// is unconnected or belongs to a constraint, on either side.
+  std::optional<std::string> connection(std::size_t input) const;
+
   /// "left.x"; units as written.
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }

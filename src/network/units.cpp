@@ -183,4 +183,14 @@ std::optional<BaseUnit> in_base_units(const std::string& unit) {
   return found.unit;
 }
 
+std::string integral_unit(const std::string& unit) {
+  if (trimmed(unit).empty()) {
+    return "";
+  }
+  if (unit == "1" || unit == "-") {
+    return "s";
+  }
+  return (unit.find('/') == std::string::npos ? unit : "(" + unit + ")") + ".s";
+}
+
 }  // namespace concord

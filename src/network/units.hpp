@@ -29,4 +29,7 @@ std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& fro
 /// (logarithms, fractional powers, other dimensions).
 std::optional<BaseUnit> in_base_units(const std::string& unit);
 
+/// Of the integral over time of something in this unit: "N.s", "(m/s).s"; empty where that is.
+std::string integral_unit(const std::string& unit);
+
 }  // namespace concord

@@ -91,8 +91,10 @@ refused("richardson_modified_contradicts_schedule",
 refused("richardson_needs_rollback",
         "-cosim_type jacobi -cosim_adapt richardson -subsystem_left_rollback false", "'left'",
         "rollback, which the Richardson estimate needs", ranks=BOTH)
-refused("schedule_contradicts_solve", "-cosim_schedule sequential", "-cosim_schedule sequential",
-        "run with -cosim_solve none", ranks=BOTH)
+refused("schedule_contradicts_solve", "-cosim_type missiles -cosim_schedule sequential",
+        "-cosim_schedule sequential", "one linear system", "use -cosim_schedule parallel", ranks=BOTH)
+refused("predictor_contradicts_solve", "-cosim_type jacobi -cosim_predictor hold",
+        "-cosim_predictor", "-cosim_solve snes")
 refused("schedule_weight_too_large", "-cosim_schedule_weight 1.5", "-cosim_schedule_weight",
         "'1.5'", "from 0 to 1")
 refused("rollback_withheld", "-subsystem_right_rollback false -subsystem_right_linearization false",
