@@ -36,6 +36,7 @@ class Layout {
     read_equations();
     choose_names();
     add_all();
+    note_missing_starts();
     note_kinks();
     return std::move(result_);
   }
@@ -66,6 +67,7 @@ class Layout {
            double start);
   void add_state(std::size_t index, bool is_output);
   void add_all();
+  void note_missing_starts();
   void note_kinks();
 
   const Description& description_;
@@ -167,6 +169,13 @@ void Layout::add_all() {
     const auto& parameter = description_.parameters[i];
     add(VariableRole::parameter, i, parameter.name, units_[parameter.name], *parameter.value);
   }
+}
+
+void Layout::note_missing_starts() {
+  for (const auto& input : description_.inputs)
+    if (!input.value)
+      result_.notes.push_back("the input '" + input.name +
+                              "' has no start value; an FMU needs one, and gets 0");
 }
 
 void Layout::note_kinks() {

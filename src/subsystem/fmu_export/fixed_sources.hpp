@@ -9,4 +9,7 @@ extern const char* const integrator;
 extern const char* const fmi2;
 extern const char* const fmi3;
 
+/// Concord's licence, for them.
+extern const char* const license;
+
 }  // namespace concord::fixed_sources

@@ -6,6 +6,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/fmu/library.hpp"
 #include "subsystem/fmu/scratch_folder.hpp"
+#include "subsystem/fmu_export/fixed_sources.hpp"
 #include "subsystem/fmu_export/shared_library.hpp"
 #include "support/archive_writer.hpp"
 
@@ -24,6 +25,10 @@ std::vector<FmuFile> text_files(const ExportedModel& model, const FmuExport& wan
                                                           token, wanted.unit_in_base)});
   if (wanted.version == FmiVersion::v3)
     files.push_back({"sources/buildDescription.xml", build_description(model)});
+  files.push_back({"documentation/licenses/license.txt",
+                   std::string("For the parts of sources/ that Concord wrote; the equations are "
+                               "their author's.\n\n") +
+                       fixed_sources::license});
   files.push_back(
       {"documentation/index.html", documentation(model, wanted.version, wanted.experiment)});
   return files;

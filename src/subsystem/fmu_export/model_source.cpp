@@ -107,7 +107,9 @@ std::string main_source(const ExportedModel& model, FmiVersion version,
   const std::string fmi = version == FmiVersion::v2 ? "2.0" : "3.0";
   std::string text = "/* The subsystem '" + model.name + "' as an FMU of FMI " + fmi +
                      ", written by Concord " CONCORD_VERSION
-                     ".\n   Compile this file alone: it includes the others. For example:\n"
+                     ".\n   Concord's parts: BSD 2-Clause License, "
+                     "documentation/licenses/license.txt.\n   Compile this file alone: it includes "
+                     "the others. For example:\n"
                      "   cc -std=c99 -O2 -fPIC -shared " +
                      model.name + ".c -lm -o " + model.name + ".so */\n\n";
   for (const char* header : {"math", "stdarg", "stddef", "stdio", "stdlib", "string"})

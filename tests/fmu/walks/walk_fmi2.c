@@ -15,20 +15,20 @@ static void count_complaint(fmi2ComponentEnvironment environment, fmi2String nam
 
 static const fmi2CallbackFunctions callbacks = {count_complaint, NULL, NULL, NULL, &complaints};
 
-#define EXPECT(expected, call)          \
-  do {                                  \
-    if ((call) != (expected)) {         \
+#define EXPECT(expected, call)                      \
+  do {                                              \
+    if ((call) != (expected)) {                     \
       fprintf(stderr, "%d: %s\n", __LINE__, #call); \
-      return 1;                         \
-    }                                   \
+      return 1;                                     \
+    }                                               \
   } while (0)
 
 /* The call is wrong: one complaint, and then only reading and a new start. */
-#define EXPECT_WRONG(call)              \
-  do {                                  \
-    const int before = complaints;      \
-    EXPECT(fmi2Error, call);            \
-    EXPECT(before + 1, complaints);     \
+#define EXPECT_WRONG(call)          \
+  do {                              \
+    const int before = complaints;  \
+    EXPECT(fmi2Error, call);        \
+    EXPECT(before + 1, complaints); \
   } while (0)
 
 static fmi2Component make(fmi2Type type) {
@@ -43,7 +43,8 @@ static int start(fmi2Component c) {
 }
 
 static const unsigned input[] = {first_input}, output[] = {first_output}, state[] = {first_state};
-static const unsigned parameter[] = {first_parameter}, slope[] = {first_derivative}, nothing[] = {999};
+static const unsigned parameter[] = {first_parameter}, slope[] = {first_derivative},
+                      nothing[] = {999};
 
 static int walk_co_simulation(void) {
   fmi2Component c = make(fmi2CoSimulation);
@@ -65,7 +66,7 @@ static int walk_co_simulation(void) {
   EXPECT(fmi2OK, fmi2GetReal(c, output, 1, &first));
   size_t size = 0;
   EXPECT(fmi2OK, fmi2SerializedFMUstateSize(c, saved, &size));
-  char *bytes = malloc(size + 1); /* one further on, so that nothing is aligned */
+  char* bytes = malloc(size + 1); /* one further on, so that nothing is aligned */
   EXPECT(fmi2OK, fmi2SerializeFMUstate(c, saved, bytes + 1, size));
   EXPECT(fmi2OK, fmi2DeSerializeFMUstate(c, bytes + 1, size, &copy));
   EXPECT(fmi2OK, fmi2SetFMUstate(c, copy));

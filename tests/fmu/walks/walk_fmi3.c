@@ -15,28 +15,29 @@ static void count_complaint(fmi3InstanceEnvironment environment, fmi3Status stat
   ++complaints;
 }
 
-#define EXPECT(expected, call)          \
-  do {                                  \
-    if ((call) != (expected)) {         \
+#define EXPECT(expected, call)                      \
+  do {                                              \
+    if ((call) != (expected)) {                     \
       fprintf(stderr, "%d: %s\n", __LINE__, #call); \
-      return 1;                         \
-    }                                   \
+      return 1;                                     \
+    }                                               \
   } while (0)
 
-#define EXPECT_WRONG(call)              \
-  do {                                  \
-    const int before = complaints;      \
-    EXPECT(fmi3Error, call);            \
-    EXPECT(before + 1, complaints);     \
+#define EXPECT_WRONG(call)          \
+  do {                              \
+    const int before = complaints;  \
+    EXPECT(fmi3Error, call);        \
+    EXPECT(before + 1, complaints); \
   } while (0)
 
 static const unsigned input[] = {first_input}, output[] = {first_output}, state[] = {first_state};
-static const unsigned parameter[] = {first_parameter}, slope[] = {first_derivative}, nothing[] = {999};
+static const unsigned parameter[] = {first_parameter}, slope[] = {first_derivative},
+                      nothing[] = {999};
 
 /* u = 2 t, at the times that the FMU asks for. */
 static void update(fmi3InstanceEnvironment environment, double time, bool set_requested,
                    bool get_allowed, bool step_finished, bool can_return_early,
-                   bool *return_requested, double *return_time) {
+                   bool* return_requested, double* return_time) {
   assert(environment == &complaints && !can_return_early && !*return_requested);
   assert(*return_time == time && step_finished == get_allowed && set_requested != get_allowed);
   double value = 2.0 * time;
@@ -87,7 +88,7 @@ static int walk_co_simulation(void) {
   EXPECT(fmi3OK, fmi3GetFloat64(c, output, 1, &first, 1));
   size_t size = 0;
   EXPECT(fmi3OK, fmi3SerializedFMUStateSize(c, saved, &size));
-  uint8_t *bytes = malloc(size + 1);
+  uint8_t* bytes = malloc(size + 1);
   EXPECT(fmi3OK, fmi3SerializeFMUState(c, saved, bytes + 1, size));
   EXPECT(fmi3OK, fmi3DeserializeFMUState(c, bytes + 1, size, &copy));
   EXPECT(fmi3OK, fmi3SetFMUState(c, copy));
