@@ -20,14 +20,6 @@ namespace {
 constexpr double rounding_noise = 1e-11;
 constexpr double integrator_noise = 10.0;
 
-/// Growth of the scaled residual norm, from one or more, after which a solve counts as diverged.
-constexpr double diverged_factor = 1e6;
-
-/// What is not a number counts as infinite.
-double larger(double worst, double next) {
-  return std::isnan(next) ? std::numeric_limits<double>::infinity() : std::max(worst, next);
-}
-
 }  // namespace
 
 ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems, double loosest)
@@ -48,6 +40,13 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       noise_level_(std::max(rounding_noise, integrator_noise * loosest)),
       largest_(subsystems.connected_inputs().size(), 0.0) {
   operator_.emplace(subsystems, gains_);
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    widest_ = std::max(widest_, static_cast<PetscInt>(gains_.columns(k)));
+  }
+  widest_ = agree_on_largest(subsystems.comm(), static_cast<int>(widest_));
+  if (constraints_.any_indirect()) {
+    unknowns_error_.emplace(constraints_, operator_->matrix(), parts_);
+  }
   divide_roles();
   create_snes(method);
 }
@@ -100,7 +99,7 @@ void ImplicitCoupling::create_snes(const Method& method) {
     petsc(SNESLineSearchSetType(line_search, SNESLINESEARCHBASIC));
   }
   choose_linear_solver();
-  petsc(SNESSetFromOptions(snes_));
+  set_from_options();
   refuse_defective_solvers(snes_);
   refuse_unsuitable_solver();
   SNESType type = nullptr;
@@ -109,6 +108,19 @@ void ImplicitCoupling::create_snes(const Method& method) {
   for (const char* option : {"snes_monitor", "snes_view", "snes_converged_reason"}) {
     watched_ = watched_ || !options::given(option).empty();
   }
+}
+
+/// Residuals are scaled: when they are small enough is the convergence test's to say, not the line
+/// search's.
+void ImplicitCoupling::set_from_options() {
+  petsc(SNESSetFromOptions(snes_));
+  if (options::has("snes_linesearch_atol")) {
+    return;
+  }
+  SNESLineSearch line_search = nullptr;
+  petsc(SNESGetLineSearch(snes_, &line_search));
+  petsc(SNESLineSearchSetTolerances(line_search, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 0.0,
+                                    PETSC_DEFAULT, PETSC_DEFAULT));
 }
 
 /// Matrix-free Newton gets GMRES, else the solver is direct.
@@ -178,6 +190,7 @@ bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
   const bool predicted = missiles_ && missiles_->solve(state, step_, point, trial_->inputs);
   if (predicted && method_.predictor == Predictor::missiles) {
     take_jacobian(h);
+    jacobian_is_new_ = true;
     return true;
   }
   if (!predicted) {
@@ -197,7 +210,8 @@ void ImplicitCoupling::take_jacobian(double h) {
   }
   petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
   std::copy(missiles_->scale().begin(), missiles_->scale().end(), scale_values_.begin());
-  residual_scale_values_ = scale_values_;
+  const auto rows = missiles_->residual_scale();
+  std::copy(rows.begin(), rows.end(), residual_scale_values_.begin());
   write_scale();
   jacobian_step_ = h;
 }
@@ -377,79 +391,6 @@ PetscErrorCode ImplicitCoupling::form_function(SNES, Vec v, Vec f, void* self) {
   return 0;
 }
 
-/// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)).
-double ImplicitCoupling::worst_ratio(Vec f) {
-  const PetscScalar* r = nullptr;
-  petsc(VecGetArrayRead(f, &r));
-  double worst[2] = {0.0, 0.0};  // against the tolerance, against the noise
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    const double tolerance = method_.rtol * constraints_.size(j, trial_->inputs) + method_.atol;
-    const double noise = std::max(tolerance, noise_level_ * largest_[j]);
-    for (int part = 0; part < parts_; ++part) {
-      const double weight = part == 0 ? 1.0 : step_.size();
-      const double difference =
-          weight * std::abs(r[j * parts_ + part]) * residual_scale_values_[j * parts_ + part];
-      worst[0] = larger(worst[0], difference / tolerance);
-      worst[1] = larger(worst[1], difference / noise);
-    }
-  }
-  petsc(VecRestoreArrayRead(f, &r));
-  agree_on_largest(subsystems_.comm(), worst);
-  noise_ratio_ = worst[1];
-  return worst[0];
-}
-
-/// Whether the residual is down to the noise of the integrators and has not halved for a while: a
-/// tolerance below that noise cannot be met.
-bool ImplicitCoupling::stagnates(PetscInt it, double ratio) {
-  if (it == 0 || ratio < 0.5 * best_ratio_) {
-    best_ratio_ = ratio;
-    best_iteration_ = it;
-  }
-  constexpr PetscInt a_while = 4;
-  return it - best_iteration_ >= a_while && noise_ratio_ < 1.0;
-}
-
-/// An indirect constraint can be met to its tolerance by an unknown that is still far off, by the
-/// tolerance over h^2: the unknown must have come to rest, too, near the relative tolerance or
-/// where noise stops its changes from shrinking.
-bool ImplicitCoupling::unknowns_move(PetscInt it) {
-  if (!constraints_.any_indirect()) {
-    return false;
-  }
-  const double rest = std::pow(method_.rtol, 0.75);
-  double change = constraints_.unknowns_change(trial_->inputs, method_.atol / method_.rtol);
-  change = agree_on_largest(subsystems_.comm(), change);
-  const double before = std::exchange(last_change_, change);
-  return it == 0 || (change > rest && (it == 1 || change < 0.5 * before));
-}
-
-PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, PetscReal,
-                                           PetscReal fnorm, SNESConvergedReason* reason,
-                                           void* self) {
-  auto& coupling = *static_cast<ImplicitCoupling*>(self);
-  *reason = SNES_CONVERGED_ITERATING;
-  if (!std::isfinite(fnorm)) {
-    *reason = SNES_DIVERGED_FNORM_NAN;
-    return 0;
-  }
-  Vec f = nullptr;
-  PetscCall(SNESGetFunction(snes, &f, nullptr, nullptr));
-  const double ratio = coupling.worst_ratio(f);
-  const bool moving = coupling.unknowns_move(it);
-  if (ratio < 1.0 && !moving) {
-    *reason = SNES_CONVERGED_FNORM_ABS;
-  } else if (coupling.stagnates(it, ratio)) {
-    *reason = SNES_CONVERGED_SNORM_RELATIVE;
-  } else if (it == 0) {
-    coupling.first_norm_ = fnorm;
-  } else if (fnorm > diverged_factor * std::max(1.0, coupling.first_norm_)) {
-    *reason = SNES_DIVERGED_DTOL;
-  }
-  return 0;
-}
-
 /// Makes subsystems, inputs and outputs belong to the accepted v: SNES may have looked elsewhere
 /// last.
 void ImplicitCoupling::accept(Vec v) {
@@ -468,7 +409,7 @@ void ImplicitCoupling::forget_updates() {
   if (quasi_newton_) {
     petsc(SNESSetType(snes_, SNESNRICHARDSON));
     petsc(SNESSetType(snes_, SNESQN));
-    petsc(SNESSetFromOptions(snes_));
+    set_from_options();
   }
 }
 
@@ -479,7 +420,7 @@ bool ImplicitCoupling::guess_is_good() {
   integrate();
   write_residual(residual_);
   good_ratio_ = worst_ratio(residual_);
-  const bool good = good_ratio_ < 1.0 && !constraints_.any_indirect();
+  const bool good = good_ratio_ < 1.0 && !unknowns_are_off(0, residual_);
   guess_is_evaluated_ = !good;
   return good;
 }
@@ -492,6 +433,8 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   trial_ = &trial;
   evaluations_ = 0;
   jacobian_age_ = 0;
+  jacobian_is_new_ = false;
+  jacobian_is_useless_ = false;
   subsystems_moved_ = false;
   if (!predict(point, step.size())) {
     CouplingReport report;

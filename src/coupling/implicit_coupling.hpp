@@ -9,6 +9,7 @@
 #include "coupling/stages.hpp"
 #include "coupling/start.hpp"
 #include "coupling/subsystem_gains.hpp"
+#include "coupling/unknowns_error.hpp"
 #include "signal/history.hpp"
 #include "support/petsc.hpp"
 
@@ -48,6 +49,7 @@ class ImplicitCoupling : public Coupling {
   static PetscErrorCode converged(SNES snes, PetscInt it, PetscReal xnorm, PetscReal gnorm,
                                   PetscReal fnorm, SNESConvergedReason* reason, void* self);
   void create_snes(const Method& method);
+  void set_from_options();
   void choose_linear_solver();
   void refuse_unsuitable_solver() const;
 
@@ -76,6 +78,7 @@ class ImplicitCoupling : public Coupling {
   // The Jacobian by coloured differences, kept over steps while it serves.
   bool jacobian_is_stale() const;
   void difference_gains();
+  void renew_jacobian(Vec v);
   void perturb(std::size_t column);
   void update_scale(const CommunicationPoint& point, double h);
   void write_scale();
@@ -84,7 +87,8 @@ class ImplicitCoupling : public Coupling {
   void forget_updates();
   double worst_ratio(Vec f);
   bool stagnates(PetscInt it, double ratio);
-  bool unknowns_move(PetscInt it);
+  bool unknowns_are_off(PetscInt it, Vec f);
+  double unknowns_error(Vec f);
   void remember_largest(const CommunicationPoint& point);
   void accept(Vec v);
   void integrate_estimated();
@@ -102,9 +106,11 @@ class ImplicitCoupling : public Coupling {
   bool quasi_newton_ = false;
   bool watched_ = false;  ///< -snes_monitor and the like: SNES is called in any case
   SubsystemGains gains_;
+  PetscInt widest_ = 0;  ///< columns of the widest subsystem on any rank
   std::optional<InputOperator> operator_;
   std::optional<Estimators> estimators_;
   std::optional<MissilesSystem> missiles_;
+  std::optional<UnknownsError> unknowns_error_;  ///< with indirect constraints
   std::vector<Stage> stages_;
   std::vector<bool> known_;      ///< per connected input: whether an earlier stage feeds it
   bool some_estimated_ = false;  ///< on any rank
@@ -123,14 +129,16 @@ class ImplicitCoupling : public Coupling {
   double noise_ratio_ = 0.0;                   ///< of the last residual
   double best_ratio_ = 0.0;                    ///< of this solve
   PetscInt best_iteration_ = 0;
-  double last_change_ = 0.0;  ///< of indirect constraints' unknowns, relative
+  double last_error_ = 0.0;  ///< of indirect constraints' unknowns, relative
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double first_norm_ = 0.0;
-  double good_ratio_ = 0.0;          ///< of the first guess
-  bool guess_is_evaluated_ = false;  ///< SNES's first function evaluation has been made already
-  double jacobian_step_ = 0.0;       ///< h of the kept Jacobian; 0: none
-  PetscInt jacobian_age_ = 0;        ///< Newton iterations in this solve with the kept Jacobian
+  double good_ratio_ = 0.0;           ///< of the first guess
+  bool guess_is_evaluated_ = false;   ///< SNES's first function evaluation has been made already
+  double jacobian_step_ = 0.0;        ///< h of the kept Jacobian; 0: none
+  bool jacobian_is_new_ = false;      ///< made for this macro-step
+  bool jacobian_is_useless_ = false;  ///< too old for the unknowns of indirect constraints
+  PetscInt jacobian_age_ = 0;         ///< Newton iterations in this solve with the kept Jacobian
   std::int32_t evaluations_ = 0;
 };
 

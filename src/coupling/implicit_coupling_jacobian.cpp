@@ -14,14 +14,16 @@ namespace {
 /// error, small enough for a Newton contraction of about the same size.
 constexpr double difference_step = 1e-5;
 
-/// A kept Jacobian that needs more Newton iterations than this is computed afresh.
-constexpr PetscInt patience = 3;
+/// A kept Jacobian that needs more Newton iterations than this, and than differences need
+/// evaluations, is computed afresh.
+constexpr PetscInt least_patience = 3;
 
 }  // namespace
 
 bool ImplicitCoupling::jacobian_is_stale() const {
   const double ratio = jacobian_step_ > 0.0 ? step_.size() / jacobian_step_ : 0.0;
-  return ratio < 0.7 || ratio > 1.4 || jacobian_age_ > patience;
+  return ratio < 0.7 || ratio > 1.4 || jacobian_is_useless_ ||
+         jacobian_age_ > std::max(least_patience, widest_);
 }
 
 void ImplicitCoupling::perturb(std::size_t column) {
@@ -46,14 +48,9 @@ void ImplicitCoupling::perturb(std::size_t column) {
 /// inputs only, so that 2 max_k n_in,k evaluations suffice. Outputs stay where they come from here,
 /// whatever the schedule: K is block diagonal.
 void ImplicitCoupling::difference_gains() {
-  std::size_t widest = 0;
-  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-    widest = std::max(widest, gains_.columns(k));
-  }
-  widest = static_cast<std::size_t>(agree_on_largest(subsystems_.comm(), static_cast<int>(widest)));
   base_outputs_ = trial_->outputs;
   const std::vector<Sample> base_inputs = trial_->inputs;
-  for (std::size_t column = 0; column < widest; ++column) {
+  for (std::size_t column = 0; column < static_cast<std::size_t>(widest_); ++column) {
     perturb(column);
     begin_evaluation();
     for (const auto& stage : stages_) {
@@ -82,18 +79,23 @@ void ImplicitCoupling::difference_gains() {
   }
 }
 
+void ImplicitCoupling::renew_jacobian(Vec v) {
+  read_unknown(v);
+  difference_gains();
+  operator_->assemble(gains_, residual_scale_, scale_);
+  jacobian_step_ = step_.size();
+  jacobian_age_ = 0;
+  jacobian_is_new_ = true;
+  jacobian_is_useless_ = false;
+  // The subsystems now stand at a perturbed point.
+  std::fill(evaluated_.begin(), evaluated_.end(), std::numeric_limits<double>::quiet_NaN());
+}
+
 PetscErrorCode ImplicitCoupling::form_jacobian(SNES, Vec v, Mat a, Mat p, void* self) {
   auto& coupling = *static_cast<ImplicitCoupling*>(self);
   ++coupling.jacobian_age_;
   if (coupling.jacobian_is_stale()) {
-    coupling.read_unknown(v);
-    coupling.difference_gains();
-    coupling.operator_->assemble(coupling.gains_, coupling.residual_scale_, coupling.scale_);
-    coupling.jacobian_step_ = coupling.step_.size();
-    coupling.jacobian_age_ = 0;
-    // The subsystems now stand at a perturbed point.
-    std::fill(coupling.evaluated_.begin(), coupling.evaluated_.end(),
-              std::numeric_limits<double>::quiet_NaN());
+    coupling.renew_jacobian(v);
   }
   if (a != p) {
     PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));

@@ -19,6 +19,60 @@ Method in_schedule(Schedule schedule, Method method) {
   return method;
 }
 
+/// Of what explicit methods alone can do to their inputs.
+std::optional<std::string> explicit_contradiction(const Method& method) {
+  if (method.solve != Solve::none && method.takes_balance()) {
+    return "-cosim_balance and -cosim_record balance are about what holds from the past miss; the "
+           "other solves end each macro-step where inputs and outputs agree; use -cosim_solve none "
+           "(-cosim_type jacobi), or leave them out";
+  }
+  if (method.solve != Solve::none && method.smooth_switching) {
+    return "-cosim_smooth_switching joins holds from the past, which -cosim_solve none alone has; "
+           "use -cosim_type jacobi, or leave it out";
+  }
+  if (method.balance == Balance::none && method.balance_spread > 1) {
+    return "-cosim_balance_spread spreads the corrections of -cosim_balance constant or smooth, of "
+           "which neither is asked for; choose one, or leave the spread out";
+  }
+  if (method.balance == Balance::constant && method.smooth_switching) {
+    return "-cosim_balance constant makes inputs jump, which -cosim_smooth_switching is there to "
+           "avoid; use -cosim_balance smooth";
+  }
+  if (method.extrapolation == Extrapolation::hermite &&
+      (method.solve != Solve::none || method.hold_order == 0)) {
+    return "-cosim_extrapolation hermite extrapolates with slopes of the last communication "
+           "points, with -cosim_solve none and -cosim_hold_order 1 to 3; leave it out, or use "
+           "-cosim_type jacobi -cosim_hold extrapolate";
+  }
+  return std::nullopt;
+}
+
+/// Of step control by taking each macro-step twice.
+std::optional<std::string> richardson_contradiction(const Method& method) {
+  if (method.solve != Solve::none || method.hold == Hold::extripol || method.hold_order > 2) {
+    return "-cosim_adapt richardson and richardson_modified estimate the error of explicit methods "
+           "with inputs extrapolated with order 0 to 2; use -cosim_solve none with -cosim_hold zoh "
+           "or extrapolate, or another -cosim_adapt";
+  }
+  if (method.shapes_inputs()) {
+    return "-cosim_adapt richardson and richardson_modified compare plainly extrapolated "
+           "macro-steps of two sizes, which -cosim_balance, -cosim_record balance and "
+           "-cosim_smooth_switching change; use -cosim_adapt none";
+  }
+  if (method.estimate != ErrorEstimate::richardson_modified) {
+    return std::nullopt;
+  }
+  if (method.schedule != Schedule::parallel) {
+    return "-cosim_adapt richardson_modified has its constants for -cosim_schedule parallel; use "
+           "-cosim_adapt richardson";
+  }
+  if (method.extrapolation == Extrapolation::hermite) {
+    return "-cosim_adapt richardson_modified has its constants for -cosim_extrapolation lagrange; "
+           "use -cosim_adapt richardson";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const std::vector<Method>& method_presets() {
@@ -72,20 +126,15 @@ std::optional<std::string> contradiction(const Method& method) {
            "leave "
            "-cosim_schedule out";
   }
-  if (!method.takes_steps_twice()) {
-    return std::nullopt;
+  if (method.solve == Solve::monolithic && method.estimate != ErrorEstimate::none) {
+    return "-cosim_adapt estimates errors of the coupling, of which -cosim_type monolithic has "
+           "none; "
+           "leave it out";
   }
-  if (method.solve != Solve::none || method.hold == Hold::extripol || method.hold_order > 2) {
-    return "-cosim_adapt richardson and richardson_modified estimate the error of explicit methods "
-           "with inputs extrapolated with order 0 to 2; use -cosim_solve none with -cosim_hold zoh "
-           "or extrapolate, or another -cosim_adapt";
+  if (const auto reason = explicit_contradiction(method)) {
+    return reason;
   }
-  if (method.estimate == ErrorEstimate::richardson_modified &&
-      method.schedule != Schedule::parallel) {
-    return "-cosim_adapt richardson_modified has its constants for -cosim_schedule parallel; use "
-           "-cosim_adapt richardson";
-  }
-  return std::nullopt;
+  return method.takes_steps_twice() ? richardson_contradiction(method) : std::nullopt;
 }
 
 /// Why the method cannot solve for this constraint's unknown.
@@ -97,6 +146,11 @@ std::optional<std::string> constraint_problem(const Method& method,
            " answers to its unknown through states only, so that explicit methods cannot solve for "
            "it at the end of a macro-step; use -cosim_solve snes";
   }
+  if (method.solve == Solve::monolithic && constraint.constraint == ConstraintKind::indirect) {
+    return who +
+           " answers to its unknown through states only (index 2 or 3), so that no equation gives "
+           "the unknown at one point in time, as -cosim_type monolithic needs; use -cosim_type jfm";
+  }
   if (method.solve == Solve::none && method.schedule != Schedule::parallel) {
     return who + " needs -cosim_schedule parallel, or -cosim_solve snes";
   }
@@ -104,9 +158,6 @@ std::optional<std::string> constraint_problem(const Method& method,
     return who +
            " has no part in the error estimates of -cosim_adapt; use -cosim_adapt none or "
            "iteration";
-  }
-  if (method.solve != Solve::snes && method.solve != Solve::none) {
-    return who + " needs its unknown solved for at the end of the macro-step (-cosim_solve snes)";
   }
   if (method.snes_type == "nrichardson") {
     return who + " needs a Newton method (-snes_type newtonls), not a fixed point";
@@ -116,7 +167,6 @@ std::optional<std::string> constraint_problem(const Method& method,
 
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
-  const bool constrained = !model.constraints.empty();
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
     if (entry.description.constraint) {
@@ -135,19 +185,24 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     const bool in_hermite = iterative && method.hold == Hold::hermite;
     const bool interpolates = method.solve == Solve::none && method.schedule != Schedule::parallel;
     const bool polynomials = method.solve != Solve::monolithic &&
-                             (method.hold != Hold::zoh || method.hold_order > 0 || interpolates);
+                             (method.hold != Hold::zoh || method.hold_order > 0 || interpolates ||
+                              method.smooth_switching || method.balance == Balance::smooth);
     const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
-    if (in_hermite && !constrained) {
+    if (in_hermite) {
       lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
     } else {
       lacks(iterative, has.rollback, "rollback");
     }
     lacks(method.takes_steps_twice(), has.rollback,
           "rollback, which the Richardson estimate needs to take each macro-step twice");
-    lacks(method.solve == Solve::missiles, has.states, "states");
-    lacks(method.solve == Solve::missiles, has.linearization, "linearization");
+    const bool compares = method.compares_with_prediction();
+    lacks(method.solve == Solve::missiles || compares, has.states, "states");
+    lacks(method.solve == Solve::missiles || compares, has.linearization, "linearization");
+    lacks(compares, has.state_derivatives, "state derivatives");
+    lacks(compares, has.point_outputs, "outputs for given inputs at communication points");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
-    lacks(slopes && has.rollback, has.output_derivatives, "output derivatives");
+    lacks((slopes && has.rollback) || compares || method.extrapolation == Extrapolation::hermite,
+          has.output_derivatives, "output derivatives");
     lacks(method.solve == Solve::monolithic, has.equations, "equations");
   }
   return lines;

@@ -21,6 +21,10 @@ enum class Predictor { missiles, extrapolate, hold, linear_implicit };
 /// outputs of all subsystems, or with those of the last subsystem alone.
 enum class Constraints { projection, staggered };
 
+/// How explicit methods give back what their holds missed of an input's integral: as a constant on
+/// the next macro-steps, or as a bump that vanishes at their ends.
+enum class Balance { none, constant, smooth };
+
 /// How a method estimates its own error over a macro-step, for -cosim_adapt.
 enum class ErrorEstimate { none, predictor, richardson, richardson_modified };
 
@@ -31,6 +35,7 @@ struct Method {
   Groups groups;  ///< of the schedule; empty: parallel
   Hold hold = Hold::hermite;
   int hold_order = 0;
+  Extrapolation extrapolation = Extrapolation::lagrange;
   Solve solve = Solve::snes;
   std::string snes_type;  ///< default of -snes_type
   Predictor predictor = Predictor::missiles;
@@ -41,6 +46,10 @@ struct Method {
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
   Constraints constraints = Constraints::projection;
+  Balance balance = Balance::none;
+  int balance_spread = 1;         ///< macro-steps over which an error is given back
+  bool measures_balance = false;  ///< also without correction
+  bool smooth_switching = false;  ///< explicit methods: from the last hold to the new one, C1
   EstimatorSettings estimator;
   ErrorEstimate estimate = ErrorEstimate::none;
   double adapt_rtol = 1e-6;
@@ -49,6 +58,12 @@ struct Method {
   bool takes_steps_twice() const {
     return estimate == ErrorEstimate::richardson || estimate == ErrorEstimate::richardson_modified;
   }
+  /// Methods of lower order than the estimators' prediction take their error from it.
+  bool compares_with_prediction() const {
+    return estimate == ErrorEstimate::predictor && hold != Hold::hermite;
+  }
+  bool takes_balance() const { return balance != Balance::none || measures_balance; }
+  bool shapes_inputs() const { return takes_balance() || smooth_switching; }
   bool rolls_back() const { return solve == Solve::snes || takes_steps_twice(); }
 };
 

@@ -1,15 +1,20 @@
 #include "coupling/monolithic_coupling.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "concord/errors.hpp"
 #include "subsystem/ode_subsystem.hpp"
+#include "support/agreement.hpp"
 
 namespace concord {
 namespace {
 
-/// x' = f(t, x, P y), y = g(t, x, P y) of the whole network: states and outputs of all subsystems
-/// one after the other, no inputs.
+/// x' = f(t, x, P y), y = g(t, x, P y) of the whole network, whose subsystems have been started:
+/// states and outputs of all subsystems one after the other, no inputs. Unknowns of direct
+/// constraints (index 1) are eliminated with the inputs; what stands for a constraint has no states
+/// and is the same at any time.
 class NetworkEquations : public OdeModel, private PointEvaluation {
  public:
   explicit NetworkEquations(RankNetwork& subsystems)
@@ -24,9 +29,9 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     OdeInterface whole;
     for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
       const auto& d = subsystems_.own(k).description();
-      for (auto state : d.states) {
-        state.name = d.name + "." + state.name;
-        whole.states.push_back(std::move(state));
+      const auto x = subsystems_.own(k).states();
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        whole.states.push_back({d.name + "." + d.states[i].name, d.states[i].unit, x[i]});
       }
       for (const auto& output : d.outputs) {
         whole.outputs.push_back({d.name + "." + output.name, output.unit});
@@ -40,6 +45,9 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     eliminate_inputs(t, x);
     for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
       const auto states = subsystems_.states_of(k);
+      if (stands_for_constraint(k)) {
+        continue;
+      }
       subsystems_.own(k).equations()->derivatives(t, x.subspan(states.first, states.size()),
                                                   inputs_of(k),
                                                   dxdt.subspan(states.first, states.size()));
@@ -66,6 +74,10 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     }
   }
 
+  bool stands_for_constraint(std::size_t k) const {
+    return subsystems_.own(k).description().constraint.has_value();
+  }
+
   std::span<const double> inputs_of(std::size_t k) const {
     const IndexRange range = subsystems_.inputs_of(k);
     return std::span(input_values_).subspan(range.first, range.size());
@@ -73,6 +85,9 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
 
   Outcome outputs(std::size_t k, std::span<const Sample> inputs, Wanted,
                   std::span<Sample> outputs) override {
+    if (stands_for_constraint(k)) {
+      return subsystems_.point_outputs(k, inputs, Wanted::values, outputs);
+    }
     const IndexRange in = subsystems_.inputs_of(k);
     const IndexRange out = subsystems_.outputs_of(k);
     const IndexRange states = subsystems_.states_of(k);
@@ -106,14 +121,28 @@ SubsystemSettings reference_settings(SubsystemSettings settings) {
 }  // namespace
 
 MonolithicCoupling::MonolithicCoupling(RankNetwork& subsystems, const SubsystemSettings& settings)
-    : subsystems_(subsystems) {
-  auto equations = std::make_unique<NetworkEquations>(subsystems);
-  auto description = describe_ode("monolithic", "monolithic", equations->interface());
-  whole_ = make_ode_subsystem(std::move(description), std::move(equations),
-                              reference_settings(settings));
+    : subsystems_(subsystems), settings_(reference_settings(settings)) {}
+
+void MonolithicCoupling::start_subsystems(const MacroStep& first, double stop) {
+  subsystems_.start(first, stop);
+  std::optional<std::string> failure = subsystems_.failure();
+  for (std::size_t k = 0; k < subsystems_.n_own() && !failure; ++k) {
+    Subsystem& subsystem = subsystems_.own(k);
+    if (subsystem.equations() == nullptr) {
+      failure = "subsystem '" + subsystem.description().name +
+                "' has events, which monolithic cannot handle; choose another -cosim_type";
+    }
+  }
+  if (failure = agree_on_text(subsystems_.comm(), failure); failure) {
+    throw SimulationError(*failure);
+  }
 }
 
 void MonolithicCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
+  start_subsystems(first, stop);
+  auto equations = std::make_unique<NetworkEquations>(subsystems_);
+  auto description = describe_ode("monolithic", "monolithic", equations->interface());
+  whole_ = make_ode_subsystem(std::move(description), std::move(equations), settings_);
   point.time = first.begin;
   point.inputs = subsystems_.start_inputs();
   point.outputs.resize(subsystems_.n_outputs());

@@ -7,8 +7,8 @@
 
 namespace concord {
 
-/// Polynomial of s = tau/h without constant: coefficients of s, s^2, s^3.
-using Shape = std::array<double, 3>;
+/// Polynomial of s = tau/h: coefficients of 1, s, s^2, s^3.
+using Shape = std::array<double, 4>;
 
 /// The linear system x' = A x + B u + v at work over one macro-step, from x = 0: by matrices of phi
 /// functions where it is small, which cost n^3 once and n^2 per macro-step, and by Krylov spaces
@@ -35,7 +35,8 @@ class StepResponse {
   PhiMatrices phi_;
   Eigen::MatrixXd from_slopes_;
   ExponentialAction action_;
-  Eigen::MatrixXd b_, forcing_;  ///< where large
+  Eigen::MatrixXd b_;
+  Eigen::MatrixXd forcing_;  ///< where large
 };
 
 }  // namespace concord

@@ -97,6 +97,7 @@ void ResultsReader::read_header() {
   read_group("/outputs", Quantity::output_values);
   read_group("/inputs", Quantity::input_values);
   read_group("/states", Quantity::state_values);
+  read_group("/balance", Quantity::balance_values);
   read_time();
   std::unordered_set<std::string> seen;
   std::erase_if(variables_, [&](const RecordedVariable& v) { return !seen.insert(v.name).second; });

@@ -13,7 +13,13 @@
 namespace concord {
 
 /// What can be read of the recorded variables, each f64[T, columns].
-enum class Quantity { output_values, input_values, input_derivatives, state_values };
+enum class Quantity {
+  output_values,
+  input_values,
+  input_derivatives,
+  state_values,
+  balance_values
+};
 
 /// A recorded variable: a column of `quantity`.
 struct RecordedVariable {
@@ -46,7 +52,7 @@ class ResultsReader {
   /// In the model file's order.
   std::vector<RecordedCost> costs() const;
 
-  /// Outputs, then inputs, then states; of several with one name, the first only.
+  /// Outputs, then inputs, states and balance errors; of several with one name, the first only.
   const std::vector<RecordedVariable>& variables() const { return variables_; }
   const RecordedVariable* find(const std::string& name) const;
 
@@ -77,7 +83,7 @@ class ResultsReader {
   std::filesystem::path path_;
   Hdf5Quiet quiet_;
   Hdf5File file_;
-  std::array<Table, 4> tables_;
+  std::array<Table, 5> tables_;
   std::string model_name_, status_;
   std::vector<double> time_;
   std::vector<RecordedVariable> variables_;

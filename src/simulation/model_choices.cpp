@@ -47,8 +47,8 @@ void choose_predictor(Method& method, const Model& model) {
     return;
   }
   std::string reason = method.hold == Hold::hermite || euler ? "" : "it needs -cosim_hold hermite";
-  if (reason.empty() && !model.constraints.empty()) {
-    reason = euler ? "it knows no constraints" : "its estimators know no constraints";
+  if (reason.empty() && euler && !model.constraints.empty()) {
+    reason = "it knows no constraints";
   }
   for (const auto& entry : model.subsystems) {
     reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;

@@ -36,6 +36,10 @@ constexpr std::pair<std::string_view, Constraints> constraint_treatments[] = {
     {"projection", Constraints::projection}, {"staggered", Constraints::staggered}};
 constexpr std::pair<std::string_view, Response> laplaces[] = {{"expm", Response::expm},
                                                               {"stehfest", Response::stehfest}};
+constexpr std::pair<std::string_view, Extrapolation> extrapolations[] = {
+    {"lagrange", Extrapolation::lagrange}, {"hermite", Extrapolation::hermite}};
+constexpr std::pair<std::string_view, Balance> balances[] = {
+    {"none", Balance::none}, {"constant", Balance::constant}, {"smooth", Balance::smooth}};
 constexpr std::pair<std::string_view, Adapt> adapts[] = {
     {"none", Adapt::none},
     {"iteration", Adapt::iteration},
@@ -116,6 +120,24 @@ std::vector<OptionSpec> make_option_table() {
        "",
        "order of extrapolation: 0 to 3; extripol 0 or 1",
        {}},
+      {"cosim_extrapolation", "lagrange", "",
+       "explicit methods: extrapolate through values at the last communication points, or through "
+       "values and slopes",
+       words(extrapolations)},
+      {"cosim_smooth_switching",
+       "false",
+       "",
+       "explicit methods: from the last hold to the new one without a jump",
+       {}},
+      {"cosim_balance", "none", "",
+       "explicit methods: give back what holds miss of the inputs' integrals, held constant or "
+       "as a smooth bump",
+       words(balances)},
+      {"cosim_balance_spread",
+       "1",
+       "",
+       "macro-steps over which a balance error is given back: 1 to 4",
+       {}},
       {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
       {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
       {"cosim_step", "(stop - start)/1000", "s", "macro-step, the largest when adaptive", {}},
@@ -146,7 +168,8 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_record",
        "outputs,inputs,states",
        "",
-       "what is recorded: any of outputs,inputs,states,polynomials, or none",
+       "what is recorded: any of outputs,inputs,states,polynomials,balance, or none; the default "
+       "includes balance where it is corrected",
        {}},
       {"cosim_record_variables", "*", "", "shell pattern of the variables to record", {}},
       {"cosim_record_every", "1", "", "record every n-th communication point", {}},
@@ -266,13 +289,16 @@ void read_subsystems(Model& model, Settings& settings) {
     const std::string prefix = std::string(subsystem_prefix) + description.name + "_";
     settings.subsystems.push_back(individual ? read_subsystem(prefix, settings.defaults)
                                              : settings.defaults);
+    if (description.constraint) {
+      continue;
+    }
     description.capabilities.rollback &= settings.subsystems.back().rollback;
     description.capabilities.linearization &= settings.subsystems.back().linearization;
     description.capabilities.state_derivatives &= settings.subsystems.back().state_derivatives;
   }
 }
 
-RecordSettings read_record(const Model& model) {
+RecordSettings read_record(const Model& model, const Method& method) {
   RecordSettings record;
   const auto stem = std::filesystem::path(model.source).stem().string();
   record.path = options::text("cosim_output").value_or((stem.empty() ? "concord" : stem) + ".h5");
@@ -283,6 +309,7 @@ RecordSettings read_record(const Model& model) {
   record.every = options::integer("cosim_record_every", 1, 1000000000).value_or(1);
   const auto list = options::text("cosim_record");
   if (!list) {
+    record.balance = method.balance != Balance::none;
     return record;
   }
   record.outputs = record.inputs = record.states = false;
@@ -296,13 +323,28 @@ RecordSettings read_record(const Model& model) {
       record.states = true;
     } else if (item == "polynomials") {
       record.inputs = record.polynomials = true;
+    } else if (item == "balance") {
+      record.balance = true;
     } else if (item != "none" || *list != "none") {
       throw InputError("option -cosim_record: found '" + item +
-                       "', but the value must be a list of: outputs, inputs, states, polynomials; "
-                       "or none");
+                       "', but the value must be a list of: outputs, inputs, states, polynomials, "
+                       "balance; or none");
     }
   }
   return record;
+}
+
+/// What a method must do for the record, and cannot.
+void fit_record(const RecordSettings& record, Method& method) {
+  method.measures_balance = record.balance;
+  if (const auto reason = contradiction(method)) {
+    throw InputError(*reason);
+  }
+  if (record.polynomials && (method.balance != Balance::none || method.smooth_switching)) {
+    throw InputError(
+        "-cosim_record polynomials holds one cubic per input and macro-step, which "
+        "-cosim_balance and -cosim_smooth_switching put more on; leave polynomials out");
+  }
 }
 
 std::string shown(const Location& location) { return location.empty() ? "" : location + ": "; }
@@ -389,6 +431,13 @@ Method read_method() {
   method.hold = options::choice("cosim_hold", holds).value_or(method.hold);
   const int usual_order = method.hold == Hold::extrapolate || method.hold == Hold::extripol ? 1 : 0;
   method.hold_order = options::integer("cosim_hold_order", 0, 3).value_or(usual_order);
+  method.extrapolation =
+      options::choice("cosim_extrapolation", extrapolations).value_or(method.extrapolation);
+  method.smooth_switching =
+      options::flag("cosim_smooth_switching").value_or(method.smooth_switching);
+  method.balance = options::choice("cosim_balance", balances).value_or(method.balance);
+  method.balance_spread =
+      options::integer("cosim_balance_spread", 1, 4).value_or(method.balance_spread);
   if (const auto solve = options::choice("cosim_solve", solves)) {
     method.solve = *solve;
     method.snes_type = method.snes_type.empty() ? presets.front().snes_type : method.snes_type;
@@ -444,18 +493,6 @@ void read_adapt_tolerances(Settings& settings) {
   if (method.estimate != ErrorEstimate::none) {
     tighten_inner_tolerances(settings);
   }
-  if (settings.adapt != Adapt::predictor) {
-    return;
-  }
-  const bool estimates = method.hold == Hold::hermite && method.solve != Solve::none &&
-                         method.solve != Solve::monolithic;
-  if (!estimates) {
-    throw InputError(
-        "-cosim_adapt predictor estimates the error of -cosim_hold hermite with -cosim_solve snes "
-        "or "
-        "missiles, not of " +
-        choices_of(method) + "; use -cosim_type jfm, missiles or ifosmondi");
-  }
 }
 
 }  // namespace
@@ -473,7 +510,8 @@ Settings read_settings_for_check(Model& model) {
   read_times(model, settings);
   read_schedule_weight();
   settings.time_limit = options::positive("cosim_time_limit");
-  settings.record = read_record(model);
+  settings.record = read_record(model, settings.method);
+  fit_record(settings.record, settings.method);
   settings.progress = options::flag("cosim_progress").value_or(false);
   settings.monitor = options::flag("cosim_monitor").value_or(false);
   settings.view = options::flag("cosim_view").value_or(false);

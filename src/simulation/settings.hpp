@@ -20,6 +20,7 @@ struct RecordSettings {
   bool inputs = true;
   bool states = true;
   bool polynomials = false;
+  bool balance = false;
   std::string pattern;  ///< shell pattern of variable names; empty: all
   int every = 1;
 };

@@ -21,7 +21,7 @@ class SameOnEveryNumberOfRanks:
         np.testing.assert_array_equal(one.subsystems["name"], other.subsystems["name"])
         np.testing.assert_array_equal(one.subsystems["advances"] > 0,
                                       other.subsystems["advances"] > 0)
-        for kind in ("outputs", "inputs", "states"):
+        for kind in ("outputs", "inputs", "states", "balance"):
             a, b = getattr(one, kind), getattr(other, kind)
             self.assertEqual(a.names, b.names)
             self.assertEqual(a.units, b.units)
@@ -95,6 +95,16 @@ class Ring(SameOnEveryNumberOfRanks, unittest.TestCase):
         for preset in ("ifosmondi", "kuebler_schiehlen", "jfm"):
             for schedule in ("sequential", "hierarchical"):
                 self.check(self.model, preset, ["-cosim_step", self.step, "-cosim_schedule", schedule])
+
+    def test_shaped_inputs(self):
+        """Corrections, switching and Hermite extrapolation; balance errors too."""
+        for preset, options in (
+                ("jacobi", ["-cosim_record", "outputs,states,balance"]),
+                ("jacobi", ["-cosim_balance", "constant", "-cosim_balance_spread", 3]),
+                ("gauss_seidel", ["-cosim_balance", "smooth", "-cosim_smooth_switching", "true"]),
+                ("hierarchical", ["-cosim_hold", "extrapolate", "-cosim_extrapolation", "hermite",
+                                  "-cosim_balance", "smooth"])):
+            self.check(self.model, preset, ["-cosim_step", self.step, *options])
 
     def test_against_own_integration(self):
         """Units, fan-out and the unconnected input are what the model says."""

@@ -42,7 +42,7 @@ std::vector<Polynomial> holds(std::span<const Sample> begin, std::span<const Sam
 class Pair {
  public:
   explicit Pair(std::unique_ptr<Subsystem> subsystem, EstimatorSettings settings = {})
-      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, settings) {
+      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, {}, settings) {
     subsystem_->start({0.0, h}, 10.0);
     outputs_.resize(subsystem_->description().outputs.size());
     EXPECT_EQ(subsystem_->point_outputs(begin_, Wanted::values_and_derivatives, outputs_),
@@ -139,7 +139,7 @@ TEST(Estimator, LinearImplicitIsTheFormula) {
   const std::vector<Sample> begin{{0.2, 1.0}, {-0.4, 3.0}, {0.5, 0.0}};
   std::vector<Sample> outputs(2), predicted(2);
   EXPECT_EQ(subsystem->point_outputs(begin, Wanted::values_and_derivatives, outputs), Outcome::ok);
-  Estimator estimator(*subsystem, {0, 1}, {Defect::none, Response::linear_implicit});
+  Estimator estimator(*subsystem, {0, 1}, {}, {Defect::none, Response::linear_implicit});
   Outcome outcome = Outcome::failed;
   estimator.prepare({0.0, h}, begin, outputs, true, outcome);
   EXPECT_EQ(outcome, Outcome::ok);
