@@ -297,8 +297,10 @@ class Sources(FilesTest):
         folder = self.exported("rich", 2, "--no-binary")
         self.assertFalse((folder / "binaries").exists())
         self.assertNotIn("compiler", self.told)
-        os.environ["CC"] = "no-such-compiler"
+        os.environ["CC"] = "env gcc"
         self.addCleanup(os.environ.pop, "CC")
+        self.assertTrue((self.exported("rich", 2) / "binaries").exists())
+        os.environ["CC"] = "no-such-compiler"
         folder = self.exported("rich", 2)
         self.assertFalse((folder / "binaries").exists())
         self.assertIn("there is no C compiler 'no-such-compiler'", self.told)
