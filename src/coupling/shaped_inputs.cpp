@@ -2,8 +2,26 @@
 
 namespace concord {
 
+namespace {
+
+std::vector<std::size_t> with_balance(const RankNetwork& subsystems) {
+  std::vector<std::size_t> result;
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    const IndexRange global = subsystems.network().inputs_of(subsystems.global(k));
+    for (std::size_t i = 0; i < global.size(); ++i) {
+      if (subsystems.network().connection(global.first + i)) {
+        result.push_back(subsystems.inputs_of(k).first + i);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
 ShapedInputs::ShapedInputs(const Method& method, RankNetwork& subsystems)
     : subsystems_(subsystems),
+      measured_(with_balance(subsystems)),
       correction_(method.balance),
       switching_(method.smooth_switching),
       splines_(subsystems.n_inputs()),
@@ -83,12 +101,11 @@ void ShapedInputs::measure(const MacroStep& step, const CommunicationPoint& poin
     return;
   }
   const double h = step.size();
-  const auto& connected = subsystems_.connected_inputs();
   const bool slopes = wanted == Wanted::values_and_derivatives;
   if (!slopes) {
-    history.reconstruct(h, connected, trial.inputs, true_);
+    history.reconstruct(h, measured_, trial.inputs, true_);
   }
-  for (const std::size_t i : connected) {
+  for (const std::size_t i : measured_) {
     const double truth =
         slopes ? hermite_integral(point.inputs[i], trial.inputs[i], h) : integral(true_[i], h);
     const double held = switches(point) ? spline(i, h, point, trial).integral(h)

@@ -17,7 +17,8 @@ namespace concord {
 ///
 /// The true integral is that of the cubic through what the senders put out at both ends of the
 /// macro-step, values and slopes; where some sender gives no slopes, of the polynomial through its
-/// last values (up to four).
+/// last values (up to four). Inputs of constraints, which only their ends count of, have no balance
+/// error.
 class ShapedInputs {
  public:
   ShapedInputs(const Method& method, RankNetwork& subsystems);
@@ -49,6 +50,7 @@ class ShapedInputs {
                      const Trial& trial) const;
 
   RankNetwork& subsystems_;
+  std::vector<std::size_t> measured_;  ///< inputs that connect, but for those of constraints
   Balance correction_;
   bool switching_;
   std::optional<BalanceErrors> errors_;

@@ -182,8 +182,7 @@ bool Network::has_constraints() const {
 
 std::optional<std::string> Network::connection(std::size_t input) const {
   const auto& link = links_[input];
-  if (!link || constraint(subsystem_of_input(input)) ||
-      constraint(subsystem_of_output(link->output))) {
+  if (!link || constraint(subsystem_of_input(input))) {
     return std::nullopt;
   }
   return output_names_[link->output] + " -> " + input_names_[input];

@@ -55,8 +55,8 @@ class Network {
   /// Per global input; nothing where the input stays at its start value.
   const std::vector<std::optional<Link>>& links() const { return links_; }
 
-  /// "right.f -> left.f" where another subsystem's output feeds the input; nothing where the input
-  /// is unconnected or belongs to a constraint, on either side.
+  /// "right.f -> left.f" where an output or a constraint's unknown ("lambda.value") feeds the input
+  /// of a subsystem of the model; else nothing.
   std::optional<std::string> connection(std::size_t input) const;
 
   /// "left.x"; units as written.

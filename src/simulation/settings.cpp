@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "simulation/model_choices.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -15,7 +16,8 @@ namespace {
 constexpr std::pair<std::string_view, Schedule> schedules[] = {
     {"parallel", Schedule::parallel},
     {"sequential", Schedule::sequential},
-    {"hierarchical", Schedule::hierarchical}};
+    {"hierarchical", Schedule::hierarchical},
+    {"staggered_grid", Schedule::staggered_grid}};
 constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite},
                                                        {"zoh", Hold::zoh},
                                                        {"foh", Hold::foh},
@@ -32,7 +34,9 @@ constexpr std::pair<std::string_view, Predictor> predictors[] = {
 constexpr std::pair<std::string_view, Defect> defects[] = {
     {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
 constexpr std::pair<std::string_view, Constraints> constraint_treatments[] = {
-    {"projection", Constraints::projection}, {"staggered", Constraints::staggered}};
+    {"projection", Constraints::projection},
+    {"overlapping", Constraints::overlapping},
+    {"staggered", Constraints::staggered}};
 constexpr std::pair<std::string_view, Response> laplaces[] = {{"expm", Response::expm},
                                                               {"stehfest", Response::stehfest}};
 constexpr std::pair<std::string_view, Extrapolation> extrapolations[] = {
@@ -58,6 +62,34 @@ std::vector<std::string> words(const std::pair<std::string_view, E> (&choices)[N
     result.emplace_back(word);
   }
   return result;
+}
+
+template <class E, std::size_t N>
+std::string_view word_in(const std::pair<std::string_view, E> (&choices)[N], E value) {
+  const auto* found = std::find_if(std::begin(choices), std::end(choices),
+                                   [&](const auto& choice) { return choice.second == value; });
+  return found->first;
+}
+
+}  // namespace
+
+std::string_view word(Schedule schedule) { return word_in(schedules, schedule); }
+std::string_view word(Hold hold) { return word_in(holds, hold); }
+std::string_view word(Solve solve) {
+  return solve == Solve::monolithic ? "monolithic" : word_in(solves, solve);
+}
+std::string_view word(Predictor predictor) { return word_in(predictors, predictor); }
+std::string_view word(Adapt adapt) { return word_in(adapts, adapt); }
+
+namespace {
+
+/// "-cosim_type jacobi (-cosim_solve none with -cosim_hold zoh)".
+std::string choices_of(const Method& method) {
+  const std::string type = "-cosim_type " + method.type;
+  return method.solve == Solve::monolithic
+             ? type
+             : type + " (-cosim_solve " + std::string(word(method.solve)) + " with -cosim_hold " +
+                   std::string(word(method.hold)) + ")";
 }
 
 std::vector<std::string> preset_names() {
@@ -124,9 +156,9 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
       {"cosim_constraints", "projection", "",
-       "explicit methods: unknowns of constraints at the end of the macro-step with all outputs, "
-       "or "
-       "with the last subsystem's alone (staggered, to compare)",
+       "explicit methods: unknowns of constraints at the end of the macro-step from all outputs, "
+       "from a copy for each subsystem alone, combined, or from the last subsystem alone "
+       "(staggered, to compare)",
        words(constraint_treatments)},
       {"cosim_consistent_outputs",
        "false",
@@ -374,77 +406,6 @@ void read_times(const Model& model, Settings& settings) {
   settings.step_min = std::max(step_min.value_or(1e-6 * settings.step), shortest);
 }
 
-void require_capabilities(const Method& method, const Model& model) {
-  const auto missing = missing_capabilities(method, model);
-  if (missing.empty()) {
-    return;
-  }
-  std::vector<std::string> possible;
-  for (const auto& preset : method_presets()) {
-    if (missing_capabilities(preset, model).empty()) {
-      possible.push_back(preset.type);
-    }
-  }
-  throw InputError(
-      "-cosim_type " + method.type + " cannot run: " + joined(missing, "; ") +
-      ". Methods that can run this model: " + (possible.empty() ? "none" : joined(possible)));
-}
-
-/// Why the subsystem has no part in the predictors that linearise it, or nothing.
-std::string unpredictable(Predictor predictor, const SubsystemDescription& subsystem) {
-  const auto& has = subsystem.capabilities;
-  const std::string offers = "subsystem '" + subsystem.name + "' offers no ";
-  if (!(has.states && has.linearization)) {
-    return offers + "states with linearization";
-  }
-  if (predictor == Predictor::linear_implicit && !has.state_derivatives) {
-    return offers + "state derivatives";
-  }
-  if (predictor == Predictor::linear_implicit && !has.rollback) {
-    return offers + "rollback, so that its estimator takes its place and is the predictor";
-  }
-  return "";
-}
-
-/// The estimators' prediction needs hermite inputs and states with a linearization of every
-/// subsystem; without them the default becomes extrapolation. linear_implicit is only what was
-/// asked for.
-void choose_predictor(Method& method, const Model& model) {
-  const bool euler = method.predictor == Predictor::linear_implicit;
-  if (!(method.predictor == Predictor::missiles || euler) || method.solve != Solve::snes) {
-    return;
-  }
-  std::string reason = method.hold == Hold::hermite || euler ? "" : "it needs -cosim_hold hermite";
-  if (reason.empty() && euler && !model.constraints.empty()) {
-    reason = "it knows no constraints";
-  }
-  for (const auto& entry : model.subsystems) {
-    reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;
-  }
-  if (!reason.empty() && options::has("cosim_predictor")) {
-    throw InputError("-cosim_predictor " + std::string(euler ? "linear_implicit" : "missiles") +
-                     ": " + reason + "; use extrapolate or hold");
-  }
-  method.predictor = reason.empty() ? method.predictor : Predictor::extrapolate;
-}
-
-/// The model file's groups, or the best ones.
-Groups choose_groups(const Method& method, const Model& model) {
-  if (method.schedule == Schedule::parallel) {
-    return {};
-  }
-  Groups groups = given_groups(model);
-  const ScheduleProblem problem = schedule_problem(model, Network(model));
-  if (method.schedule == Schedule::hierarchical) {
-    return groups.empty() ? best_groups(problem, read_schedule_weight()) : groups;
-  }
-  Groups sequence(1);
-  for (const auto& group : groups.empty() ? best_sequence(problem) : groups) {
-    sequence[0].insert(sequence[0].end(), group.begin(), group.end());
-  }
-  return sequence;
-}
-
 }  // namespace
 
 double read_schedule_weight() {
@@ -486,9 +447,8 @@ Method read_method() {
   }
   method.predictor = options::choice("cosim_predictor", predictors).value_or(method.predictor);
   if (options::has("cosim_predictor") && method.solve != Solve::snes) {
-    throw InputError(
-        "-cosim_predictor is the first guess of -cosim_solve snes, which -cosim_type " +
-        method.type + " doesn't have here; leave it out, or use -cosim_solve snes");
+    throw InputError("-cosim_predictor is the first guess of -cosim_solve snes, not of " +
+                     choices_of(method) + "; leave it out, or use -cosim_solve snes");
   }
   method.rtol = options::positive("cosim_rtol").value_or(method.rtol);
   method.atol = options::positive("cosim_atol").value_or(method.atol);
@@ -546,10 +506,8 @@ Settings read_settings_for_check(Model& model) {
   settings.method = read_method();
   settings.adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
   if (settings.adapt == Adapt::iteration && settings.method.solve != Solve::snes) {
-    throw InputError(
-        "-cosim_adapt iteration follows the iterations of -cosim_solve snes, which "
-        "-cosim_type " +
-        settings.method.type + " doesn't have; use -cosim_adapt none");
+    throw InputError("-cosim_adapt iteration follows the iterations of -cosim_solve snes, not " +
+                     choices_of(settings.method) + "; use -cosim_adapt none");
   }
   read_adapt_tolerances(settings);
   read_times(model, settings);
@@ -561,6 +519,7 @@ Settings read_settings_for_check(Model& model) {
   settings.monitor = options::flag("cosim_monitor").value_or(false);
   settings.view = options::flag("cosim_view").value_or(false);
   read_subsystems(model, settings);
+  settings.method.groups = choose_groups(settings.method, model);
   return settings;
 }
 
@@ -568,7 +527,6 @@ Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   require_capabilities(settings.method, model);
   choose_predictor(settings.method, model);
-  settings.method.groups = choose_groups(settings.method, model);
   return settings;
 }
 
