@@ -123,6 +123,10 @@ void SspWriter::refuse_unsupported() const {
   if (!model_.events.empty())
     refuse(model_.source,
            "events: SSP has no time events; remove them, or let an FMU announce them");
+  if (!is_archive() && fs::path(model_.source).extension() == ".ssp")
+    refuse(model_.source,
+           "its FMUs are inside the archive, where an .ssd file cannot name them; write an .ssp "
+           "archive, or unpack this one");
   for (const SubsystemEntry& entry : model_.subsystems)
     if (entry.equations && !is_archive())
       refuse(entry.location,
