@@ -173,6 +173,9 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     lacks(method.solve == Solve::missiles, has.states, "states");
     lacks(method.solve == Solve::missiles, has.linearization, "linearization");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
+    lacks(method.solve == Solve::none && !model.constraints.empty(), has.point_outputs,
+          "outputs for given inputs without a step, with which explicit methods solve for the "
+          "unknowns of constraints");
     lacks(slopes && has.rollback, has.output_derivatives, "output derivatives");
     lacks(method.solve == Solve::monolithic, has.equations, "equations");
   }
