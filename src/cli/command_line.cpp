@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/measured_efforts.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
@@ -49,6 +50,7 @@ int model_command(int argc, char** argv) {
   return in_session(argc, argv, [&] {
     Model model;
     together(PETSC_COMM_WORLD, [&] { model = read_model_file(model_argument(argc, argv)); });
+    take_measured_efforts(model);
     if (command == "run") {
       return run_command(std::move(model), command_line_of(argc, argv));
     }

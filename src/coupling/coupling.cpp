@@ -1,5 +1,6 @@
 #include "coupling/coupling.hpp"
 
+#include "coupling/compared_coupling.hpp"
 #include "coupling/explicit_coupling.hpp"
 #include "coupling/implicit_coupling.hpp"
 #include "coupling/missiles_coupling.hpp"
@@ -11,6 +12,12 @@ namespace concord {
 
 std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsystems,
                                         const SubsystemSettings& defaults, double loosest_rtol) {
+  if (method.compares_with_prediction()) {
+    Method plain = method;
+    plain.estimate = ErrorEstimate::none;
+    return std::make_unique<ComparedCoupling>(
+        make_coupling(plain, subsystems, defaults, loosest_rtol), method, subsystems);
+  }
   switch (method.solve) {
     case Solve::none:
       if (method.takes_steps_twice()) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "coupling/balance_errors.hpp"
 #include "coupling/method.hpp"
 #include "network/rank_network.hpp"
 
@@ -78,6 +79,9 @@ class Coupling {
   /// Estimated errors of this rank's outputs at the end of the last solve; empty where the coupling
   /// estimates none.
   virtual std::span<const double> error_estimates() const { return {}; }
+
+  /// Of this rank's inputs, up to the last commit; null where they are not measured.
+  virtual const BalanceErrors* balance() const { return nullptr; }
 
   /// After a solve that did not converge or failed: what happened and what to do. Collective.
   virtual std::string explain(const CouplingReport& report) = 0;

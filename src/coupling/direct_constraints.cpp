@@ -164,13 +164,14 @@ double& DirectConstraints::output(std::vector<Sample>& outputs, const Constraint
   return outputs[subsystems_.outputs_of(*constraint.own).first + which].value;
 }
 
-Outcome DirectConstraints::solve(std::span<Sample> inputs, std::span<Sample> outputs) {
+Outcome DirectConstraints::solve(Wanted wanted, std::span<Sample> inputs,
+                                 std::span<Sample> outputs) {
   if (treatment_ == Constraints::overlapping) {
     return overlap(inputs, outputs);
   }
   Evaluation evaluation(subsystems_, treatment_ == Constraints::staggered ? with_last_ : everyone_,
                         nullptr);
-  return consistent_.solve(evaluation, Wanted::values, inputs, outputs);
+  return consistent_.solve(evaluation, wanted, inputs, outputs);
 }
 
 /// From the given outputs, into inputs_ and outputs_.

@@ -39,8 +39,9 @@ class DirectConstraints {
   /// or answer to each other directly.
   DirectConstraints(RankNetwork& subsystems, ConsistentInputs& consistent, Constraints treatment);
 
-  /// In: outputs and inputs for the held unknowns. Out: for the new ones. Collective.
-  Outcome solve(std::span<Sample> inputs, std::span<Sample> outputs);
+  /// In: outputs and inputs for the held unknowns. Out: for the new ones, which `overlapping` gives
+  /// no slopes. Collective.
+  Outcome solve(Wanted wanted, std::span<Sample> inputs, std::span<Sample> outputs);
 
   /// The carriers' shares s_i/sum_j s_j of each constraint and alpha, a line each, where the
   /// subsystems stand. Collective.

@@ -63,7 +63,7 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
       afresh_(std::move(afresh)),
       settings_(settings),
       affine_(subsystem.description().capabilities.state_derivatives),
-      response_(settings.laplace) {
+      response_(settings.response) {
   const auto& description = subsystem.description();
   const auto n = static_cast<Eigen::Index>(description.states.size());
   const auto m = static_cast<Eigen::Index>(description.inputs.size());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coupling/direct_constraints.hpp"
+#include "coupling/shaped_inputs.hpp"
 #include "coupling/stages.hpp"
 #include "coupling/start.hpp"
 #include "signal/history.hpp"
@@ -30,6 +31,7 @@ class ExplicitCoupling : public Coupling {
   void commit(const CommunicationPoint& point) override;
   void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
+  const BalanceErrors* balance() const override { return shaped_ ? shaped_->balance() : nullptr; }
   std::string describe_start() const override { return about_constraints_; }
 
   /// Undoes the last commit; for orders up to 2.
@@ -39,23 +41,27 @@ class ExplicitCoupling : public Coupling {
   void hold(double h, const CommunicationPoint& point, std::vector<Polynomial>& polynomials) const;
   void interpolate(double h, std::span<const std::size_t> inputs, const CommunicationPoint& point,
                    Trial& trial) const;
-  Outcome advance(const MacroStep& step, Trial& trial);
+  Outcome advance(std::span<const std::size_t> which, const MacroStep& step,
+                  const CommunicationPoint& point, Trial& trial);
   Outcome advance_in_stages(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   Outcome put_out(Outcome outcome, Trial& trial);
   Outcome solve_at_end(Trial& trial);
   Outcome advance_first(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
+  void take_slopes_of_holds(double h, Trial& trial) const;
   bool everyone(bool Capabilities::*capability) const;
 
   RankNetwork& subsystems_;
   Hold hold_;
   int order_;
   bool makes_consistent_;
-  bool knows_slopes_, repeats_first_;
+  bool knows_slopes_, repeats_first_, refines_first_;
+  Wanted wanted_;  ///< of every macro-step's end
   ConsistentInputs consistent_;
   std::optional<DirectConstraints> constraints_;
   std::string about_constraints_;
   Stages stages_;
   SignalHistory history_;
+  std::optional<ShapedInputs> shaped_;
 };
 
 }  // namespace concord

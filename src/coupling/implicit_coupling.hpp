@@ -6,6 +6,7 @@
 #include "coupling/input_operator.hpp"
 #include "coupling/missiles_system.hpp"
 #include "coupling/prediction_error.hpp"
+#include "coupling/stages.hpp"
 #include "coupling/start.hpp"
 #include "coupling/subsystem_gains.hpp"
 #include "coupling/unknowns_error.hpp"
@@ -22,6 +23,12 @@ namespace concord {
 /// without rollback take part as their COSTARICA estimators and are integrated once, with the
 /// accepted inputs. With the predictor `missiles`, the estimators' linear system gives the first
 /// guess, and its matrix is the Jacobian. Sources: Eguillon et al. 2019 (26)-(27), 2022 (34)-(35).
+///
+/// In a schedule with sequences, one evaluation runs stage by stage: what earlier members of a
+/// group have put out in it takes the place of U for the members after them (Gauss-Seidel waveform
+/// iteration). Those entries of U then have no influence and residual 0. Of J = I - P K that
+/// eliminates them: with zeros there on the right side, J^-1 gives the other entries of a Newton
+/// step of what is left, a Schur complement of J. So the Jacobian needs no schedule.
 class ImplicitCoupling : public Coupling {
  public:
   /// `loosest`: the largest -subsystem_rtol.
@@ -42,16 +49,29 @@ class ImplicitCoupling : public Coupling {
   static PetscErrorCode converged(SNES snes, PetscInt it, PetscReal xnorm, PetscReal gnorm,
                                   PetscReal fnorm, SNESConvergedReason* reason, void* self);
   void create_snes(const Method& method);
+  void set_from_options();
   void choose_linear_solver();
   void refuse_unsuitable_solver() const;
 
   void divide_roles();
 
+  /// Own subsystems that run together in an evaluation.
+  struct Stage {
+    std::vector<std::size_t> known;      ///< positions of connected inputs that earlier stages feed
+    std::vector<std::size_t> iterated;   ///< integrated at each evaluation
+    std::vector<std::size_t> estimated;  ///< without rollback: by their estimator
+  };
+
   // One evaluation of the coupling function.
   bool predict(const CommunicationPoint& point, double h);
+  void take_jacobian(double h);
   void guess(const CommunicationPoint& point, double h);
   void read_unknown(Vec v);
   void integrate();
+  void hold(std::size_t j);
+  void begin_evaluation();
+  void run(const Stage& stage);
+  void take_over(const Stage& stage);
   void advance(std::span<const std::size_t> which);
   void write_residual(Vec f) const;
 
@@ -91,9 +111,9 @@ class ImplicitCoupling : public Coupling {
   std::optional<Estimators> estimators_;
   std::optional<MissilesSystem> missiles_;
   std::optional<UnknownsError> unknowns_error_;  ///< with indirect constraints
-  std::vector<std::size_t> iterated_;   ///< own subsystems that are integrated at each evaluation
-  bool some_estimated_ = false;         ///< on any rank
-  std::vector<std::size_t> estimated_;  ///< own subsystems without rollback: by their estimator
+  std::vector<Stage> stages_;
+  std::vector<bool> known_;      ///< per connected input: whether an earlier stage feeds it
+  bool some_estimated_ = false;  ///< on any rank
 
   PredictionError error_;
   MacroStep step_;

@@ -21,6 +21,60 @@ Method in_schedule(Schedule schedule, Method method) {
   return method;
 }
 
+/// Of what explicit methods alone can do to their inputs.
+std::optional<std::string> explicit_contradiction(const Method& method) {
+  if (method.solve != Solve::none && method.takes_balance()) {
+    return "-cosim_balance and -cosim_record balance are about what holds from the past miss; the "
+           "other solves end each macro-step where inputs and outputs agree; use -cosim_solve none "
+           "(-cosim_type jacobi), or leave them out";
+  }
+  if (method.solve != Solve::none && method.smooth_switching) {
+    return "-cosim_smooth_switching joins holds from the past, which -cosim_solve none alone has; "
+           "use -cosim_type jacobi, or leave it out";
+  }
+  if (method.balance == Balance::none && method.balance_spread > 1) {
+    return "-cosim_balance_spread spreads the corrections of -cosim_balance constant or smooth, of "
+           "which neither is asked for; choose one, or leave the spread out";
+  }
+  if (method.balance == Balance::constant && method.smooth_switching) {
+    return "-cosim_balance constant makes inputs jump, which -cosim_smooth_switching is there to "
+           "avoid; use -cosim_balance smooth";
+  }
+  if (method.extrapolation == Extrapolation::hermite &&
+      (method.solve != Solve::none || method.hold_order == 0)) {
+    return "-cosim_extrapolation hermite extrapolates with slopes of the last communication "
+           "points, with -cosim_solve none and -cosim_hold_order 1 to 3; leave it out, or use "
+           "-cosim_type jacobi -cosim_hold extrapolate";
+  }
+  return std::nullopt;
+}
+
+/// Of step control by taking each macro-step twice.
+std::optional<std::string> richardson_contradiction(const Method& method) {
+  if (method.solve != Solve::none || method.hold == Hold::extripol || method.hold_order > 2) {
+    return "-cosim_adapt richardson and richardson_modified estimate the error of explicit methods "
+           "with inputs extrapolated with order 0 to 2; use -cosim_solve none with -cosim_hold zoh "
+           "or extrapolate, or another -cosim_adapt";
+  }
+  if (method.shapes_inputs()) {
+    return "-cosim_adapt richardson and richardson_modified compare plainly extrapolated "
+           "macro-steps of two sizes, which -cosim_balance, -cosim_record balance and "
+           "-cosim_smooth_switching change; use -cosim_adapt none";
+  }
+  if (method.estimate != ErrorEstimate::richardson_modified) {
+    return std::nullopt;
+  }
+  if (method.schedule != Schedule::parallel) {
+    return "-cosim_adapt richardson_modified has its constants for -cosim_schedule parallel; use "
+           "-cosim_adapt richardson";
+  }
+  if (method.extrapolation == Extrapolation::hermite) {
+    return "-cosim_adapt richardson_modified has its constants for -cosim_extrapolation lagrange; "
+           "use -cosim_adapt richardson";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const std::vector<Method>& method_presets() {
@@ -70,32 +124,39 @@ std::optional<std::string> contradiction(const Method& method) {
            "use -cosim_solve none (-cosim_type jacobi), or leave it out: the other solves have the "
            "constraints among their equations";
   }
+  if (method.constraints == Constraints::overlapping &&
+      method.extrapolation == Extrapolation::hermite) {
+    return "-cosim_constraints overlapping finds unknowns without slopes, which "
+           "-cosim_extrapolation "
+           "hermite needs; use projection, or -cosim_extrapolation lagrange";
+  }
   if (method.schedule == Schedule::staggered_grid &&
       (method.solve != Solve::none || method.hold != Hold::zoh || method.hold_order > 0 ||
-       method.takes_steps_twice())) {
+       method.estimate != ErrorEstimate::none || method.shapes_inputs())) {
     return "-cosim_schedule staggered_grid holds every input at its value in the middle of the "
            "macro-step, without a guess, extrapolation or a second run; leave -cosim_solve, "
-           "-cosim_hold, -cosim_hold_order and -cosim_adapt out (-cosim_type staggered_grid)";
+           "-cosim_hold, -cosim_hold_order, -cosim_adapt, -cosim_balance and "
+           "-cosim_smooth_switching out (-cosim_type staggered_grid)";
   }
-  if (method.schedule != Schedule::parallel && method.solve != Solve::none) {
-    return "-cosim_schedule sequential and hierarchical run with -cosim_solve none; the other "
-           "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
-           "parallel";
+  if (method.schedule != Schedule::parallel && method.solve == Solve::missiles) {
+    return "-cosim_solve missiles knows all inputs at t_{N+1} from one linear system before any "
+           "subsystem runs, so that -cosim_schedule sequential and hierarchical have nothing to "
+           "bring; use -cosim_schedule parallel, or -cosim_solve snes";
   }
-  if (!method.takes_steps_twice()) {
-    return std::nullopt;
+  if (method.schedule != Schedule::parallel && method.solve == Solve::monolithic) {
+    return "-cosim_type monolithic is one system of equations, without an order of subsystems; "
+           "leave "
+           "-cosim_schedule out";
   }
-  if (method.solve != Solve::none || method.hold == Hold::extripol || method.hold_order > 2) {
-    return "-cosim_adapt richardson and richardson_modified estimate the error of explicit methods "
-           "with inputs extrapolated with order 0 to 2; use -cosim_solve none with -cosim_hold zoh "
-           "or extrapolate, or another -cosim_adapt";
+  if (method.solve == Solve::monolithic && method.estimate != ErrorEstimate::none) {
+    return "-cosim_adapt estimates errors of the coupling, of which -cosim_type monolithic has "
+           "none; "
+           "leave it out";
   }
-  if (method.estimate == ErrorEstimate::richardson_modified &&
-      method.schedule != Schedule::parallel) {
-    return "-cosim_adapt richardson_modified has its constants for -cosim_schedule parallel; use "
-           "-cosim_adapt richardson";
+  if (const auto reason = explicit_contradiction(method)) {
+    return reason;
   }
-  return std::nullopt;
+  return method.takes_steps_twice() ? richardson_contradiction(method) : std::nullopt;
 }
 
 /// Why the method cannot solve for this constraint's unknown.
@@ -158,10 +219,12 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     const bool estimates = has.states && has.linearization;
     const bool iterative = method.solve == Solve::snes;
     const bool in_hermite = iterative && method.hold == Hold::hermite;
-    const bool polynomials =
-        method.solve != Solve::monolithic &&
-        (method.hold != Hold::zoh || method.hold_order > 0 ||
-         (method.schedule != Schedule::parallel && method.schedule != Schedule::staggered_grid));
+    const bool interpolates =
+        method.solve == Solve::none &&
+        (method.schedule == Schedule::sequential || method.schedule == Schedule::hierarchical);
+    const bool polynomials = method.solve != Solve::monolithic &&
+                             (method.hold != Hold::zoh || method.hold_order > 0 || interpolates ||
+                              method.smooth_switching || method.balance == Balance::smooth);
     const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
     if (in_hermite) {
       lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
@@ -170,13 +233,17 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     }
     lacks(method.takes_steps_twice(), has.rollback,
           "rollback, which the Richardson estimate needs to take each macro-step twice");
-    lacks(method.solve == Solve::missiles, has.states, "states");
-    lacks(method.solve == Solve::missiles, has.linearization, "linearization");
+    const bool compares = method.compares_with_prediction();
+    lacks(method.solve == Solve::missiles || compares, has.states, "states");
+    lacks(method.solve == Solve::missiles || compares, has.linearization, "linearization");
+    lacks(compares, has.state_derivatives, "state derivatives");
+    lacks(compares, has.point_outputs, "outputs for given inputs at communication points");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
     lacks(method.solve == Solve::none && !model.constraints.empty(), has.point_outputs,
           "outputs for given inputs without a step, with which explicit methods solve for the "
           "unknowns of constraints");
-    lacks(slopes && has.rollback, has.output_derivatives, "output derivatives");
+    lacks((slopes && has.rollback) || compares || method.extrapolation == Extrapolation::hermite,
+          has.output_derivatives, "output derivatives");
     lacks(method.solve == Solve::monolithic, has.equations, "equations");
   }
   return lines;

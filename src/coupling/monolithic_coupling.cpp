@@ -1,16 +1,20 @@
 #include "coupling/monolithic_coupling.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "concord/errors.hpp"
 #include "subsystem/ode_subsystem.hpp"
+#include "support/agreement.hpp"
 
 namespace concord {
 namespace {
 
-/// x' = f(t, x, P y), y = g(t, x, P y) of the whole network: states and outputs of all subsystems
-/// one after the other, no inputs. Unknowns of direct constraints (index 1) are eliminated with the
-/// inputs; what stands for a constraint has no states and is the same at any time.
+/// x' = f(t, x, P y), y = g(t, x, P y) of the whole network, whose subsystems have been started:
+/// states and outputs of all subsystems one after the other, no inputs. Unknowns of direct
+/// constraints (index 1) are eliminated with the inputs; what stands for a constraint has no states
+/// and is the same at any time.
 class NetworkEquations : public OdeModel, private PointEvaluation {
  public:
   explicit NetworkEquations(RankNetwork& subsystems)
@@ -25,9 +29,9 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     OdeInterface whole;
     for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
       const auto& d = subsystems_.own(k).description();
-      for (auto state : d.states) {
-        state.name = d.name + "." + state.name;
-        whole.states.push_back(std::move(state));
+      const auto x = subsystems_.own(k).states();
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        whole.states.push_back({d.name + "." + d.states[i].name, d.states[i].unit, x[i]});
       }
       for (const auto& output : d.outputs) {
         whole.outputs.push_back({d.name + "." + output.name, output.unit});
@@ -117,14 +121,28 @@ SubsystemSettings reference_settings(SubsystemSettings settings) {
 }  // namespace
 
 MonolithicCoupling::MonolithicCoupling(RankNetwork& subsystems, const SubsystemSettings& settings)
-    : subsystems_(subsystems) {
-  auto equations = std::make_unique<NetworkEquations>(subsystems);
-  auto description = describe_ode("monolithic", "monolithic", equations->interface());
-  whole_ = make_ode_subsystem(std::move(description), std::move(equations),
-                              reference_settings(settings));
+    : subsystems_(subsystems), settings_(reference_settings(settings)) {}
+
+void MonolithicCoupling::start_subsystems(const MacroStep& first, double stop) {
+  subsystems_.start(first, stop);
+  std::optional<std::string> failure = subsystems_.failure();
+  for (std::size_t k = 0; k < subsystems_.n_own() && !failure; ++k) {
+    Subsystem& subsystem = subsystems_.own(k);
+    if (subsystem.equations() == nullptr) {
+      failure = "subsystem '" + subsystem.description().name +
+                "' has events, which monolithic cannot handle; choose another -cosim_type";
+    }
+  }
+  if (failure = agree_on_text(subsystems_.comm(), failure); failure) {
+    throw SimulationError(*failure);
+  }
 }
 
 void MonolithicCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
+  start_subsystems(first, stop);
+  auto equations = std::make_unique<NetworkEquations>(subsystems_);
+  auto description = describe_ode("monolithic", "monolithic", equations->interface());
+  whole_ = make_ode_subsystem(std::move(description), std::move(equations), settings_);
   point.time = first.begin;
   point.inputs = subsystems_.start_inputs();
   point.outputs.resize(subsystems_.n_outputs());

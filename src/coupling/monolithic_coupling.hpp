@@ -22,9 +22,11 @@ class MonolithicCoupling : public Coupling {
   const Counters* counters() const override { return &whole_->counters(); }
 
  private:
+  void start_subsystems(const MacroStep& first, double stop);
   void put_out(CommunicationPoint& point);
 
   RankNetwork& subsystems_;
+  SubsystemSettings settings_;
   std::unique_ptr<Subsystem> whole_;
   InputContinuity next_ = InputContinuity::smooth;
 };

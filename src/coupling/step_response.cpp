@@ -12,14 +12,14 @@ constexpr Eigen::Index large_from = 40;
 
 void StepResponse::prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
                            const Shape& leaving) {
-  large_ = a.rows() >= large_from && laplace_ == Laplace::expm;
+  large_ = a.rows() >= large_from && response_ == Response::expm;
   leaving_ = leaving;
   b_ = b;
   if (large_) {
     forcing_.resize(a.rows(), 4);
     action_.prepare(a, h);
   } else {
-    phi_.compute(a, b, h, laplace_);
+    phi_.compute(a, b, h, response_);
     from_slopes_ = to_inputs(leaving);
   }
 }

@@ -15,7 +15,7 @@ using Shape = std::array<double, 4>;
 /// where it is large.
 class StepResponse {
  public:
-  explicit StepResponse(Laplace laplace) : laplace_(laplace) {}
+  explicit StepResponse(Response response) : response_(response) {}
 
   /// A is n x n, B n x m; `leaving` is the shape of inputs that leave with slope one per s and
   /// return to zero.
@@ -29,7 +29,7 @@ class StepResponse {
             const Eigen::VectorXd& slopes, Eigen::VectorXd& x);
 
  private:
-  Laplace laplace_;
+  Response response_;
   bool large_ = false;
   Shape leaving_{};
   PhiMatrices phi_;

@@ -107,4 +107,14 @@ std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& fro
   return *conversion;
 }
 
+std::string integral_unit(const std::string& unit) {
+  if (trimmed(unit).empty()) {
+    return "";
+  }
+  if (unit == "1" || unit == "-") {
+    return "s";
+  }
+  return (unit.find('/') == std::string::npos ? unit : "(" + unit + ")") + ".s";
+}
+
 }  // namespace concord

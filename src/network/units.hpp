@@ -22,4 +22,7 @@ enum class UnitProblem { unknown_from, unknown_to, different_dimensions };
 std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& from,
                                                           const std::string& to);
 
+/// Of the integral over time of something in this unit: "N.s", "(m/s).s"; empty where that is.
+std::string integral_unit(const std::string& unit);
+
 }  // namespace concord

@@ -137,7 +137,8 @@ class Subsystem {
   virtual void save() = 0;
   virtual void restore() = 0;
 
-  /// f and g for `monolithic`, or null without that capability.
+  /// f and g for `monolithic`, from the start on; null without that capability, or where an event
+  /// has turned out.
   virtual OdeModel* equations() { return nullptr; }
 
  protected:

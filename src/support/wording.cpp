@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 
 #include "support/options.hpp"
 
@@ -76,6 +77,12 @@ std::string in_quotes(std::string_view text) {
     shown.pop_back();  // not half a UTF-8 character
   }
   return "'" + shown + (shown.size() < text.size() ? "...'" : "'");
+}
+
+std::string short_number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.12g", value);
+  return text;
 }
 
 }  // namespace concord

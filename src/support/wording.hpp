@@ -21,4 +21,7 @@ std::string known(std::string_view what, const std::string& found,
 /// `text` in quotes, cut where it is long and with control characters replaced: for error messages.
 std::string in_quotes(std::string_view text);
 
+/// At most 12 digits: for error messages.
+std::string short_number(double value);
+
 }  // namespace concord

@@ -1,23 +1,17 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "concord/errors.hpp"
 #include "subsystem/fmu/sampled_clock.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "subsystem/fmu/step_pieces.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 
 namespace {
 
 constexpr int most_returns = 10'000;  ///< early returns and discards within one macro-step
-
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.12g", value);
-  return text;
-}
 
 /// An FMU of FMI 2 or 3 that steps by itself.
 ///
@@ -46,7 +40,7 @@ class CoSimulation final : public Subsystem {
   };
 
   bool failed(const std::string& reason) {
-    failure_ = reason + " at t = " + number(now_.t) + " s";
+    failure_ = reason + " at t = " + short_number(now_.t) + " s";
     return false;
   }
   bool failed_call() { return failed(instance_->failure()); }
@@ -245,7 +239,7 @@ bool CoSimulation::step_once(double end) {
   now_.t = std::min(reached, end);
   if (result == StepEnd::discarded)
     return reached > before ||
-           failed(instance_->failure() + " for a step of " + number(end - before) + " s");
+           failed(instance_->failure() + " for a step of " + short_number(end - before) + " s");
   return event ? handle_event()
                : reached > before || failed(call + " returned early without having moved");
 }
@@ -255,7 +249,7 @@ bool CoSimulation::read_outputs() {
   for (std::size_t i = 0; i < now_.y.size(); ++i)
     if (!std::isfinite(now_.y[i])) [[unlikely]]
       return failed("output '" + description_.outputs[i].name + "' of the FMU " +
-                    setup_->request.path.string() + " is " + number(now_.y[i]) +
+                    setup_->request.path.string() + " is " + short_number(now_.y[i]) +
                     (initializing_ ? " after initialisation" : " after DoStep"));
   return true;
 }

@@ -2,13 +2,15 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <iterator>
 
 namespace concord {
 
-const char* volatile running_fmu = nullptr;
+const FmuPlace* volatile running_place = nullptr;
+const char* volatile running_function = nullptr;
 
 namespace {
 
@@ -30,18 +32,41 @@ const char* name_of(int number) {
   }
 }
 
-void write_text(const char* text) {
-  const ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
-  static_cast<void>(ignored);
-}
+/// One line of text, made without the heap.
+class Line {
+ public:
+  Line& operator<<(const char* text) {
+    const std::size_t count = std::min(std::strlen(text), sizeof text_ - size_);
+    std::memcpy(text_ + size_, text, count);
+    size_ += count;
+    return *this;
+  }
+  Line& operator<<(double number) {
+    size_ = static_cast<std::size_t>(
+        std::to_chars(text_ + size_, text_ + sizeof text_, number).ptr - text_);
+    return *this;
+  }
+  void write_to(int file) const {
+    const ssize_t ignored = write(file, text_, size_);
+    static_cast<void>(ignored);
+  }
+
+ private:
+  char text_[2048];
+  std::size_t size_ = 0;
+};
 
 void report(int number) {
-  if (const char* fmu = running_fmu) {
-    write_text("concord: error: the FMU ");
-    write_text(fmu);
-    write_text(" crashed (");
-    write_text(name_of(number));
-    write_text(") in one of its functions; `concord check MODEL --probe` tells in which\n");
+  if (const FmuPlace* place = running_place) {
+    Line line;
+    line << "concord: error: subsystem '" << place->subsystem << "': the FMU " << place->fmu
+         << " crashed (" << name_of(number) << ") in " << running_function;
+    if (place->time == place->time)
+      line << " at t = " << place->time << " s";
+    else
+      line << " before the start";
+    line << "; ask whoever made the FMU, or run without this subsystem\n";
+    line.write_to(STDERR_FILENO);
     _exit(1);
   }
   for (std::size_t i = 0; i < std::size(crashes); ++i)
@@ -55,7 +80,7 @@ void report_crashes_of_fmus() {
   static const bool done = [] {
     struct sigaction action {};
     action.sa_handler = report;
-    action.sa_flags = SA_NODEFER;
+    action.sa_flags = SA_NODEFER | SA_ONSTACK;
     for (std::size_t i = 0; i < std::size(crashes); ++i)
       sigaction(crashes[i], &action, &previous[i]);
     return true;

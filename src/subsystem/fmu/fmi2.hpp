@@ -2,18 +2,18 @@
 
 #include <cstddef>
 
+#include "subsystem/fmu/fmi_function.hpp"
+
 /// The C interface of FMI 2.0.4, sections 2.1 to 4.2, under the standard's function names.
 namespace concord::fmi2 {
 
 using Component = void*;
 using Environment = void*;
-using State = void*;
 using Reference = unsigned int;
 using Real = double;
 using Integer = int;
 using Boolean = int;
 using String = const char*;
-using Byte = char;
 
 enum Status : int { ok, warning, discard, error, fatal, pending };
 enum Type : int { model_exchange, co_simulation };
@@ -37,52 +37,35 @@ struct Callbacks {
 };
 
 template <class Value>
-using Get = Status (*)(Component, const Reference*, std::size_t, Value*);
+using Get = FmiFunction<const Reference*, std::size_t, Value*>;
 template <class Value>
-using Set = Status (*)(Component, const Reference*, std::size_t, const Value*);
-using Plain = Status (*)(Component);
+using Set = FmiFunction<const Reference*, std::size_t, const Value*>;
 
-/// Null where the FMU doesn't have the function and nothing needs it.
+/// Beside CommonFunctions.
 struct Functions {
-  String (*get_version)() = nullptr;
   Component (*instantiate)(String, Type, String, String, const Callbacks*, Boolean,
                            Boolean) = nullptr;
-  void (*free_instance)(Component) = nullptr;
-  Status (*setup_experiment)(Component, Boolean, Real, Real, Boolean, Real) = nullptr;
-  Plain enter_initialization_mode = nullptr, exit_initialization_mode = nullptr;
-  Plain terminate = nullptr;
-  Get<Real> get_real = nullptr;
-  Get<Integer> get_integer = nullptr;
-  Get<Boolean> get_boolean = nullptr;
-  Set<Real> set_real = nullptr;
-  Set<Integer> set_integer = nullptr;
-  Set<Boolean> set_boolean = nullptr;
-  Set<String> set_string = nullptr;
-  Status (*get_state)(Component, State*) = nullptr;
-  Status (*set_state)(Component, State) = nullptr;
-  Status (*free_state)(Component, State*) = nullptr;
-  Status (*serialized_size)(Component, State, std::size_t*) = nullptr;
-  Status (*serialize)(Component, State, Byte*, std::size_t) = nullptr;
-  Status (*deserialize)(Component, const Byte*, std::size_t, State*) = nullptr;
-  Status (*get_directional_derivative)(Component, const Reference*, std::size_t, const Reference*,
-                                       std::size_t, const Real*, Real*) = nullptr;
+  FmiFunction<Boolean, Real, Real, Boolean, Real> setup_experiment;
+  FmiFunction<> enter_initialization_mode;
+  Get<Real> get_real;
+  Get<Integer> get_integer;
+  Get<Boolean> get_boolean;
+  Set<Real> set_real;
+  Set<Integer> set_integer;
+  Set<Boolean> set_boolean;
+  Set<String> set_string;
+  FmiFunction<const Reference*, std::size_t, const Reference*, std::size_t, const Real*, Real*>
+      get_directional_derivative;
   // model exchange
-  Plain enter_event_mode = nullptr, enter_continuous_time_mode = nullptr;
-  Status (*new_discrete_states)(Component, EventInfo*) = nullptr;
-  Status (*completed_integrator_step)(Component, Boolean, Boolean*, Boolean*) = nullptr;
-  Status (*set_time)(Component, Real) = nullptr;
-  Status (*set_continuous_states)(Component, const Real*, std::size_t) = nullptr;
-  Status (*get_derivatives)(Component, Real*, std::size_t) = nullptr;
-  Status (*get_event_indicators)(Component, Real*, std::size_t) = nullptr;
-  Status (*get_continuous_states)(Component, Real*, std::size_t) = nullptr;
+  FmiFunction<EventInfo*> new_discrete_states;
+  FmiFunction<Boolean, Boolean*, Boolean*> completed_integrator_step;
   // co-simulation
-  Status (*set_real_input_derivatives)(Component, const Reference*, std::size_t, const Integer*,
-                                       const Real*) = nullptr;
-  Status (*get_real_output_derivatives)(Component, const Reference*, std::size_t, const Integer*,
-                                        Real*) = nullptr;
-  Status (*do_step)(Component, Real, Real, Boolean) = nullptr;
-  Status (*get_real_status)(Component, StatusKind, Real*) = nullptr;
-  Status (*get_boolean_status)(Component, StatusKind, Boolean*) = nullptr;
+  FmiFunction<const Reference*, std::size_t, const Integer*, const Real*>
+      set_real_input_derivatives;
+  FmiFunction<const Reference*, std::size_t, const Integer*, Real*> get_real_output_derivatives;
+  FmiFunction<Real, Real, Boolean> do_step;
+  FmiFunction<StatusKind, Real*> get_real_status;
+  FmiFunction<StatusKind, Boolean*> get_boolean_status;
 };
 
 }  // namespace concord::fmi2

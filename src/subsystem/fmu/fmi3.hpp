@@ -3,15 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "subsystem/fmu/fmi_function.hpp"
+
 /// The C interface of FMI 3.0.2, sections 2.2 to 4.2, under the standard's function names.
 namespace concord::fmi3 {
 
 using Instance = void*;
 using Environment = void*;
-using State = void*;
 using Reference = std::uint32_t;
 using String = const char*;
-using Byte = std::uint8_t;
 
 enum Status : int { ok, warning, discard, error, fatal };
 
@@ -21,29 +21,20 @@ using IntermediateUpdate = void (*)(Environment, double time, bool set_requested
                                     bool* return_requested, double* return_time);
 
 template <class Value>
-using Get = Status (*)(Instance, const Reference*, std::size_t, Value*, std::size_t);
-template <class Value>
-using Set = Status (*)(Instance, const Reference*, std::size_t, const Value*, std::size_t);
-using Plain = Status (*)(Instance);
-
-template <class Value>
 struct Access {
-  Get<Value> get = nullptr;
-  Set<Value> set = nullptr;
+  FmiFunction<const Reference*, std::size_t, Value*, std::size_t> get;
+  FmiFunction<const Reference*, std::size_t, const Value*, std::size_t> set;
 };
 
-/// Null where the FMU doesn't have the function and nothing needs it.
+/// Beside CommonFunctions.
 struct Functions {
-  String (*get_version)() = nullptr;
   Instance (*instantiate_model_exchange)(String, String, String, bool, bool, Environment,
                                          LogMessage) = nullptr;
   Instance (*instantiate_co_simulation)(String, String, String, bool, bool, bool, bool,
                                         const Reference*, std::size_t, Environment, LogMessage,
                                         IntermediateUpdate) = nullptr;
-  void (*free_instance)(Instance) = nullptr;
-  Status (*enter_initialization_mode)(Instance, bool, double, double, bool, double) = nullptr;
-  Plain exit_initialization_mode = nullptr, terminate = nullptr, enter_event_mode = nullptr;
-  Plain enter_configuration_mode = nullptr, exit_configuration_mode = nullptr;
+  FmiFunction<bool, double, double, bool, double> enter_initialization_mode;
+  FmiFunction<> enter_configuration_mode, exit_configuration_mode;
   Access<float> float32;
   Access<double> float64;
   Access<std::int8_t> int8;
@@ -55,30 +46,18 @@ struct Functions {
   Access<std::int64_t> int64;
   Access<std::uint64_t> uint64;
   Access<bool> boolean;
-  Set<String> set_string = nullptr;
-  Status (*get_state)(Instance, State*) = nullptr;
-  Status (*set_state)(Instance, State) = nullptr;
-  Status (*free_state)(Instance, State*) = nullptr;
-  Status (*serialized_size)(Instance, State, std::size_t*) = nullptr;
-  Status (*serialize)(Instance, State, Byte*, std::size_t) = nullptr;
-  Status (*deserialize)(Instance, const Byte*, std::size_t, State*) = nullptr;
-  Status (*get_directional_derivative)(Instance, const Reference*, std::size_t, const Reference*,
-                                       std::size_t, const double*, std::size_t, double*,
-                                       std::size_t) = nullptr;
-  Status (*update_discrete_states)(Instance, bool*, bool*, bool*, bool*, bool*, double*) = nullptr;
+  FmiFunction<const Reference*, std::size_t, const String*, std::size_t> set_string;
+  FmiFunction<const Reference*, std::size_t, const Reference*, std::size_t, const double*,
+              std::size_t, double*, std::size_t>
+      get_directional_derivative;
+  FmiFunction<bool*, bool*, bool*, bool*, bool*, double*> update_discrete_states;
   // model exchange
-  Plain enter_continuous_time_mode = nullptr;
-  Status (*completed_integrator_step)(Instance, bool, bool*, bool*) = nullptr;
-  Status (*set_time)(Instance, double) = nullptr;
-  Status (*set_continuous_states)(Instance, const double*, std::size_t) = nullptr;
-  Status (*get_derivatives)(Instance, double*, std::size_t) = nullptr;
-  Status (*get_event_indicators)(Instance, double*, std::size_t) = nullptr;
-  Status (*get_continuous_states)(Instance, double*, std::size_t) = nullptr;
+  FmiFunction<bool, bool*, bool*> completed_integrator_step;
   // co-simulation
-  Plain enter_step_mode = nullptr;
-  Status (*get_output_derivatives)(Instance, const Reference*, std::size_t, const std::int32_t*,
-                                   double*, std::size_t) = nullptr;
-  Status (*do_step)(Instance, double, double, bool, bool*, bool*, bool*, double*) = nullptr;
+  FmiFunction<> enter_step_mode;
+  FmiFunction<const Reference*, std::size_t, const std::int32_t*, double*, std::size_t>
+      get_output_derivatives;
+  FmiFunction<double, double, bool, bool*, bool*, bool*, double*> do_step;
 };
 
 }  // namespace concord::fmi3

@@ -20,8 +20,8 @@ void load_access(const FmuSource& source, std::initializer_list<FmiType> users, 
   if (std::none_of(users.begin(), users.end(),
                    [&](FmiType type) { return has(*source.description, type); }))
     return;
-  source.library->load(access.get, (std::string("fmi3Get") + name).c_str());
-  source.library->load(access.set, (std::string("fmi3Set") + name).c_str());
+  source.library->load(access.get, std::string("fmi3Get") + name);
+  source.library->load(access.set, std::string("fmi3Set") + name);
 }
 
 void load_accesses(const FmuSource& source, Functions& f) {
@@ -40,69 +40,37 @@ void load_accesses(const FmuSource& source, Functions& f) {
     source.library->load(f.set_string, "fmi3SetString");
 }
 
-void load_common(const FmuLibrary& library, Functions& f) {
-  library.load(f.free_instance, "fmi3FreeInstance");
-  library.load(f.enter_initialization_mode, "fmi3EnterInitializationMode");
-  library.load(f.exit_initialization_mode, "fmi3ExitInitializationMode");
-  library.load(f.terminate, "fmi3Terminate");
+void load_model_exchange(const FmuSource& source, Functions& f) {
+  source.library->load_pointer(f.instantiate_model_exchange, "fmi3InstantiateModelExchange");
+  source.library->load(f.update_discrete_states, "fmi3UpdateDiscreteStates");
+  if (source.interface().completed_step)
+    source.library->load(f.completed_integrator_step, "fmi3CompletedIntegratorStep");
 }
 
-void load_optional(const FmuLibrary& library, const FmiInterface& interface, Functions& f) {
-  if (interface.state) {
-    library.load(f.get_state, "fmi3GetFMUState");
-    library.load(f.set_state, "fmi3SetFMUState");
-    library.load(f.free_state, "fmi3FreeFMUState");
-  }
-  if (interface.serializes) {
-    library.load(f.serialized_size, "fmi3SerializedFMUStateSize");
-    library.load(f.serialize, "fmi3SerializeFMUState");
-    library.load(f.deserialize, "fmi3DeserializeFMUState");
-  }
-  if (interface.directional)
-    library.load(f.get_directional_derivative, "fmi3GetDirectionalDerivative");
-}
-
-void load_model_exchange(const FmuLibrary& library, const ModelDescription& description,
-                         Functions& f) {
-  library.load(f.instantiate_model_exchange, "fmi3InstantiateModelExchange");
-  library.load(f.enter_event_mode, "fmi3EnterEventMode");
-  library.load(f.update_discrete_states, "fmi3UpdateDiscreteStates");
-  library.load(f.enter_continuous_time_mode, "fmi3EnterContinuousTimeMode");
-  library.load(f.set_time, "fmi3SetTime");
-  if (description.model_exchange->completed_step)
-    library.load(f.completed_integrator_step, "fmi3CompletedIntegratorStep");
-  if (!description.derivatives.empty()) {
-    library.load(f.set_continuous_states, "fmi3SetContinuousStates");
-    library.load(f.get_derivatives, "fmi3GetContinuousStateDerivatives");
-    library.load(f.get_continuous_states, "fmi3GetContinuousStates");
-  }
-  if (description.event_indicators > 0)
-    library.load(f.get_event_indicators, "fmi3GetEventIndicators");
-}
-
-void load_co_simulation(const FmuLibrary& library, const FmiInterface& interface, Functions& f) {
-  library.load(f.instantiate_co_simulation, "fmi3InstantiateCoSimulation");
-  library.load(f.do_step, "fmi3DoStep");
+void load_co_simulation(const FmuSource& source, Functions& f) {
+  const FmiInterface& interface = source.interface();
+  source.library->load_pointer(f.instantiate_co_simulation, "fmi3InstantiateCoSimulation");
+  source.library->load(f.do_step, "fmi3DoStep");
   if (interface.event_mode) {
-    library.load(f.enter_event_mode, "fmi3EnterEventMode");
-    library.load(f.update_discrete_states, "fmi3UpdateDiscreteStates");
-    library.load(f.enter_step_mode, "fmi3EnterStepMode");
+    source.library->load(f.update_discrete_states, "fmi3UpdateDiscreteStates");
+    source.library->load(f.enter_step_mode, "fmi3EnterStepMode");
   }
   if (interface.output_derivative_order > 0)
-    library.load(f.get_output_derivatives, "fmi3GetOutputDerivatives");
+    source.library->load(f.get_output_derivatives, "fmi3GetOutputDerivatives");
 }
 
 }  // namespace
 
 Functions load_fmi3_functions(const FmuSource& source) {
   Functions f;
-  load_common(*source.library, f);
+  source.library->load(f.enter_initialization_mode, "fmi3EnterInitializationMode");
   load_accesses(source, f);
-  load_optional(*source.library, source.interface(), f);
+  if (source.interface().directional)
+    source.library->load(f.get_directional_derivative, "fmi3GetDirectionalDerivative");
   if (source.role == FmuRole::co_simulation)
-    load_co_simulation(*source.library, source.interface(), f);
+    load_co_simulation(source, f);
   else
-    load_model_exchange(*source.library, *source.description, f);
+    load_model_exchange(source, f);
   return f;
 }
 

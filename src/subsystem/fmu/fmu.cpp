@@ -90,6 +90,9 @@ class SetupBuilder {
   void set_capabilities();
   void add_remarks();
   bool can_take_polynomials() const;
+  bool acts_at_events(const FmiVariable& input) const {
+    return setup_->role == FmuRole::model_exchange && is_discrete(input);
+  }
   std::string element_name(const FmiVariable& variable, std::size_t element) const;
   double start_of(const FmiVariable& variable, std::size_t element) const;
   std::string unit_of(const FmiVariable& variable) const {
@@ -122,20 +125,8 @@ void SetupBuilder::choose_role() {
     require(model.model_exchange.has_value(), "model exchange", "cs");
   if (choice == FmuInterfaceChoice::co_simulation)
     require(model.co_simulation.has_value(), "co-simulation", "me");
-  bool exchange = choice == FmuInterfaceChoice::model_exchange ||
-                  (choice == FmuInterfaceChoice::automatic && model.model_exchange);
-  const auto discrete =
-      std::find_if(model.variables.begin(), model.variables.end(), [](const FmiVariable& v) {
-        return v.causality == FmiCausality::input &&
-               (v.type != FmiType::float64 || v.variability != FmiVariability::continuous);
-      });
-  if (exchange && discrete != model.variables.end()) {
-    if (!model.co_simulation || choice == FmuInterfaceChoice::model_exchange)
-      fail(setup_->request.location,
-           "the FMU has the discrete input " + in_quotes(discrete->name) +
-               ", which is not supported in model exchange; use its co-simulation interface");
-    exchange = false;
-  }
+  const bool exchange = choice == FmuInterfaceChoice::model_exchange ||
+                        (choice == FmuInterfaceChoice::automatic && model.model_exchange);
   setup_->role = exchange ? FmuRole::model_exchange : FmuRole::co_simulation;
   if (setup_->interface().needs_execution_tool)
     fail(setup_->request.location,
@@ -237,6 +228,7 @@ void SetupBuilder::add_inputs() {
   for (const FmiVariable& variable : setup_->model->variables) {
     if (variable.causality != FmiCausality::input || !is_number(variable.type)) continue;
     setup_->inputs.add(variable);
+    setup_->input_variables.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.inputs.push_back(
           {element_name(variable, i), unit_of(variable), start_of(variable, i)});
@@ -272,7 +264,8 @@ void SetupBuilder::add_states() {
   }
 }
 
-/// Missing dependency information means everything.
+/// Missing dependency information means everything. In model exchange an input that changes at
+/// events only acts from the next macro-step on.
 void SetupBuilder::add_feedthrough() {
   const auto& variables = setup_->model->variables;
   const auto depends = [&](const FmiVariable* output, const FmiVariable* input) {
@@ -285,7 +278,8 @@ void SetupBuilder::add_feedthrough() {
   };
   for (std::size_t o = 0; o < output_variables_.size(); ++o)
     for (std::size_t i = 0; i < input_variables_.size(); ++i)
-      if (depends(output_variables_[o], input_variables_[i]))
+      if (!acts_at_events(*input_variables_[i]) &&
+          depends(output_variables_[o], input_variables_[i]))
         setup_->description.feedthrough.push_back({o, i});
 }
 
@@ -301,8 +295,20 @@ void SetupBuilder::set_capabilities() {
   if (interface.only_once_per_process)
     setup_->description.one_per_process = setup_->folder.string();
   if (setup_->role == FmuRole::model_exchange) {
-    const bool pure = setup_->model->event_indicators == 0;
-    can = {true, true, true, true, true, true, pure || interface.state, false};
+    const bool no_events =
+        setup_->model->event_indicators == 0 &&
+        std::none_of(input_variables_.begin(), input_variables_.end(),
+                     [](const FmiVariable* input) { return is_discrete(*input); });
+    const bool asks_after_steps =
+        setup_->model->version == FmiVersion::v3 && interface.completed_step;
+    can = {true,
+           true,
+           true,
+           true,
+           true,
+           true,
+           no_events || interface.state,
+           no_events && !asks_after_steps};
     return;
   }
   setup_->polynomials_by_update =
@@ -330,6 +336,7 @@ void SetupBuilder::add_remarks() {
   if (exchange) {
     if (!can.rollback)
       remarks.push_back("no rollback: the FMU has events and cannot restore its state");
+    if (!can.equations) remarks.push_back("no equations for monolithic: the FMU has events");
     return;
   }
   if (interface.interpolates)
@@ -355,6 +362,10 @@ void SetupBuilder::add_remarks() {
 }
 
 }  // namespace
+
+bool is_discrete(const FmiVariable& input) {
+  return input.type != FmiType::float64 || input.variability != FmiVariability::continuous;
+}
 
 FmuSource FmuSetup::source() const {
   FmuSource result;

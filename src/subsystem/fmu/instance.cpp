@@ -12,6 +12,7 @@ namespace concord {
 namespace {
 
 constexpr int most_printed = 20;
+constexpr int most_event_rounds = 10'000;
 
 const char* word_for(int status) {
   constexpr const char* words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
@@ -41,16 +42,33 @@ void FmuMessages::take(int status, const char* text) noexcept {
   }
 }
 
-FmuInstance::FmuInstance(const FmuSource& source) : source_(source) {
+FmuInstance::FmuInstance(const FmuSource& source)
+    : source_(source), common_(load_common_functions(source_)) {
   messages_.instance = source.name;
   messages_.print = source.log;
+  place_.subsystem = source_.name.c_str();
+  place_.fmu = source_.library->fmu().c_str();
+  ++source_.library->instances;
+}
+
+FmuInstance::~FmuInstance() { --source_.library->instances; }
+
+void FmuInstance::end() noexcept {
+  if (handle_ == nullptr || source_.library->is_dead()) return;
+  if (initialized_ && !in_error_ && invoke_raw(common_.terminate) >= 4) {
+    source_.library->declare_dead();
+    return;
+  }
+  const Running running(*this, "FreeInstance");
+  common_.free_instance(handle_);
 }
 
 std::unique_ptr<FmuInstance> FmuInstance::make(const FmuSource& source) {
   if (source.library->is_dead())
-    throw SimulationError("the FMU " + source.library->fmu() + " has reported fatal before");
+    throw SimulationError("subsystem " + in_quotes(source.name) + ": the FMU " +
+                          source.library->fmu() + " has reported fatal before");
   if (source.interface().only_once_per_process && source.library->instances > 0)
-    throw InputError("the FMU " + source.library->fmu() +
+    throw InputError("subsystem " + in_quotes(source.name) + ": the FMU " + source.library->fmu() +
                      " can be instantiated only once per process; use more MPI ranks, so that each "
                      "has one instance (mpirun -n)");
   if (source.description->version == FmiVersion::v2) return make_fmi2_instance(source);
@@ -71,15 +89,61 @@ bool FmuInstance::get(const FmuPorts& ports, std::span<double> values) {
   return true;
 }
 
-void FmuInstance::judge(int status, const char* call) {
-  failure_ =
-      std::string(call) + " of the FMU " + source_.library->fmu() + " returned " + word_for(status);
+std::string FmuInstance::when() const {
+  if (std::isnan(place_.time)) return " before the start";
+  return " at t = " + short_number(place_.time) + " s";
+}
+
+bool FmuInstance::enter_initialization(double start, double stop, double tolerance) {
+  place_.time = start;
+  return begin_initialization(start, stop, tolerance);
+}
+
+bool FmuInstance::leave_initialization() {
+  initialized_ = true;
+  return invoke(common_.exit_initialization_mode);
+}
+
+bool FmuInstance::update_discrete_states(EventOutcome& outcome) {
+  bool again = true;
+  for (int round = 0; again && !outcome.terminate; ++round) {
+    if (round == most_event_rounds) {
+      failure_ = "the event iteration of the FMU " + source_.library->fmu() +
+                 " has not ended after " + std::to_string(round) + " rounds";
+      last_was_discard_ = false;
+      return false;
+    }
+    if (!update_discrete_states_once(outcome, again)) return false;
+  }
+  return true;
+}
+
+bool FmuInstance::set_state(void* state) {
+  in_error_ = false;
+  return invoke(common_.set_state, state);
+}
+
+void FmuInstance::free_state(void*& state) noexcept {
+  if (state != nullptr && !source_.library->is_dead()) invoke_raw(common_.free_state, &state);
+  state = nullptr;
+}
+
+bool FmuInstance::serialize(void* state, std::vector<char>& bytes) {
+  std::size_t size = 0;
+  if (!invoke(common_.serialized_size, state, &size)) return false;
+  bytes.resize(size);
+  return invoke(common_.serialize, state, bytes.data(), size);
+}
+
+void FmuInstance::judge(int status, const std::string& call) {
+  failure_ = call + " of the FMU " + source_.library->fmu() + " returned " + word_for(status);
   if (!messages_.last.empty()) failure_ += " (" + in_quotes(messages_.last) + ")";
   messages_.last.clear();
   last_was_discard_ = status == 2;
-  if (status < 4) return;
+  in_error_ = in_error_ || status >= 3;
+  if (status != 4) return;
   source_.library->declare_dead();
-  throw SimulationError(failure_ + "; no instance of this FMU can be called any more");
+  throw SimulationError(failure_ + when() + "; no instance of this FMU can be called any more");
 }
 
 void FmuInstance::throw_dead() const {
@@ -88,9 +152,9 @@ void FmuInstance::throw_dead() const {
 }
 
 void FmuInstance::fail_to_instantiate(const char* call) const {
-  std::string reason = messages_.last.empty() ? "" : " (" + in_quotes(messages_.last) + ")";
-  throw SimulationError(std::string(call) + " of the FMU " + source_.library->fmu() + " failed" +
-                        reason);
+  const std::string reason = messages_.last.empty() ? "" : " (" + in_quotes(messages_.last) + ")";
+  throw SimulationError("subsystem " + in_quotes(source_.name) + ": " + call + " of the FMU " +
+                        source_.library->fmu() + " failed" + reason);
 }
 
 }  // namespace concord

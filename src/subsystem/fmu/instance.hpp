@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cmath>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "subsystem/fmu/common_functions.hpp"
 #include "subsystem/fmu/crash_report.hpp"
 #include "subsystem/fmu/library.hpp"
 #include "subsystem/fmu/model_description.hpp"
@@ -74,6 +78,22 @@ struct EventOutcome {
   double next_time;  ///< infinity: none
 };
 
+/// A number as a variable of an integer type takes it: rounded, and kept within the type's limits.
+template <class Value>
+Value rounded_to(double number) {
+  if constexpr (std::is_same_v<Value, bool>) {
+    return std::nearbyint(number) != 0.0;
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return static_cast<Value>(number);
+  } else {
+    constexpr Value least = std::numeric_limits<Value>::min();
+    constexpr Value most = std::numeric_limits<Value>::max();
+    const double whole = std::nearbyint(number);
+    if (!(whole > static_cast<double>(least))) return least;
+    return whole >= static_cast<double>(most) ? most : static_cast<Value>(whole);
+  }
+}
+
 /// One instance of an FMU: the C interface of both versions under one roof.
 ///
 /// Calls that return bool give false where the FMU reports discard or error; `failure()` says which
@@ -84,11 +104,15 @@ class FmuInstance {
   /// Throws SimulationError where the FMU cannot be instantiated.
   static std::unique_ptr<FmuInstance> make(const FmuSource& source);
 
-  virtual ~FmuInstance() = default;
+  virtual ~FmuInstance();
   FmuInstance(const FmuInstance&) = delete;
   FmuInstance& operator=(const FmuInstance&) = delete;
 
+  /// The last failed call, what it returned and the FMU's own words; the time is not in it.
   const std::string& failure() const { return failure_; }
+
+  /// " at t = 0.5 s" of the last call that told the FMU a time, or " before the start".
+  std::string when() const;
 
   /// Whether the last failed call returned discard: other arguments may help.
   bool last_was_discard() const { return last_was_discard_; }
@@ -101,19 +125,24 @@ class FmuInstance {
   virtual bool enter_configuration() = 0;
   virtual bool leave_configuration() = 0;
 
-  virtual bool enter_initialization(double start, double stop, double tolerance) = 0;
-  virtual bool leave_initialization() = 0;
+  bool enter_initialization(double start, double stop, double tolerance);
+  bool leave_initialization();
 
-  /// Co-simulation: into event mode (FMI 3), the iteration there, and back.
-  virtual bool enter_event_mode() = 0;
-  virtual bool update_discrete_states(EventOutcome& outcome) = 0;
+  bool enter_event_mode() { return invoke(common_.enter_event_mode); }
+
+  /// The event iteration, in event mode.
+  bool update_discrete_states(EventOutcome& outcome);
+
+  /// Co-simulation (FMI 3): from event mode back to step mode.
   virtual bool enter_step_mode() = 0;
 
-  virtual bool get_state(void*& state) = 0;
-  virtual bool set_state(void* state) = 0;
-  virtual void free_state(void*& state) noexcept = 0;
-  virtual bool serialize(void* state, std::vector<char>& bytes) = 0;
-  virtual bool deserialize(const std::vector<char>& bytes, void*& state) = 0;
+  bool get_state(void*& state) { return invoke(common_.get_state, &state); }
+  bool set_state(void* state);
+  void free_state(void*& state) noexcept;
+  bool serialize(void* state, std::vector<char>& bytes);
+  bool deserialize(const std::vector<char>& bytes, void*& state) {
+    return invoke(common_.deserialize, bytes.data(), bytes.size(), &state);
+  }
 
   /// sensitivity = d unknowns / d knowns * seed.
   virtual bool directional_derivative(std::span<const FmiReference> unknowns,
@@ -127,8 +156,10 @@ class FmuInstance {
                                      std::span<const double> values) = 0;
   virtual bool get_output_derivatives(std::span<const FmiReference> outputs,
                                       std::span<const int> orders, std::span<double> values) = 0;
-  virtual StepEnd do_step(double time, double size, bool no_rollback, double& reached,
-                          bool& event_needed) = 0;
+  StepEnd do_step(double time, double size, bool no_rollback, double& reached, bool& event_needed) {
+    place_.time = time;
+    return step(time, size, no_rollback, reached, event_needed);
+  }
 
   /// FMI 3: called back within do_step with the time for which inputs are wanted; what it throws,
   /// do_step throws.
@@ -137,47 +168,111 @@ class FmuInstance {
   }
 
   // model exchange
-  virtual bool enter_continuous_time() = 0;
-  virtual bool set_time(double time) = 0;
-  virtual bool set_states(std::span<const double> x) = 0;
-  virtual bool get_states(std::span<double> x) = 0;
-  virtual bool get_derivatives(std::span<double> dxdt) = 0;
-  virtual bool get_event_indicators(std::span<double> z) = 0;
+  bool enter_continuous_time() { return invoke(common_.enter_continuous_time_mode); }
+  bool set_time(double time) {
+    place_.time = time;
+    return invoke(common_.set_time, time);
+  }
+  bool set_states(std::span<const double> x) {
+    return x.empty() || invoke(common_.set_continuous_states, x.data(), x.size());
+  }
+  bool get_states(std::span<double> x) {
+    return x.empty() || invoke(common_.get_continuous_states, x.data(), x.size());
+  }
+  bool get_derivatives(std::span<double> dxdt) {
+    return dxdt.empty() || invoke(common_.get_derivatives, dxdt.data(), dxdt.size());
+  }
+  bool get_event_indicators(std::span<double> z) {
+    return z.empty() || invoke(common_.get_event_indicators, z.data(), z.size());
+  }
   virtual bool completed_step(bool no_rollback, bool& event, bool& terminate) = 0;
 
  protected:
   explicit FmuInstance(const FmuSource& source);
 
+  /// Terminates and frees the instance; for the destructors of derived classes, whose members the
+  /// FMU may still use.
+  void end() noexcept;
+
+  virtual bool begin_initialization(double start, double stop, double tolerance) = 0;
+  virtual bool update_discrete_states_once(EventOutcome& outcome, bool& again) = 0;
+  virtual StepEnd step(double time, double size, bool no_rollback, double& reached,
+                       bool& event_needed) = 0;
   virtual bool set_item(const FmuPorts::Item& item, const double* values) = 0;
   virtual bool get_item(const FmuPorts::Item& item, double* values) = 0;
   virtual bool set_float64(std::span<const FmiReference> references,
                            std::span<const double> values) = 0;
   virtual bool get_float64(std::span<const FmiReference> references, std::span<double> values) = 0;
 
-  /// Judges what a call returned. `call` is the name in the standard.
-  bool passed(int status, const char* call) {
-    running_fmu = nullptr;
+  /// Calls `function` and judges what it returns.
+  template <class... Parameters, class... Arguments>
+  bool invoke(const FmiFunction<Parameters...>& function, Arguments... arguments) {
+    return passed(invoke_raw(function, arguments...), function.name);
+  }
+
+  /// The same without judging.
+  template <class... Parameters, class... Arguments>
+  int invoke_raw(const FmiFunction<Parameters...>& function, Arguments... arguments) {
+    const Running running(*this, function.name.c_str());
+    return function.call(handle_, arguments...);
+  }
+
+  bool passed(int status, const std::string& call) {
     if (status <= 1) [[likely]]
       return true;
     judge(status, call);
     return false;
   }
-  void judge(int status, const char* call);
 
-  /// Throws where no call is allowed any more; to be called before every call.
-  void require_alive() const {
-    if (source_.library->is_dead()) [[unlikely]]
-      throw_dead();
-    running_fmu = source_.library->fmu().c_str();
+  /// handle_ = the instance that `instantiate` gives; throws SimulationError without one.
+  template <class Instantiate>
+  void instantiate(const char* call, Instantiate&& instantiate_it) {
+    report_crashes_of_fmus();
+    {
+      const Running running(*this, call);
+      handle_ = instantiate_it();
+    }
+    if (handle_ == nullptr) fail_to_instantiate(call);
   }
-  [[noreturn]] void throw_dead() const;
-  [[noreturn]] void fail_to_instantiate(const char* call) const;
 
   FmuSource source_;
   FmuMessages messages_;
-  std::string failure_;
-  bool last_was_discard_ = false;
   std::function<void(double)> intermediate_update_;
+  std::string failure_;
+
+ private:
+  /// While it lives, a crash is this instance's, in `function`. Throws where no call is allowed.
+  class Running {
+   public:
+    Running(const FmuInstance& instance, const char* function)
+        : outer_place_(running_place), outer_function_(running_function) {
+      if (instance.source_.library->is_dead()) [[unlikely]]
+        instance.throw_dead();
+      running_function = function;
+      running_place = &instance.place_;
+    }
+    ~Running() {
+      running_place = outer_place_;
+      running_function = outer_function_;
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    const FmuPlace* outer_place_;
+    const char* outer_function_;
+  };
+
+  void judge(int status, const std::string& call);
+  [[noreturn]] void throw_dead() const;
+  [[noreturn]] void fail_to_instantiate(const char* call) const;
+
+  CommonFunctions common_;
+  FmuPlace place_;
+  void* handle_ = nullptr;
+  bool initialized_ = false;
+  bool in_error_ = false;
+  bool last_was_discard_ = false;
 };
 
 }  // namespace concord

@@ -64,9 +64,9 @@ std::shared_ptr<FmuLibrary> FmuLibrary::open(const fs::path& folder, const std::
   return library;
 }
 
-void* FmuLibrary::find(const char* name) const { return dlsym(handle_, name); }
+void* FmuLibrary::find(const std::string& name) const { return dlsym(handle_, name.c_str()); }
 
-void* FmuLibrary::symbol(const char* name) const {
+void* FmuLibrary::symbol(const std::string& name) const {
   void* found = find(name);
   if (found == nullptr)
     throw InputError(fmu_ + ": its binary lacks the function " + name +

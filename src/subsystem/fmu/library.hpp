@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "subsystem/fmu/fmi_function.hpp"
 #include "subsystem/fmu/model_description.hpp"
 
 namespace concord {
@@ -18,16 +19,22 @@ class FmuLibrary {
                                           const std::string& fmu, FmiVersion version,
                                           const FmiInterface& interface);
 
-  /// function = the symbol `name`; throws InputError where the library lacks it.
-  template <class Function>
-  void load(Function& function, const char* name) const {
-    function = reinterpret_cast<Function>(symbol(name));
+  /// The symbol `name`; throws InputError where the library lacks it.
+  template <class... Parameters>
+  void load(FmiFunction<Parameters...>& function, const std::string& name) const {
+    load_pointer(function.call, name);
+    function.name = name;
+  }
+  template <class Pointer>
+  void load_pointer(Pointer& pointer, const std::string& name) const {
+    pointer = reinterpret_cast<Pointer>(symbol(name));
   }
 
-  /// function = the symbol `name`, or null.
-  template <class Function>
-  void load_if_there(Function& function, const char* name) const {
-    function = reinterpret_cast<Function>(find(name));
+  /// The symbol `name`, or null.
+  template <class... Parameters>
+  void load_if_there(FmiFunction<Parameters...>& function, const std::string& name) const {
+    function.call = reinterpret_cast<decltype(function.call)>(find(name));
+    function.name = name;
   }
 
   const std::string& fmu() const { return fmu_; }
@@ -40,8 +47,8 @@ class FmuLibrary {
 
  private:
   FmuLibrary(std::string fmu, void* handle) : fmu_(std::move(fmu)), handle_(handle) {}
-  void* find(const char* name) const;
-  void* symbol(const char* name) const;
+  void* find(const std::string& name) const;
+  void* symbol(const std::string& name) const;
 
   std::string fmu_;
   void* handle_;

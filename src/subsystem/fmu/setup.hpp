@@ -18,7 +18,8 @@ struct FmuSetup {
   std::shared_ptr<const ModelDescription> model;
   FmuRole role = FmuRole::co_simulation;
   SubsystemDescription description;
-  FmuPorts inputs, outputs, states, derivatives;  ///< in the order of the description
+  FmuPorts inputs, outputs, states, derivatives;    ///< in the order of the description
+  std::vector<const FmiVariable*> input_variables;  ///< of `inputs`
   std::vector<FmuStart> structural, starts;
   /// FMI 3: all inputs by intermediate update, which an FMU holds until the next one (first order
   /// in its internal step): only where micro-steps (second order) are not possible.
@@ -36,6 +37,9 @@ double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings
 /// Sets the start values and enters initialisation mode. `tolerance` 0: none is given.
 bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,
                           double tolerance);
+
+/// Whether the input changes at events only: everything but continuous reals.
+bool is_discrete(const FmiVariable& input);
 
 std::unique_ptr<Subsystem> make_co_simulation(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings);

@@ -5,8 +5,12 @@
 
 namespace concord {
 
-Cvode::Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, const char* name)
-    : Integrator(rhs), name_(name), context_(sundials_handle::make_context()) {
+Cvode::Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, const char* name,
+             Roots roots)
+    : Integrator(rhs),
+      name_(name),
+      roots_(std::move(roots)),
+      context_(sundials_handle::make_context()) {
   const auto n = static_cast<sunindextype>(rhs.state_count());
   x_.reset(N_VNew_Serial(n, context_.get()));
   error_.reset(N_VNew_Serial(n, context_.get()));
@@ -21,6 +25,9 @@ Cvode::Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, 
   CVodeSStolerances(cvode, settings.rtol, settings.atol);
   CVodeSetMaxNumSteps(cvode, max_micro_steps);
   CVodeSetMaxHnilWarns(cvode, -1);
+  if (roots_.count == 0) return;
+  CVodeRootInit(cvode, static_cast<int>(roots_.count), &Cvode::find_roots);
+  CVodeSetNoInactiveRootWarn(cvode);
 }
 
 int Cvode::evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self) {
@@ -29,21 +36,31 @@ int Cvode::evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self) {
   return cvode.rhs_.evaluate(cvode.tau(time), {NV_DATA_S(x), n}, {NV_DATA_S(dxdt), n});
 }
 
+int Cvode::find_roots(realtype time, N_Vector x, realtype* z, void* self) {
+  const Cvode& cvode = *static_cast<Cvode*>(self);
+  return cvode.roots_.evaluate(cvode.tau(time), {NV_DATA_S(x), cvode.rhs_.state_count()},
+                               {z, cvode.roots_.count});
+}
+
 Outcome Cvode::integrate(double h, History history, std::span<const double> x_begin,
                          std::span<double> x_end) {
-  if (restarts(h, history)) restart(h, x_begin);
-  begin_ = time_;
+  begin(h, history, x_begin);
   long steps_before = 0, steps_after = 0;
   CVodeGetNumSteps(native(), &steps_before);
   flag_ = evolve(begin_ + h);
   CVodeGetNumSteps(native(), &steps_after);
   micro_steps_ += steps_after - steps_before;
   reached_ = time_ - begin_;
-  has_history_ = flag_ >= 0;
   rhs_.rethrow();
   if (flag_ < 0) return Outcome::failed;
   std::copy_n(NV_DATA_S(x_.get()), x_end.size(), x_end.begin());
   return Outcome::ok;
+}
+
+void Cvode::begin(double h, History history, std::span<const double> x) {
+  h_ = h;
+  if (restarts(h, history)) restart(0.0, x);
+  begin_ = time_;
 }
 
 /// CVODE's time must not grow so large beside h that rounding spoils h.
@@ -51,22 +68,39 @@ bool Cvode::restarts(double h, History history) const {
   return history == History::discard || !has_history_ || time_ > 1e5 * h;
 }
 
-void Cvode::restart(double h, std::span<const double> x_begin) {
-  std::copy(x_begin.begin(), x_begin.end(), NV_DATA_S(x_.get()));
+void Cvode::restart(double tau, std::span<const double> x) {
+  std::copy(x.begin(), x.end(), NV_DATA_S(x_.get()));
   has_history_ = false;
-  time_ = 0.0;
+  begin_ = 0.0;
+  time_ = reached_ = tau;
   CVodeReInit(native(), time_, x_.get());
-  CVodeSetInitStep(native(), std::min(first_size_, h));
+  CVodeSetInitStep(native(), std::min(first_size_, h_ - tau));
+}
+
+/// One micro-step and, with CV_NORMAL, the others to the end.
+int Cvode::evolve(double end) {
+  int flag = one_step(end);
+  if (flag == CV_SUCCESS && time_ < end) flag = CVode(native(), end, x_.get(), &time_, CV_NORMAL);
+  has_history_ = flag >= 0;
+  return flag;
 }
 
 /// Smaller micro-steps than the smallest would not move CVODE's time.
-int Cvode::evolve(double end) {
+int Cvode::one_step(double end) {
   CVodeSetStopTime(native(), end);
   CVodeSetMinStep(native(), smallest_micro_step * end);
-  int flag = CVode(native(), end, x_.get(), &time_, CV_ONE_STEP);
+  const int flag = CVode(native(), end, x_.get(), &time_, CV_ONE_STEP);
   if (flag >= 0 && !has_history_) recommend_first_size();
-  if (flag == CV_SUCCESS && time_ < end) flag = CVode(native(), end, x_.get(), &time_, CV_NORMAL);
   return flag;
+}
+
+MicroSteps::End Cvode::step(double end, double& tau, std::span<double> x) {
+  flag_ = one_step(begin_ + end);
+  has_history_ = flag_ >= 0;
+  if (flag_ < 0) return End::failed;
+  tau = reached_ = flag_ == CV_TSTOP_RETURN ? end : time_ - begin_;
+  std::copy_n(NV_DATA_S(x_.get()), x.size(), x.begin());
+  return flag_ == CV_ROOT_RETURN ? End::root : End::usual;
 }
 
 /// The size at which the order-1 error of the first micro-step would have been half the tolerance.

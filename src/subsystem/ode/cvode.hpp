@@ -3,6 +3,7 @@
 #include <nvector/nvector_serial.h>
 
 #include "subsystem/ode/integrator.hpp"
+#include "subsystem/ode/micro_steps.hpp"
 #include "support/sundials_handle.hpp"
 
 namespace concord {
@@ -12,10 +13,13 @@ namespace concord {
 /// After a restart CVODE begins at order 1 with the step size that the error of the last restart's
 /// first micro-step recommends. Continuing keeps order, history and step size: CVODE's own time
 /// then runs on from the last restart.
-class Cvode : public Integrator {
+class Cvode : public Integrator, public MicroSteps {
  public:
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) final;
+  void begin(double h, History history, std::span<const double> x) final;
+  void restart(double tau, std::span<const double> x) final;
+  End step(double end, double& tau, std::span<double> x) final;
   std::string failure() const final;
   double reached() const final { return reached_; }
   void save() final;
@@ -23,7 +27,8 @@ class Cvode : public Integrator {
 
  protected:
   /// `method` is CV_BDF or CV_ADAMS; the derived class attaches the nonlinear or linear solver.
-  Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, const char* name);
+  Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, const char* name,
+        Roots roots);
 
   SUNContext context() const { return context_.get(); }
   N_Vector states() const { return x_.get(); }
@@ -34,18 +39,21 @@ class Cvode : public Integrator {
 
  private:
   static int evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self);
+  static int find_roots(realtype time, N_Vector x, realtype* z, void* self);
   static void ignore_message(int, const char*, const char*, char*, void*) {}
   bool restarts(double h, History history) const;
-  void restart(double h, std::span<const double> x_begin);
   int evolve(double end);
+  int one_step(double end);
   void recommend_first_size();
 
   const char* name_;
+  Roots roots_;
   sundials_handle::Context context_;
   sundials_handle::Vector x_, error_, weights_;
   sundials_handle::CvodeMemory memory_;
   double begin_ = 0.0;  ///< of the macro-step, in CVODE's time
   double time_ = 0.0;   ///< CVODE's time so far
+  double h_ = 0.0;      ///< size of the macro-step
   double reached_ = 0.0;
   double first_size_ = 0.0;  ///< for the next restart; 0: CVODE's own guess
   double saved_first_size_ = 0.0;

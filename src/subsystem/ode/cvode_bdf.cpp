@@ -11,8 +11,9 @@ namespace {
 /// CVODE.
 class CvodeBdf final : public Cvode {
  public:
-  CvodeBdf(RightHandSide& rhs, const SubsystemSettings& settings)
-      : Cvode(rhs, settings, CV_BDF, "cvode_bdf"), scale_(settings.atol / settings.rtol) {
+  CvodeBdf(RightHandSide& rhs, const SubsystemSettings& settings, Roots roots)
+      : Cvode(rhs, settings, CV_BDF, "cvode_bdf", std::move(roots)),
+        scale_(settings.atol / settings.rtol) {
     const auto n = static_cast<sunindextype>(rhs.state_count());
     jacobian_.reset(SUNDenseMatrix(n, n, context()));
     solver_.reset(SUNLinSol_Dense(states(), jacobian_.get(), context()));
@@ -37,7 +38,12 @@ class CvodeBdf final : public Cvode {
 }  // namespace
 
 std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs, const SubsystemSettings& settings) {
-  return std::make_unique<CvodeBdf>(rhs, settings);
+  return std::make_unique<CvodeBdf>(rhs, settings, Roots{});
+}
+
+std::unique_ptr<MicroSteps> make_bdf_micro_steps(RightHandSide& rhs,
+                                                 const SubsystemSettings& settings, Roots roots) {
+  return std::make_unique<CvodeBdf>(rhs, settings, std::move(roots));
 }
 
 }  // namespace concord

@@ -1,26 +1,27 @@
-#include <arkode/arkode_erkstep.h>
-#include <nvector/nvector_serial.h>
-
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "concord/errors.hpp"
 #include "subsystem/ode/hybrid_model.hpp"
 #include "subsystem/ode/integrator.hpp"
-#include "support/sundials_handle.hpp"
+#include "subsystem/ode/method_choice.hpp"
+#include "subsystem/ode/micro_steps.hpp"
 
 namespace concord {
 
 namespace {
 
-constexpr int most_events = 100'000;  ///< in one macro-step
+constexpr int most_events = 10'000;  ///< in one macro-step
 
-/// Explicit Runge-Kutta pairs by ARKODE, stopped at events.
+/// Any method, stopped at events.
 ///
-/// State events are located by ARKODE's root finding on its Hermite interpolant; time events end
-/// a micro-step. An indicator whose sign at the macro-step's begin differs from what it was (inputs
-/// may jump there) is an event, too.
+/// State events are located by the method's root finding; time events end a micro-step; an input
+/// that only events may change makes one at the macro-step's begin, as does an indicator whose sign
+/// there differs from what it was (inputs may jump). Nothing is ever integrated twice, because a
+/// model may not go back over an event: where the method is chosen automatically, a trial of the
+/// other one goes on from where the first has come to.
 class EventIntegrator final : public Integrator {
  public:
   EventIntegrator(RightHandSide& rhs, const SubsystemSettings& settings, HybridModel& model);
@@ -29,166 +30,188 @@ class EventIntegrator final : public Integrator {
                     std::span<double> x_end) override;
   std::string failure() const override;
   double reached() const override { return reached_; }
-  void save() override {
-    model_.save();
-    saved_above_ = above_;
-    saved_size_ = size_;
-  }
-  void restore() override {
-    model_.restore();
-    rhs_.forget();
-    above_ = saved_above_;
-    size_ = saved_size_;
-  }
+  void save() override;
+  void restore() override;
 
  private:
-  static int evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self);
-  static int find_roots(realtype tau, N_Vector x, realtype* z, void* self);
-  static void ignore_message(int, const char*, const char*, char*, void*) {}
-  std::span<double> states() { return {NV_DATA_S(x_.get()), n_}; }
-  bool run(double h);
-  bool run_to(double end, double h);
+  Roots roots();
+  MicroSteps& method() { return choice_.other() ? *cvode_ : *erk_; }
+  bool run(double h, History history);
+  bool run_to(double end);
+  bool micro_step(double end, bool& event);
   bool handle_event();
-  bool evaluate_indicators(std::vector<double>& z);
-  std::vector<char> signs(const std::vector<double>& z) const;
+  bool evaluate_indicators();
+  bool signs_changed() const;
+  void note_signs();
+  bool switch_method();
+  double rounding_of(double time) const;
 
   HybridModel& model_;
-  sundials_handle::Context context_;
-  sundials_handle::Vector x_;
-  sundials_handle::ErkStepMemory memory_;
-  std::size_t n_;  ///< states; the vector has one entry at least
-  std::vector<double> z_;
+  std::unique_ptr<MicroSteps> erk_, cvode_;  ///< one of them where the settings choose it
+  MethodChoice choice_, saved_choice_;
+  std::vector<double> x_, z_;
   std::vector<char> above_, saved_above_;  ///< signs of the indicators at the last point
-  double size_ = 0.0, saved_size_ = 0.0;   ///< of the last micro-step that nothing cut short
+  double h_ = 0.0;
   double reached_ = 0.0;
-  int flag_ = ARK_SUCCESS;
+  bool continues_ = false;  ///< nothing has happened since the method's last micro-step
   std::string reason_;
 };
 
 EventIntegrator::EventIntegrator(RightHandSide& rhs, const SubsystemSettings& settings,
                                  HybridModel& model)
-    : Integrator(rhs),
-      model_(model),
-      context_(sundials_handle::make_context()),
-      n_(rhs.state_count()),
-      z_(model.indicator_count()) {
-  const auto length = static_cast<sunindextype>(std::max<std::size_t>(n_, 1));
-  x_.reset(N_VNew_Serial(length, context_.get()));
-  N_VConst(0.0, x_.get());
-  memory_.reset(ERKStepCreate(&EventIntegrator::evaluate, 0.0, x_.get(), context_.get()));
-  void* const erk = memory_.get();
-  ERKStepSetUserData(erk, this);
-  ERKStepSetErrHandlerFn(erk, &EventIntegrator::ignore_message, nullptr);
-  ERKStepSetTableNum(erk, ARKODE_DORMAND_PRINCE_7_4_5);
-  ERKStepSetAdaptivityMethod(erk, ARK_ADAPT_I, 1, 0, nullptr);  // without a memory
-  ERKStepSStolerances(erk, settings.rtol, settings.atol);
-  ERKStepSetMaxNumSteps(erk, max_micro_steps);
-  ERKStepSetMaxErrTestFails(erk, 20);
-  ERKStepSetMaxHnilWarns(erk, 0);
-  if (z_.empty()) return;
-  ERKStepRootInit(erk, static_cast<int>(z_.size()), &EventIntegrator::find_roots);
-  ERKStepSetNoInactiveRootWarn(erk);
+    : Integrator(rhs), model_(model), x_(rhs.state_count()), z_(model.indicator_count()) {
+  const bool any = !x_.empty();
+  const bool automatic = any && settings.integrator == IntegratorKind::automatic;
+  if (any && settings.integrator == IntegratorKind::cvode_adams)
+    cvode_ = make_adams_micro_steps(rhs, settings, roots());
+  else if (automatic || (any && settings.integrator == IntegratorKind::cvode_bdf))
+    cvode_ = make_bdf_micro_steps(rhs, settings, roots());
+  if (automatic || !cvode_) erk_ = make_erk_micro_steps(rhs, settings, roots());
+  choice_ = MethodChoice(automatic, !erk_);
 }
 
-int EventIntegrator::evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self) {
-  auto& integrator = *static_cast<EventIntegrator*>(self);
-  N_VConst(0.0, dxdt);
-  return integrator.rhs_.evaluate(tau, {NV_DATA_S(x), integrator.n_},
-                                  {NV_DATA_S(dxdt), integrator.n_});
+Roots EventIntegrator::roots() {
+  return {z_.size(), [this](double tau, std::span<const double> x, std::span<double> z) {
+            return rhs_.at(
+                tau, [&](double t, std::span<const double> u) { model_.indicators(t, x, u, z); });
+          }};
 }
 
-int EventIntegrator::find_roots(realtype tau, N_Vector x, realtype* z, void* self) {
-  auto& integrator = *static_cast<EventIntegrator*>(self);
-  return integrator.rhs_.at(tau, [&](double t, std::span<const double> u) {
-    integrator.model_.indicators(t, {NV_DATA_S(x), integrator.n_}, u, {z, integrator.z_.size()});
-  });
-}
-
-std::vector<char> EventIntegrator::signs(const std::vector<double>& z) const {
-  std::vector<char> result;
-  for (const double value : z) result.push_back(value > 0.0 ? 1 : 0);
-  return result;
-}
-
-bool EventIntegrator::evaluate_indicators(std::vector<double>& z) {
+bool EventIntegrator::evaluate_indicators() {
   return rhs_.at(reached_, [&](double t, std::span<const double> u) {
-    model_.indicators(t, states(), u, z);
+    model_.indicators(t, x_, u, z_);
   }) == RightHandSide::ok;
+}
+
+void EventIntegrator::note_signs() {
+  above_.resize(z_.size());
+  for (std::size_t i = 0; i < z_.size(); ++i) above_[i] = z_[i] > 0.0 ? 1 : 0;
+}
+
+bool EventIntegrator::signs_changed() const {
+  for (std::size_t i = 0; i < above_.size(); ++i)
+    if ((z_[i] > 0.0) != (above_[i] != 0)) return true;
+  return false;
 }
 
 /// Events at the reached point, and where the indicators stand after them.
 bool EventIntegrator::handle_event() {
+  continues_ = false;
   const int flag = rhs_.at(
-      reached_, [&](double t, std::span<const double> u) { model_.handle_event(t, states(), u); });
+      reached_, [&](double t, std::span<const double> u) { model_.handle_event(t, x_, u); });
   rhs_.forget();
-  if (flag != RightHandSide::ok || !evaluate_indicators(z_)) return false;
-  above_ = signs(z_);
+  if (flag != RightHandSide::ok || !evaluate_indicators()) return false;
+  note_signs();
   return true;
 }
 
-Outcome EventIntegrator::integrate(double h, History /*history*/, std::span<const double> x_begin,
+Outcome EventIntegrator::integrate(double h, History history, std::span<const double> x_begin,
                                    std::span<double> x_end) {
-  std::copy(x_begin.begin(), x_begin.end(), NV_DATA_S(x_.get()));
+  std::copy(x_begin.begin(), x_begin.end(), x_.begin());
+  h_ = h;
   reached_ = 0.0;
   reason_.clear();
-  const bool good = run(h);
+  const bool good = run(h, history);
+  continues_ = continues_ && good;
   rhs_.rethrow();
   if (!good) return Outcome::failed;
-  std::copy_n(NV_DATA_S(x_.get()), n_, x_end.begin());
+  std::copy(x_.begin(), x_.end(), x_end.begin());
   return Outcome::ok;
 }
 
-bool EventIntegrator::run(double h) {
-  if (!evaluate_indicators(z_)) return false;
-  if (above_.empty()) above_ = signs(z_);
-  if (signs(z_) != above_ && !handle_event()) return false;
+bool EventIntegrator::run(double h, History history) {
+  if (!evaluate_indicators()) return false;
+  bool input_event = false;
+  if (rhs_.at(0.0, [&](double, std::span<const double> u) {
+        input_event = model_.input_event(u);
+      }) != RightHandSide::ok)
+    return false;
+  if (above_.empty()) note_signs();
+  if ((input_event || signs_changed()) && !handle_event()) return false;
+  choice_.begin_macro_step(rhs_.evaluations());
+  method().begin(h, continues_ ? history : History::discard, x_);
+  continues_ = true;
   for (int events = 0; reached_ < h; ++events) {
     if (events > most_events) {
-      reason_ = "too many events";
+      reason_ = "more than " + std::to_string(most_events) +
+                " events in one macro-step (chattering); look at the model's conditions";
       return false;
     }
     const double event = model_.next_time_event() - rhs_.begin();
-    const double end = std::min(h, std::max(event, reached_));
-    if (end > reached_ && !run_to(end, h)) return false;
-    if (reached_ >= event - smallest_micro_step * h && !handle_event()) return false;
+    const double slack = rounding_of(model_.next_time_event());
+    const double end = event < h - slack ? std::max(event, reached_) : h;
+    if (!run_to(end)) return false;
+    if (reached_ >= event - slack && !handle_event()) return false;
   }
+  if (choice_.end_macro_step(rhs_.evaluations(), h)) continues_ = false;
   return true;
 }
 
+/// What rounding makes of a time event that falls on the macro-step's end.
+double EventIntegrator::rounding_of(double time) const {
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  return std::isfinite(time) ? 8.0 * eps * std::max(std::abs(time), std::abs(rhs_.begin())) : 0.0;
+}
+
 /// To `end` or to the first state or step event, which is handled.
-bool EventIntegrator::run_to(double end, double h) {
-  void* const erk = memory_.get();
-  ERKStepReset(erk, reached_, x_.get());
-  ERKStepSetInitStep(erk, size_ > 0.0 ? std::min(size_, end - reached_) : 0.0);
-  ERKStepSetStopTime(erk, end);
-  ERKStepSetMinStep(erk, smallest_micro_step * h);
-  while (reached_ < end) {
-    double tau = reached_;
-    flag_ = ERKStepEvolve(erk, end, x_.get(), &tau, ARK_ONE_STEP);
-    if (flag_ < 0) return false;
-    ++micro_steps_;
-    reached_ = tau;
-    if (flag_ != ARK_TSTOP_RETURN && flag_ != ARK_ROOT_RETURN) size_ = 0.0;
-    double next = 0.0;
-    ERKStepGetCurrentStep(erk, &next);
-    size_ = std::max(next, size_);
-    if (flag_ == ARK_ROOT_RETURN) return handle_event();
-    bool step_event = false;
-    const int flag = rhs_.at(reached_, [&](double t, std::span<const double> u) {
-      step_event = model_.completed_step(t, states(), u);
-    });
-    if (flag != RightHandSide::ok) return false;
-    if (step_event) return handle_event();
+bool EventIntegrator::run_to(double end) {
+  constexpr double nothing = 1e-14;
+  if (end - reached_ <= nothing * h_) {
+    reached_ = std::max(end, reached_);
+    return true;
   }
-  if (!evaluate_indicators(z_)) return false;
-  above_ = signs(z_);
+  if (!continues_) method().restart(reached_, x_);
+  continues_ = true;
+  while (reached_ < end) {
+    bool event = false;
+    if (!micro_step(end, event)) return false;
+    if (event) return handle_event();
+  }
+  if (!evaluate_indicators()) return false;
+  note_signs();
   return true;
+}
+
+bool EventIntegrator::micro_step(double end, bool& event) {
+  const auto how = method().step(end, reached_, x_);
+  if (how == MicroSteps::End::failed) {
+    if (!choice_.give_up(rhs_.evaluations(), reached_)) return false;
+    method().restart(reached_, x_);
+    return true;
+  }
+  ++micro_steps_;
+  const int flag = rhs_.at(reached_, [&](double t, std::span<const double> u) {
+    event = model_.completed_step(t, x_, u);
+  });
+  if (flag != RightHandSide::ok) return false;
+  event = event || how == MicroSteps::End::root;
+  if (choice_.reconsider(rhs_.evaluations(), reached_)) method().restart(reached_, x_);
+  return true;
+}
+
+void EventIntegrator::save() {
+  model_.save();
+  saved_above_ = above_;
+  saved_choice_ = choice_;
+  continues_ = false;
+  if (erk_) erk_->save();
+  if (cvode_) cvode_->save();
+}
+
+void EventIntegrator::restore() {
+  model_.restore();
+  rhs_.forget();
+  above_ = saved_above_;
+  choice_ = saved_choice_;
+  continues_ = false;
+  if (erk_) erk_->restore();
+  if (cvode_) cvode_->restore();
 }
 
 std::string EventIntegrator::failure() const {
   if (rhs_.last_failed()) return rhs_.model().failure();
-  const std::string reason = reason_.empty() ? "ARKODE returned " + std::to_string(flag_) : reason_;
-  return integration_failure("erk with events", rhs_, reason, reached_);
+  if (!reason_.empty()) return integration_failure("events", rhs_, reason_, reached_);
+  return (choice_.other() ? cvode_ : erk_)->failure();
 }
 
 }  // namespace

@@ -8,9 +8,10 @@
 namespace concord {
 
 /// An OdeModel whose f and g change at events: state events (an indicator changes its sign), time
-/// events (known before) and step events (found after a micro-step).
+/// events (known before), step events (found after a micro-step) and input events.
 ///
-/// Between events f, g and the indicators are functions of (t, x, u) alone, evaluated at any point.
+/// Between events f, g and the indicators are functions of (t, x, u) alone, evaluated at any point;
+/// before the last and behind the next one they throw RecoverableFailure.
 class HybridModel : public OdeModel {
  public:
   /// Initialises at t and gives the start values of the states, size n_st.
@@ -24,6 +25,10 @@ class HybridModel : public OdeModel {
   /// z(t,x,u), size indicator_count().
   virtual void indicators(double t, std::span<const double> x, std::span<const double> u,
                           std::span<double> z) = 0;
+
+  /// Whether the inputs differ from the model's where only an event may change them: at u, there is
+  /// one at a macro-step's begin.
+  virtual bool input_event(std::span<const double> u) = 0;
 
   /// The next time event; infinity without one.
   virtual double next_time_event() const = 0;

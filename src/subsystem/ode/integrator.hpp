@@ -59,7 +59,7 @@ std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs, const SubsystemSe
 std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs, const SubsystemSettings& settings);
 std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs, const SubsystemSettings& settings);
 
-/// Explicit Runge-Kutta that stops at the model's events, whatever the settings ask for.
+/// The same methods, stopped at the model's events.
 std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs,
                                                   const SubsystemSettings& settings,
                                                   HybridModel& model);

@@ -163,7 +163,8 @@ void OdeSubsystem::restore() {
 }
 
 OdeModel* OdeSubsystem::equations() {
-  return description_.capabilities.equations ? &model_.native() : nullptr;
+  const bool time_event = hybrid_ != nullptr && std::isfinite(hybrid_->next_time_event());
+  return description_.capabilities.equations && !time_event ? &model_.native() : nullptr;
 }
 
 }  // namespace

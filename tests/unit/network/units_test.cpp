@@ -58,6 +58,18 @@ TEST(UnitProblems, tell_unknown_units_from_different_dimensions) {
   EXPECT_EQ(problem("kg", "1"), UnitProblem::different_dimensions);
 }
 
+TEST(Units, of_integrals_over_time) {
+  EXPECT_EQ(integral_unit(""), "");
+  EXPECT_EQ(integral_unit("-"), "s");
+  for (const auto& [unit, integral] :
+       {std::pair("N", "N.s"), std::pair("m/s", "(m/s).s"), std::pair("1", "s")}) {
+    EXPECT_EQ(integral_unit(unit), integral);
+  }
+  const auto same = unit_conversion(integral_unit("m/s"), "m");
+  ASSERT_TRUE(std::holds_alternative<UnitConversion>(same));
+  EXPECT_DOUBLE_EQ(std::get<UnitConversion>(same).factor, 1.0);
+}
+
 TEST(UnitProblems, reciprocals_are_different_dimensions) {
   EXPECT_EQ(problem("s", "Hz"), UnitProblem::different_dimensions);
 }
