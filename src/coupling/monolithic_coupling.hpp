@@ -18,8 +18,10 @@ class MonolithicCoupling : public Coupling {
                        Trial& trial) override;
   void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
-  std::span<const double> states() const override { return whole_->states(); }
-  const Counters* counters() const override { return &whole_->counters(); }
+  std::span<const double> states() const override {
+    return whole_ ? whole_->states() : std::span<const double>();
+  }
+  const Counters* counters() const override { return whole_ ? &whole_->counters() : nullptr; }
 
  private:
   void start_subsystems(const MacroStep& first, double stop);
