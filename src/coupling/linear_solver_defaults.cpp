@@ -23,8 +23,9 @@ void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
   }
   const bool in_one_piece = ranks == 1 || redundant;
   petsc(PCSetType(pc, PCLU));
-  petsc(PCFactorSetMatSolverType(
-      pc, in_one_piece && diagonal == Diagonal::full ? MATSOLVERPETSC : MATSOLVERMUMPS));
+  const auto* pivoting = in_one_piece ? MATSOLVERKLU : MATSOLVERMUMPS;
+  const bool plain = in_one_piece && diagonal == Diagonal::full;
+  petsc(PCFactorSetMatSolverType(pc, plain ? MATSOLVERPETSC : pivoting));
 }
 
 }  // namespace concord
