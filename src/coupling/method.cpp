@@ -132,10 +132,10 @@ std::optional<std::string> contradiction(const Method& method) {
   }
   if (method.schedule == Schedule::staggered_grid &&
       (method.solve != Solve::none || method.hold != Hold::zoh || method.hold_order > 0 ||
-       method.estimate != ErrorEstimate::none || method.shapes_inputs())) {
+       method.takes_steps_twice() || method.shapes_inputs())) {
     return "-cosim_schedule staggered_grid holds every input at its value in the middle of the "
            "macro-step, without a guess, extrapolation or a second run; leave -cosim_solve, "
-           "-cosim_hold, -cosim_hold_order, -cosim_adapt, -cosim_balance and "
+           "-cosim_hold, -cosim_hold_order, -cosim_adapt richardson, -cosim_balance and "
            "-cosim_smooth_switching out (-cosim_type staggered_grid)";
   }
   if (method.schedule != Schedule::parallel && method.solve == Solve::missiles) {

@@ -29,7 +29,7 @@ class MonolithicCoupling : public Coupling {
 
   RankNetwork& subsystems_;
   SubsystemSettings settings_;
-  std::unique_ptr<Subsystem> whole_;
+  std::unique_ptr<Subsystem> whole_;  ///< from the start on
   InputContinuity next_ = InputContinuity::smooth;
 };
 

@@ -46,8 +46,8 @@ std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
 /// Makes an FmuSetup from a request.
 class SetupBuilder {
  public:
-  SetupBuilder(const FmuRequest& request, const UnitText& unit_text)
-      : unit_text_(unit_text), setup_(std::make_shared<FmuSetup>()) {
+  SetupBuilder(const FmuRequest& request, const UnitRules& units)
+      : units_(units), setup_(std::make_shared<FmuSetup>()) {
     setup_->request = request;
     setup_->folder = unpacked(request);
     setup_->model = description_in(setup_->folder, request.path.string());
@@ -82,6 +82,7 @@ class SetupBuilder {
   void take_values(const std::vector<FmuValue>& values, Kind kind);
   const FmiVariable& settable(const FmuValue& value, Kind kind) const;
   void check_texts(const FmuValue& value, const FmiVariable& variable) const;
+  std::vector<std::string> in_unit_of(const FmiVariable& variable, const FmuValue& value) const;
   bool fits(const std::string& text, FmiType type) const;
   void add_inputs();
   void add_outputs();
@@ -96,10 +97,10 @@ class SetupBuilder {
   std::string element_name(const FmiVariable& variable, std::size_t element) const;
   double start_of(const FmiVariable& variable, std::size_t element) const;
   std::string unit_of(const FmiVariable& variable) const {
-    return unit_text_(variable.unit, variable.base_unit);
+    return units_.text(variable.unit, variable.base_unit);
   }
 
-  const UnitText& unit_text_;
+  const UnitRules& units_;
   std::shared_ptr<FmuSetup> setup_;
   std::vector<const FmiVariable*> input_variables_;  ///< of each input element
   std::vector<const FmiVariable*> output_variables_;
@@ -186,27 +187,46 @@ bool SetupBuilder::fits(const std::string& text, FmiType type) const {
 }
 
 void SetupBuilder::check_texts(const FmuValue& value, const FmiVariable& variable) const {
-  if (!value.unit.empty() && !variable.unit.empty() && value.unit != variable.unit)
-    fail(value.location, in_quotes(value.name) + " is given in " + in_quotes(value.unit) +
-                             ", but the FMU takes " + in_quotes(variable.unit) +
-                             "; give it in that unit");
   if (value.texts.size() != variable.size)
     fail(value.location, in_quotes(value.name) + " takes " + std::to_string(variable.size) +
                              " values, found " + std::to_string(value.texts.size()));
+  std::vector<std::string> items;
+  for (const auto& [name, number] : variable.items) items.push_back(name);
   for (const std::string& text : value.texts)
     if (!fits(text, variable.type))
       fail(value.location, in_quotes(value.name) + " must be of type " + name_of(variable.type) +
-                               ", not " + in_quotes(text));
+                               ", not " + in_quotes(text) +
+                               (items.empty() ? "" : "; " + known("items", text, items)));
+}
+
+std::vector<std::string> SetupBuilder::in_unit_of(const FmiVariable& variable,
+                                                  const FmuValue& value) const {
+  const std::string unit = unit_of(variable);
+  if (value.unit.empty() || unit.empty() || value.unit == unit) return value.texts;
+  std::vector<std::string> result;
+  for (const std::string& text : value.texts) {
+    const auto number = units_.convert(parse_number(text).value_or(0.0), value.unit, unit);
+    if (!number)
+      fail(value.location, in_quotes(value.name) + " is given in " + in_quotes(value.unit) +
+                               ", but the FMU takes " + in_quotes(unit) +
+                               ", and there is no way from one to the other");
+    result.push_back(exact_number(*number));
+  }
+  return result;
 }
 
 void SetupBuilder::take_values(const std::vector<FmuValue>& values, Kind kind) {
-  for (const FmuValue& value : values) {
+  for (FmuValue value : values) {
     const FmiVariable& variable = settable(value, kind);
+    for (std::string& text : value.texts)
+      for (const auto& [name, number] : variable.items)
+        if (text == name) text = number;
     check_texts(value, variable);
+    const std::vector<std::string> texts = in_unit_of(variable, value);
     if (variable.causality == FmiCausality::structural_parameter && variable.size == 1)
-      setup_->structural.push_back({&variable, value.texts});
+      setup_->structural.push_back({&variable, texts});
     else
-      setup_->starts.push_back({&variable, value.texts});
+      setup_->starts.push_back({&variable, texts});
   }
 }
 
@@ -398,16 +418,21 @@ bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double s
   return instance.enter_initialization(start, stop, tolerance);
 }
 
-std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitText& unit_text) {
-  return SetupBuilder(request, unit_text).build();
+std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitRules& units) {
+  return SetupBuilder(request, units).build();
 }
 
 const SubsystemDescription& description_of(const FmuSetup& setup) { return setup.description; }
 
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings) {
-  return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
-                                               : make_model_exchange(std::move(setup), settings);
+  const FmuRequest request = setup->request;
+  try {
+    return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
+                                                 : make_model_exchange(std::move(setup), settings);
+  } catch (const InputError& error) {
+    throw InputError(request.location + ": subsystem '" + request.subsystem + "': " + error.what());
+  }
 }
 
 }  // namespace concord

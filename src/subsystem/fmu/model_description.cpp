@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <string_view>
 #include <unordered_map>
 
@@ -58,13 +57,6 @@ std::string text(const Node& node, const char* attribute) {
   return node.attribute(attribute).as_string();
 }
 
-std::vector<std::string> words(const std::string& list) {
-  std::istringstream stream(list);
-  std::vector<std::string> result;
-  for (std::string word; stream >> word;) result.push_back(word);
-  return result;
-}
-
 /// One reading of one modelDescription.xml.
 class Reader {
  public:
@@ -88,6 +80,7 @@ class Reader {
   void read_variables();
   void read_variable(const Node& node, const Node& typed);
   void read_unit(const Node& typed, FmiVariable& variable) const;
+  void read_items(const Node& typed, FmiVariable& variable) const;
   void read_start(const Node& typed, FmiVariable& variable) const;
   void read_dimensions();
   void set_initial(const Node& node, FmiVariable& variable) const;
@@ -137,7 +130,7 @@ void Reader::read_version() {
   const std::string version = text(root_, "fmiVersion");
   if (version == "2.0")
     result_.version = FmiVersion::v2;
-  else if (version == "3.0" || version.starts_with("3.0-") || version.starts_with("3.0."))
+  else if (version == "3.0" || version.starts_with("3.0."))
     result_.version = FmiVersion::v3;
   else
     fail("FMI version " + in_quotes(version) +
@@ -216,6 +209,7 @@ void Reader::read_variable(const Node& node, const Node& typed) {
   variable.intermediate_update = node.attribute("intermediateUpdate").as_bool();
   set_initial(node, variable);
   read_unit(typed, variable);
+  read_items(typed, variable);
   read_start(typed, variable);
   by_reference_.emplace(variable.reference, result_.variables.size());
   nodes_.push_back(typed);
@@ -243,6 +237,13 @@ void Reader::read_unit(const Node& typed, FmiVariable& variable) const {
   const auto unit = units_.find(variable.unit);
   if (unit == units_.end()) return;
   variable.base_unit = in_base_units(unit->second, source.attribute("relativeQuantity").as_bool());
+}
+
+void Reader::read_items(const Node& typed, FmiVariable& variable) const {
+  const auto declared = declared_types_.find(text(typed, "declaredType"));
+  if (variable.type != FmiType::enumeration || declared == declared_types_.end()) return;
+  for (const Node item : declared->second.children("Item"))
+    variable.items.emplace_back(text(item, "name"), text(item, "value"));
 }
 
 void Reader::read_start(const Node& typed, FmiVariable& variable) const {

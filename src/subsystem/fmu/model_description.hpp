@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace concord {
@@ -55,7 +56,8 @@ struct FmiVariable {
   std::string unit;                ///< name as written
   std::string base_unit;           ///< the same in base units, as udunits reads it; may be empty
   std::size_t size = 1;            ///< number of elements
-  std::optional<std::size_t> derivative_of;  ///< index of the state
+  std::vector<std::pair<std::string, std::string>> items;  ///< of an enumeration: name, value
+  std::optional<std::size_t> derivative_of;                ///< index of the state
   bool is_array = false;
   bool intermediate_update = false;
 };
