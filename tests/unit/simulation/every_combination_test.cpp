@@ -70,7 +70,8 @@ std::vector<Choices> each_with(const std::vector<Choices>& before, const std::st
 
 std::vector<Choices> every_combination() {
   std::vector<Choices> all = {{}};
-  all = each_with(all, "-cosim_schedule", {"parallel", "sequential", "hierarchical"});
+  all = each_with(all, "-cosim_schedule",
+                  {"parallel", "sequential", "hierarchical", "staggered_grid"});
   all = each_with(all, "-cosim_adapt",
                   {"none", "iteration", "predictor", "richardson", "richardson_modified"});
   std::vector<Choices> monolithic = each_with(all, "-cosim_type", {"monolithic"});
@@ -226,6 +227,7 @@ TEST_F(EveryCombination, WhatMakesSenseRuns) {
   }
   EXPECT_TRUE(runs({{"-cosim_type", "missiles"}, {"-cosim_adapt", "predictor"}}));
   EXPECT_TRUE(runs({{"-cosim_schedule", "sequential"}, {"-cosim_adapt", "predictor"}}));
+  EXPECT_TRUE(runs({{"-cosim_type", "staggered_grid"}}));
 }
 
 }  // namespace
