@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "cli/commands.hpp"
+#include "cli/effective_settings.hpp"
 #include "network/strong_components.hpp"
 #include "simulation/settings.hpp"
 #include "support/petsc.hpp"
@@ -140,6 +141,8 @@ int check_command(Model model, bool probe) {
   print_connections(network);
   print_feedthrough(network);
   print_order(model, network);
+  std::printf("schedule: %s\n", described_schedule(settings.method, model).c_str());
+  std::printf("events: %s\n", described_events(settings.events).c_str());
   print_methods(model);
   const Method& iterative =
       settings.method.solve == Solve::snes ? settings.method : method_presets().front();

@@ -25,7 +25,7 @@ constexpr const char* help =
     "recorded, else Lagrange of up to degree 7 on the nearest points.\n"
     "\n"
     "  -v, --variables NAMES  comma-separated names or shell patterns: left.x,right.*\n"
-    "                         (default: all variables that both files hold)\n"
+    "                         (default: all variables that both files hold, but balance errors)\n"
     "  -h, --help             this text\n";
 
 constexpr std::size_t doubles_at_once = std::size_t{1} << 25;
@@ -100,17 +100,20 @@ std::vector<VariableError> errors_of(const Batch& batch, const ResultsReader& a,
   return errors;
 }
 
-std::vector<std::string> names_of(const ResultsReader& results) {
+/// Balance errors are errors themselves: compared only where they are asked for.
+std::vector<std::string> names_of(const ResultsReader& results, bool with_balance) {
   std::vector<std::string> names;
-  for (const RecordedVariable& v : results.variables()) names.push_back(v.name);
+  for (const RecordedVariable& v : results.variables())
+    if (with_balance || v.quantity != Quantity::balance_values) names.push_back(v.name);
   return names;
 }
 
 /// The names of both files, those of A first.
-std::vector<std::string> all_names(const ResultsReader& a, const ResultsReader& b) {
-  std::vector<std::string> names = names_of(a);
+std::vector<std::string> all_names(const ResultsReader& a, const ResultsReader& b,
+                                   bool with_balance) {
+  std::vector<std::string> names = names_of(a, with_balance);
   const std::unordered_set<std::string> in_a(names.begin(), names.end());
-  for (const std::string& name : names_of(b))
+  for (const std::string& name : names_of(b, with_balance))
     if (!in_a.contains(name)) names.push_back(name);
   return names;
 }
@@ -137,7 +140,7 @@ std::vector<Pair> find_pairs(const ResultsReader& a, const ResultsReader& b,
   const auto in_a = index(a), in_b = index(b);
   std::vector<Pair> pairs;
   std::vector<std::string> not_in_a, not_in_b;
-  for (const std::string& name : select_names(wanted, all_names(a, b), where)) {
+  for (const std::string& name : select_names(wanted, all_names(a, b, !wanted.empty()), where)) {
     if (!in_a.contains(name))
       not_in_a.push_back(name);
     else if (!in_b.contains(name))

@@ -3,6 +3,7 @@
 #include <climits>
 
 #include "cli/commands.hpp"
+#include "cli/measured_efforts.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -63,8 +64,11 @@ ModelBuilder& ModelBuilder::connect(std::string from, std::string to) {
 int run_program(int argc, char** argv,
                 const std::function<ModelBuilder(const ProgramOptions&)>& build) {
   const std::string command_line = command_line_of(argc, argv);
-  return in_session(argc, argv,
-                    [&] { return run_command(model_of(build(ProgramOptions())), command_line); });
+  return in_session(argc, argv, [&] {
+    Model model = model_of(build(ProgramOptions()));
+    take_measured_efforts(model);
+    return run_command(std::move(model), command_line);
+  });
 }
 
 }  // namespace concord

@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/effective_settings.hpp"
 #include "cli/monitors.hpp"
 #include "concord/errors.hpp"
+#include "network/units.hpp"
 #include "record/recorder.hpp"
 #include "simulation/macro_step.hpp"
 #include "subsystem/fmu/crash_report.hpp"
@@ -91,10 +93,16 @@ class Run {
     }
     try {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
+      if (settings_.view && rank_ == 0) {
+        std::printf("%s", stepper_->coupling().describe_start().c_str());
+      }
       recorder_->start(stepper_->point());
       advance_to_stop();
     } catch (const PetscFailure& failure) {
       fail(with_remedy(failure));
+    } catch (const InputError&) {
+      recorder_->close(RunStatus::failed);
+      throw;
     } catch (const std::exception& error) {
       fail(error.what());
     } catch (...) {
@@ -103,8 +111,9 @@ class Run {
     const bool completed = stepper_->finished();
     recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
     observers_.clear();
+    const auto balance = largest_balance_error();
     if (rank_ == 0) {
-      print_summary(completed);
+      print_summary(completed, balance);
     }
     return completed ? 0 : stopped_early;
   }
@@ -201,12 +210,7 @@ class Run {
       std::printf("model %s: %zu subsystems, %zu connections, t in [%g, %g] s\n",
                   model_.name.c_str(), network_.n_subsystems(), model_.connections.size(),
                   settings_.start, settings_.stop);
-      std::printf("method %s: macro-step %g s, coupling rtol %g, atol %g, max_it %d\n",
-                  settings_.method.type.c_str(), settings_.step, settings_.method.rtol,
-                  settings_.method.atol, settings_.method.max_it);
-      if (!settings_.method.groups.empty()) {
-        std::printf("schedule %s\n", written(settings_.method.groups, model_).c_str());
-      }
+      print_effective(settings_, model_);
       print_roles();
     }
     stepper_->coupling().view();
@@ -224,7 +228,37 @@ class Run {
                 joined(roles.estimated).c_str());
   }
 
-  void print_summary(bool completed) const {
+  /// In words, of all connections; nothing where it is not measured. Collective.
+  std::optional<std::string> largest_balance_error() const {
+    const BalanceErrors* balance = stepper_->coupling().balance();
+    if (balance == nullptr) {
+      return std::nullopt;
+    }
+    double largest = -1.0;
+    std::string what;
+    for (std::size_t k = 0; k < subsystems_->n_own(); ++k) {
+      const IndexRange local = subsystems_->inputs_of(k);
+      const IndexRange global = network_.inputs_of(subsystems_->global(k));
+      for (std::size_t i = 0; i < local.size(); ++i) {
+        const double error = balance->largest()[local.first + i];
+        const auto connection =
+            error > largest ? network_.connection(global.first + i) : std::nullopt;
+        if (connection) {
+          largest = error;
+          what = integral_unit(subsystems_->own(k).description().inputs[i].unit) + " of " +
+                 *connection;
+        }
+      }
+    }
+    const double of_all = agree_on_largest(PETSC_COMM_WORLD, largest);
+    const bool here = largest == of_all && !what.empty();
+    char number[32];
+    std::snprintf(number, sizeof number, "%.3e ", largest);
+    return agree_on_text(PETSC_COMM_WORLD,
+                         here ? std::optional<std::string>(number + what) : std::nullopt);
+  }
+
+  void print_summary(bool completed, const std::optional<std::string>& balance) const {
     const double wall = std::chrono::duration<double>(Clock::now() - began_).count();
     const auto steps = static_cast<double>(std::max<std::int64_t>(summary_.steps, 1));
     std::printf("%s: %s at t = %.9g s\n", model_.name.c_str(),
@@ -242,6 +276,9 @@ class Run {
           "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "
           "noise of integrators and rounding\n",
           static_cast<long long>(summary_.at_noise));
+    }
+    if (balance) {
+      std::printf("  balance error         at most %s\n", balance->c_str());
     }
     std::printf("  wall time             %.3f s on %d rank%s\n", wall, size_of(PETSC_COMM_WORLD),
                 size_of(PETSC_COMM_WORLD) == 1 ? "" : "s");

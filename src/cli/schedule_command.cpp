@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 #include "cli/commands.hpp"
 #include "simulation/settings.hpp"
+#include "support/options.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
@@ -23,6 +26,21 @@ void print_costs(const ScheduleCosts& costs, double weight) {
   std::printf("  (1 - w) J_E + w J_D, w = %-8g %.4f\n", weight, costs.weighted(weight));
 }
 
+/// Where they come from decides what the schedule is worth.
+void print_efforts(const Model& model, const std::vector<double>& efforts) {
+  const auto results = options::text("cosim_schedule_efforts");
+  const bool given = std::any_of(model.subsystems.begin(), model.subsystems.end(),
+                                 [](const SubsystemEntry& entry) { return entry.effort > 0.0; });
+  std::printf("efforts, of the total (%s):", results ? ("measured in " + *results).c_str()
+                                             : given ? "of the model file"
+                                                     : "guessed: states + 1");
+  const double total = std::accumulate(efforts.begin(), efforts.end(), 0.0);
+  for (std::size_t k = 0; k < efforts.size(); ++k) {
+    std::printf(" %s %.4f", model.subsystems[k].description.name.c_str(), efforts[k] / total);
+  }
+  std::printf("\n");
+}
+
 }  // namespace
 
 /// The model file's groups where it gives some, and the best ones.
@@ -42,6 +60,7 @@ int schedule_command(Model model) {
     print_groups(model, groups, Partition(groups, problem.effort, ranks));
     print_costs(costs(problem, groups), weight);
   };
+  print_efforts(model, problem.effort);
   const Groups given = given_groups(model);
   if (!given.empty()) {
     print("schedule of the model file, which runs:", given);

@@ -22,32 +22,20 @@ ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
       }
       const auto source = network.constraint(network.subsystem_of_output(link->output));
       const bool guess = kind && i == 0;
+      if (guess && kind == ConstraintKind::indirect) {
+        unknowns_.push_back(afresh_.size());
+      }
       afresh_.push_back(!kind && source == ConstraintKind::indirect);
       compared_.push_back(guess ? IndexRange{own.first + 1, own.last}
                                 : IndexRange{own.first + i, own.first + i + 1});
-      if (guess && kind == ConstraintKind::indirect) {
-        unknowns_.push_back(own.first);
-      }
     }
   }
-  last_.resize(unknowns_.size());
 }
 
 double ConstraintRows::size(std::size_t j, std::span<const Sample> inputs) const {
   double largest = 0.0;
   for (std::size_t i = compared_[j].first; i < compared_[j].last; ++i) {
     largest = std::max(largest, std::abs(inputs[i].value));
-  }
-  return largest;
-}
-
-double ConstraintRows::unknowns_change(std::span<const Sample> inputs, double floor) {
-  double largest = 0.0;
-  for (std::size_t c = 0; c < unknowns_.size(); ++c) {
-    const double value = inputs[unknowns_[c]].value;
-    const double change = std::abs(value - last_[c]) / (std::abs(value) + floor);
-    largest = std::max(largest, change);
-    last_[c] = value;
   }
   return largest;
 }

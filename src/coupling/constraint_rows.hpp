@@ -29,17 +29,15 @@ class ConstraintRows {
   /// What row j must be small against: |u|, or the largest of the outputs in the equation.
   double size(std::size_t j, std::span<const Sample> inputs) const;
 
-  /// Largest change since the last call of an own unknown of an indirect constraint, relative to
-  /// itself, or to `floor` where it is smaller.
-  double unknowns_change(std::span<const Sample> inputs, double floor);
+  /// The j of own indirect constraints' unknowns.
+  std::span<const std::size_t> indirect_unknowns() const { return unknowns_; }
 
  private:
   bool any_ = false;
   bool any_indirect_ = false;
   std::vector<bool> afresh_;
-  std::vector<IndexRange> compared_;   ///< per j: local inputs whose size counts
-  std::vector<std::size_t> unknowns_;  ///< local inputs
-  std::vector<double> last_;
+  std::vector<IndexRange> compared_;  ///< per j: local inputs whose size counts
+  std::vector<std::size_t> unknowns_;
 };
 
 }  // namespace concord

@@ -1,19 +1,30 @@
 #include "coupling/coupling.hpp"
 
+#include "coupling/compared_coupling.hpp"
 #include "coupling/explicit_coupling.hpp"
 #include "coupling/implicit_coupling.hpp"
 #include "coupling/missiles_coupling.hpp"
 #include "coupling/monolithic_coupling.hpp"
 #include "coupling/richardson_coupling.hpp"
+#include "coupling/staggered_grid_coupling.hpp"
 
 namespace concord {
 
 std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsystems,
                                         const SubsystemSettings& defaults, double loosest_rtol) {
+  if (method.compares_with_prediction()) {
+    Method plain = method;
+    plain.estimate = ErrorEstimate::none;
+    return std::make_unique<ComparedCoupling>(
+        make_coupling(plain, subsystems, defaults, loosest_rtol), method, subsystems);
+  }
   switch (method.solve) {
     case Solve::none:
       if (method.takes_steps_twice()) {
         return std::make_unique<RichardsonCoupling>(method, subsystems);
+      }
+      if (method.schedule == Schedule::staggered_grid) {
+        return std::make_unique<StaggeredGridCoupling>(method, subsystems);
       }
       return std::make_unique<ExplicitCoupling>(method, subsystems);
     case Solve::monolithic:

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "coupling/balance_errors.hpp"
 #include "coupling/method.hpp"
 #include "network/rank_network.hpp"
 
@@ -79,6 +80,9 @@ class Coupling {
   /// estimates none.
   virtual std::span<const double> error_estimates() const { return {}; }
 
+  /// Of this rank's inputs, up to the last commit; null where they are not measured.
+  virtual const BalanceErrors* balance() const { return nullptr; }
+
   /// After a solve that did not converge or failed: what happened and what to do. Collective.
   virtual std::string explain(const CouplingReport& report) = 0;
 
@@ -86,6 +90,9 @@ class Coupling {
   /// else empty and null, and the subsystems have them.
   virtual std::span<const double> states() const { return {}; }
   virtual const Counters* counters() const { return nullptr; }
+
+  /// What `start` has found out that is worth telling (-cosim_view), in whole lines.
+  virtual std::string describe_start() const { return {}; }
 
   /// SNES, KSP and other settings in effect (-cosim_view). Collective.
   virtual void view() const {}

@@ -57,12 +57,13 @@ bool keeps_to(const Eigen::VectorXd& now, const Eigen::VectorXd& before,
 }  // namespace
 
 Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
-                     const EstimatorSettings& settings)
+                     std::vector<bool> afresh, const EstimatorSettings& settings)
     : subsystem_(subsystem),
       connected_(std::move(connected)),
+      afresh_(std::move(afresh)),
       settings_(settings),
       affine_(subsystem.description().capabilities.state_derivatives),
-      response_(settings.laplace) {
+      response_(settings.response) {
   const auto& description = subsystem.description();
   const auto n = static_cast<Eigen::Index>(description.states.size());
   const auto m = static_cast<Eigen::Index>(description.inputs.size());
@@ -150,9 +151,25 @@ bool Estimator::follows(double time) {
          keeps_to(y_, y_of_linearization_, c_, dx_, d_, du_, linearization_.g_t, dt);
 }
 
+/// x(h) for a change of each connected input by the shape that it has.
+Eigen::MatrixXd Estimator::response_to_ends(const Shape& joined, const Shape& afresh) {
+  Eigen::MatrixXd result = response_.to_inputs(joined);
+  if (std::find(afresh_.begin(), afresh_.end(), true) == afresh_.end()) {
+    return result;
+  }
+  const Eigen::MatrixXd to_afresh = response_.to_inputs(afresh);
+  for (std::size_t i = 0; i < afresh_.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    if (afresh_[i]) {
+      result.col(column) = to_afresh.col(column);
+    }
+  }
+  return result;
+}
+
 /// u - u_N in s = tau/h: alpha_1 s + alpha_2 s^2 + alpha_3 s^3 with, from Eguillon et al. 2022
 /// (51), alpha = (h d1, 3 dv - 2 h d1 - h d2, h d1 + h d2 - 2 dv), or from (52), where d1 is not
-/// known, alpha = (2 dv - h d2, h d2 - dv, 0).
+/// known, alpha = (2 dv - h d2, h d2 - dv, 0). Afresh it is dv - h d2 + h d2 s.
 void Estimator::compute_gains() {
   Eigen::MatrixXd b(b_.rows(), static_cast<Eigen::Index>(connected_.size()));
   Eigen::MatrixXd d(d_.rows(), b.cols());
@@ -161,11 +178,11 @@ void Estimator::compute_gains() {
     b.col(i) = b_.col(input);
     d.col(i) = d_.col(input);
   }
-  response_.prepare(a_, b, h_, slopes_known_ ? Shape{1, -2, 1} : Shape{});
+  response_.prepare(a_, b, h_, slopes_known_ ? Shape{0, 1, -2, 1} : Shape{});
   const Eigen::MatrixXd by_value =
-      response_.to_inputs(slopes_known_ ? Shape{0, 3, -2} : Shape{2, -1, 0});
+      response_to_ends(slopes_known_ ? Shape{0, 0, 3, -2} : Shape{0, 2, -1, 0}, {1, 0, 0, 0});
   const Eigen::MatrixXd by_slope =
-      h_ * response_.to_inputs(slopes_known_ ? Shape{0, -1, 1} : Shape{-1, 1, 0});
+      h_ * response_to_ends(slopes_known_ ? Shape{0, 0, -1, 1} : Shape{0, -1, 1, 0}, {-1, 1, 0, 0});
   const Eigen::MatrixXd value_to_value = c_ * by_value + d;
   const Eigen::MatrixXd slope_to_value = c_ * by_slope;
   const Eigen::MatrixXd value_to_slope = c_ * (a_ * by_value + b);
@@ -188,7 +205,8 @@ void Estimator::compute_free_response(std::span<const Sample> begin,
   for (std::size_t i = 0; i < connected_.size(); ++i) {
     const Sample& input = begin[connected_[i]];
     begin_values_[i] = input.value;
-    begin_slopes_[static_cast<Eigen::Index>(i)] = h_ * input.derivative;
+    const bool continues = afresh_.empty() || !afresh_[i];
+    begin_slopes_[static_cast<Eigen::Index>(i)] = continues ? h_ * input.derivative : 0.0;
   }
   response_.free(f_, ramp_, begin_slopes_, xi_);
   f_end_ = f_ + ramp_;

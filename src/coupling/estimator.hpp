@@ -19,8 +19,9 @@ namespace concord {
 /// long as f and y follow it to rounding and h stays.
 class Estimator {
  public:
-  /// `connected`: indices of the subsystem's inputs that vary.
-  Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
+  /// `connected`: indices of the subsystem's inputs that vary; `afresh`: which of them begin every
+  /// macro-step afresh, as the line of the end's value and slope (empty: none).
+  Estimator(Subsystem& subsystem, std::vector<std::size_t> connected, std::vector<bool> afresh,
             const EstimatorSettings& settings);
 
   /// Prepares the macro-step that begins at the subsystem's communication point with inputs `begin`
@@ -52,12 +53,14 @@ class Estimator {
   void linearize(std::span<const Sample> begin, double time);
   bool follows(double time);
   void compute_gains();
+  Eigen::MatrixXd response_to_ends(const Shape& joined, const Shape& afresh);
   void compute_free_response(std::span<const Sample> begin, std::span<const Sample> outputs);
   Sample expected_defect(std::size_t output) const;
   void add_defect();
 
   Subsystem& subsystem_;
   std::vector<std::size_t> connected_;
+  std::vector<bool> afresh_;
   EstimatorSettings settings_;
   bool affine_;  ///< f is known at communication points
 
@@ -75,7 +78,7 @@ class Estimator {
   Eigen::MatrixXd gain_;  ///< 2 n_out x 2 n_connected
   Eigen::VectorXd f_, u_, y_, dx_, du_, xi_, ramp_, f_end_;
   std::vector<double> begin_values_;
-  Eigen::VectorXd begin_slopes_;  ///< h u'_N of the connected inputs
+  Eigen::VectorXd begin_slopes_;  ///< h u'_N of the connected inputs that continue it
   std::vector<Sample> free_;
 
   std::vector<Sample> defect_, defect_before_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "coupling/constraint_rows.hpp"
+
 namespace concord {
 namespace {
 
@@ -17,13 +19,17 @@ Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& setting
       estimators_(subsystems.n_own()),
       free_outputs_(subsystems.n_outputs()) {
   const SubsystemGains layout(subsystems, 2);
+  const ConstraintRows constraints(subsystems);
+  std::size_t j = 0;
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     std::vector<std::size_t> connected(layout.inputs(k).begin(), layout.inputs(k).end());
+    std::vector<bool> afresh;
     for (auto& input : connected) {
       input -= subsystems.inputs_of(k).first;
+      afresh.push_back(constraints.begins_afresh(j++));
     }
     if (possible(subsystems.own(k).description().capabilities)) {
-      estimators_[k].emplace(subsystems.own(k), std::move(connected), settings);
+      estimators_[k].emplace(subsystems.own(k), std::move(connected), std::move(afresh), settings);
     }
   }
 }

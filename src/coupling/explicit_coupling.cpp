@@ -1,5 +1,7 @@
 #include "coupling/explicit_coupling.hpp"
 
+#include <algorithm>
+
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -18,15 +20,24 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
       hold_(method.hold),
       order_(method.hold_order),
       makes_consistent_(method.consistent_outputs && subsystems.network().has_feedthrough()),
-      knows_slopes_(order_ > 0 && everyone(&Capabilities::output_derivatives)),
+      knows_slopes_((order_ > 0 || method.takes_balance()) &&
+                    everyone(&Capabilities::output_derivatives)),
       repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
+      refines_first_(repeats_first_ && subsystems.network().has_feedthrough() &&
+                     everyone(&Capabilities::point_outputs)),
+      wanted_(knows_slopes_ && method.constraints != Constraints::overlapping &&
+                      (method.takes_balance() || method.extrapolation == Extrapolation::hermite)
+                  ? Wanted::values_and_derivatives
+                  : Wanted::values),
       consistent_(subsystems),
       stages_(subsystems, method.groups),
-      history_(subsystems.n_inputs(), method.hold_order) {
-  const bool constrained = subsystems.network().has_constraints();
-  makes_consistent_ = makes_consistent_ || constrained;
-  if (constrained && method.constraints == Constraints::staggered) {
-    staggered_.emplace(subsystems);
+      history_(subsystems.n_inputs(), method.hold_order, method.extrapolation) {
+  if (subsystems.network().has_constraints()) {
+    makes_consistent_ = true;
+    constraints_.emplace(subsystems, consistent_, method.constraints);
+  }
+  if (method.shapes_inputs()) {
+    shaped_.emplace(method, subsystems);
   }
 }
 
@@ -44,6 +55,9 @@ void ExplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
                      knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, first, stop,
                      point);
   history_.start(point.time, point.inputs, point.slopes_known);
+  if (constraints_) {
+    about_constraints_ = constraints_->describe(point.inputs, point.outputs);
+  }
 }
 
 void ExplicitCoupling::hold(double h, const CommunicationPoint& point,
@@ -69,14 +83,15 @@ void ExplicitCoupling::interpolate(double h, std::span<const std::size_t> inputs
   }
 }
 
-/// One integration of every subsystem with the inputs in trial.polynomials.
-Outcome ExplicitCoupling::advance(const MacroStep& step, Trial& trial) {
-  return put_out(subsystems_.advance(subsystems_.all(), step, trial.polynomials,
-                                     InputContinuity::broken, Wanted::values, trial.outputs),
-                 trial);
+/// One integration of some own subsystems with the inputs in trial.polynomials.
+Outcome ExplicitCoupling::advance(std::span<const std::size_t> which, const MacroStep& step,
+                                  const CommunicationPoint& point, Trial& trial) {
+  return shaped_ ? shaped_->advance(which, step, point, wanted_, trial)
+                 : subsystems_.advance(which, step, trial.polynomials, InputContinuity::broken,
+                                       wanted_, trial.outputs);
 }
 
-/// The same, but what is known by then takes the place of what was extrapolated.
+/// Of every subsystem; what is known by then takes the place of what was extrapolated.
 Outcome ExplicitCoupling::advance_in_stages(const MacroStep& step, const CommunicationPoint& point,
                                             Trial& trial) {
   Outcome outcome = Outcome::ok;
@@ -85,8 +100,7 @@ Outcome ExplicitCoupling::advance_in_stages(const MacroStep& step, const Communi
       subsystems_.exchange(trial.outputs, trial.inputs);
       interpolate(step.size(), stages_.known_inputs(s), point, trial);
     }
-    outcome = subsystems_.advance(stages_.members(s), step, trial.polynomials,
-                                  InputContinuity::broken, Wanted::values, trial.outputs);
+    outcome = advance(stages_.members(s), step, point, trial);
     if (stages_.count() > 1) {
       outcome =
           static_cast<Outcome>(agree_on_largest(subsystems_.comm(), static_cast<int>(outcome)));
@@ -106,36 +120,52 @@ Outcome ExplicitCoupling::put_out(Outcome outcome, Trial& trial) {
 }
 
 Outcome ExplicitCoupling::solve_at_end(Trial& trial) {
-  if (staggered_) {
-    return consistent_.solve(*staggered_, Wanted::values, trial.inputs, trial.outputs);
+  if (constraints_) {
+    return constraints_->solve(wanted_, trial.inputs, trial.outputs);
   }
   CommunicationPointEvaluation evaluation(subsystems_);
-  return consistent_.solve(evaluation, Wanted::values, trial.inputs, trial.outputs);
+  return consistent_.solve(evaluation, wanted_, trial.inputs, trial.outputs);
 }
 
-/// The first macro-step twice: the first time to learn where the inputs end.
+/// The first macro-step twice: the first time to learn where the inputs end, with direct
+/// feedthrough as accurately as the states.
 Outcome ExplicitCoupling::advance_first(const MacroStep& step, const CommunicationPoint& point,
                                         Trial& trial) {
   subsystems_.save();
-  const Outcome outcome = advance_in_stages(step, point, trial);
+  Outcome outcome = advance_in_stages(step, point, trial);
+  if (refines_first_) {
+    outcome = std::max(outcome, solve_at_end(trial));
+  }
   subsystems_.restore();
   for (const std::size_t i : subsystems_.connected_inputs()) {
     trial.polynomials[i] =
         from_guess(Hold::soh, point.inputs[i], trial.inputs[i], step.size(), true);
   }
-  const Outcome repeated = advance(step, trial);
+  const Outcome repeated = put_out(advance(subsystems_.all(), step, point, trial), trial);
   return outcome == Outcome::ok ? repeated : outcome;
+}
+
+/// Where the senders were not asked for slopes.
+void ExplicitCoupling::take_slopes_of_holds(double h, Trial& trial) const {
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    trial.inputs[i].derivative = order_ > 0 ? trial.polynomials[i].derivative(h) : 0.0;
+  }
 }
 
 CouplingReport ExplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                        Trial& trial) {
   const bool twice = repeats_first_ && point.last_step == 0.0;
+  if (shaped_) {
+    shaped_->begin(step, point);
+  }
   hold(step.size(), point, trial.polynomials);
   const Outcome outcome =
       twice ? advance_first(step, point, trial) : advance_in_stages(step, point, trial);
-  const double h = step.size();
-  for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial.inputs[i].derivative = order_ > 0 ? trial.polynomials[i].derivative(h) : 0.0;
+  if (shaped_) {
+    shaped_->measure(step, point, trial, wanted_, history_);
+  }
+  if (wanted_ == Wanted::values) {
+    take_slopes_of_holds(step.size(), trial);
   }
   CouplingReport report;
   report.evaluations = twice ? 2 : 1;
@@ -146,12 +176,18 @@ CouplingReport ExplicitCoupling::solve(const MacroStep& step, const Communicatio
 
 void ExplicitCoupling::commit(const CommunicationPoint& point) {
   history_.push(point.time, point.inputs);
+  if (shaped_) {
+    shaped_->commit();
+  }
 }
 
 void ExplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_,
                   knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, point);
   history_.start(point.time, point.inputs, point.slopes_known);
+  if (shaped_) {
+    shaped_->restart();
+  }
 }
 
 std::string ExplicitCoupling::explain(const CouplingReport& /*report*/) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "coupling/constraint_start.hpp"
 #include "coupling/linear_solver_defaults.hpp"
 #include "coupling/solver_limits.hpp"
 #include "support/agreement.hpp"
@@ -15,25 +16,10 @@
 namespace concord {
 namespace {
 
-/// Perturbation of a scaled unknown in the differenced Jacobian: well above the integrators' own
-/// error, small enough for a Newton contraction of about the same size.
-constexpr double difference_step = 1e-5;
-
 /// Relative to the largest value of an input so far: what is left of differences (output slopes)
 /// and, in units of the integrators' rtol, of their decisions on orders and step sizes.
 constexpr double rounding_noise = 1e-11;
 constexpr double integrator_noise = 10.0;
-
-/// A kept Jacobian that needs more Newton iterations than this is computed afresh.
-constexpr PetscInt patience = 3;
-
-/// Growth of the scaled residual norm, from one or more, after which a solve counts as diverged.
-constexpr double diverged_factor = 1e6;
-
-/// What is not a number counts as infinite.
-double larger(double worst, double next) {
-  return std::isnan(next) ? std::numeric_limits<double>::infinity() : std::max(worst, next);
-}
 
 }  // namespace
 
@@ -55,19 +41,42 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       noise_level_(std::max(rounding_noise, integrator_noise * loosest)),
       largest_(subsystems.connected_inputs().size(), 0.0) {
   operator_.emplace(subsystems, gains_);
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    widest_ = std::max(widest_, static_cast<PetscInt>(gains_.columns(k)));
+  }
+  widest_ = agree_on_largest(subsystems.comm(), static_cast<int>(widest_));
+  if (constraints_.any_indirect()) {
+    unknowns_error_.emplace(constraints_, operator_->matrix(), parts_);
+  }
   divide_roles();
   create_snes(method);
 }
 
 void ImplicitCoupling::divide_roles() {
-  for (const std::size_t k : subsystems_.all()) {
-    const bool rolls_back = subsystems_.own(k).description().capabilities.rollback;
-    (rolls_back ? iterated_ : estimated_).push_back(k);
+  const Stages order(subsystems_, method_.groups);
+  const auto& connected = subsystems_.connected_inputs();
+  known_.assign(connected.size(), false);
+  bool estimates = false;
+  for (std::size_t s = 0; s < order.count(); ++s) {
+    Stage& stage = stages_.emplace_back();
+    for (const std::size_t k : order.members(s)) {
+      const bool rolls_back = subsystems_.own(k).description().capabilities.rollback;
+      (rolls_back ? stage.iterated : stage.estimated).push_back(k);
+      estimates = estimates || !rolls_back;
+    }
+    for (const std::size_t input : order.known_inputs(s)) {
+      const auto j = std::lower_bound(connected.begin(), connected.end(), input);
+      stage.known.push_back(static_cast<std::size_t>(j - connected.begin()));
+      known_[stage.known.back()] = true;
+    }
   }
-  some_estimated_ = agree_on_largest(subsystems_.comm(), estimated_.empty() ? 0 : 1) != 0;
-  const bool predicts = method_.predictor == Predictor::missiles;
+  some_estimated_ = agree_on_largest(subsystems_.comm(), estimates ? 1 : 0) != 0;
+  const bool euler = method_.predictor == Predictor::linear_implicit;
+  const bool predicts = method_.predictor == Predictor::missiles || euler;
   if (predicts || some_estimated_) {
-    estimators_.emplace(subsystems_, method_.estimator);
+    estimators_.emplace(
+        subsystems_,
+        euler ? EstimatorSettings{Defect::none, Response::linear_implicit} : method_.estimator);
   }
   if (predicts) {
     missiles_.emplace(subsystems_, *estimators_, method_.atol / method_.rtol);
@@ -91,7 +100,7 @@ void ImplicitCoupling::create_snes(const Method& method) {
     petsc(SNESLineSearchSetType(line_search, SNESLINESEARCHBASIC));
   }
   choose_linear_solver();
-  petsc(SNESSetFromOptions(snes_));
+  set_from_options();
   refuse_defective_solvers(snes_);
   refuse_unsuitable_solver();
   SNESType type = nullptr;
@@ -100,6 +109,19 @@ void ImplicitCoupling::create_snes(const Method& method) {
   for (const char* option : {"snes_monitor", "snes_view", "snes_converged_reason"}) {
     watched_ = watched_ || !options::given(option).empty();
   }
+}
+
+/// Residuals are scaled: when they are small enough is the convergence test's to say, not the line
+/// search's.
+void ImplicitCoupling::set_from_options() {
+  petsc(SNESSetFromOptions(snes_));
+  if (options::has("snes_linesearch_atol")) {
+    return;
+  }
+  SNESLineSearch line_search = nullptr;
+  petsc(SNESGetLineSearch(snes_, &line_search));
+  petsc(SNESLineSearchSetTolerances(line_search, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 0.0,
+                                    PETSC_DEFAULT, PETSC_DEFAULT));
 }
 
 /// Matrix-free Newton gets GMRES, else the solver is direct.
@@ -114,7 +136,17 @@ void ImplicitCoupling::choose_linear_solver() {
 }
 
 /// The row of a constraint is gamma itself: a fixed point over it is no iteration for the unknown.
+/// Unknowns that a schedule replaces make columns of zeros.
 void ImplicitCoupling::refuse_unsuitable_solver() const {
+  for (const char* option : {"snes_fd", "snes_fd_color"}) {
+    if (stages_.size() > 1 && options::has(option)) {
+      throw InputError(
+          "-" + std::string(option) +
+          " differences the whole residual, which under -cosim_schedule sequential and "
+          "hierarchical doesn't answer to every unknown, so that its Jacobian is "
+          "singular; leave it out, or use -snes_mf");
+    }
+  }
   SNESType type = nullptr;
   petsc(SNESGetType(snes_, &type));
   if (constraints_.any() && std::string(type) == SNESNRICHARDSON) {
@@ -126,6 +158,7 @@ void ImplicitCoupling::refuse_unsuitable_solver() const {
 
 void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
+  refuse_inconsistent_start(subsystems_, constraints_, method_.rtol, method_.atol, point);
   remember_largest(point);
   history_.push(point.time, point.inputs);
 }
@@ -146,9 +179,9 @@ void ImplicitCoupling::remember_largest(const CommunicationPoint& point) {
   }
 }
 
-/// The estimators' coupled prediction as first guess and its matrix as Jacobian; without them, or
-/// where they fail, a guess from the past. False where a subsystem that must be estimated cannot
-/// be.
+/// The estimators' coupled prediction as first guess, and its matrix as Jacobian where it has the
+/// accuracy; without them, or where they fail, a guess from the past. False where a subsystem that
+/// must be estimated cannot be.
 bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
   const auto state =
       estimators_ ? estimators_->prepare(step_, point) : Estimators::State::same_gains;
@@ -156,17 +189,15 @@ bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
   if (some_estimated_ && agree_on_largest(subsystems_.comm(), failed ? 1 : 0) != 0) {
     return false;
   }
-  if (missiles_ && missiles_->solve(state, step_, point, trial_->inputs)) {
-    if (missiles_->reassembled() || jacobian_step_ == 0.0) {
-      petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
-      std::copy(missiles_->scale().begin(), missiles_->scale().end(), scale_values_.begin());
-      residual_scale_values_ = scale_values_;
-      write_scale();
-      jacobian_step_ = h;
-    }
+  const bool predicted = missiles_ && missiles_->solve(state, step_, point, trial_->inputs);
+  if (predicted && method_.predictor == Predictor::missiles) {
+    take_jacobian(h);
+    jacobian_is_new_ = true;
     return true;
   }
-  guess(point, h);
+  if (!predicted) {
+    guess(point, h);
+  }
   if (jacobian_step_ == 0.0 || jacobian_is_stale()) {
     jacobian_step_ = 0.0;
     update_scale(point, h);
@@ -174,7 +205,20 @@ bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
   return true;
 }
 
-/// First guess of the inputs at t_{N+1}, left in trial.inputs.
+/// The estimators' matrix, where it has changed or none is kept.
+void ImplicitCoupling::take_jacobian(double h) {
+  if (!missiles_->reassembled() && jacobian_step_ != 0.0) {
+    return;
+  }
+  petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
+  std::copy(missiles_->scale().begin(), missiles_->scale().end(), scale_values_.begin());
+  const auto rows = missiles_->residual_scale();
+  std::copy(rows.begin(), rows.end(), residual_scale_values_.begin());
+  write_scale();
+  jacobian_step_ = h;
+}
+
+/// First guess of the inputs at t_{N+1} from the past, left in trial.inputs.
 void ImplicitCoupling::guess(const CommunicationPoint& point, double h) {
   const bool first = point.last_step == 0.0;
   if (method_.predictor != Predictor::hold && !first) {
@@ -230,6 +274,9 @@ void ImplicitCoupling::read_unknown(Vec v) {
   petsc(VecRestoreArrayRead(v, &values));
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
+    if (known_[j]) {
+      continue;
+    }
     Sample& input = trial_->inputs[connected[j]];
     input.value = evaluated_[j * parts_] * scale_values_[j * parts_];
     if (parts_ == 2) {
@@ -238,25 +285,58 @@ void ImplicitCoupling::read_unknown(Vec v) {
   }
 }
 
-/// One coupling evaluation with the end values in trial.inputs.
-void ImplicitCoupling::integrate() {
+/// Input j over the macro-step, from its end value in trial.inputs.
+void ImplicitCoupling::hold(std::size_t j) {
+  const std::size_t i = subsystems_.connected_inputs()[j];
   const double h = step_.size();
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    const std::size_t i = connected[j];
-    trial_->polynomials[i] = constraints_.begins_afresh(j)
-                                 ? from_end(method_.hold, trial_->inputs[i], h)
-                                 : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
-                                              point_->slopes_known);
+  trial_->polynomials[i] =
+      constraints_.begins_afresh(j)
+          ? from_end(method_.hold, trial_->inputs[i], h)
+          : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h, point_->slopes_known);
+}
+
+/// All inputs from their end values, all subsystems at the beginning of the macro-step.
+void ImplicitCoupling::begin_evaluation() {
+  for (std::size_t j = 0; j < known_.size(); ++j) {
+    hold(j);
   }
   if (subsystems_moved_) {
     subsystems_.restore();
   }
   subsystems_moved_ = true;
+  last_failed_ = false;
   ++evaluations_;
-  advance(iterated_);
-  for (const std::size_t k : estimated_) {
+}
+
+void ImplicitCoupling::run(const Stage& stage) {
+  advance(stage.iterated);
+  for (const std::size_t k : stage.estimated) {
     estimators_->predict(k, trial_->inputs, trial_->outputs);
+  }
+}
+
+/// What this evaluation has put out already takes the place of the unknown.
+void ImplicitCoupling::take_over(const Stage& stage) {
+  subsystems_.exchange(trial_->outputs, fed_);
+  for (const std::size_t j : stage.known) {
+    const std::size_t i = subsystems_.connected_inputs()[j];
+    trial_->inputs[i] = fed_[i];
+    hold(j);
+  }
+}
+
+/// One coupling evaluation with the end values in trial.inputs; those that earlier stages feed are
+/// found there afterwards. After a failure no rank goes on to the next stage.
+void ImplicitCoupling::integrate() {
+  begin_evaluation();
+  run(stages_.front());
+  for (std::size_t s = 1; s < stages_.size(); ++s) {
+    last_failed_ = agree_on_largest(subsystems_.comm(), last_failed_ ? 1 : 0) != 0;
+    if (last_failed_) {
+      break;
+    }
+    take_over(stages_[s]);
+    run(stages_[s]);
   }
   subsystems_.exchange(trial_->outputs, fed_);
 }
@@ -265,13 +345,16 @@ void ImplicitCoupling::advance(std::span<const std::size_t> which) {
   const bool joined = joins_smoothly(method_.hold) && !constraints_.any_indirect();
   const auto continuity =
       joined && point_->last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
-  last_failed_ = subsystems_.advance(which, step_, trial_->polynomials, continuity, wanted_,
-                                     trial_->outputs) != Outcome::ok;
+  const Outcome outcome =
+      subsystems_.advance(which, step_, trial_->polynomials, continuity, wanted_, trial_->outputs);
+  last_failed_ = last_failed_ || outcome != Outcome::ok;
 }
 
 /// Subsystems without rollback, once, with the accepted inputs.
 void ImplicitCoupling::integrate_estimated() {
-  advance(estimated_);
+  for (std::size_t s = 0; s < stages_.size() && !last_failed_; ++s) {
+    advance(stages_[s].estimated);
+  }
   subsystems_.exchange(trial_->outputs, fed_);
 }
 
@@ -310,158 +393,6 @@ PetscErrorCode ImplicitCoupling::form_function(SNES, Vec v, Vec f, void* self) {
   return 0;
 }
 
-bool ImplicitCoupling::jacobian_is_stale() const {
-  const double ratio = jacobian_step_ > 0.0 ? step_.size() / jacobian_step_ : 0.0;
-  return ratio < 0.7 || ratio > 1.4 || jacobian_age_ > patience;
-}
-
-void ImplicitCoupling::perturb(std::size_t column) {
-  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-    if (column >= gains_.columns(k)) {
-      continue;
-    }
-    const std::size_t input = gains_.inputs(k)[column / parts_];
-    const auto& connected = subsystems_.connected_inputs();
-    const auto j = static_cast<std::size_t>(
-        std::lower_bound(connected.begin(), connected.end(), input) - connected.begin());
-    Sample& sample = trial_->inputs[input];
-    double& entry = column % parts_ == 0 ? sample.value : sample.derivative;
-    // What an indirect constraint's unknown feeds reaches the outputs with h or h^2 only.
-    const double reach = constraints_.begins_afresh(j) ? std::min(1.0, step_.size()) : 1.0;
-    entry += difference_step / reach *
-             std::max(scale_values_[j * parts_ + column % parts_], std::abs(entry));
-  }
-}
-
-/// One evaluation moves one column of every subsystem at once: subsystems answer to their own
-/// inputs only, so that 2 max_k n_in,k evaluations suffice.
-void ImplicitCoupling::difference_gains() {
-  std::size_t widest = 0;
-  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-    widest = std::max(widest, gains_.columns(k));
-  }
-  widest = static_cast<std::size_t>(agree_on_largest(subsystems_.comm(), static_cast<int>(widest)));
-  base_outputs_ = trial_->outputs;
-  const std::vector<Sample> base_inputs = trial_->inputs;
-  for (std::size_t column = 0; column < widest; ++column) {
-    perturb(column);
-    integrate();
-    for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-      if (column >= gains_.columns(k)) {
-        continue;
-      }
-      const std::size_t input = gains_.inputs(k)[column / parts_];
-      const double change = column % parts_ == 0
-                                ? trial_->inputs[input].value - base_inputs[input].value
-                                : trial_->inputs[input].derivative - base_inputs[input].derivative;
-      const IndexRange outputs = subsystems_.outputs_of(k);
-      for (std::size_t o = 0; o < outputs.size(); ++o) {
-        const Sample& moved = trial_->outputs[outputs.first + o];
-        const Sample& base = base_outputs_[outputs.first + o];
-        const double gain[2] = {(moved.value - base.value) / change,
-                                (moved.derivative - base.derivative) / change};
-        for (int part = 0; part < parts_; ++part) {
-          gains_.at(k, o * parts_ + part, column) = std::isfinite(gain[part]) ? gain[part] : 0.0;
-        }
-      }
-    }
-    trial_->inputs = base_inputs;
-  }
-}
-
-PetscErrorCode ImplicitCoupling::form_jacobian(SNES, Vec v, Mat a, Mat p, void* self) {
-  auto& coupling = *static_cast<ImplicitCoupling*>(self);
-  ++coupling.jacobian_age_;
-  if (coupling.jacobian_is_stale()) {
-    coupling.read_unknown(v);
-    coupling.difference_gains();
-    coupling.operator_->assemble(coupling.gains_, coupling.residual_scale_, coupling.scale_);
-    coupling.jacobian_step_ = coupling.step_.size();
-    coupling.jacobian_age_ = 0;
-    // The subsystems now stand at a perturbed point.
-    std::fill(coupling.evaluated_.begin(), coupling.evaluated_.end(),
-              std::numeric_limits<double>::quiet_NaN());
-  }
-  if (a != p) {
-    PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
-  }
-  return 0;
-}
-
-/// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)).
-double ImplicitCoupling::worst_ratio(Vec f) {
-  const PetscScalar* r = nullptr;
-  petsc(VecGetArrayRead(f, &r));
-  double worst[2] = {0.0, 0.0};  // against the tolerance, against the noise
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    const double tolerance = method_.rtol * constraints_.size(j, trial_->inputs) + method_.atol;
-    const double noise = std::max(tolerance, noise_level_ * largest_[j]);
-    for (int part = 0; part < parts_; ++part) {
-      const double weight = part == 0 ? 1.0 : step_.size();
-      const double difference =
-          weight * std::abs(r[j * parts_ + part]) * residual_scale_values_[j * parts_ + part];
-      worst[0] = larger(worst[0], difference / tolerance);
-      worst[1] = larger(worst[1], difference / noise);
-    }
-  }
-  petsc(VecRestoreArrayRead(f, &r));
-  agree_on_largest(subsystems_.comm(), worst);
-  noise_ratio_ = worst[1];
-  return worst[0];
-}
-
-/// Whether the residual is down to the noise of the integrators and has not halved for a while: a
-/// tolerance below that noise cannot be met.
-bool ImplicitCoupling::stagnates(PetscInt it, double ratio) {
-  if (it == 0 || ratio < 0.5 * best_ratio_) {
-    best_ratio_ = ratio;
-    best_iteration_ = it;
-  }
-  constexpr PetscInt a_while = 4;
-  return it - best_iteration_ >= a_while && noise_ratio_ < 1.0;
-}
-
-/// An indirect constraint can be met to its tolerance by an unknown that is still far off, by the
-/// tolerance over h^2: the unknown must have come to rest, too, near the relative tolerance or
-/// where noise stops its changes from shrinking.
-bool ImplicitCoupling::unknowns_move(PetscInt it) {
-  if (!constraints_.any_indirect()) {
-    return false;
-  }
-  const double rest = std::pow(method_.rtol, 0.75);
-  double change = constraints_.unknowns_change(trial_->inputs, method_.atol / method_.rtol);
-  change = agree_on_largest(subsystems_.comm(), change);
-  const double before = std::exchange(last_change_, change);
-  return it == 0 || (change > rest && (it == 1 || change < 0.5 * before));
-}
-
-PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, PetscReal,
-                                           PetscReal fnorm, SNESConvergedReason* reason,
-                                           void* self) {
-  auto& coupling = *static_cast<ImplicitCoupling*>(self);
-  *reason = SNES_CONVERGED_ITERATING;
-  if (!std::isfinite(fnorm)) {
-    *reason = SNES_DIVERGED_FNORM_NAN;
-    return 0;
-  }
-  Vec f = nullptr;
-  PetscCall(SNESGetFunction(snes, &f, nullptr, nullptr));
-  const double ratio = coupling.worst_ratio(f);
-  const bool moving = coupling.unknowns_move(it);
-  if (ratio < 1.0 && !moving) {
-    *reason = SNES_CONVERGED_FNORM_ABS;
-  } else if (coupling.stagnates(it, ratio)) {
-    *reason = SNES_CONVERGED_SNORM_RELATIVE;
-  } else if (it == 0) {
-    coupling.first_norm_ = fnorm;
-  } else if (fnorm > diverged_factor * std::max(1.0, coupling.first_norm_)) {
-    *reason = SNES_DIVERGED_DTOL;
-  }
-  return 0;
-}
-
 /// Makes subsystems, inputs and outputs belong to the accepted v: SNES may have looked elsewhere
 /// last.
 void ImplicitCoupling::accept(Vec v) {
@@ -480,7 +411,7 @@ void ImplicitCoupling::forget_updates() {
   if (quasi_newton_) {
     petsc(SNESSetType(snes_, SNESNRICHARDSON));
     petsc(SNESSetType(snes_, SNESQN));
-    petsc(SNESSetFromOptions(snes_));
+    set_from_options();
   }
 }
 
@@ -491,7 +422,7 @@ bool ImplicitCoupling::guess_is_good() {
   integrate();
   write_residual(residual_);
   good_ratio_ = worst_ratio(residual_);
-  const bool good = good_ratio_ < 1.0 && !constraints_.any_indirect();
+  const bool good = good_ratio_ < 1.0 && !unknowns_are_off(0, residual_);
   guess_is_evaluated_ = !good;
   return good;
 }
@@ -504,6 +435,8 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   trial_ = &trial;
   evaluations_ = 0;
   jacobian_age_ = 0;
+  jacobian_is_new_ = false;
+  jacobian_is_useless_ = false;
   subsystems_moved_ = false;
   if (!predict(point, step.size())) {
     CouplingReport report;

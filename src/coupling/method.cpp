@@ -1,5 +1,7 @@
 #include "coupling/method.hpp"
 
+#include "network/two_groups.hpp"
+
 namespace concord {
 namespace {
 
@@ -19,6 +21,60 @@ Method in_schedule(Schedule schedule, Method method) {
   return method;
 }
 
+/// Of what explicit methods alone can do to their inputs.
+std::optional<std::string> explicit_contradiction(const Method& method) {
+  if (method.solve != Solve::none && method.takes_balance()) {
+    return "-cosim_balance and -cosim_record balance are about what holds from the past miss; the "
+           "other solves end each macro-step where inputs and outputs agree; use -cosim_solve none "
+           "(-cosim_type jacobi), or leave them out";
+  }
+  if (method.solve != Solve::none && method.smooth_switching) {
+    return "-cosim_smooth_switching joins holds from the past, which -cosim_solve none alone has; "
+           "use -cosim_type jacobi, or leave it out";
+  }
+  if (method.balance == Balance::none && method.balance_spread > 1) {
+    return "-cosim_balance_spread spreads the corrections of -cosim_balance constant or smooth, of "
+           "which neither is asked for; choose one, or leave the spread out";
+  }
+  if (method.balance == Balance::constant && method.smooth_switching) {
+    return "-cosim_balance constant makes inputs jump, which -cosim_smooth_switching is there to "
+           "avoid; use -cosim_balance smooth";
+  }
+  if (method.extrapolation == Extrapolation::hermite &&
+      (method.solve != Solve::none || method.hold_order == 0)) {
+    return "-cosim_extrapolation hermite extrapolates with slopes of the last communication "
+           "points, with -cosim_solve none and -cosim_hold_order 1 to 3; leave it out, or use "
+           "-cosim_type jacobi -cosim_hold extrapolate";
+  }
+  return std::nullopt;
+}
+
+/// Of step control by taking each macro-step twice.
+std::optional<std::string> richardson_contradiction(const Method& method) {
+  if (method.solve != Solve::none || method.hold == Hold::extripol || method.hold_order > 2) {
+    return "-cosim_adapt richardson and richardson_modified estimate the error of explicit methods "
+           "with inputs extrapolated with order 0 to 2; use -cosim_solve none with -cosim_hold zoh "
+           "or extrapolate, or another -cosim_adapt";
+  }
+  if (method.shapes_inputs()) {
+    return "-cosim_adapt richardson and richardson_modified compare plainly extrapolated "
+           "macro-steps of two sizes, which -cosim_balance, -cosim_record balance and "
+           "-cosim_smooth_switching change; use -cosim_adapt none";
+  }
+  if (method.estimate != ErrorEstimate::richardson_modified) {
+    return std::nullopt;
+  }
+  if (method.schedule != Schedule::parallel) {
+    return "-cosim_adapt richardson_modified has its constants for -cosim_schedule parallel; use "
+           "-cosim_adapt richardson";
+  }
+  if (method.extrapolation == Extrapolation::hermite) {
+    return "-cosim_adapt richardson_modified has its constants for -cosim_extrapolation lagrange; "
+           "use -cosim_adapt richardson";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const std::vector<Method>& method_presets() {
@@ -29,6 +85,7 @@ const std::vector<Method>& method_presets() {
       preset("jacobi", Hold::zoh, Solve::none),
       in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),
       in_schedule(Schedule::hierarchical, preset("hierarchical", Hold::zoh, Solve::none)),
+      in_schedule(Schedule::staggered_grid, preset("staggered_grid", Hold::zoh, Solve::none)),
       preset("extripol", Hold::extripol, Solve::none),
       preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
       preset("monolithic", Hold::hermite, Solve::monolithic),
@@ -62,25 +119,44 @@ std::optional<std::string> contradiction(const Method& method) {
     return "-cosim_hold_order is the order of extrapolation from the past, with -cosim_solve none; "
            "leave it out, or use -cosim_type jacobi";
   }
-  if (method.schedule != Schedule::parallel && method.solve != Solve::none) {
-    return "-cosim_schedule sequential and hierarchical run with -cosim_solve none; the other "
-           "solves evaluate all subsystems at once from one set of inputs, in -cosim_schedule "
-           "parallel";
+  if (method.constraints != Constraints::projection && method.solve != Solve::none) {
+    return "-cosim_constraints overlapping and staggered are ways to end an explicit macro-step; "
+           "use -cosim_solve none (-cosim_type jacobi), or leave it out: the other solves have the "
+           "constraints among their equations";
   }
-  if (!method.takes_steps_twice()) {
-    return std::nullopt;
+  if (method.constraints == Constraints::overlapping &&
+      method.extrapolation == Extrapolation::hermite) {
+    return "-cosim_constraints overlapping finds unknowns without slopes, which "
+           "-cosim_extrapolation "
+           "hermite needs; use projection, or -cosim_extrapolation lagrange";
   }
-  if (method.solve != Solve::none || method.hold == Hold::extripol || method.hold_order > 2) {
-    return "-cosim_adapt richardson and richardson_modified estimate the error of explicit methods "
-           "with inputs extrapolated with order 0 to 2; use -cosim_solve none with -cosim_hold zoh "
-           "or extrapolate, or another -cosim_adapt";
+  if (method.schedule == Schedule::staggered_grid &&
+      (method.solve != Solve::none || method.hold != Hold::zoh || method.hold_order > 0 ||
+       method.takes_steps_twice() || method.shapes_inputs())) {
+    return "-cosim_schedule staggered_grid holds every input at its value in the middle of the "
+           "macro-step, without a guess, extrapolation or a second run; leave -cosim_solve, "
+           "-cosim_hold, -cosim_hold_order, -cosim_adapt richardson, -cosim_balance and "
+           "-cosim_smooth_switching out (-cosim_type staggered_grid)";
   }
-  if (method.estimate == ErrorEstimate::richardson_modified &&
-      method.schedule != Schedule::parallel) {
-    return "-cosim_adapt richardson_modified has its constants for -cosim_schedule parallel; use "
-           "-cosim_adapt richardson";
+  if (method.schedule != Schedule::parallel && method.solve == Solve::missiles) {
+    return "-cosim_solve missiles knows all inputs at t_{N+1} from one linear system before any "
+           "subsystem runs, so that -cosim_schedule sequential and hierarchical have nothing to "
+           "bring; use -cosim_schedule parallel, or -cosim_solve snes";
   }
-  return std::nullopt;
+  if (method.schedule != Schedule::parallel && method.solve == Solve::monolithic) {
+    return "-cosim_type monolithic is one system of equations, without an order of subsystems; "
+           "leave "
+           "-cosim_schedule out";
+  }
+  if (method.solve == Solve::monolithic && method.estimate != ErrorEstimate::none) {
+    return "-cosim_adapt estimates errors of the coupling, of which -cosim_type monolithic has "
+           "none; "
+           "leave it out";
+  }
+  if (const auto reason = explicit_contradiction(method)) {
+    return reason;
+  }
+  return method.takes_steps_twice() ? richardson_contradiction(method) : std::nullopt;
 }
 
 /// Why the method cannot solve for this constraint's unknown.
@@ -92,16 +168,27 @@ std::optional<std::string> constraint_problem(const Method& method,
            " answers to its unknown through states only, so that explicit methods cannot solve for "
            "it at the end of a macro-step; use -cosim_solve snes";
   }
-  if (method.solve == Solve::none && method.schedule != Schedule::parallel) {
-    return who + " needs -cosim_schedule parallel, or -cosim_solve snes";
-  }
-  if (method.estimate != ErrorEstimate::none) {
+  if (method.solve == Solve::monolithic && constraint.constraint == ConstraintKind::indirect) {
     return who +
-           " has no part in the error estimates of -cosim_adapt; use -cosim_adapt none or "
-           "iteration";
+           " answers to its unknown through states only (index 2 or 3), so that no equation gives "
+           "the unknown at one point in time, as -cosim_type monolithic needs; use -cosim_type jfm";
   }
-  if (method.solve != Solve::snes && method.solve != Solve::none) {
-    return who + " needs its unknown solved for at the end of the macro-step (-cosim_solve snes)";
+  if (method.schedule == Schedule::staggered_grid) {
+    return who +
+           " needs the outputs of all subsystems at one time, which -cosim_schedule staggered_grid "
+           "doesn't have; use -cosim_schedule parallel";
+  }
+  if (method.estimate != ErrorEstimate::none && constraint.constraint == ConstraintKind::indirect) {
+    return who +
+           " answers to its unknown through states only, so that the unknown begins every "
+           "macro-step "
+           "afresh and has no hold whose error -cosim_adapt predictor could estimate; use "
+           "-cosim_adapt none or iteration";
+  }
+  if (method.estimate == ErrorEstimate::richardson_modified) {
+    return who +
+           " is solved for after the macro-step, for which -cosim_adapt richardson_modified has no "
+           "constants; use -cosim_adapt richardson";
   }
   if (method.snes_type == "nrichardson") {
     return who + " needs a Newton method (-snes_type newtonls), not a fixed point";
@@ -111,7 +198,11 @@ std::optional<std::string> constraint_problem(const Method& method,
 
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
-  const bool constrained = !model.constraints.empty();
+  if (method.schedule == Schedule::staggered_grid && model.constraints.empty()) {
+    if (const auto problem = two_groups(Network(model), given_groups(model)).problem) {
+      lines.push_back(*problem);
+    }
+  }
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
     if (entry.description.constraint) {
@@ -128,21 +219,31 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     const bool estimates = has.states && has.linearization;
     const bool iterative = method.solve == Solve::snes;
     const bool in_hermite = iterative && method.hold == Hold::hermite;
-    const bool polynomials =
-        method.solve != Solve::monolithic && (method.hold != Hold::zoh || method.hold_order > 0 ||
-                                              method.schedule != Schedule::parallel);
+    const bool interpolates =
+        method.solve == Solve::none &&
+        (method.schedule == Schedule::sequential || method.schedule == Schedule::hierarchical);
+    const bool polynomials = method.solve != Solve::monolithic &&
+                             (method.hold != Hold::zoh || method.hold_order > 0 || interpolates ||
+                              method.smooth_switching || method.balance == Balance::smooth);
     const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
-    if (in_hermite && !constrained) {
+    if (in_hermite) {
       lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
     } else {
       lacks(iterative, has.rollback, "rollback");
     }
     lacks(method.takes_steps_twice(), has.rollback,
           "rollback, which the Richardson estimate needs to take each macro-step twice");
-    lacks(method.solve == Solve::missiles, has.states, "states");
-    lacks(method.solve == Solve::missiles, has.linearization, "linearization");
+    const bool compares = method.compares_with_prediction();
+    lacks(method.solve == Solve::missiles || compares, has.states, "states");
+    lacks(method.solve == Solve::missiles || compares, has.linearization, "linearization");
+    lacks(compares, has.state_derivatives, "state derivatives");
+    lacks(compares, has.point_outputs, "outputs for given inputs at communication points");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
-    lacks(slopes && has.rollback, has.output_derivatives, "output derivatives");
+    lacks(method.solve == Solve::none && !model.constraints.empty(), has.point_outputs,
+          "outputs for given inputs without a step, with which explicit methods solve for the "
+          "unknowns of constraints");
+    lacks((slopes && has.rollback) || compares || method.extrapolation == Extrapolation::hermite,
+          has.output_derivatives, "output derivatives");
     lacks(method.solve == Solve::monolithic, has.equations, "equations");
   }
   return lines;

@@ -10,13 +10,21 @@
 
 namespace concord {
 
-enum class Schedule { parallel, sequential, hierarchical };
+enum class Schedule { parallel, sequential, hierarchical, staggered_grid };
 enum class Solve { snes, missiles, none, monolithic };
-enum class Predictor { missiles, extrapolate, hold };
+
+/// First guess of an iterative solve: from the estimators, from the last holds, back to the value
+/// at t_N, or from a linearly implicit Euler step of the coupled system.
+enum class Predictor { missiles, extrapolate, hold, linear_implicit };
 
 /// How explicit methods find the unknowns of constraints at the end of a macro-step: with the
-/// outputs of all subsystems, or with those of the last subsystem alone.
-enum class Constraints { projection, staggered };
+/// outputs of all subsystems, with those of each subsystem alone, combined, or with those of the
+/// last subsystem alone.
+enum class Constraints { projection, overlapping, staggered };
+
+/// How explicit methods give back what their holds missed of an input's integral: as a constant on
+/// the next macro-steps, or as a bump that vanishes at their ends.
+enum class Balance { none, constant, smooth };
 
 /// How a method estimates its own error over a macro-step, for -cosim_adapt.
 enum class ErrorEstimate { none, predictor, richardson, richardson_modified };
@@ -25,9 +33,10 @@ enum class ErrorEstimate { none, predictor, richardson, richardson_modified };
 struct Method {
   std::string type;  ///< the preset it started from
   Schedule schedule = Schedule::parallel;
-  Groups groups;  ///< of the schedule; empty: parallel
+  Groups groups;  ///< of the schedule; empty: parallel. Of staggered_grid: two, in parallel inside
   Hold hold = Hold::hermite;
   int hold_order = 0;
+  Extrapolation extrapolation = Extrapolation::lagrange;
   Solve solve = Solve::snes;
   std::string snes_type;  ///< default of -snes_type
   Predictor predictor = Predictor::missiles;
@@ -38,6 +47,10 @@ struct Method {
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
   Constraints constraints = Constraints::projection;
+  Balance balance = Balance::none;
+  int balance_spread = 1;         ///< macro-steps over which an error is given back
+  bool measures_balance = false;  ///< also without correction
+  bool smooth_switching = false;  ///< explicit methods: from the last hold to the new one, C1
   EstimatorSettings estimator;
   ErrorEstimate estimate = ErrorEstimate::none;
   double adapt_rtol = 1e-6;
@@ -46,6 +59,12 @@ struct Method {
   bool takes_steps_twice() const {
     return estimate == ErrorEstimate::richardson || estimate == ErrorEstimate::richardson_modified;
   }
+  /// Methods of lower order than the estimators' prediction take their error from it.
+  bool compares_with_prediction() const {
+    return estimate == ErrorEstimate::predictor && hold != Hold::hermite;
+  }
+  bool takes_balance() const { return balance != Balance::none || measures_balance; }
+  bool shapes_inputs() const { return takes_balance() || smooth_switching; }
   bool rolls_back() const { return solve == Solve::snes || takes_steps_twice(); }
 };
 

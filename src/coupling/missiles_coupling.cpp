@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "coupling/constraint_start.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 
@@ -11,6 +12,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
     : method_(method),
       subsystems_(subsystems),
       consistent_(subsystems),
+      constraints_(subsystems),
       estimators_(subsystems, method.estimator),
       system_(subsystems, estimators_, method.atol / method.rtol),
       error_(subsystems, method.adapt_rtol, method.adapt_atol),
@@ -18,6 +20,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
 
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
+  refuse_inconsistent_start(subsystems_, constraints_, method_.rtol, method_.atol, point);
 }
 
 CouplingReport MissilesCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
@@ -32,11 +35,16 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
       return report;
     }
   }
-  for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial.polynomials[i] = from_guess(Hold::hermite, point.inputs[i], trial.inputs[i], step.size(),
-                                      point.slopes_known);
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    trial.polynomials[i] = constraints_.begins_afresh(j)
+                               ? from_end(Hold::hermite, trial.inputs[i], step.size())
+                               : from_guess(Hold::hermite, point.inputs[i], trial.inputs[i],
+                                            step.size(), point.slopes_known);
   }
-  const auto continuity = point.last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
+  const bool joined = point.last_step > 0.0 && !constraints_.any_indirect();
+  const auto continuity = joined ? InputContinuity::smooth : InputContinuity::broken;
   const Outcome outcome =
       subsystems_.advance(subsystems_.all(), step, trial.polynomials, continuity,
                           Wanted::values_and_derivatives, trial.outputs);
@@ -55,10 +63,11 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
 /// What is left of the coupling condition, for the record: nothing is iterated.
 double MissilesCoupling::worst_ratio(const Trial& trial) const {
   double worst = 0.0;
-  for (const std::size_t i : subsystems_.connected_inputs()) {
-    const double value = trial.inputs[i].value;
-    worst = std::max(
-        worst, std::abs(value - fed_[i].value) / (method_.rtol * std::abs(value) + method_.atol));
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const double difference = std::abs(trial.inputs[connected[j]].value - fed_[connected[j]].value);
+    const double size = constraints_.size(j, trial.inputs);
+    worst = std::max(worst, difference / (method_.rtol * size + method_.atol));
   }
   return agree_on_largest(subsystems_.comm(), worst);
 }

@@ -26,6 +26,7 @@ class MissilesCoupling : public Coupling {
   Method method_;
   RankNetwork& subsystems_;
   ConsistentInputs consistent_;
+  ConstraintRows constraints_;
   Estimators estimators_;
   MissilesSystem system_;
   PredictionError error_;

@@ -1,5 +1,6 @@
 #include "coupling/missiles_system.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "coupling/linear_solver_defaults.hpp"
@@ -7,22 +8,36 @@
 #include "support/log_events.hpp"
 
 namespace concord {
+namespace {
+
+void write(const std::vector<double>& values, Vec vector) {
+  PetscScalar* v = nullptr;
+  petsc(VecGetArrayWrite(vector, &v));
+  std::copy(values.begin(), values.end(), v);
+  petsc(VecRestoreArrayWrite(vector, &v));
+}
+
+}  // namespace
 
 MissilesSystem::MissilesSystem(RankNetwork& subsystems, const Estimators& estimators, double floor)
     : subsystems_(subsystems),
       estimators_(estimators),
       floor_(floor),
+      constraints_(subsystems),
       gains_(subsystems, 2),
       operator_(subsystems, gains_),
       scale_values_(2 * subsystems.connected_inputs().size(), 1.0),
+      residual_scale_values_(scale_values_),
       fed_(subsystems.n_inputs()) {
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
   petsc(VecDuplicate(unknown_, scale_.out()));
+  petsc(VecDuplicate(unknown_, residual_scale_.out()));
   petsc(KSPCreate(subsystems.comm(), ksp_.out()));
   petsc(KSPSetOptionsPrefix(ksp_, "missiles_"));
   petsc(KSPSetOperators(ksp_, operator_.matrix(), operator_.matrix()));
   petsc(KSPSetTolerances(ksp_, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  choose_direct_solver(ksp_, operator_.matrix());
+  choose_direct_solver(ksp_, operator_.matrix(),
+                       constraints_.any() ? Diagonal::with_zeros : Diagonal::full);
   petsc(KSPSetFromOptions(ksp_));
 }
 
@@ -31,13 +46,13 @@ void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
   for (std::size_t j = 0; j < connected.size(); ++j) {
     scale_values_[2 * j] = std::abs(point.inputs[connected[j]].value) + floor_;
     scale_values_[2 * j + 1] = scale_values_[2 * j] / h;
+    residual_scale_values_[2 * j] = constraints_.size(j, point.inputs) + floor_;
+    residual_scale_values_[2 * j + 1] = residual_scale_values_[2 * j] / h;
   }
-  PetscScalar* s = nullptr;
-  petsc(VecGetArrayWrite(scale_, &s));
-  std::copy(scale_values_.begin(), scale_values_.end(), s);
-  petsc(VecRestoreArrayWrite(scale_, &s));
+  write(scale_values_, scale_);
+  write(residual_scale_values_, residual_scale_);
   estimators_.copy_gains(gains_);
-  operator_.assemble(gains_, scale_, scale_);
+  operator_.assemble(gains_, residual_scale_, scale_);
   assembled_ = true;
 }
 
@@ -49,8 +64,8 @@ void MissilesSystem::write_right_side(const CommunicationPoint& point) {
   petsc(VecGetArrayWrite(right_side_, &b));
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample& fed = fed_[connected[j]];
-    b[2 * j] = (fed.value - point.inputs[connected[j]].value) / scale_values_[2 * j];
-    b[2 * j + 1] = fed.derivative / scale_values_[2 * j + 1];
+    b[2 * j] = (fed.value - point.inputs[connected[j]].value) / residual_scale_values_[2 * j];
+    b[2 * j + 1] = fed.derivative / residual_scale_values_[2 * j + 1];
   }
   petsc(VecRestoreArrayWrite(right_side_, &b));
 }

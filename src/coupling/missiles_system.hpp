@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "coupling/constraint_rows.hpp"
 #include "coupling/estimators.hpp"
 #include "coupling/input_operator.hpp"
 #include "support/petsc.hpp"
@@ -12,8 +13,8 @@ namespace concord {
 /// 2022, eq. (50), here for the inputs): (I - P K) U = P b with U = (u, u')_{N+1}, b the
 /// estimators' free responses.
 ///
-/// A KSP with options prefix `missiles_`; matrix and factors are kept while no K changes. Rows and
-/// columns are scaled by S = (|u| + floor, that / h).
+/// A KSP with options prefix `missiles_`; matrix and factors are kept while no K changes. Columns
+/// are scaled by S = (|u| + floor, that / h), rows by T, the same but in the rows of constraints.
 class MissilesSystem {
  public:
   MissilesSystem(RankNetwork& subsystems, const Estimators& estimators, double floor);
@@ -27,9 +28,10 @@ class MissilesSystem {
   /// Whether the last `solve` assembled the matrix afresh.
   bool reassembled() const { return reassembled_; }
 
-  /// S^-1 (I - P K) S, and own entries of S.
+  /// T^-1 (I - P K) S, and own entries of S and T.
   Mat matrix() const { return operator_.matrix(); }
   std::span<const double> scale() const { return scale_values_; }
+  std::span<const double> residual_scale() const { return residual_scale_values_; }
 
   PetscInt linear_iterations() const { return linear_iterations_; }
   void view() const;
@@ -42,11 +44,12 @@ class MissilesSystem {
   RankNetwork& subsystems_;
   const Estimators& estimators_;
   double floor_;
+  ConstraintRows constraints_;
   SubsystemGains gains_;
   InputOperator operator_;
   KspHandle ksp_;
-  VecHandle scale_, right_side_, unknown_;
-  std::vector<double> scale_values_;
+  VecHandle scale_, residual_scale_, right_side_, unknown_;
+  std::vector<double> scale_values_, residual_scale_values_;
   std::vector<Sample> fed_;
   bool assembled_ = false;
   bool reassembled_ = false;

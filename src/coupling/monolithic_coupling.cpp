@@ -12,7 +12,9 @@ namespace concord {
 namespace {
 
 /// x' = f(t, x, P y), y = g(t, x, P y) of the whole network, whose subsystems have been started:
-/// states and outputs of all subsystems one after the other, no inputs.
+/// states and outputs of all subsystems one after the other, no inputs. Unknowns of direct
+/// constraints (index 1) are eliminated with the inputs; what stands for a constraint has no states
+/// and is the same at any time.
 class NetworkEquations : public OdeModel, private PointEvaluation {
  public:
   explicit NetworkEquations(RankNetwork& subsystems)
@@ -43,6 +45,9 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     eliminate_inputs(t, x);
     for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
       const auto states = subsystems_.states_of(k);
+      if (stands_for_constraint(k)) {
+        continue;
+      }
       subsystems_.own(k).equations()->derivatives(t, x.subspan(states.first, states.size()),
                                                   inputs_of(k),
                                                   dxdt.subspan(states.first, states.size()));
@@ -69,6 +74,10 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     }
   }
 
+  bool stands_for_constraint(std::size_t k) const {
+    return subsystems_.own(k).description().constraint.has_value();
+  }
+
   std::span<const double> inputs_of(std::size_t k) const {
     const IndexRange range = subsystems_.inputs_of(k);
     return std::span(input_values_).subspan(range.first, range.size());
@@ -76,6 +85,9 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
 
   Outcome outputs(std::size_t k, std::span<const Sample> inputs, Wanted,
                   std::span<Sample> outputs) override {
+    if (stands_for_constraint(k)) {
+      return subsystems_.point_outputs(k, inputs, Wanted::values, outputs);
+    }
     const IndexRange in = subsystems_.inputs_of(k);
     const IndexRange out = subsystems_.outputs_of(k);
     const IndexRange states = subsystems_.states_of(k);
@@ -116,7 +128,7 @@ void MonolithicCoupling::refuse_events() const {
   std::optional<std::string> failure;
   for (std::size_t k = 0; k < subsystems_.n_own() && !failure; ++k) {
     Subsystem& subsystem = subsystems_.own(k);
-    if (subsystem.equations() == nullptr) {
+    if (subsystem.equations() == nullptr && !subsystem.description().constraint) {
       failure = "subsystem '" + subsystem.description().name +
                 "' has events, which monolithic cannot handle; choose another -cosim_type";
     }

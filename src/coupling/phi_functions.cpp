@@ -39,15 +39,27 @@ void PhiMatrices::resize(Eigen::Index n, Eigen::Index m) {
 }
 
 void PhiMatrices::compute(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
-                          Laplace laplace) {
+                          Response response) {
   resize(a.rows(), b.cols());
   if (a.rows() == 0) {
     return;
   }
-  if (laplace == Laplace::stehfest) {
-    by_stehfest(a, b, h);
-  } else {
-    by_exponential(a, b, h);
+  switch (response) {
+    case Response::expm:
+      return by_exponential(a, b, h);
+    case Response::stehfest:
+      return by_stehfest(a, b, h);
+    case Response::linear_implicit:
+      return by_implicit_euler(a, b, h);
+  }
+}
+
+void PhiMatrices::by_implicit_euler(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
+  const auto n = a.rows();
+  constant = h * (Eigen::MatrixXd::Identity(n, n) - h * a).partialPivLu().inverse();
+  ramp = constant;
+  for (auto& p : power) {
+    p.noalias() = constant * b;
   }
 }
 

@@ -19,13 +19,15 @@ struct PhiMatrices {
 
   /// `stehfest`: by numerical inversion of the Laplace transforms p! h (z - hA)^-1 / z^{p+1}
   /// (Stehfest 1970; Eguillon et al. 2022, (12)-(13)), good to about six digits where the response
-  /// is smooth over h and to fewer where it is stiff or oscillates.
+  /// is smooth over h and to fewer where it is stiff or oscillates. `linear_implicit`: all of them
+  /// replaced by h (I - hA)^-1, to which an input matters by its end value alone.
   void compute(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
-               Laplace laplace = Laplace::expm);
+               Response response = Response::expm);
 
  private:
   void resize(Eigen::Index n, Eigen::Index m);
   void by_exponential(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
+  void by_implicit_euler(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
   void by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
 };
 

@@ -1,6 +1,5 @@
 #include "coupling/richardson_coupling.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "support/agreement.hpp"
@@ -16,16 +15,14 @@ double modified_constant(int order, bool feedthrough) {
 RichardsonCoupling::RichardsonCoupling(const Method& method, RankNetwork& subsystems)
     : subsystems_(subsystems),
       order_(method.hold_order),
-      rtol_(method.adapt_rtol),
-      atol_(method.adapt_atol),
       modified_(method.estimate == ErrorEstimate::richardson_modified),
       divisor_((modified_ ? modified_constant(order_, subsystems.network().has_feedthrough())
                           : std::pow(2.0, order_ + 1)) -
                1.0),
       fine_(method, subsystems),
       coarse_(method, subsystems),
-      estimates_(subsystems.n_outputs()),
-      largest_(subsystems.n_outputs(), 0.0) {}
+      norm_(subsystems, method.adapt_rtol, method.adapt_atol),
+      estimates_(subsystems.n_outputs()) {}
 
 /// Errors of states over a step are O(H^{k+2}); what inputs reach directly is O(H^{k+1}).
 int RichardsonCoupling::error_order() const {
@@ -82,7 +79,7 @@ CouplingReport RichardsonCoupling::solve(const MacroStep& step, const Communicat
   report.status = two_small_steps(step, point, trial);
   if (report.status == CouplingStatus::converged) {
     estimate(trial);
-    report.error = norm(trial);
+    report.error = norm_(estimates_, trial.outputs);
     report.error_order = error_order();
   }
   return report;
@@ -94,26 +91,10 @@ void RichardsonCoupling::estimate(const Trial& trial) {
   }
 }
 
-/// err = sqrt(mean_i (EST_i / (ATOL + RTOL |y_i|))^2) over the outputs of all ranks (Arnold 2012);
-/// |y_i| is the largest value so far, so that a zero of a signal is no demand. Collective.
-double RichardsonCoupling::norm(const Trial& trial) const {
-  double sum = 0.0;
-  for (std::size_t o = 0; o < estimates_.size(); ++o) {
-    const double size = std::max(largest_[o], std::abs(trial.outputs[o].value));
-    const double ratio = estimates_[o] / (atol_ + rtol_ * size);
-    sum += ratio * ratio;
-  }
-  const auto count =
-      static_cast<double>(std::max<std::size_t>(1, subsystems_.network().n_outputs()));
-  return std::sqrt(agree_on_sum(subsystems_.comm(), sum) / count);
-}
-
 void RichardsonCoupling::commit(const CommunicationPoint& point) {
   fine_.commit(point);
   coarse_.commit(point);
-  for (std::size_t o = 0; o < largest_.size(); ++o) {
-    largest_[o] = std::max(largest_[o], std::abs(point.outputs[o].value));
-  }
+  norm_.commit(point.outputs);
   middle_committed_ = false;
 }
 

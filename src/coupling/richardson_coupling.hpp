@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coupling/explicit_coupling.hpp"
+#include "coupling/output_error_norm.hpp"
 
 namespace concord {
 
@@ -33,12 +34,10 @@ class RichardsonCoupling : public Coupling {
                                  Trial& trial);
   CouplingStatus agreed(const CouplingReport& report) const;
   void estimate(const Trial& trial);
-  double norm(const Trial& trial) const;
   int error_order() const;
 
   RankNetwork& subsystems_;
   int order_;
-  double rtol_, atol_;
   bool modified_;
   double divisor_;
   ExplicitCoupling fine_;
@@ -46,8 +45,8 @@ class RichardsonCoupling : public Coupling {
   Trial rough_, first_;
   Middle middle_;
   bool middle_committed_ = false;
+  OutputErrorNorm norm_;
   std::vector<double> estimates_;
-  std::vector<double> largest_;  ///< |y| so far
 };
 
 /// c of the modified estimate for order k (Arnold 2012): 2, 14/5, 32/9 without direct feedthrough;

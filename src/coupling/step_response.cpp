@@ -12,27 +12,27 @@ constexpr Eigen::Index large_from = 40;
 
 void StepResponse::prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
                            const Shape& leaving) {
-  large_ = a.rows() >= large_from && laplace_ == Laplace::expm;
+  large_ = a.rows() >= large_from && response_ == Response::expm;
   leaving_ = leaving;
+  b_ = b;
   if (large_) {
-    b_ = b;
     forcing_.resize(a.rows(), 4);
     action_.prepare(a, h);
   } else {
-    phi_.compute(a, b, h, laplace_);
+    phi_.compute(a, b, h, response_);
     from_slopes_ = to_inputs(leaving);
   }
 }
 
 Eigen::MatrixXd StepResponse::to_inputs(const Shape& shape) {
   if (!large_) {
-    return shape[0] * phi_.power[0] + shape[1] * phi_.power[1] + shape[2] * phi_.power[2];
+    return shape[0] * (phi_.constant * b_) + shape[1] * phi_.power[0] + shape[2] * phi_.power[1] +
+           shape[3] * phi_.power[2];
   }
   Eigen::MatrixXd result(b_.rows(), b_.cols());
   for (Eigen::Index i = 0; i < b_.cols(); ++i) {
-    forcing_.col(0).setZero();
-    for (Eigen::Index p = 0; p < 3; ++p) {
-      forcing_.col(p + 1) = shape[static_cast<std::size_t>(p)] * b_.col(i);
+    for (Eigen::Index p = 0; p < 4; ++p) {
+      forcing_.col(p) = shape[static_cast<std::size_t>(p)] * b_.col(i);
     }
     result.col(i) = action_.response(forcing_);
   }
@@ -50,8 +50,8 @@ void StepResponse::free(const Eigen::VectorXd& constant, const Eigen::VectorXd& 
   forcing_.col(0) = constant;
   forcing_.col(1) = ramp;
   forcing_.rightCols<2>().setZero();
-  for (Eigen::Index p = 0; p < 3; ++p) {
-    forcing_.col(p + 1) += leaving_[static_cast<std::size_t>(p)] * (b_ * slopes);
+  for (Eigen::Index p = 0; p < 4; ++p) {
+    forcing_.col(p) += leaving_[static_cast<std::size_t>(p)] * (b_ * slopes);
   }
   x = action_.response(forcing_);
 }

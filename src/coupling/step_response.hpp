@@ -7,15 +7,15 @@
 
 namespace concord {
 
-/// Polynomial of s = tau/h without constant: coefficients of s, s^2, s^3.
-using Shape = std::array<double, 3>;
+/// Polynomial of s = tau/h: coefficients of 1, s, s^2, s^3.
+using Shape = std::array<double, 4>;
 
 /// The linear system x' = A x + B u + v at work over one macro-step, from x = 0: by matrices of phi
 /// functions where it is small, which cost n^3 once and n^2 per macro-step, and by Krylov spaces
 /// where it is large.
 class StepResponse {
  public:
-  explicit StepResponse(Laplace laplace) : laplace_(laplace) {}
+  explicit StepResponse(Response response) : response_(response) {}
 
   /// A is n x n, B n x m; `leaving` is the shape of inputs that leave with slope one per s and
   /// return to zero.
@@ -29,13 +29,14 @@ class StepResponse {
             const Eigen::VectorXd& slopes, Eigen::VectorXd& x);
 
  private:
-  Laplace laplace_;
+  Response response_;
   bool large_ = false;
   Shape leaving_{};
   PhiMatrices phi_;
   Eigen::MatrixXd from_slopes_;
   ExponentialAction action_;
-  Eigen::MatrixXd b_, forcing_;  ///< where large
+  Eigen::MatrixXd b_;
+  Eigen::MatrixXd forcing_;  ///< where large
 };
 
 }  // namespace concord

@@ -129,10 +129,8 @@ void connect(const ConstraintEntry& constraint, Model& model) {
   SubsystemEntry entry;
   entry.description = describe_constraint(description);
   entry.location = constraint.location;
-  entry.create = [description](const SubsystemSettings& settings) {
-    auto described = describe_constraint(description);
-    described.capabilities.rollback &= settings.rollback;
-    return make_constraint(std::move(described), description);
+  entry.create = [description](const SubsystemSettings&) {
+    return make_constraint(describe_constraint(description), description);
   };
   model.subsystems.push_back(std::move(entry));
 }

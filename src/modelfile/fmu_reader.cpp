@@ -82,6 +82,7 @@ SubsystemEntry fmu_entry(FmuRequest request) {
   if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
   SubsystemEntry entry;
   entry.location = request.location;
+  entry.fmu = setup;
   entry.description = description_of(*setup);
   entry.probe = [setup] { return probe_fmu(*setup).lines; };
   entry.create = [setup](const SubsystemSettings& settings) {

@@ -12,6 +12,7 @@
 #include "modelfile/fmu_reader.hpp"
 #include "modelfile/ssp_parameters.hpp"
 #include "modelfile/ssp_units.hpp"
+#include "modelfile/ssp_uri.hpp"
 #include "modelfile/ssp_xml.hpp"
 #include "network/units.hpp"
 #include "subsystem/fmu/archive.hpp"
@@ -131,7 +132,7 @@ void SspReader::read_component(const Node& component, const std::string& path) {
   read_connectors(component, path);
   Component result;
   result.path = path;
-  result.request.path = folder_ / text(component, "source");
+  result.request.path = folder_ / path_of(text(component, "source"));
   result.request.location = source_;
   result.request.values =
       read_parameter_bindings(component, folder_, source_ + ": component " + in_quotes(path));

@@ -180,6 +180,14 @@ bool Network::has_constraints() const {
                      [](const auto& constraint) { return constraint.has_value(); });
 }
 
+std::optional<std::string> Network::connection(std::size_t input) const {
+  const auto& link = links_[input];
+  if (!link || constraint(subsystem_of_input(input))) {
+    return std::nullopt;
+  }
+  return output_names_[link->output] + " -> " + input_names_[input];
+}
+
 std::size_t Network::subsystem_of_input(std::size_t input) const {
   return block_of(input_offset_, input);
 }

@@ -55,6 +55,10 @@ class Network {
   /// Per global input; nothing where the input stays at its start value.
   const std::vector<std::optional<Link>>& links() const { return links_; }
 
+  /// "right.f -> left.f" where an output or a constraint's unknown ("lambda.value") feeds the input
+  /// of a subsystem of the model; else nothing.
+  std::optional<std::string> connection(std::size_t input) const;
+
   /// "left.x"; units as written.
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& output_names() const { return output_names_; }

@@ -3,7 +3,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "network/units.hpp"
 #include "support/log_events.hpp"
 #include "support/options.hpp"
 
@@ -16,28 +18,35 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
+struct Column {
+  std::string name, unit;
+};
+
+bool recorded(const std::string& pattern, const std::string& name) {
+  return pattern.empty() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
 /// Columns of one kind of variable: `ranges` per subsystem in the file's order, `local` the
-/// beginning of each of this rank's subsystems in its own arrays.
-template <class RangeOf, class LocalOf, class UnitsOf>
-RecordedColumns columns(const Model& model, const std::string& pattern,
-                        const std::vector<std::string>& names, const RangeOf& range_of,
-                        const LocalOf& local_of, const UnitsOf& variables_of) {
+/// beginning of each of this rank's subsystems in its own arrays, `column_of` what is recorded of
+/// variable i of subsystem k, or nothing.
+template <class RangeOf, class LocalOf, class ColumnOf>
+RecordedColumns columns(const Network& network, const RangeOf& range_of, const LocalOf& local_of,
+                        const ColumnOf& column_of) {
   RecordedColumns result;
-  for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
-    const auto& variables = variables_of(model.subsystems[k].description);
+  for (std::size_t k = 0; k < network.n_subsystems(); ++k) {
     const IndexRange range = range_of(k);
     const auto local = local_of(k);
     for (std::size_t i = 0; i < range.size(); ++i) {
-      const std::string& name = names[range.first + i];
-      if (!pattern.empty() && fnmatch(pattern.c_str(), name.c_str(), 0) != 0) {
+      std::optional<Column> column = column_of(k, i, range.first + i);
+      if (!column) {
         continue;
       }
       if (local) {
         result.column.push_back(result.total);
         result.local_index.push_back(*local + i);
       }
-      result.names.push_back(name);
-      result.units.push_back(variables[i].unit);
+      result.names.push_back(std::move(column->name));
+      result.units.push_back(std::move(column->unit));
       ++result.total;
     }
   }
@@ -71,30 +80,46 @@ Recorder::Recorder(MPI_Comm comm, const Model& model, const Settings& settings,
       return position[g] ? std::optional(offset_of(*position[g])) : std::nullopt;
     };
   };
+  const auto variables = [&](const std::vector<std::string>& names, auto list) {
+    return [&, list](std::size_t k, std::size_t i, std::size_t global) -> std::optional<Column> {
+      if (!recorded(record.pattern, names[global])) {
+        return std::nullopt;
+      }
+      return Column{names[global], (model.subsystems[k].description.*list)[i].unit};
+    };
+  };
+  const auto connections = [&](std::size_t k, std::size_t i,
+                               std::size_t global) -> std::optional<Column> {
+    auto name = network.connection(global);
+    if (!name || !recorded(record.pattern, network.input_names()[global])) {
+      return std::nullopt;
+    }
+    return Column{std::move(*name), integral_unit(model.subsystems[k].description.inputs[i].unit)};
+  };
+  const auto inputs_of = [&](std::size_t k) { return network.inputs_of(k); };
+  const auto own_inputs = local([&](std::size_t k) { return subsystems.inputs_of(k).first; });
   layout.outputs.recorded = record.outputs;
   layout.inputs.recorded = record.inputs;
   layout.states.recorded = record.states;
   if (record.outputs) {
     layout.outputs = columns(
-        model, record.pattern, network.output_names(),
-        [&](std::size_t k) { return network.outputs_of(k); },
+        network, [&](std::size_t k) { return network.outputs_of(k); },
         local([&](std::size_t k) { return subsystems.outputs_of(k).first; }),
-        [](const auto& d) -> const auto& { return d.outputs; });
+        variables(network.output_names(), &SubsystemDescription::outputs));
   }
   if (record.inputs) {
-    layout.inputs = columns(
-        model, record.pattern, network.input_names(),
-        [&](std::size_t k) { return network.inputs_of(k); },
-        local([&](std::size_t k) { return subsystems.inputs_of(k).first; }),
-        [](const auto& d) -> const auto& { return d.inputs; });
+    layout.inputs = columns(network, inputs_of, own_inputs,
+                            variables(network.input_names(), &SubsystemDescription::inputs));
   }
   if (record.states) {
     layout.states = columns(
-        model, record.pattern, network.state_names(),
-        [&](std::size_t k) { return network.states_of(k); },
+        network, [&](std::size_t k) { return network.states_of(k); },
         local([&](std::size_t k) { return subsystems.states_of(k).first; }),
-        [](const auto& d) -> const auto& { return d.states; });
+        variables(network.state_names(), &SubsystemDescription::states));
     states_.resize(subsystems.n_states());
+  }
+  if (record.balance) {
+    layout.balance = columns(network, inputs_of, own_inputs, connections);
   }
   layout.polynomials = record.polynomials;
   layout.subsystem_ranks = share.ranks();
@@ -115,7 +140,11 @@ ResultsRow Recorder::row(const CommunicationPoint& point, std::span<const double
       std::copy(whole.begin(), whole.end(), states_.begin());
     }
   }
-  return {point.time, point.outputs, point.inputs, states_, point.polynomials};
+  const BalanceErrors* balance = coupling_.balance();
+  return {
+      point.time,        point.outputs,
+      point.inputs,      states_,
+      point.polynomials, balance != nullptr ? balance->accumulated() : std::span<const double>()};
 }
 
 void Recorder::start(const CommunicationPoint& point) { writer_->append_start(row(point, {})); }

@@ -118,6 +118,7 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
     if (layout.polynomials) create_table(file, "/inputs/polynomials", layout.inputs.total, 4);
   }
   if (layout.states.recorded) create_columns(file, "/states", layout.states);
+  if (layout.balance.recorded) create_columns(file, "/balance", layout.balance);
   create_steps(file);
   create_subsystems(file, layout);
   hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));

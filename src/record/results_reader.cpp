@@ -97,6 +97,7 @@ void ResultsReader::read_header() {
   read_group("/outputs", Quantity::output_values);
   read_group("/inputs", Quantity::input_values);
   read_group("/states", Quantity::state_values);
+  read_group("/balance", Quantity::balance_values);
   read_time();
   std::unordered_set<std::string> seen;
   std::erase_if(variables_, [&](const RecordedVariable& v) { return !seen.insert(v.name).second; });
@@ -136,6 +137,22 @@ void ResultsReader::read_time() {
   for (std::size_t i = 0; i < rows; ++i)
     if (!std::isfinite(time_[i]) || (i > 0 && time_[i] <= time_[i - 1]))
       not_ours("'/time' does not increase at row " + std::to_string(i));
+}
+
+std::vector<RecordedCost> ResultsReader::costs() const {
+  try {
+    const auto names = read_strings(file_, "/subsystems/name");
+    const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, "/subsystems/wall_time", H5P_DEFAULT)));
+    if (shape_of(dataset, 1, "/subsystems/wall_time").front() != names.size())
+      not_ours("'/subsystems/wall_time' has not one entry per subsystem");
+    std::vector<double> times(names.size());
+    hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times.data()));
+    std::vector<RecordedCost> result;
+    for (std::size_t k = 0; k < names.size(); ++k) result.push_back({names[k], times[k]});
+    return result;
+  } catch (const Hdf5Error& error) {
+    throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());
+  }
 }
 
 const RecordedVariable* ResultsReader::find(const std::string& name) const {

@@ -13,7 +13,13 @@
 namespace concord {
 
 /// What can be read of the recorded variables, each f64[T, columns].
-enum class Quantity { output_values, input_values, input_derivatives, state_values };
+enum class Quantity {
+  output_values,
+  input_values,
+  input_derivatives,
+  state_values,
+  balance_values
+};
 
 /// A recorded variable: a column of `quantity`.
 struct RecordedVariable {
@@ -21,6 +27,12 @@ struct RecordedVariable {
   std::string unit;
   Quantity quantity = Quantity::output_values;
   std::size_t column = 0;
+};
+
+/// What a subsystem has cost in the run, s in integration; zero where the run has not ended.
+struct RecordedCost {
+  std::string subsystem;
+  double wall_time = 0.0;
 };
 
 /// Reads a results file (FORMAT.md), on one rank. Everything that is wrong with the file is an
@@ -37,7 +49,10 @@ class ResultsReader {
   /// Communication points in s, strictly increasing, size T >= 1.
   const std::vector<double>& time() const { return time_; }
 
-  /// Outputs, then inputs, then states; of several with one name, the first only.
+  /// In the model file's order.
+  std::vector<RecordedCost> costs() const;
+
+  /// Outputs, then inputs, states and balance errors; of several with one name, the first only.
   const std::vector<RecordedVariable>& variables() const { return variables_; }
   const RecordedVariable* find(const std::string& name) const;
 
@@ -68,7 +83,7 @@ class ResultsReader {
   std::filesystem::path path_;
   Hdf5Quiet quiet_;
   Hdf5File file_;
-  std::array<Table, 4> tables_;
+  std::array<Table, 5> tables_;
   std::string model_name_, status_;
   std::vector<double> time_;
   std::vector<RecordedVariable> variables_;

@@ -114,6 +114,7 @@ std::size_t row_bytes(const ResultsLayout& layout) {
   if (layout.outputs.recorded) doubles += layout.outputs.total;
   if (layout.inputs.recorded) doubles += layout.inputs.total * (layout.polynomials ? 6 : 2);
   if (layout.states.recorded) doubles += layout.states.total;
+  if (layout.balance.recorded) doubles += layout.balance.total;
   return doubles * sizeof(double) + sizeof(StepStatistics);
 }
 
@@ -178,8 +179,8 @@ class ResultsWriter::Impl {
   void resize_all(hsize_t rows);
   void conclude(RunStatus status, std::span<const Counters> counters);
   std::vector<Counters> gather_counters(std::span<const Counters> own) const;
-  std::array<std::optional<Table>*, 5> tables();
-  std::array<const std::optional<Table>*, 5> tables() const;
+  std::array<std::optional<Table>*, 6> tables();
+  std::array<const std::optional<Table>*, 6> tables() const;
   RowBlock own_part(RowBlock rows) const { return part_of(rows, comm_.rank, comm_.size); }
   void require(const std::function<void()>& action);
   [[noreturn]] void fail(const std::string& reason);
@@ -188,11 +189,11 @@ class ResultsWriter::Impl {
   fs::path path_, unfinished_;
   ResultsLayout layout_;
   std::size_t capacity_;  // rows in memory
-  RowExchange outputs_, inputs_, states_;
+  RowExchange outputs_, inputs_, states_, balance_;
   RowBuffer<double> times_;
   RowBuffer<StepStatistics> steps_;
   std::optional<Table> output_values_, input_values_, input_derivatives_, polynomials_,
-      state_values_;
+      state_values_, balance_values_;
   std::vector<StepSeries> step_series_ = step_series();
   std::size_t buffered_ = 0;
   hsize_t written_ = 0;
@@ -215,6 +216,7 @@ ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayo
       outputs_(comm_, layout.outputs),
       inputs_(comm_, layout.inputs),
       states_(comm_, layout.states),
+      balance_(comm_, layout.balance),
       times_(capacity_, 1),
       steps_(capacity_, 1) {
   if (layout.outputs.recorded)
@@ -227,15 +229,19 @@ ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayo
   }
   if (layout.states.recorded)
     state_values_ = make_table("/states/values", states_, layout.states, 1, capacity_);
+  if (layout.balance.recorded)
+    balance_values_ = make_table("/balance/values", balance_, layout.balance, 1, capacity_);
   create_file();
 }
 
-std::array<std::optional<Table>*, 5> ResultsWriter::Impl::tables() {
-  return {&output_values_, &input_values_, &input_derivatives_, &state_values_, &polynomials_};
+std::array<std::optional<Table>*, 6> ResultsWriter::Impl::tables() {
+  return {&output_values_, &input_values_, &input_derivatives_,
+          &state_values_,  &polynomials_,  &balance_values_};
 }
 
-std::array<const std::optional<Table>*, 5> ResultsWriter::Impl::tables() const {
-  return {&output_values_, &input_values_, &input_derivatives_, &state_values_, &polynomials_};
+std::array<const std::optional<Table>*, 6> ResultsWriter::Impl::tables() const {
+  return {&output_values_, &input_values_, &input_derivatives_,
+          &state_values_,  &polynomials_,  &balance_values_};
 }
 
 /// The file appears under its name when it is complete; until then, what was there stays.
@@ -292,6 +298,10 @@ void ResultsWriter::Impl::append(const ResultsRow& row, const StepStatistics& st
   });
   copy(state_values_, layout_.states, [&](std::size_t i, double* to) {
     *to = row.states[i];
+    return to + 1;
+  });
+  copy(balance_values_, layout_.balance, [&](std::size_t i, double* to) {
+    *to = row.balance[i];
     return to + 1;
   });
   if (!row.polynomials.empty())

@@ -30,6 +30,7 @@ struct ResultsLayout {
   std::string command_line;
   std::string petsc_options;
   RecordedColumns outputs, inputs, states;
+  RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs
   bool polynomials = false;                  ///< /inputs/polynomials for the columns of `inputs`
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;
@@ -44,6 +45,7 @@ struct ResultsRow {
   std::span<const Sample> inputs;
   std::span<const double> states;
   std::span<const Polynomial> polynomials;  ///< of the macro-step that ended here
+  std::span<const double> balance = {};     ///< accumulated balance error of every input
 };
 
 /// The /steps entries of the macro-step that ended at a row; the same on every rank.

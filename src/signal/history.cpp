@@ -4,9 +4,13 @@
 
 namespace concord {
 
-SignalHistory::SignalHistory(std::size_t signals, int order) : order_(order) {
+SignalHistory::SignalHistory(std::size_t signals, int order, Extrapolation kind)
+    : order_(order), kind_(kind) {
   for (auto& values : values_) {
     values.resize(signals);
+  }
+  for (auto& slopes : slopes_) {
+    slopes.resize(kind == Extrapolation::hermite ? signals : 0);
   }
 }
 
@@ -17,6 +21,10 @@ void SignalHistory::push(double time, std::span<const Sample> samples) {
   auto& values = values_[slot(0)];
   for (std::size_t i = 0; i < samples.size(); ++i) {
     values[i] = samples[i].value;
+  }
+  auto& slopes = slopes_[slot(0)];
+  for (std::size_t i = 0; i < slopes.size(); ++i) {
+    slopes[i] = samples[i].derivative;
   }
 }
 
@@ -90,8 +98,32 @@ void SignalHistory::through_newest(int points, std::span<const std::size_t> sign
   }
 }
 
+/// Newton's form through u_0, u'_0, u_1, u'_1, as many of them as order and past give; tau_0 = 0.
+Polynomial SignalHistory::tangent(std::size_t signal) const {
+  const int conditions = std::min(order_ + 1, 2 * known_);
+  Polynomial p{{value(0, signal), 0.0, 0.0, 0.0}};
+  if (conditions > 1) {
+    p.c[1] = slopes_[slot(0)][signal];
+  }
+  if (conditions > 2) {
+    const double tau = time(1) - time(0);
+    p.c[2] = (value(1, signal) - p(tau)) / (tau * tau);
+    if (conditions > 3) {
+      p.c[3] = (slopes_[slot(1)][signal] - p.derivative(tau)) / (tau * tau);
+      p.c[2] -= p.c[3] * tau;
+    }
+  }
+  return p;
+}
+
 void SignalHistory::extrapolate(std::span<const std::size_t> signals,
                                 std::span<Polynomial> result) const {
+  if (kind_ == Extrapolation::hermite) {
+    for (const std::size_t i : signals) {
+      result[i] = tangent(i);
+    }
+    return;
+  }
   const int points = std::min(order_ + 1, known_);
   through_newest(points, signals, result);
   if (points <= order_ && !start_slopes_.empty()) {
@@ -99,9 +131,9 @@ void SignalHistory::extrapolate(std::span<const std::size_t> signals,
   }
 }
 
-void SignalHistory::interpolate(double h, std::span<const std::size_t> signals,
-                                std::span<const Sample> ends, std::span<Polynomial> result) const {
-  const int points = std::min({std::max(order_, 1), known_, max_order});
+void SignalHistory::through_newest_and(int points, double h, std::span<const std::size_t> signals,
+                                       std::span<const Sample> ends,
+                                       std::span<Polynomial> result) const {
   through_newest(points, signals, result);
   const Polynomial vanishing = product(points);
   for (const std::size_t i : signals) {
@@ -110,6 +142,24 @@ void SignalHistory::interpolate(double h, std::span<const std::size_t> signals,
       result[i].c[p] += weight * vanishing.c[p];
     }
   }
+}
+
+void SignalHistory::interpolate(double h, std::span<const std::size_t> signals,
+                                std::span<const Sample> ends, std::span<Polynomial> result) const {
+  if (kind_ == Extrapolation::lagrange) {
+    through_newest_and(std::min({std::max(order_, 1), known_, max_order}), h, signals, ends,
+                       result);
+    return;
+  }
+  for (const std::size_t i : signals) {
+    const Sample begin{value(0, i), slopes_[slot(0)][i]};
+    result[i] = from_guess(Hold::hermite, begin, ends[i], h, true);
+  }
+}
+
+void SignalHistory::reconstruct(double h, std::span<const std::size_t> signals,
+                                std::span<const Sample> ends, std::span<Polynomial> result) const {
+  through_newest_and(std::min(known_, max_order), h, signals, ends, result);
 }
 
 }  // namespace concord

@@ -6,18 +6,22 @@
 #include <span>
 #include <vector>
 
-#include "signal/polynomial.hpp"
+#include "signal/hold.hpp"
 
 namespace concord {
 
 /// The inputs at the last communication points, newest first, for extrapolation.
+///
+/// `hermite` takes slopes too, in the order u_N, u'_N, u_{N-1}, u'_{N-1}: half the past, smaller
+/// errors, and the whole order after one macro-step (order 1: at once).
 class SignalHistory {
  public:
   static constexpr int max_order = 3;
 
   SignalHistory() = default;
-  SignalHistory(std::size_t signals, int order);
+  SignalHistory(std::size_t signals, int order, Extrapolation kind = Extrapolation::lagrange);
 
+  /// With `hermite`, slopes count.
   void push(double time, std::span<const Sample> samples);
 
   /// Drops the past (start, events). With `slopes_known` the slopes at this point take the place of
@@ -34,13 +38,19 @@ class SignalHistory {
   double time(int age) const { return times_[slot(age)]; }
   double value(int age, std::size_t signal) const { return values_[slot(age)][signal]; }
 
-  /// Lagrange polynomials through the last order + 1 points of the given signals (unequal steps),
-  /// in powers of tau = t - time(0). Where fewer points are known: through these, and with the
-  /// slope of the first.
+  /// Polynomials through the last order + 1 points of the given signals (lagrange), or through
+  /// order + 1 of their values and slopes (hermite), in powers of tau = t - time(0); steps may be
+  /// unequal. Where fewer points are known: through these, and with the slope of the first.
   void extrapolate(std::span<const std::size_t> signals, std::span<Polynomial> result) const;
 
-  /// Through the newest max(1, order) known points, at most three, and the new values at tau = h.
+  /// Through the newest max(1, order) known points, at most three, and the new values at tau = h;
+  /// hermite: values and slopes at tau = 0 and h.
   void interpolate(double h, std::span<const std::size_t> signals, std::span<const Sample> ends,
+                   std::span<Polynomial> result) const;
+
+  /// Through the newest known points, at most three, and the new values at tau = h, whatever the
+  /// order: what the signals were, as well as their values tell.
+  void reconstruct(double h, std::span<const std::size_t> signals, std::span<const Sample> ends,
                    std::span<Polynomial> result) const;
 
  private:
@@ -52,16 +62,21 @@ class SignalHistory {
   Basis lagrange(int points) const;
   void through_newest(int points, std::span<const std::size_t> signals,
                       std::span<Polynomial> result) const;
+  void through_newest_and(int points, double h, std::span<const std::size_t> signals,
+                          std::span<const Sample> ends, std::span<Polynomial> result) const;
+  Polynomial tangent(std::size_t signal) const;
   Polynomial product(int points) const;
   void add_start_slope(int points, std::span<const std::size_t> signals,
                        std::span<Polynomial> result) const;
 
   int order_ = 0;
+  Extrapolation kind_ = Extrapolation::lagrange;
   int known_ = 0;
   int newest_ = 0;
   std::array<double, max_order + 1> times_{};
   std::array<std::vector<double>, max_order + 1> values_;
-  std::vector<double> start_slopes_;  ///< empty: not known
+  std::array<std::vector<double>, max_order + 1> slopes_;  ///< hermite only
+  std::vector<double> start_slopes_;                       ///< empty: not known
 };
 
 }  // namespace concord

@@ -9,6 +9,9 @@ namespace concord {
 /// where it isn't.
 enum class Hold { zoh, foh, soh, hermite, extrapolate, extripol };
 
+/// What an extrapolation goes through: values, or values and slopes, at the last points.
+enum class Extrapolation { lagrange, hermite };
+
 /// How many unknowns an input has at t_{N+1} in an implicit coupling: its value, or value and
 /// slope.
 constexpr int unknowns_per_input(Hold hold) { return hold == Hold::hermite ? 2 : 1; }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "simulation/model_choices.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -15,7 +16,8 @@ namespace {
 constexpr std::pair<std::string_view, Schedule> schedules[] = {
     {"parallel", Schedule::parallel},
     {"sequential", Schedule::sequential},
-    {"hierarchical", Schedule::hierarchical}};
+    {"hierarchical", Schedule::hierarchical},
+    {"staggered_grid", Schedule::staggered_grid}};
 constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite},
                                                        {"zoh", Hold::zoh},
                                                        {"foh", Hold::foh},
@@ -27,13 +29,20 @@ constexpr std::pair<std::string_view, Solve> solves[] = {
 constexpr std::pair<std::string_view, Predictor> predictors[] = {
     {"missiles", Predictor::missiles},
     {"extrapolate", Predictor::extrapolate},
-    {"hold", Predictor::hold}};
+    {"hold", Predictor::hold},
+    {"linear_implicit", Predictor::linear_implicit}};
 constexpr std::pair<std::string_view, Defect> defects[] = {
     {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
 constexpr std::pair<std::string_view, Constraints> constraint_treatments[] = {
-    {"projection", Constraints::projection}, {"staggered", Constraints::staggered}};
-constexpr std::pair<std::string_view, Laplace> laplaces[] = {{"expm", Laplace::expm},
-                                                             {"stehfest", Laplace::stehfest}};
+    {"projection", Constraints::projection},
+    {"overlapping", Constraints::overlapping},
+    {"staggered", Constraints::staggered}};
+constexpr std::pair<std::string_view, Response> laplaces[] = {{"expm", Response::expm},
+                                                              {"stehfest", Response::stehfest}};
+constexpr std::pair<std::string_view, Extrapolation> extrapolations[] = {
+    {"lagrange", Extrapolation::lagrange}, {"hermite", Extrapolation::hermite}};
+constexpr std::pair<std::string_view, Balance> balances[] = {
+    {"none", Balance::none}, {"constant", Balance::constant}, {"smooth", Balance::smooth}};
 constexpr std::pair<std::string_view, Adapt> adapts[] = {
     {"none", Adapt::none},
     {"iteration", Adapt::iteration},
@@ -55,6 +64,34 @@ std::vector<std::string> words(const std::pair<std::string_view, E> (&choices)[N
   return result;
 }
 
+template <class E, std::size_t N>
+std::string_view word_in(const std::pair<std::string_view, E> (&choices)[N], E value) {
+  const auto* found = std::find_if(std::begin(choices), std::end(choices),
+                                   [&](const auto& choice) { return choice.second == value; });
+  return found->first;
+}
+
+}  // namespace
+
+std::string_view word(Schedule schedule) { return word_in(schedules, schedule); }
+std::string_view word(Hold hold) { return word_in(holds, hold); }
+std::string_view word(Solve solve) {
+  return solve == Solve::monolithic ? "monolithic" : word_in(solves, solve);
+}
+std::string_view word(Predictor predictor) { return word_in(predictors, predictor); }
+std::string_view word(Adapt adapt) { return word_in(adapts, adapt); }
+
+namespace {
+
+/// "-cosim_type jacobi (-cosim_solve none with -cosim_hold zoh)".
+std::string choices_of(const Method& method) {
+  const std::string type = "-cosim_type " + method.type;
+  return method.solve == Solve::monolithic
+             ? type
+             : type + " (-cosim_solve " + std::string(word(method.solve)) + " with -cosim_hold " +
+                   std::string(word(method.hold)) + ")";
+}
+
 std::vector<std::string> preset_names() {
   std::vector<std::string> names;
   for (const auto& method : method_presets()) {
@@ -74,11 +111,35 @@ std::vector<OptionSpec> make_option_table() {
        "groups of -cosim_schedule hierarchical that the model file doesn't give: few extrapolated "
        "signals (0) to short macro-steps (1)",
        {}},
+      {"cosim_schedule_efforts",
+       "the model's, or states + 1",
+       "",
+       "results file of an earlier run: the times its subsystems took are their efforts in "
+       "schedules",
+       {}},
       {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
       {"cosim_hold_order",
        "0 (zoh), 1 (extrapolate, extripol)",
        "",
        "order of extrapolation: 0 to 3; extripol 0 or 1",
+       {}},
+      {"cosim_extrapolation", "lagrange", "",
+       "explicit methods: extrapolate through values at the last communication points, or through "
+       "values and slopes",
+       words(extrapolations)},
+      {"cosim_smooth_switching",
+       "false",
+       "",
+       "explicit methods: from the last hold to the new one without a jump",
+       {}},
+      {"cosim_balance", "none", "",
+       "explicit methods: give back what holds miss of the inputs' integrals, held constant or "
+       "as a smooth bump",
+       words(balances)},
+      {"cosim_balance_spread",
+       "1",
+       "",
+       "macro-steps over which a balance error is given back: 1 to 4",
        {}},
       {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
       {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
@@ -95,9 +156,9 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
       {"cosim_constraints", "projection", "",
-       "explicit methods: unknowns of constraints at the end of the macro-step with all outputs, "
-       "or "
-       "with the last subsystem's alone (staggered, to compare)",
+       "explicit methods: unknowns of constraints at the end of the macro-step from all outputs, "
+       "from a copy for each subsystem alone, combined, or from the last subsystem alone "
+       "(staggered, to compare)",
        words(constraint_treatments)},
       {"cosim_consistent_outputs",
        "false",
@@ -110,7 +171,8 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_record",
        "outputs,inputs,states",
        "",
-       "what is recorded: any of outputs,inputs,states,polynomials, or none",
+       "what is recorded: any of outputs,inputs,states,polynomials,balance, or none; the default "
+       "includes balance where it is corrected",
        {}},
       {"cosim_record_variables", "*", "", "shell pattern of the variables to record", {}},
       {"cosim_record_every", "1", "", "record every n-th communication point", {}},
@@ -230,13 +292,16 @@ void read_subsystems(Model& model, Settings& settings) {
     const std::string prefix = std::string(subsystem_prefix) + description.name + "_";
     settings.subsystems.push_back(individual ? read_subsystem(prefix, settings.defaults)
                                              : settings.defaults);
+    if (description.constraint) {
+      continue;
+    }
     description.capabilities.rollback &= settings.subsystems.back().rollback;
     description.capabilities.linearization &= settings.subsystems.back().linearization;
     description.capabilities.state_derivatives &= settings.subsystems.back().state_derivatives;
   }
 }
 
-RecordSettings read_record(const Model& model) {
+RecordSettings read_record(const Model& model, const Method& method) {
   RecordSettings record;
   const auto stem = std::filesystem::path(model.source).stem().string();
   record.path = options::text("cosim_output").value_or((stem.empty() ? "concord" : stem) + ".h5");
@@ -247,6 +312,7 @@ RecordSettings read_record(const Model& model) {
   record.every = options::integer("cosim_record_every", 1, 1000000000).value_or(1);
   const auto list = options::text("cosim_record");
   if (!list) {
+    record.balance = method.balance != Balance::none;
     return record;
   }
   record.outputs = record.inputs = record.states = false;
@@ -260,13 +326,28 @@ RecordSettings read_record(const Model& model) {
       record.states = true;
     } else if (item == "polynomials") {
       record.inputs = record.polynomials = true;
+    } else if (item == "balance") {
+      record.balance = true;
     } else if (item != "none" || *list != "none") {
       throw InputError("option -cosim_record: found '" + item +
-                       "', but the value must be a list of: outputs, inputs, states, polynomials; "
-                       "or none");
+                       "', but the value must be a list of: outputs, inputs, states, polynomials, "
+                       "balance; or none");
     }
   }
   return record;
+}
+
+/// What a method must do for the record, and cannot.
+void fit_record(const RecordSettings& record, Method& method) {
+  method.measures_balance = record.balance;
+  if (const auto reason = contradiction(method)) {
+    throw InputError(*reason);
+  }
+  if (record.polynomials && (method.balance != Balance::none || method.smooth_switching)) {
+    throw InputError(
+        "-cosim_record polynomials holds one cubic per input and macro-step, which "
+        "-cosim_balance and -cosim_smooth_switching put more on; leave polynomials out");
+  }
 }
 
 std::string shown(const Location& location) { return location.empty() ? "" : location + ": "; }
@@ -325,61 +406,6 @@ void read_times(const Model& model, Settings& settings) {
   settings.step_min = std::max(step_min.value_or(1e-6 * settings.step), shortest);
 }
 
-void require_capabilities(const Method& method, const Model& model) {
-  const auto missing = missing_capabilities(method, model);
-  if (missing.empty()) {
-    return;
-  }
-  std::vector<std::string> possible;
-  for (const auto& preset : method_presets()) {
-    if (missing_capabilities(preset, model).empty()) {
-      possible.push_back(preset.type);
-    }
-  }
-  throw InputError(
-      "-cosim_type " + method.type + " cannot run: " + joined(missing, "; ") +
-      ". Methods that can run this model: " + (possible.empty() ? "none" : joined(possible)));
-}
-
-/// The estimators' prediction needs hermite inputs and states with a linearization of every
-/// subsystem; without them the default becomes extrapolation.
-void choose_predictor(Method& method, const Model& model) {
-  if (method.predictor != Predictor::missiles || method.solve != Solve::snes) {
-    return;
-  }
-  std::string reason = method.hold == Hold::hermite ? "" : "it needs -cosim_hold hermite";
-  if (reason.empty() && !model.constraints.empty()) {
-    reason = "its estimators know no constraints";
-  }
-  for (const auto& entry : model.subsystems) {
-    const auto& has = entry.description.capabilities;
-    if (reason.empty() && !(has.states && has.linearization)) {
-      reason = "subsystem '" + entry.description.name + "' offers no states with linearization";
-    }
-  }
-  if (!reason.empty() && options::has("cosim_predictor")) {
-    throw InputError("-cosim_predictor missiles: " + reason + "; use extrapolate or hold");
-  }
-  method.predictor = reason.empty() ? Predictor::missiles : Predictor::extrapolate;
-}
-
-/// The model file's groups, or the best ones.
-Groups choose_groups(const Method& method, const Model& model) {
-  if (method.schedule == Schedule::parallel) {
-    return {};
-  }
-  Groups groups = given_groups(model);
-  const ScheduleProblem problem = schedule_problem(model, Network(model));
-  if (method.schedule == Schedule::hierarchical) {
-    return groups.empty() ? best_groups(problem, read_schedule_weight()) : groups;
-  }
-  Groups sequence(1);
-  for (const auto& group : groups.empty() ? best_sequence(problem) : groups) {
-    sequence[0].insert(sequence[0].end(), group.begin(), group.end());
-  }
-  return sequence;
-}
-
 }  // namespace
 
 double read_schedule_weight() {
@@ -408,11 +434,22 @@ Method read_method() {
   method.hold = options::choice("cosim_hold", holds).value_or(method.hold);
   const int usual_order = method.hold == Hold::extrapolate || method.hold == Hold::extripol ? 1 : 0;
   method.hold_order = options::integer("cosim_hold_order", 0, 3).value_or(usual_order);
+  method.extrapolation =
+      options::choice("cosim_extrapolation", extrapolations).value_or(method.extrapolation);
+  method.smooth_switching =
+      options::flag("cosim_smooth_switching").value_or(method.smooth_switching);
+  method.balance = options::choice("cosim_balance", balances).value_or(method.balance);
+  method.balance_spread =
+      options::integer("cosim_balance_spread", 1, 4).value_or(method.balance_spread);
   if (const auto solve = options::choice("cosim_solve", solves)) {
     method.solve = *solve;
     method.snes_type = method.snes_type.empty() ? presets.front().snes_type : method.snes_type;
   }
   method.predictor = options::choice("cosim_predictor", predictors).value_or(method.predictor);
+  if (options::has("cosim_predictor") && method.solve != Solve::snes) {
+    throw InputError("-cosim_predictor is the first guess of -cosim_solve snes, not of " +
+                     choices_of(method) + "; leave it out, or use -cosim_solve snes");
+  }
   method.rtol = options::positive("cosim_rtol").value_or(method.rtol);
   method.atol = options::positive("cosim_atol").value_or(method.atol);
   method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
@@ -422,8 +459,8 @@ Method read_method() {
       options::flag("cosim_consistent_outputs").value_or(method.consistent_outputs);
   method.estimator.defect =
       options::choice("missiles_defect", defects).value_or(method.estimator.defect);
-  method.estimator.laplace =
-      options::choice("missiles_laplace", laplaces).value_or(method.estimator.laplace);
+  method.estimator.response =
+      options::choice("missiles_laplace", laplaces).value_or(method.estimator.response);
   const Adapt adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
   method.estimate = adapt == Adapt::predictor             ? ErrorEstimate::predictor
                     : adapt == Adapt::richardson          ? ErrorEstimate::richardson
@@ -459,17 +496,6 @@ void read_adapt_tolerances(Settings& settings) {
   if (method.estimate != ErrorEstimate::none) {
     tighten_inner_tolerances(settings);
   }
-  if (settings.adapt != Adapt::predictor) {
-    return;
-  }
-  const bool estimates = method.hold == Hold::hermite && method.solve != Solve::none &&
-                         method.solve != Solve::monolithic;
-  if (!estimates) {
-    throw InputError(
-        "-cosim_adapt predictor estimates the error of -cosim_hold hermite, which "
-        "-cosim_type " +
-        method.type + " doesn't have; use -cosim_type jfm, missiles or ifosmondi");
-  }
 }
 
 }  // namespace
@@ -480,20 +506,20 @@ Settings read_settings_for_check(Model& model) {
   settings.method = read_method();
   settings.adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
   if (settings.adapt == Adapt::iteration && settings.method.solve != Solve::snes) {
-    throw InputError(
-        "-cosim_adapt iteration follows the iterations of -cosim_solve snes, which "
-        "-cosim_type " +
-        settings.method.type + " doesn't have; use -cosim_adapt none");
+    throw InputError("-cosim_adapt iteration follows the iterations of -cosim_solve snes, not " +
+                     choices_of(settings.method) + "; use -cosim_adapt none");
   }
   read_adapt_tolerances(settings);
   read_times(model, settings);
   read_schedule_weight();
   settings.time_limit = options::positive("cosim_time_limit");
-  settings.record = read_record(model);
+  settings.record = read_record(model, settings.method);
+  fit_record(settings.record, settings.method);
   settings.progress = options::flag("cosim_progress").value_or(false);
   settings.monitor = options::flag("cosim_monitor").value_or(false);
   settings.view = options::flag("cosim_view").value_or(false);
   read_subsystems(model, settings);
+  settings.method.groups = choose_groups(settings.method, model);
   return settings;
 }
 
@@ -501,7 +527,6 @@ Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   require_capabilities(settings.method, model);
   choose_predictor(settings.method, model);
-  settings.method.groups = choose_groups(settings.method, model);
   return settings;
 }
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "coupling/method.hpp"
@@ -19,6 +20,7 @@ struct RecordSettings {
   bool inputs = true;
   bool states = true;
   bool polynomials = false;
+  bool balance = false;
   std::string pattern;  ///< shell pattern of variable names; empty: all
   int every = 1;
 };
@@ -40,6 +42,13 @@ struct Settings {
   SubsystemSettings defaults;
   SettingsList subsystems;
 };
+
+/// The words that stand for them in options.
+std::string_view word(Schedule schedule);
+std::string_view word(Hold hold);
+std::string_view word(Solve solve);
+std::string_view word(Predictor predictor);
+std::string_view word(Adapt adapt);
 
 /// Every option with default, unit and help, in the order of the help text.
 const std::vector<OptionSpec>& option_table();

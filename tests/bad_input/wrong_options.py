@@ -35,7 +35,7 @@ refused("smallest_step_too_large", "-cosim_step_min 2", "-cosim_step_min", "foun
 refused("time_limit_is_zero", "-cosim_time_limit 0", "-cosim_time_limit", "'0'", "greater than")
 refused("record_every_zero", "-cosim_record_every 0", "-cosim_record_every", "'0'", "from 1")
 refused("record_unknown_part", "-cosim_record outputs,speed", "-cosim_record", "'speed'",
-        "outputs, inputs, states, polynomials")
+        "outputs, inputs, states, polynomials, balance")
 refused("record_nothing_named", "-cosim_record", "-cosim_record", "found ''", "none")
 refused("iterations_zero", "-cosim_max_it 0", "-cosim_max_it", "'0'", "from 1")
 refused("flag_is_no_flag", "-cosim_monitor 7", "-cosim_monitor", "'7'", "true or false")
@@ -47,7 +47,8 @@ for tolerance in ("cosim_rtol", "cosim_atol", "subsystem_rtol", "subsystem_left_
 # --- enumerations ---
 for option, allowed in {"cosim_type": "jfm", "cosim_schedule": "parallel", "cosim_hold": "hermite",
                         "cosim_solve": "snes", "cosim_predictor": "extrapolate",
-                        "cosim_adapt": "iteration", "subsystem_integrator": "cvode_bdf",
+                        "cosim_adapt": "iteration", "cosim_balance": "smooth",
+                        "cosim_extrapolation": "hermite", "subsystem_integrator": "cvode_bdf",
                         "subsystem_right_integrator": "erk"}.items():
     refused(f"{option}_unknown_value", f"-{option} nonsense", f"-{option}", "'nonsense'", "one of:",
             allowed, ranks=BOTH if option == "cosim_type" else (1,))
@@ -91,10 +92,40 @@ refused("richardson_modified_contradicts_schedule",
 refused("richardson_needs_rollback",
         "-cosim_type jacobi -cosim_adapt richardson -subsystem_left_rollback false", "'left'",
         "rollback, which the Richardson estimate needs", ranks=BOTH)
-refused("schedule_contradicts_solve", "-cosim_schedule sequential", "-cosim_schedule sequential",
-        "run with -cosim_solve none", ranks=BOTH)
+refused("schedule_contradicts_solve", "-cosim_type missiles -cosim_schedule sequential",
+        "-cosim_schedule sequential", "one linear system", "use -cosim_schedule parallel", ranks=BOTH)
+refused("predictor_contradicts_solve", "-cosim_type jacobi -cosim_predictor hold",
+        "-cosim_predictor", "-cosim_solve snes")
 refused("schedule_weight_too_large", "-cosim_schedule_weight 1.5", "-cosim_schedule_weight",
         "'1.5'", "from 0 to 1")
+for words, says in {
+        "-cosim_balance constant": ("-cosim_balance", "use -cosim_solve none"),
+        "-cosim_type missiles -cosim_balance smooth": ("-cosim_balance", "-cosim_type jacobi"),
+        "-cosim_type monolithic -cosim_record balance": ("-cosim_record balance", "leave them out"),
+        "-cosim_smooth_switching true": ("-cosim_smooth_switching", "use -cosim_type jacobi"),
+        "-cosim_extrapolation hermite": ("-cosim_extrapolation hermite", "-cosim_solve none"),
+        "-cosim_type jacobi -cosim_extrapolation hermite": ("-cosim_hold_order 1 to 3",),
+        "-cosim_type jacobi -cosim_balance_spread 2": ("-cosim_balance_spread", "choose one"),
+        "-cosim_type jacobi -cosim_balance constant -cosim_smooth_switching true":
+            ("jump", "use -cosim_balance smooth"),
+        "-cosim_type jacobi -cosim_balance smooth -cosim_adapt richardson":
+            ("-cosim_balance", "use -cosim_adapt none"),
+        "-cosim_type jacobi -cosim_record balance -cosim_adapt richardson":
+            ("-cosim_record balance", "use -cosim_adapt none"),
+        "-cosim_type jacobi -cosim_smooth_switching true -cosim_adapt richardson_modified":
+            ("-cosim_smooth_switching", "use -cosim_adapt none"),
+        "-cosim_type jacobi -cosim_hold extrapolate -cosim_extrapolation hermite -cosim_adapt "
+        "richardson_modified": ("-cosim_extrapolation lagrange", "use -cosim_adapt richardson"),
+        "-cosim_type jacobi -cosim_balance smooth -cosim_record polynomials":
+            ("-cosim_record polynomials", "leave polynomials out"),
+        "-cosim_type jacobi -cosim_smooth_switching true -cosim_record polynomials":
+            ("-cosim_record polynomials", "leave polynomials out"),
+        "-cosim_type jacobi -cosim_balance constant -cosim_balance_spread 5":
+            ("-cosim_balance_spread", "'5'", "from 1 to 4"),
+        "-cosim_type jacobi -cosim_balance constant -cosim_balance_spread 0":
+            ("-cosim_balance_spread", "'0'", "from 1 to 4")}.items():
+    refused("shaped_inputs_" + words.replace("-cosim_", "").replace(" ", "_"), words, *says,
+            ranks=BOTH if words == "-cosim_balance constant" else (1,))
 refused("rollback_withheld", "-subsystem_right_rollback false -subsystem_right_linearization false",
         "jfm", "'right'", "rollback", "Methods that can run", "jacobi",
         "monolithic", ranks=BOTH)

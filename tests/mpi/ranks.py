@@ -5,10 +5,11 @@ import tempfile
 import unittest
 
 import numpy as np
-from concord_runs import ALGEBRAIC_LOOP, TIGHT, TWO_MASS, simulate, write_model
+from concord_runs import ALGEBRAIC_LOOP, TIGHT, TWO_MASS, execute, simulate, write_model
 from models import integrate, ring, ring_derivative
 
-PRESETS = ("jacobi", "gauss_seidel", "extripol", "kuebler_schiehlen", "ifosmondi", "jfm", "monolithic")
+PRESETS = ("jacobi", "gauss_seidel", "hierarchical", "extripol", "kuebler_schiehlen", "ifosmondi", "jfm",
+           "missiles", "monolithic", "staggered_grid")
 RANKS = (2, 3, 5)
 SAME = 1e-12
 
@@ -20,7 +21,7 @@ class SameOnEveryNumberOfRanks:
         np.testing.assert_array_equal(one.subsystems["name"], other.subsystems["name"])
         np.testing.assert_array_equal(one.subsystems["advances"] > 0,
                                       other.subsystems["advances"] > 0)
-        for kind in ("outputs", "inputs", "states"):
+        for kind in ("outputs", "inputs", "states", "balance"):
             a, b = getattr(one, kind), getattr(other, kind)
             self.assertEqual(a.names, b.names)
             self.assertEqual(a.units, b.units)
@@ -41,12 +42,23 @@ class SameOnEveryNumberOfRanks:
                 self.assert_same(one, other)
 
 
+class Coverage(unittest.TestCase):
+    def test_every_preset_is_here(self):
+        """-cosim_type lists nothing that is not tried on several ranks."""
+        line = next(line for line in execute("--help").stdout.splitlines()
+                    if line.startswith("  -cosim_type "))
+        listed = line.split(": ")[-1].split(" (default")[0].split(", ")
+        self.assertEqual(sorted(PRESETS), sorted(listed))
+
+
 class TwoMass(SameOnEveryNumberOfRanks, unittest.TestCase):
     """Fewer subsystems than ranks."""
 
     def test_presets(self):
+        # Weight 1: a group, and so a rank, for each of both.
         for preset in PRESETS:
-            self.check(TWO_MASS, preset, ["-cosim_step", 1e-3, "-cosim_stop", 0.1])
+            self.check(TWO_MASS, preset, ["-cosim_step", 1e-3, "-cosim_stop", 0.1,
+                                          "-cosim_schedule_weight", 1])
 
 
 class AlgebraicLoop(SameOnEveryNumberOfRanks, unittest.TestCase):
@@ -71,12 +83,30 @@ class Ring(SameOnEveryNumberOfRanks, unittest.TestCase):
 
     def test_presets(self):
         for preset in PRESETS:
+            if preset == "staggered_grid":
+                continue  # 7 in a ring are not two groups
             self.check(self.model, preset, ["-cosim_step", self.step])
 
     def test_hierarchical(self):
         """Groups, some of several subsystems; each whole on one rank."""
         self.check(self.model, "hierarchical",
                    ["-cosim_step", self.step, "-cosim_schedule_weight", 0.75])
+
+    def test_schedules_of_implicit_solves(self):
+        """A sequence goes from rank to rank and back."""
+        for preset in ("ifosmondi", "kuebler_schiehlen", "jfm"):
+            for schedule in ("sequential", "hierarchical"):
+                self.check(self.model, preset, ["-cosim_step", self.step, "-cosim_schedule", schedule])
+
+    def test_shaped_inputs(self):
+        """Corrections, switching and Hermite extrapolation; balance errors too."""
+        for preset, options in (
+                ("jacobi", ["-cosim_record", "outputs,states,balance"]),
+                ("jacobi", ["-cosim_balance", "constant", "-cosim_balance_spread", 3]),
+                ("gauss_seidel", ["-cosim_balance", "smooth", "-cosim_smooth_switching", "true"]),
+                ("hierarchical", ["-cosim_hold", "extrapolate", "-cosim_extrapolation", "hermite",
+                                  "-cosim_balance", "smooth"])):
+            self.check(self.model, preset, ["-cosim_step", self.step, *options])
 
     def test_against_own_integration(self):
         """Units, fan-out and the unconnected input are what the model says."""

@@ -13,6 +13,7 @@ OPTIONS = ROOT / "petsc_options"
 
 TWO_MASS = EXAMPLES / "two_mass" / "two_mass.yaml"
 LOTKA_VOLTERRA = EXAMPLES / "lotka_volterra" / "lotka_volterra.yaml"
+SPRING_MASS = EXAMPLES / "spring_mass" / "spring_mass.yaml"
 ALGEBRAIC_LOOP = EXAMPLES / "algebraic_loop" / "algebraic_loop.yaml"
 
 # As methods 6 says: only the error of the coupling method itself remains.
@@ -47,8 +48,8 @@ class Results:
         with h5py.File(path, "r") as file:
             self.status = _text(file.attrs["status"])
             self.time = file["time"][:]
-            self.outputs, self.inputs, self.states = (Table(file.get(kind)) for kind in
-                                                      ("outputs", "inputs", "states"))
+            self.outputs, self.inputs, self.states, self.balance = (
+                Table(file.get(kind)) for kind in ("outputs", "inputs", "states", "balance"))
             self.steps = {name: file["steps"][name][:] for name in file["steps"]}
             self.subsystems = {name: file["subsystems"][name][:] for name in file["subsystems"]}
             self.groups = sorted(file)

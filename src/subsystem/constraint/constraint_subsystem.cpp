@@ -8,8 +8,6 @@
 namespace concord {
 namespace {
 
-enum Output : std::size_t { value_of_unknown = 0, residual = 1, corrected = 2 };
-
 class ConstraintSubsystem : public Subsystem {
  public:
   ConstraintSubsystem(SubsystemDescription description, const ConstraintDescription& constraint)
@@ -32,9 +30,10 @@ class ConstraintSubsystem : public Subsystem {
     }
     const Sample gamma = evaluate(ends_, wanted);
     lambda_ = ends_[constraint_guess];
-    outputs[value_of_unknown] = lambda_;
-    outputs[residual] = gamma;
-    outputs[corrected] = {lambda_.value - gamma.value, lambda_.derivative - gamma.derivative};
+    outputs[constraint_value] = lambda_;
+    outputs[constraint_residual] = gamma;
+    outputs[constraint_corrected] = {lambda_.value - gamma.value,
+                                     lambda_.derivative - gamma.derivative};
     return outcome(gamma);
   }
 
@@ -43,9 +42,9 @@ class ConstraintSubsystem : public Subsystem {
                         std::span<Sample> outputs) override {
     const Sample gamma = evaluate(inputs, wanted);
     const Sample& guess = inputs[constraint_guess];
-    outputs[value_of_unknown] = guess;
-    outputs[residual] = gamma;
-    outputs[corrected] =
+    outputs[constraint_value] = guess;
+    outputs[constraint_residual] = gamma;
+    outputs[constraint_corrected] =
         description_.constraint == ConstraintKind::direct
             ? Sample{guess.value - gamma.value, guess.derivative - gamma.derivative}
             : lambda_;
@@ -56,7 +55,24 @@ class ConstraintSubsystem : public Subsystem {
   Outcome state_derivatives(std::span<const Sample>, std::span<double>) override {
     return Outcome::ok;
   }
-  Outcome linearize(std::span<const Sample>, Linearization&) override { return Outcome::failed; }
+
+  Outcome linearize(std::span<const Sample> inputs, Linearization& result) override {
+    const std::size_t n = inputs.size();
+    result.g_u.assign(3 * n, 0.0);
+    result.g_t.assign(3, 0.0);
+    const Sample gamma = evaluate(inputs, Wanted::values);
+    const double guess = inputs[constraint_guess].value;
+    result.g = {guess, gamma.value, guess - gamma.value};
+    result.g_u[constraint_value * n] = 1.0;
+    result.g_u[constraint_corrected * n] = 1.0;
+    for (std::size_t i = 1; i < n; ++i) {
+      const double slope = partial_derivative(inputs, i);
+      result.g_u[constraint_residual * n + i] = slope;
+      result.g_u[constraint_corrected * n + i] = -slope;
+    }
+    return outcome(gamma);
+  }
+
   void save() override { saved_ = lambda_; }
   void restore() override { lambda_ = saved_; }
 
@@ -69,17 +85,38 @@ class ConstraintSubsystem : public Subsystem {
     return result;
   }
 
-  double gamma_at(std::span<const Sample> y, double shift) {
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      y_[i] = y[i].value + shift * y[i].derivative;
-    }
+  double gamma() {
     double result = 0.0;
     gamma_.evaluate({&result, 1});
     return result;
   }
 
-  /// gamma and d/dt gamma = sum_i (d gamma/d y_i) y_i', by a difference of order four along y',
-  /// which is exact for polynomials up to degree four.
+  double gamma_at(std::span<const Sample> y, double shift) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      y_[i] = y[i].value + shift * y[i].derivative;
+    }
+    return gamma();
+  }
+
+  /// g'(0) by differences, with an error of order four: exact for polynomials up to degree four.
+  template <class Function>
+  static double slope_at_zero(double s, const Function& g) {
+    return (8.0 * (g(s) - g(-s)) - (g(2.0 * s) - g(-2.0 * s))) / (12.0 * s);
+  }
+
+  /// d gamma/d y of input i, the others at `inputs`.
+  double partial_derivative(std::span<const Sample> inputs, std::size_t i) {
+    for (std::size_t j = 1; j < inputs.size(); ++j) {
+      y_[j - 1] = inputs[j].value;
+    }
+    const double y = inputs[i].value;
+    return slope_at_zero(relative_shift * std::max(1.0, std::abs(y)), [&](double shift) {
+      y_[i - 1] = y + shift;
+      return gamma();
+    });
+  }
+
+  /// gamma and d/dt gamma = sum_i (d gamma/d y_i) y_i', by a difference along y'.
   Sample evaluate(std::span<const Sample> inputs, Wanted wanted) {
     const auto y = inputs.subspan(1);
     if (wanted == Wanted::values) {
@@ -91,11 +128,9 @@ class ConstraintSubsystem : public Subsystem {
       size = std::max(size, std::abs(sample.value));
       speed = std::max(speed, std::abs(sample.derivative));
     }
-    constexpr double relative_shift = 1e-3;
-    const double s = relative_shift * size / speed;
-    const double near = gamma_at(y, s) - gamma_at(y, -s);
-    const double far = gamma_at(y, 2.0 * s) - gamma_at(y, -2.0 * s);
-    return {gamma_at(y, 0.0), (8.0 * near - far) / (12.0 * s)};
+    const double slope = slope_at_zero(relative_shift * size / speed,
+                                       [&](double shift) { return gamma_at(y, shift); });
+    return {gamma_at(y, 0.0), slope};
   }
 
   Outcome outcome(const Sample& gamma) {
@@ -106,6 +141,8 @@ class ConstraintSubsystem : public Subsystem {
         "the constraint's equation gives " + std::to_string(gamma.value) + ", not a finite number";
     return Outcome::failed;
   }
+
+  static constexpr double relative_shift = 1e-3;  ///< of differences
 
   std::vector<double> y_;  ///< the equation reads it
   ExpressionList gamma_;
@@ -127,19 +164,20 @@ SubsystemDescription describe_constraint(const ConstraintDescription& constraint
   }
   description.outputs = {
       {constraint_value_name, ""}, {"residual", ""}, {constraint_corrected_name, ""}};
-  description.feedthrough.push_back({value_of_unknown, constraint_guess});
+  description.feedthrough.push_back({constraint_value, constraint_guess});
   const bool direct = constraint.kind == ConstraintKind::direct;
   if (direct) {
-    description.feedthrough.push_back({corrected, constraint_guess});
+    description.feedthrough.push_back({constraint_corrected, constraint_guess});
   }
   for (std::size_t i = 1; i < description.inputs.size(); ++i) {
-    description.feedthrough.push_back({residual, i});
+    description.feedthrough.push_back({constraint_residual, i});
     if (direct) {
-      description.feedthrough.push_back({corrected, i});
+      description.feedthrough.push_back({constraint_corrected, i});
     }
   }
   auto& has = description.capabilities;
   has.polynomial_inputs = has.output_derivatives = has.point_outputs = has.rollback = true;
+  has.states = has.state_derivatives = has.linearization = true;
   return description;
 }
 

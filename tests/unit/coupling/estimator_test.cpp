@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/LU>
+
 #include "signal/hold.hpp"
 #include "unit/ode/models.hpp"
 
@@ -40,7 +42,7 @@ std::vector<Polynomial> holds(std::span<const Sample> begin, std::span<const Sam
 class Pair {
  public:
   explicit Pair(std::unique_ptr<Subsystem> subsystem, EstimatorSettings settings = {})
-      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, settings) {
+      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, {}, settings) {
     subsystem_->start({0.0, h}, 10.0);
     outputs_.resize(subsystem_->description().outputs.size());
     EXPECT_EQ(subsystem_->point_outputs(begin_, Wanted::values_and_derivatives, outputs_),
@@ -124,10 +126,40 @@ TEST(Estimator, GainsAreTheDerivativeOfThePrediction) {
 }
 
 TEST(Estimator, StehfestIsNearButWorse) {
-  Pair pair(linear(), {Defect::none, Laplace::stehfest});
+  Pair pair(linear(), {Defect::none, Response::stehfest});
   const double far = pair.step(ends[0], true);
   EXPECT_LT(far, 1e-2);
   EXPECT_GT(far, 1e-8);
+}
+
+/// Arnold 2012, stabilized extrapolation: x = x_N + h (I - hA)^-1 (f + h f_t + B (u_{N+1} - u_N)).
+TEST(Estimator, LinearImplicitIsTheFormula) {
+  const auto subsystem = linear();
+  subsystem->start({0.0, h}, 10.0);
+  const std::vector<Sample> begin{{0.2, 1.0}, {-0.4, 3.0}, {0.5, 0.0}};
+  std::vector<Sample> outputs(2), predicted(2);
+  EXPECT_EQ(subsystem->point_outputs(begin, Wanted::values_and_derivatives, outputs), Outcome::ok);
+  Estimator estimator(*subsystem, {0, 1}, {}, {Defect::none, Response::linear_implicit});
+  Outcome outcome = Outcome::failed;
+  estimator.prepare({0.0, h}, begin, outputs, true, outcome);
+  EXPECT_EQ(outcome, Outcome::ok);
+  estimator.predict(ends[0], predicted);
+
+  const Eigen::Matrix3d a{{0, 1, 0}, {-30, -0.4, 0}, {0, 0, -50}};
+  const Eigen::Matrix<double, 3, 2> b{{0.5, 0}, {0, 1}, {20, 0}};
+  const Eigen::Matrix<double, 2, 3> c{{1, 0, 2}, {0, 1, 0}};
+  const Eigen::Matrix2d d{{0, 0}, {-0.3, 0.8}};
+  const Eigen::Vector3d x{0.3, -0.2, 0.1}, f_t{0.3, 0, 0}, constant{0, -2 + 0.5, 0};
+  const Eigen::Vector2d u{0.2, -0.4}, du{0.5, 0.5}, slopes{-2.0, 5.0}, g_t{0.7, 0};
+  const Eigen::Vector3d f = a * x + b * u + constant;
+  const Eigen::Vector3d slope =
+      (Eigen::Matrix3d::Identity() - h * a).inverse() * (f + h * f_t + b * du);
+  const Eigen::Vector2d value = c * (h * slope) + d * du + h * g_t;
+  const Eigen::Vector2d rate = c * slope + d * slopes + g_t;
+  for (int o = 0; o < 2; ++o) {
+    EXPECT_NEAR(predicted[o].value - outputs[o].value, value[o], 1e-7);
+    EXPECT_NEAR(predicted[o].derivative, rate[o], 1e-6);
+  }
 }
 
 /// Without f the first prediction misses the remainder; the defect makes up for it later.

@@ -23,9 +23,9 @@ MatrixXd input_matrix(Eigen::Index n) {
   return b;
 }
 
-PhiMatrices phi_of(const MatrixXd& a, Laplace laplace = Laplace::expm) {
+PhiMatrices phi_of(const MatrixXd& a, Response response = Response::expm) {
   PhiMatrices phi;
-  phi.compute(a, input_matrix(a.rows()), h, laplace);
+  phi.compute(a, input_matrix(a.rows()), h, response);
   return phi;
 }
 
@@ -123,7 +123,7 @@ TEST(PhiMatrices, NoStates) {
 TEST(PhiMatrices, StehfestIsNearButWorse) {
   MatrixXd a(3, 3);
   a << -2, 5, 0.3, -4, -1, 2, 0.1, 0, 0;
-  const auto exact = phi_of(a), found = phi_of(a, Laplace::stehfest);
+  const auto exact = phi_of(a), found = phi_of(a, Response::stehfest);
   const auto check = [](const MatrixXd& of, const MatrixXd& against) {
     EXPECT_LT(far(of, against), 1e-2);
     EXPECT_GT(far(of, against), 1e-9);

@@ -65,6 +65,13 @@ TEST(Network, NumbersInModelOrder) {
   EXPECT_EQ(network.inputs_of(1).last, 3U);
 }
 
+TEST(Network, NamesConnectionsByBothEnds) {
+  const Network network(three({{"b.w", "c.q"}, {"b.w", "a.u"}}));
+  EXPECT_EQ(network.connection(0), "b.w -> a.u");
+  EXPECT_EQ(network.connection(1), std::nullopt);
+  EXPECT_EQ(network.connection(4), "b.w -> c.q");
+}
+
 TEST(Network, FeedthroughOrder) {
   // a.y -> b.v, b.y -> c.p: a.y before b.y before c.y.
   const Network network(three({{"a.y", "b.v"}, {"b.y", "c.p"}, {"a.z", "c.q"}}));

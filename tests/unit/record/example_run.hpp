@@ -11,8 +11,9 @@
 
 namespace concord::test {
 
-/// A made-up run of `subsystems` subsystems, dealt to the ranks in turn, with 2 outputs, 1 input
-/// and 3 states each. Every number follows from its name, column and row, whatever the ranks.
+/// A made-up run of `subsystems` subsystems, dealt to the ranks in turn, with 2 outputs, 1 input,
+/// which has a balance error, and 3 states each. Every number follows from its name, column and
+/// row, whatever the ranks.
 struct ExampleRun {
   ExampleRun(MPI_Comm comm, std::size_t subsystems, bool polynomials = true) {
     int rank = 0, ranks = 1;
@@ -22,6 +23,7 @@ struct ExampleRun {
     layout.command_line = "concord run example.yaml";
     layout.petsc_options = "-cosim_step 0.1";
     layout.polynomials = polynomials;
+    layout.balance.recorded = true;
     for (std::size_t k = 0; k < subsystems; ++k) {
       // Neither contiguous nor even; the last of four or more ranks owns nothing.
       const int owner = ranks < 4 ? static_cast<int>(k) % ranks : static_cast<int>(k) % (ranks - 1);
@@ -32,11 +34,13 @@ struct ExampleRun {
       add(layout.outputs, k, 2, "y", "m", owner == rank);
       add(layout.inputs, k, 1, "u", "N", owner == rank);
       add(layout.states, k, 3, "x", "", owner == rank);
+      add(layout.balance, k, 1, "b", "N.s", owner == rank);
     }
     outputs.resize(layout.outputs.column.size() + 1);
     inputs.resize(layout.inputs.column.size());
     states.resize(layout.states.column.size());
     polynomial.resize(layout.inputs.column.size());
+    balance.resize(layout.balance.column.size());
   }
 
   static double number(char kind, std::size_t column, std::size_t row) {
@@ -61,7 +65,9 @@ struct ExampleRun {
     }
     for (std::size_t i = 0; i < layout.states.column.size(); ++i)
       states[i] = number('x', layout.states.column[i], index);
-    return {time(index), outputs, inputs, states, polynomial};
+    for (std::size_t i = 0; i < layout.balance.column.size(); ++i)
+      balance[i] = number('b', layout.balance.column[i], index);
+    return {time(index), outputs, inputs, states, polynomial, balance};
   }
 
   void append(ResultsWriter& writer, std::size_t index) {
@@ -82,7 +88,7 @@ struct ExampleRun {
 
   ResultsLayout layout;
   std::vector<Sample> outputs, inputs;  // outputs: the first entry belongs to no column
-  std::vector<double> states;
+  std::vector<double> states, balance;
   std::vector<Polynomial> polynomial;
 
  private:

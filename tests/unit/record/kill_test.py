@@ -51,7 +51,8 @@ def check(path, flushed):
         rows = min(len(f["time"]), len(f["steps/size"]) + 1)
         assert rows >= flushed, f"{rows} rows, {flushed} were flushed"
         assert list(f["outputs/names"].asstr()[:2]) == ["s0.y0", "s0.y1"]
-        for path, kind in (("outputs", "y"), ("inputs", "u"), ("states", "x")):
+        for path, kind in (("outputs", "y"), ("inputs", "u"), ("states", "x"),
+                           ("balance", "b")):
             values = f[path + "/values"][:rows]
             for row in (0, rows // 2, rows - 1):
                 for column in range(values.shape[1]):

@@ -67,6 +67,7 @@ void expect_example(const fs::path& path, std::size_t rows) {
   expect_table(path, "/inputs/values", 'u', rows, 7);
   expect_table(path, "/inputs/derivatives", 'd', rows, 7);
   expect_table(path, "/states/values", 'x', rows, 21);
+  expect_table(path, "/balance/values", 'b', rows, 7);
   expect_polynomials(path, rows - 1, 7);
   expect_steps(path, rows - 1);
   EXPECT_EQ(read_numbers(path, "/subsystems/micro_steps", {7}),
@@ -184,6 +185,8 @@ TEST(ResultsWriter, LeavesOutWhatIsNotRecorded) {
   run.layout.outputs = {};
   run.layout.states = {};
   run.layout.states.recorded = false;
+  run.layout.balance = {};
+  run.layout.balance.recorded = false;
   ResultsWriter writer(MPI_COMM_WORLD, path, run.layout);
   run.append(writer, 0);
   run.append(writer, 1);
@@ -193,6 +196,7 @@ TEST(ResultsWriter, LeavesOutWhatIsNotRecorded) {
     const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
     EXPECT_GT(H5Lexists(file, "outputs", H5P_DEFAULT), 0);
     EXPECT_EQ(H5Lexists(file, "states", H5P_DEFAULT), 0);
+    EXPECT_EQ(H5Lexists(file, "balance", H5P_DEFAULT), 0);
     EXPECT_EQ(H5Lexists(file, "inputs/polynomials", H5P_DEFAULT), 0);
     EXPECT_EQ(read_string_attribute(file, "status"), "interrupted");
     EXPECT_TRUE(read_numbers(path, "/outputs/values", {2, 0}).empty());

@@ -157,6 +157,62 @@ TEST(SignalHistory, InterpolatesThroughTheOnlyPointAtTheStart) {
   EXPECT_NEAR(result[0](0.2), polynomial(0.2, 1), 1e-13);
 }
 
+/// Values and slopes at the newest points in turn: exact for polynomials of the order's degree.
+class HermiteOrder : public testing::TestWithParam<int> {};
+
+double far_from_degree(int order, int degree) {
+  SignalHistory history(3, order, Extrapolation::hermite);
+  for (const double t : {0.0, 0.3, 0.35, 0.9, 1.2, 1.7}) {
+    history.push(t, samples(t, degree));
+  }
+  const auto values = values_at(history, 0.8);
+  EXPECT_NEAR(values[1], 10.0 * values[0], 1e-9);
+  return std::abs(values[0] - polynomial(2.5, degree));
+}
+
+TEST_P(HermiteOrder, ReproducesItsDegreeOverUnequalStepsAndNoMore) {
+  EXPECT_LT(far_from_degree(GetParam(), GetParam()), 1e-11);
+  EXPECT_GT(far_from_degree(GetParam(), GetParam() + 1), 1e-2);
+}
+
+TEST_P(HermiteOrder, NeedsOnePointForOrderOneAndTwoForThree) {
+  const int k = GetParam();
+  SignalHistory history(3, k, Extrapolation::hermite);
+  history.push(-1.0, samples(-1.0, 4));  // the past that start() drops
+  history.start(0.0, samples(0.0, 1), true);
+  EXPECT_NEAR(values_at(history, 0.4)[0], polynomial(0.4, std::min(k, 1)), k == 0 ? 1.0 : 1e-12);
+  history.start(0.0, samples(0.0, k), true);
+  history.push(0.5, samples(0.5, k));
+  EXPECT_NEAR(values_at(history, 0.4)[0], polynomial(0.9, k), 1e-11);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HermiteOrder, testing::Values(1, 2, 3));
+
+TEST(SignalHistory, InterpolatesValuesAndSlopesWithHermite) {
+  SignalHistory history(3, 1, Extrapolation::hermite);
+  history.start(0.2, samples(0.2, 3), true);
+  std::vector<Polynomial> result(3);
+  history.interpolate(0.5, extrapolated, samples(0.7, 3), result);
+  EXPECT_NEAR(result[0](0.3), polynomial(0.5, 3), 1e-12);
+  EXPECT_NEAR(result[2](0.5), 10.0 * polynomial(0.7, 3), 1e-11);
+}
+
+/// As many points as there are, up to four with the new one, whatever the order of the hold.
+TEST(SignalHistory, ReconstructsFromUpToFourPoints) {
+  for (int known = 1; known <= 5; ++known) {
+    const int degree = std::min(known, 3);
+    SignalHistory history(3, 0);
+    double t = 0.0;
+    for (int j = 0; j < known; ++j) {
+      t = 0.1 * j * j;
+      history.push(t, samples(t, degree));
+    }
+    std::vector<Polynomial> result(3);
+    history.reconstruct(0.4, extrapolated, samples(t + 0.4, degree), result);
+    EXPECT_NEAR(result[0](0.3), polynomial(t + 0.3, degree), 1e-11) << known;
+  }
+}
+
 TEST(SignalHistory, DropsTheNewestPoint) {
   for (int known = 2; known < 7; ++known) {
     SignalHistory with(3, 2), without(3, 2);

@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+"""step_control.py [PROGRAM] [PICTURE]: macro-steps chosen by Richardson's estimates against fixed ones,
+on the quarter car (Arnold 2012, "Communication step size control: Quarter car").
+
+For both couplings and orders 0 to 2: error and number of macro-steps at tolerances from 1e-2 down, and
+of fixed macro-steps; the error is the largest of any state over the run, relative to the state's
+largest value, against the matrix exponential.
+"""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+FOLDER = Path(__file__).resolve().parent
+PROGRAM = sys.argv[1] if len(sys.argv) > 1 else str(FOLDER.parents[1] / "build/bin/concord")
+PICTURE = sys.argv[2] if len(sys.argv) > 2 else "step_control.png"
+COUPLINGS = ("displacement", "force")
+ORDERS = (0, 1, 2)
+TOLERANCES = {0: (1e-2, 1e-3, 1e-4), 1: (1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+              2: (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
+FIXED = {0: (5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4), 1: (1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4),
+         2: (1e-2, 5e-3, 2e-3, 1e-3, 5e-4)}
+STATES = ("chassis.x", "chassis.v", "wheel.x", "wheel.v")
+SHOWN = 1e-4  # tolerance whose macro-steps are drawn over time
+
+# x' = A (x - rest); at rest both stand 0.1 m higher.
+A = np.array([[0, 1, 0, 0], [-15000 / 400, -1000 / 400, 15000 / 400, 1000 / 400],
+              [0, 0, 0, 1], [15000 / 40, 1000 / 40, -165000 / 40, -1000 / 40]])
+REST = np.array([0.1, 0, 0.1, 0])
+
+HEAD = """
+set terminal pngcairo size 1500,1000 font 'sans,10'
+set output '{output}'
+set multiplot layout 2,3 title "Quarter car: fixed macro-steps and macro-steps under control"
+set format x '10^{{%T}}'
+set format y '10^{{%T}}'
+set logscale xy
+set grid
+"""
+
+
+def exactly(times):
+    values, vectors = np.linalg.eig(A)
+    weights = np.linalg.solve(vectors, -REST.astype(complex))
+    return REST + np.real(vectors @ (weights[:, None] * np.exp(np.outer(values, times)))).T
+
+
+def simulate(coupling, order, *options):
+    """Macro-steps, coupling evaluations, error, times and step sizes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.h5"
+        subprocess.run([PROGRAM, "run", FOLDER / f"quarter_car_{coupling}.yaml", "-cosim_type",
+                        "jacobi", "-cosim_hold_order", str(order), "-subsystem_rtol", "1e-10",
+                        "-subsystem_atol", "1e-12", *map(str, options), "-cosim_output", path],
+                       check=True, stdout=subprocess.DEVNULL)
+        with h5py.File(path) as file:
+            names = [name.decode() for name in file["states/names"][:]]
+            states = file["states/values"][:][:, [names.index(name) for name in STATES]]
+            times, sizes = file["time"][:], file["steps/size"][:]
+            evaluations = int(np.sum(file["steps/coupling_evaluations"][:]))
+    exact = exactly(times)
+    error = np.max(np.abs(states - exact) / np.max(np.abs(exact), axis=0))
+    return {"steps": len(sizes), "evaluations": evaluations, "error": error, "times": times[1:],
+            "sizes": sizes}
+
+
+def controlled(coupling, order, control, tolerance):
+    return simulate(coupling, order, "-cosim_step", 0.02, "-cosim_adapt", control,
+                    "-cosim_adapt_rtol", tolerance, "-cosim_adapt_atol", 1e-2 * tolerance)
+
+
+def runs_of(coupling, order):
+    """{curve: [(label, run), ...]}"""
+    runs = {"fixed": [(f"h = {h:g} s", simulate(coupling, order, "-cosim_step", h))
+                      for h in FIXED[order]]}
+    for control in ("richardson", "richardson_modified"):
+        runs[control] = [(f"tolerance {tolerance:g}", controlled(coupling, order, control, tolerance))
+                         for tolerance in TOLERANCES[order]]
+    return runs
+
+
+def print_table(coupling, order, runs):
+    print(f"\n{coupling} coupling, order {order}\n{'':40} macro-steps  evaluations  error")
+    for curve, pairs in runs.items():
+        for label, run in pairs:
+            print(f"{curve:21}{label:19} {run['steps']:11d}  {run['evaluations']:11d}  "
+                  f"{run['error']:.1e}")
+
+
+def block(name, rows):
+    return f"${name} << end\n" + "".join(" ".join(f"{v:.9g}" for v in row) + "\n" for row in rows) + "end\n"
+
+
+def draw(results):
+    script, plots = "", ""
+    styles = {"fixed": "dt 2 pt 6", "richardson": "pt 4", "richardson_modified": "pt 7"}
+    colours = {0: "#1f77b4", 1: "#2ca02c", 2: "#d62728"}
+    for coupling in COUPLINGS:
+        for axis, label in (("steps", "macro-steps"), ("evaluations", "coupling evaluations")):
+            curves = []
+            for order in ORDERS:
+                for curve, pairs in results[coupling, order].items():
+                    name = f"{coupling}{order}{curve}{axis}"
+                    script += block(name, [(run[axis], run["error"]) for _, run in pairs])
+                    curves.append(f"${name} using 1:2 with linespoints lw 1.6 {styles[curve]} lc rgb "
+                                  f"'{colours[order]}' title 'order {order}, "
+                                  f"{curve.replace('_', ' ')}'")
+            plots += (f"set title '{coupling} coupling: error over {label}'\nset xlabel '{label}'\n"
+                      "set ylabel 'largest error, relative'\nset key bottom left font ',8'\n"
+                      "plot [30:*] [1e-8:1] " + ", ".join(curves) + "\n")
+        curves = []
+        for order in ORDERS:
+            run = dict(results[coupling, order]["richardson_modified"])[f"tolerance {SHOWN:g}"]
+            script += block(f"{coupling}{order}sizes", zip(run["times"], run["sizes"]))
+            curves.append(f"${coupling}{order}sizes using 1:2 with steps lw 1.6 lc rgb "
+                          f"'{colours[order]}' title 'order {order}, {run['steps']} steps'")
+        plots += (f"unset logscale x\nset format x '%g'\nset title '{coupling} coupling, tolerance "
+                  f"{SHOWN:g}: macro-steps over time'\nset xlabel 'time [s]'\nset ylabel 'macro-step "
+                  "[s]'\nset key bottom right font ',10'\nplot [0:2] [1e-6:0.1] " + ", ".join(curves) +
+                  "\nset logscale x\nset format x '10^{%T}'\n")
+    script += HEAD.format(output=PICTURE.replace("'", "''")) + plots
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+
+
+def main():
+    results = {}
+    for coupling in COUPLINGS:
+        for order in ORDERS:
+            results[coupling, order] = runs_of(coupling, order)
+            print_table(coupling, order, results[coupling, order])
+    draw(results)
+
+
+if __name__ == "__main__":
+    main()

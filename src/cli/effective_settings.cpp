@@ -1,0 +1,73 @@
+#include "cli/effective_settings.hpp"
+
+#include <cstdio>
+#include <sstream>
+
+namespace concord {
+namespace {
+
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
+std::string described_hold(const Method& method) {
+  const bool from_past = method.solve == Solve::none;
+  return text(word(method.hold), from_past
+                                     ? text(", order ", method.hold_order, ", from the past")
+                                     : std::string(", from a guess of the end of the macro-step"));
+}
+
+std::string described_solve(const Method& method) {
+  std::string solve(word(method.solve));
+  if (method.solve == Solve::snes) {
+    solve += text(", first guess by ", word(method.predictor), ", rtol ", method.rtol, ", atol ",
+                  method.atol, ", at most ", method.max_it, " iterations");
+  }
+  return solve;
+}
+
+std::string described_steps(const Settings& settings) {
+  if (settings.adapt == Adapt::none) {
+    return text("none: ", settings.step, " s each");
+  }
+  const std::string limits =
+      text("from ", settings.step_min, " to ", settings.step, " s by ", word(settings.adapt));
+  return settings.adapt == Adapt::iteration ? limits
+                                            : text(limits, ", rtol ", settings.method.adapt_rtol,
+                                                   ", atol ", settings.method.adapt_atol);
+}
+
+}  // namespace
+
+std::string described_schedule(const Method& method, const Model& model) {
+  return method.groups.empty() ? text(word(method.schedule), ": all subsystems at once")
+                               : text(word(method.schedule), ": ", written(method.groups, model));
+}
+
+std::string described_events(const std::vector<double>& events) {
+  std::string times;
+  for (const double time : events) {
+    times += text(times.empty() ? "" : ", ", time);
+  }
+  return times.empty() ? "none" : times + " s";
+}
+
+void print_effective(const Settings& settings, const Model& model) {
+  const Method& method = settings.method;
+  const auto line = [](const char* name, const std::string& value) {
+    std::printf("  %-21s %s\n", name, value.c_str());
+  };
+  std::printf("method %s\n", method.type.c_str());
+  if (method.solve != Solve::monolithic) {
+    line("schedule", described_schedule(method, model));
+    line("hold", described_hold(method));
+  }
+  line("solve", described_solve(method));
+  line("step control", described_steps(settings));
+  line("events", described_events(settings.events));
+}
+
+}  // namespace concord

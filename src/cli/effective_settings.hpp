@@ -1,0 +1,17 @@
+#pragma once
+
+#include "network/model.hpp"
+#include "simulation/settings.hpp"
+
+namespace concord {
+
+/// "parallel: all subsystems at once" or "sequential: [a, b]".
+std::string described_schedule(const Method& method, const Model& model);
+
+/// "none" or the times in s.
+std::string described_events(const std::vector<double>& events);
+
+/// -cosim_view: a line for each choice of the method, with what belongs to it.
+void print_effective(const Settings& settings, const Model& model);
+
+}  // namespace concord

@@ -1,0 +1,85 @@
+#include "simulation/model_choices.hpp"
+
+#include "concord/errors.hpp"
+#include "network/two_groups.hpp"
+#include "simulation/settings.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+/// Why the subsystem has no part in the predictors that linearise it, or nothing.
+std::string unpredictable(Predictor predictor, const SubsystemDescription& subsystem) {
+  const auto& has = subsystem.capabilities;
+  const std::string offers = "subsystem '" + subsystem.name + "' offers no ";
+  if (!(has.states && has.linearization)) {
+    return offers + "states with linearization";
+  }
+  if (predictor == Predictor::linear_implicit && subsystem.constraint == ConstraintKind::indirect) {
+    return "constraint '" + subsystem.name +
+           "' answers to the slope of its unknown through states only, which an Euler step doesn't "
+           "tell from the value";
+  }
+  if (predictor == Predictor::linear_implicit && !has.state_derivatives) {
+    return offers + "state derivatives";
+  }
+  if (predictor == Predictor::linear_implicit && !has.rollback) {
+    return offers + "rollback, so that its estimator takes its place and is the predictor";
+  }
+  return "";
+}
+
+}  // namespace
+
+void require_capabilities(const Method& method, const Model& model) {
+  const auto missing = missing_capabilities(method, model);
+  if (missing.empty()) {
+    return;
+  }
+  std::vector<std::string> possible;
+  for (const auto& preset : method_presets()) {
+    if (missing_capabilities(preset, model).empty()) {
+      possible.push_back(preset.type);
+    }
+  }
+  throw InputError(
+      "-cosim_type " + method.type + " cannot run: " + joined(missing, "; ") +
+      ". Methods that can run this model: " + (possible.empty() ? "none" : joined(possible)));
+}
+
+void choose_predictor(Method& method, const Model& model) {
+  const bool euler = method.predictor == Predictor::linear_implicit;
+  if (!(method.predictor == Predictor::missiles || euler) || method.solve != Solve::snes) {
+    return;
+  }
+  std::string reason = method.hold == Hold::hermite || euler ? "" : "it needs -cosim_hold hermite";
+  for (const auto& entry : model.subsystems) {
+    reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;
+  }
+  if (!reason.empty() && options::has("cosim_predictor")) {
+    throw InputError("-cosim_predictor " + std::string(euler ? "linear_implicit" : "missiles") +
+                     ": " + reason + "; use extrapolate or hold");
+  }
+  method.predictor = reason.empty() ? method.predictor : Predictor::extrapolate;
+}
+
+Groups choose_groups(const Method& method, const Model& model) {
+  if (method.schedule == Schedule::parallel) {
+    return {};
+  }
+  Groups groups = given_groups(model);
+  if (method.schedule == Schedule::staggered_grid) {
+    return two_groups(Network(model), groups).groups;
+  }
+  const ScheduleProblem problem = schedule_problem(model, Network(model));
+  if (method.schedule == Schedule::hierarchical) {
+    return groups.empty() ? best_groups(problem, read_schedule_weight()) : groups;
+  }
+  Groups sequence(1);
+  for (const auto& group : groups.empty() ? best_sequence(problem) : groups) {
+    sequence[0].insert(sequence[0].end(), group.begin(), group.end());
+  }
+  return sequence;
+}
+
+}  // namespace concord

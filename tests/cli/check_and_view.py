@@ -1,0 +1,73 @@
+"""What `concord check` and -cosim_view tell of a model and a method."""
+import re
+import tempfile
+import unittest
+
+from concord_runs import ALGEBRAIC_LOOP, EXAMPLES, TWO_MASS, execute, write_model
+
+QUARTER_CAR = EXAMPLES / "quarter_car" / "quarter_car_force.yaml"
+
+
+class Telling(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def lines(self, *arguments, ranks=1):
+        run = execute(*arguments, ranks=ranks)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return [re.sub(" +", " ", line.strip()) for line in run.stdout.splitlines()]
+
+    def with_events(self):
+        text = TWO_MASS.read_text(encoding="utf-8")
+        return write_model(self.folder, "events", text + "events: [0.05, 0.0725]\n")
+
+
+class Check(Telling):
+    def test_execution_order(self):
+        """Each after those whose outputs its own depend on directly; loops in braces."""
+        self.assertIn("execution order: chassis wheel", self.lines("check", QUARTER_CAR))
+        self.assertIn("execution order: { body fluid }", self.lines("check", ALGEBRAIC_LOOP))
+
+    def test_schedule(self):
+        for options, schedule in (([], "parallel: all subsystems at once"),
+                                  (["-cosim_type", "gauss_seidel"], "sequential: [left, right]"),
+                                  (["-cosim_type", "ifosmondi", "-cosim_schedule", "sequential"],
+                                   "sequential: [left, right]"),
+                                  (["-cosim_type", "hierarchical", "-cosim_schedule_weight", 1],
+                                   "hierarchical: [left], [right]")):
+            for ranks in (1, 2):
+                self.assertIn(f"schedule: {schedule}",
+                              self.lines("check", TWO_MASS, *options, ranks=ranks))
+
+    def test_events(self):
+        self.assertIn("events: none", self.lines("check", TWO_MASS))
+        self.assertIn("events: 0.05, 0.0725 s", self.lines("check", self.with_events()))
+
+
+class View(Telling):
+    def view(self, *options, ranks=1):
+        return self.lines("run", self.with_events(), "-cosim_view", "-cosim_stop", 0.1, "-cosim_step",
+                          0.001, "-cosim_output", f"{self.folder}/view.h5", *options, ranks=ranks)
+
+    def test_implicit(self):
+        for ranks in (1, 2):
+            lines = self.view("-cosim_adapt", "predictor", "-cosim_adapt_rtol", 1e-4, ranks=ranks)
+            for line in ("schedule parallel: all subsystems at once",
+                         "hold hermite, from a guess of the end of the macro-step",
+                         "solve snes, first guess by missiles, rtol 1e-06, atol 1e-08, at most 50 "
+                         "iterations",
+                         "step control from 1e-09 to 0.001 s by predictor, rtol 0.0001, atol 1e-06",
+                         "events 0.05, 0.0725 s"):
+                self.assertEqual(lines.count(line), 1, line)
+
+    def test_explicit(self):
+        lines = self.view("-cosim_type", "hierarchical", "-cosim_hold_order", 2)
+        for line in ("method hierarchical", "schedule hierarchical: [left, right]",
+                     "hold zoh, order 2, from the past", "solve none", "step control none: 0.001 s each"):
+            self.assertIn(line, lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
