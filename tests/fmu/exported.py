@@ -133,7 +133,7 @@ class Probe(ExportedTest):
     def test_claims_are_found_true(self):
         for version in (2, 3):
             model = self.two_masses(version)
-            for interface, claims in ((ME, 1), (CS, 4 if version == 2 else 3)):
+            for interface, claims in ((ME, 3), (CS, 4 if version == 2 else 3)):
                 run = execute("check", model, "--probe", *interface)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 found = run.stdout.split("probe:")[1]
