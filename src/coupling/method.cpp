@@ -239,6 +239,9 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     lacks(compares, has.state_derivatives, "state derivatives");
     lacks(compares, has.point_outputs, "outputs for given inputs at communication points");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
+    lacks(method.solve == Solve::none && !model.constraints.empty(), has.point_outputs,
+          "outputs for given inputs without a step, with which explicit methods solve for the "
+          "unknowns of constraints");
     lacks((slopes && has.rollback) || compares || method.extrapolation == Extrapolation::hermite,
           has.output_derivatives, "output derivatives");
     lacks(method.solve == Solve::monolithic, has.equations, "equations");

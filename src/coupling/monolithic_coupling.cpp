@@ -128,7 +128,7 @@ void MonolithicCoupling::start_subsystems(const MacroStep& first, double stop) {
   std::optional<std::string> failure = subsystems_.failure();
   for (std::size_t k = 0; k < subsystems_.n_own() && !failure; ++k) {
     Subsystem& subsystem = subsystems_.own(k);
-    if (subsystem.equations() == nullptr) {
+    if (subsystem.equations() == nullptr && !subsystem.description().constraint) {
       failure = "subsystem '" + subsystem.description().name +
                 "' has events, which monolithic cannot handle; choose another -cosim_type";
     }

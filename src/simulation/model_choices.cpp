@@ -15,6 +15,11 @@ std::string unpredictable(Predictor predictor, const SubsystemDescription& subsy
   if (!(has.states && has.linearization)) {
     return offers + "states with linearization";
   }
+  if (predictor == Predictor::linear_implicit && subsystem.constraint == ConstraintKind::indirect) {
+    return "constraint '" + subsystem.name +
+           "' answers to the slope of its unknown through states only, which an Euler step doesn't "
+           "tell from the value";
+  }
   if (predictor == Predictor::linear_implicit && !has.state_derivatives) {
     return offers + "state derivatives";
   }
@@ -48,9 +53,6 @@ void choose_predictor(Method& method, const Model& model) {
     return;
   }
   std::string reason = method.hold == Hold::hermite || euler ? "" : "it needs -cosim_hold hermite";
-  if (reason.empty() && euler && !model.constraints.empty()) {
-    reason = "it knows no constraints";
-  }
   for (const auto& entry : model.subsystems) {
     reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;
   }
