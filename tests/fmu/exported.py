@@ -133,11 +133,12 @@ class Probe(ExportedTest):
     def test_claims_are_found_true(self):
         for version in (2, 3):
             model = self.two_masses(version)
-            for interface, claims in ((ME, 1), (CS, 4 if version == 2 else 3)):
+            for interface, claims in ((ME, 3), (CS, 4 if version == 2 else 3)):
                 run = execute("check", model, "--probe", *interface)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 found = run.stdout.split("probe:")[1]
                 self.assertEqual(found.count("claimed"), 2 * claims, found)
+                self.assertEqual(found.count("a new process goes on from the state"), 2, found)
                 self.assertNotRegex(found, "OTHER|DIFFER|cannot|crash")
                 worst = [float(e) for e in re.findall(r"differences to (\S+)", found)]
                 self.assertLess(max(worst), 1e-6)
