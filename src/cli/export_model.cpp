@@ -52,6 +52,8 @@ int export_fmu_command(int argc, char** argv) {
   wanted.experiment.stop = model.stop;
   wanted.unit_in_base = in_base_units;
   auto notes = export_fmu(*entry.equations, wanted, options.output);
+  if (!model.events.empty())
+    notes.push_back("the model's events are no part of the FMU, which announces no time events");
   for (std::string& note : notes) note = "subsystem '" + options.subsystem + "': " + note;
   print_notes(notes);
   std::printf("%s\n", options.output.c_str());

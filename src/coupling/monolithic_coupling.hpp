@@ -24,7 +24,7 @@ class MonolithicCoupling : public Coupling {
   const Counters* counters() const override { return whole_ ? &whole_->counters() : nullptr; }
 
  private:
-  void start_subsystems(const MacroStep& first, double stop);
+  void refuse_events() const;
   void put_out(CommunicationPoint& point);
 
   RankNetwork& subsystems_;

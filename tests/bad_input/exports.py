@@ -101,6 +101,7 @@ def output_is_an_input(bench):
     bench.refuses("export-fmu", "fmus.yaml", "left", says=["'left' is an FMU already"])
     bench.run("export-ssp", "fmus.yaml", "-o", "a.ssp").succeeds()
     bench.refuses("export-ssp", "a.ssp", says=["-o names the model 'a.ssp' itself"])
+    bench.refuses("export-ssp", "a.ssp", "-o", "a.ssd", says=["a.ssp", "inside the archive"])
     os.link(bench.folder / "left.fmu", bench.folder / "linked.ssp")
     bench.refuses("export-ssp", "fmus.yaml", "-o", "linked.ssp", says=["-o names the FMU"])
 

@@ -4,6 +4,7 @@ import re
 import unittest
 import zipfile
 
+import exported_files
 import numpy as np
 from accuracy import lotka_volterra_error, two_mass_error
 from concord_runs import LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute, simulate, write_model
@@ -107,6 +108,25 @@ class LotkaVolterra(ExportedTest):
                         continue
                     difference = results.outputs.values - expected.outputs.values
                     self.assertLess(np.abs(difference).max(), most)
+
+
+class Parts(ExportedTest):
+    """Kinks, time, offsets of units; and FMUs without states, inputs or outputs."""
+
+    def test_all_at_once(self):
+        source = write_model(self.folder, "rich", exported_files.RICH)
+        native = simulate(source, "-cosim_step", "0.1", *TIGHT)
+        model = write_model(self.folder, "parts", "experiment: {start: 1, stop: 3}\nsubsystems:\n" +
+                            "".join(f"  {part}: {{fmu: {part}.fmu}}\n"
+                                    for part in exported_files.PARTS))
+        for version in (2, 3):
+            self.export(source, *exported_files.PARTS, version=version)
+            for interface, most in ((ME, 1e-12), (CS, 1e-10)):
+                results = simulate(model, "-cosim_step", "0.1", *interface, *TIGHT)
+                self.assertEqual((results.outputs.names, results.outputs.units),
+                                 (native.outputs.names, native.outputs.units))
+                difference = np.abs(results.outputs.values - native.outputs.values)
+                self.assertLess((difference / np.abs(native.outputs.values).max()).max(), most)
 
 
 class Probe(ExportedTest):

@@ -29,6 +29,7 @@ MODELS = {
                                      ("offset", "", 0, "discrete")],
                   outputs=[("count", "", [], "Integer"), ("level", "", [0, 1, 2], "discrete"),
                            ("high", "", [], "Boolean")], parameters=[]),
+    "ticker": dict(states=[], inputs=[], outputs=[("count", "", [], "Integer")], parameters=[]),
     "heater": dict(states=[("T_state", "", 0.5), ("s_state", "", 0.5)], inputs=[("draught", "", 0)],
                    outputs=[("T", "", []), ("sensor", "", []), ("switches", "", [])],
                    parameters=[("q", "", 1), ("low", "", 0.2), ("high", "", 0.7)],

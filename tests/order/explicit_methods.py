@@ -133,16 +133,17 @@ class RichardsonControl(unittest.TestCase):
                                  np.max(np.abs(reference)))
                 return error_
 
-            for control in ("richardson", "richardson_modified"):
+            for preset, control in (("jacobi", "richardson"), ("jacobi", "richardson_modified"),
+                                    ("gauss_seidel", "richardson")):
                 for k in (0, 1, 2):
-                    with self.subTest(coupling=coupling, control=control, k=k):
-                        method = ["-cosim_type", "jacobi", *order_options(k)]
+                    with self.subTest(coupling=coupling, preset=preset, control=control, k=k):
+                        method = ["-cosim_type", preset, *order_options(k)]
                         adaptive = simulate(model, *method, "-cosim_step", 0.02, "-cosim_adapt",
                                             control, "-cosim_adapt_rtol", 1e-4, "-cosim_adapt_atol",
                                             1e-6)
                         count = len(adaptive.time) - 1
                         fixed = simulate(model, *method, "-cosim_step", 2.0 / count)
-                        print(f"{coupling}, {control}, order {k}: {count} steps, "
+                        print(f"{coupling}, {preset}, {control}, order {k}: {count} steps, "
                               f"{np.sum(adaptive.steps['rejections'])} rejected, size "
                               f"{np.min(adaptive.steps['size']):.1e} to "
                               f"{np.max(adaptive.steps['size']):.1e}, error {far(adaptive):.2e}; "

@@ -58,9 +58,7 @@ class SetupBuilder {
     choose_role();
     setup_->description.name = setup_->request.subsystem;
     setup_->description.kind = "fmu";
-    take_values(setup_->request.parameters, Kind::parameter);
-    take_values(setup_->request.start, Kind::start);
-    take_values(setup_->request.values, Kind::either);
+    take_given_values(*setup_, units_);
     add_inputs();
     add_outputs();
     add_states();
@@ -71,19 +69,11 @@ class SetupBuilder {
   }
 
  private:
-  enum class Kind { parameter, start, either };
-
   [[noreturn]] void fail(const std::string& location, const std::string& problem) const {
-    throw InputError(location + ": subsystem '" + setup_->request.subsystem + "' (" +
-                     setup_->request.path.string() + "): " + problem);
+    refuse_request(setup_->request, location, problem);
   }
   void refuse_unsupported() const;
   void choose_role();
-  void take_values(const std::vector<FmuValue>& values, Kind kind);
-  const FmiVariable& settable(const FmuValue& value, Kind kind) const;
-  void check_texts(const FmuValue& value, const FmiVariable& variable) const;
-  std::vector<std::string> in_unit_of(const FmiVariable& variable, const FmuValue& value) const;
-  bool fits(const std::string& text, FmiType type) const;
   void add_inputs();
   void add_outputs();
   void add_states();
@@ -136,103 +126,9 @@ void SetupBuilder::choose_role() {
              "FMU");
 }
 
-const FmiVariable& SetupBuilder::settable(const FmuValue& value, Kind kind) const {
-  std::vector<std::string> names;
-  for (const FmiVariable& variable : setup_->model->variables) {
-    const bool parameter = variable.causality == FmiCausality::parameter ||
-                           variable.causality == FmiCausality::structural_parameter;
-    const bool has_start = variable.variability != FmiVariability::constant &&
-                           (variable.initial == "exact" || variable.initial == "approx") &&
-                           !parameter && variable.causality != FmiCausality::independent;
-    const bool fitting = kind == Kind::parameter ? parameter : has_start;
-    if (!fitting && !(kind == Kind::either && (parameter || has_start))) continue;
-    if (variable.name == value.name) return variable;
-    names.push_back(variable.name);
-  }
-  fail(value.location, std::string("the FMU has no ") +
-                           (kind == Kind::start ? "start value for " : "parameter ") +
-                           in_quotes(value.name) + "; " + known("names", value.name, names));
-}
-
-bool SetupBuilder::fits(const std::string& text, FmiType type) const {
-  if (type == FmiType::string) return true;
-  if (type == FmiType::boolean)
-    return text == "true" || text == "false" || text == "0" || text == "1";
-  const auto number = parse_number(text);
-  if (!number) return false;
-  if (type == FmiType::float32 || type == FmiType::float64) return true;
-  const auto whole_within = [&](double least, double most) {
-    return *number == std::floor(*number) && *number >= least && *number <= most;
-  };
-  switch (type) {
-    case FmiType::int8:
-      return whole_within(-128, 127);
-    case FmiType::uint8:
-      return whole_within(0, 255);
-    case FmiType::int16:
-      return whole_within(-32768, 32767);
-    case FmiType::uint16:
-      return whole_within(0, 65535);
-    case FmiType::int32:
-      return whole_within(-2147483648.0, 2147483647.0);
-    case FmiType::uint32:
-      return whole_within(0, 4294967295.0);
-    case FmiType::uint64:
-      return whole_within(0, 0x1p64);
-    case FmiType::binary:
-      return false;
-    default:
-      return whole_within(-0x1p63, 0x1p63);
-  }
-}
-
-void SetupBuilder::check_texts(const FmuValue& value, const FmiVariable& variable) const {
-  if (value.texts.size() != variable.size)
-    fail(value.location, in_quotes(value.name) + " takes " + std::to_string(variable.size) +
-                             " values, found " + std::to_string(value.texts.size()));
-  std::vector<std::string> items;
-  for (const auto& [name, number] : variable.items) items.push_back(name);
-  for (const std::string& text : value.texts)
-    if (!fits(text, variable.type))
-      fail(value.location, in_quotes(value.name) + " must be of type " + name_of(variable.type) +
-                               ", not " + in_quotes(text) +
-                               (items.empty() ? "" : "; " + known("items", text, items)));
-}
-
-std::vector<std::string> SetupBuilder::in_unit_of(const FmiVariable& variable,
-                                                  const FmuValue& value) const {
-  const std::string unit = unit_of(variable);
-  if (value.unit.empty() || unit.empty() || value.unit == unit) return value.texts;
-  std::vector<std::string> result;
-  for (const std::string& text : value.texts) {
-    const auto number = units_.convert(parse_number(text).value_or(0.0), value.unit, unit);
-    if (!number)
-      fail(value.location, in_quotes(value.name) + " is given in " + in_quotes(value.unit) +
-                               ", but the FMU takes " + in_quotes(unit) +
-                               ", and there is no way from one to the other");
-    result.push_back(exact_number(*number));
-  }
-  return result;
-}
-
-void SetupBuilder::take_values(const std::vector<FmuValue>& values, Kind kind) {
-  for (FmuValue value : values) {
-    const FmiVariable& variable = settable(value, kind);
-    for (std::string& text : value.texts)
-      for (const auto& [name, number] : variable.items)
-        if (text == name) text = number;
-    check_texts(value, variable);
-    const std::vector<std::string> texts = in_unit_of(variable, value);
-    if (variable.causality == FmiCausality::structural_parameter && variable.size == 1)
-      setup_->structural.push_back({&variable, texts});
-    else
-      setup_->starts.push_back({&variable, texts});
-  }
-}
-
 std::string SetupBuilder::element_name(const FmiVariable& variable, std::size_t element) const {
-  return variable.is_array ? variable.name + "[" + std::to_string(element + 1) + "]"
-                           : variable.name;
+  return !variable.dimensions.empty() ? variable.name + "[" + std::to_string(element + 1) + "]"
+                                      : variable.name;
 }
 
 double SetupBuilder::start_of(const FmiVariable& variable, std::size_t element) const {
@@ -382,6 +278,12 @@ void SetupBuilder::add_remarks() {
 }
 
 }  // namespace
+
+void refuse_request(const FmuRequest& request, const std::string& location,
+                    const std::string& problem) {
+  throw InputError(location + ": subsystem '" + request.subsystem + "' (" + request.path.string() +
+                   "): " + problem);
+}
 
 bool is_discrete(const FmiVariable& input) {
   return input.type != FmiType::float64 || input.variability != FmiVariability::continuous;

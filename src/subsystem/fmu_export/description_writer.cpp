@@ -31,19 +31,6 @@ std::set<std::string> units_of(const ExportedModel& model, const UnitInBase& uni
 
 bool starts_exactly(Role role) { return role == Role::state || role == Role::parameter; }
 
-const char* causality_of(const ExportedVariable& variable) {
-  switch (variable.role) {
-    case Role::time:
-      return "independent";
-    case Role::input:
-      return "input";
-    case Role::parameter:
-      return "parameter";
-    default:
-      return variable.is_output ? "output" : "local";
-  }
-}
-
 /// What a right-hand side depends on, as positions in the list of variables.
 std::set<std::size_t> dependencies(const ExportedModel& model, const ExportedEquation& equation,
                                    bool with_parameters) {
@@ -167,8 +154,7 @@ void DescriptionWriter::write_variable(Node list, const ExportedVariable& variab
   if (!v2_ && variable.role == Role::input) set_flags(node, {"intermediateUpdate"});
   Node typed = v2_ ? node.append_child("Real") : node;
   if (units_.contains(variable.unit)) set(typed, "unit", variable.unit);
-  if (starts_exactly(variable.role) || variable.role == Role::input)
-    set(typed, "start", xml_number(variable.start));
+  if (has_start(variable)) set(typed, "start", xml_number(variable.start));
   if (variable.role == Role::derivative)
     set(typed, "derivative", key(model_.position(Role::state, variable.index)));
 }
@@ -218,6 +204,23 @@ void DescriptionWriter::write_initial_unknowns(Node list) {
 }
 
 }  // namespace
+
+const char* causality_of(const ExportedVariable& variable) {
+  switch (variable.role) {
+    case Role::time:
+      return "independent";
+    case Role::input:
+      return "input";
+    case Role::parameter:
+      return "parameter";
+    default:
+      return variable.is_output ? "output" : "local";
+  }
+}
+
+bool has_start(const ExportedVariable& variable) {
+  return starts_exactly(variable.role) || variable.role == Role::input;
+}
 
 std::string xml_number(double value) {
   char buffer[40];
@@ -272,54 +275,6 @@ std::string build_description(const ExportedModel& model) {
   set(library, "name", "m");
   set_flags(library, {"external"});
   return xml_text(document);
-}
-
-namespace {
-
-void add_text(Node parent, const char* element, const std::string& text) {
-  parent.append_child(element).text() = text.c_str();
-}
-
-void add_row(Node table, const char* cell, std::initializer_list<std::string> texts) {
-  Node row = table.append_child("tr");
-  for (const std::string& text : texts) add_text(row, cell, text);
-}
-
-}  // namespace
-
-std::string documentation(const ExportedModel& model, FmiVersion version,
-                          const ExportedExperiment& experiment) {
-  pugi::xml_document document;
-  document.append_child(pugi::node_doctype).set_value("html");
-  Node html = document.append_child("html");
-  set(html, "lang", "en");
-  Node head = html.append_child("head"), body = html.append_child("body");
-  set(head.append_child("meta"), "charset", "utf-8");
-  add_text(head, "title", model.name);
-  add_text(body, "h1", model.name);
-  add_text(body, "p",
-           std::string("A subsystem of equations as an FMU of FMI ") +
-               (version == FmiVersion::v2 ? "2.0" : "3.0") +
-               ", model exchange and co-simulation, written by Concord " CONCORD_VERSION ".");
-  Node table = body.append_child("table");
-  add_row(table, "th", {"variable", "causality", "unit", "start", "equation"});
-  for (const ExportedVariable& variable : model.variables) {
-    const bool has_start = starts_exactly(variable.role) || variable.role == Role::input;
-    add_row(table, "td",
-            {variable.name, causality_of(variable), variable.unit,
-             has_start ? xml_number(variable.start) : "", variable.description});
-  }
-  add_text(body, "p",
-           "Co-simulation integrates with the pair of orders 5 and 4 of Dormand and Prince (1980), "
-           "an explicit method with step control: relative tolerance as the importer says, else " +
-               xml_number(experiment.tolerance) +
-               "; absolute tolerance a hundredth of it. For stiff equations use model exchange. "
-               "Directional derivatives are exact. There are no events.");
-  for (const std::string& note : model.notes) add_text(body, "p", "Note: " + note + ".");
-  std::ostringstream stream;
-  document.save(stream, "  ", pugi::format_default | pugi::format_no_declaration,
-                pugi::encoding_utf8);
-  return stream.str();
 }
 
 }  // namespace concord

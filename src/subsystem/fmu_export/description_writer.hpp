@@ -22,14 +22,16 @@ std::string model_description(const ExportedModel& model, FmiVersion version,
 /// sources/buildDescription.xml (FMI 3.0.2, 2.5.1.2).
 std::string build_description(const ExportedModel& model);
 
-/// documentation/index.html: equations, variables, and what the FMU does not do.
-std::string documentation(const ExportedModel& model, FmiVersion version,
-                          const ExportedExperiment& experiment);
-
 /// Adds elements <Unit name=""> to `definitions`, with a <BaseUnit> where it is known. `prefix`
 /// goes before the elements' names ("ssc:", or "").
 void add_units(pugi::xml_node definitions, const std::set<std::string>& units,
                const UnitInBase& unit_in_base, const std::string& prefix);
+
+/// FMI's word for it.
+const char* causality_of(const ExportedVariable& variable);
+
+/// Whether the variable has a start value.
+bool has_start(const ExportedVariable& variable);
 
 /// The shortest text that reads back as the same number.
 std::string xml_number(double value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "subsystem/equations/expression_scan.hpp"
 #include "support/options.hpp"

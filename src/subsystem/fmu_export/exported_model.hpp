@@ -1,15 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "subsystem/equations/equations_model.hpp"
 #include "subsystem/equations/expression_tree.hpp"
-#include "support/base_unit.hpp"
 
 namespace concord {
 

@@ -6,6 +6,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/fmu/library.hpp"
 #include "subsystem/fmu/scratch_folder.hpp"
+#include "subsystem/fmu_export/documentation.hpp"
 #include "subsystem/fmu_export/fixed_sources.hpp"
 #include "subsystem/fmu_export/shared_library.hpp"
 #include "support/archive_writer.hpp"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <numbers>
 
-#include "subsystem/fmu_export/c_expression.hpp"
+#include "subsystem/fmu_export/c_tangents.hpp"
 #include "subsystem/fmu_export/fixed_sources.hpp"
 
 namespace concord {

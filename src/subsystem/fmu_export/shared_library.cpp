@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <vector>
+
+#include "support/options.hpp"
 
 extern char** environ;
 
@@ -18,9 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string compiler() {
+/// $CC, which may hold options ("ccache gcc"), or cc.
+std::vector<std::string> compiler() {
   const char* chosen = std::getenv("CC");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "cc";
+  std::istringstream stream(chosen == nullptr ? "" : chosen);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  return words.empty() ? std::vector<std::string>{"cc"} : words;
 }
 
 /// The exit code, or a negative number where the program cannot be started.
@@ -53,11 +59,12 @@ std::string content(const fs::path& path) {
 
 Compilation compile_shared_library(const fs::path& source, const fs::path& target) {
   Compilation result;
-  result.compiler = compiler();
+  std::vector<std::string> words = compiler();
+  result.compiler = joined(words, " ");
+  words.insert(words.end(), {"-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-o",
+                             target.string(), source.string(), "-lm"});
   const fs::path messages = target.string() + ".log";
-  const int code = execute({result.compiler, "-std=c99", "-O2", "-fPIC", "-shared",
-                            "-fvisibility=hidden", "-o", target.string(), source.string(), "-lm"},
-                           messages);
+  const int code = execute(std::move(words), messages);
   result.messages = content(messages);
   if (code < 0) result.outcome = Compilation::Outcome::no_compiler;
   if (code > 0 || (code == 0 && !fs::exists(target))) result.outcome = Compilation::Outcome::failed;

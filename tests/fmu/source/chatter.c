@@ -13,9 +13,7 @@ void model_g(const State* s, double t, const double* x, const double* u, double*
   (void)s, (void)t, (void)u;
   y[0] = x[0];
 }
-void model_z(const State* s, double* z) {
-  z[0] = 1e-9 + (s->next < 0 ? s->x[0] : -s->x[0]);
-}
+void model_z(const State* s, double* z) { z[0] = 1e-9 + (s->next < 0 ? s->x[0] : -s->x[0]); }
 bool model_event(State* s) {
   double z;
   model_z(s, &z);

@@ -24,9 +24,9 @@ static bool refused(Instance* c, const char* function, const char* why) {
   if (why) c->call.logger(c->call.environment, c->name, ERROR, "error", "%s: %s", function, why);
   return why != NULL;
 }
-#define REQUIRE(why)                                  \
-  do {                                                \
-    if (refused(c, __func__, why)) return ERROR;      \
+#define REQUIRE(why)                             \
+  do {                                           \
+    if (refused(c, __func__, why)) return ERROR; \
   } while (0)
 #define REQUIRE_MODE(modes) REQUIRE(misuse(&c->s, modes))
 

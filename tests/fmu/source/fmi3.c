@@ -19,9 +19,9 @@ static bool refused(Instance* c, const char* function, const char* why) {
   c->log(c->environment, ERROR, "error", text);
   return true;
 }
-#define REQUIRE(why)                                  \
-  do {                                                \
-    if (refused(c, __func__, why)) return ERROR;      \
+#define REQUIRE(why)                             \
+  do {                                           \
+    if (refused(c, __func__, why)) return ERROR; \
   } while (0)
 #define REQUIRE_MODE(modes) REQUIRE(misuse(&c->s, modes))
 

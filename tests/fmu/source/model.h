@@ -79,8 +79,7 @@ static inline const char* misuse(const State* s, unsigned allowed) {
 static inline const char* misuse_of_set(const State* s, unsigned reference) {
   const unsigned before = INSTANTIATED | INITIALIZING;
   const bool input = reference >= 200 && reference < 300;
-  const bool discrete =
-      input && model_discrete && (model_discrete() >> (reference - 200) & 1u);
+  const bool discrete = input && model_discrete && (model_discrete() >> (reference - 200) & 1u);
   if (s->mode & (before | STEP | EVENT)) return !input && !(s->mode & before) ? "fixed" : NULL;
   return input && !discrete && (s->mode & (CONTINUOUS | UPDATE)) ? NULL : "not to be set now";
 }

@@ -66,9 +66,10 @@ static int walk_co_simulation(void) {
   EXPECT(fmi2OK, fmi2GetReal(c, output, 1, &first));
   size_t size = 0;
   EXPECT(fmi2OK, fmi2SerializedFMUstateSize(c, saved, &size));
-  char* bytes = malloc(size + 1); /* one further on, so that nothing is aligned */
+  char* bytes = malloc(size + 2); /* one further on, so that nothing is aligned */
   EXPECT(fmi2OK, fmi2SerializeFMUstate(c, saved, bytes + 1, size));
   EXPECT(fmi2OK, fmi2DeSerializeFMUstate(c, bytes + 1, size, &copy));
+  EXPECT(fmi2OK, fmi2DeSerializeFMUstate(c, bytes + 1, size + 1, &copy));
   EXPECT(fmi2OK, fmi2SetFMUstate(c, copy));
   EXPECT(fmi2OK, fmi2DoStep(c, 0.1, 0.1, 0));
   EXPECT(fmi2OK, fmi2GetReal(c, output, 1, &again));

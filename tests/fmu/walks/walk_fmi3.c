@@ -88,9 +88,10 @@ static int walk_co_simulation(void) {
   EXPECT(fmi3OK, fmi3GetFloat64(c, output, 1, &first, 1));
   size_t size = 0;
   EXPECT(fmi3OK, fmi3SerializedFMUStateSize(c, saved, &size));
-  uint8_t* bytes = malloc(size + 1);
+  uint8_t* bytes = malloc(size + 2);
   EXPECT(fmi3OK, fmi3SerializeFMUState(c, saved, bytes + 1, size));
   EXPECT(fmi3OK, fmi3DeserializeFMUState(c, bytes + 1, size, &copy));
+  EXPECT(fmi3OK, fmi3DeserializeFMUState(c, bytes + 1, size + 1, &copy));
   EXPECT(fmi3OK, fmi3SetFMUState(c, copy));
   EXPECT(fmi3OK, step(c, 0.1, 0.1));
   EXPECT(fmi3OK, fmi3GetFloat64(c, output, 1, &again, 1));
