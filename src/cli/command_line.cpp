@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <vector>
 
@@ -59,12 +60,28 @@ int model_command(int argc, char** argv) {
   });
 }
 
+/// One rank does it; the others are there because of mpirun. A file beyond the size limit is an
+/// error like a full disk.
+int model_export(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  return in_session(argc, argv, [&] {
+    int rank = 0;
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    if (rank != 0) {
+      return 0;
+    }
+    return std::string(argv[1]) == "export-fmu" ? export_fmu_command(argc, argv)
+                                                : export_ssp_command(argc, argv);
+  });
+}
+
 int unknown(const std::string& command) {
   if (command.empty()) {
     print(program_help());
     throw InputError("no command given");
   }
-  const std::vector<std::string> known = {"run", "check", "schedule", "compare", "export", "plot"};
+  const std::vector<std::string> known = {"run",    "check", "schedule",   "compare",
+                                          "export", "plot",  "export-fmu", "export-ssp"};
   const auto similar = nearest(command, known);
   throw InputError("unknown command '" + command + "'" +
                    (similar ? "; did you mean '" + *similar + "'?" : ".") +
@@ -85,7 +102,14 @@ int command_line(int argc, char** argv) {
   if (simulates && !help) {
     return model_command(argc, argv);
   }
+  const bool exports = command == "export-fmu" || command == "export-ssp";
+  if (exports && !help) {
+    return model_export(argc, argv);
+  }
   return without_session([&] {
+    if (exports) {
+      return print(command == "export-fmu" ? export_fmu_help() : export_ssp_help());
+    }
     if (simulates) {
       return print(run_help());
     }

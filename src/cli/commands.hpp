@@ -14,11 +14,17 @@ int run_command(Model model, const std::string& command_line);
 int check_command(Model model, bool probe);
 int schedule_command(Model model);
 
+/// A subsystem or a whole model for other tools: on one rank.
+int export_fmu_command(int argc, char** argv);
+int export_ssp_command(int argc, char** argv);
+
 /// The program's arguments as one line, for the results file.
 std::string command_line_of(int argc, char** argv);
 
 /// Help texts.
 std::string program_help();
 std::string run_help();
+std::string export_fmu_help();
+std::string export_ssp_help();
 
 }  // namespace concord

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -10,6 +11,7 @@
 #include "network/units.hpp"
 #include "record/recorder.hpp"
 #include "simulation/macro_step.hpp"
+#include "subsystem/fmu/crash_report.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 #include "support/wording.hpp"
@@ -23,11 +25,23 @@ constexpr int stopped_early = 3;
 constexpr double flush_interval = 10.0;  // seconds of wall time
 
 volatile std::sig_atomic_t stop_signal = 0;
+timespec stop_time;
 
-void request_stop(int number) { stop_signal = number; }
+/// A launcher may send a signal twice: only one that comes a second later is a second one.
+void request_stop(int number) {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (stop_signal == 0) {
+    stop_time = now;
+    stop_signal = number;
+  } else if (now.tv_sec - stop_time.tv_sec > 1) {
+    end_at_once("ended by a second signal before the next communication point");
+  }
+}
 
-/// While it lives, SIGTERM and SIGUSR1 ask for the end of the run at the next communication point;
-/// before and after they end the program, as mpirun expects of ranks that others have left.
+/// While it lives, SIGTERM and SIGUSR1 ask for the end of the run at the next communication point,
+/// and, a second time, for its end at once; before and after they end the program, as mpirun
+/// expects of ranks that others have left.
 class StopSignals {
  public:
   StopSignals() {
@@ -79,10 +93,16 @@ class Run {
     }
     try {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
+      if (settings_.view && rank_ == 0) {
+        std::printf("%s", stepper_->coupling().describe_start().c_str());
+      }
       recorder_->start(stepper_->point());
       advance_to_stop();
     } catch (const PetscFailure& failure) {
       fail(with_remedy(failure));
+    } catch (const InputError&) {
+      recorder_->close(RunStatus::failed);
+      throw;
     } catch (const std::exception& error) {
       fail(error.what());
     } catch (...) {

@@ -20,7 +20,8 @@ int local_error_order(const Method& method, bool feedthrough) {
   constexpr int order_of_prediction = 3;
   if (method.solve == Solve::none) {
     const bool through = feedthrough && !method.consistent_outputs;
-    return std::min(order_of_prediction, method.hold_order + (through ? 0 : 1));
+    const int order = method.schedule == Schedule::staggered_grid ? 1 : method.hold_order;
+    return std::min(order_of_prediction, order + (through ? 0 : 1));
   }
   return method.hold == Hold::zoh ? 1 : method.hold == Hold::foh ? 2 : order_of_prediction;
 }

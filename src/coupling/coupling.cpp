@@ -6,6 +6,7 @@
 #include "coupling/missiles_coupling.hpp"
 #include "coupling/monolithic_coupling.hpp"
 #include "coupling/richardson_coupling.hpp"
+#include "coupling/staggered_grid_coupling.hpp"
 
 namespace concord {
 
@@ -21,6 +22,9 @@ std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsy
     case Solve::none:
       if (method.takes_steps_twice()) {
         return std::make_unique<RichardsonCoupling>(method, subsystems);
+      }
+      if (method.schedule == Schedule::staggered_grid) {
+        return std::make_unique<StaggeredGridCoupling>(method, subsystems);
       }
       return std::make_unique<ExplicitCoupling>(method, subsystems);
     case Solve::monolithic:

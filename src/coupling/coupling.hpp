@@ -91,6 +91,9 @@ class Coupling {
   virtual std::span<const double> states() const { return {}; }
   virtual const Counters* counters() const { return nullptr; }
 
+  /// What `start` has found out that is worth telling (-cosim_view), in whole lines.
+  virtual std::string describe_start() const { return {}; }
+
   /// SNES, KSP and other settings in effect (-cosim_view). Collective.
   virtual void view() const {}
 };

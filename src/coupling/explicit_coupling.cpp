@@ -25,17 +25,16 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
       repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
       refines_first_(repeats_first_ && subsystems.network().has_feedthrough() &&
                      everyone(&Capabilities::point_outputs)),
-      wanted_(knows_slopes_ &&
+      wanted_(knows_slopes_ && method.constraints != Constraints::overlapping &&
                       (method.takes_balance() || method.extrapolation == Extrapolation::hermite)
                   ? Wanted::values_and_derivatives
                   : Wanted::values),
       consistent_(subsystems),
       stages_(subsystems, method.groups),
       history_(subsystems.n_inputs(), method.hold_order, method.extrapolation) {
-  const bool constrained = subsystems.network().has_constraints();
-  makes_consistent_ = makes_consistent_ || constrained;
-  if (constrained && method.constraints == Constraints::staggered) {
-    staggered_.emplace(subsystems);
+  if (subsystems.network().has_constraints()) {
+    makes_consistent_ = true;
+    constraints_.emplace(subsystems, consistent_, method.constraints);
   }
   if (method.shapes_inputs()) {
     shaped_.emplace(method, subsystems);
@@ -56,6 +55,9 @@ void ExplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
                      knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, first, stop,
                      point);
   history_.start(point.time, point.inputs, point.slopes_known);
+  if (constraints_) {
+    about_constraints_ = constraints_->describe(point.inputs, point.outputs);
+  }
 }
 
 void ExplicitCoupling::hold(double h, const CommunicationPoint& point,
@@ -118,8 +120,8 @@ Outcome ExplicitCoupling::put_out(Outcome outcome, Trial& trial) {
 }
 
 Outcome ExplicitCoupling::solve_at_end(Trial& trial) {
-  if (staggered_) {
-    return consistent_.solve(*staggered_, wanted_, trial.inputs, trial.outputs);
+  if (constraints_) {
+    return constraints_->solve(wanted_, trial.inputs, trial.outputs);
   }
   CommunicationPointEvaluation evaluation(subsystems_);
   return consistent_.solve(evaluation, wanted_, trial.inputs, trial.outputs);

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "coupling/direct_constraints.hpp"
 #include "coupling/shaped_inputs.hpp"
 #include "coupling/stages.hpp"
-#include "coupling/staggered_evaluation.hpp"
 #include "coupling/start.hpp"
 #include "signal/history.hpp"
 
@@ -15,7 +15,7 @@ namespace concord {
 /// evaluated again.
 ///
 /// Unknowns of direct constraints are solved for at the end of every macro-step and extrapolated
-/// over the next: projection, or staggered as Arnold 2012 analyses it.
+/// over the next: by projection, overlapping or staggered (DirectConstraints).
 ///
 /// In sequence, a subsystem interpolates what earlier members of its group have put out on this
 /// macro-step (Gauss-Seidel), through the last points and the new one; the rest it extrapolates.
@@ -32,6 +32,7 @@ class ExplicitCoupling : public Coupling {
   void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   const BalanceErrors* balance() const override { return shaped_ ? shaped_->balance() : nullptr; }
+  std::string describe_start() const override { return about_constraints_; }
 
   /// Undoes the last commit; for orders up to 2.
   void take_back() { history_.drop_newest(); }
@@ -53,10 +54,11 @@ class ExplicitCoupling : public Coupling {
   Hold hold_;
   int order_;
   bool makes_consistent_;
-  std::optional<StaggeredEvaluation> staggered_;
   bool knows_slopes_, repeats_first_, refines_first_;
   Wanted wanted_;  ///< of every macro-step's end
   ConsistentInputs consistent_;
+  std::optional<DirectConstraints> constraints_;
+  std::string about_constraints_;
   Stages stages_;
   SignalHistory history_;
   std::optional<ShapedInputs> shaped_;

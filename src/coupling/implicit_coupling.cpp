@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "coupling/constraint_start.hpp"
 #include "coupling/linear_solver_defaults.hpp"
 #include "coupling/solver_limits.hpp"
 #include "support/agreement.hpp"
@@ -157,6 +158,7 @@ void ImplicitCoupling::refuse_unsuitable_solver() const {
 
 void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
+  refuse_inconsistent_start(subsystems_, constraints_, method_.rtol, method_.atol, point);
   remember_largest(point);
   history_.push(point.time, point.inputs);
 }

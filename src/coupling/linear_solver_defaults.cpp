@@ -13,13 +13,19 @@ void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
   PC pc = nullptr;
   petsc(KSPSetType(ksp, KSPPREONLY));
   petsc(KSPGetPC(ksp, &pc));
-  if (ranks > 1 && rows <= small && diagonal == Diagonal::full) {
+  const bool redundant = ranks > 1 && rows <= small;
+  if (redundant) {
+    KSP inner = nullptr;
     petsc(PCSetType(pc, PCREDUNDANT));
-    return;
+    petsc(PCRedundantGetKSP(pc, &inner));
+    petsc(KSPSetType(inner, KSPPREONLY));
+    petsc(KSPGetPC(inner, &pc));
   }
+  const bool in_one_piece = ranks == 1 || redundant;
   petsc(PCSetType(pc, PCLU));
-  petsc(PCFactorSetMatSolverType(
-      pc, ranks == 1 && diagonal == Diagonal::full ? MATSOLVERPETSC : MATSOLVERMUMPS));
+  const auto* pivoting = in_one_piece ? MATSOLVERKLU : MATSOLVERMUMPS;
+  const bool plain = in_one_piece && diagonal == Diagonal::full;
+  petsc(PCFactorSetMatSolverType(pc, plain ? MATSOLVERPETSC : pivoting));
 }
 
 }  // namespace concord

@@ -5,7 +5,7 @@
 namespace concord {
 
 /// Whether the matrix may have zeros on its diagonal, as constraints put there: then only a
-/// factorisation that chooses its pivots will do (MUMPS).
+/// factorisation that chooses its pivots will do (KLU, in parallel MUMPS).
 enum class Diagonal { full, with_zeros };
 
 /// Defaults for the interface's linear system, before KSPSetFromOptions: direct; on several ranks

@@ -1,5 +1,7 @@
 #include "coupling/method.hpp"
 
+#include "network/two_groups.hpp"
+
 namespace concord {
 namespace {
 
@@ -83,6 +85,7 @@ const std::vector<Method>& method_presets() {
       preset("jacobi", Hold::zoh, Solve::none),
       in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),
       in_schedule(Schedule::hierarchical, preset("hierarchical", Hold::zoh, Solve::none)),
+      in_schedule(Schedule::staggered_grid, preset("staggered_grid", Hold::zoh, Solve::none)),
       preset("extripol", Hold::extripol, Solve::none),
       preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
       preset("monolithic", Hold::hermite, Solve::monolithic),
@@ -115,6 +118,25 @@ std::optional<std::string> contradiction(const Method& method) {
   if (method.hold_order > 0 && method.solve != Solve::none) {
     return "-cosim_hold_order is the order of extrapolation from the past, with -cosim_solve none; "
            "leave it out, or use -cosim_type jacobi";
+  }
+  if (method.constraints != Constraints::projection && method.solve != Solve::none) {
+    return "-cosim_constraints overlapping and staggered are ways to end an explicit macro-step; "
+           "use -cosim_solve none (-cosim_type jacobi), or leave it out: the other solves have the "
+           "constraints among their equations";
+  }
+  if (method.constraints == Constraints::overlapping &&
+      method.extrapolation == Extrapolation::hermite) {
+    return "-cosim_constraints overlapping finds unknowns without slopes, which "
+           "-cosim_extrapolation "
+           "hermite needs; use projection, or -cosim_extrapolation lagrange";
+  }
+  if (method.schedule == Schedule::staggered_grid &&
+      (method.solve != Solve::none || method.hold != Hold::zoh || method.hold_order > 0 ||
+       method.takes_steps_twice() || method.shapes_inputs())) {
+    return "-cosim_schedule staggered_grid holds every input at its value in the middle of the "
+           "macro-step, without a guess, extrapolation or a second run; leave -cosim_solve, "
+           "-cosim_hold, -cosim_hold_order, -cosim_adapt richardson, -cosim_balance and "
+           "-cosim_smooth_switching out (-cosim_type staggered_grid)";
   }
   if (method.schedule != Schedule::parallel && method.solve == Solve::missiles) {
     return "-cosim_solve missiles knows all inputs at t_{N+1} from one linear system before any "
@@ -151,13 +173,22 @@ std::optional<std::string> constraint_problem(const Method& method,
            " answers to its unknown through states only (index 2 or 3), so that no equation gives "
            "the unknown at one point in time, as -cosim_type monolithic needs; use -cosim_type jfm";
   }
-  if (method.solve == Solve::none && method.schedule != Schedule::parallel) {
-    return who + " needs -cosim_schedule parallel, or -cosim_solve snes";
-  }
-  if (method.estimate != ErrorEstimate::none) {
+  if (method.schedule == Schedule::staggered_grid) {
     return who +
-           " has no part in the error estimates of -cosim_adapt; use -cosim_adapt none or "
-           "iteration";
+           " needs the outputs of all subsystems at one time, which -cosim_schedule staggered_grid "
+           "doesn't have; use -cosim_schedule parallel";
+  }
+  if (method.estimate != ErrorEstimate::none && constraint.constraint == ConstraintKind::indirect) {
+    return who +
+           " answers to its unknown through states only, so that the unknown begins every "
+           "macro-step "
+           "afresh and has no hold whose error -cosim_adapt predictor could estimate; use "
+           "-cosim_adapt none or iteration";
+  }
+  if (method.estimate == ErrorEstimate::richardson_modified) {
+    return who +
+           " is solved for after the macro-step, for which -cosim_adapt richardson_modified has no "
+           "constants; use -cosim_adapt richardson";
   }
   if (method.snes_type == "nrichardson") {
     return who + " needs a Newton method (-snes_type newtonls), not a fixed point";
@@ -167,6 +198,11 @@ std::optional<std::string> constraint_problem(const Method& method,
 
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
+  if (method.schedule == Schedule::staggered_grid && model.constraints.empty()) {
+    if (const auto problem = two_groups(Network(model), given_groups(model)).problem) {
+      lines.push_back(*problem);
+    }
+  }
   for (const auto& entry : model.subsystems) {
     const auto& has = entry.description.capabilities;
     if (entry.description.constraint) {
@@ -183,7 +219,9 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     const bool estimates = has.states && has.linearization;
     const bool iterative = method.solve == Solve::snes;
     const bool in_hermite = iterative && method.hold == Hold::hermite;
-    const bool interpolates = method.solve == Solve::none && method.schedule != Schedule::parallel;
+    const bool interpolates =
+        method.solve == Solve::none &&
+        (method.schedule == Schedule::sequential || method.schedule == Schedule::hierarchical);
     const bool polynomials = method.solve != Solve::monolithic &&
                              (method.hold != Hold::zoh || method.hold_order > 0 || interpolates ||
                               method.smooth_switching || method.balance == Balance::smooth);
@@ -201,6 +239,9 @@ std::vector<std::string> missing_capabilities(const Method& method, const Model&
     lacks(compares, has.state_derivatives, "state derivatives");
     lacks(compares, has.point_outputs, "outputs for given inputs at communication points");
     lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
+    lacks(method.solve == Solve::none && !model.constraints.empty(), has.point_outputs,
+          "outputs for given inputs without a step, with which explicit methods solve for the "
+          "unknowns of constraints");
     lacks((slopes && has.rollback) || compares || method.extrapolation == Extrapolation::hermite,
           has.output_derivatives, "output derivatives");
     lacks(method.solve == Solve::monolithic, has.equations, "equations");

@@ -10,7 +10,7 @@
 
 namespace concord {
 
-enum class Schedule { parallel, sequential, hierarchical };
+enum class Schedule { parallel, sequential, hierarchical, staggered_grid };
 enum class Solve { snes, missiles, none, monolithic };
 
 /// First guess of an iterative solve: from the estimators, from the last holds, back to the value
@@ -18,8 +18,9 @@ enum class Solve { snes, missiles, none, monolithic };
 enum class Predictor { missiles, extrapolate, hold, linear_implicit };
 
 /// How explicit methods find the unknowns of constraints at the end of a macro-step: with the
-/// outputs of all subsystems, or with those of the last subsystem alone.
-enum class Constraints { projection, staggered };
+/// outputs of all subsystems, with those of each subsystem alone, combined, or with those of the
+/// last subsystem alone.
+enum class Constraints { projection, overlapping, staggered };
 
 /// How explicit methods give back what their holds missed of an input's integral: as a constant on
 /// the next macro-steps, or as a bump that vanishes at their ends.
@@ -32,7 +33,7 @@ enum class ErrorEstimate { none, predictor, richardson, richardson_modified };
 struct Method {
   std::string type;  ///< the preset it started from
   Schedule schedule = Schedule::parallel;
-  Groups groups;  ///< of the schedule; empty: parallel
+  Groups groups;  ///< of the schedule; empty: parallel. Of staggered_grid: two, in parallel inside
   Hold hold = Hold::hermite;
   int hold_order = 0;
   Extrapolation extrapolation = Extrapolation::lagrange;

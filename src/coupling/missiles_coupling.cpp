@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "coupling/constraint_start.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 
@@ -19,6 +20,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
 
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
+  refuse_inconsistent_start(subsystems_, constraints_, method_.rtol, method_.atol, point);
 }
 
 CouplingReport MissilesCoupling::solve(const MacroStep& step, const CommunicationPoint& point,

@@ -123,12 +123,12 @@ SubsystemSettings reference_settings(SubsystemSettings settings) {
 MonolithicCoupling::MonolithicCoupling(RankNetwork& subsystems, const SubsystemSettings& settings)
     : subsystems_(subsystems), settings_(reference_settings(settings)) {}
 
-void MonolithicCoupling::start_subsystems(const MacroStep& first, double stop) {
-  subsystems_.start(first, stop);
-  std::optional<std::string> failure = subsystems_.failure();
+/// Only a subsystem that has been started knows whether it has events.
+void MonolithicCoupling::refuse_events() const {
+  std::optional<std::string> failure;
   for (std::size_t k = 0; k < subsystems_.n_own() && !failure; ++k) {
     Subsystem& subsystem = subsystems_.own(k);
-    if (subsystem.equations() == nullptr) {
+    if (subsystem.equations() == nullptr && !subsystem.description().constraint) {
       failure = "subsystem '" + subsystem.description().name +
                 "' has events, which monolithic cannot handle; choose another -cosim_type";
     }
@@ -139,7 +139,8 @@ void MonolithicCoupling::start_subsystems(const MacroStep& first, double stop) {
 }
 
 void MonolithicCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
-  start_subsystems(first, stop);
+  start_subsystems(subsystems_, first, stop);
+  refuse_events();
   auto equations = std::make_unique<NetworkEquations>(subsystems_);
   auto description = describe_ode("monolithic", "monolithic", equations->interface());
   whole_ = make_ode_subsystem(std::move(description), std::move(equations), settings_);

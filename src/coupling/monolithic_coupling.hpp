@@ -18,16 +18,18 @@ class MonolithicCoupling : public Coupling {
                        Trial& trial) override;
   void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
-  std::span<const double> states() const override { return whole_->states(); }
-  const Counters* counters() const override { return &whole_->counters(); }
+  std::span<const double> states() const override {
+    return whole_ ? whole_->states() : std::span<const double>();
+  }
+  const Counters* counters() const override { return whole_ ? &whole_->counters() : nullptr; }
 
  private:
-  void start_subsystems(const MacroStep& first, double stop);
+  void refuse_events() const;
   void put_out(CommunicationPoint& point);
 
   RankNetwork& subsystems_;
   SubsystemSettings settings_;
-  std::unique_ptr<Subsystem> whole_;
+  std::unique_ptr<Subsystem> whole_;  ///< from the start on
   InputContinuity next_ = InputContinuity::smooth;
 };
 

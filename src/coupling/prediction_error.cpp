@@ -9,6 +9,7 @@ namespace concord {
 
 PredictionError::PredictionError(const RankNetwork& subsystems, double rtol, double atol)
     : subsystems_(subsystems),
+      constraints_(subsystems),
       rtol_(rtol),
       atol_(atol),
       largest_(subsystems.connected_inputs().size(), 0.0) {}
@@ -32,7 +33,7 @@ double PredictionError::norm(const MacroStep& step, const CommunicationPoint& po
     const std::size_t i = connected[j];
     const double estimate = std::abs(trial.inputs[i].value - fed[i].value) +
                             hold_error(i, trial.polynomials[i], step.size(), point);
-    const double weight = atol_ + rtol_ * std::max(largest_[j], std::abs(trial.inputs[i].value));
+    const double weight = atol_ + rtol_ * std::max(largest_[j], constraints_.size(j, trial.inputs));
     sum += estimate / weight * (estimate / weight);
   }
   const double total = agree_on_sum(subsystems_.comm(), sum);
@@ -43,7 +44,7 @@ double PredictionError::norm(const MacroStep& step, const CommunicationPoint& po
 void PredictionError::commit(const CommunicationPoint& point) {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    largest_[j] = std::max(largest_[j], std::abs(point.inputs[connected[j]].value));
+    largest_[j] = std::max(largest_[j], constraints_.size(j, point.inputs));
   }
 }
 

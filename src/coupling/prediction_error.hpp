@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "coupling/constraint_rows.hpp"
 #include "coupling/coupling.hpp"
 
 namespace concord {
@@ -14,7 +15,9 @@ namespace concord {
 /// what the inputs miss at t_{N+1} of the outputs really integrated, and the mean of the cubic's
 /// distance from the signal inside the step; u'''' from the change of the third derivative from
 /// one macro-step to the next. Weighted as in Arnold 2012: err = sqrt(mean (EST_i / (ATOL + RTOL
-/// |u_i|))^2), |u_i| being the largest value so far, so that a zero of a signal is no demand.
+/// |u_i|))^2), |u_i| being the largest value so far, so that a zero of a signal is no demand. In
+/// the row of a constraint, where the first term is gamma, it is the largest output in the
+/// equation.
 class PredictionError {
  public:
   static constexpr int order = 3;  ///< EST = O(h^{order + 1})
@@ -33,6 +36,7 @@ class PredictionError {
                     const CommunicationPoint& point) const;
 
   const RankNetwork& subsystems_;
+  ConstraintRows constraints_;
   double rtol_, atol_;
   std::vector<double> largest_;  ///< |u| so far, per connected input
 };

@@ -55,10 +55,14 @@ Outcome ShapedInputs::advance(std::span<const std::size_t> which, const MacroSte
   if (corrects_smoothly || switches(point)) {
     return advance_in_pieces(which, step, point, wanted, trial);
   }
-  for_inputs_of(which, [&](std::size_t i) { given_[i] = trial.polynomials[i]; });
-  if (correction_ == Balance::constant) {
-    for_inputs_of(which, [&](std::size_t i) { given_[i].c[0] += errors_->due(i) / step.size(); });
+  if (correction_ != Balance::constant) {
+    return subsystems_.advance(which, step, trial.polynomials, InputContinuity::broken, wanted,
+                               trial.outputs);
   }
+  for_inputs_of(which, [&](std::size_t i) {
+    given_[i] = trial.polynomials[i];
+    given_[i].c[0] += errors_->due(i) / step.size();
+  });
   return subsystems_.advance(which, step, given_, InputContinuity::broken, wanted, trial.outputs);
 }
 

@@ -5,9 +5,16 @@
 
 namespace concord {
 
+void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double stop) {
+  subsystems.start(first, stop);
+  if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
+    throw SimulationError(*failure);
+  }
+}
+
 void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
                         const MacroStep& first, double stop, CommunicationPoint& point) {
-  subsystems.start(first, stop);
+  start_subsystems(subsystems, first, stop);
   point.time = first.begin;
   point.inputs = subsystems.start_inputs();
   point.outputs.resize(subsystems.n_outputs());

@@ -5,6 +5,9 @@
 
 namespace concord {
 
+/// Throws SimulationError on every rank where a subsystem fails. Collective.
+void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double stop);
+
 /// Starts the subsystems and fills `point` with consistent inputs and outputs at t_0; slopes too
 /// where every subsystem gives them. Throws SimulationError on every rank. Collective.
 void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,

@@ -29,15 +29,11 @@ FmuOptions read_options(const std::string& subsystem, const FmuOptions& defaults
   return with_options("subsystem_" + subsystem + "_", with_options("subsystem_", defaults));
 }
 
-/// The unit's own name where udunits reads it in the same sense, else its definition.
-std::string unit_text(const std::string& name, const std::string& base) {
-  if (name.empty()) return "";
-  const auto conversion = unit_conversion(name, base.empty() ? "1" : base);
-  const auto* problem = std::get_if<UnitProblem>(&conversion);
-  if (base.empty()) return problem && *problem == UnitProblem::unknown_from ? "" : name;
-  if (problem) return base;
-  const auto& same = std::get<UnitConversion>(conversion);
-  return same.factor == 1.0 && same.offset == 0.0 ? name : base;
+std::optional<double> converted(double value, const std::string& from, const std::string& to) {
+  const auto conversion = unit_conversion(from, to);
+  const auto* found = std::get_if<UnitConversion>(&conversion);
+  if (found == nullptr) return std::nullopt;
+  return found->factor * value + found->offset;
 }
 
 std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* key,
@@ -58,6 +54,16 @@ std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* 
 
 }  // namespace
 
+std::string unit_text(const std::string& name, const std::string& base) {
+  if (name.empty()) return "";
+  const auto conversion = unit_conversion(name, base.empty() ? "1" : base);
+  const auto* problem = std::get_if<UnitProblem>(&conversion);
+  if (base.empty()) return problem && *problem == UnitProblem::unknown_from ? "" : name;
+  if (problem) return base;
+  const auto& same = std::get<UnitConversion>(conversion);
+  return same.factor == 1.0 && same.offset == 0.0 ? name : base;
+}
+
 SubsystemEntry fmu_entry(const std::string& name, const NodeReader& node,
                          const std::vector<Field>& fields, const std::filesystem::path& folder) {
   const NodeReader file = *find_field(fields, "fmu");
@@ -72,10 +78,11 @@ SubsystemEntry fmu_entry(const std::string& name, const NodeReader& node,
 
 SubsystemEntry fmu_entry(FmuRequest request) {
   request.options = read_options(request.subsystem, request.options);
-  auto setup = open_fmu(request, unit_text);
+  auto setup = open_fmu(request, {unit_text, converted});
   if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
   SubsystemEntry entry;
   entry.location = request.location;
+  entry.fmu = setup;
   entry.description = description_of(*setup);
   entry.probe = [setup] { return probe_fmu(*setup).lines; };
   entry.create = [setup](const SubsystemSettings& settings) {

@@ -1,9 +1,11 @@
 #include "modelfile/ssp_parameters.hpp"
 
-#include <charconv>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "concord/errors.hpp"
+#include "modelfile/ssp_units.hpp"
 #include "modelfile/ssp_xml.hpp"
 #include "subsystem/fmu/xml_document.hpp"
 #include "support/wording.hpp"
@@ -38,20 +40,45 @@ Node content(const Node& binding, const char* holder, const char* name, Document
   return document->document_element();
 }
 
-FmuValue read_parameter(const Node& parameter, const std::string& where) {
+/// The <Enumerations> of a parameter set.
+class Enumerations {
+ public:
+  explicit Enumerations(const Node& set) {
+    for (const Node type : children_named(child_named(set, "Enumerations"), "Enumeration"))
+      for (const Node item : children_named(type, "Item"))
+        values_.emplace(std::pair(text(type, "name"), text(item, "name")), text(item, "value"));
+  }
+
+  /// The value of an item; the text itself, which the FMU may know, where nothing defines it.
+  std::string value(const std::string& type, const std::string& item) const {
+    const auto found = values_.find({type, item});
+    return found == values_.end() ? item : found->second;
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::string> values_;
+};
+
+FmuValue read_parameter(const Node& parameter, const SspUnits& units,
+                        const Enumerations& enumerations, const std::string& where) {
   FmuValue value;
   value.name = text(parameter, "name");
   value.location = where;
   for (const Node typed : parameter.children()) {
     const auto type = local_name(typed);
     if (type == "Dimension" || type == "Annotations") continue;
-    if (type == "Binary" || type == "Enumeration")
-      throw InputError(where + ": parameter " + in_quotes(value.name) + " is of type " +
-                       std::string(type) +
-                       ", which is not supported in parameter sets; write it "
-                       "as Integer");
-    value.unit = text(typed, "unit");
-    if (typed.attribute("value")) value.texts.push_back(text(typed, "value"));
+    if (type == "Binary")
+      throw InputError(where + ": parameter " + in_quotes(value.name) +
+                       " is of type Binary, which is not supported");
+    value.unit = units.text(text(typed, "unit"));
+    if (!typed.attribute("value")) continue;
+    const std::string written = text(typed, "value");
+    if (type == "Enumeration")
+      value.texts = {enumerations.value(text(typed, "name"), written)};
+    else if (!child_named(parameter, "Dimension") || type == "String")
+      value.texts = {written};
+    else
+      value.texts = words(written);
   }
   if (value.texts.empty())
     throw InputError(where + ": parameter " + in_quotes(value.name) + " has no value");
@@ -64,9 +91,7 @@ std::string transformed(const std::string& value, const LinearTransformation& by
   const auto number_value = parse_number(value);
   if (!number_value)
     throw InputError(where + ": " + in_quotes(value) + " cannot be transformed linearly");
-  char buffer[32];
-  const double result = by.factor * *number_value + by.offset;
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, result).ptr};
+  return exact_number(by.factor * *number_value + by.offset);
 }
 
 /// With a mapping, what it names; without, everything.
@@ -91,9 +116,11 @@ std::vector<FmuValue> read_binding(const Node& binding, const std::filesystem::p
                                    const std::string& where) {
   Document file, mapping_file;
   const Node set = content(binding, "ParameterValues", "ParameterSet", file, folder, where);
+  const SspUnits units(set);
+  const Enumerations enumerations(set);
   std::vector<FmuValue> values;
   for (const Node parameter : children_named(child_named(set, "Parameters"), "Parameter"))
-    values.push_back(read_parameter(parameter, where));
+    values.push_back(read_parameter(parameter, units, enumerations, where));
   const Node holder = child_named(binding, "ParameterMapping");
   const Node mapping = text(holder, "source").empty()
                            ? child_named(holder, "ParameterMapping")

@@ -11,7 +11,10 @@
 #include "concord/errors.hpp"
 #include "modelfile/fmu_reader.hpp"
 #include "modelfile/ssp_parameters.hpp"
+#include "modelfile/ssp_units.hpp"
+#include "modelfile/ssp_uri.hpp"
 #include "modelfile/ssp_xml.hpp"
+#include "network/units.hpp"
 #include "subsystem/fmu/archive.hpp"
 #include "subsystem/fmu/scratch_folder.hpp"
 #include "subsystem/fmu/xml_document.hpp"
@@ -57,6 +60,7 @@ class SspReader {
   SspReader(const fs::path& file, std::string source)
       : folder_(file.parent_path()), source_(std::move(source)) {
     load_xml(document_, file, source_);
+    units_ = SspUnits(document_.document_element());
   }
 
   Model read();
@@ -67,17 +71,28 @@ class SspReader {
   }
   void read_system(const Node& system, const std::string& path);
   void read_component(const Node& component, const std::string& path);
+  void read_connectors(const Node& element, const std::string& path);
   void read_connections(const Node& system, const std::string& path);
   void bind(const Node& system, const std::string& path);
   void give(const std::string& path, const FmuValue& value);
   Component* component_at(const std::string& path);
   void name_components();
+  /// A connection and the connector at its end.
+  struct Link {
+    const Edge* edge;
+    Connector to;
+  };
+  std::vector<Link> links_to(const Connector& input) const;
+  std::string unit_at(const Connector& connector, const Model& model) const;
+  void convert(const std::vector<Link>& links, const Model& model, ConnectionEntry& entry) const;
   void connect(Model& model) const;
   void read_experiment(Model& model) const;
 
   fs::path folder_;
   std::string source_;
   pugi::xml_document document_;
+  SspUnits units_{pugi::xml_node()};
+  std::map<Connector, std::string> connector_units_;  ///< as udunits reads them
   std::vector<Component> components_;
   std::map<std::string, std::size_t> by_path_;
   std::map<Connector, Edge> fed_by_;
@@ -101,6 +116,7 @@ void SspReader::read_system(const Node& system, const std::string& path) {
   }
   if (child_named(system, "SignalDictionaries"))
     fail("signal dictionaries are not supported; connect the components directly");
+  read_connectors(system, path);
   read_connections(system, path);
   bind(system, path);
 }
@@ -113,9 +129,10 @@ void SspReader::read_component(const Node& component, const std::string& path) {
          "; only FMUs (application/x-fmu-sharedlibrary) are supported");
   if (implementation == "ScheduledExecution")
     fail("component " + in_quotes(path) + ": scheduled execution is not supported");
+  read_connectors(component, path);
   Component result;
   result.path = path;
-  result.request.path = folder_ / text(component, "source");
+  result.request.path = folder_ / path_of(text(component, "source"));
   result.request.location = source_;
   result.request.values =
       read_parameter_bindings(component, folder_, source_ + ": component " + in_quotes(path));
@@ -126,6 +143,14 @@ void SspReader::read_component(const Node& component, const std::string& path) {
   if (!by_path_.emplace(path, components_.size()).second)
     fail("the element " + in_quotes(path) + " is there twice");
   components_.push_back(std::move(result));
+}
+
+void SspReader::read_connectors(const Node& element, const std::string& path) {
+  for (const Node node : children_named(child_named(element, "Connectors"), "Connector"))
+    for (const Node typed : node.children()) {
+      const std::string unit = units_.text(text(typed, "unit"));
+      if (!unit.empty()) connector_units_[{path, text(node, "name")}] = unit;
+    }
 }
 
 void SspReader::read_connections(const Node& system, const std::string& path) {
@@ -196,31 +221,80 @@ void SspReader::name_components() {
   }
 }
 
-/// Each input of a component is followed back through the connectors of systems to an output.
+/// The edges by which an input of a component is fed, from the output on; none where the way back
+/// through the connectors of systems ends at one that nothing feeds.
+std::vector<SspReader::Link> SspReader::links_to(const Connector& input) const {
+  std::vector<Link> links;
+  Connector to = input;
+  for (auto found = fed_by_.find(to); found != fed_by_.end(); found = fed_by_.find(to)) {
+    if (links.size() > fed_by_.size())
+      throw InputError(fed_by_.at(input).where + ": the connections form a circle");
+    links.insert(links.begin(), {&found->second, to});
+    to = found->second.from;
+    if (by_path_.contains(to.path)) return links;
+  }
+  return {};
+}
+
+/// What the structure says, or, of a component's connector, the FMU.
+std::string SspReader::unit_at(const Connector& connector, const Model& model) const {
+  const auto declared = connector_units_.find(connector);
+  const std::string own = declared == connector_units_.end() ? "" : declared->second;
+  const auto component = by_path_.find(connector.path);
+  if (component == by_path_.end()) return own;
+  const SubsystemDescription& fmu = model.subsystems[component->second].description;
+  std::string inside;
+  for (const InputVariable& input : fmu.inputs)
+    if (input.name == connector.name) inside = input.unit;
+  for (const OutputVariable& output : fmu.outputs)
+    if (output.name == connector.name) inside = output.unit;
+  if (own.empty() || inside.empty()) return own.empty() ? inside : own;
+  const auto conversion = unit_conversion(inside, own);
+  const auto* same = std::get_if<UnitConversion>(&conversion);
+  if (same == nullptr || same->factor != 1.0 || same->offset != 0.0)
+    fail("the connector " + connector.path + "." + connector.name + " is in " + in_quotes(own) +
+         ", but the variable of the FMU is in " + in_quotes(inside));
+  return own;
+}
+
+/// Through all links, where some connector in the structure has a unit; else the network converts.
+void SspReader::convert(const std::vector<Link>& links, const Model& model,
+                        ConnectionEntry& entry) const {
+  const bool declared = std::any_of(links.begin(), links.end(), [&](const Link& link) {
+    return connector_units_.contains(link.to) || connector_units_.contains(link.edge->from);
+  });
+  std::string unit = declared ? unit_at(links.front().edge->from, model) : "";
+  for (const auto& [edge, to] : links) {
+    const std::string next = declared ? unit_at(to, model) : "";
+    if (edge->converts_units && !unit.empty() && !next.empty()) {
+      const auto conversion = unit_conversion(unit, next);
+      const auto* found = std::get_if<UnitConversion>(&conversion);
+      if (found == nullptr)
+        throw InputError(edge->where + ": the units don't match: " + in_quotes(unit) + " and " +
+                         in_quotes(next));
+      entry.factor *= found->factor;
+      entry.offset = found->factor * entry.offset + found->offset;
+    }
+    if (!next.empty()) unit = next;
+    entry.factor *= edge->transformation.factor;
+    entry.offset = edge->transformation.factor * entry.offset + edge->transformation.offset;
+    entry.converts_units = entry.converts_units && edge->converts_units && !declared;
+  }
+}
+
 void SspReader::connect(Model& model) const {
-  for (const auto& [to, first] : fed_by_) {
+  for (const auto& [to, edge] : fed_by_) {
     const auto end = by_path_.find(to.path);
     if (end == by_path_.end()) continue;
+    const std::vector<Link> links = links_to(to);
+    if (links.empty()) continue;
+    const Connector& from = links.front().edge->from;
     ConnectionEntry entry;
-    entry.location = first.where;
-    const Edge* edge = &first;
-    std::size_t length = 0;
-    for (; edge != nullptr; ++length) {
-      if (length > fed_by_.size())
-        throw InputError(first.where + ": the connections form a circle");
-      entry.offset += entry.factor * edge->transformation.offset;
-      entry.factor *= edge->transformation.factor;
-      entry.converts_units = entry.converts_units && edge->converts_units;
-      const auto start = by_path_.find(edge->from.path);
-      if (start != by_path_.end()) {
-        entry.from = components_[start->second].request.subsystem + "." + edge->from.name;
-        break;
-      }
-      const auto next = fed_by_.find(edge->from);
-      edge = next == fed_by_.end() ? nullptr : &next->second;
-    }
+    entry.location = edge.where;
+    entry.from = components_[by_path_.at(from.path)].request.subsystem + "." + from.name;
     entry.to = components_[end->second].request.subsystem + "." + to.name;
-    if (edge != nullptr) model.connections.push_back(std::move(entry));
+    convert(links, model, entry);
+    model.connections.push_back(std::move(entry));
   }
 }
 

@@ -124,6 +124,7 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
       std::make_shared<const EquationsDescription>(read_equations(name, node, fields));
   SubsystemEntry entry;
   entry.location = node.location();
+  entry.equations = description;
   entry.description = describe_ode(name, "equations", EquationsModel(*description).interface());
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, std::make_unique<EquationsModel>(*description), settings);

@@ -10,6 +10,9 @@
 
 namespace concord {
 
+struct EquationsDescription;
+struct FmuSetup;
+
 /// Where something was written ("two_mass.yaml:17"), for error messages; may be empty.
 using Location = std::string;
 
@@ -22,6 +25,9 @@ struct SubsystemEntry {
   double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
   /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.
   std::function<std::vector<std::string>()> probe;
+  /// What it was made from, for export; null for other kinds.
+  std::shared_ptr<const EquationsDescription> equations = {};
+  std::shared_ptr<const FmuSetup> fmu = {};
 };
 
 /// "from" and "to" are "subsystem.variable": to = factor * from, beside the units' conversion.

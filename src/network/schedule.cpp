@@ -114,12 +114,15 @@ Groups given_groups(const Model& model) {
       groups.back().push_back(k);
     }
   }
-  const auto left_out = std::find(placed.begin(), placed.end(), false);
-  if (!groups.empty() && left_out != placed.end()) {
-    const auto k = static_cast<std::size_t>(left_out - placed.begin());
-    throw InputError(model.groups_location + ": subsystem '" +
-                     model.subsystems[k].description.name +
-                     "' is in no group of the schedule; add it to one, or give it its own");
+  for (std::size_t k = 0; k < placed.size() && !model.groups.empty(); ++k) {
+    const auto& description = model.subsystems[k].description;
+    if (!placed[k] && !description.constraint) {
+      throw InputError(model.groups_location + ": subsystem '" + description.name +
+                       "' is in no group of the schedule; add it to one, or give it its own");
+    }
+    if (!placed[k]) {
+      groups.push_back({k});
+    }
   }
   return groups;
 }

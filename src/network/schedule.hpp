@@ -45,8 +45,9 @@ Groups best_groups(const ScheduleProblem& problem, double w);
 /// "[a, b] [c]": groups as in the model file.
 std::string written(const Groups& groups, const Model& model);
 
-/// The groups of the model file by position, or nothing where it gives none. Throws InputError for
-/// unknown names, a subsystem in two groups or in none.
+/// The groups of the model file by position, or nothing where it gives none; what stands for a
+/// constraint is in a group of its own. Throws InputError for unknown names, a subsystem in two
+/// groups or in none.
 Groups given_groups(const Model& model);
 
 }  // namespace concord

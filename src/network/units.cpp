@@ -2,6 +2,7 @@
 
 #include <udunits2.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -82,6 +83,63 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
+/// What a visit of udunits' tree of a unit finds.
+struct Exponents {
+  BaseUnit unit;
+  bool expressible = true;
+
+  void add(const ut_unit* basic, int power) {
+    const char* symbol = ut_get_symbol(basic, UT_ASCII);
+    const auto found = std::find_if(
+        base_unit_names.begin(), base_unit_names.end(),
+        [&](const char* name) { return symbol != nullptr && std::string_view(name) == symbol; });
+    if (found == base_unit_names.end())
+      expressible = false;
+    else
+      unit.exponents[static_cast<std::size_t>(found - base_unit_names.begin())] += power;
+  }
+};
+
+ut_status visit_basic(const ut_unit* basic, void* exponents) {
+  static_cast<Exponents*>(exponents)->add(basic, 1);
+  return UT_SUCCESS;
+}
+ut_status visit_product(const ut_unit* /*unit*/, int count, const ut_unit* const* basics,
+                        const int* powers, void* exponents) {
+  for (int i = 0; i < count; ++i) static_cast<Exponents*>(exponents)->add(basics[i], powers[i]);
+  return UT_SUCCESS;
+}
+ut_status visit_galilean(const ut_unit* /*unit*/, double /*scale*/, const ut_unit* underlying,
+                         double /*offset*/, void* exponents);
+ut_status visit_timestamp(const ut_unit* /*unit*/, const ut_unit* /*time*/, double /*origin*/,
+                          void* exponents) {
+  static_cast<Exponents*>(exponents)->expressible = false;
+  return UT_SUCCESS;
+}
+ut_status visit_logarithmic(const ut_unit* /*unit*/, double /*base*/, const ut_unit* /*reference*/,
+                            void* exponents) {
+  static_cast<Exponents*>(exponents)->expressible = false;
+  return UT_SUCCESS;
+}
+
+const ut_visitor visitor = {visit_basic, visit_product, visit_galilean, visit_timestamp,
+                            visit_logarithmic};
+
+ut_status visit_galilean(const ut_unit* /*unit*/, double /*scale*/, const ut_unit* underlying,
+                         double /*offset*/, void* exponents) {
+  return ut_accept_visitor(underlying, &visitor, exponents);
+}
+
+/// "kg.m2.s-2", or "1".
+std::string product_text(const BaseUnit& unit) {
+  std::string text;
+  for (std::size_t i = 0; i < base_unit_names.size(); ++i)
+    if (unit.exponents[i] != 0)
+      text += (text.empty() ? "" : ".") + std::string(base_unit_names[i]) +
+              std::to_string(unit.exponents[i]);
+  return text.empty() ? "1" : text;
+}
+
 }  // namespace
 
 std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& from,
@@ -105,6 +163,24 @@ std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& fro
     return UnitProblem::different_dimensions;
   }
   return *conversion;
+}
+
+std::optional<BaseUnit> in_base_units(const std::string& unit) {
+  const std::string text(trimmed(unit));
+  const Unit parsed = text.empty() ? nullptr : parse(text);
+  Exponents found;
+  if (!parsed || ut_accept_visitor(parsed.get(), &visitor, &found) != UT_SUCCESS ||
+      !found.expressible) {
+    return std::nullopt;
+  }
+  const auto conversion = unit_conversion(text, product_text(found.unit));
+  const auto* affine = std::get_if<UnitConversion>(&conversion);
+  if (affine == nullptr) {
+    return std::nullopt;
+  }
+  found.unit.factor = affine->factor;
+  found.unit.offset = affine->offset;
+  return found.unit;
 }
 
 std::string integral_unit(const std::string& unit) {

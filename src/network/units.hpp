@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
+
+#include "support/base_unit.hpp"
 
 namespace concord {
 
@@ -21,6 +24,10 @@ enum class UnitProblem { unknown_from, unknown_to, different_dimensions };
 /// Throws InputError when the database of udunits-2 is not installed.
 std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& from,
                                                           const std::string& to);
+
+/// The unit in base units; nothing where udunits-2 cannot read it or FMI cannot express it
+/// (logarithms, fractional powers, other dimensions).
+std::optional<BaseUnit> in_base_units(const std::string& unit);
 
 /// Of the integral over time of something in this unit: "N.s", "(m/s).s"; empty where that is.
 std::string integral_unit(const std::string& unit);

@@ -10,11 +10,11 @@
 #include <variant>
 
 #include "concord/errors.hpp"
-#include "record/agreement.hpp"
 #include "record/growing_dataset.hpp"
 #include "record/hdf5_io.hpp"
 #include "record/results_file.hpp"
 #include "record/row_exchange.hpp"
+#include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord {

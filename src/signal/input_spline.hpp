@@ -19,8 +19,9 @@ class InputSpline {
 
   /// From `old`, which has run for `old_h` before this macro-step, to `cubic`: (1 - s) old + s
   /// cubic, where s rises from 0 to 1 with zero slope and curvature at both ends. Where both are
-  /// constants it is C2 (smooth switching: Kossel 2012, Moshagen section 2.2.5; their s is the
-  /// polynomial of degree 5, this is the cubic spline with the same ends).
+  /// constants it is C2 (smooth switching: Kossel 2012, Moshagen section 2.2.5). Their s is the
+  /// polynomial of degree 5; on cubics it is the spline with the same values, slopes and curvatures
+  /// at both ends, nowhere more than 0.021 from theirs.
   InputSpline(const Polynomial& old, double old_h, const Polynomial& cubic, double h);
 
   /// Adds amount times a bump of integral 1, the cubic B-spline, which vanishes at both ends with

@@ -1,6 +1,7 @@
 #include "simulation/model_choices.hpp"
 
 #include "concord/errors.hpp"
+#include "network/two_groups.hpp"
 #include "simulation/settings.hpp"
 #include "support/wording.hpp"
 
@@ -13,6 +14,11 @@ std::string unpredictable(Predictor predictor, const SubsystemDescription& subsy
   const std::string offers = "subsystem '" + subsystem.name + "' offers no ";
   if (!(has.states && has.linearization)) {
     return offers + "states with linearization";
+  }
+  if (predictor == Predictor::linear_implicit && subsystem.constraint == ConstraintKind::indirect) {
+    return "constraint '" + subsystem.name +
+           "' answers to the slope of its unknown through states only, which an Euler step doesn't "
+           "tell from the value";
   }
   if (predictor == Predictor::linear_implicit && !has.state_derivatives) {
     return offers + "state derivatives";
@@ -47,9 +53,6 @@ void choose_predictor(Method& method, const Model& model) {
     return;
   }
   std::string reason = method.hold == Hold::hermite || euler ? "" : "it needs -cosim_hold hermite";
-  if (reason.empty() && euler && !model.constraints.empty()) {
-    reason = "it knows no constraints";
-  }
   for (const auto& entry : model.subsystems) {
     reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;
   }
@@ -65,6 +68,9 @@ Groups choose_groups(const Method& method, const Model& model) {
     return {};
   }
   Groups groups = given_groups(model);
+  if (method.schedule == Schedule::staggered_grid) {
+    return two_groups(Network(model), groups).groups;
+  }
   const ScheduleProblem problem = schedule_problem(model, Network(model));
   if (method.schedule == Schedule::hierarchical) {
     return groups.empty() ? best_groups(problem, read_schedule_weight()) : groups;

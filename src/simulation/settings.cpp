@@ -16,7 +16,8 @@ namespace {
 constexpr std::pair<std::string_view, Schedule> schedules[] = {
     {"parallel", Schedule::parallel},
     {"sequential", Schedule::sequential},
-    {"hierarchical", Schedule::hierarchical}};
+    {"hierarchical", Schedule::hierarchical},
+    {"staggered_grid", Schedule::staggered_grid}};
 constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite},
                                                        {"zoh", Hold::zoh},
                                                        {"foh", Hold::foh},
@@ -33,7 +34,9 @@ constexpr std::pair<std::string_view, Predictor> predictors[] = {
 constexpr std::pair<std::string_view, Defect> defects[] = {
     {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
 constexpr std::pair<std::string_view, Constraints> constraint_treatments[] = {
-    {"projection", Constraints::projection}, {"staggered", Constraints::staggered}};
+    {"projection", Constraints::projection},
+    {"overlapping", Constraints::overlapping},
+    {"staggered", Constraints::staggered}};
 constexpr std::pair<std::string_view, Response> laplaces[] = {{"expm", Response::expm},
                                                               {"stehfest", Response::stehfest}};
 constexpr std::pair<std::string_view, Extrapolation> extrapolations[] = {
@@ -155,9 +158,9 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
       {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
       {"cosim_constraints", "projection", "",
-       "explicit methods: unknowns of constraints at the end of the macro-step with all outputs, "
-       "or "
-       "with the last subsystem's alone (staggered, to compare)",
+       "explicit methods: unknowns of constraints at the end of the macro-step from all outputs, "
+       "from a copy for each subsystem alone, combined, or from the last subsystem alone "
+       "(staggered, to compare)",
        words(constraint_treatments)},
       {"cosim_consistent_outputs",
        "false",

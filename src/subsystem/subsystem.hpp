@@ -29,6 +29,10 @@ struct Capabilities {
 /// (then one integration or two lie between, index 2 or 3).
 enum class ConstraintKind { direct, indirect };
 
+/// Outputs of what stands for a constraint, by position: its unknown, gamma, unknown - gamma. Input
+/// 0 is the unknown itself, the others are the outputs in the equation.
+enum ConstraintOutput : std::size_t { constraint_value, constraint_residual, constraint_corrected };
+
 /// Everything about a subsystem that is known without simulating it.
 struct SubsystemDescription {
   std::string name;

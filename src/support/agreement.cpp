@@ -2,6 +2,7 @@
 
 #include <climits>
 #include <exception>
+#include <new>
 
 #include "concord/errors.hpp"
 
@@ -79,6 +80,18 @@ void together(MPI_Comm comm, const std::function<void()>& work) {
     throw InputError(*text);
   }
   throw SimulationError(*text);
+}
+
+std::optional<std::string> failure_on_any_rank(MPI_Comm comm, const std::function<void()>& action) {
+  std::optional<std::string> failure;
+  try {
+    action();
+  } catch (const std::bad_alloc&) {
+    failure = "not enough memory";
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  return agree_on_text(comm, failure);
 }
 
 }  // namespace concord

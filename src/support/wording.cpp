@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <sstream>
 
 #include "support/options.hpp"
 
@@ -83,6 +84,18 @@ std::string short_number(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.12g", value);
   return text;
+}
+
+std::string exact_number(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> result;
+  for (std::string word; stream >> word;) result.push_back(word);
+  return result;
 }
 
 }  // namespace concord

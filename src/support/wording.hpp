@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace concord {
 
@@ -14,6 +15,9 @@ bool is_name(std::string_view text);
 /// nothing. The locale has no influence.
 std::optional<double> parse_number(std::string_view text);
 
+/// What blanks separate.
+std::vector<std::string> words(const std::string& text);
+
 /// "did you mean 'spring'? known names: mass, spring", where `what` is "names"; long lists are cut.
 std::string known(std::string_view what, const std::string& found,
                   std::span<const std::string> candidates);
@@ -23,5 +27,8 @@ std::string in_quotes(std::string_view text);
 
 /// At most 12 digits: for error messages.
 std::string short_number(double value);
+
+/// The shortest text that parse_number reads as the same value.
+std::string exact_number(double value);
 
 }  // namespace concord

@@ -9,6 +9,51 @@ RODS = EXAMPLES / "linked_rods" / "linked_rods.yaml"
 # Exact: y = u = t^4.
 FEEDBACK = PAIR.read_text(encoding="utf-8").replace("4*t^3", "4*t^3 + u - t^4")
 
+# The same with what is known of y fed back and forth, for orders of execution. Exact: y = t^4, t.
+CONNECTED = (FEEDBACK.replace("{u: 0}\n      states:  {y: 0}\n      derivatives: {y: 4*t^3 +",
+                              "{u: 0, v: 0}\n      states:  {y: 0}\n"
+                              "      derivatives: {y: 4*t^3 + v - t +")
+             .replace("inputs:  {u: 0}", "inputs:  {u: 0, w: 0}")
+             .replace("{y: 1}", "{y: 1 + w - t^4 - (y - t)}")
+             .replace("constraints:", "connections:\n  - left.y -> right.w\n"
+                                      "  - right.y -> left.v\nconstraints:"))
+
+# Both sides answer to u nonlinearly. Exact: y = u = t^4.
+NONLINEAR = (FEEDBACK.replace("z: 7/2*y - u", "z: 7/2*y - u + y^3/2")
+             .replace("z: 5/2*u", "z: 5/2*u + u^3/2"))
+
+# Three subsystems carry one constraint; staggered, alpha = (1 + 2)/0.5. Exact: y = u = sin t.
+THREE = """
+experiment: {start: 0, stop: 2}
+subsystems:
+  a:
+    equations:
+      inputs: {u: 0}
+      states: {y: 0}
+      derivatives: {y: cos(t) + u - sin(t)}
+      outputs: {y: y, z: 3.5*y - u}
+  b:
+    equations:
+      inputs: {u: 0}
+      states: {y: 0}
+      derivatives: {y: cos(t) - u + sin(t)}
+      outputs: {y: y, z: -2*u}
+  c:
+    equations:
+      inputs: {u: 0}
+      states: {y: 0}
+      derivatives: {y: cos(t)}
+      outputs: {y: y, z: -0.5*u}
+constraints:
+  - unknown: u
+    equation: a.z + b.z + c.z
+    feeds: {a.u: 1, b.u: 1, c.u: 1}
+"""
+
+# As FEEDBACK, without an end to what happens. Exact: y = u = sin 5t.
+OSCILLATING = (FEEDBACK.replace("4*t^3 + u - t^4", "5*cos(5*t) + u - sin(5*t)")
+               .replace("stop: 1.0", "stop: 4.0"))
+
 # Index 2: two velocities sum up to cos t and the positions stay equal.
 # Exact: x = sin(t)/2, lambda = cos(t)/2.
 VELOCITY = """

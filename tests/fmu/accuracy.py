@@ -3,7 +3,7 @@ import unittest
 
 import numpy as np
 import references
-from concord_runs import EXAMPLES, TIGHT, simulate
+from concord_runs import EXAMPLES, LOTKA_VOLTERRA, TIGHT, simulate
 from fmu_runs import FmuTest
 
 ME = dict(kinds=("me", "cs"), capabilities=("state", "variable", "directional"))
@@ -88,6 +88,31 @@ class LotkaVolterra(FmuTest):
             self.assertLess(self.error(version=version, **PLAIN), 1.3e-3)
 
 
+class Monolithic(FmuTest):
+    """Event-free FMUs for model exchange offer their right-hand side."""
+
+    def test_two_masses(self):
+        for version in (2, 3):
+            results = self.simulate(("left", "right"), "-cosim_type", "monolithic", "-cosim_step",
+                                    "1e-2", *TIGHT, version=version, **ME)
+            self.assertLess(two_mass_error(results), 1e-6)
+
+    def test_start_values_of_the_fmu(self):
+        self.build("left", **ME)
+        path = self.model(("left",), 1, {"left": "{fmu: left.fmu, parameters: {m: 10, d: 0, c: 40},"
+                                                 " start: {x_state: 2, f: 0}}"})
+        results = simulate(path, "-cosim_type", "monolithic", *TIGHT)
+        exact = 2 * np.cos(2 * results.time)
+        self.assertLess(np.abs(results.outputs["left.x"] - exact).max(), 1e-8)
+
+    def test_events_are_refused(self):
+        self.build("ball", **ME)
+        self.fails(2, ["'ball' offers no equations"], "-cosim_type", "monolithic", parts=("ball",))
+        self.build("ticker", **ME)
+        self.fails(1, ["'ticker' has events", "another -cosim_type"], "-cosim_type", "monolithic",
+                   parts=("ticker",))
+
+
 class Mixed(FmuTest):
     """An FMU beside a subsystem of equations."""
 
@@ -100,6 +125,16 @@ class Mixed(FmuTest):
             path.write_text(text[:begin] + "  left: {fmu: left.fmu}\n" + text[end:])
             results = simulate(path, "-cosim_step", "1e-3", *TIGHT)
             self.assertLess(two_mass_error(results), 3.6e-6)
+
+    def test_lotka_volterra(self):
+        text = LOTKA_VOLTERRA.read_text()
+        begin, end = text.index("  prey:"), text.index("  predator:")
+        for version, kinds in ((2, ME), (3, ME), (2, INTERPOLATING)):
+            self.build("prey", version, **kinds)
+            path = self.folder / "mixed.yaml"
+            path.write_text(text[:begin] + "  prey: {fmu: prey.fmu}\n" + text[end:])
+            results = simulate(path, "-cosim_step", "0.1", *TIGHT)
+            self.assertLess(lotka_volterra_error(results), 4.1e-5)
 
     def test_parameters_and_start_values(self):
         self.build("left", **ME)

@@ -137,6 +137,32 @@ class Cleanliness(FmuTest):
             self.assertEqual(self.left_behind(), [])
             (self.folder / "out.h5").unlink(missing_ok=True)
 
+    def test_an_fmu_that_hangs(self):
+        """The second signal ends the program; one like the first may be the launcher's repetition."""
+        for version in (2, 3):
+            process = self.start(behaviour="hangs", version=version)
+            time.sleep(1)
+            for pause in (0.1, 2.1, 0):
+                process.send_signal(signal.SIGTERM)
+                time.sleep(pause)
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1)
+            for text in (b"second signal", f"fmi{version}DoStep".encode(), b"'left'", b"t = 0.5 s"):
+                self.assertIn(text, errors)
+            self.assertEqual(self.left_behind(), [])
+            (self.folder / "out.h5").unlink(missing_ok=True)
+
+    def test_after_signals_to_two_ranks(self):
+        for behaviour in ("behaves", "hangs"):
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                process = self.start(ranks=2, behaviour=behaviour)
+                time.sleep(1.5)
+                self.assertNotEqual(list(self.scratch.glob("concord*")), [])
+                process.send_signal(number)
+                process.communicate(timeout=60)
+                self.assertEqual(self.left_behind(), [])
+                (self.folder / "out.h5").unlink(missing_ok=True)
+
     def test_two_ranks_share(self):
         self.build("left")
         process = self.start("-cosim_stop", "1", ranks=2)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent / "source"
 
-# name: (states, inputs, outputs with feedthrough, outputs without, parameters); (name, unit, start)
+# States, parameters: (name, unit, start); inputs: the same, and a type unless it is a continuous
+# real; outputs: (name, unit, inputs that act directly), and a type.
 MODELS = {
     "left": dict(states=[("x_state", "m", 1), ("v_state", "m/s", 0)], inputs=[("f", "N", 20000)],
                  outputs=[("x", "m", []), ("v", "m/s", [])],
@@ -24,24 +25,38 @@ MODELS = {
     "ball": dict(states=[("h_state", "m", 1), ("v_state", "m/s", 0)], inputs=[("push", "", 0)],
                  outputs=[("h", "m", []), ("v", "m/s", []), ("bounces", "", [])],
                  parameters=[("g", "", 9.81), ("e", "", 0.7)], indicators=1),
+    "stair": dict(states=[], inputs=[("gain", "", 1, "Integer"), ("on", "", "true", "Boolean"),
+                                     ("offset", "", 0, "discrete")],
+                  outputs=[("count", "", [], "Integer"), ("level", "", [0, 1, 2], "discrete"),
+                           ("high", "", [], "Boolean")], parameters=[]),
+    "ticker": dict(states=[], inputs=[], outputs=[("count", "", [], "Integer")], parameters=[]),
+    "heater": dict(states=[("T_state", "", 0.5), ("s_state", "", 0.5)], inputs=[("draught", "", 0)],
+                   outputs=[("T", "", []), ("sensor", "", []), ("switches", "", [])],
+                   parameters=[("q", "", 1), ("low", "", 0.2), ("high", "", 0.7)],
+                   indicators=1),
+    "counter": dict(states=[("x_state", "", 0)], inputs=[("more", "", 0)],
+                    outputs=[("x", "", []), ("count", "", [])], parameters=[]),
+    "chatter": dict(states=[("x_state", "", 0.5)], inputs=[("push", "", 0)],
+                    outputs=[("x", "", [])], parameters=[], indicators=1),
 }
 UNITS = {"m": 'm="1"', "m/s": 'm="1" s="-1"', "N": 'kg="1" m="1" s="-2"', "kg": 'kg="1"', "1": "",
          "cm": 'm="1" factor="0.01"'}
-BEHAVIOURS = ["behaves", "forgets", "discards", "fatal", "nan_output", "fixed_step", "crashes",
-              "floods", "returns_early"]
+
 
 
 def variables(model):
-    """(reference, name, unit, causality, start, derivative_of) in the order of the description."""
+    """(reference, name, unit, causality, start, derivative_of, type) in the description's order."""
     part = MODELS[model]
-    rows = [(i, n, u, "local", s, None) for i, (n, u, s) in enumerate(part["states"])]
-    rows += [(100 + i, f"der({n})", "", "local", None, i)
+
+    def typed(base, entries, causality, with_start=True):
+        return [(base + i, entry[0], entry[1], causality, entry[2] if with_start else None, None,
+                 entry[3] if len(entry) > 3 else "Real") for i, entry in enumerate(entries)]
+
+    rates = [(100 + i, f"der({n})", "", "local", None, i, "Real")
              for i, (n, _, _) in enumerate(part["states"])]
-    rows += [(200 + i, n, u, "input", s, None) for i, (n, u, s) in enumerate(part["inputs"])]
-    rows += [(300 + i, n, u, "output", None, None) for i, (n, u, _) in enumerate(part["outputs"])]
-    rows += [(400 + i, n, u, "parameter", s, None)
-             for i, (n, u, s) in enumerate(part["parameters"])]
-    return rows
+    return (typed(0, part["states"], "local") + rates + typed(200, part["inputs"], "input")
+            + typed(300, part["outputs"], "output", with_start=False)
+            + typed(400, part["parameters"], "parameter"))
 
 
 def flags(values):
@@ -55,7 +70,9 @@ def interfaces(model, version, kinds, capabilities):
         cs_only = ("canHandleVariableCommunicationStepSize", "canInterpolateInputs",
                    "maxOutputDerivativeOrder", "hasEventMode", "providesIntermediateUpdate",
                    "fixedInternalStepSize")
-        own = {k: v for k, v in capabilities.items() if kind == "cs" or k not in cs_only}
+        me_only = ("completedIntegratorStepNotNeeded", "needsCompletedIntegratorStep")
+        other = cs_only if kind == "me" else me_only
+        own = {k: v for k, v in capabilities.items() if k not in other}
         text += f'  <{element} modelIdentifier="{model}" {flags(own)}/>\n'
     return text
 
@@ -69,7 +86,9 @@ def capabilities_of(version, names):
             "update": (None, "providesIntermediateUpdate"),
             "event_mode": (None, "hasEventMode"),
             "single": ("canBeInstantiatedOnlyOncePerProcess",) * 2,
-            "tool": ("needsExecutionTool",) * 2}
+            "tool": ("needsExecutionTool",) * 2,
+            "no_step_events": ("completedIntegratorStepNotNeeded", None),
+            "step_events": (None, "needsCompletedIntegratorStep")}
     result = {}
     for name in names:
         if name == "slopes":
@@ -94,30 +113,34 @@ def description(model, version, kinds, names, with_states):
         text += f'    <Unit name="{name}"><BaseUnit {base}/></Unit>\n'
     text += "  </UnitDefinitions>\n  <ModelVariables>\n"
     if part.get("indicators") and version == 3:
-        rows.append((500, "indicator", "", "local", None, None))
+        rows.append((500, "indicator", "", "local", None, None, "Real"))
     if version == 3:
-        rows.append((999, "time", "", "independent", None, None))
-    for reference, name, unit, causality, start, derivative_of in rows:
+        rows.append((999, "time", "", "independent", None, None, "Real"))
+    for reference, name, unit, causality, start, derivative_of, kind in rows:
         common = f'name="{name}" valueReference="{reference}" causality="{causality}"'
         if causality == "parameter":
             common += ' variability="fixed"'
+        elif kind != "Real":
+            common += ' variability="discrete"'
         if causality == "local" and start is not None:
             common += ' initial="exact"'
         own = f' unit="{unit}"' if unit else ""
-        own += f' start="{start!r}"' if start is not None else ""
+        own += f' start="{start}"' if start is not None else ""
         if derivative_of is not None:
             own += f' derivative="{index[derivative_of] if version == 2 else derivative_of}"'
+        element = "Real" if kind == "discrete" else kind
         if version == 2:
-            text += f"    <ScalarVariable {common}><Real{own}/></ScalarVariable>\n"
+            text += f"    <ScalarVariable {common}><{element}{own}/></ScalarVariable>\n"
         else:
             if causality == "input" and "update" in names:
                 own += ' intermediateUpdate="true"'
-            text += f"    <Float64 {common}{own}/>\n"
+            element = {"Real": "Float64", "Integer": "Int32"}.get(element, element)
+            text += f"    <{element} {common}{own}/>\n"
     text += "  </ModelVariables>\n  <ModelStructure>\n"
     states = range(len(part["states"])) if with_states else []
     if version == 2:
         text += "    <Outputs>\n"
-        for i, (_, _, inputs) in enumerate(part["outputs"]):
+        for i, (_, _, inputs, *_) in enumerate(part["outputs"]):
             known = [index[200 + j] for j in inputs] + [index[j] for j in states]
             text += (f'      <Unknown index="{index[300 + i]}" '
                      f'dependencies="{" ".join(map(str, known))}"/>\n')
@@ -127,7 +150,7 @@ def description(model, version, kinds, names, with_states):
                 f'      <Unknown index="{index[100 + i]}"/>\n' for i in states)
             text += "    </Derivatives>\n"
     else:
-        for i, (_, _, inputs) in enumerate(part["outputs"]):
+        for i, (_, _, inputs, *_) in enumerate(part["outputs"]):
             known = [200 + j for j in inputs] + list(states)
             text += (f'    <Output valueReference="{300 + i}" '
                      f'dependencies="{" ".join(map(str, known))}"/>\n')

@@ -11,6 +11,7 @@ WIRES = {
     ("prey", "predator"): ("predator.amount -> prey.predators", "prey.amount -> predator.prey"),
     ("ball",): (),
     ("left",): (),
+    ("ticker",): (),
 }
 
 

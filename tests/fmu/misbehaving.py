@@ -1,30 +1,70 @@
 """FMUs that misbehave, and requests that make no sense: the right exit code and message."""
 import subprocess
+import time
 import unittest
 
 from concord_runs import execute
 from fmu_runs import FmuTest
 
 
+EXCHANGE = dict(kinds=("me",), capabilities=("state", "step_events"))
+
+
 class Behaviour(FmuTest):
-    def run_left(self, code, says, *options, version=2, **how):
+    """Every message names subsystem, FMU, function and time."""
+
+    def run_left(self, code, says, *options, version=2, method="jacobi", **how):
         self.build("left", version, **how)
-        self.fails(code, says, "-cosim_type", "jacobi", *options)
+        self.fails(code, ["'left'", "left.fmu", *says], "-cosim_type", method, *options)
 
     def test_discard(self):
         for version in (2, 3):
-            self.run_left(1, ["'left'", f"fmi{version}DoStep", "left.fmu", "discard", "t = 0.5"],
+            self.run_left(1, [f"fmi{version}DoStep", "discard", "t = 0.5"],
                           version=version, behaviour="discards")
 
     def test_fatal(self):
         for version in (2, 3):
-            self.run_left(1, ["'left'", f"fmi{version}DoStep", "left.fmu", "fatal", "t = 0.5"],
+            self.run_left(1, [f"fmi{version}DoStep", "fatal", "t = 0.5"],
                           version=version, behaviour="fatal")
+
+    def test_model_exchange(self):
+        for version, call in ((2, "fmi2GetDerivatives"), (3, "fmi3GetContinuousStateDerivatives")):
+            for method in ("jacobi", "jfm"):
+                for behaviour in ("discards", "fatal"):
+                    self.run_left(1, [call, behaviour[:5], "t = 0.5"], version=version,
+                                  method=method, behaviour=behaviour, **EXCHANGE)
 
     def test_not_a_number(self):
         for version in (2, 3):
-            self.run_left(1, ["'left'", "output 'x'", "nan", "t = 0.50"], version=version,
-                          behaviour="nan_output")
+            for kinds in (("cs",), ("me",)):
+                self.run_left(1, ["output 'x'", "nan", "t = 0.50"], version=version, kinds=kinds,
+                              behaviour="nan_output")
+
+    def test_time_that_drifts(self):
+        self.run_left(1, ["fmi2DoStep", "the time is", "t = "], "-cosim_step", "1e-3",
+                      behaviour="drifts")
+        self.run_left(1, ["fmi3DoStep", "has come to t = 0.00100001 s instead of 0.001 s",
+                          "drifts"], "-cosim_step", "1e-3", version=3, behaviour="drifts")
+
+    def test_time_is_told_without_drift(self):
+        """An FMU that adds up its own steps must find its time to the last bit in the next call."""
+        for version in (2, 3):
+            for step in ("1e-3", "7e-4"):
+                self.build("left", version, behaviour="own_clock")
+                run = execute("run", self.model(("left",), 2), "-cosim_type", "jacobi",
+                              "-cosim_step", step, "-cosim_record", "none")
+                self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_states_that_get_lost(self):
+        for version, call in ((2, "fmi2GetFMUstate"), (3, "fmi3GetFMUState")):
+            for how in ({}, EXCHANGE):
+                self.run_left(1, [call, "t = 0.50"], version=version, method="jfm",
+                              behaviour="loses_state", **how)
+
+    def test_the_fmu_ends_the_simulation(self):
+        for version in (2, 3):
+            self.run_left(1, [f"fmi{version}DoStep", "terminateSimulation", "t = 0.5"],
+                          version=version, behaviour="ends")
 
     def test_another_step_size_is_refused_by_the_fmu(self):
         self.run_left(1, ["fmi2DoStep", "error", "step 0.0003, not 0.0007"], "-cosim_step", "7e-4",
@@ -36,9 +76,25 @@ class Behaviour(FmuTest):
             self.run_left(1, ["left.fmu", *says], version=version, behaviour="refuses")
 
     def test_crash(self):
-        for version in (2, 3):
-            self.run_left(1, ["left.fmu", "crashed", "SIGABRT"], version=version,
+        for version, call in ((2, "fmi2Instantiate"), (3, "fmi3InstantiateCoSimulation")):
+            self.run_left(1, ["crashed", "SIGABRT", call, "before the start"], version=version,
                           behaviour="crashes")
+
+    def test_crash_later(self):
+        for version in (2, 3):
+            self.run_left(1, ["crashed", "SIGSEGV", f"fmi{version}DoStep", "t = 0.5 s"],
+                          version=version, behaviour="crashes_later")
+            self.run_left(1, ["crashed", "SIGSEGV", f"fmi{version}CompletedIntegratorStep",
+                              "t = 0.50"], version=version, behaviour="crashes_later", **EXCHANGE)
+
+    def test_sleep(self):
+        """A time limit is seen at the next communication point."""
+        self.build("left", behaviour="sleeps")
+        begin = time.monotonic()
+        run = execute("run", self.model(("left",), 200), "-cosim_type", "jacobi", "-cosim_step",
+                      "0.1", "-cosim_time_limit", "0.5", "-cosim_output", self.folder / "out.h5")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertLess(time.monotonic() - begin, 5)
 
     def test_missing_function(self):
         for version in (2, 3):
@@ -115,19 +171,37 @@ class Probe(FmuTest):
 
     def test_honest_fmus(self):
         for version in (2, 3):
-            self.build("left", version, capabilities=self.FULL)
-            found = self.probe()
-            self.assertIn("the same bits", found)
-            self.assertIn("agree with differences", found)
-            self.assertNotIn("OTHER", found)
-            if version == 2:
-                self.assertIn("honoured up to order 3", found)
+            for kinds in (("cs",), ("me",)):
+                self.build("left", version, capabilities=self.FULL, kinds=kinds)
+                found = self.probe()
+                for text in ("after a restore gives the same bits",
+                             "that was serialised gives the same bits",
+                             "a new process goes on from the state with the same bits",
+                             "agree with differences"):
+                    self.assertIn(text, found)
+                for text in ("OTHER", "stopped", "CRASHES"):
+                    self.assertNotIn(text, found)
+                if version == 2 and kinds == ("cs",):
+                    self.assertIn("honoured up to order 3", found)
 
     def test_rollback_that_forgets(self):
         for version in (2, 3):
-            self.build("left", version, capabilities=("state", "variable"), behaviour="forgets")
-            self.assertIn("OTHER outputs", self.probe())
+            self.build("left", version, behaviour="forgets", capabilities=("state", "variable"))
+            self.assertIn("OTHER values", self.probe())
             self.fails(2, ["'left' offers no rollback"], "-subsystem_fmu_probe", "true")
+            self.build("left", version, behaviour="forgets", **EXCHANGE)
+            self.assertIn("OTHER values", self.probe())
+            run = execute("run", self.model(("left",)), "-subsystem_fmu_probe", "true")
+            self.assertIn("left (no rollback; integrated once per macro-step)", run.stdout)
+
+    def test_discrete_states_that_are_forgotten(self):
+        """Only an event between save and restore shows it."""
+        path = self.folder / "model.yaml"
+        path.write_text("experiment: {start: 0, stop: 2}\nsubsystems: {it: {fmu: stair.fmu}}\n")
+        for behaviour, says in (("behaves", "the same bits"), ("forgets", "OTHER values")):
+            self.build("stair", behaviour=behaviour, **EXCHANGE)
+            run = execute("check", path, "--probe")
+            self.assertIn(says, run.stdout)
 
     def test_crash(self):
         self.build("left", behaviour="crashes")

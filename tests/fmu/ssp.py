@@ -116,10 +116,46 @@ class Ssp(FmuTest):
                      values=VALUES.replace("right.m\"", "right.mm\""))
         self.refused(["'inner.wrong.m'", "belongs to no component"],
                      values=VALUES.replace("right.m\"", "wrong.m\""))
-        self.refused(["given in 'g'", "'kg'"], values=VALUES.replace('unit="kg"', 'unit="g"'))
+        self.refused(["given in 's'", "'kg'"], values=VALUES.replace('unit="kg"', 'unit="s"'))
         self.refused(["signal dictionaries"], lambda text: text.replace(
             "    <ssd:Elements>\n      <ssd:Component",
             "    <ssd:SignalDictionaries/>\n    <ssd:Elements>\n      <ssd:Component"))
+
+    def error_of(self, structure=TWO_MASSES, values=VALUES):
+        results = simulate(self.package(structure, values, **ME), "-cosim_step", "1e-3", *TIGHT)
+        exact = references.two_mass().exact_states(results.time)[:, 0]
+        return percent(results.outputs["left.x"], exact)
+
+    def test_units_of_parameters(self):
+        """Values come in any unit that fits, also one that the parameter set defines."""
+        grams = VALUES.replace('value="80" unit="kg"', 'value="80000" unit="g"')
+        self.assertLess(self.error_of(values=grams), 3.6e-6)
+        own = VALUES.replace('value="80" unit="kg"', 'value="0.08" unit="Mg_"').replace(
+            "</ssv:Parameters>", '</ssv:Parameters><ssv:Units><ssc:Unit name="Mg_" xmlns:ssc='
+            '"http://ssp-standard.org/SSP1/SystemStructureCommon"><ssc:BaseUnit kg="1" '
+            'factor="1000"/></ssc:Unit></ssv:Units>')
+        self.assertLess(self.error_of(values=own), 3.6e-6)
+
+    def test_units_of_connectors(self):
+        """Position and force cross the border of the inner system in other units; one of them is
+        defined in the structure. The inner transformation applies to the force in kN."""
+        def connector(name, unit):
+            return (f'<ssd:Connector name="{name}" kind="input"><ssc:Real unit="{unit}"/>'
+                    '</ssd:Connector>')
+        inner = '<ssd:System name="inner">\n'
+        structure = TWO_MASSES.replace(inner, inner + "<ssd:Connectors>" + connector("x", "mm")
+                                       + connector("force", "kiloN") + "</ssd:Connectors>")
+        structure = structure.replace('<ssd:System name="all">', '<ssd:System name="all">', 1)
+        structure = structure.replace("  <ssd:DefaultExperiment", '<ssd:Units><ssc:Unit '
+                                      'name="kiloN"><ssc:BaseUnit kg="1" m="1" s="-2" '
+                                      'factor="1000"/></ssc:Unit></ssd:Units>\n'
+                                      "  <ssd:DefaultExperiment")
+        structure = structure.replace('factor="-0.5" offset="3"', 'factor="-0.5" offset="3000"')
+        self.assertLess(self.error_of(structure), 3.6e-6)
+        wrong = structure.replace('unit="mm"', 'unit="kg"')
+        run = execute("check", self.package(wrong))
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("the units don't match: 'm' and 'kg'", run.stderr)
 
     def test_500_instances_1000_connections(self):
         self.build("right")

@@ -1,15 +1,18 @@
-"""Variables that are no real scalars: arrays, integers, booleans, texts (FMI 3.0)."""
+"""Variables that are no real scalars: arrays, integers, booleans, enumerations, texts (FMI 3.0)."""
 import subprocess
 import unittest
 import zipfile
 
 import fmu_factory
-from concord_runs import execute, simulate
+import numpy as np
+from concord_runs import TIGHT, execute, simulate
 from fmu_runs import FmuTest
 
 DESCRIPTION = """<?xml version="1.0"?>
 <fmiModelDescription fmiVersion="3.0" modelName="typed" instantiationToken="t">
   <CoSimulation modelIdentifier="typed"/>
+  <TypeDefinitions><EnumerationType name="Level"><Item name="low" value="0"/>
+    <Item name="high" value="3"/></EnumerationType></TypeDefinitions>
   <ModelVariables>
     <Float64 name="time" valueReference="0" causality="independent"/>
     <Float64 name="y" valueReference="1" causality="output"><Dimension start="2"/></Float64>
@@ -19,11 +22,49 @@ DESCRIPTION = """<?xml version="1.0"?>
     <Boolean name="b" valueReference="4" causality="parameter" variability="fixed" start="false"/>
     <String name="text" valueReference="5" causality="parameter" variability="fixed">
       <Start value=""/></String>
+    <Enumeration name="level" declaredType="Level" valueReference="8" causality="parameter"
+      variability="fixed" start="0"/>
     <Int32 name="next" valueReference="6" causality="output"/>
     <Boolean name="large" valueReference="7" causality="output"/>
   </ModelVariables>
   <ModelStructure><Output valueReference="1"/><Output valueReference="6"/>
     <Output valueReference="7"/></ModelStructure>
+</fmiModelDescription>
+"""
+
+
+SSD = """<?xml version="1.0"?>
+<ssd:SystemStructureDescription version="2.0" name="typed"
+  xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription"
+  xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon"
+  xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues">
+  <ssd:System name="all"><ssd:Elements><ssd:Component name="first" source="typed.fmu">
+    <ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>
+      <ssv:ParameterSet version="2.0" name="p"><ssv:Parameters>
+        <ssv:Parameter name="level"><ssv:Enumeration name="L" value="{name}"/></ssv:Parameter>
+        <ssv:Parameter name="a"><ssv:Real value="7 8"/><ssc:Dimension size="2"/></ssv:Parameter>
+      </ssv:Parameters>{definition}</ssv:ParameterSet></ssd:ParameterValues>
+    </ssd:ParameterBinding></ssd:ParameterBindings></ssd:Component></ssd:Elements></ssd:System>
+  <ssd:DefaultExperiment stopTime="1"/>
+</ssd:SystemStructureDescription>
+"""
+
+VECTOR = """<?xml version="1.0"?>
+<fmiModelDescription fmiVersion="3.0" modelName="vector" instantiationToken="v">
+  <ModelExchange modelIdentifier="vector"/>
+  <ModelVariables>
+    <Float64 name="time" valueReference="0" causality="independent"/>
+    <UInt64 name="n" valueReference="1" causality="structuralParameter" variability="fixed"
+      start="2"/>
+    <Float64 name="u" valueReference="2" causality="input" start="1 2">
+      <Dimension valueReference="1"/></Float64>
+    <Float64 name="x" valueReference="3" causality="local"><Dimension valueReference="1"/></Float64>
+    <Float64 name="der(x)" valueReference="4" causality="local" derivative="3">
+      <Dimension valueReference="1"/></Float64>
+    <Float64 name="y" valueReference="5" causality="output"><Dimension valueReference="1"/></Float64>
+  </ModelVariables>
+  <ModelStructure><Output valueReference="5" dependencies="3"/>
+    <ContinuousStateDerivative valueReference="4" dependencies="2 3"/></ModelStructure>
 </fmiModelDescription>
 """
 
@@ -55,11 +96,27 @@ class Types(FmuTest):
         self.assertEqual(last["second.next"], 4)
         self.assertEqual((last["first.large"], last["second.large"]), (0, 1))
 
+    def test_enumerations(self):
+        """By item, by number, and from an SSP parameter set by the item that it defines or not."""
+        self.typed()
+        for value in ("high", "3"):
+            path = self.model_with(f"parameters: {{level: {value}}}")
+            results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.5")
+            self.assertEqual(results.outputs["first.y[1]"][-1], 300 + 1)
+        for name, definition in (("high", ""), ("top", '<ssv:Enumerations><ssc:Enumeration '
+                                                'name="L"><ssc:Item name="top" value="3"/>'
+                                                "</ssc:Enumeration></ssv:Enumerations>")):
+            path = self.folder / "typed.ssd"
+            path.write_text(SSD.format(name=name, definition=definition))
+            results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.5")
+            self.assertEqual(results.outputs["first.y[2]"][-1], 8 + 300 + 1)
+
     def test_wrong_values(self):
         self.typed()
         for values, says in (("parameters: {a: 1}", "takes 2 values, found 1"),
                              ("start: {n: 1.5}", "'n' must be of type Int32, not '1.5'"),
                              ("parameters: {b: 2}", "'b' must be of type Boolean, not '2'"),
+                             ("parameters: {level: hihg}", "did you mean 'high'"),
                              ("start: {n: 3000000000}", "Int32")):
             run = execute("check", self.model_with(values))
             self.assertEqual(run.returncode, 2, run.stderr)
@@ -70,11 +127,51 @@ class Types(FmuTest):
         path = self.folder / "typed.fmu"
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("modelDescription.xml", DESCRIPTION.replace(
-                "  </ModelVariables>", '<Clock name="tick" valueReference="8" causality="input" '
+                "  </ModelVariables>", '<Clock name="tick" valueReference="9" causality="input" '
                 'intervalVariability="triggered"/></ModelVariables>'))
         run = execute("check", self.model_with("start: {n: 1}"))
         self.assertEqual(run.returncode, 2, run.stderr)
         self.assertIn("the clock 'tick'", run.stderr)
+
+
+class Structure(FmuTest):
+    """Structural parameters are set in configuration mode and give arrays their sizes."""
+
+    def setUp(self):
+        super().setUp()
+        library = self.folder / "vector.so"
+        subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-o", library,
+                        fmu_factory.SOURCE / "vector.c"], check=True)
+        with zipfile.ZipFile(self.folder / "vector.fmu", "w") as archive:
+            archive.writestr("modelDescription.xml", VECTOR)
+            archive.write(library, "binaries/x86_64-linux/vector.so")
+
+    def model_with(self, text):
+        path = self.folder / "model.yaml"
+        path.write_text("experiment: {start: 0, stop: 1}\nsubsystems:\n"
+                        f"  it: {{fmu: vector.fmu, {text}}}\n")
+        return path
+
+    def test_sizes(self):
+        for size, u in ((2, ""), (3, ", start: {u: [1, 2, 4]}"), (1, ", start: {u: [3]}")):
+            path = self.model_with(f"parameters: {{n: {size}}}" + u)
+            for method in ("jfm", "monolithic"):
+                results = simulate(path, "-cosim_type", method, *TIGHT)
+                self.assertEqual(len(results.outputs.names), size)
+                self.assertEqual(len(results.states.names), size)
+                exact = (3 if size == 1 else 1) * (1 - np.exp(-results.time))
+                self.assertLess(np.abs(results.outputs["it.y[1]"] - exact).max(), 1e-9)
+
+    def test_wrong_sizes(self):
+        for text, says in (("parameters: {n: 3}, start: {u: [1, 2]}", "takes 3 values, found 2"),
+                           ("parameters: {n: -1}", "UInt64"),
+                           ("parameters: {n: 10000000}", "more than a million elements")):
+            run = execute("check", self.model_with(text))
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(says, run.stderr)
+        run = execute("run", self.model_with("parameters: {n: 101}"), "-cosim_type", "jacobi")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("fmi3SetUInt64", run.stderr)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,14 @@ METHODS = {
     "jacobi": ("-cosim_type", "jacobi"),
     "jacobi, order 1": ("-cosim_type", "jacobi", "-cosim_hold_order", 1),
     "gauss_seidel": ("-cosim_type", "gauss_seidel"),
+    "staggered_grid": ("-cosim_type", "staggered_grid"),
     "extripol": ("-cosim_type", "extripol"),
     "implicit zoh": ("-cosim_hold", "zoh"),
     "kuebler_schiehlen": ("-cosim_type", "kuebler_schiehlen"),
 }
 # Global errors follow local ones of order q + 1 as tolerance^{q/(q+1)}; q without feedthrough.
-ORDERS = {"jacobi": 1, "jacobi, order 1": 2, "gauss_seidel": 1, "extripol": 2, "implicit zoh": 1,
-          "kuebler_schiehlen": 2}
+ORDERS = {"jacobi": 1, "jacobi, order 1": 2, "gauss_seidel": 1, "staggered_grid": 2,
+          "extripol": 2, "implicit zoh": 1, "kuebler_schiehlen": 2}
 
 
 class Estimate(unittest.TestCase):

@@ -128,8 +128,8 @@ class Ramp(unittest.TestCase):
 
     def simulate(self, *options):
         with tempfile.TemporaryDirectory() as folder:
-            results = simulate(write_model(folder, "ramp", RAMP), "-cosim_type", "jacobi",
-                               "-cosim_step", self.h, *TIGHT, *options)
+            results = simulate(write_model(folder, "ramp", RAMP), "-cosim_type", "jacobi", *TIGHT,
+                               "-cosim_step", self.h, *options)
         balance = results.balance["source.flow -> tank.inflow"]
         missing = results.time**2 / 2 - results.states["tank.content"]
         np.testing.assert_allclose(missing, balance, rtol=0, atol=1e-12)
@@ -149,6 +149,15 @@ class Ramp(unittest.TestCase):
                             for n in range(21)]
                     np.testing.assert_allclose(balance, self.h**2 / 2 * np.array(owed), rtol=0,
                                                atol=1e-12)
+
+    def test_steps_that_vary(self):
+        """Under step control, and to an event and a stop that the steps don't meet."""
+        for correction in ("none", "constant", "smooth"):
+            for options in (["-cosim_adapt", "predictor", "-cosim_adapt_rtol", 1e-3],
+                            ["-cosim_step", 0.3]):
+                spread = ["-cosim_balance_spread", 2] if correction != "none" else []
+                self.simulate("-cosim_record", "states,balance", "-cosim_balance", correction,
+                              *spread, *options)
 
     def test_switching_misses_twice_as_much(self):
         balance = self.simulate("-cosim_smooth_switching", "true", "-cosim_record",
@@ -266,6 +275,16 @@ class SmoothSwitching(OrderTest):
 class Record(unittest.TestCase):
     connections = ["mass.v -> spring.v", "spring.f -> mass.f"]
 
+    @staticmethod
+    def by_quadrature(results):
+        """The sums of the integrals of (cubic through values and slopes - hold)."""
+        h = np.diff(results.time)[:, None]
+        u, slope = results.inputs.values, results.inputs.derivatives
+        true = h * (u[:-1] + u[1:]) / 2 + h**2 * (slope[:-1] - slope[1:]) / 12
+        powers = np.stack([h**(p + 1) / (p + 1) for p in range(4)], axis=2)
+        held = np.sum(results.inputs.polynomials * powers, axis=2)
+        return np.vstack([0 * u[:1], np.cumsum(true - held, axis=0)])
+
     def test_errors_are_the_integrals_of_what_was_recorded(self):
         """From recorded values, slopes and polynomials: int (Hermite - hold) dt, summed up."""
         for method in ("jacobi", "gauss_seidel", "extripol"):
@@ -273,13 +292,37 @@ class Record(unittest.TestCase):
                 hold = (["-cosim_hold_order", k] if method == "extripol" else order_options(k))
                 results = simulate(SPRING_MASS, "-cosim_type", method, *hold, "-cosim_step", 0.03,
                                    "-cosim_record", "inputs,polynomials,balance")
-                h = np.diff(results.time)[:, None]
-                u, slope = results.inputs.values, results.inputs.derivatives
-                true = h * (u[:-1] + u[1:]) / 2 + h**2 * (slope[:-1] - slope[1:]) / 12
-                powers = np.stack([h**(p + 1) / (p + 1) for p in range(4)], axis=2)
-                held = np.sum(results.inputs.polynomials * powers, axis=2)
-                accumulated = np.vstack([np.zeros(2), np.cumsum(true - held, axis=0)])
-                np.testing.assert_allclose(results.balance.values, accumulated, rtol=0, atol=1e-13)
+                np.testing.assert_allclose(results.balance.values, self.by_quadrature(results),
+                                           rtol=0, atol=1e-13)
+
+    def test_errors_under_step_control_with_rejections(self):
+        """A sudden flow makes steps fail."""
+        sudden = RAMP.replace("{level: 1}", "{level: 50*exp(-((t - 1)/0.02)^2)}")
+        with tempfile.TemporaryDirectory() as folder:
+            results = simulate(write_model(folder, "sudden", sudden), "-cosim_type", "jacobi",
+                               *order_options(1), "-cosim_step", 1, "-cosim_adapt", "predictor",
+                               "-cosim_adapt_rtol", 1e-4, "-cosim_adapt_atol", 1e-4,
+                               "-cosim_record", "inputs,polynomials,balance")
+        print(f"{len(results.time) - 1} steps, {np.sum(results.steps['rejections'])} rejected, size "
+              f"{np.min(results.steps['size']):.1e} to {np.max(results.steps['size']):.1e}")
+        self.assertGreater(np.sum(results.steps["rejections"]), 0)
+        np.testing.assert_allclose(results.balance.values, self.by_quadrature(results), rtol=0,
+                                   atol=1e-13)
+
+    def test_correction_under_step_control(self):
+        """The same tolerance: smaller errors with it."""
+        def far(*options):
+            results = simulate(LOTKA_VOLTERRA, "-cosim_type", "jacobi", "-cosim_step", 1,
+                               "-cosim_adapt", "predictor", "-cosim_adapt_rtol", 1e-4,
+                               "-cosim_adapt_atol", 1e-4, *options)
+            exact = LotkaVolterra.exact_states(results.time)
+            error_ = np.max(np.abs(results.states.values - exact))
+            print(f"{options}: {len(results.time) - 1} steps, "
+                  f"{np.sum(results.steps['rejections'])} rejected, error {error_:.1e}")
+            return error_
+        plain = far()
+        for correction in ("constant", "smooth"):
+            self.assertLess(far("-cosim_balance", correction), 0.3 * plain)
 
     def test_names_units_and_summary(self):
         results = simulate(SPRING_MASS, "-cosim_type", "jacobi", "-cosim_balance", "constant")

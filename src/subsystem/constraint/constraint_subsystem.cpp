@@ -8,8 +8,6 @@
 namespace concord {
 namespace {
 
-enum Output : std::size_t { value_of_unknown = 0, residual = 1, corrected = 2 };
-
 class ConstraintSubsystem : public Subsystem {
  public:
   ConstraintSubsystem(SubsystemDescription description, const ConstraintDescription& constraint)
@@ -32,9 +30,10 @@ class ConstraintSubsystem : public Subsystem {
     }
     const Sample gamma = evaluate(ends_, wanted);
     lambda_ = ends_[constraint_guess];
-    outputs[value_of_unknown] = lambda_;
-    outputs[residual] = gamma;
-    outputs[corrected] = {lambda_.value - gamma.value, lambda_.derivative - gamma.derivative};
+    outputs[constraint_value] = lambda_;
+    outputs[constraint_residual] = gamma;
+    outputs[constraint_corrected] = {lambda_.value - gamma.value,
+                                     lambda_.derivative - gamma.derivative};
     return outcome(gamma);
   }
 
@@ -43,9 +42,9 @@ class ConstraintSubsystem : public Subsystem {
                         std::span<Sample> outputs) override {
     const Sample gamma = evaluate(inputs, wanted);
     const Sample& guess = inputs[constraint_guess];
-    outputs[value_of_unknown] = guess;
-    outputs[residual] = gamma;
-    outputs[corrected] =
+    outputs[constraint_value] = guess;
+    outputs[constraint_residual] = gamma;
+    outputs[constraint_corrected] =
         description_.constraint == ConstraintKind::direct
             ? Sample{guess.value - gamma.value, guess.derivative - gamma.derivative}
             : lambda_;
@@ -64,12 +63,12 @@ class ConstraintSubsystem : public Subsystem {
     const Sample gamma = evaluate(inputs, Wanted::values);
     const double guess = inputs[constraint_guess].value;
     result.g = {guess, gamma.value, guess - gamma.value};
-    result.g_u[value_of_unknown * n] = 1.0;
-    result.g_u[corrected * n] = 1.0;
+    result.g_u[constraint_value * n] = 1.0;
+    result.g_u[constraint_corrected * n] = 1.0;
     for (std::size_t i = 1; i < n; ++i) {
       const double slope = partial_derivative(inputs, i);
-      result.g_u[residual * n + i] = slope;
-      result.g_u[corrected * n + i] = -slope;
+      result.g_u[constraint_residual * n + i] = slope;
+      result.g_u[constraint_corrected * n + i] = -slope;
     }
     return outcome(gamma);
   }
@@ -165,15 +164,15 @@ SubsystemDescription describe_constraint(const ConstraintDescription& constraint
   }
   description.outputs = {
       {constraint_value_name, ""}, {"residual", ""}, {constraint_corrected_name, ""}};
-  description.feedthrough.push_back({value_of_unknown, constraint_guess});
+  description.feedthrough.push_back({constraint_value, constraint_guess});
   const bool direct = constraint.kind == ConstraintKind::direct;
   if (direct) {
-    description.feedthrough.push_back({corrected, constraint_guess});
+    description.feedthrough.push_back({constraint_corrected, constraint_guess});
   }
   for (std::size_t i = 1; i < description.inputs.size(); ++i) {
-    description.feedthrough.push_back({residual, i});
+    description.feedthrough.push_back({constraint_residual, i});
     if (direct) {
-      description.feedthrough.push_back({corrected, i});
+      description.feedthrough.push_back({constraint_corrected, i});
     }
   }
   auto& has = description.capabilities;

@@ -35,7 +35,6 @@ CommonFunctions load_common_functions(const FmuSource& source) {
     load_same(f.set_continuous_states, "SetContinuousStates");
     load_same(f.get_continuous_states, "GetContinuousStates");
     load(f.get_derivatives, "GetDerivatives", "GetContinuousStateDerivatives");
-    load_same(f.get_nominals, "GetNominalsOfContinuousStates");
   }
   if (model.event_indicators > 0) load_same(f.get_event_indicators, "GetEventIndicators");
   return f;

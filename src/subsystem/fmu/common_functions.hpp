@@ -21,8 +21,7 @@ struct CommonFunctions {
   FmiFunction<> enter_continuous_time_mode;
   FmiFunction<double> set_time;
   FmiFunction<const double*, std::size_t> set_continuous_states;
-  FmiFunction<double*, std::size_t> get_continuous_states, get_derivatives, get_event_indicators,
-      get_nominals;
+  FmiFunction<double*, std::size_t> get_continuous_states, get_derivatives, get_event_indicators;
 };
 
 /// Loads what the role and the capabilities call for. Throws InputError where the binary lacks it.

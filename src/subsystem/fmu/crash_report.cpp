@@ -56,16 +56,21 @@ class Line {
   std::size_t size_ = 0;
 };
 
+/// "fmi2DoStep of subsystem 'left' (left.fmu) at t = 0.5 s"
+void tell_place(Line& line, const FmuPlace& place) {
+  line << running_function << " of subsystem '" << place.subsystem << "' (" << place.fmu << ")";
+  if (place.time == place.time)
+    line << " at t = " << place.time << " s";
+  else
+    line << " before the start";
+}
+
 void report(int number) {
   if (const FmuPlace* place = running_place) {
     Line line;
-    line << "concord: error: subsystem '" << place->subsystem << "': the FMU " << place->fmu
-         << " crashed (" << name_of(number) << ") in " << running_function;
-    if (place->time == place->time)
-      line << " at t = " << place->time << " s";
-    else
-      line << " before the start";
-    line << "; ask whoever made the FMU, or run without this subsystem\n";
+    line << "concord: error: the FMU crashed (" << name_of(number) << ") in ";
+    tell_place(line, *place);
+    line << "; ask whoever made it, or run without this subsystem\n";
     line.write_to(STDERR_FILENO);
     _exit(1);
   }
@@ -75,6 +80,18 @@ void report(int number) {
 }
 
 }  // namespace
+
+void end_at_once(const char* reason) {
+  Line line;
+  line << "concord: error: " << reason;
+  if (const FmuPlace* place = running_place) {
+    line << "; this process was in ";
+    tell_place(line, *place);
+  }
+  line << "\n";
+  line.write_to(STDERR_FILENO);
+  _exit(1);
+}
 
 void report_crashes_of_fmus() {
   static const bool done = [] {

@@ -15,6 +15,10 @@ struct FmuPlace {
 extern const FmuPlace* volatile running_place;
 extern const char* volatile running_function;
 
+/// Ends the process with exit code 1 and "concord: error: <reason>", and the FMU whose function is
+/// running, if any. Allowed in signal handlers.
+[[noreturn]] void end_at_once(const char* reason);
+
 /// From here on a crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) within an FMU ends the process
 /// with exit code 1 and a message that names subsystem, FMU, function and time; elsewhere signals
 /// do what they did before.

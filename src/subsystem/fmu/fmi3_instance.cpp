@@ -1,6 +1,8 @@
 #include "subsystem/fmu/fmi3_instance.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "concord/errors.hpp"
@@ -226,6 +228,13 @@ StepEnd Fmi3Instance::step(double time, double size, bool no_rollback, double& r
     return status == fmi3::discard ? StepEnd::discarded : StepEnd::failed;
   reached = early ? last : time + size;
   if (terminate) return StepEnd::terminated;
+  const double allowed = std::max(1e-6 * size, 1.001 * source_.interface().fixed_internal_step);
+  if (!early && !(std::abs(last - reached) <= allowed)) {
+    failure_ = f_.do_step.name + " of the FMU " + source_.library->fmu() +
+               " has come to t = " + short_number(last) + " s instead of " + short_number(reached) +
+               " s, without returning early: its time drifts";
+    return StepEnd::failed;
+  }
   return early ? StepEnd::early : StepEnd::completed;
 }
 

@@ -46,8 +46,8 @@ std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
 /// Makes an FmuSetup from a request.
 class SetupBuilder {
  public:
-  SetupBuilder(const FmuRequest& request, const UnitText& unit_text)
-      : unit_text_(unit_text), setup_(std::make_shared<FmuSetup>()) {
+  SetupBuilder(const FmuRequest& request, const UnitRules& units)
+      : units_(units), setup_(std::make_shared<FmuSetup>()) {
     setup_->request = request;
     setup_->folder = unpacked(request);
     setup_->model = description_in(setup_->folder, request.path.string());
@@ -58,9 +58,7 @@ class SetupBuilder {
     choose_role();
     setup_->description.name = setup_->request.subsystem;
     setup_->description.kind = "fmu";
-    take_values(setup_->request.parameters, Kind::parameter);
-    take_values(setup_->request.start, Kind::start);
-    take_values(setup_->request.values, Kind::either);
+    take_given_values(*setup_, units_);
     add_inputs();
     add_outputs();
     add_states();
@@ -71,18 +69,11 @@ class SetupBuilder {
   }
 
  private:
-  enum class Kind { parameter, start, either };
-
   [[noreturn]] void fail(const std::string& location, const std::string& problem) const {
-    throw InputError(location + ": subsystem '" + setup_->request.subsystem + "' (" +
-                     setup_->request.path.string() + "): " + problem);
+    refuse_request(setup_->request, location, problem);
   }
   void refuse_unsupported() const;
   void choose_role();
-  void take_values(const std::vector<FmuValue>& values, Kind kind);
-  const FmiVariable& settable(const FmuValue& value, Kind kind) const;
-  void check_texts(const FmuValue& value, const FmiVariable& variable) const;
-  bool fits(const std::string& text, FmiType type) const;
   void add_inputs();
   void add_outputs();
   void add_states();
@@ -96,10 +87,10 @@ class SetupBuilder {
   std::string element_name(const FmiVariable& variable, std::size_t element) const;
   double start_of(const FmiVariable& variable, std::size_t element) const;
   std::string unit_of(const FmiVariable& variable) const {
-    return unit_text_(variable.unit, variable.base_unit);
+    return units_.text(variable.unit, variable.base_unit);
   }
 
-  const UnitText& unit_text_;
+  const UnitRules& units_;
   std::shared_ptr<FmuSetup> setup_;
   std::vector<const FmiVariable*> input_variables_;  ///< of each input element
   std::vector<const FmiVariable*> output_variables_;
@@ -135,84 +126,9 @@ void SetupBuilder::choose_role() {
              "FMU");
 }
 
-const FmiVariable& SetupBuilder::settable(const FmuValue& value, Kind kind) const {
-  std::vector<std::string> names;
-  for (const FmiVariable& variable : setup_->model->variables) {
-    const bool parameter = variable.causality == FmiCausality::parameter ||
-                           variable.causality == FmiCausality::structural_parameter;
-    const bool has_start = variable.variability != FmiVariability::constant &&
-                           (variable.initial == "exact" || variable.initial == "approx") &&
-                           !parameter && variable.causality != FmiCausality::independent;
-    const bool fitting = kind == Kind::parameter ? parameter : has_start;
-    if (!fitting && !(kind == Kind::either && (parameter || has_start))) continue;
-    if (variable.name == value.name) return variable;
-    names.push_back(variable.name);
-  }
-  fail(value.location, std::string("the FMU has no ") +
-                           (kind == Kind::start ? "start value for " : "parameter ") +
-                           in_quotes(value.name) + "; " + known("names", value.name, names));
-}
-
-bool SetupBuilder::fits(const std::string& text, FmiType type) const {
-  if (type == FmiType::string) return true;
-  if (type == FmiType::boolean)
-    return text == "true" || text == "false" || text == "0" || text == "1";
-  const auto number = parse_number(text);
-  if (!number) return false;
-  if (type == FmiType::float32 || type == FmiType::float64) return true;
-  const auto whole_within = [&](double least, double most) {
-    return *number == std::floor(*number) && *number >= least && *number <= most;
-  };
-  switch (type) {
-    case FmiType::int8:
-      return whole_within(-128, 127);
-    case FmiType::uint8:
-      return whole_within(0, 255);
-    case FmiType::int16:
-      return whole_within(-32768, 32767);
-    case FmiType::uint16:
-      return whole_within(0, 65535);
-    case FmiType::int32:
-      return whole_within(-2147483648.0, 2147483647.0);
-    case FmiType::uint32:
-      return whole_within(0, 4294967295.0);
-    case FmiType::uint64:
-      return whole_within(0, 0x1p64);
-    case FmiType::binary:
-      return false;
-    default:
-      return whole_within(-0x1p63, 0x1p63);
-  }
-}
-
-void SetupBuilder::check_texts(const FmuValue& value, const FmiVariable& variable) const {
-  if (!value.unit.empty() && !variable.unit.empty() && value.unit != variable.unit)
-    fail(value.location, in_quotes(value.name) + " is given in " + in_quotes(value.unit) +
-                             ", but the FMU takes " + in_quotes(variable.unit) +
-                             "; give it in that unit");
-  if (value.texts.size() != variable.size)
-    fail(value.location, in_quotes(value.name) + " takes " + std::to_string(variable.size) +
-                             " values, found " + std::to_string(value.texts.size()));
-  for (const std::string& text : value.texts)
-    if (!fits(text, variable.type))
-      fail(value.location, in_quotes(value.name) + " must be of type " + name_of(variable.type) +
-                               ", not " + in_quotes(text));
-}
-
-void SetupBuilder::take_values(const std::vector<FmuValue>& values, Kind kind) {
-  for (const FmuValue& value : values) {
-    const FmiVariable& variable = settable(value, kind);
-    check_texts(value, variable);
-    if (variable.causality == FmiCausality::structural_parameter && variable.size == 1)
-      setup_->structural.push_back({&variable, value.texts});
-    else
-      setup_->starts.push_back({&variable, value.texts});
-  }
-}
-
 std::string SetupBuilder::element_name(const FmiVariable& variable, std::size_t element) const {
-  return variable.is_array ? variable.name + "[" + std::to_string(element + 1) + "]"
-                           : variable.name;
+  return !variable.dimensions.empty() ? variable.name + "[" + std::to_string(element + 1) + "]"
+                                      : variable.name;
 }
 
 double SetupBuilder::start_of(const FmiVariable& variable, std::size_t element) const {
@@ -363,6 +279,12 @@ void SetupBuilder::add_remarks() {
 
 }  // namespace
 
+void refuse_request(const FmuRequest& request, const std::string& location,
+                    const std::string& problem) {
+  throw InputError(location + ": subsystem '" + request.subsystem + "' (" + request.path.string() +
+                   "): " + problem);
+}
+
 bool is_discrete(const FmiVariable& input) {
   return input.type != FmiType::float64 || input.variability != FmiVariability::continuous;
 }
@@ -398,16 +320,21 @@ bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double s
   return instance.enter_initialization(start, stop, tolerance);
 }
 
-std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitText& unit_text) {
-  return SetupBuilder(request, unit_text).build();
+std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitRules& units) {
+  return SetupBuilder(request, units).build();
 }
 
 const SubsystemDescription& description_of(const FmuSetup& setup) { return setup.description; }
 
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings) {
-  return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
-                                               : make_model_exchange(std::move(setup), settings);
+  const FmuRequest request = setup->request;
+  try {
+    return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
+                                                 : make_model_exchange(std::move(setup), settings);
+  } catch (const InputError& error) {
+    throw InputError(request.location + ": subsystem '" + request.subsystem + "': " + error.what());
+  }
 }
 
 }  // namespace concord

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct FmuOptions {
 struct FmuValue {
   std::string name;
   std::vector<std::string> texts;
-  std::string unit;  ///< empty: the variable's
+  std::string unit;  ///< text as udunits reads it; empty: the variable's
   std::string location;
 };
 
@@ -41,14 +42,21 @@ struct FmuRequest {
   FmuOptions options;
 };
 
-/// The unit text of a variable, from its name and from its definition in base units ("" if none).
-using UnitText = std::function<std::string(const std::string& name, const std::string& base)>;
+/// What the importer must know of units, which the network is in charge of.
+struct UnitRules {
+  /// The unit text of a variable, from its name and from its definition in base units ("" if none).
+  std::function<std::string(const std::string& name, const std::string& base)> text;
+
+  /// A number in the unit `from` as one in `to`, or nothing where they don't agree.
+  std::function<std::optional<double>(double, const std::string& from, const std::string& to)>
+      convert;
+};
 
 struct FmuSetup;
 
 /// Unpacks the FMU (once per node), reads its description and checks the request against it. Loads
 /// no binary. Throws InputError.
-std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitText& unit_text);
+std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitRules& units);
 
 /// What the FMU offers to Concord.
 const SubsystemDescription& description_of(const FmuSetup& setup);

@@ -68,7 +68,7 @@ std::unique_ptr<FmuInstance> FmuInstance::make(const FmuSource& source) {
     throw SimulationError("subsystem " + in_quotes(source.name) + ": the FMU " +
                           source.library->fmu() + " has reported fatal before");
   if (source.interface().only_once_per_process && source.library->instances > 0)
-    throw InputError("subsystem " + in_quotes(source.name) + ": the FMU " + source.library->fmu() +
+    throw InputError("the FMU " + source.library->fmu() +
                      " can be instantiated only once per process; use more MPI ranks, so that each "
                      "has one instance (mpirun -n)");
   if (source.description->version == FmiVersion::v2) return make_fmi2_instance(source);
@@ -137,7 +137,10 @@ bool FmuInstance::serialize(void* state, std::vector<char>& bytes) {
 
 void FmuInstance::judge(int status, const std::string& call) {
   failure_ = call + " of the FMU " + source_.library->fmu() + " returned " + word_for(status);
-  if (!messages_.last.empty()) failure_ += " (" + in_quotes(messages_.last) + ")";
+  if (!messages_.last.empty())
+    failure_ += " (" + in_quotes(messages_.last) + ")";
+  else if (!messages_.print)
+    failure_ += " (-subsystem_fmu_log true shows its messages)";
   messages_.last.clear();
   last_was_discard_ = status == 2;
   in_error_ = in_error_ || status >= 3;

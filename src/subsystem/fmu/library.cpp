@@ -14,16 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* platform(FmiVersion version) {
-#if defined(__x86_64__)
-  return version == FmiVersion::v2 ? "linux64" : "x86_64-linux";
-#elif defined(__aarch64__)
-  return version == FmiVersion::v2 ? "linux-aarch64" : "aarch64-linux";
-#else
-  return version == FmiVersion::v2 ? "linux32" : "x86-linux";
-#endif
-}
-
 std::string platforms_in(const fs::path& binaries) {
   std::vector<std::string> names;
   std::error_code error;
@@ -35,16 +25,26 @@ std::string platforms_in(const fs::path& binaries) {
 fs::path binary(const fs::path& folder, const std::string& fmu, FmiVersion version,
                 const std::string& identifier) {
   const fs::path binaries = folder / "binaries";
-  const fs::path path = binaries / platform(version) / (identifier + ".so");
+  const fs::path path = binaries / platform_folder(version) / (identifier + ".so");
   std::error_code error;
   if (!fs::is_regular_file(path, error))
-    throw InputError(fmu + ": has no binary for this platform (binaries/" + platform(version) +
-                     "/" + identifier + ".so); " + platforms_in(binaries) +
-                     "; export the FMU for Linux, or compile its sources");
+    throw InputError(fmu + ": has no binary for this platform (binaries/" +
+                     platform_folder(version) + "/" + identifier + ".so); " +
+                     platforms_in(binaries) + "; export the FMU for Linux, or compile its sources");
   return path;
 }
 
 }  // namespace
+
+const char* platform_folder(FmiVersion version) {
+#if defined(__x86_64__)
+  return version == FmiVersion::v2 ? "linux64" : "x86_64-linux";
+#elif defined(__aarch64__)
+  return version == FmiVersion::v2 ? "linux-aarch64" : "aarch64-linux";
+#else
+  return version == FmiVersion::v2 ? "linux32" : "x86-linux";
+#endif
+}
 
 std::shared_ptr<FmuLibrary> FmuLibrary::open(const fs::path& folder, const std::string& fmu,
                                              FmiVersion version, const FmiInterface& interface) {

@@ -9,6 +9,9 @@
 
 namespace concord {
 
+/// The folder below binaries/ with the shared libraries for this platform.
+const char* platform_folder(FmiVersion version);
+
 /// The shared library of an FMU, open until the process ends.
 class FmuLibrary {
  public:

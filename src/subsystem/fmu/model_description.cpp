@@ -1,8 +1,8 @@
 #include "subsystem/fmu/model_description.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <sstream>
 #include <string_view>
 #include <unordered_map>
 
@@ -44,7 +44,7 @@ constexpr std::pair<std::string_view, FmiVariability> variabilities[] = {
     {"fixed", FmiVariability::fixed},
     {"tunable", FmiVariability::tunable}};
 
-constexpr std::size_t most_elements = 1'000'000;
+constexpr double most_elements = 1e6;
 
 template <class Value, std::size_t N>
 std::optional<Value> look_up(const std::pair<std::string_view, Value> (&table)[N],
@@ -56,13 +56,6 @@ std::optional<Value> look_up(const std::pair<std::string_view, Value> (&table)[N
 
 std::string text(const Node& node, const char* attribute) {
   return node.attribute(attribute).as_string();
-}
-
-std::vector<std::string> words(const std::string& list) {
-  std::istringstream stream(list);
-  std::vector<std::string> result;
-  for (std::string word; stream >> word;) result.push_back(word);
-  return result;
 }
 
 /// One reading of one modelDescription.xml.
@@ -88,6 +81,7 @@ class Reader {
   void read_variables();
   void read_variable(const Node& node, const Node& typed);
   void read_unit(const Node& typed, FmiVariable& variable) const;
+  void read_items(const Node& typed, FmiVariable& variable) const;
   void read_start(const Node& typed, FmiVariable& variable) const;
   void read_dimensions();
   void set_initial(const Node& node, FmiVariable& variable) const;
@@ -137,7 +131,7 @@ void Reader::read_version() {
   const std::string version = text(root_, "fmiVersion");
   if (version == "2.0")
     result_.version = FmiVersion::v2;
-  else if (version == "3.0" || version.starts_with("3.0-") || version.starts_with("3.0."))
+  else if (version == "3.0" || version.starts_with("3.0."))
     result_.version = FmiVersion::v3;
   else
     fail("FMI version " + in_quotes(version) +
@@ -216,6 +210,7 @@ void Reader::read_variable(const Node& node, const Node& typed) {
   variable.intermediate_update = node.attribute("intermediateUpdate").as_bool();
   set_initial(node, variable);
   read_unit(typed, variable);
+  read_items(typed, variable);
   read_start(typed, variable);
   by_reference_.emplace(variable.reference, result_.variables.size());
   nodes_.push_back(typed);
@@ -245,6 +240,13 @@ void Reader::read_unit(const Node& typed, FmiVariable& variable) const {
   variable.base_unit = in_base_units(unit->second, source.attribute("relativeQuantity").as_bool());
 }
 
+void Reader::read_items(const Node& typed, FmiVariable& variable) const {
+  const auto declared = declared_types_.find(text(typed, "declaredType"));
+  if (variable.type != FmiType::enumeration || declared == declared_types_.end()) return;
+  for (const Node item : declared->second.children("Item"))
+    variable.items.emplace_back(text(item, "name"), text(item, "value"));
+}
+
 void Reader::read_start(const Node& typed, FmiVariable& variable) const {
   if (variable.type == FmiType::string || variable.type == FmiType::binary) {
     if (typed.attribute("start")) variable.start.push_back(text(typed, "start"));
@@ -254,28 +256,16 @@ void Reader::read_start(const Node& typed, FmiVariable& variable) const {
   variable.start = words(text(typed, "start"));
 }
 
-/// Sizes of arrays from their dimensions: constants, or the start values of structural parameters.
 void Reader::read_dimensions() {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    FmiVariable& variable = result_.variables[i];
-    for (const Node dimension : nodes_[i].children("Dimension")) {
-      variable.is_array = true;
-      std::uint64_t length = 0;
-      if (dimension.attribute("start")) {
-        length = count(dimension, "start");
-      } else {
-        const FmiVariable& parameter =
-            result_.variables[variable_at(text(dimension, "valueReference"))];
-        const auto value = parse_number(parameter.start.empty() ? "" : parameter.start.front());
-        if (!value || *value < 0.0 || *value > static_cast<double>(most_elements))
-          fail("the size of " + in_quotes(variable.name) + " is not known");
-        length = static_cast<std::uint64_t>(*value);
-      }
-      variable.size *= length;
-      if (variable.size > most_elements)
-        fail("the array " + in_quotes(variable.name) + " has more than a million elements");
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    for (const Node node : nodes_[i].children("Dimension")) {
+      FmiDimension dimension;
+      if (node.attribute("start"))
+        dimension.length = count(node, "start");
+      else
+        dimension.parameter = variable_at(text(node, "valueReference"));
+      result_.variables[i].dimensions.push_back(dimension);
     }
-  }
 }
 
 /// FMI 2 counts variables from 1; FMI 3 names them by their references.
@@ -324,7 +314,7 @@ void Reader::read_structure_v3(const Node& structure) {
   for (const Node node : structure.children("ContinuousStateDerivative"))
     result_.derivatives.push_back(read_unknown(node));
   for (const Node node : structure.children("EventIndicator"))
-    result_.event_indicators += result_.variables[read_unknown(node).variable].size;
+    result_.indicator_variables.push_back(read_unknown(node).variable);
 }
 
 void Reader::read_structure() {
@@ -353,6 +343,7 @@ ModelDescription Reader::read() {
   read_variables();
   resolve_derivatives();
   read_structure();
+  apply_dimensions(result_, where_);
   const Node experiment = root_.child("DefaultExperiment");
   result_.start = number(experiment, "startTime");
   result_.stop = number(experiment, "stopTime");
@@ -366,6 +357,31 @@ ModelDescription Reader::read() {
 ModelDescription read_model_description(const std::filesystem::path& folder,
                                         const std::string& fmu) {
   return Reader(folder, fmu).read();
+}
+
+void apply_dimensions(ModelDescription& model, const std::string& where) {
+  const auto length_of = [&](const FmiDimension& dimension) {
+    if (!dimension.parameter) return static_cast<double>(dimension.length);
+    const auto& start = model.variables[*dimension.parameter].start;
+    return parse_number(start.empty() ? "" : start.front()).value_or(-1.0);
+  };
+  for (FmiVariable& variable : model.variables) {
+    double size = 1.0;
+    for (const FmiDimension& dimension : variable.dimensions) {
+      const double length = length_of(dimension);
+      if (length < 0.0 || length != std::floor(length))
+        throw InputError(where + ": the size of " + in_quotes(variable.name) + " is not known");
+      size *= length;
+    }
+    if (size > most_elements)
+      throw InputError(where + ": the array " + in_quotes(variable.name) +
+                       " has more than a million elements");
+    variable.size = static_cast<std::size_t>(size);
+  }
+  if (model.version == FmiVersion::v2) return;
+  model.event_indicators = 0;
+  for (const std::size_t i : model.indicator_variables)
+    model.event_indicators += model.variables[i].size;
 }
 
 const char* name_of(FmiType type) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace concord {
@@ -43,6 +44,12 @@ enum class FmiVariability { continuous, discrete, constant, fixed, tunable };
 
 using FmiReference = std::uint32_t;
 
+/// One dimension of an array (FMI 3): a number, or the value of a structural parameter.
+struct FmiDimension {
+  std::uint64_t length = 0;
+  std::optional<std::size_t> parameter;  ///< index of the variable
+};
+
 /// A variable of modelDescription.xml. FMI 2's Real, Integer are float64, int32.
 struct FmiVariable {
   std::string name;
@@ -55,8 +62,9 @@ struct FmiVariable {
   std::string unit;                ///< name as written
   std::string base_unit;           ///< the same in base units, as udunits reads it; may be empty
   std::size_t size = 1;            ///< number of elements
-  std::optional<std::size_t> derivative_of;  ///< index of the state
-  bool is_array = false;
+  std::vector<std::pair<std::string, std::string>> items;  ///< of an enumeration: name, value
+  std::optional<std::size_t> derivative_of;                ///< index of the state
+  std::vector<FmiDimension> dimensions;                    ///< none: a scalar
   bool intermediate_update = false;
 };
 
@@ -90,6 +98,7 @@ struct ModelDescription {
   std::optional<FmiInterface> co_simulation, model_exchange;
   std::vector<FmiVariable> variables;
   std::vector<FmiUnknown> outputs, derivatives;
+  std::vector<std::size_t> indicator_variables;  ///< FMI 3
   std::size_t event_indicators = 0;
   std::optional<double> start, stop, tolerance, step;
 };
@@ -97,6 +106,10 @@ struct ModelDescription {
 /// Reads `folder`/modelDescription.xml; `fmu` names the FMU in messages. Throws InputError.
 ModelDescription read_model_description(const std::filesystem::path& folder,
                                         const std::string& fmu);
+
+/// Sizes of arrays and the number of event indicators, from the start values of structural
+/// parameters. Throws InputError; `where` names the file in messages.
+void apply_dimensions(ModelDescription& model, const std::string& where);
 
 /// "Float64", "Boolean", ...: as in FMI 3.
 const char* name_of(FmiType type);

@@ -97,6 +97,8 @@ class FmuModel final : public HybridModel {
     throw SimulationError(fmu() + " ended the simulation (terminateSimulation)" +
                           instance_->when());
   }
+  /// Saving or restoring has failed, which the next evaluation reports.
+  void note_lost() { lost_ = instance_->failure() + instance_->when(); }
   double confined(double t) const;
   void go_to(double t, std::span<const double> x, std::span<const double> u);
   void forget_point() { t_ = std::numeric_limits<double>::quiet_NaN(); }
@@ -116,6 +118,7 @@ class FmuModel final : public HybridModel {
   std::vector<std::size_t> state_places_;
   Between next_, saved_next_;
   bool redo_possible_ = false;
+  std::string lost_;
   void* saved_ = nullptr;
   double t_ = std::numeric_limits<double>::quiet_NaN();  ///< where the FMU stands
   std::vector<double> x_, column_;
@@ -167,6 +170,7 @@ double FmuModel::confined(double t) const {
 }
 
 void FmuModel::go_to(double t, std::span<const double> x, std::span<const double> u) {
+  if (!lost_.empty()) throw SimulationError(lost_);
   t = confined(t);
   const bool known = t_ == t_;
   if (t != t_) require(instance_->set_time(t));
@@ -274,13 +278,13 @@ void FmuModel::save() {
   redo_possible_ = true;
   saved_next_ = next_;
   saved_next_.discrete = discrete_.values;
-  if (interface_.state) require(instance_->get_state(saved_));
+  if (interface_.state && !instance_->get_state(saved_)) note_lost();
 }
 
 void FmuModel::restore() {
   next_ = saved_next_;
   discrete_.values = discrete_.wanted = saved_next_.discrete;
-  if (interface_.state) require(instance_->set_state(saved_));
+  if (interface_.state && !instance_->set_state(saved_)) note_lost();
   forget_point();
 }
 

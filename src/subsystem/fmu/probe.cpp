@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <sstream>
 
 #include "concord/errors.hpp"
@@ -20,19 +21,26 @@ namespace {
 
 constexpr unsigned longest_probe = 60;  ///< seconds
 
+using Tell = std::function<void(const std::string&)>;
+using Trials = std::function<void(const Tell&)>;
+
 /// The child: no way back into the program, whatever the FMU does.
-[[noreturn]] void try_in_child(const FmuSetup& setup, int report) {
+[[noreturn]] void try_in_child(const Trials& trials, int report) {
   alarm(longest_probe);
   const int nowhere = open("/dev/null", O_WRONLY);
   dup2(nowhere, STDOUT_FILENO);
   dup2(nowhere, STDERR_FILENO);
   const auto tell = [&](const std::string& line) {
     const std::string text = line + "\n";
-    const ssize_t ignored = write(report, text.data(), text.size());
-    static_cast<void>(ignored);
+    std::size_t done = 0;
+    while (done < text.size()) {
+      const ssize_t count = write(report, text.data() + done, text.size() - done);
+      if (count <= 0) _exit(1);
+      done += static_cast<std::size_t>(count);
+    }
   };
   try {
-    run_probe_trials(setup, tell);
+    trials(tell);
   } catch (const std::exception& error) {
     tell(std::string("stopped ") + error.what());
   }
@@ -50,12 +58,15 @@ std::string read_all(int file) {
   return text;
 }
 
-/// "name value" lines of the child.
-FmuProbe understood(const std::string& text) {
-  FmuProbe probe;
+/// Adds what the "key value" lines of a child say.
+SerializedState understand(const std::string& text, FmuProbe& probe) {
+  SerializedState state;
   std::istringstream lines(text);
   std::string doing, stopped;
   bool ended = false;
+  const auto also = [](std::optional<bool>& found, const std::string& value) {
+    found = found.value_or(true) && value == "1";
+  };
   for (std::string line; std::getline(lines, line);) {
     const std::size_t blank = line.find(' ');
     const std::string key = line.substr(0, blank);
@@ -63,28 +74,29 @@ FmuProbe understood(const std::string& text) {
     if (key == "doing") doing = value;
     if (key == "stopped") stopped = value;
     if (key == "line") probe.lines.push_back(value);
-    if (key == "rollback") probe.rollback = value == "1";
-    if (key == "serializes") probe.serializes = value == "1";
-    if (key == "directional") probe.directional = value == "1";
+    if (key == "rollback") also(probe.rollback, value);
+    if (key == "serializes") also(probe.serializes, value);
+    if (key == "directional") also(probe.directional, value);
     if (key == "input_order") probe.input_order = std::stoi(value);
+    if (key == "state") state.bytes = value;
+    if (key == "values") state.values = value;
     ended = ended || key == "end";
   }
   if (!ended) probe.crash = doing.empty() ? "loading it" : doing;
   if (!stopped.empty()) probe.lines.push_back("stopped while " + doing + ": " + stopped);
-  return probe;
+  return state;
 }
 
-}  // namespace
-
-FmuProbe probe_fmu(const FmuSetup& setup) {
+/// Runs the trials in a child process and adds what they find.
+SerializedState probe_in_child(const Trials& trials, FmuProbe& probe) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw SimulationError(std::string("cannot make a pipe: ") + std::strerror(errno));
   const pid_t child = fork();
   if (child < 0) throw SimulationError(std::string("cannot fork: ") + std::strerror(errno));
-  if (child == 0) try_in_child(setup, ends[1]);
+  if (child == 0) try_in_child(trials, ends[1]);
   close(ends[1]);
-  FmuProbe probe = understood(read_all(ends[0]));
+  const SerializedState state = understand(read_all(ends[0]), probe);
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
@@ -92,6 +104,17 @@ FmuProbe probe_fmu(const FmuSetup& setup) {
     const bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
     probe.lines.push_back((late ? "no end after a minute while " : "CRASHES while ") + probe.crash);
   }
+  return state;
+}
+
+}  // namespace
+
+FmuProbe probe_fmu(const FmuSetup& setup) {
+  FmuProbe probe;
+  const SerializedState state =
+      probe_in_child([&](const Tell& tell) { run_probe_trials(setup, tell); }, probe);
+  if (!state.bytes.empty() && probe.crash.empty())
+    probe_in_child([&](const Tell& tell) { continue_probe(setup, state, tell); }, probe);
   return probe;
 }
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <limits>
+#include <span>
 
 #include "concord/errors.hpp"
 
@@ -12,6 +15,29 @@ namespace concord {
 namespace {
 
 using Tell = std::function<void(const std::string&)>;
+
+constexpr char digits[] = "0123456789abcdef";
+
+std::string in_hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte b : bytes) {
+    text += digits[std::to_integer<unsigned>(b) >> 4];
+    text += digits[std::to_integer<unsigned>(b) & 15];
+  }
+  return text;
+}
+
+template <class Value>
+std::vector<Value> from_hex(const std::string& text) {
+  std::vector<Value> values(text.size() / 2 / sizeof(Value));
+  const auto bytes = std::as_writable_bytes(std::span(values));
+  const auto digit = [&](std::size_t i) {
+    return static_cast<unsigned>(std::strchr(digits, text[i]) - digits);
+  };
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(16 * digit(2 * i) + digit(2 * i + 1));
+  return values;
+}
 
 /// The trials of one FMU, each with an instance of its own.
 class Trials {
@@ -30,14 +56,15 @@ class Trials {
     const FmiInterface& interface = setup_.interface();
     doing("instantiating and initialising it");
     initialized();
-    if (setup_.role == FmuRole::co_simulation) {
-      doing("stepping it");
-      step(*stepping(), start_);
-      if (interface.state) try_rollback();
-      if (interface.interpolates && !u_.empty()) try_input_derivatives();
-    }
+    doing("stepping it");
+    step(*stepping(), start_);
+    if (interface.state) try_rollback();
+    if (setup_.role == FmuRole::co_simulation && interface.interpolates && !u_.empty())
+      try_input_derivatives();
     if (interface.directional && !u_.empty()) try_directional();
   }
+
+  void continue_from(const SerializedState& state);
 
  private:
   void doing(const std::string& what) { tell_("doing " + what); }
@@ -52,6 +79,11 @@ class Trials {
   std::unique_ptr<FmuInstance> initialized();
   std::unique_ptr<FmuInstance> stepping();
   std::vector<double> step(FmuInstance& instance, double time);
+  void step_by_itself(FmuInstance& instance, double time);
+  void step_by_euler(FmuInstance& instance, double time);
+  void handle_event(FmuInstance& instance);
+  void iterate_events(FmuInstance& instance);
+  std::vector<double> all_values(FmuInstance& instance);
   void try_rollback();
   void try_input_derivatives();
   void try_directional();
@@ -60,11 +92,13 @@ class Trials {
   const FmuSetup& setup_;
   const Tell& tell_;
   double start_ = 0.0, stop_ = 1.0, size_ = 1e-3;
+  double next_event_ = std::numeric_limits<double>::infinity();
   std::vector<double> u_;
 };
 
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
 /// In initialisation mode.
@@ -77,25 +111,70 @@ std::unique_ptr<FmuInstance> Trials::initialized() {
   return instance;
 }
 
+/// In step mode or continuous-time mode.
 std::unique_ptr<FmuInstance> Trials::stepping() {
   auto instance = initialized();
   require(instance->leave_initialization(), *instance);
   EventOutcome outcome{};
-  if (setup_.interface().event_mode)
+  if (setup_.role == FmuRole::model_exchange)
+    iterate_events(*instance);
+  else if (setup_.interface().event_mode)
     require(instance->update_discrete_states(outcome) && instance->enter_step_mode(), *instance);
   return instance;
 }
 
-/// Outputs (and exposed states) after a step from `time`.
+/// Outputs, exposed states, derivatives and event indicators after a step from `time`.
 std::vector<double> Trials::step(FmuInstance& instance, double time) {
+  if (setup_.role == FmuRole::co_simulation)
+    step_by_itself(instance, time);
+  else
+    step_by_euler(instance, time);
+  return all_values(instance);
+}
+
+void Trials::step_by_itself(FmuInstance& instance, double time) {
   double reached = time;
   bool event = false;
   const StepEnd end = instance.do_step(time, size_, false, reached, event);
   if (end != StepEnd::completed) throw SimulationError("a step did not end as it should");
-  std::vector<double> y(setup_.outputs.size()), x(setup_.states.size());
-  require(instance.get(setup_.outputs, y) && instance.get(setup_.states, x), instance);
-  y.insert(y.end(), x.begin(), x.end());
-  return y;
+}
+
+void Trials::step_by_euler(FmuInstance& instance, double time) {
+  std::vector<double> x(setup_.states.size()), dxdt(x.size());
+  bool event = false, terminate = false;
+  require(instance.get_states(x) && instance.get_derivatives(dxdt), instance);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += size_ * dxdt[i];
+  require(instance.set_time(time + size_) && instance.set_states(x) &&
+              instance.completed_step(false, event, terminate),
+          instance);
+}
+
+/// Model exchange: an event, at its time where the FMU has named one, may change what is no
+/// continuous state.
+void Trials::handle_event(FmuInstance& instance) {
+  if (setup_.role == FmuRole::co_simulation) return;
+  if (std::isfinite(next_event_)) require(instance.set_time(next_event_), instance);
+  require(instance.enter_event_mode(), instance);
+  iterate_events(instance);
+}
+
+/// From event mode to continuous-time mode.
+void Trials::iterate_events(FmuInstance& instance) {
+  EventOutcome outcome{};
+  require(instance.update_discrete_states(outcome) && instance.enter_continuous_time(), instance);
+  next_event_ = outcome.next_time;
+}
+
+std::vector<double> Trials::all_values(FmuInstance& instance) {
+  std::vector<double> values(setup_.outputs.size()), x(setup_.states.size());
+  require(instance.get(setup_.outputs, values) && instance.get(setup_.states, x), instance);
+  values.insert(values.end(), x.begin(), x.end());
+  if (setup_.role == FmuRole::co_simulation) return values;
+  std::vector<double> dxdt(x.size()), z(setup_.model->event_indicators);
+  require(instance.get_derivatives(dxdt) && instance.get_event_indicators(z), instance);
+  values.insert(values.end(), dxdt.begin(), dxdt.end());
+  values.insert(values.end(), z.begin(), z.end());
+  return values;
 }
 
 void Trials::try_rollback() {
@@ -105,12 +184,12 @@ void Trials::try_rollback() {
   void* state = nullptr;
   require(instance->get_state(state), *instance);
   const auto first = step(*instance, start_ + size_);
-  step(*instance, start_ + 2 * size_);
+  handle_event(*instance);
+  if (setup_.role == FmuRole::co_simulation) step(*instance, start_ + 2 * size_);
   require(instance->set_state(state), *instance);
-  const auto second = step(*instance, start_ + size_);
-  found("rollback", same_bits(first, second),
+  found("rollback", same_bits(first, step(*instance, start_ + size_)),
         "rollback: claimed; the same step after a restore gives the same bits",
-        "rollback: claimed, but the same step after a restore gives OTHER outputs");
+        "rollback: claimed, but the same step after a restore gives OTHER values");
   if (setup_.interface().serializes) {
     doing("serialising its state");
     std::vector<char> bytes;
@@ -120,10 +199,24 @@ void Trials::try_rollback() {
             *instance);
     found("serializes", same_bits(first, step(*instance, start_ + size_)),
           "serialising: claimed; a state that was serialised gives the same bits",
-          "serialising: claimed, but a state that was serialised gives OTHER outputs");
+          "serialising: claimed, but a state that was serialised gives OTHER values");
     instance->free_state(copy);
+    tell_("state " + in_hex(std::as_bytes(std::span(bytes))));
+    tell_("values " + in_hex(std::as_bytes(std::span(first))));
   }
   instance->free_state(state);
+}
+
+void Trials::continue_from(const SerializedState& state) {
+  doing("continuing from a serialised state in a new process");
+  const auto instance = stepping();
+  const std::vector<char> bytes = from_hex<char>(state.bytes);
+  void* copy = nullptr;
+  require(instance->deserialize(bytes, copy) && instance->set_state(copy), *instance);
+  found("serializes", same_bits(from_hex<double>(state.values), step(*instance, start_ + size_)),
+        "serialising: a new process goes on from the state with the same bits",
+        "serialising: a new process that goes on from the state gives OTHER values");
+  instance->free_state(copy);
 }
 
 /// Derivatives that would move an input by its own size over the step.
@@ -194,5 +287,9 @@ void Trials::try_directional() {
 }  // namespace
 
 void run_probe_trials(const FmuSetup& setup, const Tell& tell) { Trials(setup, tell).run(); }
+
+void continue_probe(const FmuSetup& setup, const SerializedState& state, const Tell& tell) {
+  Trials(setup, tell).continue_from(state);
+}
 
 }  // namespace concord

@@ -31,6 +31,14 @@ struct FmuSetup {
   FmuSource source() const;
 };
 
+/// Throws InputError that names the subsystem and the FMU.
+[[noreturn]] void refuse_request(const FmuRequest& request, const std::string& location,
+                                 const std::string& problem);
+
+/// Checks the values that the request gives and puts them into `structural` and `starts`; sizes of
+/// arrays follow. Throws InputError.
+void take_given_values(FmuSetup& setup, const UnitRules& units);
+
 /// What the FMU is told: -subsystem_rtol where it was given, else the FMU's own; 0 without either.
 double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings);
 

@@ -13,16 +13,20 @@ constexpr double sample_fraction = 0.05;
 /// Length of the piece that refreshes direct feedthrough, beside a micro-step.
 constexpr double refresh_fraction = 1e-3;
 
-void add_held(double left, double right, double begin, bool refresh,
+/// Where the inputs of the piece's end are needed for direct feedthrough: shortly before the end,
+/// or one internal step before it.
+double refresh_from(double left, double right, const PieceSettings& settings) {
+  const double fixed = settings.fixed_internal_step;
+  if (fixed > 0.0) return right - left > 1.5 * fixed ? right - fixed : left;
+  return right - refresh_fraction * (right - left);
+}
+
+void add_held(double left, double right, double begin, bool refresh, const PieceSettings& settings,
               std::vector<StepPiece>& pieces) {
-  const double split = right - refresh_fraction * (right - left);
+  const double split = refresh ? refresh_from(left, right, settings) : right;
   const double middle = 0.5 * (left + right) - begin;
-  if (!refresh || !(split > left && split < right)) {
-    pieces.push_back({left, right, middle, {}});
-    return;
-  }
-  pieces.push_back({left, split, middle, {}});
-  pieces.push_back({split, right, right - begin, {}});
+  if (split > left) pieces.push_back({left, std::min(split, right), middle, {}});
+  if (split < right) pieces.push_back({std::max(split, left), right, right - begin, {}});
 }
 
 }  // namespace
@@ -48,7 +52,8 @@ double cut_into_pieces(const MacroStep& step, bool constant, bool by_differences
     const int sample = k - 1 - (count - sampled_ends);
     const bool sampled = by_differences && sample >= 0;
     if (holds)
-      add_held(left, right, step.begin, settings.feedthrough && (sampled || k == count), pieces);
+      add_held(left, right, step.begin, settings.feedthrough && (sampled || k == count), settings,
+               pieces);
     else
       pieces.push_back({left, right, {}, {}});
     if (sampled) pieces.back().sample = sample;
@@ -61,7 +66,7 @@ std::vector<StepPiece> pieces_to(double left, double right, double begin,
                                  const PieceSettings& settings) {
   std::vector<StepPiece> pieces;
   if (settings.micro_steps > 1)
-    add_held(left, right, begin, settings.feedthrough, pieces);
+    add_held(left, right, begin, settings.feedthrough, settings, pieces);
   else
     pieces.push_back({left, right, {}, {}});
   return pieces;

@@ -1,15 +1,10 @@
 #include "subsystem/fmu/unit_definitions.hpp"
 
-#include <charconv>
+#include "support/wording.hpp"
 
 namespace concord {
 
 namespace {
-
-std::string digits(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
 
 std::string exponents(const pugi::xml_node& base) {
   std::string result;
@@ -24,25 +19,28 @@ std::string exponents(const pugi::xml_node& base) {
 
 }  // namespace
 
+UnitDefinition read_unit_definition(const pugi::xml_node& base_unit) {
+  UnitDefinition unit;
+  if (!base_unit) return unit;
+  unit.has_base = true;
+  unit.base = exponents(base_unit);
+  unit.factor = base_unit.attribute("factor").as_double(1.0);
+  unit.offset = base_unit.attribute("offset").as_double(0.0);
+  return unit;
+}
+
 std::map<std::string, UnitDefinition> read_unit_definitions(const pugi::xml_node& root) {
   std::map<std::string, UnitDefinition> result;
-  for (const pugi::xml_node node : root.child("UnitDefinitions").children("Unit")) {
-    UnitDefinition unit;
-    if (const pugi::xml_node base = node.child("BaseUnit")) {
-      unit.has_base = true;
-      unit.base = exponents(base);
-      unit.factor = base.attribute("factor").as_double(1.0);
-      unit.offset = base.attribute("offset").as_double(0.0);
-    }
-    result.emplace(node.attribute("name").as_string(), unit);
-  }
+  for (const pugi::xml_node node : root.child("UnitDefinitions").children("Unit"))
+    result.emplace(node.attribute("name").as_string(),
+                   read_unit_definition(node.child("BaseUnit")));
   return result;
 }
 
 std::string in_base_units(const UnitDefinition& unit, bool relative) {
   if (!unit.has_base) return "";
-  std::string result = unit.factor == 1.0 ? unit.base : digits(unit.factor) + " " + unit.base;
-  if (unit.offset != 0.0 && !relative) result += " @ " + digits(unit.offset / unit.factor);
+  std::string result = unit.factor == 1.0 ? unit.base : exact_number(unit.factor) + " " + unit.base;
+  if (unit.offset != 0.0 && !relative) result += " @ " + exact_number(unit.offset / unit.factor);
   return result;
 }
 

@@ -14,7 +14,9 @@ struct UnitDefinition {
   bool has_base = false;
 };
 
-/// The <UnitDefinitions> of a modelDescription.xml (or of an SSD) by name.
+UnitDefinition read_unit_definition(const pugi::xml_node& base_unit);
+
+/// The <UnitDefinitions> of a modelDescription.xml by name.
 std::map<std::string, UnitDefinition> read_unit_definitions(const pugi::xml_node& root);
 
 /// The unit for udunits: "0.001 kg1 m2 s-2", "K1 @ 273.15"; empty where there is no base unit. A

@@ -43,7 +43,7 @@ class EventIntegrator final : public Integrator {
   bool evaluate_indicators();
   bool signs_changed() const;
   void note_signs();
-  bool switch_method();
+  void take_over();
   double rounding_of(double time) const;
 
   HybridModel& model_;
@@ -176,7 +176,7 @@ bool EventIntegrator::micro_step(double end, bool& event) {
   const auto how = method().step(end, reached_, x_);
   if (how == MicroSteps::End::failed) {
     if (!choice_.give_up(rhs_.evaluations(), reached_)) return false;
-    method().restart(reached_, x_);
+    take_over();
     return true;
   }
   ++micro_steps_;
@@ -185,8 +185,14 @@ bool EventIntegrator::micro_step(double end, bool& event) {
   });
   if (flag != RightHandSide::ok) return false;
   event = event || how == MicroSteps::End::root;
-  if (choice_.reconsider(rhs_.evaluations(), reached_)) method().restart(reached_, x_);
+  if (choice_.reconsider(rhs_.evaluations(), reached_)) take_over();
   return true;
+}
+
+/// The method that has just been chosen goes on from here.
+void EventIntegrator::take_over() {
+  method().begin(h_, History::discard, x_);
+  method().restart(reached_, x_);
 }
 
 void EventIntegrator::save() {

@@ -8,9 +8,22 @@ typedef struct {
   Log log;
   Update update;
   void* environment;
-  bool event_mode, initializing;
+  bool exchange, event_mode;
 } Instance;
 enum { OK, WARNING, DISCARD, ERROR, FATALITY };
+
+static bool refused(Instance* c, const char* function, const char* why) {
+  char text[128];
+  if (!why) return false;
+  snprintf(text, sizeof text, "%s: %s", function, why);
+  c->log(c->environment, ERROR, "error", text);
+  return true;
+}
+#define REQUIRE(why)                             \
+  do {                                           \
+    if (refused(c, __func__, why)) return ERROR; \
+  } while (0)
+#define REQUIRE_MODE(modes) REQUIRE(misuse(&c->s, modes))
 
 const char* fmi3GetVersion(void) { return "3.0"; }
 static Instance* make(const char* token, void* environment, Log log) {
@@ -22,13 +35,17 @@ static Instance* make(const char* token, void* environment, Log log) {
   Instance* c = calloc(1, sizeof *c);
   c->log = log;
   c->environment = environment;
+  c->s.mode = INSTANTIATED;
+  c->s.event_time = -INFINITY;
   model_start(&c->s);
   return c;
 }
 void* fmi3InstantiateModelExchange(const char* name, const char* token, const char* resources,
                                    bool visible, bool logging, void* environment, Log log) {
   (void)name, (void)resources, (void)visible, (void)logging;
-  return make(token, environment, log);
+  Instance* c = make(token, environment, log);
+  if (c) c->exchange = true;
+  return c;
 }
 void* fmi3InstantiateCoSimulation(const char* name, const char* token, const char* resources,
                                   bool visible, bool logging, bool event_mode, bool early,
@@ -43,32 +60,56 @@ void fmi3FreeInstance(void* c) { free(c); }
 int fmi3EnterInitializationMode(Instance* c, bool t, double tolerance, double start, bool s,
                                 double stop) {
   (void)t, (void)tolerance, (void)s, (void)stop;
-  c->initializing = true;
-  c->s.t = c->s.u_time = start;
+  REQUIRE_MODE(INSTANTIATED);
+  c->s.mode = INITIALIZING;
+  c->s.t = c->s.u_time = c->s.own_time = start;
   return OK;
 }
-int fmi3ExitInitializationMode(Instance* c) { return c->initializing = false, OK; }
-int fmi3Terminate(void* c) { return (void)c, OK; }
-int fmi3EnterEventMode(void* c) { return (void)c, OK; }
-int fmi3EnterStepMode(Instance* c) { return c->event_mode ? OK : ERROR; }
+int fmi3ExitInitializationMode(Instance* c) {
+  REQUIRE_MODE(INITIALIZING);
+  c->s.mode = c->exchange || c->event_mode ? EVENT : STEP;
+  return c->s.fed = false, OK;
+}
+int fmi3Terminate(Instance* c) {
+  REQUIRE_MODE(EVENT | CONTINUOUS | STEP);
+  return c->s.mode = OVER, OK;
+}
+int fmi3EnterEventMode(Instance* c) {
+  REQUIRE_MODE(CONTINUOUS | STEP);
+  c->s.event_time = c->s.t;
+  return c->s.mode = EVENT, OK;
+}
+int fmi3EnterStepMode(Instance* c) {
+  REQUIRE_MODE(EVENT);
+  if (!c->event_mode) return ERROR;
+  return c->s.mode = STEP, c->s.fed = false, OK;
+}
 int fmi3UpdateDiscreteStates(Instance* c, bool* again, bool* terminate, bool* nominals,
                              bool* values, bool* has_next, double* next) {
-  (void)next;
-  *again = *terminate = *nominals = *has_next = false;
+  REQUIRE_MODE(EVENT);
+  *again = *nominals = *has_next = false;
+  *terminate = BEHAVIOUR == ENDS && c->s.t >= 0.5;
   *values = model_event(&c->s);
+  if (model_next_time) {
+    *next = model_next_time(&c->s);
+    *has_next = isfinite(*next);
+  }
   return OK;
 }
 
 #define ACCESS(Name, Type)                                                                \
   int fmi3Get##Name(Instance* c, const unsigned* vr, size_t n, Type* v, size_t m) {       \
     if (n != m) return ERROR;                                                             \
+    REQUIRE(misuse_of_get(&c->s));                                                        \
     for (size_t i = 0; i < n; ++i) v[i] = (Type)value_of(&c->s, vr[i]);                   \
     return OK;                                                                            \
   }                                                                                       \
   int fmi3Set##Name(Instance* c, const unsigned* vr, size_t n, const Type* v, size_t m) { \
     if (n != m) return ERROR;                                                             \
-    for (size_t i = 0; i < n; ++i)                                                        \
+    for (size_t i = 0; i < n; ++i) {                                                      \
+      REQUIRE(misuse_of_set(&c->s, vr[i]));                                               \
       if (set_value(&c->s, vr[i], (double)v[i])) return ERROR;                            \
+    }                                                                                     \
     return OK;                                                                            \
   }
 ACCESS(Float64, double)
@@ -81,13 +122,14 @@ int fmi3SetString(void* c, const unsigned* vr, size_t n, const char* const* v, s
 }
 
 int fmi3GetFMUState(Instance* c, void** state) {
+  if (BEHAVIOUR == LOSES_STATE && c->s.t > 0.5) return ERROR;
   if (!*state) *state = malloc(sizeof c->s);
   return memcpy(*state, &c->s, sizeof c->s), OK;
 }
 int fmi3SetFMUState(Instance* c, void* state) {
-  const double x = c->s.x[0];
+  const State now = c->s;
   memcpy(&c->s, state, sizeof c->s);
-  if (BEHAVIOUR == FORGETS) c->s.x[0] = x;
+  if (BEHAVIOUR == FORGETS) c->s.x[0] = now.x[0], c->s.count = now.count;
   return OK;
 }
 int fmi3FreeFMUState(void* c, void** state) {
@@ -111,6 +153,7 @@ int fmi3GetDirectionalDerivative(Instance* c, const unsigned* unknown, size_t nu
                                  const unsigned* known, size_t nk, const double* seed, size_t ns,
                                  double* result, size_t nr) {
   if (ns != nk || nr != nu) return ERROR;
+  REQUIRE_MODE(INITIALIZING | EVENT | CONTINUOUS | STEP | OVER);
   for (size_t i = 0; i < nu; ++i) {
     result[i] = 0;
     for (size_t j = 0; j < nk; ++j) result[i] += seed[j] * partial(&c->s, unknown[i], known[j]);
@@ -123,6 +166,7 @@ int fmi3GetOutputDerivatives(Instance* c, const unsigned* vr, size_t n, const in
   double u[MOST], dx[MOST];
   const double e = 1e-4;
   if (n != m) return ERROR;
+  REQUIRE_MODE(STEP);
   inputs_at(&c->s, c->s.t, u);
   model_f(&c->s, c->s.t, c->s.x, u, dx);
   low.t -= e, high.t += e;
@@ -138,7 +182,9 @@ static void ask(void* data, double t) {
   Instance* c = data;
   bool requested = false;
   double at = 0;
+  c->s.mode = UPDATE;
   c->update(c->environment, t, true, true, true, false, &requested, &at);
+  c->s.mode = STEP;
 }
 #ifndef WITHOUT_DO_STEP
 int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, bool* terminate,
@@ -146,7 +192,10 @@ int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, b
   (void)no_rollback;
   *event = *terminate = *early = false;
   *last = c->s.t;
-  if (fabs(t - c->s.t) > 1e-12 * (1 + fabs(t)) || !(h > 0)) return ERROR;
+  REQUIRE_MODE(STEP);
+  if (fabs(t - c->s.own_time) > 1e-9 || !(h > 0)) return ERROR;
+  if (BEHAVIOUR == OWN_CLOCK && t != c->s.own_time) return ERROR;
+  misbehave_in_step(t + h);
   if (BEHAVIOUR == DISCARDS && t + h > 0.5) return DISCARD;
   if (BEHAVIOUR == FATAL && t + h > 0.5) return FATALITY;
   if (BEHAVIOUR == FIXED_STEP) {
@@ -162,26 +211,46 @@ int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, b
   const double end = early_return ? 0.3 : t + h;
   integrate(&c->s, end, c->update ? ask : NULL, c);
   *early = *event = early_return;
-  *last = end;
-  return OK;
+  *last = BEHAVIOUR == DRIFTS ? t + 1.00001 * h : end;
+  c->s.own_time = early_return ? end : c->s.own_time + h;
+  *terminate = BEHAVIOUR == ENDS && end > 0.5;
+  return c->s.fed = false, OK;
 }
 #endif
 
-int fmi3EnterContinuousTimeMode(void* c) { return (void)c, OK; }
-int fmi3CompletedIntegratorStep(void* c, bool no_rollback, bool* event, bool* terminate) {
-  return (void)c, (void)no_rollback, *event = *terminate = false, OK;
+int fmi3EnterContinuousTimeMode(Instance* c) {
+  REQUIRE_MODE(EVENT);
+  return c->s.mode = CONTINUOUS, OK;
 }
-int fmi3SetTime(Instance* c, double t) { return c->s.t = c->s.u_time = t, OK; }
+int fmi3CompletedIntegratorStep(Instance* c, bool no_rollback, bool* event, bool* terminate) {
+  (void)no_rollback;
+  REQUIRE_MODE(CONTINUOUS);
+  misbehave_in_step(c->s.t);
+  *event = model_step_event && model_step_event(&c->s);
+  *terminate = false;
+  return OK;
+}
+int fmi3SetTime(Instance* c, double t) {
+  REQUIRE(misuse_of_time(&c->s, t));
+  return c->s.t = c->s.u_time = t, OK;
+}
 int fmi3SetContinuousStates(Instance* c, const double* x, size_t n) {
+  REQUIRE_MODE(CONTINUOUS);
   return memcpy(c->s.x, x, n * sizeof *x), OK;
 }
 int fmi3GetContinuousStates(Instance* c, double* x, size_t n) {
+  REQUIRE_MODE(INITIALIZING | EVENT | CONTINUOUS);
   return memcpy(x, c->s.x, n * sizeof *x), OK;
 }
 int fmi3GetContinuousStateDerivatives(Instance* c, double* dx, size_t n) {
+  REQUIRE_MODE(INITIALIZING | EVENT | CONTINUOUS);
+  if (BEHAVIOUR == DISCARDS && c->s.t > 0.5) return DISCARD;
+  if (BEHAVIOUR == FATAL && c->s.t > 0.5) return FATALITY;
   for (size_t i = 0; i < n; ++i) dx[i] = value_of(&c->s, 100 + (unsigned)i);
   return OK;
 }
 int fmi3GetEventIndicators(Instance* c, double* z, size_t n) {
-  return (void)n, model_z(&c->s, z), OK;
+  (void)n;
+  REQUIRE_MODE(INITIALIZING | EVENT | CONTINUOUS);
+  return model_z(&c->s, z), OK;
 }

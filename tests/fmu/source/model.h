@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST 8
 enum {
@@ -21,7 +22,14 @@ enum {
   CRASHES,
   FLOODS,
   RETURNS_EARLY,
-  REFUSES
+  REFUSES,
+  CRASHES_LATER,
+  DRIFTS,
+  SLEEPS,
+  HANGS,
+  ENDS,
+  OWN_CLOCK,
+  LOSES_STATE
 };
 #ifndef BEHAVIOUR
 #define BEHAVIOUR BEHAVES
@@ -30,8 +38,23 @@ enum {
 #define SUBSTEP 2e-4
 #endif
 
+/* Modes of the standards' state machines; every function checks that it may be called. */
+typedef enum {
+  INSTANTIATED = 1,
+  INITIALIZING = 2,
+  EVENT = 4,
+  CONTINUOUS = 8,
+  STEP = 16,
+  UPDATE = 32,
+  OVER = 64,
+  CONFIGURING = 128
+} Mode;
+
 typedef struct {
-  double t, x[MOST], u[MOST], du[MOST][3], u_time, p[MOST], step;
+  Mode mode;
+  bool fed;          /* an input was set since the last step */
+  double event_time; /* of the last event: time must not go back beyond it */
+  double t, x[MOST], u[MOST], du[MOST][3], u_time, p[MOST], step, next, own_time;
   int64_t count;
 } State;
 
@@ -42,6 +65,39 @@ void model_g(const State* s, double t, const double* x, const double* u, double*
 void model_z(const State* s, double* z);
 /* Handles an event, returns whether the states jumped. */
 bool model_event(State* s);
+/* Only where a model has them: the next time event; whether the step just completed makes an event;
+ * the inputs, as bits, that only events may change. */
+double model_next_time(const State* s) __attribute__((weak));
+bool model_step_event(State* s) __attribute__((weak));
+unsigned model_discrete(void) __attribute__((weak));
+
+/* Why a function must not be called now, or NULL. */
+static inline const char* misuse(const State* s, unsigned allowed) {
+  if (s->mode & allowed) return NULL;
+  return "called in a mode that does not allow it";
+}
+static inline const char* misuse_of_set(const State* s, unsigned reference) {
+  const unsigned before = INSTANTIATED | INITIALIZING;
+  const bool input = reference >= 200 && reference < 300;
+  const bool discrete = input && model_discrete && (model_discrete() >> (reference - 200) & 1u);
+  if (s->mode & (before | STEP | EVENT)) return !input && !(s->mode & before) ? "fixed" : NULL;
+  return input && !discrete && (s->mode & (CONTINUOUS | UPDATE)) ? NULL : "not to be set now";
+}
+/* After initialisation an output must not be read between a set and a step. */
+static inline const char* misuse_of_get(const State* s) {
+  if (s->mode == STEP && s->fed) return "read after a set without a step between";
+  return misuse(s, INITIALIZING | EVENT | CONTINUOUS | STEP | UPDATE | OVER);
+}
+static inline const char* misuse_of_time(const State* s, double t) {
+  return t < s->event_time ? "time goes back over an event" : misuse(s, EVENT | CONTINUOUS);
+}
+/* What a step of an FMU that misbehaves does beside stepping. */
+static inline void misbehave_in_step(double end) {
+  const struct timespec nap = {0, 100000000};
+  if (BEHAVIOUR == CRASHES_LATER && end > 0.5) *(volatile int*)NULL = 1;
+  if (BEHAVIOUR == SLEEPS) nanosleep(&nap, NULL);
+  while (BEHAVIOUR == HANGS && end > 0.5) nanosleep(&nap, NULL);
+}
 
 /* Inputs at t from values and derivatives. */
 static inline void inputs_at(const State* s, double t, double* u) {
@@ -78,6 +134,7 @@ static inline void integrate(State* s, double end, void (*update)(void*, double)
     model_z(s, z);
     for (int j = 0; j < model_nz; ++j)
       if (z[j] <= 0) model_event(s);
+    if (model_next_time && s->t >= model_next_time(s)) model_event(s);
   }
 }
 
@@ -103,6 +160,7 @@ static inline int set_value(State* s, unsigned reference, double value) {
     s->u[reference - 200] = value;
     memset(s->du[reference - 200], 0, sizeof s->du[0]);
     s->u_time = s->t;
+    s->fed = true;
   } else if (reference < 100) {
     s->x[reference] = value;
   } else {

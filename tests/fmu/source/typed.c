@@ -1,5 +1,5 @@
-/* An FMI 3.0 FMU with variables of many types: y[i] = a[i] + n + b + length of the text, where n
- * is an integer input; it puts out n + 1 and whether n > 2. */
+/* An FMI 3.0 FMU with variables of many types: y[i] = a[i] + n + b + length of the text + 100 times
+ * the level, an enumeration, where n is an integer input; it puts out n + 1 and whether n > 2. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,11 +8,12 @@
 typedef struct {
   double a[2];
   int32_t n;
+  int64_t level;
   bool b;
   size_t length;
 } Instance;
 enum { OK, WARNING, DISCARD, ERROR };
-enum { Y = 1, A, N, B, TEXT, NEXT, LARGE, SMALL };
+enum { Y = 1, A, N, B, TEXT, NEXT, LARGE, LEVEL };
 
 void* fmi3InstantiateCoSimulation(const char* name, const char* token, const char* resources,
                                   bool visible, bool logging, bool event_mode, bool early,
@@ -28,7 +29,8 @@ int fmi3ExitInitializationMode(void) { return OK; }
 int fmi3Terminate(void) { return OK; }
 int fmi3GetFloat64(Instance* c, const unsigned* vr, size_t n, double* v, size_t m) {
   if (n != 1 || vr[0] != Y || m != 2) return ERROR;
-  for (int i = 0; i < 2; ++i) v[i] = c->a[i] + c->n + c->b + (double)c->length;
+  for (int i = 0; i < 2; ++i)
+    v[i] = c->a[i] + c->n + c->b + (double)c->length + 100 * (double)c->level;
   return OK;
 }
 int fmi3SetFloat64(Instance* c, const unsigned* vr, size_t n, const double* v, size_t m) {
@@ -45,6 +47,14 @@ int fmi3SetInt32(Instance* c, const unsigned* vr, size_t n, const int32_t* v, si
   if (n != 1 || m != 1 || vr[0] != N) return ERROR;
   c->n = v[0];
   return OK;
+}
+int fmi3GetInt64(Instance* c, const unsigned* vr, size_t n, int64_t* v, size_t m) {
+  if (n != 1 || m != 1 || vr[0] != LEVEL) return ERROR;
+  return v[0] = c->level, OK;
+}
+int fmi3SetInt64(Instance* c, const unsigned* vr, size_t n, const int64_t* v, size_t m) {
+  if (n != 1 || m != 1 || vr[0] != LEVEL) return ERROR;
+  return c->level = v[0], OK;
 }
 int fmi3GetBoolean(Instance* c, const unsigned* vr, size_t n, bool* v, size_t m) {
   if (n != 1 || m != 1 || vr[0] != LARGE) return ERROR;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numbers>
 
 namespace concord {
@@ -78,6 +79,40 @@ TEST(UnitProblems, leave_stderr_silent) {
   testing::internal::CaptureStderr();
   problem("((", "m");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+struct InBase {
+  const char* unit;
+  std::array<int, 8> exponents;  // kg m s A K mol cd rad
+  double factor, offset;
+};
+
+class BaseUnits : public testing::TestWithParam<InBase> {};
+
+TEST_P(BaseUnits, are_those_of_fmi) {
+  const auto found = in_base_units(GetParam().unit);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->exponents, GetParam().exponents);
+  EXPECT_DOUBLE_EQ(found->factor, GetParam().factor);
+  EXPECT_DOUBLE_EQ(found->offset, GetParam().offset);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, BaseUnits,
+    testing::Values(InBase{"N", {1, 1, -2}, 1, 0}, InBase{"km/h", {0, 1, -1}, 1 / 3.6, 0},
+                    InBase{"degC", {0, 0, 0, 0, 1}, 1, 273.15}, InBase{"1", {}, 1, 0},
+                    InBase{"degF", {0, 0, 0, 0, 1}, 5.0 / 9, 459.67 * 5 / 9}, InBase{"-", {}, 1, 0},
+                    InBase{"%", {}, 0.01, 0},
+                    InBase{"deg", {0, 0, 0, 0, 0, 0, 0, 1}, std::numbers::pi / 180, 0},
+                    InBase{"rpm", {0, 0, -1, 0, 0, 0, 0, 1}, std::numbers::pi / 30, 0},
+                    InBase{"V", {1, 2, -3, -1}, 1, 0}, InBase{"lm", {0, 0, 0, 0, 0, 0, 1, 2}, 1, 0},
+                    InBase{"kmol/m3", {0, -3, 0, 0, 0, 1}, 1000, 0},
+                    InBase{"W/(m2.K)", {1, 0, -3, 0, -1}, 1, 0}));
+
+TEST(BaseUnits, are_missing_where_there_are_none) {
+  for (const char* unit : {"", "widgets", "dBm", "m//s", "days since 2000-01-01"}) {
+    EXPECT_FALSE(in_base_units(unit)) << unit;
+  }
 }
 
 }  // namespace

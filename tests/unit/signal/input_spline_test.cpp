@@ -96,6 +96,20 @@ TEST(InputSpline, SwitchesBetweenConstantsWithoutJumpInTwoDerivatives) {
   }
 }
 
+TEST(InputSpline, SwitchesNearlyAsThePolynomialOfDegreeFive) {
+  const InputSpline spline(Polynomial{}, 0.1, constant, h);
+  double farthest = 0.0;
+  for (int p = 0; p < pieces; ++p) {
+    for (int i = 0; i <= 100; ++i) {
+      const double tau = h / pieces * i / 100.0;
+      const double x = (tau + h * p / pieces) / h;
+      const double degree_five = x * x * x * (10.0 + x * (6.0 * x - 15.0));
+      farthest = std::max(farthest, std::abs(spline.piece(p, h)(tau) - degree_five));
+    }
+  }
+  EXPECT_NEAR(farthest, 0.0209, 1e-4);
+}
+
 TEST(InputSpline, SwitchingBeginsWhereTheOldHoldEndsAndEndsOnTheNew) {
   const Polynomial old{{0.3, 1.0, -2.0, 5.0}};
   constexpr double old_h = 0.2;

@@ -10,8 +10,9 @@
 #include "modelfile/model_file.hpp"
 #include "simulation/macro_step.hpp"
 
-// Every combination of schedule, hold, order, solve, step control and first guess either runs and
-// is right, or is refused with a reason that names a choice of it.
+// Every combination of schedule, hold, order, solve, step control and first guess, and of what
+// explicit methods do to their inputs, either runs and is right, or is refused with a reason that
+// names a choice of it.
 
 namespace concord {
 namespace {
@@ -69,7 +70,8 @@ std::vector<Choices> each_with(const std::vector<Choices>& before, const std::st
 
 std::vector<Choices> every_combination() {
   std::vector<Choices> all = {{}};
-  all = each_with(all, "-cosim_schedule", {"parallel", "sequential", "hierarchical"});
+  all = each_with(all, "-cosim_schedule",
+                  {"parallel", "sequential", "hierarchical", "staggered_grid"});
   all = each_with(all, "-cosim_adapt",
                   {"none", "iteration", "predictor", "richardson", "richardson_modified"});
   std::vector<Choices> monolithic = each_with(all, "-cosim_type", {"monolithic"});
@@ -80,6 +82,21 @@ std::vector<Choices> every_combination() {
                   {"", "missiles", "extrapolate", "hold", "linear_implicit"});
   all.insert(all.end(), monolithic.begin(), monolithic.end());
   return all;
+}
+
+/// Of corrections, switching and extrapolation, with the choices that they may contradict.
+std::vector<Choices> every_shape_of_inputs() {
+  std::vector<Choices> all = {{}};
+  all = each_with(all, "-cosim_schedule", {"parallel", "sequential"});
+  all = each_with(all, "-cosim_adapt", {"none", "iteration", "richardson", "richardson_modified"});
+  all = each_with(all, "-cosim_hold", {"zoh", "hermite", "extrapolate", "extripol"});
+  all = each_with(all, "-cosim_hold_order", {"", "1", "3"});
+  all = each_with(all, "-cosim_solve", {"snes", "none"});
+  all = each_with(all, "-cosim_balance", {"none", "constant", "smooth"});
+  all = each_with(all, "-cosim_balance_spread", {"", "3"});
+  all = each_with(all, "-cosim_smooth_switching", {"false", "true"});
+  all = each_with(all, "-cosim_extrapolation", {"lagrange", "hermite"});
+  return each_with(all, "-cosim_record", {"", "balance", "polynomials"});
 }
 
 /// The options database holds these choices, and nothing else, while it lives.
@@ -153,6 +170,23 @@ class EveryCombination : public testing::Test {
     return largest;
   }
 
+  /// How many of them ran.
+  int run_all(const std::vector<Choices>& all) {
+    int running = 0;
+    for (const auto& choices : all) {
+      try {
+        running += runs(choices) ? 1 : 0;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << written(choices) << "passed the checks and then failed: " << error.what();
+      }
+    }
+    std::printf("%zu combinations, %d run\n", all.size(), running);
+    for (const auto& [reason, count] : refusals_) {
+      std::printf("%5d refused: %s\n", count, reason.c_str());
+    }
+    return running;
+  }
+
   void judge(const std::string& reason, const Choices& choices) {
     bool names_a_choice = false;
     for (const auto& [option, value] : choices) {
@@ -167,20 +201,11 @@ class EveryCombination : public testing::Test {
 };
 
 TEST_F(EveryCombination, RunsAndIsRightOrIsRefusedWithItsReason) {
-  int running = 0;
-  const auto all = every_combination();
-  for (const auto& choices : all) {
-    try {
-      running += runs(choices) ? 1 : 0;
-    } catch (const std::exception& error) {
-      ADD_FAILURE() << written(choices) << "passed the checks and then failed: " << error.what();
-    }
-  }
-  std::printf("%zu combinations, %d run\n", all.size(), running);
-  for (const auto& [reason, count] : refusals_) {
-    std::printf("%5d refused: %s\n", count, reason.c_str());
-  }
-  EXPECT_GT(running, 150);
+  EXPECT_GT(run_all(every_combination()), 150);
+}
+
+TEST_F(EveryCombination, InputsAreShapedOrRefusedWithTheReason) {
+  EXPECT_GT(run_all(every_shape_of_inputs()), 500);
 }
 
 /// What runs, by the four choices of methods 2, so that a refusal too many shows as well.
@@ -202,6 +227,7 @@ TEST_F(EveryCombination, WhatMakesSenseRuns) {
   }
   EXPECT_TRUE(runs({{"-cosim_type", "missiles"}, {"-cosim_adapt", "predictor"}}));
   EXPECT_TRUE(runs({{"-cosim_schedule", "sequential"}, {"-cosim_adapt", "predictor"}}));
+  EXPECT_TRUE(runs({{"-cosim_type", "staggered_grid"}}));
 }
 
 }  // namespace

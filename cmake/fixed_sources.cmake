@@ -1,0 +1,12 @@
+# The C sources that every exported FMU carries and their licence, as strings in the library.
+set(fixed_sources_folder ${PROJECT_SOURCE_DIR}/src/subsystem/fmu_export/sources)
+set(fixed_sources "#include \"subsystem/fmu_export/fixed_sources.hpp\"\n\nnamespace concord::fixed_sources {\n")
+foreach(part functions instance integrator fmi2 fmi3)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fixed_sources_folder}/${part}.inc)
+  file(READ ${fixed_sources_folder}/${part}.inc text)
+  string(APPEND fixed_sources "const char* const ${part} = R\"concord(${text})concord\";\n")
+endforeach()
+file(READ ${PROJECT_SOURCE_DIR}/LICENSE text)
+string(APPEND fixed_sources "const char* const license = R\"concord(${text})concord\";\n")
+string(APPEND fixed_sources "}  // namespace concord::fixed_sources\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/fixed_sources.cpp CONTENT "@fixed_sources@" @ONLY)

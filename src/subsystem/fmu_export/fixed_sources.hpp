@@ -1,0 +1,15 @@
+#pragma once
+
+namespace concord::fixed_sources {
+
+/// The files of src/subsystem/fmu_export/sources, which every exported FMU carries.
+extern const char* const functions;
+extern const char* const instance;
+extern const char* const integrator;
+extern const char* const fmi2;
+extern const char* const fmi3;
+
+/// Concord's licence, for them.
+extern const char* const license;
+
+}  // namespace concord::fixed_sources

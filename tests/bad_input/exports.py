@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+"""export-fmu and export-ssp with mistakes: exit code 2, one error, and no half-written file."""
+import os
+import resource
+
+from harness import PAIR, case, changed, main
+
+NATIVE = changed(("""    equations:
+      inputs: {x: 1}
+      states: {v: 0}
+      derivatives: {v: x - v}
+      outputs: {f: v}
+      units: {x: m, f: N}
+""", """    native: {library: LIBRARY, type: cart}
+    start: {force: 0}
+"""), ("  - right.f -> left.f\n  - left.x -> right.x\n", "")).replace("connections:\n", "")
+CONSTRAINED = changed(("connections:\n", """constraints:
+  - {unknown: force, equation: left.x - right.f, feeds: {left.f: 1}}
+connections:
+"""), ("  - right.f -> left.f\n", ""))
+
+
+def refused(name, words, *says, text=PAIR, files=(), left=()):
+    """Registers a case: `concord WORDS` is refused, with the model in model.yaml."""
+    def run(bench):
+        bench.write("model.yaml", text)
+        before = set(os.listdir(bench.folder)) | set(left)
+        for file in files:
+            bench.write(file, "there already")
+            before.add(file)
+        bench.refuses(*words.split(), says=says)
+        found = set(os.listdir(bench.folder))
+        assert found == before, f"left behind: {found - before}"
+        for file in files:
+            assert (bench.folder / file).read_text() == "there already"
+    run.__name__ = name
+    case(run)
+
+
+# --- command lines ---
+refused("fmu_without_subsystem", "export-fmu model.yaml", "takes a model file and the name",
+        "export-fmu --help")
+refused("fmu_without_anything", "export-fmu", "takes a model file and the name")
+refused("fmu_with_too_much", "export-fmu model.yaml left right", "takes a model file and the name")
+refused("fmu_of_version_1", "export-fmu model.yaml left --fmi 1", "--fmi takes 2 or 3", "'1'")
+refused("fmu_version_missing", "export-fmu model.yaml left --fmi", "'--fmi'", "needs a value")
+refused("fmu_unknown_option", "export-fmu model.yaml left --fast", "no option '--fast'")
+refused("fmu_wrong_ending", "export-fmu model.yaml left -o left.zip", "'left.zip'", ".fmu")
+refused("ssp_without_model", "export-ssp", "takes one model file", "export-ssp --help")
+refused("ssp_unknown_option", "export-ssp model.yaml --fmi 2", "no option")
+refused("ssp_wrong_ending", "export-ssp model.yaml -o system.xml", "'system.xml'", ".ssp or .ssd")
+refused("ssp_of_no_file", "export-ssp none.yaml", "none.yaml: there is no such file")
+refused("fmu_of_no_file", "export-fmu none.yaml left", "none.yaml: there is no such file")
+
+# --- what cannot be exported ---
+refused("fmu_of_unknown_subsystem", "export-fmu model.yaml leff", "no subsystem 'leff'",
+        "did you mean 'left'?")
+refused("fmu_of_constraint", "export-fmu model.yaml force", "constraint", text=CONSTRAINED)
+refused("ssp_with_constraint", "export-ssp model.yaml", "constraint 'force'", "SSP has no",
+        text=CONSTRAINED)
+refused("ssp_with_events", "export-ssp model.yaml", "events", "SSP has no time events",
+        text=PAIR + "events: [0.5]\n")
+refused("ssd_with_equations", "export-ssp model.yaml -o system.ssd", "'left' has equations",
+        "concord export-fmu model.yaml left")
+refused("fmu_of_broken_equations", "export-fmu model.yaml left", "model.yaml:9:", "unknown name",
+        text=changed(("f - k*x", "f - k*y")))
+refused("fmu_of_endless_parentheses", "export-fmu model.yaml left", "model.yaml:9:", "levels deep",
+        text=changed(("f - k*x", "(" * 3000 + "f - k*x" + ")" * 3000)))
+refused("ssp_with_unknown_connection", "export-ssp model.yaml", "model.yaml:21:", "no output 'y'",
+        text=changed(("left.x ->", "left.y ->")))
+
+# --- where it cannot be written ---
+refused("fmu_into_no_folder", "export-fmu model.yaml left -o none/left.fmu", "none/left.fmu",
+        "there is no folder none")
+refused("ssp_into_no_folder", "export-ssp model.yaml -o none/model.ssp", "none/model.ssp",
+        "there is no folder none")
+
+
+@case
+def native_is_refused(bench):
+    bench.write("model.yaml", NATIVE.replace("LIBRARY", os.environ["NATIVE_TEST_SUBSYSTEMS"]))
+    bench.refuses("export-fmu", "model.yaml", "right", says=["'right' is native", "equations"])
+    bench.refuses("export-ssp", "model.yaml", says=["'right' is native", "SSP cannot hold"])
+    assert os.listdir(bench.folder) == ["model.yaml"]
+
+
+@case
+def output_is_a_folder(bench):
+    bench.write("model.yaml", PAIR)
+    (bench.folder / "left.fmu").mkdir()
+    (bench.folder / "model.ssp").mkdir()
+    bench.refuses("export-fmu", "model.yaml", "left", says=["left.fmu", "this is a folder"])
+    bench.refuses("export-ssp", "model.yaml", says=["model.ssp", "this is a folder"])
+
+
+@case
+def output_is_an_input(bench):
+    bench.write("model.yaml", PAIR)
+    bench.run("export-fmu", "model.yaml", "left").succeeds()
+    bench.write("fmus.yaml", "experiment: {start: 0, stop: 1}\nsubsystems: {left: {fmu: left.fmu}}\n")
+    bench.refuses("export-fmu", "fmus.yaml", "left", says=["'left' is an FMU already"])
+    bench.run("export-ssp", "fmus.yaml", "-o", "a.ssp").succeeds()
+    bench.refuses("export-ssp", "a.ssp", says=["-o names the model 'a.ssp' itself"])
+    bench.refuses("export-ssp", "a.ssp", "-o", "a.ssd", says=["a.ssp", "inside the archive"])
+    os.link(bench.folder / "left.fmu", bench.folder / "linked.ssp")
+    bench.refuses("export-ssp", "fmus.yaml", "-o", "linked.ssp", says=["-o names the FMU"])
+
+
+@case
+def disk_is_full(bench):
+    """A limit on file sizes stands for the full disk; what was there before stays."""
+    bench.write("model.yaml", PAIR)
+    bench.run("export-fmu", "model.yaml", "left", "--no-binary").succeeds()
+    bench.write("fmus.yaml", "experiment: {start: 0, stop: 1}\nsubsystems: {left: {fmu: left.fmu}}\n")
+    bench.write("old.ssp", "old")
+    bench.write("old.ssd", "old")
+    bench.write("old.fmu", "old")
+    before = sorted(os.listdir(bench.folder))
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    for words in (("export-fmu", "model.yaml", "left", "--no-binary", "-o", "old.fmu"),
+                  ("export-fmu", "model.yaml", "left", "--no-binary", "-o", "new.fmu")):
+        bench.run(*words, preexec_fn=limit).fails(2, "cannot write", words[-1], "File too large")
+    for words in (("export-ssp", "model.yaml", "-o", "old.ssp"),
+                  ("export-ssp", "fmus.yaml", "-o", "old.ssp"),
+                  ("export-ssp", "fmus.yaml", "-o", "old.ssd")):
+        bench.run(*words, preexec_fn=limit).fails(2, "cannot")
+    assert sorted(os.listdir(bench.folder)) == before, os.listdir(bench.folder)
+    for name in ("old.ssp", "old.ssd", "old.fmu"):
+        assert (bench.folder / name).read_text() == "old"
+
+
+@case
+def folder_is_read_only(bench):
+    bench.write("model.yaml", PAIR)
+    locked = bench.folder / "locked"
+    locked.mkdir()
+    locked.chmod(0o500)
+    if os.access(locked, os.W_OK):
+        return  # root may write anywhere
+    bench.refuses("export-fmu", "model.yaml", "left", "-o", "locked/left.fmu",
+                  says=["locked/left.fmu", "Permission denied"])
+    bench.refuses("export-ssp", "model.yaml", "-o", "locked/model.ssp",
+                  says=["locked/model.ssp", "Permission denied"])
+
+
+@case
+def existing_files_are_replaced(bench):
+    bench.write("model.yaml", PAIR)
+    for name, words in (("left.fmu", ("export-fmu", "model.yaml", "left")),
+                        ("model.ssp", ("export-ssp", "model.yaml"))):
+        bench.write(name, "old")
+        bench.run(*words).succeeds()
+        assert (bench.folder / name).read_bytes()[:2] == b"PK"
+    assert sorted(os.listdir(bench.folder)) == ["left.fmu", "model.ssp", "model.yaml"]
+
+
+@case
+def several_ranks_write_once(bench):
+    bench.write("model.yaml", PAIR)
+    ended = bench.run("export-fmu", "model.yaml", "left", ranks=2).succeeds()
+    ended.require(ended.out.count("left.fmu") == 1, "printed more than once")
+    bench.run("export-fmu", "model.yaml", "none", ranks=2).fails(2, "no subsystem 'none'")
+
+
+@case
+def compiler_fails(bench):
+    bench.write("model.yaml", PAIR)
+    bench.write("broken", "#!/bin/sh\necho no way >&2\nexit 1\n").chmod(0o755)
+    ended = bench.run("export-fmu", "model.yaml", "left",
+                      env=dict(os.environ, CC=str(bench.folder / "broken")))
+    ended.fails(2, "cannot compile", "--no-binary")
+    ended.require("no way" in ended.err, "the compiler's words are missing")
+    ended = bench.run("export-ssp", "model.yaml", env=dict(os.environ, CC="no-such-compiler"))
+    ended.fails(2, "'left'", "no C compiler 'no-such-compiler'", "apt-get install gcc")
+    assert sorted(os.listdir(bench.folder)) == ["broken", "model.yaml"]
+
+
+if __name__ == "__main__":
+    main()
