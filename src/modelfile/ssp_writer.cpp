@@ -213,7 +213,7 @@ void SspWriter::add_connectors(Node component, const Part& part) {
   for (const FmiVariable& variable : part.fmu->model->variables) {
     const char* kind = ssp_kind(variable.causality);
     const char* type = ssp_type(variable.type);
-    if (kind == nullptr || type == nullptr || variable.is_array) continue;
+    if (kind == nullptr || type == nullptr || !variable.dimensions.empty()) continue;
     if (!connectors) connectors = component.append_child("ssd:Connectors");
     Node connector = connectors.append_child("ssd:Connector");
     set(connector, "name", variable.name);
@@ -231,7 +231,7 @@ void SspWriter::add_value(Node parameters, const Part& part, const FmuValue& val
                    [&](const FmiVariable& candidate) { return candidate.name == value.name; });
   const std::string what = "subsystem '" + part.name + "': '" + value.name + "' ";
   const char* type = ssp_type(variable->type);
-  if (type == nullptr || variable->is_array)
+  if (type == nullptr || !variable->dimensions.empty())
     refuse(value.location, what +
                                "is an array or binary, and SSP 1.0 has no values of these; give "
                                "it its value in the FMU");
@@ -293,7 +293,7 @@ void SspWriter::set_end(Node node, const char* element, const char* connector,
   const auto& variables = part->fmu->model->variables;
   const bool there =
       std::any_of(variables.begin(), variables.end(), [&](const FmiVariable& variable) {
-        return variable.name == variable_name && !variable.is_array;
+        return variable.name == variable_name && variable.dimensions.empty();
       });
   if (!there)
     refuse(location,
