@@ -139,11 +139,14 @@ class Structure(FmuTest):
 
     def setUp(self):
         super().setUp()
+        self.package(VECTOR)
+
+    def package(self, description):
         library = self.folder / "vector.so"
         subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-o", library,
                         fmu_factory.SOURCE / "vector.c"], check=True)
         with zipfile.ZipFile(self.folder / "vector.fmu", "w") as archive:
-            archive.writestr("modelDescription.xml", VECTOR)
+            archive.writestr("modelDescription.xml", description)
             archive.write(library, "binaries/x86_64-linux/vector.so")
 
     def model_with(self, text):
@@ -169,6 +172,10 @@ class Structure(FmuTest):
             run = execute("check", self.model_with(text))
             self.assertEqual(run.returncode, 2, run.stderr)
             self.assertIn(says, run.stderr)
+        self.package(VECTOR.replace('valueReference="5" dependencies="3"', 'valueReference="5"'))
+        run = execute("check", self.model_with("parameters: {n: 10000}"))
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("ten million pairs", run.stderr)
         run = execute("run", self.model_with("parameters: {n: 101}"), "-cosim_type", "jacobi")
         self.assertEqual(run.returncode, 1)
         self.assertIn("fmi3SetUInt64", run.stderr)

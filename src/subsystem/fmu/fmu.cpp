@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t most_feedthrough = 10'000'000;
+
 bool is_number(FmiType type) {
   return type != FmiType::string && type != FmiType::binary && type != FmiType::clock;
 }
@@ -81,9 +83,7 @@ class SetupBuilder {
   void set_capabilities();
   void add_remarks();
   bool can_take_polynomials() const;
-  bool acts_at_events(const FmiVariable& input) const {
-    return setup_->role == FmuRole::model_exchange && is_discrete(input);
-  }
+  bool acts_directly(const FmiVariable& input, const FmiVariable& output) const;
   std::string element_name(const FmiVariable& variable, std::size_t element) const;
   double start_of(const FmiVariable& variable, std::size_t element) const;
   std::string unit_of(const FmiVariable& variable) const {
@@ -92,8 +92,7 @@ class SetupBuilder {
 
   const UnitRules& units_;
   std::shared_ptr<FmuSetup> setup_;
-  std::vector<const FmiVariable*> input_variables_;  ///< of each input element
-  std::vector<const FmiVariable*> output_variables_;
+  std::vector<const FmiVariable*> output_variables_;  ///< of `outputs`
 };
 
 void SetupBuilder::refuse_unsupported() const {
@@ -148,7 +147,6 @@ void SetupBuilder::add_inputs() {
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.inputs.push_back(
           {element_name(variable, i), unit_of(variable), start_of(variable, i)});
-      input_variables_.push_back(&variable);
     }
   }
 }
@@ -157,9 +155,9 @@ void SetupBuilder::add_outputs() {
   for (const FmiVariable& variable : setup_->model->variables) {
     if (variable.causality != FmiCausality::output || !is_number(variable.type)) continue;
     setup_->outputs.add(variable);
+    output_variables_.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.outputs.push_back({element_name(variable, i), unit_of(variable)});
-      output_variables_.push_back(&variable);
     }
   }
 }
@@ -182,21 +180,36 @@ void SetupBuilder::add_states() {
 
 /// Missing dependency information means everything. In model exchange an input that changes at
 /// events only acts from the next macro-step on.
-void SetupBuilder::add_feedthrough() {
+bool SetupBuilder::acts_directly(const FmiVariable& input, const FmiVariable& output) const {
+  if (setup_->role == FmuRole::model_exchange && is_discrete(input)) return false;
   const auto& variables = setup_->model->variables;
-  const auto depends = [&](const FmiVariable* output, const FmiVariable* input) {
-    for (const FmiUnknown& unknown : setup_->model->outputs) {
-      if (&variables[unknown.variable] != output || !unknown.dependencies) continue;
-      return std::any_of(unknown.dependencies->begin(), unknown.dependencies->end(),
-                         [&](std::size_t i) { return &variables[i] == input; });
+  for (const FmiUnknown& unknown : setup_->model->outputs) {
+    if (&variables[unknown.variable] != &output || !unknown.dependencies) continue;
+    return std::any_of(unknown.dependencies->begin(), unknown.dependencies->end(),
+                       [&](std::size_t i) { return &variables[i] == &input; });
+  }
+  return true;
+}
+
+/// Of arrays, every element of one on every element of the other.
+void SetupBuilder::add_feedthrough() {
+  auto& feedthrough = setup_->description.feedthrough;
+  std::size_t output = 0;
+  for (const FmiVariable* y : output_variables_) {
+    std::size_t input = 0;
+    for (const FmiVariable* u : setup_->input_variables) {
+      if (acts_directly(*u, *y)) {
+        if (feedthrough.size() + y->size * u->size > most_feedthrough)
+          fail(setup_->request.location,
+               "more than ten million pairs of outputs and inputs may depend on each other; give "
+               "the dependencies in modelDescription.xml");
+        for (std::size_t i = 0; i < y->size; ++i)
+          for (std::size_t j = 0; j < u->size; ++j) feedthrough.push_back({output + i, input + j});
+      }
+      input += u->size;
     }
-    return true;
-  };
-  for (std::size_t o = 0; o < output_variables_.size(); ++o)
-    for (std::size_t i = 0; i < input_variables_.size(); ++i)
-      if (!acts_at_events(*input_variables_[i]) &&
-          depends(output_variables_[o], input_variables_[i]))
-        setup_->description.feedthrough.push_back({o, i});
+    output += y->size;
+  }
 }
 
 bool SetupBuilder::can_take_polynomials() const {
@@ -213,7 +226,7 @@ void SetupBuilder::set_capabilities() {
   if (setup_->role == FmuRole::model_exchange) {
     const bool no_events =
         setup_->model->event_indicators == 0 &&
-        std::none_of(input_variables_.begin(), input_variables_.end(),
+        std::none_of(setup_->input_variables.begin(), setup_->input_variables.end(),
                      [](const FmiVariable* input) { return is_discrete(*input); });
     const bool asks_after_steps =
         setup_->model->version == FmiVersion::v3 && interface.completed_step;
@@ -228,8 +241,9 @@ void SetupBuilder::set_capabilities() {
     return;
   }
   setup_->polynomials_by_update =
-      interface.intermediate_update && !interface.variable_steps && !input_variables_.empty() &&
-      std::all_of(input_variables_.begin(), input_variables_.end(),
+      interface.intermediate_update && !interface.variable_steps &&
+      !setup_->input_variables.empty() &&
+      std::all_of(setup_->input_variables.begin(), setup_->input_variables.end(),
                   [](const FmiVariable* input) { return input->intermediate_update; });
   can.polynomial_inputs = can_take_polynomials();
   can.states = can.state_derivatives = has_states;

@@ -378,10 +378,11 @@ void apply_dimensions(ModelDescription& model, const std::string& where) {
                        " has more than a million elements");
     variable.size = static_cast<std::size_t>(size);
   }
-  if (model.version == FmiVersion::v2) return;
-  model.event_indicators = 0;
+  if (model.version == FmiVersion::v3) model.event_indicators = 0;
   for (const std::size_t i : model.indicator_variables)
     model.event_indicators += model.variables[i].size;
+  if (static_cast<double>(model.event_indicators) > most_elements)
+    throw InputError(where + ": more than a million event indicators");
 }
 
 const char* name_of(FmiType type) {
