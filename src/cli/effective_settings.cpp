@@ -14,10 +14,19 @@ std::string text(const Parts&... parts) {
 }
 
 std::string described_hold(const Method& method) {
-  const bool from_past = method.solve == Solve::none;
-  return text(word(method.hold), from_past
-                                     ? text(", order ", method.hold_order, ", from the past")
-                                     : std::string(", from a guess of the end of the macro-step"));
+  if (method.solve != Solve::none) {
+    return text(word(method.hold), ", from a guess of the end of the macro-step");
+  }
+  return text(word(method.hold), ", order ", method.hold_order, ", from the past",
+              method.hold_order > 0 ? text(" by ", word(method.extrapolation)) : std::string(),
+              method.smooth_switching ? ", switched smoothly" : "");
+}
+
+std::string described_balance(const Method& method) {
+  return method.balance == Balance::none
+             ? std::string(word(method.balance))
+             : text(word(method.balance), ", over ", method.balance_spread,
+                    method.balance_spread == 1 ? " macro-step" : " macro-steps");
 }
 
 std::string described_solve(const Method& method) {
@@ -64,6 +73,9 @@ void print_effective(const Settings& settings, const Model& model) {
   if (method.solve != Solve::monolithic) {
     line("schedule", described_schedule(method, model));
     line("hold", described_hold(method));
+  }
+  if (method.solve == Solve::none) {
+    line("balance", described_balance(method));
   }
   line("solve", described_solve(method));
   line("step control", described_steps(settings));

@@ -41,8 +41,8 @@ std::string program_help() {
          "                                              equations as an FMU\n"
          "  concord export-ssp MODEL [-o FILE.ssp]      a model of FMUs as SSP\n"
          "  concord COMMAND --help, concord --version\n\n"
-         "MODEL is a YAML model file. Exit codes: 0 done; 1 the simulation failed; 2 the input is\n"
-         "wrong; 3 stopped early by a signal or a time limit.\n\n"
+         "MODEL is a YAML model file, an .ssp archive or an .ssd file. Exit codes: 0 done; 1 the\n"
+         "simulation failed; 2 the input is wrong; 3 stopped early by a signal or a time limit.\n\n"
          "Options of run, check and schedule (PETSc options database: defaults, -options_file, "
          "command "
          "line):\n" +

@@ -12,8 +12,8 @@ namespace concord {
 /// middle, which makes order 2 of constants at the cost of one integration. The second group passes
 /// t_{N+1} in the middle of its macro-step, where it stops for its outputs: seen from one
 /// communication point to the next it takes a half with the old inputs, the first group the whole,
-/// then it another half with the new ones, which is symmetric in time. Direct feedthrough of the
-/// second group puts out what is half a macro-step old, and costs an order.
+/// then it another half with the new ones, which is symmetric in time. Direct feedthrough
+/// puts out what follows from inputs half a macro-step old, and costs an order.
 class StaggeredGridCoupling : public Coupling {
  public:
   StaggeredGridCoupling(const Method& method, RankNetwork& subsystems);

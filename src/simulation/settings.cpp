@@ -80,6 +80,8 @@ std::string_view word(Solve solve) {
 }
 std::string_view word(Predictor predictor) { return word_in(predictors, predictor); }
 std::string_view word(Adapt adapt) { return word_in(adapts, adapt); }
+std::string_view word(Extrapolation kind) { return word_in(extrapolations, kind); }
+std::string_view word(Balance balance) { return word_in(balances, balance); }
 
 namespace {
 

@@ -49,6 +49,8 @@ std::string_view word(Hold hold);
 std::string_view word(Solve solve);
 std::string_view word(Predictor predictor);
 std::string_view word(Adapt adapt);
+std::string_view word(Extrapolation kind);
+std::string_view word(Balance balance);
 
 /// Every option with default, unit and help, in the order of the help text.
 const std::vector<OptionSpec>& option_table();

@@ -64,7 +64,7 @@ bool ErrorControlledSteps::shrink(double factor) {
   const double tried = propose().end - propose().begin;
   size_ = std::max(factor * tried, limits_.smallest);
   after_rejection_ = true;
-  return size_ < tried;
+  return size_ < tried * (1.0 - sliver);
 }
 
 bool ErrorControlledSteps::reject(double error_norm, int order) {

@@ -166,6 +166,16 @@ def several_ranks_write_once(bench):
 
 
 @case
+def help_names_the_commands(bench):
+    whole = bench.run("--help").succeeds()
+    for command in ("export-fmu", "export-ssp"):
+        whole.require(f"concord {command} MODEL" in whole.out, f"{command} is missing")
+        own = bench.run(command, "--help").succeeds()
+        own.require(own.out.startswith(f"concord {command} MODEL"), "no help of its own")
+        own.require("-o, --output FILE" in own.out, "-o is missing")
+
+
+@case
 def compiler_fails(bench):
     bench.write("model.yaml", PAIR)
     bench.write("broken", "#!/bin/sh\necho no way >&2\nexit 1\n").chmod(0o755)

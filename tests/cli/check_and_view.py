@@ -65,7 +65,13 @@ class View(Telling):
     def test_explicit(self):
         lines = self.view("-cosim_type", "hierarchical", "-cosim_hold_order", 2)
         for line in ("method hierarchical", "schedule hierarchical: [left, right]",
-                     "hold zoh, order 2, from the past", "solve none", "step control none: 0.001 s each"):
+                     "hold zoh, order 2, from the past by lagrange", "balance none", "solve none",
+                     "step control none: 0.001 s each"):
+            self.assertIn(line, lines)
+        lines = self.view("-cosim_type", "jacobi", "-cosim_balance", "smooth", "-cosim_balance_spread", 3,
+                          "-cosim_smooth_switching")
+        for line in ("hold zoh, order 0, from the past, switched smoothly",
+                     "balance smooth, over 3 macro-steps"):
             self.assertIn(line, lines)
 
 

@@ -137,8 +137,19 @@ class Rods(Ordered):
         self.assertLess(np.max(np.abs(energy - energy[0])), 1e-4)
 
     def test_ranks_agree(self):
-        one, two = (simulate(RODS, "-cosim_step", 0.01, *TIGHT, ranks=n) for n in (1, 2))
-        np.testing.assert_allclose(two.states.values, one.states.values, rtol=0, atol=1e-10)
+        one, *others = (simulate(RODS, "-cosim_step", 0.01, *TIGHT, ranks=n) for n in (1, 2, 3))
+        for other in others:
+            np.testing.assert_allclose(other.states.values, one.states.values, rtol=0, atol=1e-10)
+
+    def test_other_ways_to_the_same_solution(self):
+        one = simulate(RODS, "-cosim_step", 0.02, *TIGHT)
+        for options in ("-cosim_schedule sequential", "-cosim_schedule hierarchical",
+                        "-cosim_predictor extrapolate", "-cosim_predictor hold", "-snes_mf",
+                        "-cosim_adapt iteration", "-missiles_defect linear"):
+            other = simulate(RODS, "-cosim_step", 0.02, *TIGHT, *options.split())
+            far = np.max(np.abs(other.states.values - one.states.values))
+            print(f"rods, {options}: {far:.1e} from the default")
+            self.assertLess(far, 1e-9)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import unittest
 import numpy as np
 from concord_runs import TIGHT, simulate, write_model
 from constrained_models import FEEDBACK, NONLINEAR, RODS, VELOCITY, rods
+from references import expm
 
 
 def run(text, *options, ranks=1):
@@ -70,6 +71,43 @@ class Velocity(Ordered):
                            np.max(np.abs(y["lambda.value"] - np.cos(t) / 2)[1:])])
         for i, (what, order) in enumerate((("index 2, states", 3), ("index 2, unknown", 2))):
             self.assert_order(what, np.array(errors)[:, i], order)
+
+
+class ManyStates(Ordered):
+    """A row of 60 masses (120 states: estimated by Krylov spaces) joined to one more, index 3. All is
+    linear, so that the estimators' constraint is the real one."""
+
+    def test_linear(self):
+        n = 60
+        states = ", ".join(f"x{k}: {1 if k == 0 else 0}, v{k}: 0" for k in range(n))
+        slopes = ", ".join(
+            f"x{k}: v{k}, v{k}: " + (f"x{k - 1}" if k else "f") + f" - 2*x{k}"
+            + (f" + x{k + 1}" if k < n - 1 else "") for k in range(n))
+        text = ("experiment: {start: 0, stop: 2}\nsubsystems:\n  row:\n    equations:\n"
+                f"      inputs: {{f: 0}}\n      states: {{{states}}}\n"
+                f"      derivatives: {{{slopes}}}\n      outputs: {{x: x0}}\n"
+                "  other:\n    equations:\n      inputs: {f: 0}\n      states: {x: 1, v: 0}\n"
+                "      derivatives: {x: v, v: (f - x)/2}\n      outputs: {x: x}\n"
+                "constraints:\n  - unknown: force\n    equation: row.x - other.x\n"
+                "    feeds: {row.f: 1, other.f: -1}\n")
+        matrix = np.zeros((2 * n, 2 * n))  # the first mass is 3, its own spring 3
+        for k in range(n):
+            matrix[2 * k, 2 * k + 1] = 1
+            matrix[2 * k + 1, 2 * k] = -2 if k else -3
+            for other in (k - 1, k + 1):
+                if 0 <= other < n:
+                    matrix[2 * k + 1, 2 * other] = 1
+        matrix[1] /= 3
+        start = np.zeros(2 * n)
+        start[0] = 1
+        errors = []
+        for step in (0.1, 0.05, 0.025):
+            results = run(text, "-cosim_type", "missiles", "-cosim_step", step)
+            y = results.outputs
+            self.assertLess(np.max(np.abs(y["row.x"] - y["other.x"])), 1e-9)
+            errors.append(np.max(np.abs(results.states.values[-1, :2 * n]
+                                        - expm(2 * matrix) @ start)))
+        self.assert_order("120 states, index 3", errors, 4)
 
 
 class Rods(Ordered):

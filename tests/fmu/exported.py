@@ -138,6 +138,7 @@ class Probe(ExportedTest):
                 self.assertEqual(run.returncode, 0, run.stderr)
                 found = run.stdout.split("probe:")[1]
                 self.assertEqual(found.count("claimed"), 2 * claims, found)
+                self.assertEqual(found.count("a new process goes on from the state"), 2, found)
                 self.assertNotRegex(found, "OTHER|DIFFER|cannot|crash")
                 worst = [float(e) for e in re.findall(r"differences to (\S+)", found)]
                 self.assertLess(max(worst), 1e-6)

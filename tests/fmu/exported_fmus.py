@@ -1,5 +1,6 @@
 """Subsystems of equations exported as FMUs, and a small importer of FMI 2.0 to call them."""
 import ctypes
+import platform
 import subprocess
 import tempfile
 import zipfile
@@ -10,7 +11,8 @@ from xml.etree import ElementTree
 
 from concord_runs import execute
 
-FOLDERS = {2: "linux64", 3: "x86_64-linux"}
+FOLDERS = {"x86_64": {2: "linux64", 3: "x86_64-linux"},
+           "aarch64": {2: "linux-aarch64", 3: "aarch64-linux"}}[platform.machine()]
 
 
 def export(model, subsystem, path, *options):

@@ -63,6 +63,16 @@ TEST(ErrorControlledSteps, RejectionShrinksDownToTheSmallestSize) {
   EXPECT_FALSE(steps.rejected());
 }
 
+/// Far from zero the difference of two times is not the size: rounding is no smaller step.
+TEST(ErrorControlledSteps, RejectionsEndAtAnyTime) {
+  for (const double start : {0.0, 0.0459423928, 3.3, 1e3, 1e6}) {
+    ErrorControlledSteps steps({start, start + 1.0, 1.0, 2e-8}, 0.1);
+    int rejections = 0;
+    while (rejections < 100 && steps.reject(4.0, 0)) ++rejections;
+    EXPECT_LT(rejections, 100) << start;
+  }
+}
+
 TEST(ErrorControlledSteps, DoesNotGrowRightAfterARejection) {
   ErrorControlledSteps steps(wide, 0.1);
   steps.reject(4.0, 1);
