@@ -62,9 +62,10 @@ void ErrorControlledSteps::accept(double error_norm, int order) {
 
 bool ErrorControlledSteps::shrink(double factor) {
   const double tried = propose().end - propose().begin;
+  const double before = std::min(size_, tried);  // times round: tried may be above the size
   size_ = std::max(factor * tried, limits_.smallest);
   after_rejection_ = true;
-  return size_ < tried * (1.0 - sliver);
+  return size_ < before;
 }
 
 bool ErrorControlledSteps::reject(double error_norm, int order) {
