@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""step_control.py [PROGRAM] [PICTURE]: macro-steps chosen by Richardson's estimates against fixed ones,
-on the quarter car (Arnold 2012, "Communication step size control: Quarter car").
+"""step_control.py [PROGRAM] [PICTURE]: macro-steps chosen by Richardson's estimates (Arnold 2012,
+"Communication step size control: Quarter car") and by the estimators' prediction against fixed ones,
+on the quarter car.
 
 For both couplings and orders 0 to 2: error and number of macro-steps at tolerances from 1e-2 down, and
 of fixed macro-steps; the error is the largest of any state over the run, relative to the state's
@@ -76,7 +77,7 @@ def runs_of(coupling, order):
     """{curve: [(label, run), ...]}"""
     runs = {"fixed": [(f"h = {h:g} s", simulate(coupling, order, "-cosim_step", h))
                       for h in FIXED[order]]}
-    for control in ("richardson", "richardson_modified"):
+    for control in ("richardson", "richardson_modified", "predictor"):
         runs[control] = [(f"tolerance {tolerance:g}", controlled(coupling, order, control, tolerance))
                          for tolerance in TOLERANCES[order]]
     return runs
@@ -96,7 +97,8 @@ def block(name, rows):
 
 def draw(results):
     script, plots = "", ""
-    styles = {"fixed": "dt 2 pt 6", "richardson": "pt 4", "richardson_modified": "pt 7"}
+    styles = {"fixed": "dt 2 pt 6", "richardson": "pt 4", "richardson_modified": "pt 7",
+              "predictor": "dt 4 pt 9"}
     colours = {0: "#1f77b4", 1: "#2ca02c", 2: "#d62728"}
     for coupling in COUPLINGS:
         for axis, label in (("steps", "macro-steps"), ("evaluations", "coupling evaluations")):

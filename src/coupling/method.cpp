@@ -159,6 +159,8 @@ std::optional<std::string> contradiction(const Method& method) {
   return method.takes_steps_twice() ? richardson_contradiction(method) : std::nullopt;
 }
 
+namespace {
+
 /// Why the method cannot solve for this constraint's unknown.
 std::optional<std::string> constraint_problem(const Method& method,
                                               const SubsystemDescription& constraint) {
@@ -196,55 +198,72 @@ std::optional<std::string> constraint_problem(const Method& method,
   return std::nullopt;
 }
 
+/// What a subsystem lacks, a line each.
+std::vector<std::string> lacks_of(const Method& method, bool constrained,
+                                  const SubsystemDescription& subsystem) {
+  const auto& has = subsystem.capabilities;
+  std::vector<std::string> lines;
+  const auto lacks = [&](bool needed, bool offered, const char* what) {
+    if (needed && !offered) {
+      lines.push_back("subsystem '" + subsystem.name + "' offers no " + what);
+    }
+  };
+  const bool estimates = has.states && has.linearization;
+  const bool iterative = method.solve == Solve::snes;
+  const bool in_hermite = iterative && method.hold == Hold::hermite;
+  const bool interpolates =
+      method.solve == Solve::none &&
+      (method.schedule == Schedule::sequential || method.schedule == Schedule::hierarchical);
+  const bool polynomials = method.solve != Solve::monolithic &&
+                           (method.hold != Hold::zoh || method.hold_order > 0 || interpolates ||
+                            method.smooth_switching || method.balance == Balance::smooth);
+  const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
+  const bool compares = method.compares_with_prediction();
+  if (in_hermite) {
+    lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
+  } else {
+    lacks(iterative, has.rollback, "rollback");
+  }
+  lacks(method.takes_steps_twice(), has.rollback,
+        "rollback, which the Richardson estimate needs to take each macro-step twice");
+  lacks(method.solve == Solve::missiles || compares, has.states, "states");
+  lacks(method.solve == Solve::missiles || compares, has.linearization, "linearization");
+  lacks(compares, has.state_derivatives, "state derivatives");
+  lacks(compares, has.point_outputs, "outputs for given inputs at communication points");
+  lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
+  lacks(method.solve == Solve::none && constrained, has.point_outputs,
+        "outputs for given inputs without a step, with which explicit methods solve for the "
+        "unknowns of constraints");
+  lacks((slopes && has.rollback) || compares || method.extrapolation == Extrapolation::hermite,
+        has.output_derivatives, "output derivatives");
+  lacks(method.solve == Solve::monolithic, has.equations, "equations");
+  if (compares && method.balance == Balance::constant && !method.consistent_outputs &&
+      !subsystem.feedthrough.empty()) {
+    lines.push_back("subsystem '" + subsystem.name +
+                    "' puts out the jumps of -cosim_balance constant at once (direct feedthrough), "
+                    "and -cosim_adapt has no macro-step that is small enough for them (use "
+                    "-cosim_balance smooth, or -cosim_consistent_outputs true)");
+  }
+  return lines;
+}
+
+}  // namespace
+
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
-  if (method.schedule == Schedule::staggered_grid && model.constraints.empty()) {
+  const bool constrained = !model.constraints.empty();
+  if (method.schedule == Schedule::staggered_grid && !constrained) {
     if (const auto problem = two_groups(Network(model), given_groups(model)).problem) {
       lines.push_back(*problem);
     }
   }
   for (const auto& entry : model.subsystems) {
-    const auto& has = entry.description.capabilities;
-    if (entry.description.constraint) {
-      if (const auto problem = constraint_problem(method, entry.description)) {
-        lines.push_back(entry.location + ": " + *problem);
-      }
-      continue;
+    if (!entry.description.constraint) {
+      const auto lacking = lacks_of(method, constrained, entry.description);
+      lines.insert(lines.end(), lacking.begin(), lacking.end());
+    } else if (const auto problem = constraint_problem(method, entry.description)) {
+      lines.push_back(entry.location + ": " + *problem);
     }
-    const auto lacks = [&](bool needed, bool offered, const char* what) {
-      if (needed && !offered) {
-        lines.push_back("subsystem '" + entry.description.name + "' offers no " + what);
-      }
-    };
-    const bool estimates = has.states && has.linearization;
-    const bool iterative = method.solve == Solve::snes;
-    const bool in_hermite = iterative && method.hold == Hold::hermite;
-    const bool interpolates =
-        method.solve == Solve::none &&
-        (method.schedule == Schedule::sequential || method.schedule == Schedule::hierarchical);
-    const bool polynomials = method.solve != Solve::monolithic &&
-                             (method.hold != Hold::zoh || method.hold_order > 0 || interpolates ||
-                              method.smooth_switching || method.balance == Balance::smooth);
-    const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
-    if (in_hermite) {
-      lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
-    } else {
-      lacks(iterative, has.rollback, "rollback");
-    }
-    lacks(method.takes_steps_twice(), has.rollback,
-          "rollback, which the Richardson estimate needs to take each macro-step twice");
-    const bool compares = method.compares_with_prediction();
-    lacks(method.solve == Solve::missiles || compares, has.states, "states");
-    lacks(method.solve == Solve::missiles || compares, has.linearization, "linearization");
-    lacks(compares, has.state_derivatives, "state derivatives");
-    lacks(compares, has.point_outputs, "outputs for given inputs at communication points");
-    lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
-    lacks(method.solve == Solve::none && !model.constraints.empty(), has.point_outputs,
-          "outputs for given inputs without a step, with which explicit methods solve for the "
-          "unknowns of constraints");
-    lacks((slopes && has.rollback) || compares || method.extrapolation == Extrapolation::hermite,
-          has.output_derivatives, "output derivatives");
-    lacks(method.solve == Solve::monolithic, has.equations, "equations");
   }
   return lines;
 }

@@ -97,6 +97,17 @@ class Control(unittest.TestCase):
         self.assertEqual(run.returncode, 2)
         self.assertIn("offers no linearization", run.stderr)
 
+    def test_jumps_that_no_step_makes_smaller(self):
+        options = ("run", TWO_MASS, "-cosim_type", "jacobi", "-cosim_balance", "constant",
+                   "-cosim_adapt", "predictor", "-cosim_record", "none", "-cosim_stop", 0.1)
+        run = execute(*options)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("subsystem 'right' puts out the jumps", run.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            run = execute(*options, "-cosim_consistent_outputs", "true", "-cosim_output",
+                          f"{folder}/results.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
     def test_monolithic(self):
         run = execute("run", LOTKA_VOLTERRA, "-cosim_type", "monolithic", "-cosim_adapt",
                       "predictor")
