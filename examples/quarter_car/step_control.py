@@ -112,7 +112,7 @@ def draw(results):
                                   f"{curve.replace('_', ' ')}'")
             plots += (f"set title '{coupling} coupling: error over {label}'\nset xlabel '{label}'\n"
                       "set ylabel 'largest error, relative'\nset key bottom left font ',8'\n"
-                      "plot [30:*] [1e-8:1] " + ", ".join(curves) + "\n")
+                      "plot [30:*] [1e-10:1] " + ", ".join(curves) + "\n")
         curves = []
         for order in ORDERS:
             run = dict(results[coupling, order]["richardson_modified"])[f"tolerance {SHOWN:g}"]

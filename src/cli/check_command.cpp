@@ -54,8 +54,11 @@ void print_connections(const Network& network) {
     }
     std::printf("  %s -> %s", network.output_names()[link->output].c_str(),
                 network.input_names()[i].c_str());
-    if (link->factor != 1.0 || link->offset != 0.0) {
-      std::printf(" (times %.12g, plus %.12g: units)", link->factor, link->offset);
+    if (link->factor != 1.0) {
+      std::printf(" times %.12g", link->factor);
+    }
+    if (link->offset != 0.0) {
+      std::printf(" plus %.12g", link->offset);
     }
     std::printf("\n");
   }
