@@ -101,10 +101,8 @@ std::string ComparedCoupling::explain(const CouplingReport& report) {
   if (predicts_) {
     return method_->explain(report);
   }
-  for (const auto& own : {subsystems_.failure(), estimators_.failure()}) {
-    if (const auto failure = agree_on_text(subsystems_.comm(), own)) {
-      return *failure;
-    }
+  if (const auto failure = estimators_.explain()) {
+    return *failure;
   }
   return consistent_.failure().empty() ? "the linear system of the error estimate could not be "
                                          "solved; try another -missiles_pc_type"

@@ -99,7 +99,7 @@ DirectConstraints::DirectConstraints(RankNetwork& subsystems, ConsistentInputs& 
     const std::size_t carriers = carried.carriers.size();
     const auto own = own_index(carried.constraint);
     most = std::max(most, carriers);
-    constraints_.push_back({std::move(carried), own, 0.0, std::vector<double>(carriers),
+    constraints_.push_back({std::move(carried), own, 0.0, 0.0, std::vector<double>(carriers),
                             std::vector<double>(carriers)});
     if (own) {
       constraints_alone_[*own] = true;
@@ -130,7 +130,8 @@ DirectConstraints::DirectConstraints(RankNetwork& subsystems, ConsistentInputs& 
 /// Everything in the constraint's loop must be its carriers', and reach them through it alone.
 void DirectConstraints::refuse_entangled() const {
   const Network& network = subsystems_.network();
-  for (const auto& [carried, own, held, gains, changes] : constraints_) {
+  for (const auto& constraint : constraints_) {
+    const CarriedConstraint& carried = constraint.carried;
     const std::size_t corrected =
         network.outputs_of(carried.constraint).first + constraint_corrected;
     const auto& components = network.components();
@@ -196,9 +197,10 @@ Outcome DirectConstraints::find_gains(std::span<const Sample> inputs,
                                       std::span<const Sample> outputs) {
   Evaluation unchanged(subsystems_, constraints_alone_, &fixed_);
   Outcome outcome = evaluate_copy(unchanged, inputs, outputs);
-  std::vector<double> gamma;
   for (auto& constraint : constraints_) {
-    gamma.push_back(constraint.own ? output(outputs_, constraint, constraint_residual) : 0.0);
+    if (constraint.own) {
+      constraint.residual = output(outputs_, constraint, constraint_residual);
+    }
   }
   const auto change = [](const Constraint& constraint) {
     return gain_difference * std::max(1.0, std::abs(constraint.held));
@@ -211,11 +213,11 @@ Outcome DirectConstraints::find_gains(std::span<const Sample> inputs,
   for (std::size_t i = 0; i < with_carrier_.size(); ++i) {
     Evaluation changed(subsystems_, with_carrier_[i], &fixed_);
     outcome = std::max(outcome, evaluate_copy(changed, inputs, outputs));
-    for (std::size_t c = 0; c < constraints_.size(); ++c) {
-      Constraint& constraint = constraints_[c];
+    for (auto& constraint : constraints_) {
       if (constraint.own && i < constraint.gains.size()) {
         constraint.gains[i] =
-            (output(outputs_, constraint, constraint_residual) - gamma[c]) / change(constraint);
+            (output(outputs_, constraint, constraint_residual) - constraint.residual) /
+            change(constraint);
       }
     }
   }

@@ -52,6 +52,7 @@ class DirectConstraints {
     CarriedConstraint carried;
     std::optional<std::size_t> own;  ///< on its own rank
     double held = 0.0;               ///< lambda0; on its own rank, like what follows
+    double residual = 0.0;           ///< gamma for lambda0
     std::vector<double> gains;       ///< s_i
     std::vector<double> changes;     ///< lambda_i - lambda0
   };

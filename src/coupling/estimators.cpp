@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coupling/constraint_rows.hpp"
+#include "support/agreement.hpp"
 
 namespace concord {
 namespace {
@@ -99,6 +100,11 @@ void Estimators::observe(const CommunicationPoint& point) {
                               part(std::span(point.outputs), subsystems_.outputs_of(k)));
     }
   }
+}
+
+std::optional<std::string> Estimators::explain() const {
+  const auto advancing = agree_on_text(subsystems_.comm(), subsystems_.failure());
+  return advancing ? advancing : agree_on_text(subsystems_.comm(), failure_);
 }
 
 void Estimators::forget() {

@@ -37,8 +37,9 @@ class Estimators {
   /// Forgets the defects.
   void forget();
 
-  /// After State::failed: the subsystem and its reason.
-  std::optional<std::string> failure() const { return failure_; }
+  /// After a failure on any rank: the subsystem and why it could not be advanced or linearised.
+  /// Collective.
+  std::optional<std::string> explain() const;
 
  private:
   State prepare_own(std::size_t k, const MacroStep& step, const CommunicationPoint& point);

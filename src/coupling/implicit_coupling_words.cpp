@@ -7,11 +7,10 @@
 namespace concord {
 
 std::string ImplicitCoupling::explain(const CouplingReport& report) {
-  const auto estimation = estimators_ ? estimators_->failure() : std::nullopt;
-  for (const auto& own : {subsystems_.failure(), estimation}) {
-    if (const auto failure = agree_on_text(subsystems_.comm(), own)) {
-      return *failure;
-    }
+  const auto failure = estimators_ ? estimators_->explain()
+                                   : agree_on_text(subsystems_.comm(), subsystems_.failure());
+  if (failure) {
+    return *failure;
   }
   SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
   SNESType type = nullptr;

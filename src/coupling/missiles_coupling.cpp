@@ -83,10 +83,8 @@ void MissilesCoupling::restart(CommunicationPoint& point) {
 }
 
 std::string MissilesCoupling::explain(const CouplingReport& /*report*/) {
-  for (const auto& own : {subsystems_.failure(), estimators_.failure()}) {
-    if (const auto failure = agree_on_text(subsystems_.comm(), own)) {
-      return *failure;
-    }
+  if (const auto failure = estimators_.explain()) {
+    return *failure;
   }
   return "the linear system of MISSILES could not be solved; try another -missiles_pc_type, or a "
          "smaller -cosim_step";
