@@ -10,11 +10,13 @@
 namespace concord {
 
 /// An input u_i of a subsystem. `unit` may be empty (matches anything); an input without a start
-/// value must be fed by a connection or a constraint.
+/// value must be fed by a connection or a constraint. `nominal`, here and below: the variable's
+/// usual magnitude in its unit, greater than 0; 0: not known, what it has been so far counts.
 struct InputVariable {
   std::string name;
   std::string unit;
   std::optional<double> start;
+  double nominal = 0.0;
 };
 
 /// A continuous state x_j with its value at the start of the simulation.
@@ -22,12 +24,14 @@ struct StateVariable {
   std::string name;
   std::string unit;
   double start = 0.0;
+  double nominal = 0.0;
 };
 
 /// An output y_i.
 struct OutputVariable {
   std::string name;
   std::string unit;
+  double nominal = 0.0;
 };
 
 /// One entry of the structure of g_u: `output` depends directly on `input` (indices into the

@@ -32,8 +32,8 @@ std::string described_balance(const Method& method) {
 std::string described_solve(const Method& method) {
   std::string solve(word(method.solve));
   if (method.solve == Solve::snes) {
-    solve += text(", first guess by ", word(method.predictor), ", rtol ", method.rtol, ", atol ",
-                  method.atol, ", at most ", method.max_it, " iterations");
+    solve += text(", first guess by ", word(method.predictor), ", rtol ", method.tolerance.relative,
+                  ", atol ", method.tolerance.absolute, ", at most ", method.max_it, " iterations");
   }
   return solve;
 }
@@ -44,9 +44,10 @@ std::string described_steps(const Settings& settings) {
   }
   const std::string limits =
       text("from ", settings.step_min, " to ", settings.step, " s by ", word(settings.adapt));
-  return settings.adapt == Adapt::iteration ? limits
-                                            : text(limits, ", rtol ", settings.method.adapt_rtol,
-                                                   ", atol ", settings.method.adapt_atol);
+  return settings.adapt == Adapt::iteration
+             ? limits
+             : text(limits, ", rtol ", settings.method.adapt_tolerance.relative, ", atol ",
+                    settings.method.adapt_tolerance.absolute);
 }
 
 }  // namespace

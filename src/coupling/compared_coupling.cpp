@@ -34,8 +34,8 @@ ComparedCoupling::ComparedCoupling(std::unique_ptr<Coupling> method, const Metho
       subsystems_(subsystems),
       consistent_(subsystems),
       estimators_(subsystems, without_defect(settings.estimator)),
-      system_(subsystems, estimators_, settings.atol / settings.rtol),
-      norm_(subsystems, settings.adapt_rtol, settings.adapt_atol),
+      system_(subsystems, estimators_, settings.tolerance.absolute / settings.tolerance.relative),
+      norm_(subsystems, settings.adapt_tolerance.relative, settings.adapt_tolerance.absolute),
       order_(local_error_order(settings, subsystems.network().has_feedthrough())),
       estimates_(subsystems.n_outputs()) {}
 

@@ -32,7 +32,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       constraints_(subsystems),
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
-      error_(subsystems, method.adapt_rtol, method.adapt_atol),
+      error_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
       fed_(subsystems.n_inputs()),
       base_outputs_(subsystems.n_outputs()),
       evaluated_(subsystems.connected_inputs().size() * parts_),
@@ -79,7 +79,8 @@ void ImplicitCoupling::divide_roles() {
         euler ? EstimatorSettings{Defect::none, Response::linear_implicit} : method_.estimator);
   }
   if (predicts) {
-    missiles_.emplace(subsystems_, *estimators_, method_.atol / method_.rtol);
+    missiles_.emplace(subsystems_, *estimators_,
+                      method_.tolerance.absolute / method_.tolerance.relative);
   }
 }
 
@@ -158,7 +159,8 @@ void ImplicitCoupling::refuse_unsuitable_solver() const {
 
 void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
-  refuse_inconsistent_start(subsystems_, constraints_, method_.rtol, method_.atol, point);
+  refuse_inconsistent_start(subsystems_, constraints_, method_.tolerance.relative,
+                            method_.tolerance.absolute, point);
   remember_largest(point);
   history_.push(point.time, point.inputs);
 }
@@ -241,7 +243,7 @@ void ImplicitCoupling::guess(const CommunicationPoint& point, double h) {
 }
 
 void ImplicitCoupling::update_scale(const CommunicationPoint& point, double h) {
-  const double floor = method_.atol / method_.rtol;
+  const double floor = method_.tolerance.absolute / method_.tolerance.relative;
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const double size = std::abs(point.inputs[connected[j]].value) + floor;

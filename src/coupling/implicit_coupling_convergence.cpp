@@ -27,7 +27,8 @@ double ImplicitCoupling::worst_ratio(Vec f) {
   double worst[2] = {0.0, 0.0};  // against the tolerance, against the noise
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const double tolerance = method_.rtol * constraints_.size(j, trial_->inputs) + method_.atol;
+    const double tolerance = method_.tolerance.relative * constraints_.size(j, trial_->inputs) +
+                             method_.tolerance.absolute;
     const double noise = std::max(tolerance, noise_level_ * largest_[j]);
     for (int part = 0; part < parts_; ++part) {
       const double weight = part == 0 ? 1.0 : step_.size();
@@ -56,7 +57,7 @@ bool ImplicitCoupling::stagnates(PetscInt it, double ratio) {
 
 double ImplicitCoupling::unknowns_error(Vec f) {
   return unknowns_error_->largest(f, scale_values_, trial_->inputs, subsystems_.connected_inputs(),
-                                  method_.atol / method_.rtol);
+                                  method_.tolerance.absolute / method_.tolerance.relative);
 }
 
 /// Unknowns of indirect constraints must be right, too, near the relative tolerance or where noise
@@ -70,7 +71,7 @@ bool ImplicitCoupling::unknowns_are_off(PetscInt it, Vec f) {
   const double before = std::exchange(last_error_, error);
   const bool shrinks = it == 0 || error < 0.5 * before;
   jacobian_is_useless_ = !shrinks && !jacobian_is_new_;
-  return error > std::pow(method_.rtol, 5.0 / 6.0) && (shrinks || !jacobian_is_new_);
+  return error > std::pow(method_.tolerance.relative, 5.0 / 6.0) && (shrinks || !jacobian_is_new_);
 }
 
 PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, PetscReal,

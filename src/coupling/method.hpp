@@ -7,6 +7,7 @@
 #include "network/network.hpp"
 #include "network/schedule.hpp"
 #include "signal/hold.hpp"
+#include "signal/sizes.hpp"
 
 namespace concord {
 
@@ -40,9 +41,8 @@ struct Method {
   Solve solve = Solve::snes;
   std::string snes_type;  ///< default of -snes_type
   Predictor predictor = Predictor::missiles;
-  double rtol = 1e-6;  ///< eps_rel of the coupling
-  double atol = 1e-6;  ///< eps_abs of the coupling, in the input's unit
-  int max_it = 50;     ///< m_max
+  Tolerance tolerance;  ///< eps_rel and eps_abs of the coupling
+  int max_it = 50;      ///< m_max
   /// Explicit methods: evaluate outputs with direct feedthrough again with the new inputs, instead
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
@@ -53,8 +53,7 @@ struct Method {
   bool smooth_switching = false;  ///< explicit methods: from the last hold to the new one, C1
   EstimatorSettings estimator;
   ErrorEstimate estimate = ErrorEstimate::none;
-  double adapt_rtol = 1e-6;
-  double adapt_atol = 1e-6;
+  Tolerance adapt_tolerance;  ///< of the step control
 
   bool takes_steps_twice() const {
     return estimate == ErrorEstimate::richardson || estimate == ErrorEstimate::richardson_modified;

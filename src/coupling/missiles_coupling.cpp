@@ -14,13 +14,14 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       consistent_(subsystems),
       constraints_(subsystems),
       estimators_(subsystems, method.estimator),
-      system_(subsystems, estimators_, method.atol / method.rtol),
-      error_(subsystems, method.adapt_rtol, method.adapt_atol),
+      system_(subsystems, estimators_, method.tolerance.absolute / method.tolerance.relative),
+      error_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
       fed_(subsystems.n_inputs()) {}
 
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
-  refuse_inconsistent_start(subsystems_, constraints_, method_.rtol, method_.atol, point);
+  refuse_inconsistent_start(subsystems_, constraints_, method_.tolerance.relative,
+                            method_.tolerance.absolute, point);
 }
 
 CouplingReport MissilesCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
@@ -67,7 +68,8 @@ double MissilesCoupling::worst_ratio(const Trial& trial) const {
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const double difference = std::abs(trial.inputs[connected[j]].value - fed_[connected[j]].value);
     const double size = constraints_.size(j, trial.inputs);
-    worst = std::max(worst, difference / (method_.rtol * size + method_.atol));
+    worst = std::max(worst,
+                     difference / (method_.tolerance.relative * size + method_.tolerance.absolute));
   }
   return agree_on_largest(subsystems_.comm(), worst);
 }

@@ -21,7 +21,7 @@ RichardsonCoupling::RichardsonCoupling(const Method& method, RankNetwork& subsys
                1.0),
       fine_(method, subsystems),
       coarse_(method, subsystems),
-      norm_(subsystems, method.adapt_rtol, method.adapt_atol),
+      norm_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
       estimates_(subsystems.n_outputs()) {}
 
 /// Errors of states over a step are O(H^{k+2}); what inputs reach directly is O(H^{k+1}).

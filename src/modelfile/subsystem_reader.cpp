@@ -99,8 +99,8 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
                                     const Fields& fields) {
   const auto entry = *find_field(fields, "equations");
   const NodeReader& owner = node;
-  const Fields parts =
-      entry.fields_among({"parameters", "inputs", "states", "derivatives", "outputs", "units"});
+  const Fields parts = entry.fields_among(
+      {"parameters", "inputs", "states", "derivatives", "outputs", "units", "nominal"});
   const std::string& of = owner.what();
   EquationsDescription result;
   result.subsystem = name;
@@ -111,6 +111,7 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   result.derivatives = read_texts(section(parts, "derivatives", "derivative", of));
   result.outputs = read_texts(section(parts, "outputs", "output", of));
   result.units = read_units(section(parts, "units", "unit", of));
+  result.nominal = read_numbers(section(parts, "nominal", "nominal value", of));
   override_values(section(fields, "parameters", "parameter", of), {&result.parameters}, "parameter",
                   of);
   override_values(section(fields, "start", "start value", of), {&result.states, &result.inputs},

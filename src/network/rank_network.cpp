@@ -1,6 +1,7 @@
 #include "network/rank_network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "support/log_events.hpp"
@@ -34,6 +35,38 @@ std::vector<std::size_t> local_positions(const Network& network, const Partition
   return position;
 }
 
+std::vector<double> nominal_inputs(const Model& model, const Network& network,
+                                   std::span<const std::size_t> own) {
+  std::vector<double> outputs;
+  for (const auto& entry : model.subsystems) {
+    for (const auto& output : entry.description.outputs) {
+      outputs.push_back(output.nominal);
+    }
+  }
+  std::vector<double> result;
+  for (const std::size_t g : own) {
+    const IndexRange range = network.inputs_of(g);
+    for (std::size_t i = range.first; i < range.last; ++i) {
+      const double given = model.subsystems[g].description.inputs[i - range.first].nominal;
+      const auto& link = network.links()[i];
+      const double source = link ? outputs[link->output] : 0.0;
+      const bool from_source = given == 0.0 && source > 0.0;
+      result.push_back(from_source ? std::abs(link->factor * source + link->offset) : given);
+    }
+  }
+  return result;
+}
+
+std::vector<double> nominal_outputs(const Model& model, std::span<const std::size_t> own) {
+  std::vector<double> result;
+  for (const std::size_t g : own) {
+    for (const auto& output : model.subsystems[g].description.outputs) {
+      result.push_back(output.nominal);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& network,
@@ -46,6 +79,8 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
                                    [&](std::size_t k) { return network.inputs_of(k); })),
       output_local_(local_positions(network, partition, network.n_outputs(),
                                     [&](std::size_t k) { return network.outputs_of(k); })),
+      input_sizes_(nominal_inputs(model, network, global_)),
+      output_sizes_(nominal_outputs(model, global_)),
       exchange_(comm, network, partition, input_local_, output_local_) {
   for (const std::size_t g : global_) {
     subsystems_.push_back(model.subsystems[g].create(settings[g]));

@@ -9,6 +9,7 @@
 
 #include "network/exchange.hpp"
 #include "network/network.hpp"
+#include "signal/sizes.hpp"
 
 namespace concord {
 
@@ -57,6 +58,17 @@ class RankNetwork {
   void enter(const SmoothInterval& interval);
   const SmoothInterval& smooth_interval() const { return interval_; }
 
+  /// Of own inputs and outputs, local indices. An input without a nominal value of its own has that
+  /// of the output which feeds it.
+  const Sizes& input_sizes() const { return input_sizes_; }
+  const Sizes& output_sizes() const { return output_sizes_; }
+
+  /// Inputs and outputs at a communication point that was reached, `h` being the macro-step there.
+  void see(std::span<const Sample> inputs, std::span<const Sample> outputs, double h) {
+    input_sizes_.see(inputs, h);
+    output_sizes_.see(outputs, h);
+  }
+
   /// All own subsystems, 0 to n_own() - 1.
   std::span<const std::size_t> all() const { return all_; }
 
@@ -99,6 +111,7 @@ class RankNetwork {
   std::vector<std::size_t> input_local_, output_local_;
   std::vector<std::size_t> connected_;
   std::vector<Sample> start_inputs_;
+  Sizes input_sizes_, output_sizes_;
   Exchange exchange_;
   SmoothInterval interval_;
   std::exception_ptr fatal_;

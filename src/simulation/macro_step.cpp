@@ -38,7 +38,7 @@ std::unique_ptr<StepController> make_controller(const Settings& settings) {
 double loosest_rtol(const Settings& settings) {
   double loosest = 0.0;
   for (const auto& subsystem : settings.subsystems) {
-    loosest = std::max(loosest, subsystem.rtol);
+    loosest = std::max(loosest, subsystem.tolerance.relative);
   }
   return loosest;
 }
@@ -58,6 +58,7 @@ void MacroStepper::start() {
   const auto first = controller_->propose();
   subsystems_.enter(smooth_interval(first.begin));
   coupling_->start({first.begin, first.end}, settings_.stop, point_);
+  subsystems_.see(point_.inputs, point_.outputs, first.end - first.begin);
   trial_.inputs = point_.inputs;
   trial_.outputs = point_.outputs;
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
@@ -185,6 +186,7 @@ void MacroStepper::commit(const MacroStep& step) {
   point_.time = step.end;
   point_.last_step = step.size();
   point_.slopes_known = true;
+  subsystems_.see(point_.inputs, point_.outputs, step.size());
   coupling_->commit(point_);
   controller_->accept(report_.coupling.error, report_.coupling.error_order);
   report_.step = step;

@@ -216,6 +216,16 @@ std::vector<OptionSpec> make_option_table() {
   };
 }
 
+/// -..._rtol and -..._atol; an absolute tolerance that is given is in the variable's unit.
+Tolerance read_tolerance(const std::string& prefix, Tolerance tolerance) {
+  tolerance.relative = options::positive(prefix + "rtol").value_or(tolerance.relative);
+  if (const auto absolute = options::positive(prefix + "atol")) {
+    tolerance.absolute = *absolute;
+    tolerance.of_size = false;
+  }
+  return tolerance;
+}
+
 constexpr std::string_view subsystem_prefix = "subsystem_";
 
 /// "subsystem_left_rtol" -> "subsystem_rtol" where `left` is a subsystem; else the name itself. Of
@@ -277,8 +287,7 @@ void refuse_unknown_options(const Model& model) {
 SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings settings) {
   settings.integrator =
       options::choice(prefix + "integrator", integrators).value_or(settings.integrator);
-  settings.rtol = options::positive(prefix + "rtol").value_or(settings.rtol);
-  settings.atol = options::positive(prefix + "atol").value_or(settings.atol);
+  settings.tolerance = read_tolerance(prefix, settings.tolerance);
   settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
   settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
   settings.state_derivatives =
@@ -452,8 +461,7 @@ Method read_method() {
     throw InputError("-cosim_predictor is the first guess of -cosim_solve snes, not of " +
                      choices_of(method) + "; leave it out, or use -cosim_solve snes");
   }
-  method.rtol = options::positive("cosim_rtol").value_or(method.rtol);
-  method.atol = options::positive("cosim_atol").value_or(method.atol);
+  method.tolerance = read_tolerance("cosim_", method.tolerance);
   method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
   method.constraints =
       options::choice("cosim_constraints", constraint_treatments).value_or(method.constraints);
@@ -482,19 +490,25 @@ constexpr double inner_fraction = 0.01;
 /// Errors of coupling and subsystems stay small beside the one that is controlled (Arnold 2012).
 void tighten_inner_tolerances(Settings& settings) {
   Method& method = settings.method;
-  const auto inner = [](const char* option, double value, double outer) {
-    return options::has(option) ? value : std::min(value, inner_fraction * outer);
+  const auto tighten = [](Tolerance& inner, const std::string& prefix, const Tolerance& outer) {
+    if (!options::has(prefix + "rtol")) {
+      inner.relative = std::min(inner.relative, inner_fraction * outer.relative);
+    }
+    if (!options::has(prefix + "atol") && inner.of_size == outer.of_size) {
+      inner.absolute = std::min(inner.absolute, inner_fraction * outer.absolute);
+    }
   };
-  method.rtol = inner("cosim_rtol", method.rtol, method.adapt_rtol);
-  method.atol = inner("cosim_atol", method.atol, method.adapt_atol);
-  settings.defaults.rtol = std::min(settings.defaults.rtol, inner_fraction * method.adapt_rtol);
-  settings.defaults.atol = std::min(settings.defaults.atol, inner_fraction * method.adapt_atol);
+  if (!options::has("cosim_atol") && !method.adapt_tolerance.of_size) {
+    method.tolerance.absolute = inner_fraction * method.adapt_tolerance.absolute;
+    method.tolerance.of_size = false;
+  }
+  tighten(method.tolerance, "cosim_", method.adapt_tolerance);
+  tighten(settings.defaults.tolerance, "subsystem_", method.adapt_tolerance);
 }
 
 void read_adapt_tolerances(Settings& settings) {
   Method& method = settings.method;
-  method.adapt_rtol = options::positive("cosim_adapt_rtol").value_or(method.adapt_rtol);
-  method.adapt_atol = options::positive("cosim_adapt_atol").value_or(method.adapt_atol);
+  method.adapt_tolerance = read_tolerance("cosim_adapt_", method.adapt_tolerance);
   if (method.estimate != ErrorEstimate::none) {
     tighten_inner_tolerances(settings);
   }

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "signal/sizes.hpp"
+
 namespace concord {
 
 /// How a subsystem integrates itself over a macro-step (options -subsystem_*).
@@ -9,8 +11,7 @@ enum class IntegratorKind { automatic, erk, cvode_bdf, cvode_adams };
 
 struct SubsystemSettings {
   IntegratorKind integrator = IntegratorKind::automatic;
-  double rtol = 1e-8;
-  double atol = 1e-10;
+  Tolerance tolerance{1e-8, 1e-10};
   bool rollback = true;           ///< false withholds the capability
   bool linearization = true;      ///< false withholds the capability
   bool state_derivatives = true;  ///< false withholds the capability

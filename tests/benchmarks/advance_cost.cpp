@@ -53,8 +53,8 @@ void measure(const Case& c, std::size_t oscillators, long steps, double h, doubl
              Wanted wanted) {
   SubsystemSettings settings;
   settings.integrator = c.kind;
-  settings.rtol = rtol;
-  settings.atol = rtol * 1e-2;
+  settings.tolerance.relative = rtol;
+  settings.tolerance.absolute = rtol * 1e-2;
   auto model = std::make_unique<Oscillators>(oscillators);
   auto description = describe_ode("oscillators", "native", model->interface());
   const auto subsystem = make_ode_subsystem(std::move(description), std::move(model), settings);

@@ -115,6 +115,26 @@ void check_units(const EquationsDescription& description) {
   }
 }
 
+void check_nominals(const EquationsDescription& description) {
+  std::vector<std::string> candidates;
+  for (const auto& names : {names_of(description.inputs), names_of(description.states),
+                            names_of(description.outputs)}) {
+    candidates.insert(candidates.end(), names.begin(), names.end());
+  }
+  for (const Number& nominal : description.nominal) {
+    if (std::find(candidates.begin(), candidates.end(), nominal.name) == candidates.end()) {
+      fail(description, nominal.location,
+           "nominal value of an unknown name '" + nominal.name + "'; " +
+               known("names", nominal.name, candidates));
+    }
+    if (!(*nominal.value > 0.0)) {
+      fail(description, nominal.location,
+           "the nominal value of '" + nominal.name + "' is " + short_number(*nominal.value) +
+               "; it is the variable's usual magnitude, greater than 0");
+    }
+  }
+}
+
 const EquationsDescription& checked(const EquationsDescription& description) {
   check_variable_names(description);
   check_values(description);
@@ -123,6 +143,7 @@ const EquationsDescription& checked(const EquationsDescription& description) {
   check_distinct(description, description.units, "unit");
   check_derivatives(description);
   check_units(description);
+  check_nominals(description);
   return description;
 }
 
@@ -162,16 +183,20 @@ OdeInterface make_interface(const EquationsDescription& description) {
   for (const Text& unit : description.units) {
     units.emplace(unit.name, unit.text);
   }
+  std::unordered_map<std::string, double> nominal;
+  for (const Number& entry : description.nominal) {
+    nominal.emplace(entry.name, *entry.value);
+  }
   OdeInterface result;
   result.time_dependent = uses_time(description);
   for (const Number& input : description.inputs) {
-    result.inputs.push_back({input.name, units[input.name], input.value});
+    result.inputs.push_back({input.name, units[input.name], input.value, nominal[input.name]});
   }
   for (const Number& state : description.states) {
-    result.states.push_back({state.name, units[state.name], *state.value});
+    result.states.push_back({state.name, units[state.name], *state.value, nominal[state.name]});
   }
   for (const Text& output : description.outputs) {
-    result.outputs.push_back({output.name, units[output.name]});
+    result.outputs.push_back({output.name, units[output.name], nominal[output.name]});
   }
   result.feedthrough = feedthrough(description);
   return result;

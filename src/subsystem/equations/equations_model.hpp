@@ -30,7 +30,8 @@ struct EquationsDescription {
   std::vector<Number> parameters, inputs, states;
   std::vector<Text> derivatives;  ///< one per state, in any order
   std::vector<Text> outputs;
-  std::vector<Text> units;  ///< of parameters, inputs, states and outputs by name
+  std::vector<Text> units;           ///< of parameters, inputs, states and outputs by name
+  std::vector<Number> nominal = {};  ///< of inputs, states and outputs by name
 };
 
 /// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters.

@@ -315,7 +315,8 @@ FmuSource FmuSetup::source() const {
 }
 
 double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings) {
-  if (settings.rtol != SubsystemSettings{}.rtol) return settings.rtol;
+  if (settings.tolerance.relative != SubsystemSettings{}.tolerance.relative)
+    return settings.tolerance.relative;
   return setup.model->tolerance.value_or(0.0);
 }
 

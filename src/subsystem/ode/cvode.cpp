@@ -22,7 +22,7 @@ Cvode::Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, 
   CVodeSetErrHandlerFn(cvode, &Cvode::ignore_message, nullptr);
   CVodeInit(cvode, &Cvode::evaluate, 0.0, x_.get());
   CVodeSetUserData(cvode, static_cast<void*>(this));
-  CVodeSStolerances(cvode, settings.rtol, settings.atol);
+  CVodeSStolerances(cvode, settings.tolerance.relative, settings.tolerance.absolute);
   CVodeSetMaxNumSteps(cvode, max_micro_steps);
   CVodeSetMaxHnilWarns(cvode, -1);
   if (roots_.count == 0) return;

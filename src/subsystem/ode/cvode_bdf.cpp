@@ -13,7 +13,7 @@ class CvodeBdf final : public Cvode {
  public:
   CvodeBdf(RightHandSide& rhs, const SubsystemSettings& settings, Roots roots)
       : Cvode(rhs, settings, CV_BDF, "cvode_bdf", std::move(roots)),
-        scale_(settings.atol / settings.rtol) {
+        scale_(settings.tolerance.absolute / settings.tolerance.relative) {
     const auto n = static_cast<sunindextype>(rhs.state_count());
     jacobian_.reset(SUNDenseMatrix(n, n, context()));
     solver_.reset(SUNLinSol_Dense(states(), jacobian_.get(), context()));

@@ -104,8 +104,8 @@ ARKODE_ERKTableID table_for(double rtol) {
 Erk::Erk(RightHandSide& rhs, const SubsystemSettings& settings)
     : Integrator(rhs),
       context_(sundials_handle::make_context()),
-      rtol_(settings.rtol),
-      atol_(settings.atol) {
+      rtol_(settings.tolerance.relative),
+      atol_(settings.tolerance.absolute) {
   x_.reset(N_VNew_Serial(static_cast<sunindextype>(rhs.state_count()), context_.get()));
   N_VEnableFusedOps_Serial(x_.get(), SUNTRUE);
   N_VConst(0.0, x_.get());
@@ -113,8 +113,8 @@ Erk::Erk(RightHandSide& rhs, const SubsystemSettings& settings)
   void* const erk = memory_.get();
   ERKStepSetUserData(erk, this);
   ERKStepSetErrHandlerFn(erk, &Erk::ignore_message, nullptr);
-  ERKStepSetTableNum(erk, table_for(settings.rtol));
-  ERKStepSStolerances(erk, settings.rtol, settings.atol);
+  ERKStepSetTableNum(erk, table_for(settings.tolerance.relative));
+  ERKStepSStolerances(erk, settings.tolerance.relative, settings.tolerance.absolute);
   ERKStepSetInterpolantDegree(erk, 1);
   ERKStepSetMaxNumSteps(erk, max_micro_steps);
   ERKStepSetMaxErrTestFails(erk, 20);

@@ -65,7 +65,7 @@ ErkMicroSteps::ErkMicroSteps(RightHandSide& rhs, const SubsystemSettings& settin
   ERKStepSetErrHandlerFn(erk, &ErkMicroSteps::ignore_message, nullptr);
   ERKStepSetTableNum(erk, ARKODE_DORMAND_PRINCE_7_4_5);
   ERKStepSetAdaptivityMethod(erk, ARK_ADAPT_I, 1, 0, nullptr);  // without a memory
-  ERKStepSStolerances(erk, settings.rtol, settings.atol);
+  ERKStepSStolerances(erk, settings.tolerance.relative, settings.tolerance.absolute);
   ERKStepSetMaxNumSteps(erk, max_micro_steps);
   ERKStepSetMaxErrTestFails(erk, 20);
   ERKStepSetMaxHnilWarns(erk, 0);

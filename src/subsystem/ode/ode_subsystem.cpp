@@ -191,11 +191,13 @@ SubsystemDescription describe_ode(std::string name, std::string kind,
 std::unique_ptr<Subsystem> make_ode_subsystem(SubsystemDescription description,
                                               std::unique_ptr<OdeModel> model,
                                               const SubsystemSettings& settings) {
-  const bool usable = std::isfinite(settings.rtol) && std::isfinite(settings.atol) &&
-                      settings.rtol > 0.0 && settings.atol > 0.0;
+  const bool usable = std::isfinite(settings.tolerance.relative) &&
+                      std::isfinite(settings.tolerance.absolute) &&
+                      settings.tolerance.relative > 0.0 && settings.tolerance.absolute > 0.0;
   if (!usable)
-    throw InputError("subsystem '" + description.name + "': rtol " + in_words(settings.rtol) +
-                     ", atol " + in_words(settings.atol) + ": both must be greater than 0");
+    throw InputError("subsystem '" + description.name + "': rtol " +
+                     in_words(settings.tolerance.relative) + ", atol " +
+                     in_words(settings.tolerance.absolute) + ": both must be greater than 0");
   return std::make_unique<OdeSubsystem>(std::move(description), std::move(model), settings);
 }
 

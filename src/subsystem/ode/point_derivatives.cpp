@@ -35,7 +35,7 @@ double time_displacement(double t, double h) {
 
 PointDerivatives::PointDerivatives(CheckedModel& model, const SubsystemSettings& settings)
     : model_(model),
-      nominal_(settings.atol / settings.rtol),
+      nominal_(settings.tolerance.absolute / settings.tolerance.relative),
       u_(model.input_count()),
       du_(model.input_count()),
       f_(model.state_count()),

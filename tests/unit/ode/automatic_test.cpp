@@ -40,7 +40,7 @@ std::int64_t cost(LambdaModel::Function f, std::vector<double> start, double end
 
 TEST(Automatic, Robertson) {
   SubsystemSettings settings = settings_of(IntegratorKind::automatic, 1e-6);
-  settings.atol = 1e-10;
+  settings.tolerance.absolute = 1e-10;
   const auto s = subsystem_of({1.0, 0.0, 0.0}, 0, robertson, settings);
   run(*s, 40.0, 100);
   EXPECT_NEAR(s->states()[0], 0.7158270688, 1e-5);  // CVODE's example cvRoberts_dns

@@ -63,8 +63,8 @@ inline std::unique_ptr<Subsystem> subsystem_of(std::vector<double> start, std::s
 inline SubsystemSettings settings_of(IntegratorKind kind, double rtol = 1e-8) {
   SubsystemSettings settings;
   settings.integrator = kind;
-  settings.rtol = rtol;
-  settings.atol = 1e-2 * rtol;
+  settings.tolerance.relative = rtol;
+  settings.tolerance.absolute = 1e-2 * rtol;
   return settings;
 }
 

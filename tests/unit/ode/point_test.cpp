@@ -175,7 +175,7 @@ TEST(Description, StartsOnceAndWantsPositiveTolerances) {
   s->start({0.0, 0.5}, 1.0);
   EXPECT_THROW(s->start({0.0, 0.5}, 1.0), std::logic_error);
   SubsystemSettings settings;
-  settings.rtol = 0.0;
+  settings.tolerance.relative = 0.0;
   EXPECT_THROW(subsystem_of({1.0}, 1, lag, settings), InputError);
 }
 
