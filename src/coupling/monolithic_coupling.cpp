@@ -95,20 +95,46 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
       input_values_[i] = inputs[i].value;
     }
     const auto y = std::span(output_values_).subspan(out.first, out.size());
-    subsystems_.own(k).equations()->outputs(t_, x_.subspan(states.first, states.size()),
-                                            inputs_of(k), y);
+    try {
+      subsystems_.own(k).equations()->outputs(t_, x_.subspan(states.first, states.size()),
+                                              inputs_of(k), y);
+    } catch (const RecoverableFailure&) {
+      return Outcome::failed;
+    }
     for (std::size_t i = 0; i < y.size(); ++i) {
       outputs[out.first + i] = {y[i], 0.0};
     }
     return Outcome::ok;
   }
 
+  bool feedthrough(std::size_t k, std::span<const Sample> inputs,
+                   std::vector<double>& g_u) override {
+    if (stands_for_constraint(k)) {
+      return subsystems_.feedthrough(k, inputs, g_u);
+    }
+    const IndexRange in = subsystems_.inputs_of(k);
+    const std::size_t n_st = subsystems_.states_of(k).size();
+    const std::size_t n_out = subsystems_.outputs_of(k).size();
+    for (std::size_t i = in.first; i < in.last; ++i) {
+      input_values_[i] = inputs[i].value;
+    }
+    jacobians_.resize((n_st + n_out) * n_st + n_st * in.size());
+    g_u.resize(n_out * in.size());
+    const std::span<double> rest(jacobians_);
+    const Jacobians all{rest.first(n_st * n_st), rest.subspan(n_st * n_st, n_st * in.size()),
+                        rest.last(n_out * n_st), g_u};
+    return subsystems_.own(k).equations()->jacobians(
+        t_, x_.subspan(subsystems_.states_of(k).first, n_st), inputs_of(k), all);
+  }
+
+  double time() const override { return t_; }
+
   RankNetwork& subsystems_;
   ConsistentInputs consistent_;
   double t_ = 0.0;
   std::span<const double> x_;
   std::vector<Sample> inputs_, outputs_;
-  std::vector<double> input_values_, output_values_;
+  std::vector<double> input_values_, output_values_, jacobians_;
 };
 
 SubsystemSettings reference_settings(SubsystemSettings settings) {
