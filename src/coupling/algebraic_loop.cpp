@@ -211,7 +211,7 @@ void AlgebraicLoop::choose_scales() {
   if (!all && equations_.linearize(*point_, column_scale_, inputs_, values_)) {
     for (std::size_t row = 0; row < n; ++row) {
       if (!(column_scale_[row] > 0.0)) {
-        column_scale_[row] = correction(row);
+        column_scale_[row] = size_from_others(row);
       }
     }
   }
@@ -221,7 +221,7 @@ void AlgebraicLoop::choose_scales() {
 }
 
 /// What the others' sizes make of row `row`, but its own entry.
-double AlgebraicLoop::correction(std::size_t row) const {
+double AlgebraicLoop::size_from_others(std::size_t row) const {
   double sum = 0.0;
   for (auto e = equations_.row_starts()[row]; e < equations_.row_starts()[row + 1]; ++e) {
     const std::size_t column = equations_.columns()[e];
@@ -242,7 +242,7 @@ bool AlgebraicLoop::linearize() {
   if (row_scale_.empty()) {
     row_scale_ = column_scale_;
     for (std::size_t row = 0; row < n; ++row) {
-      const double size = equations_.is_constraint(row) ? correction(row) : 0.0;
+      const double size = equations_.is_constraint(row) ? size_from_others(row) : 0.0;
       row_scale_[row] = size > 0.0 ? size : row_scale_[row];
     }
   }
@@ -339,7 +339,7 @@ double AlgebraicLoop::terms(std::size_t row, double Sample::*part) const {
       constraint ? 0.0 : std::abs(u_[row].*part) + std::abs(u_[row].*part - rows_[row].*part);
   for (auto e = equations_.row_starts()[row]; e < equations_.row_starts()[row + 1]; ++e) {
     const std::size_t column = equations_.columns()[e];
-    if (!values_.empty() && column != row) {
+    if (!values_.empty() && (column != row || constraint)) {
       sum += std::abs(values_[e] * (u_[column].*part));
     }
   }
@@ -444,8 +444,8 @@ PetscErrorCode AlgebraicLoop::look_at_correction(SNESLineSearch search, Vec z, V
   return 0;
 }
 
-/// u' = P y'(u') is linear: corrected until its rows are at rounding, or corrections stop shrinking
-/// there.
+/// u' = P y'(u') is linear: corrected until its rows are at rounding, or until corrections with a
+/// Jacobian at this point stop shrinking, which is the noise of y'.
 bool AlgebraicLoop::solve_slopes(PointEvaluation& point, std::span<Sample> inputs,
                                  std::span<Sample> outputs) {
   constexpr int most = 20;
@@ -469,15 +469,14 @@ bool AlgebraicLoop::solve_slopes(PointEvaluation& point, std::span<Sample> input
     if (!factored || !correct_slopes(worst)) {
       break;
     }
-    if (worst > poor_contraction * before) {
-      if (worst <= last_correction_here) {
-        return rows_at(u_);
-      }
-      if (renewed || !linearize()) {
-        break;
-      }
-      renewed = true;
+    const bool stopped = worst > poor_contraction * before;
+    if (stopped && (renewed || worst <= last_correction_here)) {
+      return worst <= 2.0 * before && rows_at(u_);
     }
+    if (stopped && !linearize()) {
+      break;
+    }
+    renewed = renewed || stopped;
     before = worst;
   }
   reason_ = "its slopes are not found";

@@ -55,7 +55,7 @@ class AlgebraicLoop {
   bool rows_at(std::span<const Sample> u);
   bool at_rounding(double allowed) const;
   double terms(std::size_t row, double Sample::*part) const;
-  double correction(std::size_t row) const;
+  double size_from_others(std::size_t row) const;
   void close_partly();
   bool slopes_at_rounding() const;
   bool correct_slopes(double& worst);

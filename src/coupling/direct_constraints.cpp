@@ -70,10 +70,11 @@ class DirectConstraints::Evaluation : public PointEvaluation {
     return outcome;
   }
 
-  /// 0 where the outputs stay.
+  /// 0 where the outputs stay, or are given.
   bool feedthrough(std::size_t k, std::span<const Sample> inputs,
                    std::vector<double>& g_u) override {
-    if (evaluated_[k]) {
+    const bool given = fixed_ != nullptr && subsystems_.own(k).description().constraint;
+    if (evaluated_[k] && !given) {
       return subsystems_.feedthrough(k, inputs, g_u);
     }
     g_u.assign(subsystems_.outputs_of(k).size() * subsystems_.inputs_of(k).size(), 0.0);

@@ -27,6 +27,8 @@ class LoopEquations {
   std::span<const std::size_t> own() const { return own_; }
   /// "a.u" of each row.
   const std::string& name(std::size_t row) const;
+  /// Global index.
+  std::size_t input(std::size_t row) const { return inputs_[row]; }
   bool is_constraint(std::size_t row) const { return constraint_[row]; }
 
   /// Pattern of the Jacobian, rows compressed; the diagonal is part of it.

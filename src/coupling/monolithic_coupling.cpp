@@ -9,13 +9,12 @@
 #include "support/agreement.hpp"
 
 namespace concord {
-namespace {
 
 /// x' = f(t, x, P y), y = g(t, x, P y) of the whole network, whose subsystems have been started:
 /// states and outputs of all subsystems one after the other, no inputs. Unknowns of direct
 /// constraints (index 1) are eliminated with the inputs; what stands for a constraint has no states
 /// and is the same at any time.
-class NetworkEquations : public OdeModel, private PointEvaluation {
+class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvaluation {
  public:
   explicit NetworkEquations(RankNetwork& subsystems)
       : subsystems_(subsystems),
@@ -62,10 +61,15 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     }
   }
 
- private:
-  void eliminate_inputs(double t, std::span<const double> x) {
+  /// Where the outputs are evaluated from now on.
+  void stand_at(double t, std::span<const double> x) {
     t_ = t;
     x_ = x;
+  }
+
+ private:
+  void eliminate_inputs(double t, std::span<const double> x) {
+    stand_at(t, x);
     if (consistent_.solve(*this, Wanted::values, inputs_, outputs_) != Outcome::ok) {
       throw RecoverableFailure(consistent_.failure());
     }
@@ -137,6 +141,8 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
   std::vector<double> input_values_, output_values_, jacobians_;
 };
 
+namespace {
+
 SubsystemSettings reference_settings(SubsystemSettings settings) {
   if (settings.integrator == IntegratorKind::automatic) {
     settings.integrator = IntegratorKind::cvode_bdf;
@@ -168,9 +174,10 @@ void MonolithicCoupling::start(const MacroStep& first, double stop, Communicatio
   start_subsystems(subsystems_, first, stop);
   refuse_events();
   auto equations = std::make_unique<NetworkEquations>(subsystems_);
+  equations_ = equations.get();
   auto description = describe_ode("monolithic", "monolithic", equations->interface());
   whole_ = make_ode_subsystem(std::move(description), std::move(equations), settings_);
-  point.time = first.begin;
+  point.time = time_ = first.begin;
   point.inputs = subsystems_.start_inputs();
   point.outputs.resize(subsystems_.n_outputs());
   point.polynomials.resize(subsystems_.n_inputs());
@@ -199,6 +206,7 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
   report.evaluations = 1;
   report.retryable = false;
   const auto continuity = std::exchange(next_, InputContinuity::smooth);
+  time_ = step.end;
   if (whole_->advance(step, {}, continuity, Wanted::values_and_derivatives, trial.outputs) !=
       Outcome::ok) {
     report.status = CouplingStatus::failed;
@@ -210,6 +218,11 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
         from_guess(Hold::hermite, point.inputs[i], trial.inputs[i], step.size(), true);
   }
   return report;
+}
+
+PointEvaluation* MonolithicCoupling::evaluation() {
+  equations_->stand_at(time_, whole_->states());
+  return equations_;
 }
 
 std::string MonolithicCoupling::explain(const CouplingReport& /*report*/) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "coupling/coupling.hpp"
+#include "coupling/loop_watch.hpp"
 #include "simulation/settings.hpp"
 #include "simulation/step_report.hpp"
 #include "stepping/step_controller.hpp"
@@ -22,6 +23,7 @@ class MacroStepper {
   bool finished() const { return controller_->finished(); }
   const CommunicationPoint& point() const { return point_; }
   const Coupling& coupling() const { return *coupling_; }
+  const LoopWatch& loops() const { return loops_; }
 
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
@@ -37,6 +39,8 @@ class MacroStepper {
   void commit(const MacroStep& step);
   std::span<const StepReport> reported(const MacroStep& step);
   void restart_after_event();
+  PointEvaluation& evaluation();
+  bool ends_interval(double time) const;
   SmoothInterval smooth_interval(double time) const;
   [[noreturn]] void give_up(const MacroStep& step);
 
@@ -45,6 +49,8 @@ class MacroStepper {
   bool rolls_back_;
   std::unique_ptr<Coupling> coupling_;
   std::unique_ptr<StepController> controller_;
+  CommunicationPointEvaluation at_point_;
+  LoopWatch loops_;
   CommunicationPoint point_;
   Trial trial_;
   StepReport report_;
