@@ -346,9 +346,11 @@ double AlgebraicLoop::terms(std::size_t row, double Sample::*part) const {
   return sum;
 }
 
+/// Near 0 a part of the row's size counts as a term.
 bool AlgebraicLoop::at_rounding(double allowed) const {
   for (std::size_t row = 0; row < rows_.size(); ++row) {
-    if (!(std::abs(rows_[row].value) <= allowed * terms(row, &Sample::value))) {
+    const double size = std::max(terms(row, &Sample::value), near_zero * row_scale_[row]);
+    if (!(std::abs(rows_[row].value) <= allowed * size)) {
       return false;
     }
   }
