@@ -24,6 +24,9 @@ constexpr double last_correction_kept = 1e-14;
 /// Contraction from which a kept Jacobian is renewed.
 constexpr double poor_contraction = 0.1;
 
+/// Change of inputs in a macro-step, relative to their sizes, that noise of slopes may make.
+constexpr double noise_in_a_step = 1e-6;
+
 /// What of a variable's size still counts where its value is near 0.
 constexpr double near_zero = 1e-6;
 
@@ -473,7 +476,7 @@ bool AlgebraicLoop::solve_slopes(PointEvaluation& point, std::span<Sample> input
     }
     const bool stopped = worst > poor_contraction * before;
     if (stopped && (renewed || worst <= last_correction_here)) {
-      return worst <= 2.0 * before && rows_at(u_);
+      return (worst <= 2.0 * before || slope_noise() <= noise_in_a_step) && rows_at(u_);
     }
     if (stopped && !linearize()) {
       break;
@@ -484,6 +487,15 @@ bool AlgebraicLoop::solve_slopes(PointEvaluation& point, std::span<Sample> input
   reason_ = "its slopes are not found";
   explain();
   return false;
+}
+
+/// What the last correction of slopes makes of the inputs in a macro-step, in their sizes.
+double AlgebraicLoop::slope_noise() const {
+  double largest = 0.0;
+  for (const double change : correction_) {
+    largest = std::max(largest, std::abs(change) * equations_.step());
+  }
+  return largest;
 }
 
 bool AlgebraicLoop::slopes_at_rounding() const {

@@ -58,6 +58,7 @@ class AlgebraicLoop {
   double size_from_others(std::size_t row) const;
   void close_partly();
   bool slopes_at_rounding() const;
+  double slope_noise() const;
   bool correct_slopes(double& worst);
   void explain();
 

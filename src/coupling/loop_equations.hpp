@@ -22,6 +22,8 @@ class LoopEquations {
   bool here() const { return here_; }
 
   std::size_t size() const { return inputs_.size(); }
+  /// Size of the last macro-step, of the first one at the start.
+  double step() const { return subsystems_.step(); }
   const std::string& text() const { return text_; }
   /// Own subsystems in the loop.
   std::span<const std::size_t> own() const { return own_; }

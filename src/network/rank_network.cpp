@@ -127,6 +127,7 @@ void RankNetwork::enter(const SmoothInterval& interval) {
 
 void RankNetwork::start(const MacroStep& first, double stop) {
   time_ = saved_time_ = first.begin;
+  step_ = first.size();
   for (std::size_t k = 0; k < n_own(); ++k) {
     guarded(k, [&](Subsystem& subsystem) {
       subsystem.start(first, stop);
@@ -141,6 +142,7 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
   const LogScope scope(log_events().advance);
   failed_.reset();
   time_ = step.end;
+  step_ = step.size();
   Outcome total = Outcome::ok;
   for (const std::size_t k : which) {
     const IndexRange in = inputs_of(k);

@@ -56,6 +56,8 @@ class RankNetwork {
 
   /// Where the subsystems stand.
   double time() const { return time_; }
+  /// Size of the macro-step that led there; of the first one at the start.
+  double step() const { return step_; }
 
   /// Of all own subsystems: what lies ahead, up to the next time event.
   void enter(const SmoothInterval& interval);
@@ -122,6 +124,7 @@ class RankNetwork {
   Exchange exchange_;
   SmoothInterval interval_;
   double time_ = 0.0;
+  double step_ = 0.0;
   double saved_time_ = 0.0;
   Linearization linearization_;
   std::exception_ptr fatal_;
