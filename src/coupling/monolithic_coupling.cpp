@@ -31,10 +31,11 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
       const auto& d = subsystems_.own(k).description();
       const auto x = subsystems_.own(k).states();
       for (std::size_t i = 0; i < x.size(); ++i) {
-        whole.states.push_back({d.name + "." + d.states[i].name, d.states[i].unit, x[i]});
+        whole.states.push_back(
+            {d.name + "." + d.states[i].name, d.states[i].unit, x[i], d.states[i].nominal});
       }
       for (const auto& output : d.outputs) {
-        whole.outputs.push_back({d.name + "." + output.name, output.unit});
+        whole.outputs.push_back({d.name + "." + output.name, output.unit, output.nominal});
       }
     }
     return whole;

@@ -27,8 +27,7 @@ constexpr double stiff_ratio = 8.0, non_stiff_ratio = 4.0;
 /// macro-step that costs erk four times what it did at the last trial is a reason to try at once.
 class Automatic final : public Integrator {
  public:
-  Automatic(RightHandSide& rhs, const SubsystemSettings& settings)
-      : Integrator(rhs), settings_(settings), erk_(make_erk(rhs, settings)) {}
+  explicit Automatic(RightHandSide& rhs) : Integrator(rhs), erk_(make_erk(rhs)) {}
 
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
@@ -55,7 +54,6 @@ class Automatic final : public Integrator {
   void switch_to(Mode mode);
   void wait_longer();
 
-  SubsystemSettings settings_;
   std::unique_ptr<Integrator> erk_, bdf_;  ///< bdf_ is made when it is first tried
   std::vector<double> trial_end_;
   const Integrator* failed_ = nullptr;
@@ -130,7 +128,7 @@ Outcome Automatic::integrate_by_bdf(double h, History history, std::span<const d
 }
 
 Integrator& Automatic::bdf() {
-  if (!bdf_) bdf_ = make_cvode_bdf(rhs_, settings_);
+  if (!bdf_) bdf_ = make_cvode_bdf(rhs_);
   return *bdf_;
 }
 
@@ -161,8 +159,8 @@ void Automatic::restore() {
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs, const SubsystemSettings& settings) {
-  return std::make_unique<Automatic>(rhs, settings);
+std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs) {
+  return std::make_unique<Automatic>(rhs);
 }
 
 }  // namespace concord

@@ -27,8 +27,7 @@ class Cvode : public Integrator, public MicroSteps {
 
  protected:
   /// `method` is CV_BDF or CV_ADAMS; the derived class attaches the nonlinear or linear solver.
-  Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, const char* name,
-        Roots roots);
+  Cvode(RightHandSide& rhs, int method, const char* name, Roots roots);
 
   SUNContext context() const { return context_.get(); }
   N_Vector states() const { return x_.get(); }
@@ -39,6 +38,7 @@ class Cvode : public Integrator, public MicroSteps {
 
  private:
   static int evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self);
+  static int weigh(N_Vector x, N_Vector weights, void* self);
   static int find_roots(realtype time, N_Vector x, realtype* z, void* self);
   static void ignore_message(int, const char*, const char*, char*, void*) {}
   bool restarts(double h, History history) const;

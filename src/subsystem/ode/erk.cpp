@@ -41,7 +41,7 @@ constexpr double replay_slack = 10.0;
 /// (internal numerical differentiation, Bock 1981).
 class Erk final : public Integrator {
  public:
-  Erk(RightHandSide& rhs, const SubsystemSettings& settings);
+  explicit Erk(RightHandSide& rhs);
 
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
@@ -62,6 +62,7 @@ class Erk final : public Integrator {
   static int evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self);
   static int adapt(N_Vector x, realtype tau, realtype size, realtype, realtype, realtype error,
                    realtype, realtype, int q, int p, realtype* optimal, void* self);
+  static int weigh(N_Vector x, N_Vector weights, void* self);
   static int after_step(realtype tau, N_Vector x, void* self);
   static void ignore_message(int, const char*, const char*, char*, void*) {}
   int evolve(double h);
@@ -79,7 +80,6 @@ class Erk final : public Integrator {
   double next_ = 0.0, next_before_ = 0.0;  ///< that after the last two accepted micro-steps
   long steps_ = 0;                         ///< in this macro-step
 
-  double rtol_, atol_;
   std::vector<double> sizes_;  ///< of this macro-step's micro-steps
   std::vector<double> plan_;   ///< the controller's answers, one per micro-step
   double plan_first_ = 0.0;    ///< size of the first micro-step
@@ -101,11 +101,7 @@ ARKODE_ERKTableID table_for(double rtol) {
   return rtol < 0.999e-9 ? ARKODE_VERNER_8_5_6 : ARKODE_DORMAND_PRINCE_7_4_5;
 }
 
-Erk::Erk(RightHandSide& rhs, const SubsystemSettings& settings)
-    : Integrator(rhs),
-      context_(sundials_handle::make_context()),
-      rtol_(settings.tolerance.relative),
-      atol_(settings.tolerance.absolute) {
+Erk::Erk(RightHandSide& rhs) : Integrator(rhs), context_(sundials_handle::make_context()) {
   x_.reset(N_VNew_Serial(static_cast<sunindextype>(rhs.state_count()), context_.get()));
   N_VEnableFusedOps_Serial(x_.get(), SUNTRUE);
   N_VConst(0.0, x_.get());
@@ -113,8 +109,8 @@ Erk::Erk(RightHandSide& rhs, const SubsystemSettings& settings)
   void* const erk = memory_.get();
   ERKStepSetUserData(erk, this);
   ERKStepSetErrHandlerFn(erk, &Erk::ignore_message, nullptr);
-  ERKStepSetTableNum(erk, table_for(settings.tolerance.relative));
-  ERKStepSStolerances(erk, settings.tolerance.relative, settings.tolerance.absolute);
+  ERKStepSetTableNum(erk, table_for(rhs.weights().tolerance().relative));
+  ERKStepWFtolerances(erk, &Erk::weigh);
   ERKStepSetInterpolantDegree(erk, 1);
   ERKStepSetMaxNumSteps(erk, max_micro_steps);
   ERKStepSetMaxErrTestFails(erk, 20);
@@ -144,6 +140,12 @@ int Erk::adapt(N_Vector /*x*/, realtype /*tau*/, realtype size, realtype, realty
   }
   if (!erk.replaying_) erk.plan_.push_back(*optimal);
   erk.optimal_ = *optimal;
+  return 0;
+}
+
+int Erk::weigh(N_Vector x, N_Vector weights, void* self) {
+  const Erk& erk = *static_cast<Erk*>(self);
+  erk.rhs_.weights().weigh(view(x), erk.replaying_ ? replay_slack : 1.0, mutable_view(weights));
   return 0;
 }
 
@@ -180,8 +182,6 @@ Outcome Erk::integrate(double h, History /*history*/, std::span<const double> x_
 }
 
 int Erk::try_macro_step(double h, std::span<const double> x_begin) {
-  const double slack = replaying_ ? replay_slack : 1.0;
-  ERKStepSStolerances(memory_.get(), slack * rtol_, slack * atol_);
   std::copy(x_begin.begin(), x_begin.end(), NV_DATA_S(x_.get()));
   reached_ = next_ = next_before_ = 0.0;
   steps_ = 0;
@@ -245,8 +245,6 @@ std::string Erk::failure() const {
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_erk(RightHandSide& rhs, const SubsystemSettings& settings) {
-  return std::make_unique<Erk>(rhs, settings);
-}
+std::unique_ptr<Integrator> make_erk(RightHandSide& rhs) { return std::make_unique<Erk>(rhs); }
 
 }  // namespace concord

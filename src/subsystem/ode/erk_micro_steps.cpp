@@ -13,7 +13,7 @@ namespace {
 /// Dormand and Prince (1980), 5(4), by ARKODE, whose root finding works on a Hermite interpolant.
 class ErkMicroSteps final : public MicroSteps {
  public:
-  ErkMicroSteps(RightHandSide& rhs, const SubsystemSettings& settings, Roots roots);
+  ErkMicroSteps(RightHandSide& rhs, Roots roots);
 
   void begin(double h, History /*history*/, std::span<const double> x) override {
     h_ = h;
@@ -34,6 +34,7 @@ class ErkMicroSteps final : public MicroSteps {
 
  private:
   static int evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self);
+  static int weigh(N_Vector x, N_Vector weights, void* self);
   static int find_roots(realtype tau, N_Vector x, realtype* z, void* self);
   static void ignore_message(int, const char*, const char*, char*, void*) {}
   void reset();
@@ -51,7 +52,7 @@ class ErkMicroSteps final : public MicroSteps {
   int flag_ = ARK_SUCCESS;
 };
 
-ErkMicroSteps::ErkMicroSteps(RightHandSide& rhs, const SubsystemSettings& settings, Roots roots)
+ErkMicroSteps::ErkMicroSteps(RightHandSide& rhs, Roots roots)
     : rhs_(rhs),
       roots_(std::move(roots)),
       context_(sundials_handle::make_context()),
@@ -65,7 +66,7 @@ ErkMicroSteps::ErkMicroSteps(RightHandSide& rhs, const SubsystemSettings& settin
   ERKStepSetErrHandlerFn(erk, &ErkMicroSteps::ignore_message, nullptr);
   ERKStepSetTableNum(erk, ARKODE_DORMAND_PRINCE_7_4_5);
   ERKStepSetAdaptivityMethod(erk, ARK_ADAPT_I, 1, 0, nullptr);  // without a memory
-  ERKStepSStolerances(erk, settings.tolerance.relative, settings.tolerance.absolute);
+  ERKStepWFtolerances(erk, &ErkMicroSteps::weigh);
   ERKStepSetMaxNumSteps(erk, max_micro_steps);
   ERKStepSetMaxErrTestFails(erk, 20);
   ERKStepSetMaxHnilWarns(erk, 0);
@@ -78,6 +79,13 @@ int ErkMicroSteps::evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self)
   auto& own = *static_cast<ErkMicroSteps*>(self);
   N_VConst(0.0, dxdt);
   return own.rhs_.evaluate(tau, {NV_DATA_S(x), own.n_}, {NV_DATA_S(dxdt), own.n_});
+}
+
+int ErkMicroSteps::weigh(N_Vector x, N_Vector weights, void* self) {
+  const auto& own = *static_cast<ErkMicroSteps*>(self);
+  N_VConst(1.0, weights);
+  own.rhs_.weights().weigh({NV_DATA_S(x), own.n_}, 1.0, {NV_DATA_S(weights), own.n_});
+  return 0;
 }
 
 int ErkMicroSteps::find_roots(realtype tau, N_Vector x, realtype* z, void* self) {
@@ -120,9 +128,8 @@ bool ErkMicroSteps::retry_smaller() {
 
 }  // namespace
 
-std::unique_ptr<MicroSteps> make_erk_micro_steps(RightHandSide& rhs,
-                                                 const SubsystemSettings& settings, Roots roots) {
-  return std::make_unique<ErkMicroSteps>(rhs, settings, std::move(roots));
+std::unique_ptr<MicroSteps> make_erk_micro_steps(RightHandSide& rhs, Roots roots) {
+  return std::make_unique<ErkMicroSteps>(rhs, std::move(roots));
 }
 
 }  // namespace concord

@@ -24,7 +24,7 @@ constexpr int most_events = 10'000;  ///< in one macro-step
 /// other one goes on from where the first has come to.
 class EventIntegrator final : public Integrator {
  public:
-  EventIntegrator(RightHandSide& rhs, const SubsystemSettings& settings, HybridModel& model);
+  EventIntegrator(RightHandSide& rhs, IntegratorKind kind, HybridModel& model);
 
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
@@ -57,16 +57,15 @@ class EventIntegrator final : public Integrator {
   std::string reason_;
 };
 
-EventIntegrator::EventIntegrator(RightHandSide& rhs, const SubsystemSettings& settings,
-                                 HybridModel& model)
+EventIntegrator::EventIntegrator(RightHandSide& rhs, IntegratorKind kind, HybridModel& model)
     : Integrator(rhs), model_(model), x_(rhs.state_count()), z_(model.indicator_count()) {
   const bool any = !x_.empty();
-  const bool automatic = any && settings.integrator == IntegratorKind::automatic;
-  if (any && settings.integrator == IntegratorKind::cvode_adams)
-    cvode_ = make_adams_micro_steps(rhs, settings, roots());
-  else if (automatic || (any && settings.integrator == IntegratorKind::cvode_bdf))
-    cvode_ = make_bdf_micro_steps(rhs, settings, roots());
-  if (automatic || !cvode_) erk_ = make_erk_micro_steps(rhs, settings, roots());
+  const bool automatic = any && kind == IntegratorKind::automatic;
+  if (any && kind == IntegratorKind::cvode_adams)
+    cvode_ = make_adams_micro_steps(rhs, roots());
+  else if (automatic || (any && kind == IntegratorKind::cvode_bdf))
+    cvode_ = make_bdf_micro_steps(rhs, roots());
+  if (automatic || !cvode_) erk_ = make_erk_micro_steps(rhs, roots());
   choice_ = MethodChoice(automatic, !erk_);
 }
 
@@ -222,10 +221,9 @@ std::string EventIntegrator::failure() const {
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs,
-                                                  const SubsystemSettings& settings,
+std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs, IntegratorKind kind,
                                                   HybridModel& model) {
-  return std::make_unique<EventIntegrator>(rhs, settings, model);
+  return std::make_unique<EventIntegrator>(rhs, kind, model);
 }
 
 }  // namespace concord

@@ -54,18 +54,17 @@ inline constexpr long max_micro_steps = 100'000;
 /// Smallest micro-step beside the macro-step's end, a little above rounding.
 inline constexpr double smallest_micro_step = 1e-15;
 
-std::unique_ptr<Integrator> make_erk(RightHandSide& rhs, const SubsystemSettings& settings);
-std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs, const SubsystemSettings& settings);
-std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs, const SubsystemSettings& settings);
-std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs, const SubsystemSettings& settings);
+std::unique_ptr<Integrator> make_erk(RightHandSide& rhs);
+std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs);
+std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs);
+std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs);
 
 /// The same methods, stopped at the model's events.
-std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs,
-                                                  const SubsystemSettings& settings,
+std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs, IntegratorKind kind,
                                                   HybridModel& model);
 
-/// The integrator that the settings ask for.
-std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, const SubsystemSettings& settings);
+/// The integrator of a kind.
+std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, IntegratorKind kind);
 
 /// A failure's sentence: the model's reason where f failed close to `tau`, where the integration
 /// ended, else the method's.

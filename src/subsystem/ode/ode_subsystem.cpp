@@ -8,6 +8,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/ode/integrator.hpp"
 #include "subsystem/ode/point_derivatives.hpp"
+#include "subsystem/ode/state_rounding.hpp"
 
 namespace concord {
 
@@ -42,6 +43,9 @@ SubsystemDescription without_withheld(SubsystemDescription description,
   return description;
 }
 
+/// Of a macro-step in which states leave 0 for the first time.
+constexpr int most_passes = 3;
+
 class OdeSubsystem final : public Subsystem {
  public:
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
@@ -70,10 +74,16 @@ class OdeSubsystem final : public Subsystem {
     std::vector<double> x;
     Sizes states, inputs;
     bool seen = false;  ///< in the sizes
+    StateRounding::Memory rounding;
+    std::vector<char> rising;  ///< from 0, so steeply that they have no size yet
   };
 
   Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                     InputContinuity continuity);
+  Outcome run(double h, History history);
+  void weigh_errors(double h);
+  void size_states(double h);
+  bool sizes_turned_out_otherwise(const MacroStep& step, std::span<const Polynomial> inputs);
   Outcome checked(bool ok);
   template <class InputAt>
   void see(double h, InputAt&& input_at);
@@ -86,12 +96,16 @@ class OdeSubsystem final : public Subsystem {
   CheckedModel model_;
   RightHandSide rhs_;
   PointDerivatives derivatives_;
+  StateRounding rounding_;
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
+  bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
   Point now_, saved_;
   std::vector<double> x_end_;
   std::vector<double> u_;
   std::vector<Sample> end_inputs_;
   std::vector<Sample> seen_states_, seen_inputs_;
+  std::vector<double> state_sizes_;  ///< of the macro-step; 0: unknown
+  std::vector<double> slopes_, u_end_;
 };
 
 OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
@@ -100,15 +114,19 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       settings_(settings),
       hybrid_(dynamic_cast<HybridModel*>(model.get())),
       model_(std::move(model), description_),
-      rhs_(model_),
+      rhs_(model_, settings.tolerance),
       derivatives_(model_),
+      rounding_(model_),
       now_(description_),
       saved_(description_),
       x_end_(description_.states.size()),
       u_(description_.inputs.size()),
       end_inputs_(description_.inputs.size()),
       seen_states_(description_.states.size()),
-      seen_inputs_(description_.inputs.size()) {}
+      seen_inputs_(description_.inputs.size()),
+      state_sizes_(description_.states.size()),
+      slopes_(description_.states.size()),
+      u_end_(description_.inputs.size()) {}
 
 void OdeSubsystem::start(const MacroStep& first, double stop) {
   if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");
@@ -117,11 +135,15 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
   now_.h = first.size();
   now_.x.reserve(x_end_.size());
   for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
+  now_.rounding = rounding_.fresh();
   if (hybrid_ != nullptr) hybrid_->initialize(first.begin, stop, now_.x);
   if (hybrid_ != nullptr && hybrid_->has_events())
-    integrator_ = make_event_integrator(rhs_, settings_, *hybrid_);
+    integrator_ = make_event_integrator(rhs_, settings_.integrator, *hybrid_);
   else if (!description_.states.empty())
-    integrator_ = make_integrator(rhs_, settings_);
+    integrator_ = make_integrator(rhs_, settings_.integrator);
+  may_repeat_ = settings_.tolerance.of_size && (hybrid_ == nullptr || !hybrid_->has_events());
+  for (std::size_t i = 0; i < now_.x.size(); ++i)
+    now_.rising.push_back(now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0) ? 1 : 0);
   saved_ = now_;
 }
 
@@ -142,9 +164,17 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                                 InputContinuity continuity) {
   const bool smooth = settings_.continuation && continuity == InputContinuity::smooth;
+  const double h = step.size();
   rhs_.begin_step(step, inputs);
-  const Outcome outcome = integrator_->integrate(
-      step.size(), smooth ? History::keep : History::discard, now_.x, x_end_);
+  size_states(h);
+  weigh_errors(h);
+  Outcome outcome = run(h, smooth ? History::keep : History::discard);
+  for (int pass = 1; pass < most_passes && outcome == Outcome::ok && may_repeat_; ++pass) {
+    if (!sizes_turned_out_otherwise(step, inputs)) break;
+    weigh_errors(h);
+    outcome = run(h, History::discard);
+  }
+  ++now_.rounding.macro_steps;
   counters_.micro_steps = integrator_->micro_steps();
   counters_.rhs_evaluations = model_.rhs_evaluations();
   if (outcome == Outcome::failed)
@@ -180,6 +210,58 @@ bool OdeSubsystem::rests_at_zero() const {
   for (std::size_t i = 0; i < now_.x.size(); ++i)
     if (now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0)) return true;
   return false;
+}
+
+Outcome OdeSubsystem::run(double h, History history) {
+  return integrator_->integrate(h, history, now_.x, x_end_);
+}
+
+void OdeSubsystem::weigh_errors(double h) {
+  if (settings_.tolerance.of_size && StateRounding::due(now_.rounding))
+    rounding_.measure({now_.t, h, now_.x, u_, state_sizes_, now_.inputs.values()},
+                      settings_.tolerance, now_.rounding);
+  rhs_.weights().take(state_sizes_, rounding_.within(h, now_.rounding));
+}
+
+/// The sizes for this macro-step. A state that rises from 0 gets one where it is 0 and has a slope,
+/// or where it no longer doubles within the macro-step: what spreads through a chain of states
+/// rises like t^k, and digits of such tails, which no method can follow, don't matter later.
+void OdeSubsystem::size_states(double h) {
+  bool slopes = false;
+  for (std::size_t i = 0; i < now_.x.size(); ++i) slopes = slopes || now_.rising[i] != 0;
+  slopes = slopes && model_.f(now_.t, now_.x, u_, slopes_);
+  for (std::size_t i = 0; i < now_.x.size(); ++i) {
+    const double magnitude = std::abs(now_.x[i]);
+    const bool steep = slopes && h * std::abs(slopes_[i]) > magnitude;
+    if (magnitude > 0.0 && !steep) now_.rising[i] = 0;
+    const bool known = now_.rising[i] == 0 || magnitude == 0.0;
+    state_sizes_[i] = known ? now_.states[i] : 0.0;
+  }
+}
+
+/// A state has left 0, not too steeply (t^4), and the size that its slope made it expect was
+/// nothing, or much too large, as that of a fast transient is: so were tolerances.
+bool OdeSubsystem::sizes_turned_out_otherwise(const MacroStep& step,
+                                              std::span<const Polynomial> inputs) {
+  constexpr double much = 10.0, steepest = 4.5;
+  const auto may_differ = [&](std::size_t i) {
+    const double turned_out = std::abs(x_end_[i]);
+    return now_.states.only_expected(i) && turned_out > 0.0 &&
+           !(state_sizes_[i] > 0.0 && state_sizes_[i] <= much * turned_out);
+  };
+  bool any = false;
+  for (std::size_t i = 0; i < x_end_.size(); ++i) any = any || may_differ(i);
+  if (!any) return false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) u_end_[i] = inputs[i](step.size());
+  if (!model_.f(step.end, x_end_, u_end_, slopes_)) return false;
+  bool otherwise = false;
+  for (std::size_t i = 0; i < x_end_.size(); ++i) {
+    const double turned_out = std::abs(x_end_[i]);
+    if (!may_differ(i) || step.size() * std::abs(slopes_[i]) > steepest * turned_out) continue;
+    state_sizes_[i] = turned_out;
+    otherwise = true;
+  }
+  return otherwise;
 }
 
 Outcome OdeSubsystem::checked(bool ok) {

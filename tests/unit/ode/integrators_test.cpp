@@ -87,7 +87,9 @@ TEST_P(Integrators, ManyStates) {
     ASSERT_EQ(s->advance({0.5 * i, 0.5 * (i + 1)}, {&u, 1},
                          i == 0 ? InputContinuity::broken : InputContinuity::smooth, Wanted::values,
                          {&y, 1}),
-              Outcome::ok);
+              Outcome::ok)
+        << s->failure();
+  RecordProperty("f", static_cast<int>(s->counters().rhs_evaluations));
   // Half-space: x_0(5) = 1 - exp(-10) (I_0(10) + I_1(10)) (Bessel functions).
   const double expected =
       1 - std::exp(-10.0) * (std::cyl_bessel_i(0.0, 10.0) + std::cyl_bessel_i(1.0, 10.0));
