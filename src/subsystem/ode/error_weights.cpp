@@ -32,8 +32,7 @@ void ErrorWeights::weigh(std::span<const double> x, double multiple,
                          std::span<double> weights) const {
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double allowed = multiple * (tolerance_.relative * std::abs(x[i]) + absolute_[i]);
-    const bool has_say = absolute_[i] > 0.0 && allowed > smallest_tolerance;
-    weights[i] = has_say ? 1.0 / allowed : 0.0;
+    weights[i] = absolute_[i] > 0.0 ? 1.0 / std::max(allowed, smallest_tolerance) : 0.0;
   }
 }
 

@@ -15,11 +15,14 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Error tests see rounding of several stages.
 constexpr double safety = 10.0;
 
-/// Between 0.5 and 1.5, of either sign, in no order that a model might have.
-double direction(std::size_t j) {
-  const auto k = static_cast<double>(j + 1);
-  const double length = 1.0 + 0.5 * std::sin(k * k);
-  return std::cos(1.7 * k * k) < 0.0 ? -length : length;
+/// Rounding may happen to vanish at one point.
+constexpr std::size_t samples = 4;
+
+/// Several units in the last place, of either sign, in no order that a model might have.
+double displacement(std::size_t sample, std::size_t j) {
+  const auto k = static_cast<double>(1 + sample + samples * j);
+  const double length = 4.0 + 2.0 * std::sin(k * k);
+  return std::cos(1.7 * k * k) < 0.0 ? -length * eps : length * eps;
 }
 
 }  // namespace
@@ -41,22 +44,26 @@ void StateRounding::measure(const Point& at, const Tolerance& tolerance, Memory&
   if (!rates(at)) return;
   for (std::size_t i = 0; i < x_.size(); ++i) {
     const double allowed = tolerance.of(0.0, at.x_sizes[i]);
-    memory.rate[i] = 0.0;
-    if (!(safety * rates_[i] * at.h > allowed)) continue;
-    memory.rate[i] = safety * rates_[i];
-    memory.time[i] = forgetting_time(at, i);
+    memory.rate[i] = std::max(memory.rate[i], safety * rates_[i]);
+    if (memory.rate[i] * at.h > allowed) memory.time[i] = forgetting_time(at, i);
   }
 }
 
 bool StateRounding::rates(const Point& at) {
-  for (std::size_t j = 0; j < x_.size(); ++j)
-    x_[j] = at.x[j] + sqrt_eps * direction(j) * std::max(std::abs(at.x[j]), at.x_sizes[j]);
-  for (std::size_t j = 0; j < u_.size(); ++j)
-    u_[j] =
-        at.u[j] + sqrt_eps * direction(x_.size() + j) * std::max(std::abs(at.u[j]), at.u_sizes[j]);
-  if (!model_.f(at.t, at.x, at.u, f_) || !model_.f(at.t, x_, u_, f_moved_)) return false;
-  for (std::size_t i = 0; i < x_.size(); ++i)
-    rates_[i] = eps / sqrt_eps * std::abs(f_moved_[i] - f_[i]);
+  const auto move = [](std::span<const double> from, std::span<const double> sizes,
+                       std::size_t sample, std::vector<double>& to) {
+    for (std::size_t j = 0; j < to.size(); ++j)
+      to[j] = from[j] + displacement(sample, j) * std::max(std::abs(from[j]), sizes[j]);
+  };
+  std::fill(rates_.begin(), rates_.end(), 0.0);
+  if (!model_.f(at.t, at.x, at.u, f_)) return false;
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    move(at.x, at.x_sizes, sample, x_);
+    move(at.u, at.u_sizes, sample + 1, u_);
+    if (!model_.f(at.t, x_, u_, f_moved_)) return false;
+    for (std::size_t i = 0; i < x_.size(); ++i)
+      rates_[i] = std::max(rates_[i], std::abs(f_moved_[i] - f_[i]));
+  }
   return true;
 }
 

@@ -12,14 +12,14 @@ namespace concord {
 /// What rounding makes of the states within a macro-step, for those whose tolerance it may exceed:
 /// states that are small differences of large terms, of which nothing better can be asked.
 ///
-/// f moves by |f(x + d, u + e) - f(x, u)| where all x_j and u_j move by sqrt(eps) of their sizes
-/// with signs that don't cancel; eps / sqrt(eps) of it is what rounding makes of f. Over a time h,
-/// or 1 / |df_i/dx_i| where the state forgets faster, that becomes an error of x_i.
+/// f moves by |f(x + d, u + e) - f(x, u)| where all x_j and u_j move by some units in the last
+/// place of their sizes with signs that don't cancel: that is what rounding makes of f. Over a time
+/// h, or 1 / |df_i/dx_i| where the state forgets faster, it becomes an error of x_i.
 class StateRounding {
  public:
   struct Memory {
-    std::vector<double> rate;      ///< of f_i; 0 where it doesn't matter
-    std::vector<double> time;      ///< in which the state forgets; infinite where unknown
+    std::vector<double> rate;      ///< of f_i, the largest so far
+    std::vector<double> time;      ///< in which the state forgets; infinite where it doesn't matter
     std::int64_t macro_steps = 0;  ///< since the start
   };
 

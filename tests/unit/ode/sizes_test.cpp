@@ -41,7 +41,7 @@ LambdaModel::Function oscillator() {
 
 TEST(Sizes, ResultsDontDependOnUnits) {
   for (const auto kind : kinds)
-    for (const double unit : {1e-300, 1e-150, 1e-30, 1e-12, 1e-9, 1.0, 1e12, 1e150})
+    for (const double unit : {1e-250, 1e-150, 1e-30, 1e-12, 1e-9, 1.0, 1e12, 1e150})
       for (const int steps : {3, 200}) {
         const auto s = subsystem_of({unit, 0.0, 0.0, 0.0, 0.0}, 0, oscillator(), of_size(kind));
         run(*s, 2.0, steps);
@@ -120,7 +120,7 @@ TEST(Sizes, NominalValuesCountFromTheStart) {
 TEST(Sizes, AGivenAbsoluteToleranceIsInTheStatesUnit) {
   SubsystemSettings settings = of_size(IntegratorKind::erk);
   settings.tolerance.of_size = false;
-  settings.tolerance.absolute = 1e3;
+  settings.tolerance.absolute = 1e30;
   const auto s = subsystem_of({1.0, 0.0, 0.0, 0.0, 0.0}, 0, oscillator(), settings);
   run(*s, 1.0, 1);
   EXPECT_EQ(s->counters().micro_steps, 1);
