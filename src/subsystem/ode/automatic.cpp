@@ -33,6 +33,7 @@ class Automatic final : public Integrator {
                     std::span<double> x_end) override;
   std::string failure() const override { return failed_->failure(); }
   double reached() const override { return failed_ ? failed_->reached() : 0.0; }
+  bool continued() const override { return bdf_is_current_ && bdf_->continued(); }
   void save() override;
   void restore() override;
 
@@ -145,7 +146,6 @@ void Automatic::wait_longer() {
 
 void Automatic::save() {
   saved_ = choice_;
-  bdf_is_current_ = false;
   erk_->save();
   if (bdf_) bdf_->save();
 }

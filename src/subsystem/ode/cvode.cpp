@@ -65,7 +65,8 @@ Outcome Cvode::integrate(double h, History history, std::span<const double> x_be
 
 void Cvode::begin(double h, History history, std::span<const double> x) {
   h_ = h;
-  if (restarts(h, history)) restart(0.0, x);
+  continued_ = !restarts(h, history);
+  if (!continued_) restart(0.0, x);
   begin_ = time_;
 }
 
@@ -117,11 +118,6 @@ void Cvode::recommend_first_size() {
   CVodeGetErrWeights(native(), weights_.get());
   const double error = N_VWrmsNorm(error_.get(), weights_.get());
   first_size_ = size * std::clamp(std::sqrt(0.5 / std::max(error, 1e-300)), 0.1, 10.0);
-}
-
-void Cvode::save() {
-  saved_first_size_ = first_size_;
-  has_history_ = false;
 }
 
 void Cvode::restore() {

@@ -22,7 +22,8 @@ class Cvode : public Integrator, public MicroSteps {
   End step(double end, double& tau, std::span<double> x) final;
   std::string failure() const final;
   double reached() const final { return reached_; }
-  void save() final;
+  bool continued() const final { return continued_; }
+  void save() final { saved_first_size_ = first_size_; }
   void restore() final;
 
  protected:
@@ -58,6 +59,7 @@ class Cvode : public Integrator, public MicroSteps {
   double first_size_ = 0.0;  ///< for the next restart; 0: CVODE's own guess
   double saved_first_size_ = 0.0;
   bool has_history_ = false;
+  bool continued_ = false;
   int flag_ = CV_SUCCESS;
 };
 

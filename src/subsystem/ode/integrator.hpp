@@ -17,8 +17,8 @@ enum class History { discard, keep };
 /// Integrates the states over one macro-step.
 ///
 /// Time is local: tau = 0 at the macro-step's begin. What an integrator remembers from step to step
-/// (step sizes, not counters) is covered by save and restore; after either the next call discards
-/// any multistep history, so that equal inputs give equal bits.
+/// (step sizes, not counters) is covered by save and restore, but for a multistep history: `save`
+/// keeps it, `restore` drops it, as it may belong to a trial that is no more.
 class Integrator {
  public:
   explicit Integrator(RightHandSide& rhs) : rhs_(rhs) {}
@@ -36,6 +36,9 @@ class Integrator {
 
   /// How far the last call came, in seconds since the macro-step's begin.
   virtual double reached() const = 0;
+
+  /// Whether the last call has used what History::keep allowed it to.
+  virtual bool continued() const { return false; }
 
   virtual void save() = 0;
   virtual void restore() = 0;

@@ -80,6 +80,18 @@ class OdeSubsystem final : public Subsystem {
 
   Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                     InputContinuity continuity);
+  /// What the first trial of a macro-step gave where it continued a multistep history, which trials
+  /// after it don't have: the same inputs must give the same again.
+  struct FirstTrial {
+    bool known = false;
+    MacroStep step;
+    std::vector<Polynomial> inputs;
+    std::vector<double> x;
+  };
+
+  History usable_history(InputContinuity continuity);
+  void keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs);
+  bool is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const;
   Outcome run(double h, History history);
   void weigh_errors(double h);
   void size_states(double h);
@@ -100,6 +112,10 @@ class OdeSubsystem final : public Subsystem {
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
   Point now_, saved_;
+  FirstTrial first_trial_;
+  bool next_is_first_ = false;  ///< advance since the last save
+  bool repeating_ = false;      ///< restored since the last save
+  bool was_repeated_ = false;   ///< the macro-step before the last save
   std::vector<double> x_end_;
   std::vector<double> u_;
   std::vector<Sample> end_inputs_;
@@ -163,12 +179,17 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
 
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                                 InputContinuity continuity) {
-  const bool smooth = settings_.continuation && continuity == InputContinuity::smooth;
+  if (is_first_trial(step, inputs)) {
+    now_.x = first_trial_.x;
+    ++now_.rounding.macro_steps;
+    return Outcome::ok;
+  }
+  const History history = usable_history(continuity);
   const double h = step.size();
   rhs_.begin_step(step, inputs);
   size_states(h);
   weigh_errors(h);
-  Outcome outcome = run(h, smooth ? History::keep : History::discard);
+  Outcome outcome = run(h, history);
   for (int pass = 1; pass < most_passes && outcome == Outcome::ok && may_repeat_; ++pass) {
     if (!sizes_turned_out_otherwise(step, inputs)) break;
     weigh_errors(h);
@@ -181,7 +202,31 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
     failure_ = integrator_->failure();
   else
     now_.x.swap(x_end_);
+  if (outcome == Outcome::ok) keep_first_trial(step, inputs);
   return outcome;
+}
+
+/// A macro-step that was tried more than once tells that the coupling iterates, whose trials should
+/// all be integrated the same way: then it begins without history.
+History OdeSubsystem::usable_history(InputContinuity continuity) {
+  const bool settled = !std::exchange(was_repeated_, false);
+  const bool smooth = continuity == InputContinuity::smooth;
+  return settings_.continuation && smooth && settled ? History::keep : History::discard;
+}
+
+void OdeSubsystem::keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) {
+  if (!std::exchange(next_is_first_, false) || !integrator_->continued()) return;
+  first_trial_.known = true;
+  first_trial_.step = step;
+  first_trial_.inputs.assign(inputs.begin(), inputs.end());
+  first_trial_.x.assign(now_.x.begin(), now_.x.end());
+}
+
+bool OdeSubsystem::is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const {
+  const auto same = [](const Polynomial& a, const Polynomial& b) { return a.c == b.c; };
+  return first_trial_.known && step.begin == first_trial_.step.begin &&
+         step.end == first_trial_.step.end &&
+         std::equal(inputs.begin(), inputs.end(), first_trial_.inputs.begin(), same);
 }
 
 /// The sizes of states and inputs at the point of now, once; `h` is the time in which slopes count
@@ -289,11 +334,16 @@ Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& r
 
 void OdeSubsystem::save() {
   saved_ = now_;
+  was_repeated_ = std::exchange(repeating_, false);
+  next_is_first_ = true;
+  first_trial_.known = false;
   if (integrator_) integrator_->save();
 }
 
 void OdeSubsystem::restore() {
   now_ = saved_;
+  repeating_ = true;
+  next_is_first_ = false;
   if (integrator_) integrator_->restore();
 }
 
