@@ -52,6 +52,7 @@ constexpr std::pair<std::string_view, Adapt> adapts[] = {
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
     {"auto", IntegratorKind::automatic},
     {"erk", IntegratorKind::erk},
+    {"dirk", IntegratorKind::dirk},
     {"cvode_bdf", IntegratorKind::cvode_bdf},
     {"cvode_adams", IntegratorKind::cvode_adams}};
 

@@ -35,7 +35,7 @@ class EventIntegrator final : public Integrator {
 
  private:
   Roots roots();
-  MicroSteps& method() { return choice_.other() ? *cvode_ : *erk_; }
+  MicroSteps& method() { return choice_.other() ? *implicit_ : *erk_; }
   bool run(double h, History history);
   bool run_to(double end);
   bool micro_step(double end, bool& event);
@@ -47,7 +47,7 @@ class EventIntegrator final : public Integrator {
   double rounding_of(double time) const;
 
   HybridModel& model_;
-  std::unique_ptr<MicroSteps> erk_, cvode_;  ///< one of them where the settings choose it
+  std::unique_ptr<MicroSteps> erk_, implicit_;  ///< one of them where the settings choose it
   MethodChoice choice_, saved_choice_;
   std::vector<double> x_, z_;
   std::vector<char> above_, saved_above_;  ///< signs of the indicators at the last point
@@ -62,10 +62,12 @@ EventIntegrator::EventIntegrator(RightHandSide& rhs, IntegratorKind kind, Hybrid
   const bool any = !x_.empty();
   const bool automatic = any && kind == IntegratorKind::automatic;
   if (any && kind == IntegratorKind::cvode_adams)
-    cvode_ = make_adams_micro_steps(rhs, roots());
+    implicit_ = make_adams_micro_steps(rhs, roots());
+  else if (any && kind == IntegratorKind::dirk)
+    implicit_ = make_dirk_micro_steps(rhs, roots());
   else if (automatic || (any && kind == IntegratorKind::cvode_bdf))
-    cvode_ = make_bdf_micro_steps(rhs, roots());
-  if (automatic || !cvode_) erk_ = make_erk_micro_steps(rhs, roots());
+    implicit_ = make_bdf_micro_steps(rhs, roots());
+  if (automatic || !implicit_) erk_ = make_erk_micro_steps(rhs, roots());
   choice_ = MethodChoice(automatic, !erk_);
 }
 
@@ -200,7 +202,7 @@ void EventIntegrator::save() {
   saved_choice_ = choice_;
   continues_ = false;
   if (erk_) erk_->save();
-  if (cvode_) cvode_->save();
+  if (implicit_) implicit_->save();
 }
 
 void EventIntegrator::restore() {
@@ -210,13 +212,13 @@ void EventIntegrator::restore() {
   choice_ = saved_choice_;
   continues_ = false;
   if (erk_) erk_->restore();
-  if (cvode_) cvode_->restore();
+  if (implicit_) implicit_->restore();
 }
 
 std::string EventIntegrator::failure() const {
   if (rhs_.last_failed()) return rhs_.model().failure();
   if (!reason_.empty()) return integration_failure("events", rhs_, reason_, reached_);
-  return (choice_.other() ? cvode_ : erk_)->failure();
+  return (choice_.other() ? implicit_ : erk_)->failure();
 }
 
 }  // namespace

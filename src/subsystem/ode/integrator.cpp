@@ -6,6 +6,8 @@ std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, IntegratorKind k
   switch (kind) {
     case IntegratorKind::erk:
       return make_erk(rhs);
+    case IntegratorKind::dirk:
+      return make_dirk(rhs);
     case IntegratorKind::cvode_bdf:
       return make_cvode_bdf(rhs);
     case IntegratorKind::cvode_adams:

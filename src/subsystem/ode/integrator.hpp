@@ -58,6 +58,7 @@ inline constexpr long max_micro_steps = 100'000;
 inline constexpr double smallest_micro_step = 1e-15;
 
 std::unique_ptr<Integrator> make_erk(RightHandSide& rhs);
+std::unique_ptr<Integrator> make_dirk(RightHandSide& rhs);
 std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs);
 std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs);
 std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs);

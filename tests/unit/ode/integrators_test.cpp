@@ -289,12 +289,15 @@ TEST_P(Integrators, ExplosionIsAFailure) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Integrators,
-                         ::testing::Values(IntegratorKind::erk, IntegratorKind::cvode_bdf,
-                                           IntegratorKind::cvode_adams, IntegratorKind::automatic),
+                         ::testing::Values(IntegratorKind::erk, IntegratorKind::dirk,
+                                           IntegratorKind::cvode_bdf, IntegratorKind::cvode_adams,
+                                           IntegratorKind::automatic),
                          [](const auto& tested) {
                            switch (tested.param) {
                              case IntegratorKind::erk:
                                return "erk";
+                             case IntegratorKind::dirk:
+                               return "dirk";
                              case IntegratorKind::cvode_bdf:
                                return "cvode_bdf";
                              case IntegratorKind::cvode_adams:

@@ -7,8 +7,9 @@
 namespace concord::testing {
 namespace {
 
-constexpr IntegratorKind kinds[] = {IntegratorKind::erk, IntegratorKind::cvode_bdf,
-                                    IntegratorKind::cvode_adams, IntegratorKind::automatic};
+constexpr IntegratorKind kinds[] = {IntegratorKind::erk, IntegratorKind::dirk,
+                                    IntegratorKind::cvode_bdf, IntegratorKind::cvode_adams,
+                                    IntegratorKind::automatic};
 
 SubsystemSettings of_size(IntegratorKind kind, double rtol = 1e-8) {
   SubsystemSettings settings = settings_of(kind, rtol);
