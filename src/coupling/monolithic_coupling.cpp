@@ -49,9 +49,10 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
       if (stands_for_constraint(k)) {
         continue;
       }
-      subsystems_.own(k).equations()->derivatives(t, x.subspan(states.first, states.size()),
-                                                  inputs_of(k),
-                                                  dxdt.subspan(states.first, states.size()));
+      naming(k, [&](OdeModel& equations) {
+        equations.derivatives(t, x.subspan(states.first, states.size()), inputs_of(k),
+                              dxdt.subspan(states.first, states.size()));
+      });
     }
   }
 
@@ -72,6 +73,17 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     }
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       input_values_[i] = inputs_[i].value;
+    }
+  }
+
+  /// Calls a subsystem's equations, whose failures don't know whose they are.
+  template <class Call>
+  void naming(std::size_t k, Call&& call) {
+    try {
+      call(*subsystems_.own(k).equations());
+    } catch (const RecoverableFailure& failure) {
+      throw RecoverableFailure("subsystem '" + subsystems_.own(k).description().name +
+                               "': " + failure.what());
     }
   }
 
@@ -96,8 +108,9 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
       input_values_[i] = inputs[i].value;
     }
     const auto y = std::span(output_values_).subspan(out.first, out.size());
-    subsystems_.own(k).equations()->outputs(t_, x_.subspan(states.first, states.size()),
-                                            inputs_of(k), y);
+    naming(k, [&](OdeModel& equations) {
+      equations.outputs(t_, x_.subspan(states.first, states.size()), inputs_of(k), y);
+    });
     for (std::size_t i = 0; i < y.size(); ++i) {
       outputs[out.first + i] = {y[i], 0.0};
     }

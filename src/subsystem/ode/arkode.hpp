@@ -88,8 +88,8 @@ inline constexpr double largest_growth = 20.0;
 enum class Pair { explicit_pair, implicit_pair };
 
 /// Explicit: Dormand and Prince (1980), 5(4); for rtol below 1e-9, and where nothing has to be
-/// found, Verner (1978), 6(5). Implicit: Hairer and Wanner (1991), SDIRK 4(3), L-stable, with a
-/// dense direct Newton iteration.
+/// found, Verner (1978), 6(5). Implicit: Kennedy and Carpenter (2019), ESDIRK4(3)6L[2]SA,
+/// L-stable, with a dense direct Newton iteration.
 std::unique_ptr<Arkode> make_arkode(Pair pair, RightHandSide& rhs, Arkode::Driver driver,
                                     Roots roots);
 

@@ -93,6 +93,7 @@ class OdeSubsystem final : public Subsystem {
   void keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs);
   bool is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const;
   Outcome run(double h, History history);
+  std::string remedy() const;
   void weigh_errors(double h);
   void size_states(double h);
   bool sizes_turned_out_otherwise(const MacroStep& step, std::span<const Polynomial> inputs);
@@ -199,7 +200,7 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
   counters_.micro_steps = integrator_->micro_steps();
   counters_.rhs_evaluations = model_.rhs_evaluations();
   if (outcome == Outcome::failed)
-    failure_ = integrator_->failure();
+    failure_ = integrator_->failure() + remedy();
   else
     now_.x.swap(x_end_);
   if (outcome == Outcome::ok) keep_first_trial(step, inputs);
@@ -255,6 +256,22 @@ bool OdeSubsystem::rests_at_zero() const {
   for (std::size_t i = 0; i < now_.x.size(); ++i)
     if (now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0)) return true;
   return false;
+}
+
+/// What may help where the method failed, not the model.
+std::string OdeSubsystem::remedy() const {
+  if (rhs_.failed_close_to(integrator_->reached())) return "";
+  const bool whole = description_.kind == "monolithic";
+  const std::string option = "-subsystem_" + (whole ? "" : description_.name + "_");
+  const std::string others = "a smaller -cosim_step or a larger " + option + "rtol";
+  switch (settings_.integrator) {
+    case IntegratorKind::automatic:
+      return "; erk, cvode_bdf and dirk were tried: use " + others;
+    case IntegratorKind::dirk:
+      return "; use " + others;
+    default:
+      return "; use " + option + "integrator dirk, " + others;
+  }
 }
 
 Outcome OdeSubsystem::run(double h, History history) {

@@ -90,7 +90,7 @@ TEST(Sizes, WhatIsOnlyRoundingCostsNothing) {
     run(*s, 10.0, 1000);
     run(*alone, 10.0, 1000);
     EXPECT_LT(std::abs(s->states()[2]), 1e-14);
-    EXPECT_LT(s->counters().rhs_evaluations, alone->counters().rhs_evaluations * 6 / 5 + 300)
+    EXPECT_LT(s->counters().rhs_evaluations, alone->counters().rhs_evaluations * 3 / 2 + 300)
         << static_cast<int>(kind);
   }
 }
