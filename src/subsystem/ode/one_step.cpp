@@ -12,7 +12,7 @@ namespace {
 
 /// Trials after a rollback keep the first trial's micro-steps while their error stays below this
 /// multiple of the tolerance: a power of two, so that nothing else changes in a bit.
-constexpr double replay_slack = 8.0;
+constexpr double replay_slack = 2.0;
 
 /// Embedded Runge-Kutta pairs by ARKODE, explicit (erk) or implicit (dirk).
 ///
