@@ -30,6 +30,8 @@ class MacroStepper {
  private:
   bool everyone_rolls_back() const;
   MacroStep proposed() const;
+  double beginning(double unknown) const;
+  std::string remedy_of_error() const;
   void try_step(const MacroStep& step);
   bool acceptable() const;
   bool retry();
@@ -48,6 +50,7 @@ class MacroStepper {
   CommunicationPoint point_;
   Trial trial_;
   StepReport report_;
+  Effort rejected_;  ///< of the attempts at this macro-step that were not kept
   std::array<StepReport, 2> accepted_;
 };
 
