@@ -145,11 +145,8 @@ int check_command(Model model, bool probe) {
   print_feedthrough(network);
   print_order(model, network);
   std::printf("schedule: %s\n", described_schedule(settings.method, model).c_str());
-  const auto outside = events_outside(settings);
   std::printf("events: %s\n", described_events(settings.events).c_str());
-  if (!outside.empty()) {
-    std::printf("events outside the experiment: %s\n", described_events(outside).c_str());
-  }
+  print_without_effect(settings);
   print_methods(model);
   const Method& iterative =
       settings.method.solve == Solve::snes ? settings.method : method_presets().front();

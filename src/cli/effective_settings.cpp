@@ -5,6 +5,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "simulation/idle_options.hpp"
+
 namespace concord {
 namespace {
 
@@ -72,6 +74,17 @@ std::vector<double> events_outside(const Settings& settings) {
   std::copy_if(settings.events.begin(), settings.events.end(), std::back_inserter(outside),
                [&](double time) { return time < settings.start || time > settings.stop; });
   return outside;
+}
+
+void print_without_effect(const Settings& settings) {
+  for (const auto& option : idle_options(settings)) {
+    std::printf("  without effect        %s\n", option.c_str());
+  }
+  const auto outside = events_outside(settings);
+  if (!outside.empty()) {
+    std::printf("  without effect        events at %s: outside the experiment\n",
+                described_events(outside).c_str());
+  }
 }
 
 void print_effective(const Settings& settings, const Model& model) {

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -160,7 +161,7 @@ void Recorder::step_accepted(const StepReport& report) {
   sum_.linear_iterations += report.coupling.linear_iterations;
   sum_.rejections += report.rejections;
   sum_.residual = std::max(sum_.residual, report.coupling.residual);
-  sum_.error_estimate = std::max(sum_.error_estimate, report.error_estimate);
+  sum_.error_estimate = std::fmax(sum_.error_estimate, report.error_estimate);
   sum_.wall_time += report.wall_time;
   const ResultsRow accepted = row(*report.point, report.states);
   if (++since_row_ == every_) {
@@ -185,7 +186,7 @@ void Recorder::Kept::keep(const ResultsRow& row) {
   balance.assign(row.balance.begin(), row.balance.end());
 }
 
-void Recorder::close(RunStatus status) {
+void Recorder::close(RunStatus status, const RunQuality& quality) {
   if (since_row_ > 0) {
     write(kept_.row());
   }
@@ -194,7 +195,7 @@ void Recorder::close(RunStatus status) {
     counters.push_back(coupling_.counters() != nullptr ? *coupling_.counters()
                                                        : subsystems_.own(k).counters());
   }
-  writer_->close(status, counters);
+  writer_->close(status, counters, quality);
 }
 
 }  // namespace concord

@@ -6,33 +6,23 @@
 #include "support/options.hpp"
 
 namespace concord {
-namespace {
 
-void refuse_without_control(const Settings& settings) {
+std::vector<std::string> idle_options(const Settings& settings) {
+  std::vector<std::string> idle;
+  const auto tell = [&](bool without_effect, const char* name, const char* needs) {
+    if (without_effect && options::has(name)) {
+      idle.push_back("-" + std::string(name) + ": " + needs);
+    }
+  };
+  const bool estimates = settings.method.estimate != ErrorEstimate::none;
   for (const char* name : {"cosim_adapt_rtol", "cosim_adapt_atol"}) {
-    if (settings.method.estimate == ErrorEstimate::none && options::has(name)) {
-      throw InputError("option -" + std::string(name) +
-                       " is a tolerance of -cosim_adapt predictor, "
-                       "richardson and richardson_modified, and has no effect with -cosim_adapt " +
-                       std::string(word(settings.adapt)) + "; choose one of them, or leave it out");
-    }
+    tell(!estimates, name, "a tolerance of -cosim_adapt predictor and richardson");
   }
-  if (settings.adapt == Adapt::none && options::has("cosim_step_min")) {
-    throw InputError(
-        "option -cosim_step_min is a limit of -cosim_adapt, and has no effect without it; choose "
-        "-cosim_adapt predictor, iteration or richardson, or leave it out");
-  }
-}
-
-/// Convergence is decided by the coupling tolerance, not by SNES's own test.
-void refuse_solver_tolerances() {
+  tell(settings.adapt == Adapt::none, "cosim_step_min", "a limit of -cosim_adapt");
   for (const char* name : {"snes_rtol", "snes_atol", "snes_stol"}) {
-    if (options::has(name)) {
-      throw InputError("option -" + std::string(name) +
-                       " has no effect: -cosim_rtol and -cosim_atol decide when the coupling has "
-                       "converged; use them, or leave it out");
-    }
+    tell(true, name, "-cosim_rtol and -cosim_atol decide when the coupling has converged");
   }
+  return idle;
 }
 
 /// -missiles_ is also the prefix of PETSc's objects in the estimators' linear system.
@@ -56,14 +46,6 @@ void refuse_unknown_missiles_options() {
                      " Allowed: " + joined(known) +
                      ", and PETSc's with the prefix: -missiles_ksp_..., -missiles_pc_...");
   }
-}
-
-}  // namespace
-
-void refuse_idle_options(const Settings& settings) {
-  refuse_without_control(settings);
-  refuse_solver_tolerances();
-  refuse_unknown_missiles_options();
 }
 
 }  // namespace concord

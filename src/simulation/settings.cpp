@@ -50,6 +50,8 @@ constexpr std::pair<std::string_view, Adapt> adapts[] = {
     {"predictor", Adapt::predictor},
     {"richardson", Adapt::richardson},
     {"richardson_modified", Adapt::richardson_modified}};
+constexpr std::pair<std::string_view, Diverged> divergences[] = {{"fail", Diverged::fail},
+                                                                 {"warn", Diverged::warn}};
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
     {"auto", IntegratorKind::automatic},
     {"erk", IntegratorKind::erk},
@@ -173,6 +175,9 @@ std::vector<OptionSpec> make_option_table() {
        "",
        "explicit methods: evaluate direct feedthrough again with the new inputs",
        {}},
+      {"cosim_diverged", "fail", "",
+       "a run whose own error estimate is as large as its signals fails, or goes on with a warning",
+       words(divergences)},
       {"cosim_start", "the model's", "s", "start time", {}},
       {"cosim_stop", "the model's", "s", "stop time", {}},
       {"cosim_output", "<model>.h5", "", "results file", {}},
@@ -533,9 +538,10 @@ Settings read_settings_for_check(Model& model) {
     throw InputError("-cosim_adapt iteration follows the iterations of -cosim_solve snes, not " +
                      choices_of(settings.method) + "; use -cosim_adapt none");
   }
+  settings.diverged = options::choice("cosim_diverged", divergences).value_or(Diverged::fail);
   read_adapt_tolerances(settings);
   read_times(model, settings);
-  refuse_idle_options(settings);
+  refuse_unknown_missiles_options();
   read_schedule_weight();
   settings.time_limit = options::positive("cosim_time_limit");
   settings.record = read_record(model, settings.method);
