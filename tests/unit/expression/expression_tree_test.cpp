@@ -1,4 +1,4 @@
-#include "subsystem/equations/expression_tree.hpp"
+#include "expression/expression_tree.hpp"
 
 #include <gtest/gtest.h>
 

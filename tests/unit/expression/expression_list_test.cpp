@@ -1,4 +1,4 @@
-#include "subsystem/equations/expression_list.hpp"
+#include "expression/expression_list.hpp"
 
 #include <gtest/gtest.h>
 
