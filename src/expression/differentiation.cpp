@@ -87,14 +87,20 @@ void Differentiation::pass_on(NodeId node) {
       return give_branches(make(less, b, a), b, a, adjoint);
     case maximum:
       return give_branches(make(less, a, b), b, a, adjoint);
+    case mod:
+    case rem:
+      give(a, adjoint, one);
+      return give(b, adjoint, make(negate, whole_quotient(node)));
     default:
       if (!is_step(operation)) pass_function(node, adjoint);
   }
-  if (operation == mod || operation == rem) {
-    const NodeId whole = make(operation == mod ? Operation::floor : truncate, make(divide, a, b));
-    give(a, adjoint, one);
-    give(b, adjoint, make(negate, whole));
-  }
+}
+
+/// What mod and rem take from a as a multiple of b.
+NodeId Differentiation::whole_quotient(NodeId node) {
+  const auto [a, b, c] = graph_[node].arguments;
+  const bool down = graph_[node].operation == mod;
+  return make(down ? Operation::floor : truncate, make(divide, a, b));
 }
 
 void Differentiation::pass_function(NodeId node, NodeId adjoint) {

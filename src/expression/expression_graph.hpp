@@ -97,6 +97,7 @@ class Differentiation {
   void give_branches(NodeId condition, NodeId yes, NodeId no, NodeId adjoint);
   void pass_function(NodeId node, NodeId adjoint);
   NodeId slope_of_one(NodeId node);
+  NodeId whole_quotient(NodeId node);
 
   NodeId make(Operation operation, NodeId a, NodeId b = 0, NodeId c = 0) {
     return graph_.make(operation, a, b, c);

@@ -18,17 +18,52 @@ constexpr FivePoints central{{-2, -1, 1, 2}, {1, -8, 8, -1}};
 constexpr FivePoints backward{{-4, -3, -2, -1}, {3, -16, 36, -48}};
 constexpr FivePoints forward{{1, 2, 3, 4}, {48, -36, 16, -3}};
 
+/// Second-order first derivatives: sum of weights * y(offset s) / (2 s).
+struct ThreePoints {
+  std::array<int, 2> offsets;
+  std::array<double, 2> weights;  ///< the weight at 0 follows from their sum
+};
+constexpr ThreePoints near_both{{-1, 1}, {-1, 1}};
+constexpr ThreePoints near_before{{-2, -1}, {1, -4}};
+constexpr ThreePoints near_after{{1, 2}, {4, -1}};
+
 /// Jacobians cost n_st^2 and four outputs() do not, so larger subsystems use the differences.
 constexpr std::size_t most_states_for_jacobian_slopes = 32;
 
 /// States from which columns are differenced in groups.
 constexpr std::size_t fewest_states_for_groups = 24;
 
-/// h/1000, moved so that t + s is exact: else rounding of t would spoil s where t >> h.
+/// s, moved so that t + s is exact: else rounding of t would spoil s where t >> s.
+double exact_displacement(double t, double s) {
+  const volatile double moved = t + s;
+  return moved - t;
+}
+
+/// h/1000, as far as t resolves it.
 double time_displacement(double t, double h) {
-  const volatile double moved = t + 1e-3 * h;
-  const double exact = moved - t;
+  const double exact = exact_displacement(t, 1e-3 * h);
   return exact > 0.0 ? exact : h;
+}
+
+/// What of `s` lets the stencil at t stay in the interval; at events f and g have other sides.
+template <class Stencil>
+double fitting(const Stencil& stencil, double t, double s, const SmoothInterval& interval) {
+  const int before = -stencil.offsets.front(), after = stencil.offsets.back();
+  if (before > 0) s = std::min(s, (t - interval.from) / before);
+  if (after > 0) s = std::min(s, (interval.until - t) / after);
+  return exact_displacement(t, s);
+}
+
+/// Tries the stencils from the one with most room on, `use(stencil, s)`, until one works.
+template <class Stencil, class Use>
+bool first_that_works(std::array<Stencil, 3> stencils, double t, double s,
+                      const SmoothInterval& interval, Use&& use) {
+  const auto room = [&](const Stencil& stencil) { return fitting(stencil, t, s, interval); };
+  std::stable_sort(stencils.begin(), stencils.end(),
+                   [&](const Stencil& a, const Stencil& b) { return room(a) > room(b); });
+  return std::any_of(stencils.begin(), stencils.end(), [&](const Stencil& stencil) {
+    return room(stencil) > 0.0 && use(stencil, room(stencil));
+  });
 }
 
 /// A variable that has never been anything but 0 is moved by cbrt(eps) in its unit.
@@ -80,7 +115,8 @@ bool PointDerivatives::outputs(double t, double h, std::span<const double> x,
 bool PointDerivatives::output_slopes(double t, double h, std::span<const double> x) {
   if (y_.empty()) return true;
   if (!f_.empty() && !model_.f(t, x, u_, f_)) return false;
-  return slopes_by_jacobians(t, h, x) || slopes_along_line(t, time_displacement(t, h), x, 1.0, 1.0);
+  return model_.output_slopes(t, x, u_, {f_, du_}, dy_) || slopes_by_jacobians(t, h, x) ||
+         slopes_along_line(t, h, x, 1.0, 1.0);
 }
 
 bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const double> x) {
@@ -90,11 +126,7 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
   const Jacobians all{scratch.subspan(0, n_st * n_st), scratch.subspan(n_st * n_st, n_st * n_in),
                       scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
                       scratch.subspan(n_st * (n_st + n_in) + n_out * n_st, n_out * n_in)};
-  if (!model_.jacobians(t, x, u_, all)) return false;
-  if (!model_.time_dependent())
-    std::fill(dy_.begin(), dy_.end(), 0.0);
-  else if (!slopes_along_line(t, time_displacement(t, h), x, 0.0, 0.0))
-    return false;
+  if (!model_.jacobians(t, x, u_, all) || !slopes_in_time(t, h, x)) return false;
   for (std::size_t i = 0; i < n_out; ++i) {
     for (std::size_t j = 0; j < n_st; ++j) dy_[i] += all.g_x[i * n_st + j] * f_[j];
     for (std::size_t j = 0; j < n_in; ++j) dy_[i] += all.g_u[i * n_in + j] * du_[j];
@@ -102,13 +134,23 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
   return true;
 }
 
-/// dy_ = d/ds of g(t + s, x + s x_speed f, u + s u_speed u') at s = 0, from whichever side g
-/// allows.
-bool PointDerivatives::slopes_along_line(double t, double s, std::span<const double> x,
+/// dy_ = g_t.
+bool PointDerivatives::slopes_in_time(double t, double h, std::span<const double> x) {
+  if (!model_.time_dependent()) {
+    std::fill(dy_.begin(), dy_.end(), 0.0);
+    return true;
+  }
+  return model_.time_derivatives(t, x, u_, {f_low_, dy_}) || slopes_along_line(t, h, x, 0.0, 0.0);
+}
+
+/// dy_ = d/ds of g(t + s, x + s x_speed f, u + s u_speed u') at s = 0, from whichever side there is
+/// room and g allows.
+bool PointDerivatives::slopes_along_line(double t, double h, std::span<const double> x,
                                          double x_speed, double u_speed) {
-  return slopes_by_stencil(central, t, s, x, x_speed, u_speed) ||
-         slopes_by_stencil(backward, t, s, x, x_speed, u_speed) ||
-         slopes_by_stencil(forward, t, s, x, x_speed, u_speed);
+  return first_that_works(std::array{central, backward, forward}, t, time_displacement(t, h),
+                          model_.interval(), [&](const FivePoints& stencil, double s) {
+                            return slopes_by_stencil(stencil, t, s, x, x_speed, u_speed);
+                          });
 }
 
 template <class Stencil>
@@ -148,7 +190,7 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
         !difference_columns(t, u_moved_, sizes.inputs, result.f_u, result.g_u, result))
       return false;
   }
-  return difference_in_time(t, h, x, result);
+  return derive_by_time(t, h, x, result);
 }
 
 /// f_high_, g_high_ = (f, g)(value + step) - (f, g)(value - step) over their distance; a side where
@@ -280,19 +322,35 @@ bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
   return holds(f_high_, f_low_, result.f_x) && holds(g_high_, g_low_, result.g_x);
 }
 
-bool PointDerivatives::difference_in_time(double t, double h, std::span<const double> x,
-                                          Linearization& result) {
+bool PointDerivatives::derive_by_time(double t, double h, std::span<const double> x,
+                                      Linearization& result) {
   if (!model_.time_dependent()) {
     std::fill(result.f_t.begin(), result.f_t.end(), 0.0);
     std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
     return true;
   }
-  const auto evaluate = [&](double time, std::span<double> f, std::span<double> g) {
-    return model_.f(time, x, u_, f) && model_.g(time, x, u_, g);
-  };
-  if (!difference(t, time_displacement(t, h), result, evaluate)) return false;
-  std::copy(f_high_.begin(), f_high_.end(), result.f_t.begin());
-  std::copy(g_high_.begin(), g_high_.end(), result.g_t.begin());
+  return model_.time_derivatives(t, x, u_, {result.f_t, result.g_t}) ||
+         first_that_works(std::array{near_both, near_before, near_after}, t,
+                          time_displacement(t, h), model_.interval(),
+                          [&](const ThreePoints& stencil, double s) {
+                            return difference_in_time(stencil, t, s, x, result);
+                          });
+}
+
+/// f_t and g_t by the stencil.
+template <class Stencil>
+bool PointDerivatives::difference_in_time(const Stencil& stencil, double t, double s,
+                                          std::span<const double> x, Linearization& result) {
+  std::fill(result.f_t.begin(), result.f_t.end(), 0.0);
+  std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
+  for (std::size_t k = 0; k < stencil.offsets.size(); ++k) {
+    const double time = t + stencil.offsets[k] * s, weight = stencil.weights[k] / (2.0 * s);
+    if (!model_.f(time, x, u_, f_high_) || !model_.g(time, x, u_, g_high_)) return false;
+    for (std::size_t i = 0; i < f_high_.size(); ++i)
+      result.f_t[i] += weight * (f_high_[i] - result.f[i]);
+    for (std::size_t i = 0; i < g_high_.size(); ++i)
+      result.g_t[i] += weight * (g_high_[i] - result.g[i]);
+  }
   return true;
 }
 
