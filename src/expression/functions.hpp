@@ -92,7 +92,8 @@ std::optional<double> find_constant(const std::string& name);
 bool is_reserved_in_expressions(const std::string& name);
 
 /// The operation's value. Division by zero and undefined arguments give infinity or NaN.
-inline double apply(Operation operation, const double& a, const double& b, const double& c) {
+[[gnu::always_inline]] inline double apply(Operation operation, const double& a, const double& b,
+                                           const double& c) {
   switch (operation) {
     case Operation::negate:
       return -a;

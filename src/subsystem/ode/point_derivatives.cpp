@@ -66,11 +66,13 @@ bool first_that_works(std::array<Stencil, 3> stencils, double t, double s,
   });
 }
 
-/// A variable that has never been anything but 0 is moved by cbrt(eps) in its unit.
-double step_for(double value, double size) {
-  static const double cbrt_eps = std::cbrt(std::numeric_limits<double>::epsilon());
+/// The increment of a variable of order one.
+const double unit_step = std::cbrt(std::numeric_limits<double>::epsilon());
+
+/// `unknown` is for a variable that has never been anything but 0.
+double step_for(double value, double size, double unknown) {
   const double magnitude = std::max(std::abs(value), size);
-  return cbrt_eps * (magnitude > 0.0 ? magnitude : 1.0);
+  return magnitude > 0.0 ? unit_step * magnitude : unknown;
 }
 
 }  // namespace
@@ -88,7 +90,11 @@ PointDerivatives::PointDerivatives(CheckedModel& model)
       f_high_(model.state_count()),
       f_low_(model.state_count()),
       g_high_(model.output_count()),
-      g_low_(model.output_count()) {
+      g_low_(model.output_count()),
+      slopes_before_(model.state_count() + model.output_count()),
+      answered_(slopes_before_.size()),
+      state_steps_(model.state_count(), 0.0),
+      input_steps_(model.input_count(), 0.0) {
   const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
   if (n_st <= most_states_for_jacobian_slopes)
     jacobian_scratch_.resize((n_st + n_out) * (n_st + n_in));
@@ -187,7 +193,8 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
     std::copy(x.begin(), x.end(), x_moved_.begin());
     std::copy(u_.begin(), u_.end(), u_moved_.begin());
     if (!difference_states(t, sizes.states, result) ||
-        !difference_columns(t, u_moved_, sizes.inputs, result.f_u, result.g_u, result))
+        !difference_columns(t, u_moved_, sizes.inputs, input_steps_, result.f_u, result.g_u,
+                            result))
       return false;
   }
   return derive_by_time(t, h, x, result);
@@ -218,9 +225,35 @@ bool PointDerivatives::difference(double value, double step, const Linearization
   return true;
 }
 
+/// The increment from 0 for a variable whose size nobody knows: of 1e-18 to 1e6 times that of order
+/// one, the largest with which an f_i or g_i first answers as it did with the thousandth part, well
+/// above rounding.
+template <class Evaluate>
+double PointDerivatives::answered_step(const Linearization& at, Evaluate&& evaluate) {
+  double answering = unit_step;
+  std::fill(answered_.begin(), answered_.end(), false);
+  std::fill(slopes_before_.begin(), slopes_before_.end(), 0.0);
+  for (int power = -18; power <= 6; power += 3) {
+    const double step = unit_step * std::pow(10.0, power);
+    if (!difference(0.0, step, at, evaluate)) break;
+    bool first = false;
+    for (std::size_t i = 0; i < slopes_before_.size(); ++i) {
+      const double slope = i < f_high_.size() ? f_high_[i] : g_high_[i - f_high_.size()];
+      const bool same =
+          slope != 0.0 && std::abs(slope - slopes_before_[i]) <= 1e-5 * std::abs(slope);
+      first = first || (same && !answered_[i]);
+      answered_[i] = answered_[i] || same;
+      slopes_before_[i] = slope;
+    }
+    if (first) answering = step;
+  }
+  return answering;
+}
+
 /// One column after the other of f_columns and g_columns, by moving the entries of `moved`.
 bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
                                           std::span<const double> sizes,
+                                          std::vector<double>& unknown_steps,
                                           std::vector<double>& f_columns,
                                           std::vector<double>& g_columns, const Linearization& at) {
   const std::size_t n = moved.size();
@@ -230,7 +263,9 @@ bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
       moved[j] = displaced;
       return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
     };
-    if (!difference(value, step_for(value, sizes[j]), at, evaluate)) return false;
+    const bool unknown = value == 0.0 && !(sizes[j] > 0.0);
+    if (unknown && unknown_steps[j] == 0.0) unknown_steps[j] = answered_step(at, evaluate);
+    if (!difference(value, step_for(value, sizes[j], unknown_steps[j]), at, evaluate)) return false;
     moved[j] = value;
     for (std::size_t i = 0; i < f_high_.size(); ++i) f_columns[i * n + j] = f_high_[i];
     for (std::size_t i = 0; i < g_high_.size(); ++i) g_columns[i * n + j] = g_high_[i];
@@ -243,14 +278,15 @@ bool PointDerivatives::difference_states(double t, std::span<const double> sizes
                                          Linearization& result) {
   const std::size_t n = x_moved_.size();
   if (n < fewest_states_for_groups)
-    return difference_columns(t, x_moved_, sizes, result.f_x, result.g_x, result);
+    return difference_columns(t, x_moved_, sizes, state_steps_, result.f_x, result.g_x, result);
   if (groups_.useful()) {
     const std::vector<double> x = x_moved_;
     const bool done = difference_groups(t, sizes, result) && pattern_holds(t, sizes, result);
     x_moved_ = x;
     if (done) return true;
   }
-  if (!difference_columns(t, x_moved_, sizes, result.f_x, result.g_x, result)) return false;
+  if (!difference_columns(t, x_moved_, sizes, state_steps_, result.f_x, result.g_x, result))
+    return false;
   groups_.learn(result.f_x, result.g_x, n);
   return true;
 }
@@ -266,10 +302,10 @@ bool PointDerivatives::difference_groups(double t, std::span<const double> sizes
     return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
   };
   for (const auto& group : groups_.groups()) {
-    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j], sizes[j]);
+    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j], sizes[j], unit_step);
     if (!evaluate(f_high_, g_high_)) return false;
     for (const std::size_t j : group) {
-      const volatile double below = x[j] - step_for(x[j], sizes[j]);
+      const volatile double below = x[j] - step_for(x[j], sizes[j], unit_step);
       distance[j] = x_moved_[j] - below;
       x_moved_[j] = below;
     }
@@ -295,7 +331,8 @@ bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
   const std::vector<double> x = x_moved_;
   std::vector<double> direction(n);
   for (std::size_t j = 0; j < n; ++j)
-    direction[j] = (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j], sizes[j]);
+    direction[j] =
+        (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j], sizes[j], unit_step);
   const auto move = [&](double sign) {
     for (std::size_t j = 0; j < n; ++j) x_moved_[j] = x[j] + sign * direction[j];
   };
