@@ -56,14 +56,16 @@ double fitting(const Stencil& stencil, double t, double s, const SmoothInterval&
 
 /// Tries the stencils from the one with most room on, `use(stencil, s)`, until one works.
 template <class Stencil, class Use>
-bool first_that_works(std::array<Stencil, 3> stencils, double t, double s,
+bool first_that_works(const std::array<Stencil, 3>& stencils, double t, double s,
                       const SmoothInterval& interval, Use&& use) {
-  const auto room = [&](const Stencil& stencil) { return fitting(stencil, t, s, interval); };
-  std::stable_sort(stencils.begin(), stencils.end(),
-                   [&](const Stencil& a, const Stencil& b) { return room(a) > room(b); });
-  return std::any_of(stencils.begin(), stencils.end(), [&](const Stencil& stencil) {
-    return room(stencil) > 0.0 && use(stencil, room(stencil));
-  });
+  std::array<double, 3> room;
+  for (std::size_t i = 0; i < room.size(); ++i) room[i] = fitting(stencils[i], t, s, interval);
+  for (auto most = std::max_element(room.begin(), room.end()); *most > 0.0;
+       most = std::max_element(room.begin(), room.end())) {
+    if (use(stencils[static_cast<std::size_t>(most - room.begin())], *most)) return true;
+    *most = 0.0;
+  }
+  return false;
 }
 
 /// The increment of a variable of order one.
