@@ -9,12 +9,17 @@
 
 namespace concord {
 
+/// How large states and inputs are (signal/sizes.hpp): the scale of increments.
+struct PointSizes {
+  std::span<const double> states, inputs;
+};
+
 /// Derivatives of f and g at one point (t, x, u) of the solution, by the model's Jacobians where it
 /// has them and by differences otherwise. Every call returns false where f or g fails, with the
 /// reason in the model. `h` is the macro-step size, the time scale of differences.
 class PointDerivatives {
  public:
-  PointDerivatives(CheckedModel& model, const SubsystemSettings& settings);
+  explicit PointDerivatives(CheckedModel& model);
 
   /// outputs = y and, if wanted, y' = g_t + g_x f + g_u u' for inputs u, u'.
   ///
@@ -25,21 +30,22 @@ class PointDerivatives {
                Wanted wanted, std::span<Sample> outputs);
 
   /// All of `result`. Without Jacobians the columns are central differences with the step
-  /// cbrt(eps) max(|x_j|, atol/rtol); f_t and g_t are central differences with h/1000. Of many
-  /// states, those that no equation has together are moved at once, by the pattern of earlier
-  /// calls; a difference in another direction tells whether that still holds.
+  /// cbrt(eps) max(|x_j|, size), or cbrt(eps) where both are 0; f_t and g_t are central differences
+  /// with h/1000. Of many states, those that no equation has together are moved at once, by the
+  /// pattern of earlier calls; a difference in another direction tells whether that still holds.
   bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
-                 Linearization& result);
+                 const PointSizes& sizes, Linearization& result);
 
   /// Whether the partial derivatives at this point are those of `known`. Where the model says that
   /// they are the same everywhere, it costs nothing; where it has no Jacobians, two evaluations of
   /// f and g, at this point and beside it in a direction that has all of t, x and u in it; else
   /// they are to be taken anew.
   bool keeps(const Linearization& known, double t, double h, std::span<const double> x,
-             std::span<const Sample> inputs);
+             std::span<const Sample> inputs, const PointSizes& sizes);
 
  private:
-  bool keeps_beside(const Linearization& known, double t, double s, std::span<const double> x);
+  bool keeps_beside(const Linearization& known, double t, double s, std::span<const double> x,
+                    const PointSizes& sizes);
   void take_inputs(std::span<const Sample> inputs);
   bool output_slopes(double t, double h, std::span<const double> x);
   bool slopes_by_jacobians(double t, double h, std::span<const double> x);
@@ -48,24 +54,23 @@ class PointDerivatives {
   template <class Stencil>
   bool slopes_by_stencil(const Stencil& stencil, double t, double s, std::span<const double> x,
                          double x_speed, double u_speed);
-  bool difference_states(double t, Linearization& result);
-  bool difference_groups(double t, Linearization& result);
-  bool pattern_holds(double t, const Linearization& result);
-  bool difference_columns(double t, std::vector<double>& moved, std::vector<double>& f_columns,
-                          std::vector<double>& g_columns, const Linearization& at);
+  bool difference_states(double t, std::span<const double> sizes, Linearization& result);
+  bool difference_groups(double t, std::span<const double> sizes, Linearization& result);
+  bool pattern_holds(double t, std::span<const double> sizes, const Linearization& result);
+  bool difference_columns(double t, std::vector<double>& moved, std::span<const double> sizes,
+                          std::vector<double>& f_columns, std::vector<double>& g_columns,
+                          const Linearization& at);
   bool difference_in_time(double t, double h, std::span<const double> x, Linearization& result);
   template <class Evaluate>
   bool difference(double value, double step, const Linearization& at, Evaluate&& evaluate);
-  double step_for(double value) const;
 
   CheckedModel& model_;
-  double nominal_;                  ///< smallest magnitude that matters
   std::vector<double> u_, du_, f_;  ///< at the point
   std::vector<double> y_, dy_;      ///< at the point
   std::vector<double> x_moved_, u_moved_, y_moved_;
   std::vector<double> f_high_, f_low_, g_high_, g_low_;  ///< f_high_, g_high_ end as the quotients
   std::vector<double> jacobian_scratch_;
-  ColumnGroups groups_;  ///< of many states
+  ColumnGroups groups_;         ///< of many states
   bool has_jacobians_ = false;  ///< at the last linearisation
 };
 

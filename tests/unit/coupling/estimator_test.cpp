@@ -185,8 +185,7 @@ TEST(Estimator, DefectOfSmoothSolutions) {
     double far = 0.0;
     for (int n = 1; n <= 8; ++n) {
       if (forget) pair.estimator().forget();
-      const double now =
-          pair.step({{0.2 + 0.1 * n, 1.0}, {-0.4 + 0.3 * n, 3.0}, {0.5, 0.0}}, true);
+      const double now = pair.step({{0.2 + 0.1 * n, 1.0}, {-0.4 + 0.3 * n, 3.0}, {0.5, 0.0}}, true);
       far = n < 4 ? 0.0 : std::max(far, now);
     }
     return far;
