@@ -43,6 +43,9 @@ class Estimator {
   /// where they lead; K stays. False where f or g fails there: b is the tangent's.
   bool correct(std::span<const Sample> end);
 
+  /// b such that the prediction for the inputs `end` is `outputs`; K stays.
+  void match(std::span<const Sample> end, std::span<const Sample> outputs);
+
   /// b of the tangent again.
   void return_to_tangent();
 

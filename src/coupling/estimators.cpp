@@ -102,6 +102,16 @@ bool Estimators::correct(std::span<const Sample> end) {
   return good;
 }
 
+void Estimators::match(std::span<const Sample> end, std::span<const Sample> outputs) {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->match(part(end, subsystems_.inputs_of(k)),
+                            part(outputs, subsystems_.outputs_of(k)));
+      copy_free_response(k);
+    }
+  }
+}
+
 void Estimators::return_to_tangents() {
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (estimators_[k]) {

@@ -29,6 +29,9 @@ class Estimators {
   /// and g where they lead. False where some fail there on this rank.
   bool correct(std::span<const Sample> end);
 
+  /// Free responses such that predictions for the inputs `end` are `outputs` (whole local arrays).
+  void match(std::span<const Sample> end, std::span<const Sample> outputs);
+
   /// Free responses of the tangents again.
   void return_to_tangents();
 

@@ -112,6 +112,11 @@ bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
   return true;
 }
 
+bool MissilesSystem::solve_again(const CommunicationPoint& point, std::span<Sample> inputs) {
+  linear_iterations_ = 0;
+  return solve_linear(point, inputs);
+}
+
 bool MissilesSystem::solve_linear(const CommunicationPoint& point, std::span<Sample> inputs) {
   write_right_side(point);
   petsc(KSPSolve(ksp_, right_side_, unknown_));
@@ -136,13 +141,12 @@ void MissilesSystem::follow_curves(const CommunicationPoint& point, std::span<Sa
     const bool solved = solve_linear(point, inputs);
     const double change = agree_on_largest(
         subsystems_.comm(), possible && solved ? change_since(before_, inputs) : unknown);
-    first = std::min(first, change);
-    const bool astray = !(change < unknown) || change > 0.5 * first;
-    if (k > 0 ? astray : !(change < unknown)) {
+    if (!(change < 0.5 * first)) {
       std::copy(tangent_.begin(), tangent_.end(), inputs.begin());
       estimators_.return_to_tangents();
       return;
     }
+    first = k == 0 ? change : first;
     const double contraction = k == 0 ? 1.0 : std::min(1.0, change / last);
     if (contraction * change <= close_enough) {
       return;

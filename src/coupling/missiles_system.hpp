@@ -26,6 +26,9 @@ class MissilesSystem {
   bool solve(Estimators::State state, const MacroStep& step, const CommunicationPoint& point,
              std::span<Sample> inputs);
 
+  /// The same once more with the estimators' free responses as they are now. Collective.
+  bool solve_again(const CommunicationPoint& point, std::span<Sample> inputs);
+
   /// Whether the last `solve` assembled the matrix afresh.
   bool reassembled() const { return reassembled_; }
 
