@@ -162,11 +162,11 @@ void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
   refuse_inconsistent_start(subsystems_, constraints_, method_.tolerance.relative,
                             method_.tolerance.absolute, point);
   remember_largest(point);
-  history_.push(point.time, point.inputs);
+  history_.start(point.inputs, false);
 }
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
-  history_.push(point.time, point.inputs);
+  history_.push(point.last_step, point.inputs);
   remember_largest(point);
   error_.commit(point);
   if (estimators_) {
@@ -499,7 +499,7 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
 
 void ImplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, wanted_, point);
-  history_.start(point.time, point.inputs, false);
+  history_.start(point.inputs, false);
   rejected();
 }
 

@@ -35,6 +35,13 @@ std::unique_ptr<StepController> make_controller(const Settings& settings) {
                                       settings.events);
 }
 
+std::string remedy_of_divergence(const Settings& settings) {
+  if (settings.method.solve == Solve::none) {
+    return "a method that solves for the inputs (-cosim_type jfm, missiles)";
+  }
+  return settings.adapt == Adapt::none ? "-cosim_adapt predictor" : "smaller tolerances";
+}
+
 double loosest_rtol(const Settings& settings) {
   double loosest = 0.0;
   for (const auto& subsystem : settings.subsystems) {
@@ -53,19 +60,21 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
                                                    everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
-      controller_(make_controller(settings)) {}
+      controller_(make_controller(settings)),
+      errors_(settings.method, subsystems) {}
 
 void MacroStepper::start() {
-  const auto first = controller_->propose();
+  const MacroStep first = proposed();
   subsystems_.enter(smooth_interval(first.begin));
-  coupling_->start({first.begin, first.end}, settings_.stop, point_);
-  subsystems_.see(point_.inputs, point_.outputs, first.end - first.begin);
+  coupling_->start(first, settings_.stop, point_);
+  subsystems_.see(point_.inputs, point_.outputs, first.size());
   trial_.inputs = point_.inputs;
   trial_.outputs = point_.outputs;
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
     point_.polynomials[i].c[0] = point_.inputs[i].value;
   }
   trial_.polynomials = point_.polynomials;
+  errors_.start(point_);
 }
 
 bool MacroStepper::everyone_rolls_back() const {
@@ -81,8 +90,7 @@ std::span<const StepReport> MacroStepper::advance() {
   restart_after_event();
   report_.rejections = 0;
   for (;;) {
-    const auto [begin, end] = controller_->propose();
-    const MacroStep step{begin, end};
+    const MacroStep step = proposed();
     try_step(step);
     if (acceptable()) {
       commit(step);
@@ -99,6 +107,11 @@ std::span<const StepReport> MacroStepper::advance() {
   return reported(report_.step);
 }
 
+MacroStep MacroStepper::proposed() const {
+  const auto [begin, end, size] = controller_->propose();
+  return {begin, end, size};
+}
+
 /// Where two macro-steps were taken together, the whole cost is the first one's.
 std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
   const Middle* middle = coupling_->middle();
@@ -107,12 +120,12 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
     return std::span(accepted_).first(1);
   }
   accepted_[0] = report_;
-  accepted_[0].step.end = middle->point.time;
+  accepted_[0].step = {step.begin, middle->point.time, middle->point.last_step};
   accepted_[0].point = &middle->point;
   accepted_[0].states = middle->states;
   ++report_.index;
   accepted_[1].index = report_.index;
-  accepted_[1].step = {middle->point.time, step.end};
+  accepted_[1].step = {middle->point.time, step.end, point_.last_step};
   accepted_[1].error_estimate = report_.error_estimate;
   accepted_[1].point = &point_;
   return accepted_;
@@ -137,6 +150,7 @@ void MacroStepper::restart_after_event() {
   if (!std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
     return;
   }
+  errors_.close(point_);
   point_.last_step = 0.0;
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
@@ -144,6 +158,7 @@ void MacroStepper::restart_after_event() {
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
     point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
   }
+  errors_.restart(point_);
 }
 
 void MacroStepper::try_step(const MacroStep& step) {
@@ -185,15 +200,38 @@ void MacroStepper::commit(const MacroStep& step) {
   std::swap(point_.outputs, trial_.outputs);
   std::swap(point_.polynomials, trial_.polynomials);
   point_.time = step.end;
-  point_.last_step = step.size();
+  const Middle* middle = coupling_->middle();
+  point_.last_step = middle == nullptr ? step.size() : step.size() - middle->point.last_step;
   point_.slopes_known = true;
   subsystems_.see(point_.inputs, point_.outputs, step.size());
   coupling_->commit(point_);
   controller_->accept(report_.coupling.error, report_.coupling.error_order);
   report_.step = step;
-  report_.error_estimate = report_.coupling.error;
   report_.point = &point_;
   ++report_.index;
+  account();
+}
+
+/// The run's own estimate of its error; that of the step control where there is one.
+void MacroStepper::account() {
+  const Middle* middle = coupling_->middle();
+  if (middle != nullptr) {
+    errors_.observe(middle->point, *coupling_, false);
+  }
+  const double estimate = errors_.observe(point_, *coupling_, controller_->finished());
+  report_.error_estimate =
+      settings_.method.estimate == ErrorEstimate::none ? estimate : report_.coupling.error;
+  if (errors_.diverged() && settings_.diverged == Diverged::fail) {
+    refuse_diverged();
+  }
+}
+
+void MacroStepper::refuse_diverged() const {
+  std::ostringstream message;
+  message << *errors_.diverged()
+          << "; use a smaller -cosim_step (this macro-step: " << point_.last_step << " s), or "
+          << remedy_of_divergence(settings_) << "; -cosim_diverged warn goes on all the same";
+  throw SimulationError(message.str());
 }
 
 void MacroStepper::give_up(const MacroStep& step) {
