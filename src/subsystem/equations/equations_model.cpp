@@ -233,7 +233,9 @@ std::vector<PlacedExpression> placed_outputs(const EquationsDescription& descrip
 EquationsModel::EquationsModel(const EquationsDescription& description)
     : interface_(make_interface(checked(description))),
       derivatives_(placed_derivatives(description), names(description), point_size()),
-      outputs_(placed_outputs(description), names(description), point_size()) {}
+      outputs_(placed_outputs(description), names(description), point_size()) {
+  interface_.constant_jacobians = derivatives_.affine() && outputs_.affine();
+}
 
 ExpressionNames EquationsModel::names(const EquationsDescription& description) {
   ExpressionNames result;

@@ -38,7 +38,16 @@ class PointDerivatives {
   bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
                  const PointSizes& sizes, Linearization& result);
 
+  /// Whether the partial derivatives at this point are those of `known`. Where the model says that
+  /// they are the same everywhere, it costs nothing; where it has no Jacobians, two evaluations of
+  /// f and g, at this point and beside it in a direction that has all of t, x and u in it; else
+  /// they are to be taken anew.
+  bool keeps(const Linearization& known, double t, double h, std::span<const double> x,
+             std::span<const Sample> inputs, const PointSizes& sizes);
+
  private:
+  bool keeps_beside(const Linearization& known, double t, double s, std::span<const double> x,
+                    const PointSizes& sizes);
   void take_inputs(std::span<const Sample> inputs);
   bool output_slopes(double t, double h, std::span<const double> x);
   bool slopes_by_jacobians(double t, double h, std::span<const double> x);
@@ -72,7 +81,8 @@ class PointDerivatives {
   std::vector<bool> answered_;
   std::vector<double> state_steps_, input_steps_;  ///< from 0, found once; 0: not yet
   std::vector<double> jacobian_scratch_;
-  ColumnGroups groups_;  ///< of many states
+  ColumnGroups groups_;         ///< of many states
+  bool has_jacobians_ = false;  ///< at the last linearisation
 };
 
 }  // namespace concord
