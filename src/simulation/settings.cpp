@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "simulation/idle_options.hpp"
 #include "simulation/model_choices.hpp"
 #include "support/wording.hpp"
 
@@ -148,7 +149,12 @@ std::vector<OptionSpec> make_option_table() {
        {}},
       {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
       {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
-      {"cosim_step", "(stop - start)/1000", "s", "macro-step, the largest when adaptive", {}},
+      {"cosim_step",
+       "(stop - start)/1000",
+       "s",
+       "macro-step; the largest with -cosim_adapt, whose error estimates without it are the only "
+       "limit",
+       {}},
       {"cosim_step_min", "1e-6 cosim_step", "s", "smallest adaptive macro-step", {}},
       {"cosim_adapt", "none", "", "step-size control", words(adapts)},
       {"cosim_adapt_rtol", "1e-6", "", "relative tolerance of the step-size control", {}},
@@ -437,6 +443,8 @@ void read_times(const Model& model, Settings& settings) {
                      ", which is larger than the macro-step; it must be at most -cosim_step");
   }
   settings.step_min = std::max(step_min.value_or(1e-6 * settings.step), shortest);
+  const bool free = settings.method.estimate != ErrorEstimate::none && !step;
+  settings.largest_step = free ? duration : settings.step;
 }
 
 }  // namespace
@@ -550,6 +558,7 @@ Settings read_settings_for_check(Model& model) {
   settings.diverged = options::choice("cosim_diverged", divergences).value_or(Diverged::fail);
   read_adapt_tolerances(settings);
   read_times(model, settings);
+  refuse_unknown_missiles_options();
   read_schedule_weight();
   settings.time_limit = options::positive("cosim_time_limit");
   settings.record = read_record(model, settings.method);

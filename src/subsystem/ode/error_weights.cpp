@@ -7,8 +7,8 @@ namespace concord {
 
 namespace {
 
-/// Below, the reciprocal or its product with an error might overflow.
-constexpr double smallest_tolerance = 1e-290;
+/// Below, the reciprocal might overflow.
+constexpr double smallest_tolerance = 1e-307;
 
 /// Beside the largest state's: smaller ones are tails that spread through chains of states, whose
 /// digits no method could follow (x_k grows like t^k).
