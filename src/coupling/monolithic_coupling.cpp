@@ -30,10 +30,11 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
       const auto& d = subsystems_.own(k).description();
       const auto x = subsystems_.own(k).states();
       for (std::size_t i = 0; i < x.size(); ++i) {
-        whole.states.push_back({d.name + "." + d.states[i].name, d.states[i].unit, x[i]});
+        whole.states.push_back(
+            {d.name + "." + d.states[i].name, d.states[i].unit, x[i], d.states[i].nominal});
       }
       for (const auto& output : d.outputs) {
-        whole.outputs.push_back({d.name + "." + output.name, output.unit});
+        whole.outputs.push_back({d.name + "." + output.name, output.unit, output.nominal});
       }
     }
     return whole;
@@ -47,9 +48,10 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
       if (stands_for_constraint(k)) {
         continue;
       }
-      subsystems_.own(k).equations()->derivatives(t, x.subspan(states.first, states.size()),
-                                                  inputs_of(k),
-                                                  dxdt.subspan(states.first, states.size()));
+      naming(k, [&](OdeModel& equations) {
+        equations.derivatives(t, x.subspan(states.first, states.size()), inputs_of(k),
+                              dxdt.subspan(states.first, states.size()));
+      });
     }
   }
 
@@ -78,6 +80,17 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
     }
   }
 
+  /// Calls a subsystem's equations, whose failures don't know whose they are.
+  template <class Call>
+  void naming(std::size_t k, Call&& call) {
+    try {
+      call(*subsystems_.own(k).equations());
+    } catch (const RecoverableFailure& failure) {
+      throw RecoverableFailure("subsystem '" + subsystems_.own(k).description().name +
+                               "': " + failure.what());
+    }
+  }
+
   bool stands_for_constraint(std::size_t k) const {
     return subsystems_.own(k).description().constraint.has_value();
   }
@@ -100,8 +113,9 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
     }
     const auto y = std::span(output_values_).subspan(out.first, out.size());
     try {
-      subsystems_.own(k).equations()->outputs(t_, x_.subspan(states.first, states.size()),
-                                              inputs_of(k), y);
+      naming(k, [&](OdeModel& equations) {
+        equations.outputs(t_, x_.subspan(states.first, states.size()), inputs_of(k), y);
+      });
     } catch (const RecoverableFailure&) {
       return Outcome::failed;
     }

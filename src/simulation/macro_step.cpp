@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <sstream>
+#include <utility>
 
 #include "concord/errors.hpp"
 #include "stepping/error_controlled_steps.hpp"
@@ -14,25 +17,33 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// The fraction of a usual macro-step that is taken where nothing is known of the next one.
+constexpr double cautious = 1e-3;
+
 std::unique_ptr<StepController> make_controller(const Settings& settings) {
   if (settings.adapt == Adapt::iteration) {
     return std::make_unique<IterationSteps>(settings.start, settings.stop, settings.step,
                                             settings.step_min, settings.events);
   }
   if (settings.adapt != Adapt::none) {
-    // Little is known at the start: a small first step, which then grows quickly. Richardson's
-    // macro-steps are two of the size that the user means.
-    constexpr double first_fraction = 1e-3;
+    // Richardson's macro-steps are two of the size that the user means.
     const double factor = settings.adapt == Adapt::predictor ? 1.0 : 2.0;
     const ErrorControlledSteps::Limits limits{
         settings.start, settings.stop,
-        std::min(factor * settings.step, settings.stop - settings.start),
+        std::min(factor * settings.largest_step, settings.stop - settings.start),
         factor * settings.step_min};
-    const double first = std::max(limits.smallest, first_fraction * limits.largest);
-    return std::make_unique<ErrorControlledSteps>(limits, first, settings.events);
+    return std::make_unique<ErrorControlledSteps>(limits, cautious * factor * settings.step,
+                                                  settings.events);
   }
   return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step,
                                       settings.events);
+}
+
+std::string remedy_of_divergence(const Settings& settings) {
+  if (settings.method.solve == Solve::none) {
+    return "a method that solves for the inputs (-cosim_type jfm, missiles)";
+  }
+  return settings.adapt == Adapt::none ? "-cosim_adapt predictor" : "smaller tolerances";
 }
 
 double loosest_rtol(const Settings& settings) {
@@ -48,13 +59,15 @@ double loosest_rtol(const Settings& settings) {
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
-      rolls_back_(settings.method.rolls_back() ||
-                  (settings.adapt == Adapt::predictor && everyone_rolls_back())),
+      rolls_back_(settings.method.rolls_back() || ((settings.adapt == Adapt::predictor ||
+                                                    settings.method.solve == Solve::missiles) &&
+                                                   everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       controller_(make_controller(settings)),
       at_point_(subsystems),
-      loops_(subsystems, settings.method) {}
+      loops_(subsystems, settings.method),
+      errors_(settings.method, subsystems) {}
 
 PointEvaluation& MacroStepper::evaluation() {
   PointEvaluation* own = coupling_->evaluation();
@@ -67,12 +80,14 @@ void MacroStepper::start() {
   coupling_->start(first, settings_.stop, point_);
   loops_.restart(evaluation(), point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
+  controller_->begin_anew(beginning(first.size()));
   trial_.inputs = point_.inputs;
   trial_.outputs = point_.outputs;
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
     point_.polynomials[i].c[0] = point_.inputs[i].value;
   }
   trial_.polynomials = point_.polynomials;
+  errors_.start(point_);
 }
 
 bool MacroStepper::everyone_rolls_back() const {
@@ -87,6 +102,7 @@ std::span<const StepReport> MacroStepper::advance() {
   const auto clock_start = Clock::now();
   restart_after_event();
   report_.rejections = 0;
+  rejected_ = {};
   for (;;) {
     const MacroStep step = proposed();
     try_step(step);
@@ -100,9 +116,26 @@ std::span<const StepReport> MacroStepper::advance() {
     subsystems_.restore();
     coupling_->rejected();
     ++report_.rejections;
+    rejected_ += report_.coupling;
   }
   report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
   return reported(report_.step);
+}
+
+/// A hundredth of the time in which the fastest output becomes another (Hairer, Norsett and Wanner,
+/// Solving ODEs I, II.4, without their second derivative), where slopes tell it and a step that is
+/// too large can be taken back; else `unknown`. What is 0 tells nothing. Collective.
+double MacroStepper::beginning(double unknown) const {
+  constexpr double fraction = 0.01;
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Sample& output : point_.outputs) {
+    if (output.value != 0.0 && output.derivative != 0.0) {
+      shortest = std::min(shortest, std::abs(output.value / output.derivative));
+    }
+  }
+  shortest = -agree_on_largest(subsystems_.comm(), -shortest);
+  const bool known = rolls_back_ && point_.slopes_known && std::isfinite(shortest);
+  return known ? fraction * shortest : unknown;
 }
 
 MacroStep MacroStepper::proposed() const {
@@ -148,7 +181,8 @@ void MacroStepper::restart_after_event() {
   if (!std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
     return;
   }
-  point_.last_step = 0.0;
+  errors_.close(point_);
+  const double before = std::exchange(point_.last_step, 0.0);
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
   coupling_->restart(point_);
@@ -156,6 +190,8 @@ void MacroStepper::restart_after_event() {
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
     point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
   }
+  errors_.restart(point_);
+  controller_->begin_anew(std::min(before, beginning(cautious * before)));
 }
 
 void MacroStepper::try_step(const MacroStep& step) {
@@ -209,10 +245,57 @@ void MacroStepper::commit(const MacroStep& step) {
   subsystems_.see(point_.inputs, point_.outputs, step.size());
   coupling_->commit(point_);
   controller_->accept(report_.coupling.error, report_.coupling.error_order);
+  report_.coupling.iterations += rejected_.iterations;
+  report_.coupling.evaluations += rejected_.evaluations;
+  report_.coupling.linear_iterations += rejected_.linear_iterations;
   report_.step = step;
-  report_.error_estimate = report_.coupling.error;
   report_.point = &point_;
   ++report_.index;
+  account();
+}
+
+/// The run's own estimate of its error; that of the step control where there is one.
+void MacroStepper::account() {
+  const Middle* middle = coupling_->middle();
+  if (middle != nullptr) {
+    errors_.observe(middle->point, *coupling_, false);
+  }
+  const double estimate = errors_.observe(point_, *coupling_, controller_->finished());
+  report_.error_estimate =
+      settings_.method.estimate == ErrorEstimate::none ? estimate : report_.coupling.error;
+  if (errors_.diverged() && settings_.diverged == Diverged::fail) {
+    refuse_diverged();
+  }
+}
+
+void MacroStepper::refuse_diverged() const {
+  std::ostringstream message;
+  message << *errors_.diverged()
+          << "; use a smaller -cosim_step (this macro-step: " << point_.last_step << " s), or "
+          << remedy_of_divergence(settings_) << "; -cosim_diverged warn goes on all the same";
+  throw SimulationError(message.str());
+}
+
+/// What is integrated and coupled less exactly than the step control demands has errors that no
+/// macro-step makes smaller.
+std::string MacroStepper::remedy_of_error() const {
+  constexpr double beside = 0.1;
+  const double wanted = settings_.method.adapt_tolerance.relative;
+  const double loosest = loosest_rtol(settings_);
+  std::ostringstream remedy;
+  if (loosest > beside * wanted) {
+    remedy << "-subsystem_rtol " << loosest << " is too loose for -cosim_adapt_rtol " << wanted
+           << " whatever the macro-step: use a smaller -subsystem_rtol or a larger "
+              "-cosim_adapt_rtol";
+  } else if (settings_.method.solve == Solve::snes &&
+             settings_.method.tolerance.relative > beside * wanted) {
+    remedy << "-cosim_rtol " << settings_.method.tolerance.relative
+           << " is too loose for -cosim_adapt_rtol " << wanted
+           << " whatever the macro-step: use a smaller -cosim_rtol or a larger -cosim_adapt_rtol";
+  } else {
+    remedy << "use a larger -cosim_adapt_rtol or -cosim_adapt_atol, or a smaller -cosim_step_min";
+  }
+  return remedy.str();
 }
 
 void MacroStepper::give_up(const MacroStep& step) {
@@ -223,9 +306,8 @@ void MacroStepper::give_up(const MacroStep& step) {
   message << "t = " << step.begin << " s, macro-step " << step.size() << " s"
           << (smallest ? ", the smallest (-cosim_step_min)" : "") << ": ";
   if (coupling.status == CouplingStatus::converged) {
-    message << "the error estimate is " << coupling.error
-            << " times the tolerance; use a larger -cosim_adapt_rtol or -cosim_adapt_atol, or a "
-               "smaller -cosim_step_min";
+    message << "the error estimate is " << coupling.error << " times the tolerance; "
+            << remedy_of_error();
   } else {
     message << coupling_->explain(coupling);
   }

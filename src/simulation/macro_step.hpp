@@ -5,6 +5,7 @@
 #include <span>
 
 #include "coupling/coupling.hpp"
+#include "coupling/error_account.hpp"
 #include "coupling/loop_watch.hpp"
 #include "simulation/settings.hpp"
 #include "simulation/step_report.hpp"
@@ -24,6 +25,7 @@ class MacroStepper {
   const CommunicationPoint& point() const { return point_; }
   const Coupling& coupling() const { return *coupling_; }
   const LoopWatch& loops() const { return loops_; }
+  const ErrorAccount& errors() const { return errors_; }
 
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
@@ -32,11 +34,15 @@ class MacroStepper {
  private:
   bool everyone_rolls_back() const;
   MacroStep proposed() const;
+  double beginning(double unknown) const;
+  std::string remedy_of_error() const;
   void try_step(const MacroStep& step);
   bool acceptable() const;
   bool retry();
   CouplingStatus agreed(const CouplingReport& report) const;
   void commit(const MacroStep& step);
+  void account();
+  [[noreturn]] void refuse_diverged() const;
   std::span<const StepReport> reported(const MacroStep& step);
   void restart_after_event();
   PointEvaluation& evaluation();
@@ -51,9 +57,11 @@ class MacroStepper {
   std::unique_ptr<StepController> controller_;
   CommunicationPointEvaluation at_point_;
   LoopWatch loops_;
+  ErrorAccount errors_;
   CommunicationPoint point_;
   Trial trial_;
   StepReport report_;
+  Effort rejected_;  ///< of the attempts at this macro-step that were not kept
   std::array<StepReport, 2> accepted_;
 };
 
