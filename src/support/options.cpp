@@ -3,13 +3,13 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <sstream>
 
 #include "concord/errors.hpp"
 #include "support/petsc.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace options {
@@ -17,7 +17,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& name, const std::string& value,
                          const std::string& allowed) {
-  throw InputError("option -" + name + ": found '" + value + "', but the value must be " + allowed);
+  throw InputError("option -" + name + ": found " + in_quotes(value) + ", but the value must be " +
+                   allowed);
 }
 
 }  // namespace
@@ -35,13 +36,13 @@ std::optional<std::string> text(const std::string& name) {
   if (PetscInitializeCalled == PETSC_FALSE) {
     return std::nullopt;
   }
-  char value[PETSC_MAX_PATH_LEN] = "";
+  const char* value = nullptr;
   PetscBool set = PETSC_FALSE;
-  petsc(PetscOptionsGetString(nullptr, nullptr, ("-" + name).c_str(), value, sizeof value, &set));
+  petsc(PetscOptionsFindPair(nullptr, nullptr, ("-" + name).c_str(), &value, &set));
   if (set != PETSC_TRUE) {
     return std::nullopt;
   }
-  return std::string(value);
+  return std::string(value != nullptr ? value : "");
 }
 
 std::optional<double> real(const std::string& name) {
@@ -49,9 +50,8 @@ std::optional<double> real(const std::string& name) {
   if (!value) {
     return std::nullopt;
   }
-  char* end = nullptr;
-  const double number = std::strtod(value->c_str(), &end);
-  if (value->empty() || *end != '\0' || !std::isfinite(number)) {
+  const auto number = parse_number(*value);
+  if (!number) {
     refuse(name, *value, "a finite number");
   }
   return number;
