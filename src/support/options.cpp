@@ -3,6 +3,8 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <sstream>
@@ -21,6 +23,15 @@ namespace {
                    allowed);
 }
 
+/// All of the text as a number, whatever the host's locale.
+std::optional<double> number_in(std::string_view text) {
+  text.remove_prefix(text.starts_with('+') && !text.starts_with("+-") ? 1 : 0);
+  double number = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
 
 bool has(const std::string& name) {
@@ -36,7 +47,7 @@ std::optional<std::string> text(const std::string& name) {
   if (PetscInitializeCalled == PETSC_FALSE) {
     return std::nullopt;
   }
-  const char* value = nullptr;
+  const char* value = nullptr;  // PetscOptionsGetString would cut it
   PetscBool set = PETSC_FALSE;
   petsc(PetscOptionsFindPair(nullptr, nullptr, ("-" + name).c_str(), &value, &set));
   if (set != PETSC_TRUE) {
@@ -50,8 +61,8 @@ std::optional<double> real(const std::string& name) {
   if (!value) {
     return std::nullopt;
   }
-  const auto number = parse_number(*value);
-  if (!number) {
+  const auto number = number_in(*value);
+  if (!number || !std::isfinite(*number)) {
     refuse(name, *value, "a finite number");
   }
   return number;
