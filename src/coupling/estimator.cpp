@@ -230,6 +230,24 @@ void Estimator::predict(std::span<const Sample> end, std::span<Sample> outputs) 
   }
 }
 
+void Estimator::output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
+  if (!linearized_) {
+    return;
+  }
+  const Eigen::VectorXd x = vector(subsystem_.states()).cwiseAbs();
+  Eigen::VectorXd u(u_.size()), slope(u_.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    u[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].value);
+    slope[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].derivative);
+  }
+  const Eigen::VectorXd f = a_.cwiseAbs() * x + b_.cwiseAbs() * u;
+  const Eigen::VectorXd values = c_.cwiseAbs() * x + d_.cwiseAbs() * u;
+  const Eigen::VectorXd slopes = c_.cwiseAbs() * f + d_.cwiseAbs() * slope;
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    outputs[o] = {values[static_cast<Eigen::Index>(o)], slopes[static_cast<Eigen::Index>(o)]};
+  }
+}
+
 /// The local error of an estimate varies slowly: that of the last macro-step, scaled with its order
 /// in h (one less for y' than for y), is expected in the next one too.
 Sample Estimator::expected_defect(std::size_t output) const {

@@ -43,6 +43,10 @@ class Estimator {
   /// (y, y')^ for the inputs `end` (all of the subsystem's).
   void predict(std::span<const Sample> end, std::span<Sample> outputs) const;
 
+  /// |C| |x| + |D| |u| and |C| (|A| |x| + |B| |u|) + |D| |u'|: what outputs and their slopes are
+  /// sums of.
+  void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
+
   /// The macro-step was accepted with inputs `end` and real outputs: learns the defect.
   void observe(std::span<const Sample> end, std::span<const Sample> outputs);
 

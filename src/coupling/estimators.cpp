@@ -93,6 +93,16 @@ void Estimators::predict(std::size_t k, std::span<const Sample> end,
                           part(outputs, subsystems_.outputs_of(k)));
 }
 
+void Estimators::output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
+  std::fill(outputs.begin(), outputs.end(), Sample{});
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->output_terms(part(inputs, subsystems_.inputs_of(k)),
+                                   part(outputs, subsystems_.outputs_of(k)));
+    }
+  }
+}
+
 void Estimators::observe(const CommunicationPoint& point) {
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (estimators_[k]) {

@@ -31,6 +31,10 @@ class Estimators {
   /// Outputs of own subsystem k for the inputs `end`; whole local arrays.
   void predict(std::size_t k, std::span<const Sample> end, std::span<Sample> outputs) const;
 
+  /// What own outputs are sums of: |C| |x| + |D| |u|, and the same of their slopes; 0 where nothing
+  /// is linearised. Whole local arrays.
+  void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
+
   /// The macro-step was accepted; `point` is its end with the real outputs.
   void observe(const CommunicationPoint& point);
 

@@ -14,7 +14,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       consistent_(subsystems),
       constraints_(subsystems),
       estimators_(subsystems, method.estimator),
-      system_(subsystems, estimators_, method.tolerance.absolute / method.tolerance.relative),
+      system_(subsystems, estimators_, method.tolerance),
       error_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
       fed_(subsystems.n_inputs()) {}
 
@@ -76,6 +76,7 @@ double MissilesCoupling::worst_ratio(const Trial& trial) const {
 
 void MissilesCoupling::commit(const CommunicationPoint& point) {
   estimators_.observe(point);
+  system_.commit(point);
   error_.commit(point);
 }
 
