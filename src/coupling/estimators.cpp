@@ -25,12 +25,21 @@ Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& setting
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     std::vector<std::size_t> connected(layout.inputs(k).begin(), layout.inputs(k).end());
     std::vector<bool> afresh;
+    connected_.push_back({j, j + connected.size()});
     for (auto& input : connected) {
       input -= subsystems.inputs_of(k).first;
       afresh.push_back(constraints.begins_afresh(j++));
     }
     if (possible(subsystems.own(k).description().capabilities)) {
       estimators_[k].emplace(subsystems.own(k), std::move(connected), std::move(afresh), settings);
+    }
+  }
+}
+
+void Estimators::drop_slopes(std::span<const char> dropped) {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->drop_slopes(part(dropped, connected_[k]));
     }
   }
 }

@@ -19,6 +19,9 @@ class Estimators {
   /// What `prepare` found on this rank.
   enum class State { same_gains, new_gains, failed };
 
+  /// Which connected inputs of this rank begin the macro-step without their slope (Joins).
+  void drop_slopes(std::span<const char> dropped);
+
   /// Linearises where needed for the macro-step from the communication point.
   State prepare(const MacroStep& step, const CommunicationPoint& point);
 
@@ -50,6 +53,7 @@ class Estimators {
 
   RankNetwork& subsystems_;
   std::vector<std::optional<Estimator>> estimators_;
+  std::vector<IndexRange> connected_;  ///< positions of each own subsystem's connected inputs
   std::vector<Sample> free_outputs_;
   std::optional<std::string> failure_;
 };

@@ -35,6 +35,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       consistent_(subsystems),
       constraints_(subsystems),
       scales_(subsystems, constraints_, method.tolerance, parts_),
+      joins_(subsystems),
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
       amplification_(subsystems),
@@ -214,10 +215,10 @@ void ImplicitCoupling::read_unknown(Vec v) {
 void ImplicitCoupling::hold(std::size_t j) {
   const std::size_t i = subsystems_.connected_inputs()[j];
   const double h = step_.size();
-  trial_->polynomials[i] =
-      constraints_.begins_afresh(j)
-          ? from_end(method_.hold, trial_->inputs[i], h)
-          : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h, point_->slopes_known);
+  trial_->polynomials[i] = constraints_.begins_afresh(j)
+                               ? from_end(method_.hold, trial_->inputs[i], h)
+                               : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
+                                            point_->slopes_known && !joins_.dropped(j));
 }
 
 /// All inputs from their end values, all subsystems at the beginning of the macro-step. End values
@@ -272,13 +273,32 @@ void ImplicitCoupling::integrate() {
   subsystems_.exchange(trial_->outputs, fed_);
 }
 
+/// Whether no input of own subsystem k has dropped its slope.
+bool ImplicitCoupling::joins_smoothly_at(std::size_t k) const {
+  const auto& connected = subsystems_.connected_inputs();
+  const auto inputs = gains_.inputs(k);
+  return std::none_of(inputs.begin(), inputs.end(), [&](std::size_t input) {
+    const auto j = std::lower_bound(connected.begin(), connected.end(), input);
+    return joins_.dropped(static_cast<std::size_t>(j - connected.begin()));
+  });
+}
+
 void ImplicitCoupling::advance(std::span<const std::size_t> which) {
-  const bool joined = joins_smoothly(method_.hold) && !constraints_.any_indirect();
-  const auto continuity =
-      joined && point_->last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
-  const Outcome outcome =
-      subsystems_.advance(which, step_, trial_->polynomials, continuity, wanted_, trial_->outputs);
-  last_failed_ = last_failed_ || outcome != Outcome::ok;
+  const bool joined =
+      joins_smoothly(method_.hold) && !constraints_.any_indirect() && point_->last_step > 0.0;
+  const auto run = [&](std::span<const std::size_t> some, bool smooth) {
+    const Outcome outcome = subsystems_.advance(
+        some, step_, trial_->polynomials,
+        smooth ? InputContinuity::smooth : InputContinuity::broken, wanted_, trial_->outputs);
+    last_failed_ = last_failed_ || outcome != Outcome::ok;
+  };
+  if (!joined || !joins_.any_dropped()) {
+    run(which, joined);
+    return;
+  }
+  for (const std::size_t k : which) {
+    run(std::span(&k, 1), joins_smoothly_at(k));
+  }
 }
 
 /// Subsystems without rollback, once, with the accepted inputs.
@@ -360,6 +380,7 @@ void ImplicitCoupling::begin_solve(const MacroStep& step, const CommunicationPoi
   verdict_ = Verdict::going_on;
   last_error_ = std::numeric_limits<double>::infinity();
   contraction_.expect(step.size());
+  joins_.begin();
   std::fill(terms_.begin(), terms_.end(), Sample{});
   looks_.clear();
 }

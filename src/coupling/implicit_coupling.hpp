@@ -6,6 +6,7 @@
 #include "coupling/contraction.hpp"
 #include "coupling/coupling_scales.hpp"
 #include "coupling/input_operator.hpp"
+#include "coupling/joins.hpp"
 #include "coupling/missiles_system.hpp"
 #include "coupling/prediction_error.hpp"
 #include "coupling/stages.hpp"
@@ -96,6 +97,8 @@ class ImplicitCoupling : public Coupling {
   void extrapolate();
   void turn_back();
   bool look_at(Guess guess);
+  void evaluate_guess();
+  void judge_guess();
   bool find_guess(bool plain);
   std::string describe_guesses() const;
   std::string describe_progress(const CouplingReport& report) const;
@@ -112,6 +115,7 @@ class ImplicitCoupling : public Coupling {
   void run(const Stage& stage);
   void take_over(const Stage& stage);
   void advance(std::span<const std::size_t> which);
+  bool joins_smoothly_at(std::size_t k) const;
   void write_residual(Vec f) const;
 
   // The Jacobian by coloured differences, kept over steps while it serves.
@@ -152,6 +156,7 @@ class ImplicitCoupling : public Coupling {
   ConsistentInputs consistent_;
   ConstraintRows constraints_;
   CouplingScales scales_;
+  Joins joins_;
   SignalHistory history_;
 
   VecHandle unknown_, residual_, scale_, residual_scale_;
@@ -202,6 +207,7 @@ class ImplicitCoupling : public Coupling {
   double last_error_ = 0.0;  ///< of indirect constraints' unknowns, relative
   Verdict verdict_ = Verdict::going_on;
 
+  bool jacobian_drops_slopes_ = false;  ///< the kept Jacobian is one of a layer
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double jacobian_step_ = 0.0;          ///< h of the kept Jacobian; 0: none

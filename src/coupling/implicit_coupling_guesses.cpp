@@ -15,17 +15,25 @@ constexpr double far_off = 10.0;
 
 }  // namespace
 
-/// The estimators' coupled prediction, left in trial.inputs. False where a subsystem that must be
-/// estimated cannot be.
+/// The estimators' coupled prediction, left in trial.inputs; once more where it shows that slopes
+/// at t_N mislead. False where a subsystem that must be estimated cannot be.
 bool ImplicitCoupling::estimate() {
-  const auto state =
-      estimators_ ? estimators_->prepare(step_, *point_) : Estimators::State::same_gains;
-  const bool failed = state == Estimators::State::failed;
-  if (some_estimated_ && agree_on_largest(subsystems_.comm(), failed ? 1 : 0) != 0) {
-    return false;
+  for (;;) {
+    if (estimators_) {
+      estimators_->drop_slopes(joins_.dropped());
+    }
+    const auto state =
+        estimators_ ? estimators_->prepare(step_, *point_) : Estimators::State::same_gains;
+    const bool failed = state == Estimators::State::failed;
+    if (some_estimated_ && agree_on_largest(subsystems_.comm(), failed ? 1 : 0) != 0) {
+      return false;
+    }
+    estimated_ = missiles_ && missiles_->solve(state, step_, *point_, trial_->inputs);
+    if (!estimated_ || method_.hold != Hold::hermite || joins_.any_dropped() ||
+        !joins_.drop(*point_, trial_->inputs, step_.size())) {
+      return true;
+    }
   }
-  estimated_ = missiles_ && missiles_->solve(state, step_, *point_, trial_->inputs);
-  return true;
 }
 
 /// The estimators' matrix, where it has changed or is not the one kept.
@@ -41,6 +49,7 @@ void ImplicitCoupling::take_jacobian(double h) {
   write_scale();
   jacobian_step_ = h;
   jacobian_is_estimated_ = true;
+  jacobian_drops_slopes_ = joins_.any_dropped();
   bound_ = 0.0;
 }
 
@@ -100,21 +109,51 @@ bool ImplicitCoupling::take_guess(Guess guess) {
   } else {
     extrapolate();
   }
-  const bool outgrown =
-      jacobian_step_ == 0.0 || jacobian_is_stale() || scales_.outdated(point_->inputs);
+  const bool outgrown = jacobian_step_ == 0.0 || jacobian_is_stale() ||
+                        scales_.outdated(point_->inputs) ||
+                        joins_.any_dropped() != jacobian_drops_slopes_;
   if (agree_on_largest(subsystems_.comm(), outgrown ? 1 : 0) != 0) {
     drop_jacobian();
   }
   return true;
 }
 
-/// Evaluates the guess: whether the iteration may begin there.
-bool ImplicitCoupling::look_at(Guess guess) {
+void ImplicitCoupling::evaluate_guess() {
   write_unknown();
   read_unknown(unknown_);
   integrate();
   write_residual(residual_);
   first_ = measure(residual_);
+}
+
+void ImplicitCoupling::judge_guess() {
+  guess_is_good_ = error_is_small(first_, residual_);
+  if (first_.ratio >= 1.0 && estimators_) {
+    learn_terms();
+    first_ = measure(residual_);
+    guess_is_good_ = error_is_small(first_, residual_);
+  }
+}
+
+/// Evaluates the guess: whether the iteration may begin there. Where it shows that slopes at t_N
+/// mislead, what the outputs then are is the better guess.
+bool ImplicitCoupling::look_at(Guess guess) {
+  evaluate_guess();
+  const bool plain = guess != Guess::estimated && method_.hold == Hold::hermite;
+  if (plain && std::isfinite(first_.ratio) && !joins_.any_dropped() &&
+      joins_.drop(*point_, fed_, step_.size())) {
+    for (std::size_t j = 0; j < known_.size(); ++j) {
+      const std::size_t i = subsystems_.connected_inputs()[j];
+      trial_->inputs[i] = joins_.dropped(j) ? fed_[i] : trial_->inputs[i];
+    }
+    drop_jacobian();
+    if (some_estimated_) {
+      subsystems_.restore();
+      estimators_->drop_slopes(joins_.dropped());
+      estimators_->prepare(step_, *point_);
+    }
+    evaluate_guess();
+  }
   Look look{guess, Fault::none, first_.scaled};
   if (!std::isfinite(first_.ratio)) {
     look.fault = Fault::failed;
@@ -122,11 +161,9 @@ bool ImplicitCoupling::look_at(Guess guess) {
     look.fault = Fault::far_off;
   }
   looks_.push_back(look);
-  guess_is_good_ = look.fault == Fault::none && error_is_small(first_, residual_);
-  if (look.fault == Fault::none && first_.ratio >= 1.0 && estimators_) {
-    learn_terms();
-    first_ = measure(residual_);
-    guess_is_good_ = error_is_small(first_, residual_);
+  guess_is_good_ = false;
+  if (look.fault == Fault::none) {
+    judge_guess();
   }
   return look.fault == Fault::none;
 }

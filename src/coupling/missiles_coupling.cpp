@@ -13,6 +13,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       subsystems_(subsystems),
       consistent_(subsystems),
       constraints_(subsystems),
+      joins_(subsystems),
       estimators_(subsystems, method.estimator),
       system_(subsystems, estimators_, method.tolerance),
       error_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
@@ -24,17 +25,30 @@ void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationP
                             method_.tolerance.absolute, point);
 }
 
+/// Inputs at the end of the macro-step; once more where they show that slopes at t_N mislead.
+bool MissilesCoupling::predict(const MacroStep& step, const CommunicationPoint& point,
+                               Trial& trial) {
+  const LogScope scope(log_events().solve);
+  joins_.begin();
+  for (;;) {
+    estimators_.drop_slopes(joins_.dropped());
+    const auto state = estimators_.prepare(step, point);
+    if (!system_.solve(state, step, point, trial.inputs)) {
+      return false;
+    }
+    if (joins_.any_dropped() || !joins_.drop(point, trial.inputs, step.size())) {
+      return true;
+    }
+  }
+}
+
 CouplingReport MissilesCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                        Trial& trial) {
   CouplingReport report;
   report.retryable = method_.estimate == ErrorEstimate::predictor;
-  {
-    const LogScope scope(log_events().solve);
-    const auto state = estimators_.prepare(step, point);
-    if (!system_.solve(state, step, point, trial.inputs)) {
-      report.status = CouplingStatus::failed;
-      return report;
-    }
+  if (!predict(step, point, trial)) {
+    report.status = CouplingStatus::failed;
+    return report;
   }
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
@@ -42,9 +56,10 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
     trial.polynomials[i] = constraints_.begins_afresh(j)
                                ? from_end(Hold::hermite, trial.inputs[i], step.size())
                                : from_guess(Hold::hermite, point.inputs[i], trial.inputs[i],
-                                            step.size(), point.slopes_known);
+                                            step.size(), point.slopes_known && !joins_.dropped(j));
   }
-  const bool joined = point.last_step > 0.0 && !constraints_.any_indirect();
+  const bool joined =
+      point.last_step > 0.0 && !constraints_.any_indirect() && !joins_.any_dropped();
   const auto continuity = joined ? InputContinuity::smooth : InputContinuity::broken;
   const Outcome outcome =
       subsystems_.advance(subsystems_.all(), step, trial.polynomials, continuity,

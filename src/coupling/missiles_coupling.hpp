@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coupling/joins.hpp"
 #include "coupling/missiles_system.hpp"
 #include "coupling/prediction_error.hpp"
 #include "coupling/start.hpp"
@@ -21,12 +22,14 @@ class MissilesCoupling : public Coupling {
   void view() const override { system_.view(); }
 
  private:
+  bool predict(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   double worst_ratio(const Trial& trial) const;
 
   Method method_;
   RankNetwork& subsystems_;
   ConsistentInputs consistent_;
   ConstraintRows constraints_;
+  Joins joins_;
   Estimators estimators_;
   MissilesSystem system_;
   PredictionError error_;
