@@ -54,7 +54,7 @@ void ExplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
   start_consistently(subsystems_, consistent_,
                      knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, first, stop,
                      point);
-  history_.start(point.time, point.inputs, point.slopes_known);
+  history_.start(point.inputs, point.slopes_known);
   if (constraints_) {
     about_constraints_ = constraints_->describe(point.inputs, point.outputs);
   }
@@ -174,8 +174,10 @@ CouplingReport ExplicitCoupling::solve(const MacroStep& step, const Communicatio
   return report;
 }
 
-void ExplicitCoupling::commit(const CommunicationPoint& point) {
-  history_.push(point.time, point.inputs);
+void ExplicitCoupling::commit(const CommunicationPoint& point) { commit(point, point.last_step); }
+
+void ExplicitCoupling::commit(const CommunicationPoint& point, double h) {
+  history_.push(h, point.inputs);
   if (shaped_) {
     shaped_->commit();
   }
@@ -184,7 +186,7 @@ void ExplicitCoupling::commit(const CommunicationPoint& point) {
 void ExplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_,
                   knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, point);
-  history_.start(point.time, point.inputs, point.slopes_known);
+  history_.start(point.inputs, point.slopes_known);
   if (shaped_) {
     shaped_->restart();
   }

@@ -29,6 +29,9 @@ class ExplicitCoupling : public Coupling {
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
+
+  /// `h`: since the last commit.
+  void commit(const CommunicationPoint& point, double h);
   void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   const BalanceErrors* balance() const override { return shaped_ ? shaped_->balance() : nullptr; }

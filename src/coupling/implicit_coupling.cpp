@@ -174,11 +174,11 @@ void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
   refuse_inconsistent_start(subsystems_, constraints_, method_.tolerance.relative,
                             method_.tolerance.absolute, point);
   remember(point);
-  history_.push(point.time, point.inputs);
+  history_.start(point.inputs, false);
 }
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
-  history_.push(point.time, point.inputs);
+  history_.push(point.last_step, point.inputs);
   remember(point);
   error_estimate_.commit(point);
   if (estimators_) {
@@ -466,7 +466,7 @@ void ImplicitCoupling::finish(CouplingReport& report) {
 
 void ImplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, wanted_, point);
-  history_.start(point.time, point.inputs, false);
+  history_.start(point.inputs, false);
   contraction_.forget();
   rejected();
 }

@@ -44,10 +44,11 @@ CouplingStatus RichardsonCoupling::agreed(const CouplingReport& report) const {
 
 CouplingStatus RichardsonCoupling::two_small_steps(const MacroStep& step,
                                                    const CommunicationPoint& point, Trial& trial) {
-  const double middle = step.begin + 0.5 * step.size();
+  const double half = 0.5 * step.size();
+  const double middle = step.begin + half;
   first_.inputs = point.inputs;
   first_.polynomials = point.polynomials;
-  const CouplingStatus first = agreed(fine_.solve({step.begin, middle}, point, first_));
+  const CouplingStatus first = agreed(fine_.solve({step.begin, middle, half}, point, first_));
   if (first != CouplingStatus::converged) {
     return first;
   }
@@ -55,13 +56,13 @@ CouplingStatus RichardsonCoupling::two_small_steps(const MacroStep& step,
   std::swap(middle_.point.outputs, first_.outputs);
   std::swap(middle_.point.polynomials, first_.polynomials);
   middle_.point.time = middle;
-  middle_.point.last_step = middle - step.begin;
+  middle_.point.last_step = half;
   middle_.point.slopes_known = true;
   subsystems_.gather_states(middle_.states);
   fine_.commit(middle_.point);
   middle_committed_ = true;
   trial.polynomials = middle_.point.polynomials;
-  return agreed(fine_.solve({middle, step.end}, middle_.point, trial));
+  return agreed(fine_.solve({middle, step.end, half}, middle_.point, trial));
 }
 
 CouplingReport RichardsonCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
@@ -93,7 +94,7 @@ void RichardsonCoupling::estimate(const Trial& trial) {
 
 void RichardsonCoupling::commit(const CommunicationPoint& point) {
   fine_.commit(point);
-  coarse_.commit(point);
+  coarse_.commit(point, middle_.point.last_step + point.last_step);
   norm_.commit(point.outputs);
   middle_committed_ = false;
 }

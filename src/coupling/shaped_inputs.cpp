@@ -86,10 +86,10 @@ Outcome ShapedInputs::advance_in_pieces(std::span<const std::size_t> which, cons
     }
   });
   Outcome outcome = Outcome::ok;
-  MacroStep piece{step.begin, step.begin};
+  MacroStep piece{step.begin, step.begin, 0.0};
   for (int p = 0; p < pieces && outcome == Outcome::ok; ++p) {
     const bool last = p + 1 == pieces;
-    piece = {piece.end, last ? step.end : step.begin + h * (p + 1) / pieces};
+    piece = {piece.end, last ? step.end : step.begin + h * (p + 1) / pieces, h / pieces};
     for_inputs_of(which, [&](std::size_t i) { given_[i] = splines_[i].piece(p, h); });
     const bool continues = p > 0 || switches(point);
     outcome = subsystems_.advance(which, piece, given_,

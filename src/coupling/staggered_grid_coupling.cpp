@@ -42,11 +42,12 @@ Outcome StaggeredGridCoupling::advance(const Group& group, const MacroStep& step
 
 CouplingReport StaggeredGridCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                             Trial& trial) {
-  const double middle = step.begin + 0.5 * step.size();
+  const double half = 0.5 * step.size();
+  const double middle = step.begin + half;
   trial.inputs = point.inputs;
-  Outcome outcome = advance(second_, {step.begin, middle}, trial);
+  Outcome outcome = advance(second_, {step.begin, middle, half}, trial);
   outcome = std::max(outcome, advance(first_, step, trial));
-  outcome = std::max(outcome, advance(second_, {middle, step.end}, trial));
+  outcome = std::max(outcome, advance(second_, {middle, step.end, half}, trial));
   if (makes_consistent_) {
     CommunicationPointEvaluation evaluation(subsystems_);
     outcome = std::max(outcome,

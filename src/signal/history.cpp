@@ -14,10 +14,18 @@ SignalHistory::SignalHistory(std::size_t signals, int order, Extrapolation kind)
   }
 }
 
-void SignalHistory::push(double time, std::span<const Sample> samples) {
+double SignalHistory::tau(int age) const {
+  double result = 0.0;
+  for (int younger = 0; younger < age; ++younger) {
+    result -= steps_[slot(younger)];
+  }
+  return result;
+}
+
+void SignalHistory::push(double h, std::span<const Sample> samples) {
   newest_ = (newest_ + 1) % (max_order + 1);
   known_ = std::min(known_ + 1, max_order + 1);
-  times_[slot(0)] = time;
+  steps_[slot(0)] = h;
   auto& values = values_[slot(0)];
   for (std::size_t i = 0; i < samples.size(); ++i) {
     values[i] = samples[i].value;
@@ -28,9 +36,9 @@ void SignalHistory::push(double time, std::span<const Sample> samples) {
   }
 }
 
-void SignalHistory::start(double time, std::span<const Sample> samples, bool slopes_known) {
+void SignalHistory::start(std::span<const Sample> samples, bool slopes_known) {
   known_ = 0;
-  push(time, samples);
+  push(0.0, samples);
   start_slopes_.clear();
   for (std::size_t i = 0; slopes_known && i < samples.size(); ++i) {
     start_slopes_.push_back(samples[i].derivative);
@@ -47,8 +55,8 @@ SignalHistory::Basis SignalHistory::lagrange(int points) const {
       if (m == j) {
         continue;
       }
-      const double tau_m = time(m) - time(0);
-      const double scale = 1.0 / (time(j) - time(m));
+      const double tau_m = tau(m);
+      const double scale = 1.0 / (tau(j) - tau_m);
       ++degree;
       for (int p = degree; p >= 0; --p) {
         basis[j].c[p] = scale * ((p > 0 ? basis[j].c[p - 1] : 0.0) - tau_m * basis[j].c[p]);
@@ -62,7 +70,7 @@ SignalHistory::Basis SignalHistory::lagrange(int points) const {
 Polynomial SignalHistory::product(int points) const {
   Polynomial result{{1.0, 0.0, 0.0, 0.0}};
   for (int m = 0; m < points; ++m) {
-    const double tau_m = time(m) - time(0);
+    const double tau_m = tau(m);
     for (int p = m + 1; p >= 0; --p) {
       result.c[p] = (p > 0 ? result.c[p - 1] : 0.0) - tau_m * result.c[p];
     }
@@ -73,7 +81,7 @@ Polynomial SignalHistory::product(int points) const {
 /// Hermite: adds a multiple of the product of all (tau - tau_m), which changes no value at a point.
 void SignalHistory::add_start_slope(int points, std::span<const std::size_t> signals,
                                     std::span<Polynomial> result) const {
-  const double tau_start = time(points - 1) - time(0);
+  const double tau_start = tau(points - 1);
   const Polynomial vanishing = product(points);
   const double slope_of_product = vanishing.derivative(tau_start);
   for (const std::size_t i : signals) {
@@ -106,11 +114,11 @@ Polynomial SignalHistory::tangent(std::size_t signal) const {
     p.c[1] = slopes_[slot(0)][signal];
   }
   if (conditions > 2) {
-    const double tau = time(1) - time(0);
-    p.c[2] = (value(1, signal) - p(tau)) / (tau * tau);
+    const double tau_1 = tau(1);
+    p.c[2] = (value(1, signal) - p(tau_1)) / (tau_1 * tau_1);
     if (conditions > 3) {
-      p.c[3] = (slopes_[slot(1)][signal] - p.derivative(tau)) / (tau * tau);
-      p.c[2] -= p.c[3] * tau;
+      p.c[3] = (slopes_[slot(1)][signal] - p.derivative(tau_1)) / (tau_1 * tau_1);
+      p.c[2] -= p.c[3] * tau_1;
     }
   }
   return p;

@@ -21,12 +21,12 @@ class SignalHistory {
   SignalHistory() = default;
   SignalHistory(std::size_t signals, int order, Extrapolation kind = Extrapolation::lagrange);
 
-  /// With `hermite`, slopes count.
-  void push(double time, std::span<const Sample> samples);
+  /// `h`: exactly how far the point lies behind the one before. With `hermite`, slopes count.
+  void push(double h, std::span<const Sample> samples);
 
   /// Drops the past (start, events). With `slopes_known` the slopes at this point take the place of
   /// one missing older point, without which a method of order 3 would stay at 2 for the whole run.
-  void start(double time, std::span<const Sample> samples, bool slopes_known);
+  void start(std::span<const Sample> samples, bool slopes_known);
 
   /// Forgets the newest point; not with order 3, whose oldest point it has taken the place of.
   void drop_newest() {
@@ -35,11 +35,12 @@ class SignalHistory {
   }
 
   int known() const { return known_; }
-  double time(int age) const { return times_[slot(age)]; }
+  /// tau of a point: 0 for the newest, negative for the others.
+  double tau(int age) const;
   double value(int age, std::size_t signal) const { return values_[slot(age)][signal]; }
 
   /// Polynomials through the last order + 1 points of the given signals (lagrange), or through
-  /// order + 1 of their values and slopes (hermite), in powers of tau = t - time(0); steps may be
+  /// order + 1 of their values and slopes (hermite), in powers of tau = t - t_N; steps may be
   /// unequal. Where fewer points are known: through these, and with the slope of the first.
   void extrapolate(std::span<const std::size_t> signals, std::span<Polynomial> result) const;
 
@@ -73,7 +74,7 @@ class SignalHistory {
   Extrapolation kind_ = Extrapolation::lagrange;
   int known_ = 0;
   int newest_ = 0;
-  std::array<double, max_order + 1> times_{};
+  std::array<double, max_order + 1> steps_{};  ///< from the point before to each
   std::array<std::vector<double>, max_order + 1> values_;
   std::array<std::vector<double>, max_order + 1> slopes_;  ///< hermite only
   std::vector<double> start_slopes_;                       ///< empty: not known

@@ -35,6 +35,7 @@ class Sizes {
 
   std::size_t count() const { return size_.size(); }
   double operator[](std::size_t i) const { return size_[i]; }
+  std::span<const double> values() const { return size_; }
 
   /// The values at a communication point, and how fast they change: |slope| times `h` stands for
   /// what has been 0 so far.

@@ -55,10 +55,10 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       controller_(make_controller(settings)) {}
 
 void MacroStepper::start() {
-  const auto first = controller_->propose();
+  const MacroStep first = proposed();
   subsystems_.enter(smooth_interval(first.begin));
-  coupling_->start({first.begin, first.end}, settings_.stop, point_);
-  subsystems_.see(point_.inputs, point_.outputs, first.end - first.begin);
+  coupling_->start(first, settings_.stop, point_);
+  subsystems_.see(point_.inputs, point_.outputs, first.size());
   trial_.inputs = point_.inputs;
   trial_.outputs = point_.outputs;
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
@@ -80,8 +80,7 @@ std::span<const StepReport> MacroStepper::advance() {
   restart_after_event();
   report_.rejections = 0;
   for (;;) {
-    const auto [begin, end] = controller_->propose();
-    const MacroStep step{begin, end};
+    const MacroStep step = proposed();
     try_step(step);
     if (acceptable()) {
       commit(step);
@@ -98,6 +97,11 @@ std::span<const StepReport> MacroStepper::advance() {
   return reported(report_.step);
 }
 
+MacroStep MacroStepper::proposed() const {
+  const auto [begin, end, size] = controller_->propose();
+  return {begin, end, size};
+}
+
 /// Where two macro-steps were taken together, the whole cost is the first one's.
 std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
   const Middle* middle = coupling_->middle();
@@ -106,12 +110,12 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
     return std::span(accepted_).first(1);
   }
   accepted_[0] = report_;
-  accepted_[0].step.end = middle->point.time;
+  accepted_[0].step = {step.begin, middle->point.time, middle->point.last_step};
   accepted_[0].point = &middle->point;
   accepted_[0].states = middle->states;
   ++report_.index;
   accepted_[1].index = report_.index;
-  accepted_[1].step = {middle->point.time, step.end};
+  accepted_[1].step = {middle->point.time, step.end, point_.last_step};
   accepted_[1].error_estimate = report_.error_estimate;
   accepted_[1].point = &point_;
   return accepted_;
@@ -184,7 +188,8 @@ void MacroStepper::commit(const MacroStep& step) {
   std::swap(point_.outputs, trial_.outputs);
   std::swap(point_.polynomials, trial_.polynomials);
   point_.time = step.end;
-  point_.last_step = step.size();
+  const Middle* middle = coupling_->middle();
+  point_.last_step = middle == nullptr ? step.size() : step.size() - middle->point.last_step;
   point_.slopes_known = true;
   subsystems_.see(point_.inputs, point_.outputs, step.size());
   coupling_->commit(point_);

@@ -29,6 +29,7 @@ class MacroStepper {
 
  private:
   bool everyone_rolls_back() const;
+  MacroStep proposed() const;
   void try_step(const MacroStep& step);
   bool acceptable() const;
   bool retry();

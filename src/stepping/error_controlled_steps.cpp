@@ -15,9 +15,6 @@ constexpr double largest_factor = 2.0;
 /// Smaller errors count as this: the step grows by the largest factor anyhow.
 constexpr double least_error = 1e-10;
 
-/// A rest smaller than this fraction of a macro-step is rounding, not a step of its own.
-constexpr double sliver = 1e-6;
-
 double within(double error) {
   return std::isfinite(error) ? std::max(error, least_error) : 1.0 / least_error;
 }
@@ -27,28 +24,25 @@ double within(double error) {
 ErrorControlledSteps::ErrorControlledSteps(const Limits& limits, double first,
                                            const std::vector<double>& events)
     : limits_(limits),
-      exact_(limits.start, limits.stop, events),
-      time_(limits.start),
+      course_(limits.start, limits.stop, events),
       size_(std::clamp(first, limits.smallest, limits.largest)) {}
 
+/// Two equal steps rather than a full one and a short rest.
 StepController::Interval ErrorControlledSteps::propose() const {
-  const double target = exact_.after(time_);
-  const double rest = target - time_;
-  if (rest <= size_ * (1.0 + sliver)) {
-    return {time_, target};
-  }
-  // Two equal steps rather than a full one and a short rest.
-  return {time_, rest < 2.0 * size_ ? time_ + 0.5 * rest : time_ + size_};
+  const Interval full = course_.step(size_);
+  const bool last_two = full.size < course_.rest() && course_.rest() < 2.0 * size_;
+  return last_two ? course_.step(0.5 * course_.rest()) : full;
 }
 
 void ErrorControlledSteps::move_on() {
-  time_ = propose().end;
+  const Interval done = propose();
+  course_.move_on(done, course_.elapsed() + done.size);
   after_rejection_ = false;
 }
 
 void ErrorControlledSteps::accept(double error_norm, int order) {
   const double error = within(error_norm);
-  const double tried = propose().end - propose().begin;
+  const double tried = propose().size;
   const double exponent = 1.0 / (order + 1);
   double factor = safety * std::pow(error, -integral * exponent) *
                   std::pow(last_error_, proportional * exponent);
@@ -61,8 +55,8 @@ void ErrorControlledSteps::accept(double error_norm, int order) {
 }
 
 bool ErrorControlledSteps::shrink(double factor) {
-  const double tried = propose().end - propose().begin;
-  const double before = std::min(size_, tried);  // times round: tried may be above the size
+  const double tried = propose().size;
+  const double before = std::min(size_, tried);
   size_ = std::max(factor * tried, limits_.smallest);
   after_rejection_ = true;
   return size_ < before;

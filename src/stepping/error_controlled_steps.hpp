@@ -25,11 +25,11 @@ class ErrorControlledSteps : public StepController {
     double smallest;
   };
 
-  /// `first`: size of the first macro-step; `events`: as in ExactTimes.
+  /// `first`: size of the first macro-step; `events`: as in Course.
   ErrorControlledSteps(const Limits& limits, double first, const std::vector<double>& events = {});
 
   Interval propose() const override;
-  bool finished() const override { return time_ >= exact_.stop(); }
+  bool finished() const override { return course_.finished(); }
 
   /// `error_norm`: err above, `order`: q. The proposed macro-step is kept.
   void accept(double error_norm, int order) override;
@@ -46,8 +46,7 @@ class ErrorControlledSteps : public StepController {
   bool shrink(double factor);
 
   Limits limits_;
-  ExactTimes exact_;
-  double time_;
+  Course course_;
   double size_;
   double last_error_ = 1.0;
   bool after_rejection_ = false;

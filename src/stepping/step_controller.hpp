@@ -7,9 +7,11 @@ namespace concord {
 /// Chooses the macro-steps; knows numbers only.
 class StepController {
  public:
+  /// From `begin` to `end`, rounded as times are, over exactly `size`.
   struct Interval {
     double begin;
     double end;
+    double size;
   };
 
   virtual ~StepController() = default;
@@ -30,60 +32,77 @@ class StepController {
   virtual bool reject(double /*error_norm*/, int /*order*/) { return rejected(); }
 };
 
-/// The times that macro-steps must end at exactly: events, and the stop.
-class ExactTimes {
+/// Where a run is between the times that macro-steps must end at exactly: events, and the stop.
+/// What has elapsed since the last of them is kept as a distance, t = t_k + elapsed, and sizes are
+/// differences of distances: those of times t are off by eps |t| (2e-7 s at t = 1.7e9 s).
+class Course {
  public:
   /// `events` ascending; those not between start and stop are ignored.
-  ExactTimes(double start, double stop, const std::vector<double>& events);
-  double stop() const { return times_.back(); }
+  Course(double start, double stop, const std::vector<double>& events);
 
-  /// The first one after `time`; the stop at the end.
-  double after(double time) const;
+  bool finished() const { return last_ >= times_.back(); }
+  double time() const { return last_ + elapsed_; }
+  double elapsed() const { return elapsed_; }
+
+  /// To the next exact time.
+  double rest() const { return distance_ - elapsed_; }
+
+  /// The macro-step of this size, after which `reached` has elapsed; to the next exact time where
+  /// no more than a sliver would be left.
+  StepController::Interval step(double size, double reached) const;
+  StepController::Interval step(double size) const { return step(size, elapsed_ + size); }
+
+  /// Past what step() gave. True: an exact time was reached.
+  bool move_on(const StepController::Interval& step, double reached);
 
  private:
+  void begin_at(double time);
+
   std::vector<double> times_;
+  double rounding_;  ///< of differences of two times
+  double last_ = 0.0, next_ = 0.0;
+  double elapsed_ = 0.0;
+  double distance_ = 0.0;  ///< from the last exact time to the next
 };
 
 /// t_n = start + n h, the last macro-step clipped to `stop`; after an event counted from there.
 class FixedSteps : public StepController {
  public:
-  FixedSteps(double start, double stop, double size, const std::vector<double>& events = {});
-  Interval propose() const override { return {time(done_), time(done_ + 1)}; }
-  bool finished() const override { return time(done_) >= exact_.stop(); }
+  FixedSteps(double start, double stop, double size, const std::vector<double>& events = {})
+      : course_(start, stop, events), size_(size) {}
+  Interval propose() const override { return course_.step(size_, reached()); }
+  bool finished() const override { return course_.finished(); }
   void accepted() override;
   bool rejected() override { return false; }
 
  private:
-  double time(long n) const { return n >= count_ ? end_ : start_ + static_cast<double>(n) * size_; }
-  void begin_at(double start);
+  double reached() const { return static_cast<double>(done_ + 1) * size_; }
 
-  ExactTimes exact_;
+  Course course_;
   double size_;
-  double start_, end_;  ///< from one exact time to the next
-  long count_ = 0;
-  long done_ = 0;
+  long done_ = 0;  ///< since the last exact time
 };
 
-/// Half the step after a failed coupling, 1.3 times the step up to the largest after a converged
-/// one (Eguillon et al. 2019, section 3.3).
+/// Half the step after a failed coupling, down to the smallest; 1.3 times the step up to the
+/// largest after a converged one (Eguillon et al. 2019, section 3.3).
 class IterationSteps : public StepController {
  public:
   IterationSteps(double start, double stop, double largest, double smallest,
                  const std::vector<double>& events = {});
-  Interval propose() const override;
-  bool finished() const override { return begin() >= exact_.stop(); }
+  Interval propose() const override { return course_.step(size_, reached()); }
+  bool finished() const override { return course_.finished(); }
   void accepted() override;
   bool rejected() override;
 
  private:
-  double begin() const { return anchor_ + static_cast<double>(since_anchor_) * size_; }
+  double reached() const { return resized_at_ + static_cast<double>(done_ + 1) * size_; }
   void resize(double size);
 
-  ExactTimes exact_;
+  Course course_;
   double largest_, smallest_;
-  double anchor_;  ///< where the current step size began: times are anchor + n size
   double size_;
-  long since_anchor_ = 0;
+  double resized_at_ = 0.0;  ///< elapsed when the size was chosen
+  long done_ = 0;            ///< macro-steps of that size
 };
 
 }  // namespace concord

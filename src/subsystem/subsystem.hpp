@@ -47,11 +47,13 @@ struct SubsystemDescription {
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
 };
 
-/// One macro-step [begin, end]; `end` is t_0 + n h, never a running sum.
+/// One macro-step [begin, end], t_0 + n h and never a running sum, rounded as times are; `h` is
+/// exactly its size, which far from t = 0 the difference of the two is not.
 struct MacroStep {
   double begin = 0.0;
   double end = 0.0;
-  double size() const { return end - begin; }
+  double h = end - begin;
+  double size() const { return h; }
 };
 
 /// From one time event to the next: f and g are smooth inside; at the ends, what counts are their

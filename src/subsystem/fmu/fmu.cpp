@@ -146,7 +146,7 @@ void SetupBuilder::add_inputs() {
     setup_->input_variables.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.inputs.push_back(
-          {element_name(variable, i), unit_of(variable), start_of(variable, i)});
+          {element_name(variable, i), unit_of(variable), start_of(variable, i), variable.nominal});
     }
   }
 }
@@ -157,7 +157,8 @@ void SetupBuilder::add_outputs() {
     setup_->outputs.add(variable);
     output_variables_.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
-      setup_->description.outputs.push_back({element_name(variable, i), unit_of(variable)});
+      setup_->description.outputs.push_back(
+          {element_name(variable, i), unit_of(variable), variable.nominal});
     }
   }
 }
@@ -174,7 +175,7 @@ void SetupBuilder::add_states() {
     setup_->derivatives.add(derivative);
     for (std::size_t i = 0; i < state.size; ++i)
       setup_->description.states.push_back(
-          {element_name(state, i), unit_of(state), start_of(state, i)});
+          {element_name(state, i), unit_of(state), start_of(state, i), state.nominal});
   }
 }
 

@@ -80,6 +80,8 @@ class Reader {
   void read_declared_types();
   void read_variables();
   void read_variable(const Node& node, const Node& typed);
+  Node source_of(const char* attribute, const Node& typed) const;
+  void read_nominal(const Node& typed, FmiVariable& variable) const;
   void read_unit(const Node& typed, FmiVariable& variable) const;
   void read_items(const Node& typed, FmiVariable& variable) const;
   void read_start(const Node& typed, FmiVariable& variable) const;
@@ -210,6 +212,7 @@ void Reader::read_variable(const Node& node, const Node& typed) {
   variable.intermediate_update = node.attribute("intermediateUpdate").as_bool();
   set_initial(node, variable);
   read_unit(typed, variable);
+  read_nominal(typed, variable);
   read_items(typed, variable);
   read_start(typed, variable);
   by_reference_.emplace(variable.reference, result_.variables.size());
@@ -228,12 +231,20 @@ void Reader::set_initial(const Node& node, FmiVariable& variable) const {
   variable.initial = given ? "exact" : "calculated";
 }
 
+/// The node that has the attribute: the variable's own, else its declared type's.
+Node Reader::source_of(const char* attribute, const Node& typed) const {
+  if (typed.attribute(attribute)) return typed;
+  const auto declared = declared_types_.find(text(typed, "declaredType"));
+  return declared != declared_types_.end() ? declared->second : typed;
+}
+
+void Reader::read_nominal(const Node& typed, FmiVariable& variable) const {
+  const auto value = parse_number(text(source_of("nominal", typed), "nominal"));
+  if (value && std::isfinite(*value)) variable.nominal = std::abs(*value);
+}
+
 void Reader::read_unit(const Node& typed, FmiVariable& variable) const {
-  Node source = typed;
-  if (!typed.attribute("unit")) {
-    const auto declared = declared_types_.find(text(typed, "declaredType"));
-    if (declared != declared_types_.end()) source = declared->second;
-  }
+  const Node source = source_of("unit", typed);
   variable.unit = text(source, "unit");
   const auto unit = units_.find(variable.unit);
   if (unit == units_.end()) return;

@@ -60,6 +60,7 @@ struct FmiVariable {
   std::string initial;             ///< exact, approx, calculated; with the standard's defaults
   std::vector<std::string> start;  ///< one text per element, or none
   std::string unit;                ///< name as written
+  double nominal = 0.0;            ///< 0: not given
   std::string base_unit;           ///< the same in base units, as udunits reads it; may be empty
   std::size_t size = 1;            ///< number of elements
   std::vector<std::pair<std::string, std::string>> items;  ///< of an enumeration: name, value

@@ -27,6 +27,13 @@ class Stopwatch {
   Clock::time_point begin_ = Clock::now();
 };
 
+template <class Variable>
+std::vector<double> nominal_of(const std::vector<Variable>& variables) {
+  std::vector<double> result;
+  for (const Variable& variable : variables) result.push_back(variable.nominal);
+  return result;
+}
+
 SubsystemDescription without_withheld(SubsystemDescription description,
                                       const SubsystemSettings& settings) {
   if (!settings.rollback) description.capabilities.rollback = false;
@@ -55,14 +62,23 @@ class OdeSubsystem final : public Subsystem {
 
  private:
   struct Point {
+    explicit Point(const SubsystemDescription& description)
+        : states(nominal_of(description.states)), inputs(nominal_of(description.inputs)) {}
+
     double t = 0.0;
     double h = 0.0;  ///< size of the last macro-step
     std::vector<double> x;
+    Sizes states, inputs;
+    bool seen = false;  ///< in the sizes
   };
 
   Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                     InputContinuity continuity);
   Outcome checked(bool ok);
+  template <class InputAt>
+  void see(double h, InputAt&& input_at);
+  void see(std::span<const Sample> inputs);
+  bool rests_at_zero() const;
 
   SubsystemSettings settings_;
   bool started_ = false;
@@ -75,6 +91,7 @@ class OdeSubsystem final : public Subsystem {
   std::vector<double> x_end_;
   std::vector<double> u_;
   std::vector<Sample> end_inputs_;
+  std::vector<Sample> seen_states_, seen_inputs_;
 };
 
 OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
@@ -84,10 +101,14 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       hybrid_(dynamic_cast<HybridModel*>(model.get())),
       model_(std::move(model), description_),
       rhs_(model_),
-      derivatives_(model_, settings),
+      derivatives_(model_),
+      now_(description_),
+      saved_(description_),
       x_end_(description_.states.size()),
       u_(description_.inputs.size()),
-      end_inputs_(description_.inputs.size()) {}
+      end_inputs_(description_.inputs.size()),
+      seen_states_(description_.states.size()),
+      seen_inputs_(description_.inputs.size()) {}
 
 void OdeSubsystem::start(const MacroStep& first, double stop) {
   if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");
@@ -109,9 +130,11 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
                               std::span<Sample> outputs) {
   const Stopwatch stopwatch(counters_.wall_time);
   ++counters_.advances;
+  see(step.size(), [&](std::size_t i) { return inputs[i].at(0.0); });
   if (integrator_ && integrate(step, inputs, continuity) == Outcome::failed) return Outcome::failed;
   now_.t = step.end;
   now_.h = step.size();
+  now_.seen = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) end_inputs_[i] = inputs[i].at(now_.h);
   return checked(derivatives_.outputs(now_.t, now_.h, now_.x, end_inputs_, wanted, outputs));
 }
@@ -129,6 +152,34 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
   else
     now_.x.swap(x_end_);
   return outcome;
+}
+
+/// The sizes of states and inputs at the point of now, once; `h` is the time in which slopes count
+/// and `input_at(i)` gives value and slope of input i. f is asked only for states at 0.
+template <class InputAt>
+void OdeSubsystem::see(double h, InputAt&& input_at) {
+  if (now_.seen) return;
+  now_.seen = true;
+  for (std::size_t i = 0; i < u_.size(); ++i) {
+    seen_inputs_[i] = input_at(i);
+    u_[i] = seen_inputs_[i].value;
+  }
+  now_.inputs.see(seen_inputs_, h);
+  const bool slopes = rests_at_zero() && model_.f(now_.t, now_.x, u_, x_end_);
+  for (std::size_t i = 0; i < now_.x.size(); ++i)
+    seen_states_[i] = {now_.x[i], slopes ? x_end_[i] : 0.0};
+  now_.states.see(seen_states_, h);
+}
+
+void OdeSubsystem::see(std::span<const Sample> inputs) {
+  see(now_.h, [&](std::size_t i) { return inputs[i]; });
+}
+
+/// Whether the slope of some state may count.
+bool OdeSubsystem::rests_at_zero() const {
+  for (std::size_t i = 0; i < now_.x.size(); ++i)
+    if (now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0)) return true;
+  return false;
 }
 
 Outcome OdeSubsystem::checked(bool ok) {
@@ -149,7 +200,9 @@ Outcome OdeSubsystem::state_derivatives(std::span<const Sample> inputs, std::spa
 }
 
 Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& result) {
-  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, result));
+  see(inputs);
+  const PointSizes sizes{now_.states.values(), now_.inputs.values()};
+  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes, result));
 }
 
 void OdeSubsystem::save() {

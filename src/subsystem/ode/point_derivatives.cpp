@@ -31,11 +31,17 @@ double time_displacement(double t, double h) {
   return exact > 0.0 ? exact : h;
 }
 
+/// A variable that has never been anything but 0 is moved by cbrt(eps) in its unit.
+double step_for(double value, double size) {
+  static const double cbrt_eps = std::cbrt(std::numeric_limits<double>::epsilon());
+  const double magnitude = std::max(std::abs(value), size);
+  return cbrt_eps * (magnitude > 0.0 ? magnitude : 1.0);
+}
+
 }  // namespace
 
-PointDerivatives::PointDerivatives(CheckedModel& model, const SubsystemSettings& settings)
+PointDerivatives::PointDerivatives(CheckedModel& model)
     : model_(model),
-      nominal_(settings.tolerance.absolute / settings.tolerance.relative),
       u_(model.input_count()),
       du_(model.input_count()),
       f_(model.state_count()),
@@ -121,7 +127,8 @@ bool PointDerivatives::slopes_by_stencil(const Stencil& stencil, double t, doubl
 }
 
 bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
-                                 std::span<const Sample> inputs, Linearization& result) {
+                                 std::span<const Sample> inputs, const PointSizes& sizes,
+                                 Linearization& result) {
   const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
   take_inputs(inputs);
   result.f_x.resize(n_st * n_st);
@@ -137,16 +144,11 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
   if (!exact) {
     std::copy(x.begin(), x.end(), x_moved_.begin());
     std::copy(u_.begin(), u_.end(), u_moved_.begin());
-    if (!difference_states(t, result) ||
-        !difference_columns(t, u_moved_, result.f_u, result.g_u, result))
+    if (!difference_states(t, sizes.states, result) ||
+        !difference_columns(t, u_moved_, sizes.inputs, result.f_u, result.g_u, result))
       return false;
   }
   return difference_in_time(t, h, x, result);
-}
-
-double PointDerivatives::step_for(double value) const {
-  static const double cbrt_eps = std::cbrt(std::numeric_limits<double>::epsilon());
-  return cbrt_eps * std::max(std::abs(value), nominal_);
 }
 
 /// f_high_, g_high_ = (f, g)(value + step) - (f, g)(value - step) over their distance; a side where
@@ -176,6 +178,7 @@ bool PointDerivatives::difference(double value, double step, const Linearization
 
 /// One column after the other of f_columns and g_columns, by moving the entries of `moved`.
 bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
+                                          std::span<const double> sizes,
                                           std::vector<double>& f_columns,
                                           std::vector<double>& g_columns, const Linearization& at) {
   const std::size_t n = moved.size();
@@ -185,7 +188,7 @@ bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
       moved[j] = displaced;
       return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
     };
-    if (!difference(value, step_for(value), at, evaluate)) return false;
+    if (!difference(value, step_for(value, sizes[j]), at, evaluate)) return false;
     moved[j] = value;
     for (std::size_t i = 0; i < f_high_.size(); ++i) f_columns[i * n + j] = f_high_[i];
     for (std::size_t i = 0; i < g_high_.size(); ++i) g_columns[i * n + j] = g_high_[i];
@@ -194,23 +197,25 @@ bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
 }
 
 /// x_moved_ and u_moved_ are at the point, before and after.
-bool PointDerivatives::difference_states(double t, Linearization& result) {
+bool PointDerivatives::difference_states(double t, std::span<const double> sizes,
+                                         Linearization& result) {
   const std::size_t n = x_moved_.size();
   if (n < fewest_states_for_groups)
-    return difference_columns(t, x_moved_, result.f_x, result.g_x, result);
+    return difference_columns(t, x_moved_, sizes, result.f_x, result.g_x, result);
   if (groups_.useful()) {
     const std::vector<double> x = x_moved_;
-    const bool done = difference_groups(t, result) && pattern_holds(t, result);
+    const bool done = difference_groups(t, sizes, result) && pattern_holds(t, sizes, result);
     x_moved_ = x;
     if (done) return true;
   }
-  if (!difference_columns(t, x_moved_, result.f_x, result.g_x, result)) return false;
+  if (!difference_columns(t, x_moved_, sizes, result.f_x, result.g_x, result)) return false;
   groups_.learn(result.f_x, result.g_x, n);
   return true;
 }
 
 /// f_x and g_x, one group of states at a time. False where f or g fails.
-bool PointDerivatives::difference_groups(double t, Linearization& result) {
+bool PointDerivatives::difference_groups(double t, std::span<const double> sizes,
+                                         Linearization& result) {
   const std::size_t n = x_moved_.size();
   std::fill(result.f_x.begin(), result.f_x.end(), 0.0);
   std::fill(result.g_x.begin(), result.g_x.end(), 0.0);
@@ -219,10 +224,10 @@ bool PointDerivatives::difference_groups(double t, Linearization& result) {
     return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
   };
   for (const auto& group : groups_.groups()) {
-    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j]);
+    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j], sizes[j]);
     if (!evaluate(f_high_, g_high_)) return false;
     for (const std::size_t j : group) {
-      const volatile double below = x[j] - step_for(x[j]);
+      const volatile double below = x[j] - step_for(x[j], sizes[j]);
       distance[j] = x_moved_[j] - below;
       x_moved_[j] = below;
     }
@@ -242,12 +247,13 @@ bool PointDerivatives::difference_groups(double t, Linearization& result) {
 
 /// Whether f_x and g_x give what f and g do in a direction with all states in it. Leaves x_moved_
 /// elsewhere.
-bool PointDerivatives::pattern_holds(double t, const Linearization& result) {
+bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
+                                     const Linearization& result) {
   const std::size_t n = x_moved_.size();
   const std::vector<double> x = x_moved_;
   std::vector<double> direction(n);
   for (std::size_t j = 0; j < n; ++j)
-    direction[j] = (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j]);
+    direction[j] = (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j], sizes[j]);
   const auto move = [&](double sign) {
     for (std::size_t j = 0; j < n; ++j) x_moved_[j] = x[j] + sign * direction[j];
   };

@@ -9,12 +9,17 @@
 
 namespace concord {
 
+/// How large states and inputs are (signal/sizes.hpp): the scale of increments.
+struct PointSizes {
+  std::span<const double> states, inputs;
+};
+
 /// Derivatives of f and g at one point (t, x, u) of the solution, by the model's Jacobians where it
 /// has them and by differences otherwise. Every call returns false where f or g fails, with the
 /// reason in the model. `h` is the macro-step size, the time scale of differences.
 class PointDerivatives {
  public:
-  PointDerivatives(CheckedModel& model, const SubsystemSettings& settings);
+  explicit PointDerivatives(CheckedModel& model);
 
   /// outputs = y and, if wanted, y' = g_t + g_x f + g_u u' for inputs u, u'.
   ///
@@ -25,11 +30,11 @@ class PointDerivatives {
                Wanted wanted, std::span<Sample> outputs);
 
   /// All of `result`. Without Jacobians the columns are central differences with the step
-  /// cbrt(eps) max(|x_j|, atol/rtol); f_t and g_t are central differences with h/1000. Of many
-  /// states, those that no equation has together are moved at once, by the pattern of earlier
-  /// calls; a difference in another direction tells whether that still holds.
+  /// cbrt(eps) max(|x_j|, size), or cbrt(eps) where both are 0; f_t and g_t are central differences
+  /// with h/1000. Of many states, those that no equation has together are moved at once, by the
+  /// pattern of earlier calls; a difference in another direction tells whether that still holds.
   bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
-                 Linearization& result);
+                 const PointSizes& sizes, Linearization& result);
 
  private:
   void take_inputs(std::span<const Sample> inputs);
@@ -40,18 +45,17 @@ class PointDerivatives {
   template <class Stencil>
   bool slopes_by_stencil(const Stencil& stencil, double t, double s, std::span<const double> x,
                          double x_speed, double u_speed);
-  bool difference_states(double t, Linearization& result);
-  bool difference_groups(double t, Linearization& result);
-  bool pattern_holds(double t, const Linearization& result);
-  bool difference_columns(double t, std::vector<double>& moved, std::vector<double>& f_columns,
-                          std::vector<double>& g_columns, const Linearization& at);
+  bool difference_states(double t, std::span<const double> sizes, Linearization& result);
+  bool difference_groups(double t, std::span<const double> sizes, Linearization& result);
+  bool pattern_holds(double t, std::span<const double> sizes, const Linearization& result);
+  bool difference_columns(double t, std::vector<double>& moved, std::span<const double> sizes,
+                          std::vector<double>& f_columns, std::vector<double>& g_columns,
+                          const Linearization& at);
   bool difference_in_time(double t, double h, std::span<const double> x, Linearization& result);
   template <class Evaluate>
   bool difference(double value, double step, const Linearization& at, Evaluate&& evaluate);
-  double step_for(double value) const;
 
   CheckedModel& model_;
-  double nominal_;                  ///< smallest magnitude that matters
   std::vector<double> u_, du_, f_;  ///< at the point
   std::vector<double> y_, dy_;      ///< at the point
   std::vector<double> x_moved_, u_moved_, y_moved_;

@@ -4,15 +4,14 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace concord {
 namespace {
 
 constexpr ErrorControlledSteps::Limits wide{0.0, 10.0, 1.0, 1e-9};
 
-double size_of(const ErrorControlledSteps& steps) {
-  return steps.propose().end - steps.propose().begin;
-}
+double size_of(const ErrorControlledSteps& steps) { return steps.propose().size; }
 
 TEST(ErrorControlledSteps, SettlesWhereTheErrorIsTheSafetyFactorsShare) {
   for (const int order : {0, 1, 2, 3}) {
@@ -61,6 +60,26 @@ TEST(ErrorControlledSteps, RejectionShrinksDownToTheSmallestSize) {
   EXPECT_NEAR(size_of(steps), 1e-3, 1e-12);
   EXPECT_FALSE(steps.reject(4.0, 1));
   EXPECT_FALSE(steps.rejected());
+}
+
+/// Wherever time begins: sizes are no differences of times.
+TEST(ErrorControlledSteps, TakesTheSameStepsFarFromZero) {
+  std::vector<double> expected;
+  for (const double start : {0.0, 1e6, 1.7e9, -1e9}) {
+    ErrorControlledSteps steps({start, start + 4.0, 1.0, 1e-6}, 1e-3, {start + 1.5});
+    std::vector<double> sizes;
+    for (int n = 0; !steps.finished(); ++n) {
+      ASSERT_LT(n, 1000);
+      const double error = std::pow(size_of(steps) / (0.02 + 0.01 * (n % 3)), 3);
+      if (error <= 1.0) sizes.push_back(size_of(steps));
+      error > 1.0 ? static_cast<void>(steps.reject(error, 2)) : steps.accept(error, 2);
+    }
+    expected = expected.empty() ? sizes : expected;
+    ASSERT_EQ(sizes.size(), expected.size()) << start;
+    for (std::size_t n = 0; n < sizes.size(); ++n) {
+      EXPECT_NEAR(sizes[n], expected[n], 1e-12) << start << " " << n;
+    }
+  }
 }
 
 /// Far from zero the difference of two times is not the size: rounding is no smaller step.

@@ -14,7 +14,8 @@ TEST(FixedSteps, TimesAreStartPlusMultiplesExactly) {
   long n = 0;
   double previous_end = start;
   while (!steps.finished()) {
-    const auto [begin, end] = steps.propose();
+    const auto [begin, end, h] = steps.propose();
+    ASSERT_NEAR(h, size, n < 9999 ? 0.0 : 1e-12);
     ASSERT_EQ(begin, previous_end);
     ASSERT_EQ(begin, start + static_cast<double>(n) * size);
     steps.accepted();
@@ -61,7 +62,7 @@ TEST(FixedSteps, AStepLongerThanTheExperimentIsOneStep) {
 
 TEST(FixedSteps, ARejectedStepIsTheEnd) { EXPECT_FALSE(FixedSteps(0, 1, 0.1).rejected()); }
 
-double size_of(const StepController& steps) { return steps.propose().end - steps.propose().begin; }
+double size_of(const StepController& steps) { return steps.propose().size; }
 
 TEST(IterationSteps, WithoutRejectionsTimesAreMultiples) {
   IterationSteps steps(0.0, 10.0, 0.1, 1e-6);
@@ -131,11 +132,63 @@ TEST(IterationSteps, ARejectedLastStepIsHalvedFromWhatWasTried) {
   EXPECT_NEAR(size_of(steps), 0.1, 1e-15);
 }
 
-TEST(IterationSteps, GivesUpBelowTheSmallest) {
+TEST(IterationSteps, GivesUpAfterTheSmallest) {
   IterationSteps steps(0.0, 1.0, 0.1, 0.02);
-  EXPECT_TRUE(steps.rejected());   // 0.05
-  EXPECT_TRUE(steps.rejected());   // 0.025
-  EXPECT_FALSE(steps.rejected());  // 0.0125
+  for (const double size : {0.05, 0.025, 0.02}) {
+    EXPECT_TRUE(steps.rejected());
+    EXPECT_EQ(size_of(steps), size);
+  }
+  EXPECT_FALSE(steps.rejected());
+}
+
+constexpr double far_starts[] = {0.0, 1e6, 1.7e9, -1e9};
+
+/// Wherever time begins, as many steps of exactly the same sizes; events where a double has them.
+TEST(FarTimes, FixedStepsHaveExactlyTheirSize) {
+  for (const double start : far_starts) {
+    FixedSteps steps(start, start + 10.0, 1e-2, {start + 2.503, start + 5.0});
+    int short_ones = 0, count = 0;
+    for (; !steps.finished(); ++count, steps.accepted()) {
+      short_ones += size_of(steps) != 1e-2;
+      EXPECT_NEAR(steps.propose().end - steps.propose().begin, size_of(steps), 5e-7);
+    }
+    EXPECT_EQ(count, 1001) << start;
+    EXPECT_EQ(short_ones, 2) << start << ": before 2.503, and before 5";
+  }
+}
+
+/// An event that a double rounds by more than a millionth of the step makes no step of its own.
+TEST(FarTimes, RoundingIsNoStep) {
+  for (const double start : far_starts) {
+    FixedSteps steps(start, start + 1.0, 0.01, {start + 0.3, start + 0.7});
+    int count = 0;
+    for (; !steps.finished(); ++count, steps.accepted()) {
+      EXPECT_EQ(size_of(steps), 0.01) << start << " " << count;
+    }
+    EXPECT_EQ(count, 100) << start;
+  }
+}
+
+TEST(FarTimes, IterationStepsShrinkAndGrowAsAtZero) {
+  std::vector<double> expected;
+  for (const double start : far_starts) {
+    IterationSteps steps(start, start + 8.0, 0.1, 1e-3, {start + 3.0});
+    std::vector<double> sizes;
+    for (int n = 0; !steps.finished(); ++n) {
+      ASSERT_LT(n, 1000);
+      if (n % 7 == 3) {
+        steps.rejected();
+      } else {
+        sizes.push_back(size_of(steps));
+        steps.accepted();
+      }
+    }
+    expected = expected.empty() ? sizes : expected;
+    ASSERT_EQ(sizes.size(), expected.size()) << start;
+    for (std::size_t n = 0; n < sizes.size(); ++n) {
+      EXPECT_NEAR(sizes[n], expected[n], 1e-12) << start << " " << n;
+    }
+  }
 }
 
 TEST(Events, FixedStepsCountFromTheLastEvent) {

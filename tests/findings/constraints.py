@@ -1,0 +1,151 @@
+"""Findings 1.10, 8.6, 8.7: constraints in any units, from any start."""
+import unittest
+
+import numpy as np
+from equation_models import Constraint, Model, Subsystem
+from kinds import Kinds, exact_outputs, run
+
+
+def pair(mass, size=1.0, push=1.0):
+    """Index 3: two springs whose masses move as one; the force between them is known.
+    x = 0.5 cos(w t), w^2 = (4 m + 9 m)/(2 m); force l = m (9 - 4)/2 x (in units of push)."""
+    return Model(
+        [Subsystem("a", {"x": 0.5 * size, "v": 0.0}, {"x": "v", "v": f"-4*x + l/{mass!r}"},
+                   {"p": "x"}, {"l": 0.0}),
+         Subsystem("b", {"x": 0.5 * size, "v": 0.0}, {"x": "v", "v": f"-9*x + l/{mass!r}"},
+                   {"p": "x"}, {"l": 0.0})],
+        constraints=[Constraint("force", "a.p - b.p", {"a.l": push, "b.l": -push})], stop=2.0)
+
+
+class HigherIndex(Kinds, unittest.TestCase):
+    """1.10: row 0 of the unknown is its value, not the guess."""
+
+    def test_position_constraint(self):
+        for mass, size, push in ((1.0, 1.0, 1.0), (80.0, 1e-3, 1.0), (1e-6, 1.0, 1e-6),
+                                 (3.0, 1e-9, 1e5)):
+            for method in ("jfm", "missiles"):
+                with self.subTest(method=method, mass=mass, size=size, push=push):
+                    done = run(pair(mass, size, push), f"-cosim_type {method} -cosim_step 0.01")
+                    self.assertTrue(done.completed, done.reason)
+                    t = done.results.time
+                    x = 0.5 * size * np.cos(np.sqrt(6.5) * t)
+                    force = -2.5 * mass / push * x
+                    found = done.results.outputs["force.value"]
+                    first = abs(found[0] - force[0]) / abs(force[0])
+                    worst = np.max(np.abs(done.results.outputs["a.p"] - x)) / (0.5 * size)
+                    print(f"{method} {mass:g} {size:g}: row 0 {first:.1e}, states {worst:.1e}")
+                    self.assertLess(first, 5e-2)
+                    self.assertLess(worst, 1e-3)
+
+    def test_velocity_constraint(self):
+        """Two rates that add up to cos t: x = sin(t)/2, unknown cos(t)/2."""
+        for size in (1.0, 1e-9, 1e6):
+            model = Model(
+                [Subsystem("left", {"x": 0.0}, {"x": f"{size!r}*cos(t) + f"}, {"x": "x"}, {"f": 0.0}),
+                 Subsystem("right", {"x": 0.0}, {"x": "f"}, {"x": "x"}, {"f": 0.0})],
+                constraints=[Constraint("rate", "left.x - right.x",
+                                        {"left.f": -1.0, "right.f": 1.0})], stop=2.0)
+            for method, allowed in (("jfm", 1e-4), ("missiles", 2e-2)):
+                with self.subTest(method=method, size=size):
+                    done = run(model, f"-cosim_type {method} -cosim_step 0.01")
+                    self.assertTrue(done.completed, done.reason)
+                    t = done.results.time
+                    error = np.abs(done.results.outputs["left.x"] - size * np.sin(t) / 2).max() / size
+                    unknown = done.results.outputs["rate.value"]
+                    first = abs(unknown[0] - size / 2) / size
+                    print(f"{method} {size:g}: states {error:.1e}, row 0 {first:.1e}")
+                    self.assertLess(error, allowed)
+                    self.assertLess(first, 1e-2)
+
+
+def direct(rest, size=1.0, curve="1"):
+    """Index 1, between outputs that rest at `rest` and change by `size`; exact: y = u = size t^4."""
+    s = repr(size)
+    return Model(
+        [Subsystem("left", {"y": 0.0}, {"y": f"4*{s}*t^3 + u - {s}*t^4"},
+                   {"z": f"{rest!r} + 3.5*y - u - {curve}*y^3/{s}^2/2", "y": "y"}, {"u": 0.0}),
+         Subsystem("right", {}, {}, {"z": f"-{rest!r} - 2.5*u + {curve}*u^3/{s}^2/2"}, {"u": 0.0})],
+        constraints=[Constraint("u", "left.z + right.z", {"left.u": 1.0, "right.u": 1.0})], stop=1.0)
+
+
+class Units(Kinds, unittest.TestCase):
+    """8.6: exact derivatives of constraints, whatever rests beside them."""
+
+    def error(self, model, step, size, method="jfm"):
+        done = run(model, f"-cosim_type {method} -cosim_step {step} -cosim_rtol 1e-11 "
+                          "-subsystem_rtol 1e-12")
+        self.assertTrue(done.completed, done.reason)
+        exact = size * done.results.time**4
+        return np.abs(done.results.outputs["left.y"] - exact).max() / size
+
+    def test_orders(self):
+        for rest, size in ((0.0, 1.0), (1e5, 1.0), (1e5, 1e3), (1.0, 1e-4), (0.0, 1e-9)):
+            for method, order in (("jfm", 3.6), ("missiles", 2.6)):
+                with self.subTest(rest=rest, size=size, method=method):
+                    found = [self.error(direct(rest, size), h, size, method) for h in (0.1, 0.05)]
+                    observed = np.log2(found[0] / found[1])
+                    print(f"{method} rest {rest:g} size {size:g}: {found}, order {observed:.2f}")
+                    self.assertGreater(observed, order)
+
+    def test_root_of_small_quantities(self):
+        """0 = u - sqrt(d)/1e-6 with d of 1e-12: never outside the root's domain."""
+        for small in (1e-12, 1e-6, 1.0, 1e9):
+            root = np.sqrt(small)
+            model = Model(
+                [Subsystem("a", {"d": small}, {"d": f"{small!r}*cos(t) - 0.2*d"},
+                           {"d": "d", "q": "q"}, {"q": root})],
+                constraints=[Constraint("flow", f"a.q - sqrt(a.d)/{root!r}", {"a.q": 1.0},
+                                        start=1.0)], stop=2.0)
+            for method in ("jfm", "missiles", "monolithic"):
+                with self.subTest(method=method, small=small):
+                    self.assert_right(model, 1e-4, f"-cosim_type {method}")
+
+
+class Starts(Kinds, unittest.TestCase):
+    """8.7: constraints start from what the outputs are, and from the guess that a user gives."""
+
+    def test_root_of_an_output(self):
+        """0 = q - sqrt(d): never started, since both were tried at 0."""
+        for level, guess in ((0.25, 0.0), (9.0, 0.0), (9.0, 5.0), (1e-8, 0.0), (1e8, 1e4)):
+            model = Model(
+                [Subsystem("tank", {"d": level}, {"d": f"{0.1 * level!r} - 0.2*d - 0.01*q"},
+                           {"d": "d"}, {"q": 0.0}),
+                 Subsystem("valve", {"z": 0.0}, {"z": "q - z"}, {"q": "q", "z": "z"}, {"q": 0.0})],
+                constraints=[Constraint("flow", "valve.q - sqrt(tank.d)",
+                                        {"tank.q": 1.0, "valve.q": 1.0}, start=guess)], stop=2.0)
+            for method in ("jfm", "missiles", "monolithic"):
+                with self.subTest(method=method, level=level, guess=guess):
+                    solved = Model([Subsystem(
+                        "s", {"d": level, "z": 0.0},
+                        {"d": f"{0.1 * level!r} - 0.2*d - 0.01*sqrt(d)", "z": "sqrt(d) - z"},
+                        {"d": "d", "q": "sqrt(d)", "z": "z"})], stop=2.0)
+                    self.check(model, solved, method)
+
+    def check(self, model, solved, method):
+        from_hand = self.solution(solved)
+        self.assert_right(model, 1e-4, f"-cosim_type {method}", exact=from_hand)
+
+    @staticmethod
+    def solution(solved):
+        return lambda grid: exact_outputs(solved, grid)
+
+    def test_curved_unknown(self):
+        """0 = l^3 + l - 10 - x: one root, far from the guess of 0."""
+        for size in (1.0, 1e-9):
+            s = repr(size)
+            model = Model(
+                [Subsystem("a", {"x": size}, {"x": "-x + 0.1*l"},
+                           {"z": f"l^3/{s}^2 + l - 10*{s} - x"}, {"l": 0.0})],
+                constraints=[Constraint("l", "a.z", {"a.l": 1.0})], stop=2.0)
+            for method in ("jfm", "missiles", "monolithic"):
+                with self.subTest(method=method, size=size):
+                    done = run(model, f"-cosim_type {method}")
+                    self.assertTrue(done.completed, done.reason)
+                    rest = np.abs(done.results.outputs["a.z"]).max()
+                    self.assertLess(rest, 1e-4 * size)
+                    l = done.results.outputs["l.value"]
+                    self.assertLess(abs(l[0] - 2.0711 * size), 1e-2 * size)
+
+
+if __name__ == "__main__":
+    unittest.main()

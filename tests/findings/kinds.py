@@ -1,0 +1,94 @@
+"""Runs of the findings' tests: one call gives exit code, reason, results and error of a model."""
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from collocation import Collocation
+from concord_runs import Results, execute
+from equation_models import Equations
+
+METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "gauss_seidel",
+           "hierarchical", "extripol", "monolithic")
+
+
+@dataclass
+class Run:
+    code: int
+    reason: str = ""
+    results: Results = None
+    stdout: str = ""
+
+    @property
+    def completed(self):
+        return self.code == 0
+
+
+def run(model, *options, ranks=1, timeout=120):
+    """Whatever the outcome; options are texts of words. The results file is read where there is one."""
+    words = [word for option in options for word in str(option).split()]
+    with tempfile.TemporaryDirectory() as folder:
+        path, output = Path(folder) / "model.yaml", Path(folder) / "results.h5"
+        path.write_text(model if isinstance(model, str) else model.yaml(), encoding="utf-8")
+        done = execute("run", path, *words, "-cosim_output", output, ranks=ranks, timeout=timeout)
+        results = Results(output, done) if output.exists() else None
+    return Run(done.returncode, done.stderr.strip(), results, done.stdout)
+
+
+def exact_outputs(model, grid, fastest=0.0, pieces=2):
+    """Outputs (len(grid), n_out) by collocation."""
+    return Collocation(model).solve(np.asarray(grid, float), pieces, fastest)[1]
+
+
+def errors(model, results, fastest=0.0, pieces=2, exact=None):
+    """Largest error of each output over the communication points, relative to its range."""
+    if exact is None:
+        exact = exact_outputs(model, results.time, fastest, pieces)
+    size = np.abs(exact).max(axis=0)
+    values = results.outputs.columns(*model.output_names())
+    with np.errstate(all="ignore"):
+        worst = np.abs(values - exact).max(axis=0) / np.where(size > 0, size, 1.0)
+    return np.where(np.isfinite(worst), worst, np.inf)
+
+
+class Kinds:
+    """Assertions for unittest classes."""
+
+    def assert_right(self, model, allowed, *options, may_refuse=False, fastest=0.0, pieces=2,
+                     exact=None):
+        """The run completes with an error below `allowed`; or, where it may, it is refused in one
+        line. `exact`: outputs as a function of time, else by collocation."""
+        done = run(model, *options)
+        label = " ".join(map(str, options))
+        if not done.completed and may_refuse:
+            print(f"{label}: refused: {done.reason}")
+            self.assert_refused(done)
+            return done
+        self.assertTrue(done.completed, f"{label}: exit code {done.code}, {done.reason}")
+        solution = None if exact is None else exact(done.results.time)
+        worst = errors(model, done.results, fastest, pieces, solution).max()
+        print(f"{label}: error {worst:.2e}")
+        self.assertLess(worst, allowed, label)
+        return done
+
+    def assert_refused(self, done, *words):
+        """One line that starts as promised, exit code 1 or 2, with one of these words."""
+        self.assertIn(done.code, (1, 2), done.reason or "completed")
+        self.assertEqual(len(done.reason.splitlines()), 1, done.reason)
+        self.assertTrue(done.reason.startswith("concord: error: "), done.reason)
+        if words:
+            self.assertTrue(any(word in done.reason for word in words), done.reason)
+
+
+def shifted(model, start):
+    """The same model from another start time: its t counts from there."""
+    def moved(text):
+        return text.replace("{t}", f"(t - {start!r})")
+
+    parts = [replace(s, derivatives={k: moved(v) for k, v in s.derivatives.items()},
+                     outputs={k: moved(v) for k, v in s.outputs.items()}) for s in model.subsystems]
+    return replace(model, subsystems=parts, start=start, stop=start + model.stop - model.start,
+                   events=[start + e for e in model.events])
+
+
+__all__ = ["METHODS", "Equations", "Kinds", "Run", "errors", "exact_outputs", "run", "shifted"]

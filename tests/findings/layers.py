@@ -1,0 +1,99 @@
+"""Findings 1.5, 1.8: fast layers at fixed macro-steps, stiff subsystems in short macro-steps."""
+import unittest
+
+from equation_models import Model, Subsystem
+from kinds import Kinds, errors, run
+
+
+def layer(rate, size=1.0, start=0.0):
+    """A subsystem of this rate (1/s) that starts off its equilibrium 0.67 - 0.3 y feeds a slow one."""
+    return Model(
+        [Subsystem("fast", {"x": start * size}, {"x": f"{rate!r}*({0.67 * size!r} - 0.3*y - x)"},
+                   {"x": "x"}, {"y": 0.0}),
+         Subsystem("slow", {"y": 0.0}, {"y": "u - y"}, {"y": "y"}, {"u": 0.0})],
+        [("fast.x", "slow.u"), ("slow.y", "fast.y")])
+
+
+class InitialLayer(Kinds, unittest.TestCase):
+    """1.5: below 0.5 % of the slow signal, and of the fast one behind the layer."""
+    METHODS = ("jfm", "missiles", "ifosmondi")
+
+    def check(self, rate, step, **start):
+        for method in self.METHODS:
+            with self.subTest(method=method, rate=rate, step=step, **start):
+                model = layer(rate, **start)
+                done = run(model, f"-cosim_type {method} -cosim_step {step}")
+                self.assertTrue(done.completed, done.reason)
+                worst = errors(model, done.results, fastest=rate)
+                print(f"{method} rate {rate:g}, h = {step}, {start}: {worst}")
+                self.assertLess(worst.max(), 5e-3)
+
+    def test_rate_of_ten_thousand(self):
+        self.check(1e4, 0.025)
+
+    def test_other_rates_and_steps(self):
+        for rate, step in ((1e3, 0.025), (1e5, 0.025), (1e4, 0.01), (3e3, 0.05), (1e6, 0.02)):
+            self.check(rate, step)
+
+    def test_other_units_and_starts(self):
+        for size in (1e-9, 1e9):
+            self.check(1e4, 0.025, size=size)
+        self.check(1e4, 0.025, start=-1.0)
+        self.check(1e4, 0.025, start=3.0, size=1e-6)
+
+    def test_layer_after_an_event(self):
+        """The same layer in the middle of the run, after an event."""
+        model = layer(1e4)
+        fast = model.subsystems[0]
+        fast.states["x"] = 0.67
+        fast.derivatives["x"] = "1e4*((t >= 0.5)*0.4 + 0.67 - 0.3*y - x)"
+        model.events = [0.5]
+        for method in self.METHODS:
+            with self.subTest(method=method):
+                done = run(model, f"-cosim_type {method} -cosim_step 0.025")
+                self.assertTrue(done.completed, done.reason)
+                worst = errors(model, done.results, fastest=1e4)
+                print(f"{method} after an event: {worst}")
+                self.assertLess(worst.max(), 5e-3)
+
+
+def stiff(rate, size=1.0):
+    """A stiff subsystem that follows a slow oscillation, nonlinearly."""
+    return Model(
+        [Subsystem("fast", {"x": size, "w": 0.0},
+                   {"x": f"-{rate!r}*(x - u - 0.3*x^3/{size**2!r})", "w": "x - w"},
+                   {"y": "x + 0.1*w"}, {"u": size}),
+         Subsystem("slow", {"p": 0.6 * size, "v": 0.0}, {"p": "v", "v": "-4*p - 0.2*y"},
+                   {"y": "p"}, {"y": 0.0})],
+        [("fast.y", "slow.y"), ("slow.y", "fast.u")], stop=2.0)
+
+
+class StiffSubsystems(Kinds, unittest.TestCase):
+    """1.8: shorter macro-steps don't make a stiff subsystem worse."""
+
+    def error(self, options, rate, size, step):
+        model = stiff(rate, size)
+        done = run(model, options, f"-cosim_step {step}")
+        self.assertTrue(done.completed, done.reason)
+        return errors(model, done.results, fastest=rate).max()
+
+    def check(self, options, allowed):
+        for rate, size in ((1e4, 1.0), (1e5, 1e-8)):
+            with self.subTest(options=options, rate=rate, size=size):
+                found = [self.error(options, rate, size, h) for h in (0.1, 0.01, 8e-4)]
+                print(f"{options} rate {rate:g} size {size:g}: {found}")
+                self.assertLess(found[2], max(3 * found[1], allowed))
+                self.assertLess(found[2], allowed)
+
+    def test_cvode_bdf(self):
+        self.check("-cosim_type jfm -subsystem_integrator cvode_bdf -subsystem_rtol 1e-6", 3e-4)
+
+    def test_dirk(self):
+        self.check("-cosim_type jfm -subsystem_integrator dirk -subsystem_rtol 1e-6", 1e-4)
+
+    def test_auto(self):
+        self.check("-cosim_type jfm -subsystem_rtol 1e-6", 1e-4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,162 @@
+"""Findings 8.8, 8.9, 8.10, 4: close events, far times, step control by the worst signal."""
+import unittest
+
+import numpy as np
+from equation_models import Model, Subsystem
+from kinds import Kinds, errors, exact_outputs, run, shifted
+
+
+def twin_events(first, distance):
+    """Two events close to each other; a pulse of 3 sin x from the first on."""
+    return Model(
+        [Subsystem("a", {"x": 1.0, "v": 0.0},
+                   {"x": "v", "v": f"-9*sin(x) + 2*y + (t >= {first!r})*3*sin(x)"},
+                   {"x": "sin(x) + 0.1*x^2"}, {"y": 0.0}),
+         Subsystem("b", {"y": 0.0}, {"y": "-y + cos(2*x)"}, {"y": "y*(1 + 0.2*y)"}, {"x": 0.0})],
+        [("a.x", "b.x"), ("b.y", "a.y")], events=[first, first + distance])
+
+
+class CloseEvents(Kinds, unittest.TestCase):
+    """8.8: however close two events are, the model runs."""
+
+    def test_distances(self):
+        for first, distance in ((0.3, 7e-5), (0.3, 1e-6), (0.29, 1e-3), (0.52, 1e-9)):
+            model = twin_events(first, distance)
+            for method in ("jfm", "missiles", "ifosmondi"):
+                for step in (0.001, 0.02):
+                    with self.subTest(method=method, distance=distance, step=step):
+                        self.assert_right(model, 1e-3, f"-cosim_type {method} -cosim_step {step}",
+                                          pieces=1)
+
+    def test_step_control(self):
+        for distance in (7e-5, 1e-8):
+            with self.subTest(distance=distance):
+                self.assert_right(twin_events(0.3, distance), 1e-4, "-cosim_type jfm -cosim_adapt "
+                                  "predictor -cosim_step 0.1", pieces=4)
+
+
+def swing(size=1.0, idle=0):
+    """A nonlinear pair; `idle` outputs more that are always 0."""
+    rests = {f"r{i}": 0.0 for i in range(idle)}
+    return Model(
+        [Subsystem("a", {"x": 0.9 * size, "v": 0.0, **rests},
+                   {"x": "v", "v": f"-9*{size!r}*sin(x/{size!r}) + 2*u + {0.3 * size!r}*sin({{t}})",
+                    **{name: f"-{name}" for name in rests}},
+                   {"y": "x", **{f"o{i}": f"r{i}" for i in range(idle)}}, {"u": 0.0}),
+         Subsystem("b", {"z": 0.0}, {"z": f"-z + {size!r}*cos(2*y/{size!r})"}, {"y": "z"},
+                   {"y": 0.0, **{f"i{i}": 0.0 for i in range(idle)}})],
+        [("a.y", "b.y"), ("b.y", "a.u")] + [(f"a.o{i}", f"b.i{i}") for i in range(idle)], stop=4.0)
+
+
+STARTS = (0.0, 1e6, 1.7e9)
+
+
+class FarTimes(Kinds, unittest.TestCase):
+    """8.9: as accurate and as cheap at Unix time as at 0."""
+
+    def check(self, options, allowed):
+        known = None
+        for start in STARTS:
+            with self.subTest(options=options, start=start):
+                model = shifted(swing(), start)
+                done = run(model, options)
+                self.assertTrue(done.completed, done.reason)
+                grid = done.results.time - start
+                exact = exact_outputs(shifted(swing(), 0.0), grid, pieces=1)
+                worst = errors(model, done.results, exact=exact).max()
+                work = done.results.subsystems["rhs_evaluations"].sum()
+                wall = done.results.steps["wall_time"].sum()
+                known = known or (work, wall, len(grid))
+                print(f"{options} from {start:g}: error {worst:.1e}, {work} right-hand sides, "
+                      f"{wall / known[1]:.2f} times the wall time, {len(grid)} rows")
+                self.assertLess(worst, allowed)
+                self.assertLess(work, 1.3 * known[0] + 50)
+                self.assertLess(wall, 6 * known[1])
+                self.assertLess(abs(len(grid) - known[2]), 0.1 * known[2])
+
+    def test_fixed_steps(self):
+        for method in ("jfm", "missiles"):
+            self.check(f"-cosim_type {method} -cosim_step 0.001", 3e-6)
+
+    def test_control(self):
+        for method in ("jfm", "missiles"):
+            self.check(f"-cosim_type {method} -cosim_step 0.5 -cosim_adapt predictor", 3e-5)
+
+    def test_linear_subsystems_keep_their_matrices(self):
+        """Affine subsystems on steps of one size: never a second exponential, wherever they start."""
+        count = 24
+        states = {f"x{i}": 1.0 / (1 + i) for i in range(count)}
+        parts = [Subsystem(name, dict(states), {f"x{i}": f"-{0.1 * (i + 1)!r}*x{i} + 0.05*u"
+                                                for i in range(count)}, {"y": "x0 + x3"}, {"u": 0.0})
+                 for name in ("a", "b")]
+        model = Model(parts, [("a.y", "b.u"), ("b.y", "a.u")], stop=1.0)
+        walls = [min(run(shifted(model, start), "-cosim_type missiles -subsystem_integrator erk")
+                     .results.steps["wall_time"].sum() for _ in range(3)) for start in STARTS]
+        print("wall times beside start 0:", np.array(walls) / walls[0])
+        self.assertLess(walls[2], 4 * walls[0])
+
+
+class StepControl(Kinds, unittest.TestCase):
+    """8.10: steps by the worst signal, not diluted by idle ones; error/tolerance between 0.05 and 5."""
+
+    def ratio(self, model, tolerance, method, exact_of=None):
+        done = run(model, f"-cosim_type {method} -cosim_adapt predictor -cosim_step 1 "
+                          f"-cosim_adapt_rtol {tolerance}")
+        self.assertTrue(done.completed, done.reason)
+        grid = done.results.time - model.start
+        exact = exact_outputs(exact_of or model, grid, pieces=2)
+        return errors(model, done.results, exact=exact).max() / tolerance, len(grid) - 1
+
+    def test_idle_signals(self):
+        for method in ("jfm", "missiles"):
+            for tolerance in (1e-3, 1e-6, 1e-9):
+                few = self.ratio(shifted(swing(), 0.0), tolerance, method)
+                many = self.ratio(shifted(swing(idle=40), 0.0), tolerance, method)
+                print(f"{method} {tolerance:g}: alone {few}, with 40 idle signals {many}")
+                with self.subTest(method=method, tolerance=tolerance):
+                    self.assertLess(abs(many[1] - few[1]), 0.1 * few[1] + 1)
+                    for found in (few[0], many[0]):
+                        self.assertLess(found, 5)
+                        self.assertGreater(found, 0.05)
+
+    def test_units_and_start_times(self):
+        for size, start in ((1e-9, 0.0), (1e9, 0.0), (1.0, 1.7e9)):
+            for tolerance in (1e-3, 1e-6):
+                found = self.ratio(shifted(swing(size), start), tolerance, "jfm",
+                                   shifted(swing(size), 0.0))
+                print(f"size {size:g} start {start:g} {tolerance:g}: {found}")
+                with self.subTest(size=size, start=start, tolerance=tolerance):
+                    self.assertLess(found[0], 5)
+                    self.assertGreater(found[0], 0.05)
+
+    def test_controller_forgets_at_events(self):
+        """Steps after an event are as after a start, whatever came before."""
+        def model(before):
+            m = shifted(swing(), 0.0)
+            m.events = [2.0]
+            m.subsystems[0].derivatives["v"] += f" + (t < 2.0)*{before!r}*sin(60*t)"
+            return m
+
+        steps = {}
+        for before in (0.0, 30.0):
+            done = run(model(before), "-cosim_type jfm -cosim_adapt predictor -cosim_step 1")
+            self.assertTrue(done.completed, done.reason)
+            time = done.results.time
+            steps[before] = np.count_nonzero(time > 2.0)
+            self.assertLess(done.results.steps["rejections"][time[1:] > 2.0].sum(), 6)
+        print(steps)
+        self.assertLess(steps[30.0], 1.6 * steps[0.0] + 5)
+
+    def test_largest_step_is_free(self):
+        """4: without -cosim_step macro-steps grow as far as the tolerance lets them."""
+        model = Model([Subsystem("a", {"x": 1.0}, {"x": "-x + 0.1*u"}, {"y": "x"}, {"u": 0.0}),
+                       Subsystem("b", {"z": 0.0}, {"z": "u - z"}, {"y": "z"}, {"u": 1.0})],
+                      [("a.y", "b.u"), ("b.y", "a.u")], stop=100.0)
+        done = run(model, "-cosim_type jfm -cosim_adapt predictor")
+        self.assertTrue(done.completed, done.reason)
+        print(len(done.results.time) - 1, "macro-steps")
+        self.assertLess(len(done.results.time) - 1, 500)
+
+
+if __name__ == "__main__":
+    unittest.main()
