@@ -82,7 +82,7 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
   defect_before_.resize(outputs);
   correction_.resize(outputs);
   begin_values_.resize(connected_.size());
-  dropped_.assign(connected_.size(), 0);
+  afresh_.resize(connected_.size(), false);
   begin_slopes_.setZero(static_cast<Eigen::Index>(connected_.size()));
 }
 
@@ -152,26 +152,18 @@ bool Estimator::follows(double time) {
          keeps_to(y_, y_of_linearization_, c_, dx_, d_, du_, linearization_.g_t, dt);
 }
 
-void Estimator::drop_slopes(std::span<const char> dropped) {
-  if (std::equal(dropped.begin(), dropped.end(), dropped_.begin())) {
-    return;
+void Estimator::begin_afresh(std::span<const char> afresh) {
+  if (!std::equal(afresh.begin(), afresh.end(), afresh_.begin(),
+                  [](char flag, bool known) { return (flag != 0) == known; })) {
+    std::transform(afresh.begin(), afresh.end(), afresh_.begin(),
+                   [](char flag) { return flag != 0; });
+    h_ = 0.0;  // K is that of other holds
   }
-  std::copy(dropped.begin(), dropped.end(), dropped_.begin());
-  any_dropped_ = std::find(dropped_.begin(), dropped_.end(), 1) != dropped_.end();
-  h_ = 0.0;  // K is that of other holds
 }
 
 /// x(h) for a change of each connected input by the shape that it has.
-Eigen::MatrixXd Estimator::response_to_ends(const Shape& joined, const Shape& unjoined,
-                                            const Shape& afresh) {
-  Eigen::MatrixXd result = response_.to_inputs(slopes_known_ ? joined : unjoined);
-  if (slopes_known_ && any_dropped_) {
-    const Eigen::MatrixXd to_unjoined = response_.to_inputs(unjoined);
-    for (std::size_t i = 0; i < dropped_.size(); ++i) {
-      const auto column = static_cast<Eigen::Index>(i);
-      result.col(column) = dropped_[i] != 0 ? to_unjoined.col(column) : result.col(column).eval();
-    }
-  }
+Eigen::MatrixXd Estimator::response_to_ends(const Shape& joined, const Shape& afresh) {
+  Eigen::MatrixXd result = response_.to_inputs(joined);
   if (std::find(afresh_.begin(), afresh_.end(), true) == afresh_.end()) {
     return result;
   }
@@ -197,9 +189,10 @@ void Estimator::compute_gains() {
     d.col(i) = d_.col(input);
   }
   response_.prepare(a_, b, h_, slopes_known_ ? Shape{0, 1, -2, 1} : Shape{});
-  const Eigen::MatrixXd by_value = response_to_ends({0, 0, 3, -2}, {0, 2, -1, 0}, {1, 0, 0, 0});
+  const Eigen::MatrixXd by_value =
+      response_to_ends(slopes_known_ ? Shape{0, 0, 3, -2} : Shape{0, 2, -1, 0}, {1, 0, 0, 0});
   const Eigen::MatrixXd by_slope =
-      h_ * response_to_ends({0, 0, -1, 1}, {0, -1, 1, 0}, {-1, 1, 0, 0});
+      h_ * response_to_ends(slopes_known_ ? Shape{0, 0, -1, 1} : Shape{0, -1, 1, 0}, {-1, 1, 0, 0});
   const Eigen::MatrixXd value_to_value = c_ * by_value + d;
   const Eigen::MatrixXd slope_to_value = c_ * by_slope;
   const Eigen::MatrixXd value_to_slope = c_ * (a_ * by_value + b);
@@ -222,7 +215,7 @@ void Estimator::compute_free_response(std::span<const Sample> begin,
   for (std::size_t i = 0; i < connected_.size(); ++i) {
     const Sample& input = begin[connected_[i]];
     begin_values_[i] = input.value;
-    const bool continues = dropped_[i] == 0 && (afresh_.empty() || !afresh_[i]);
+    const bool continues = !afresh_[i];
     begin_slopes_[static_cast<Eigen::Index>(i)] = continues ? h_ * input.derivative : 0.0;
   }
   response_.free(f_, ramp_, begin_slopes_, xi_);

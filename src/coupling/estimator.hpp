@@ -24,9 +24,8 @@ class Estimator {
   Estimator(Subsystem& subsystem, std::vector<std::size_t> connected, std::vector<bool> afresh,
             const EstimatorSettings& settings);
 
-  /// Which connected inputs begin the next macro-steps without their slope, as if that were not
-  /// known; before `prepare`.
-  void drop_slopes(std::span<const char> dropped);
+  /// Which connected inputs begin the next macro-steps afresh; before `prepare`.
+  void begin_afresh(std::span<const char> afresh);
 
   /// Prepares the macro-step that begins at the subsystem's communication point with inputs `begin`
   /// and outputs `outputs` (all of the subsystem's). `slopes_known`: whether
@@ -61,7 +60,7 @@ class Estimator {
   void linearize(std::span<const Sample> begin, double time);
   bool follows(double time);
   void compute_gains();
-  Eigen::MatrixXd response_to_ends(const Shape& joined, const Shape& unjoined, const Shape& afresh);
+  Eigen::MatrixXd response_to_ends(const Shape& joined, const Shape& afresh);
   void compute_free_response(std::span<const Sample> begin, std::span<const Sample> outputs);
   Sample expected_defect(std::size_t output) const;
   void add_defect();
@@ -69,8 +68,6 @@ class Estimator {
   Subsystem& subsystem_;
   std::vector<std::size_t> connected_;
   std::vector<bool> afresh_;
-  std::vector<char> dropped_;  ///< slopes at t_N, of connected inputs
-  bool any_dropped_ = false;
   EstimatorSettings settings_;
   bool affine_;  ///< f is known at communication points
 

@@ -36,10 +36,10 @@ Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& setting
   }
 }
 
-void Estimators::drop_slopes(std::span<const char> dropped) {
+void Estimators::begin_afresh(std::span<const char> afresh) {
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (estimators_[k]) {
-      estimators_[k]->drop_slopes(part(dropped, connected_[k]));
+      estimators_[k]->begin_afresh(part(afresh, connected_[k]));
     }
   }
 }

@@ -19,8 +19,8 @@ class Estimators {
   /// What `prepare` found on this rank.
   enum class State { same_gains, new_gains, failed };
 
-  /// Which connected inputs of this rank begin the macro-step without their slope (Joins).
-  void drop_slopes(std::span<const char> dropped);
+  /// Which connected inputs of this rank begin the macro-step afresh (Joins).
+  void begin_afresh(std::span<const char> afresh);
 
   /// Linearises where needed for the macro-step from the communication point.
   State prepare(const MacroStep& step, const CommunicationPoint& point);

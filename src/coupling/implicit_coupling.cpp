@@ -35,7 +35,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       consistent_(subsystems),
       constraints_(subsystems),
       scales_(subsystems, constraints_, method.tolerance, parts_),
-      joins_(subsystems),
+      joins_(subsystems, constraints_),
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
       amplification_(subsystems),
@@ -110,9 +110,11 @@ void ImplicitCoupling::create_snes(const Method& method) {
   }
   choose_linear_solver();
   petsc(SNESSetCheckJacobianDomainError(snes_, PETSC_TRUE));
+  refuse_solvers_of_other_problems(options::text("snes_type").value_or(method.snes_type));
   set_from_options();
   refuse_defective_solvers(snes_);
   refuse_unsuitable_solver();
+  choose_differencing();
   SNESType type = nullptr;
   petsc(SNESGetType(snes_, &type));
   const std::string name(type);
@@ -146,6 +148,17 @@ void ImplicitCoupling::choose_linear_solver() {
   if (options::has("snes_mf") || options::has("snes_mf_operator")) {
     petsc(KSPSetType(ksp, KSPGMRES));
   }
+}
+
+/// Matrix-free products are differences of outputs, whose noise is the integrators'.
+void ImplicitCoupling::choose_differencing() {
+  if (!options::has("snes_mf") || options::has("mat_mffd_err")) {
+    return;
+  }
+  Mat products = nullptr;
+  petsc(SNESSetUp(snes_));
+  petsc(SNESGetJacobian(snes_, &products, nullptr, nullptr, nullptr));
+  petsc(MatMFFDSetFunctionError(products, std::sqrt(noise_level_ / integrator_noise)));
 }
 
 /// The row of a constraint is gamma itself: a fixed point over it is no iteration for the unknown.
@@ -215,10 +228,10 @@ void ImplicitCoupling::read_unknown(Vec v) {
 void ImplicitCoupling::hold(std::size_t j) {
   const std::size_t i = subsystems_.connected_inputs()[j];
   const double h = step_.size();
-  trial_->polynomials[i] = constraints_.begins_afresh(j)
-                               ? from_end(method_.hold, trial_->inputs[i], h)
-                               : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h,
-                                            point_->slopes_known && !joins_.dropped(j));
+  trial_->polynomials[i] =
+      joins_.afresh(j)
+          ? from_end(method_.hold, trial_->inputs[i], h)
+          : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h, point_->slopes_known);
 }
 
 /// All inputs from their end values, all subsystems at the beginning of the macro-step. End values
@@ -273,13 +286,13 @@ void ImplicitCoupling::integrate() {
   subsystems_.exchange(trial_->outputs, fed_);
 }
 
-/// Whether no input of own subsystem k has dropped its slope.
+/// Whether no input of own subsystem k begins afresh.
 bool ImplicitCoupling::joins_smoothly_at(std::size_t k) const {
   const auto& connected = subsystems_.connected_inputs();
   const auto inputs = gains_.inputs(k);
   return std::none_of(inputs.begin(), inputs.end(), [&](std::size_t input) {
     const auto j = std::lower_bound(connected.begin(), connected.end(), input);
-    return joins_.dropped(static_cast<std::size_t>(j - connected.begin()));
+    return joins_.afresh(static_cast<std::size_t>(j - connected.begin()));
   });
 }
 
@@ -292,7 +305,7 @@ void ImplicitCoupling::advance(std::span<const std::size_t> which) {
         smooth ? InputContinuity::smooth : InputContinuity::broken, wanted_, trial_->outputs);
     last_failed_ = last_failed_ || outcome != Outcome::ok;
   };
-  if (!joined || !joins_.any_dropped()) {
+  if (!joined || !joins_.any_layer()) {
     run(which, joined);
     return;
   }

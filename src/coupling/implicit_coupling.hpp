@@ -60,6 +60,7 @@ class ImplicitCoupling : public Coupling {
   void create_snes(const Method& method);
   void set_from_options();
   void choose_linear_solver();
+  void choose_differencing();
   void refuse_unsuitable_solver() const;
 
   void divide_roles();
@@ -207,7 +208,7 @@ class ImplicitCoupling : public Coupling {
   double last_error_ = 0.0;  ///< of indirect constraints' unknowns, relative
   Verdict verdict_ = Verdict::going_on;
 
-  bool jacobian_drops_slopes_ = false;  ///< the kept Jacobian is one of a layer
+  bool jacobian_is_of_layer_ = false;  ///< the kept Jacobian is one of a layer
   bool subsystems_moved_ = false;
   bool last_failed_ = false;
   double jacobian_step_ = 0.0;          ///< h of the kept Jacobian; 0: none

@@ -11,7 +11,7 @@ namespace concord {
 namespace {
 
 /// A guess whose residual is this many times as large as the signals is no continuation of them.
-constexpr double far_off = 10.0;
+constexpr double far_off = 1e3;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ constexpr double far_off = 10.0;
 bool ImplicitCoupling::estimate() {
   for (;;) {
     if (estimators_) {
-      estimators_->drop_slopes(joins_.dropped());
+      estimators_->begin_afresh(joins_.afresh());
     }
     const auto state =
         estimators_ ? estimators_->prepare(step_, *point_) : Estimators::State::same_gains;
@@ -29,8 +29,8 @@ bool ImplicitCoupling::estimate() {
       return false;
     }
     estimated_ = missiles_ && missiles_->solve(state, step_, *point_, trial_->inputs);
-    if (!estimated_ || method_.hold != Hold::hermite || joins_.any_dropped() ||
-        !joins_.drop(*point_, trial_->inputs, step_.size())) {
+    if (!estimated_ || method_.hold != Hold::hermite || joins_.any_layer() ||
+        !joins_.find_layers(*point_, trial_->inputs, step_.size())) {
       return true;
     }
   }
@@ -49,7 +49,7 @@ void ImplicitCoupling::take_jacobian(double h) {
   write_scale();
   jacobian_step_ = h;
   jacobian_is_estimated_ = true;
-  jacobian_drops_slopes_ = joins_.any_dropped();
+  jacobian_is_of_layer_ = joins_.any_layer();
   bound_ = 0.0;
 }
 
@@ -111,7 +111,7 @@ bool ImplicitCoupling::take_guess(Guess guess) {
   }
   const bool outgrown = jacobian_step_ == 0.0 || jacobian_is_stale() ||
                         scales_.outdated(point_->inputs) ||
-                        joins_.any_dropped() != jacobian_drops_slopes_;
+                        joins_.any_layer() != jacobian_is_of_layer_;
   if (agree_on_largest(subsystems_.comm(), outgrown ? 1 : 0) != 0) {
     drop_jacobian();
   }
@@ -140,16 +140,16 @@ void ImplicitCoupling::judge_guess() {
 bool ImplicitCoupling::look_at(Guess guess) {
   evaluate_guess();
   const bool plain = guess != Guess::estimated && method_.hold == Hold::hermite;
-  if (plain && std::isfinite(first_.ratio) && !joins_.any_dropped() &&
-      joins_.drop(*point_, fed_, step_.size())) {
+  if (plain && std::isfinite(first_.ratio) && !joins_.any_layer() &&
+      joins_.find_layers(*point_, fed_, step_.size())) {
     for (std::size_t j = 0; j < known_.size(); ++j) {
       const std::size_t i = subsystems_.connected_inputs()[j];
-      trial_->inputs[i] = joins_.dropped(j) ? fed_[i] : trial_->inputs[i];
+      trial_->inputs[i] = joins_.afresh(j) ? fed_[i] : trial_->inputs[i];
     }
     drop_jacobian();
     if (some_estimated_) {
       subsystems_.restore();
-      estimators_->drop_slopes(joins_.dropped());
+      estimators_->begin_afresh(joins_.afresh());
       estimators_->prepare(step_, *point_);
     }
     evaluate_guess();

@@ -136,7 +136,7 @@ bool ImplicitCoupling::renew_jacobian(Vec v) {
   jacobian_age_ = 0;
   jacobian_is_new_ = true;
   jacobian_is_estimated_ = false;
-  jacobian_drops_slopes_ = joins_.any_dropped();
+  jacobian_is_of_layer_ = joins_.any_layer();
   jacobian_is_useless_ = false;
   newton_rate_ = 0.0;
   bound_ = 0.0;

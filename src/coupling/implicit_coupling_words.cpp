@@ -1,5 +1,6 @@
 // What an implicit coupling says of itself.
 #include <cmath>
+#include <optional>
 #include <sstream>
 
 #include "coupling/implicit_coupling.hpp"
@@ -22,8 +23,9 @@ std::string ImplicitCoupling::describe_progress(const CouplingReport& report) co
 }
 
 std::string ImplicitCoupling::explain(const CouplingReport& report) {
-  const auto failure = estimators_ ? estimators_->explain()
-                                   : agree_on_text(subsystems_.comm(), subsystems_.failure());
+  const auto failure = report.status != CouplingStatus::failed ? std::nullopt
+                       : estimators_                           ? estimators_->explain()
+                                     : agree_on_text(subsystems_.comm(), subsystems_.failure());
   if (failure) {
     return *failure + describe_guesses();
   }

@@ -3,33 +3,36 @@
 #include <span>
 #include <vector>
 
+#include "coupling/constraint_rows.hpp"
 #include "coupling/coupling.hpp"
 
 namespace concord {
 
-/// Which connected inputs (positions j in RankNetwork::connected_inputs()) begin a macro-step with
-/// the slope they had at t_N. All do, where it is known, but for those that it misleads about
-/// (signal/hold.hpp): in a layer much shorter than the macro-step. Decided once per macro-step, so
-/// that the coupling stays as smooth as the subsystems are.
+/// Which connected inputs (positions j in RankNetwork::connected_inputs()) begin a macro-step
+/// afresh, as the polynomial of the end alone, instead of with the value and the slope they had at
+/// t_N: what unknowns of indirect constraints feed, always, and signals whose slope at t_N misleads
+/// about the macro-step, being in a layer that is over long before its end. The latter is decided
+/// once per macro-step, so that the coupling stays as smooth as the subsystems are.
 class Joins {
  public:
-  explicit Joins(const RankNetwork& subsystems);
+  Joins(const RankNetwork& subsystems, const ConstraintRows& constraints);
 
-  /// A macro-step begins: no slope is dropped.
+  /// A macro-step begins: no layer has been seen.
   void begin();
 
-  /// Drops slopes that contradict `ends`, a prediction of the inputs at t_N + h; true where some
-  /// rank has dropped one. Collective.
-  bool drop(const CommunicationPoint& point, std::span<const Sample> ends, double h);
+  /// Looks for layers, `ends` being a prediction of the inputs at t_N + h; true where some rank has
+  /// found one. Collective.
+  bool find_layers(const CommunicationPoint& point, std::span<const Sample> ends, double h);
 
-  bool dropped(std::size_t j) const { return dropped_[j] != 0; }
-  std::span<const char> dropped() const { return dropped_; }
-  bool any_dropped() const { return any_; }  ///< on any rank
+  bool afresh(std::size_t j) const { return afresh_[j] != 0; }
+  std::span<const char> afresh() const { return afresh_; }
+  bool any_layer() const { return any_layer_; }  ///< on any rank
 
  private:
   const RankNetwork& subsystems_;
-  std::vector<char> dropped_;
-  bool any_ = false;
+  const ConstraintRows& constraints_;
+  std::vector<char> afresh_;
+  bool any_layer_ = false;
 };
 
 }  // namespace concord

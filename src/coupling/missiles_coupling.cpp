@@ -13,7 +13,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       subsystems_(subsystems),
       consistent_(subsystems),
       constraints_(subsystems),
-      joins_(subsystems),
+      joins_(subsystems, constraints_),
       estimators_(subsystems, method.estimator),
       system_(subsystems, estimators_, method.tolerance),
       error_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
@@ -31,12 +31,12 @@ bool MissilesCoupling::predict(const MacroStep& step, const CommunicationPoint& 
   const LogScope scope(log_events().solve);
   joins_.begin();
   for (;;) {
-    estimators_.drop_slopes(joins_.dropped());
+    estimators_.begin_afresh(joins_.afresh());
     const auto state = estimators_.prepare(step, point);
     if (!system_.solve(state, step, point, trial.inputs)) {
       return false;
     }
-    if (joins_.any_dropped() || !joins_.drop(point, trial.inputs, step.size())) {
+    if (joins_.any_layer() || !joins_.find_layers(point, trial.inputs, step.size())) {
       return true;
     }
   }
@@ -53,13 +53,12 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    trial.polynomials[i] = constraints_.begins_afresh(j)
+    trial.polynomials[i] = joins_.afresh(j)
                                ? from_end(Hold::hermite, trial.inputs[i], step.size())
                                : from_guess(Hold::hermite, point.inputs[i], trial.inputs[i],
-                                            step.size(), point.slopes_known && !joins_.dropped(j));
+                                            step.size(), point.slopes_known);
   }
-  const bool joined =
-      point.last_step > 0.0 && !constraints_.any_indirect() && !joins_.any_dropped();
+  const bool joined = point.last_step > 0.0 && !constraints_.any_indirect() && !joins_.any_layer();
   const auto continuity = joined ? InputContinuity::smooth : InputContinuity::broken;
   const Outcome outcome =
       subsystems_.advance(subsystems_.all(), step, trial.polynomials, continuity,

@@ -1,8 +1,5 @@
 #include "signal/hold.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace concord {
 namespace {
 
@@ -44,14 +41,6 @@ Polynomial from_guess(Hold hold, Sample begin, Sample end, double h, bool begin_
     default:
       return line(begin.value, end.value, h);
   }
-}
-
-bool slope_misleads(Sample begin, Sample end, double h, double size) {
-  constexpr double unresolved = 6.0;
-  constexpr double noticeable = 1e-3;
-  const double slope = h * std::abs(begin.derivative);
-  const double seen = std::max(std::abs(end.value - begin.value), h * std::abs(end.derivative));
-  return slope > unresolved * seen && slope > noticeable * size;
 }
 
 Polynomial from_end(Hold hold, Sample end, double h) {

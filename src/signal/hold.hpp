@@ -24,13 +24,6 @@ constexpr bool joins_smoothly(Hold hold) { return hold == Hold::hermite || hold 
 /// (Eguillon et al. 2022, eqs. (51), (52)); soh becomes foh. `hold` is zoh, foh, soh or hermite.
 Polynomial from_guess(Hold hold, Sample begin, Sample end, double h, bool begin_slope_known);
 
-/// Whether the slope at the beginning says nothing about the macro-step, of size h: where the
-/// signal has left it long before the end, a cubic overshoots by 4/27 of h times it. No resolved
-/// signal has a slope at one end that is six times both its mean slope and that at the other end:
-/// parabolas reach three, cubics with an inflection at rest four. What h makes of the slope must be
-/// more than a thousandth of the signal's `size`.
-bool slope_misleads(Sample begin, Sample end, double h, double size);
-
 /// The polynomial from the guessed end alone, where the past must not count: a line with the end's
 /// value and slope for hermite, else constant.
 Polynomial from_end(Hold hold, Sample end, double h);
