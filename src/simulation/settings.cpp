@@ -55,6 +55,7 @@ constexpr std::pair<std::string_view, Diverged> divergences[] = {{"fail", Diverg
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
     {"auto", IntegratorKind::automatic},
     {"erk", IntegratorKind::erk},
+    {"dirk", IntegratorKind::dirk},
     {"cvode_bdf", IntegratorKind::cvode_bdf},
     {"cvode_adams", IntegratorKind::cvode_adams}};
 
@@ -197,9 +198,16 @@ std::vector<OptionSpec> make_option_table() {
       {"missiles_laplace", "expm", "",
        "exponentials of the estimators; stehfest, which is less exact, only to compare",
        words(laplaces)},
-      {"subsystem_integrator", "auto", "", "integrator of a subsystem", words(integrators)},
+      {"subsystem_integrator", "auto", "",
+       "integrator of a subsystem: explicit or implicit Runge-Kutta (erk, dirk), multistep "
+       "(cvode_bdf, cvode_adams); auto: erk, and the cheaper of dirk and cvode_bdf where stiff",
+       words(integrators)},
       {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
-      {"subsystem_atol", "1e-10", "state's unit", "absolute tolerance of the integrator", {}},
+      {"subsystem_atol",
+       "rtol/100 of each state's size",
+       "state's unit",
+       "absolute tolerance of the integrator",
+       {}},
       {"subsystem_rollback", "true", "", "false withholds the capability", {}},
       {"subsystem_linearization", "true", "", "false withholds the capability", {}},
       {"subsystem_state_derivatives", "true", "", "false withholds the capability", {}},
@@ -233,6 +241,15 @@ Tolerance read_tolerance(const std::string& prefix, Tolerance tolerance) {
   if (const auto absolute = options::positive(prefix + "atol")) {
     tolerance.absolute = *absolute;
     tolerance.of_size = false;
+  }
+  return tolerance;
+}
+
+/// Of integrators, the absolute part in units of sizes goes with the relative one.
+Tolerance read_subsystem_tolerance(const std::string& prefix, const Tolerance& inherited) {
+  Tolerance tolerance = read_tolerance(prefix, inherited);
+  if (tolerance.of_size) {
+    tolerance.absolute = inherited.absolute / inherited.relative * tolerance.relative;
   }
   return tolerance;
 }
@@ -298,7 +315,7 @@ void refuse_unknown_options(const Model& model) {
 SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings settings) {
   settings.integrator =
       options::choice(prefix + "integrator", integrators).value_or(settings.integrator);
-  settings.tolerance = read_tolerance(prefix, settings.tolerance);
+  settings.tolerance = read_subsystem_tolerance(prefix, settings.tolerance);
   settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
   settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
   settings.state_derivatives =
