@@ -79,7 +79,7 @@ TEST(ErrorControlledSteps, BeginsAnewWithoutMemory) {
   }
   EXPECT_EQ(expected[0], 1e-4);
   EXPECT_NEAR(expected[1], 1e-3, 1e-15);
-  EXPECT_GT(expected[7], 0.02);
+  EXPECT_GT(expected[7], 0.01);
   EXPECT_LT(expected[7], 0.05);
 }
 
