@@ -64,7 +64,8 @@ class Counts(Kinds, unittest.TestCase):
     def test_rejections(self):
         pairs = LOTKA_VOLTERRA.read_text(encoding="utf-8"), TWO_MASS.read_text(encoding="utf-8")
         for k, text in enumerate(pairs):
-            for options in ("-cosim_type jfm -cosim_adapt predictor -cosim_step 2",
+            for options in ("-cosim_type jfm -cosim_adapt predictor "
+                            "-cosim_adapt_rtol 1e-4",
                             "-cosim_type ifosmondi -cosim_adapt iteration -cosim_step 0.5 "
                             "-cosim_max_it 6"):
                 with self.subTest(model=k, options=options):

@@ -54,12 +54,33 @@ TEST(ErrorControlledSteps, KeptStepWithTooLargeAnErrorMakesTheNextOneSmaller) {
 TEST(ErrorControlledSteps, RejectionShrinksDownToTheSmallestSize) {
   ErrorControlledSteps steps({0.0, 1.0, 1.0, 1e-3}, 0.1);
   ASSERT_TRUE(steps.reject(4.0, 1));
-  EXPECT_NEAR(size_of(steps), 0.045, 1e-12);
+  EXPECT_NEAR(size_of(steps), 0.035, 1e-12);
   for (int n = 0; n < 10 && steps.reject(std::numeric_limits<double>::quiet_NaN(), 1); ++n) {
   }
   EXPECT_NEAR(size_of(steps), 1e-3, 1e-12);
   EXPECT_FALSE(steps.reject(4.0, 1));
   EXPECT_FALSE(steps.rejected());
+}
+
+/// After an event: the size that is given, whatever errors were before, and quick growth.
+TEST(ErrorControlledSteps, BeginsAnewWithoutMemory) {
+  std::vector<double> expected;
+  for (const double before : {1e-9, 1.0, 7.0}) {
+    ErrorControlledSteps steps({0.0, 1e3, 10.0, 1e-9}, 0.1);
+    for (int n = 0; n < 4; ++n) steps.accept(before, 2);
+    steps.begin_anew(1e-4);
+    std::vector<double> sizes;
+    for (int n = 0; n < 8; ++n) {
+      sizes.push_back(size_of(steps));
+      steps.accept(std::pow(size_of(steps) / 0.05, 3), 2);
+    }
+    expected = expected.empty() ? sizes : expected;
+    EXPECT_EQ(sizes, expected) << before;
+  }
+  EXPECT_EQ(expected[0], 1e-4);
+  EXPECT_NEAR(expected[1], 1e-3, 1e-15);
+  EXPECT_GT(expected[7], 0.01);
+  EXPECT_LT(expected[7], 0.05);
 }
 
 /// Wherever time begins: sizes are no differences of times.
