@@ -113,7 +113,7 @@ bool AlgebraicLoop::solve_values(PointEvaluation& point, std::span<Sample> input
     equations_.take_missing_starts(point, inputs, outputs);
   }
   equations_.read(inputs, guess_);
-  started_ = from_guess() || from_sizes() || little_by_little();
+  started_ = from_guess() || from_elsewhere() || little_by_little();
   if (!started_) {
     explain();
   }
@@ -135,17 +135,30 @@ bool AlgebraicLoop::from_guess() {
   return false;
 }
 
-bool AlgebraicLoop::from_sizes() {
+/// From the variables' sizes where the guess is 0; from beside the guess where the loop is singular
+/// there, which need not hold elsewhere.
+bool AlgebraicLoop::from_elsewhere() {
+  const bool singular_at_guess = singular_;
   const auto sizes = equations_.sizes();
   u_ = guess_;
-  bool changed = false;
+  bool changed = singular_at_guess;
   for (std::size_t row = 0; row < u_.size(); ++row) {
-    if (u_[row].value == 0.0 && sizes[row] > 0.0) {
-      u_[row].value = sizes[row];
+    double& value = u_[row].value;
+    if (value == 0.0 && sizes[row] > 0.0) {
+      value = sizes[row];
       changed = true;
+    } else if (singular_at_guess) {
+      value += (0.1 + 0.01 * static_cast<double>(row % 7)) * column_scale_[row];
     }
   }
-  return changed && attempt();
+  if (changed && attempt()) {
+    return true;
+  }
+  if (singular_at_guess && !singular_) {
+    failure_.clear();
+    explain();
+  }
+  return false;
 }
 
 /// From s = 0, where u_0 is the solution, to s = 1.

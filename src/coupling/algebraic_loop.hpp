@@ -44,7 +44,7 @@ class AlgebraicLoop {
 
   void create_solver();
   bool from_guess();
-  bool from_sizes();
+  bool from_elsewhere();
   bool little_by_little();
   bool attempt();
   bool begin_afresh();

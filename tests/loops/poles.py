@@ -24,7 +24,9 @@ class Pole(unittest.TestCase):
                                         "-cosim_output", Path(folder) / "out.h5")
                     with self.subTest(gain=gain, step=step, method=method):
                         self.assertEqual(ended.returncode, 1, ended.stdout)
-                        self.assertIn("algebraic loop", ended.stderr)
+                        # The integrator of the whole may be the first to meet the pole.
+                        place = "t = 0." if method[0] == "monolithic" else "algebraic loop"
+                        self.assertIn(place, ended.stderr)
                         if method[0] in ("missiles", "jacobi", "gauss_seidel"):
                             self.assertIn("becomes singular between t = ", ended.stderr)
 

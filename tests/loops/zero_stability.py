@@ -19,7 +19,8 @@ LIMITS = (1, 1 / 9, 1 / 49, 1 / 225)
 def ends(text, *options):
     with tempfile.TemporaryDirectory() as folder:
         ended = execute("run", write_model(folder, "model", text), *options, "-cosim_step", "0.02",
-                        "-cosim_consistent_outputs", "false", "-cosim_output",
+                        "-cosim_consistent_outputs", "false", "-cosim_diverged", "warn",
+                        "-cosim_stop", "0.2", "-cosim_output",
                         Path(folder) / "out.h5")
         return ended.returncode, ended.stderr
 
