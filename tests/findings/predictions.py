@@ -64,16 +64,18 @@ class RestingInputs(Kinds, unittest.TestCase):
             model = washout(rest, power, size)
             model.events = [rest]
             with self.subTest(options=options, rest=rest, power=power, size=size):
-                self.assert_right(model, allowed, options, "-cosim_step 0.01")
+                self.assert_right(model, allowed, options, "-cosim_step 0.01 -subsystem_rtol 1e-12 "
+                                  f"-cosim_rtol 1e-11 -cosim_atol {1e-11 * size!r} "
+                                  f"-subsystem_atol {1e-13 * size!r}")
 
     def test_missiles(self):
-        self.check("-cosim_type missiles", 1e-6)
+        self.check("-cosim_type missiles", 1e-7)
 
     def test_jfm_without_rollback(self):
-        self.check("-cosim_type jfm -subsystem_rollback false", 1e-6)
+        self.check("-cosim_type jfm -subsystem_rollback false", 1e-7)
 
     def test_jfm(self):
-        self.check("-cosim_type jfm", 1e-6)
+        self.check("-cosim_type jfm", 1e-8)
 
 
 def curved(size=1.0):

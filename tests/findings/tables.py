@@ -27,7 +27,7 @@ from predictions import curved
 from references import LotkaVolterra, algebraic_loop, error_percent, two_mass
 from units import TwoMasses
 
-TIGHT = "-cosim_rtol 1e-12 -subsystem_rtol 1e-12"
+TIGHT = "-cosim_rtol 1e-12 -cosim_atol 1e-12 -subsystem_rtol 1e-12 -subsystem_atol 1e-14"
 
 
 def table(title, head, rows):
