@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <limits>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -101,7 +103,7 @@ class Run {
     } catch (const PetscFailure& failure) {
       fail(with_remedy(failure));
     } catch (const InputError&) {
-      recorder_->close(RunStatus::failed);
+      recorder_->close(RunStatus::failed, quality());
       throw;
     } catch (const std::exception& error) {
       fail(error.what());
@@ -109,11 +111,16 @@ class Run {
       fail("an exception that is not a std::exception");
     }
     const bool completed = stepper_->finished();
-    recorder_->close(completed ? RunStatus::completed : RunStatus::interrupted);
+    const RunQuality known = quality();
+    const RunStatus status = !completed                ? RunStatus::interrupted
+                             : !known.diverged.empty() ? RunStatus::diverged
+                                                       : RunStatus::completed;
+    recorder_->close(status, known);
     observers_.clear();
     const auto balance = largest_balance_error();
+    const auto errors = worst_errors();
     if (rank_ == 0) {
-      print_summary(completed, balance);
+      print_summary(status, known, errors, balance);
     }
     return completed ? 0 : stopped_early;
   }
@@ -135,7 +142,7 @@ class Run {
   }
 
   [[noreturn]] void fail(const std::string& message) {
-    recorder_->close(RunStatus::failed);
+    recorder_->close(RunStatus::failed, quality());
     throw SimulationError(message);
   }
 
@@ -258,11 +265,110 @@ class Run {
                          here ? std::optional<std::string>(number + what) : std::nullopt);
   }
 
-  void print_summary(bool completed, const std::optional<std::string>& balance) const {
+  /// Collective.
+  RunQuality quality() const {
+    const ErrorAccount& errors = stepper_->errors();
+    RunQuality known;
+    known.output_errors = errors.relative_errors();
+    known.no_estimate = errors.missing().value_or("");
+    known.diverged = errors.diverged().value_or("");
+    known.at_noise = summary_.at_noise;
+    known.events = events_passed();
+    if (const auto worst = worst_of(known.output_errors)) {
+      known.worst = worst->second;
+      known.worst_output = worst->first;
+    }
+    return known;
+  }
+
+  std::int32_t events_passed() const {
+    const auto& events = settings_.events;
+    const double time = stepper_->point().time;
+    return static_cast<std::int32_t>(std::count_if(events.begin(), events.end(), [&](double event) {
+      return event > settings_.start && event <= time;
+    }));
+  }
+
+  using NamedError = std::pair<std::string, double>;
+
+  /// Of all ranks' outputs that with the largest error; nothing where none is known. Collective.
+  std::optional<NamedError> worst_of(std::span<const double> errors) const {
+    double largest = -1.0;
+    std::optional<std::string> name;
+    for (std::size_t k = 0; k < subsystems_->n_own(); ++k) {
+      const IndexRange local = subsystems_->outputs_of(k);
+      const IndexRange global = network_.outputs_of(subsystems_->global(k));
+      for (std::size_t o = 0; o < local.size(); ++o) {
+        if (errors[local.first + o] > largest) {
+          largest = errors[local.first + o];
+          name = network_.output_names()[global.first + o];
+        }
+      }
+    }
+    const double of_all = agree_on_largest(PETSC_COMM_WORLD, largest);
+    const auto speaker = largest == of_all ? name : std::nullopt;
+    const auto worst = agree_on_text(PETSC_COMM_WORLD, speaker);
+    return worst ? std::optional(NamedError{*worst, of_all}) : std::nullopt;
+  }
+
+  /// The outputs with the largest estimated errors, the worst first. Collective.
+  std::vector<NamedError> worst_errors() const {
+    constexpr int shown = 3;
+    std::vector<double> left = stepper_->errors().relative_errors();
+    std::vector<NamedError> worst;
+    for (int i = 0; i < shown; ++i) {
+      const auto next = worst_of(left);
+      if (!next) {
+        break;
+      }
+      worst.push_back(*next);
+      forget(next->first, left);
+    }
+    return worst;
+  }
+
+  void forget(const std::string& output, std::vector<double>& errors) const {
+    for (std::size_t k = 0; k < subsystems_->n_own(); ++k) {
+      const IndexRange local = subsystems_->outputs_of(k);
+      const std::size_t global = network_.outputs_of(subsystems_->global(k)).first;
+      for (std::size_t o = 0; o < local.size(); ++o) {
+        if (network_.output_names()[global + o] == output) {
+          errors[local.first + o] = std::numeric_limits<double>::quiet_NaN();
+        }
+      }
+    }
+  }
+
+  static void print_estimate(const RunQuality& known, std::span<const NamedError> errors) {
+    if (!known.no_estimate.empty()) {
+      std::printf("  estimated error       no estimate: %s\n", known.no_estimate.c_str());
+      return;
+    }
+    std::string text;
+    for (const auto& [name, error] : errors) {
+      char number[32];
+      std::snprintf(number, sizeof number, "%.2g", error);
+      text += (text.empty() ? "" : ", ") + name + " " + number;
+    }
+    std::printf("  estimated error       %s (of the coupling, relative to each signal's size)\n",
+                text.empty() ? "none: no outputs" : text.c_str());
+  }
+
+  static const char* word(RunStatus status) {
+    return status == RunStatus::completed  ? "completed"
+           : status == RunStatus::diverged ? "diverged, and went on to its end"
+                                           : "stopped early";
+  }
+
+  void print_summary(RunStatus status, const RunQuality& known, std::span<const NamedError> errors,
+                     const std::optional<std::string>& balance) const {
     const double wall = std::chrono::duration<double>(Clock::now() - began_).count();
     const auto steps = static_cast<double>(std::max<std::int64_t>(summary_.steps, 1));
-    std::printf("%s: %s at t = %.9g s\n", model_.name.c_str(),
-                completed ? "completed" : "stopped early", stepper_->point().time);
+    std::printf("%s: %s at t = %.9g s\n", model_.name.c_str(), word(status),
+                stepper_->point().time);
+    if (!known.diverged.empty()) {
+      std::printf("  diverged              %s\n", known.diverged.c_str());
+    }
     std::printf("  method                %s\n", settings_.method.type.c_str());
     print_roles();
     std::printf("  macro-steps           %lld (%lld rejected), size %.6g to %.6g s\n",
@@ -271,6 +377,10 @@ class Run {
     std::printf("  coupling evaluations  %lld, %.3f per macro-step\n",
                 static_cast<long long>(summary_.evaluations),
                 static_cast<double>(summary_.evaluations) / steps);
+    print_estimate(known, errors);
+    if (known.events > 0) {
+      std::printf("  events                %d\n", known.events);
+    }
     if (summary_.at_noise > 0) {
       std::printf(
           "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "

@@ -28,6 +28,7 @@ class ComparedCoupling : public Coupling {
   void rejected() override { method_->rejected(); }
   void restart(CommunicationPoint& point) override { method_->restart(point); }
   std::span<const double> error_estimates() const override { return estimates_; }
+  std::span<const Sample> fed() const override { return method_->fed(); }
   const BalanceErrors* balance() const override { return method_->balance(); }
   std::string explain(const CouplingReport& report) override;
   void view() const override;

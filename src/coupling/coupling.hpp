@@ -80,6 +80,10 @@ class Coupling {
   /// estimates none.
   virtual std::span<const double> error_estimates() const { return {}; }
 
+  /// P y of the last solve, whole local arrays, where its trial's inputs may differ from it; else
+  /// empty.
+  virtual std::span<const Sample> fed() const { return {}; }
+
   /// Of this rank's inputs, up to the last commit; null where they are not measured.
   virtual const BalanceErrors* balance() const { return nullptr; }
 

@@ -39,6 +39,7 @@ class ImplicitCoupling : public Coupling {
   void commit(const CommunicationPoint& point) override;
   void rejected() override;
   void restart(CommunicationPoint& point) override;
+  std::span<const Sample> fed() const override { return fed_; }
   std::string explain(const CouplingReport& report) override;
   void view() const override;
 

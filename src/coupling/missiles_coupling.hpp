@@ -18,6 +18,7 @@ class MissilesCoupling : public Coupling {
   void rejected() override { estimators_.forget(); }
   void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
+  std::span<const Sample> fed() const override { return fed_; }
   void view() const override { system_.view(); }
 
  private:

@@ -40,6 +40,18 @@ Hdf5Datatype string_type_like(hid_t file_type) {
   return type;
 }
 
+void write_number(hid_t object, const char* name, hid_t stored, hid_t native, const void* value) {
+  const Hdf5Dataspace space(hdf5_check(H5Screate(H5S_SCALAR)));
+  const Hdf5Attribute attribute(
+      hdf5_check(H5Acreate2(object, name, stored, space, H5P_DEFAULT, H5P_DEFAULT)));
+  hdf5_check(H5Awrite(attribute, native, value));
+}
+
+void overwrite_number(hid_t object, const char* name, hid_t native, const void* value) {
+  const Hdf5Attribute attribute(hdf5_check(H5Aopen(object, name, H5P_DEFAULT)));
+  hdf5_check(H5Awrite(attribute, native, value));
+}
+
 }  // namespace
 
 Hdf5Datatype utf8_string_type() {
@@ -68,10 +80,27 @@ void write_attribute(hid_t object, const char* name, const std::string& value) {
 }
 
 void write_attribute(hid_t object, const char* name, std::int32_t value) {
-  const Hdf5Dataspace space(hdf5_check(H5Screate(H5S_SCALAR)));
-  const Hdf5Attribute attribute(
-      hdf5_check(H5Acreate2(object, name, H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT)));
-  hdf5_check(H5Awrite(attribute, H5T_NATIVE_INT32, &value));
+  write_number(object, name, H5T_STD_I32LE, H5T_NATIVE_INT32, &value);
+}
+
+void write_attribute(hid_t object, const char* name, std::int64_t value) {
+  write_number(object, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+}
+
+void write_attribute(hid_t object, const char* name, double value) {
+  write_number(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+}
+
+void overwrite_attribute(hid_t object, const char* name, std::int32_t value) {
+  overwrite_number(object, name, H5T_NATIVE_INT32, &value);
+}
+
+void overwrite_attribute(hid_t object, const char* name, std::int64_t value) {
+  overwrite_number(object, name, H5T_NATIVE_INT64, &value);
+}
+
+void overwrite_attribute(hid_t object, const char* name, double value) {
+  overwrite_number(object, name, H5T_NATIVE_DOUBLE, &value);
 }
 
 void overwrite_attribute(hid_t object, const char* name, const std::string& value) {

@@ -20,8 +20,13 @@ Hdf5Properties plain_file_access();
 
 void write_attribute(hid_t object, const char* name, const std::string& value);
 void write_attribute(hid_t object, const char* name, std::int32_t value);
-/// Gives an existing string attribute another value.
+void write_attribute(hid_t object, const char* name, std::int64_t value);
+void write_attribute(hid_t object, const char* name, double value);
+/// Gives an existing attribute another value.
 void overwrite_attribute(hid_t object, const char* name, const std::string& value);
+void overwrite_attribute(hid_t object, const char* name, std::int32_t value);
+void overwrite_attribute(hid_t object, const char* name, std::int64_t value);
+void overwrite_attribute(hid_t object, const char* name, double value);
 
 /// Creates and fills the one-dimensional dataset at `path`.
 void write_dataset(hid_t file, const char* path, std::span<const std::string> values);

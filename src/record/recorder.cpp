@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "network/units.hpp"
@@ -157,7 +158,7 @@ void Recorder::step_accepted(const StepReport& report) {
   sum_.linear_iterations += report.coupling.linear_iterations;
   sum_.rejections += report.rejections;
   sum_.residual = std::max(sum_.residual, report.coupling.residual);
-  sum_.error_estimate = std::max(sum_.error_estimate, report.error_estimate);
+  sum_.error_estimate = std::fmax(sum_.error_estimate, report.error_estimate);
   sum_.wall_time += report.wall_time;
   latest_ = report;
   if (++since_row_ == every_) {
@@ -174,14 +175,14 @@ void Recorder::write_pending() {
   since_row_ = 0;
 }
 
-void Recorder::close(RunStatus status) {
+void Recorder::close(RunStatus status, const RunQuality& quality) {
   write_pending();
   std::vector<Counters> counters;
   for (const std::size_t k : own_subsystems_) {
     counters.push_back(coupling_.counters() != nullptr ? *coupling_.counters()
                                                        : subsystems_.own(k).counters());
   }
-  writer_->close(status, counters);
+  writer_->close(status, counters, quality);
 }
 
 }  // namespace concord

@@ -22,8 +22,8 @@ class Recorder : public StepObserver {
   /// A results file that opens, up to here. Collective.
   void flush() { writer_->flush(); }
 
-  /// Writes what is pending and the counters. Collective.
-  void close(RunStatus status);
+  /// Writes what is pending, what is known of the run's quality and the counters. Collective.
+  void close(RunStatus status, const RunQuality& quality);
 
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "concord/errors.hpp"
 #include "record/hdf5_io.hpp"
@@ -72,6 +73,13 @@ void create_columns(hid_t file, const std::string& group, const RecordedColumns&
   create_table(file, group + "/values", columns.total, 1);
 }
 
+/// Nothing is known of errors before the end.
+void create_outputs(hid_t file, const RecordedColumns& columns) {
+  create_columns(file, "/outputs", columns);
+  const std::vector<double> unknown(columns.total, std::numeric_limits<double>::quiet_NaN());
+  write_dataset(file, "/outputs/error_estimate", H5T_NATIVE_DOUBLE, columns.total, unknown.data());
+}
+
 void create_steps(hid_t file) {
   create_group(file, "/steps");
   for (const char* name : {"size", "residual", "error_estimate", "wall_time"})
@@ -102,6 +110,12 @@ void create_root_attributes(hid_t file, const ResultsLayout& layout, int ranks) 
   write_attribute(file, "petsc_options", layout.petsc_options);
   write_attribute(file, "ranks", static_cast<std::int32_t>(ranks));
   write_attribute(file, "status", std::string(to_string(RunStatus::running)));
+  const RunQuality unknown;
+  write_attribute(file, "error_estimate", unknown.worst);
+  for (const char* name : {"error_estimate_of", "no_estimate", "diverged"})
+    write_attribute(file, name, std::string());
+  write_attribute(file, "macro_steps_at_noise", unknown.at_noise);
+  write_attribute(file, "events", unknown.events);
 }
 
 /// The file without rows, made in memory.
@@ -111,7 +125,7 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
   const Hdf5File file(hdf5_check(H5Fcreate("results", H5F_ACC_TRUNC, H5P_DEFAULT, access)));
   create_root_attributes(file, layout, ranks);
   write_attribute(create_series(file, "/time", H5T_IEEE_F64LE), "unit", "s");
-  if (layout.outputs.recorded) create_columns(file, "/outputs", layout.outputs);
+  if (layout.outputs.recorded) create_outputs(file, layout.outputs);
   if (layout.inputs.recorded) {
     create_columns(file, "/inputs", layout.inputs);
     create_table(file, "/inputs/derivatives", layout.inputs.total, 1);
@@ -195,6 +209,8 @@ std::string_view to_string(RunStatus status) {
       return "completed";
     case RunStatus::interrupted:
       return "interrupted";
+    case RunStatus::diverged:
+      return "diverged";
     case RunStatus::failed:
       break;
   }
@@ -244,16 +260,32 @@ void reserve_space(const fs::path& path, std::uintmax_t size) {
   if (fs::file_size(path) + space.available < size) throw Hdf5Error(std::strerror(ENOSPC));
 }
 
-void write_conclusion(hid_t file, RunStatus status, std::span<const Counters> counters) {
+void write_quality(hid_t file, const ResultsLayout& layout, const Conclusion& conclusion) {
+  const RunQuality& quality = conclusion.quality;
+  if (layout.outputs.recorded && !conclusion.output_errors.empty()) {
+    overwrite_dataset(file, "/outputs/error_estimate", H5T_NATIVE_DOUBLE,
+                      conclusion.output_errors.data());
+  }
+  overwrite_attribute(file, "error_estimate", quality.worst);
+  overwrite_attribute(file, "error_estimate_of", quality.worst_output);
+  overwrite_attribute(file, "no_estimate", quality.no_estimate);
+  overwrite_attribute(file, "diverged", quality.diverged);
+  overwrite_attribute(file, "macro_steps_at_noise", quality.at_noise);
+  overwrite_attribute(file, "events", quality.events);
+}
+
+void write_conclusion(hid_t file, const ResultsLayout& layout, RunStatus status,
+                      const Conclusion& conclusion) {
   const auto overwrite = [&](const char* path, auto Counters::*member, hid_t type) {
     std::vector<std::decay_t<decltype(Counters{}.*member)>> values;
-    for (const Counters& c : counters) values.push_back(c.*member);
+    for (const Counters& c : conclusion.counters) values.push_back(c.*member);
     if (!values.empty()) overwrite_dataset(file, path, type, values.data());
   };
   overwrite("/subsystems/advances", &Counters::advances, H5T_NATIVE_INT64);
   overwrite("/subsystems/rhs_evaluations", &Counters::rhs_evaluations, H5T_NATIVE_INT64);
   overwrite("/subsystems/micro_steps", &Counters::micro_steps, H5T_NATIVE_INT64);
   overwrite("/subsystems/wall_time", &Counters::wall_time, H5T_NATIVE_DOUBLE);
+  write_quality(file, layout, conclusion);
   overwrite_attribute(file, "status", std::string(to_string(status)));
   hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
 }

@@ -30,7 +30,15 @@ void create_empty_results(const std::filesystem::path& path, const ResultsLayout
 /// Hdf5Error with the reason.
 void reserve_space(const std::filesystem::path& path, std::uintmax_t size);
 
-/// Final status and the counters of all subsystems, in model-file order. Throws Hdf5Error.
-void write_conclusion(hid_t file, RunStatus status, std::span<const Counters> counters);
+/// What is known at the end of a run, of all ranks.
+struct Conclusion {
+  std::vector<Counters> counters;     ///< of all subsystems, in model-file order
+  std::vector<double> output_errors;  ///< per recorded output
+  const RunQuality& quality;
+};
+
+/// Throws Hdf5Error.
+void write_conclusion(hid_t file, const ResultsLayout& layout, RunStatus status,
+                      const Conclusion& conclusion);
 
 }  // namespace concord

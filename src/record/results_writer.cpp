@@ -164,7 +164,7 @@ class ResultsWriter::Impl {
 
   void append(const ResultsRow& row, const StepStatistics& step);
   void flush();
-  void close(RunStatus status, std::span<const Counters> own_counters);
+  void close(RunStatus status, std::span<const Counters> own_counters, const RunQuality& quality);
 
  private:
   void create_file();
@@ -177,8 +177,9 @@ class ResultsWriter::Impl {
   void reserve(hsize_t rows) const;
   void keep_room_for_conclusion() const;
   void resize_all(hsize_t rows);
-  void conclude(RunStatus status, std::span<const Counters> counters);
+  void conclude(RunStatus status, const Conclusion& conclusion);
   std::vector<Counters> gather_counters(std::span<const Counters> own) const;
+  std::vector<double> gather_errors(std::span<const double> own) const;
   std::array<std::optional<Table>*, 6> tables();
   std::array<const std::optional<Table>*, 6> tables() const;
   RowBlock own_part(RowBlock rows) const { return part_of(rows, comm_.rank, comm_.size); }
@@ -420,13 +421,15 @@ void ResultsWriter::Impl::fail(const std::string& reason) {
                         " rows; make room, or choose another place with -cosim_output");
 }
 
-void ResultsWriter::Impl::close(RunStatus status, std::span<const Counters> own_counters) {
+void ResultsWriter::Impl::close(RunStatus status, std::span<const Counters> own_counters,
+                                const RunQuality& quality) {
   if (!file_) return;
   std::optional<std::string> unwritten;
   if (!broken_ && buffered_ > 0) unwritten = failure_on_any_rank(comm_, [&] { write_buffer(); });
-  const std::vector<Counters> counters = gather_counters(own_counters);
+  const Conclusion conclusion{gather_counters(own_counters), gather_errors(quality.output_errors),
+                              quality};
   const auto failure = failure_on_any_rank(
-      comm_, [&] { conclude(unwritten ? RunStatus::failed : status, counters); });
+      comm_, [&] { conclude(unwritten ? RunStatus::failed : status, conclusion); });
   if (unwritten) throw SimulationError(*unwritten);
   if (failure)
     throw SimulationError("cannot finish the results file '" + path_.string() + "': " + *failure);
@@ -452,11 +455,22 @@ std::vector<Counters> ResultsWriter::Impl::gather_counters(std::span<const Count
   return all;
 }
 
+/// Every column is one rank's.
+std::vector<double> ResultsWriter::Impl::gather_errors(std::span<const double> own) const {
+  std::vector<double> all(layout_.outputs.total, 0.0);
+  for (std::size_t i = 0; i < layout_.outputs.column.size(); ++i) {
+    all[layout_.outputs.column[i]] = own.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                                 : own[layout_.outputs.local_index[i]];
+  }
+  MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_SUM, comm_);
+  return all;
+}
+
 /// Several ranks cannot write variable-length strings together (HDF5 1.10): the first does it alone
 /// after the common file is closed.
-void ResultsWriter::Impl::conclude(RunStatus status, std::span<const Counters> counters) {
+void ResultsWriter::Impl::conclude(RunStatus status, const Conclusion& conclusion) {
   if (comm_.rank == 0) reserve_space(path_, fs::file_size(path_) + conclusion_bytes);
-  if (comm_.size == 1) write_conclusion(file_, status, counters);
+  if (comm_.size == 1) write_conclusion(file_, layout_, status, conclusion);
   time_dataset_.reset();
   for (std::optional<Table>* table : tables())
     if (*table) (*table)->dataset.reset();
@@ -465,7 +479,7 @@ void ResultsWriter::Impl::conclude(RunStatus status, std::span<const Counters> c
   if (comm_.size == 1 || comm_.rank != 0) return;
   const Hdf5Properties access = plain_file_access();
   Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));
-  write_conclusion(file, status, counters);
+  write_conclusion(file, layout_, status, conclusion);
   hdf5_check(file.close());
 }
 
@@ -483,8 +497,9 @@ void ResultsWriter::append(const ResultsRow& row, const StepStatistics& step) {
 
 void ResultsWriter::flush() { impl_->flush(); }
 
-void ResultsWriter::close(RunStatus status, std::span<const Counters> own_counters) {
-  impl_->close(status, own_counters);
+void ResultsWriter::close(RunStatus status, std::span<const Counters> own_counters,
+                          const RunQuality& quality) {
+  impl_->close(status, own_counters, quality);
 }
 
 }  // namespace concord

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,11 +57,23 @@ struct StepStatistics {
   std::int32_t linear_iterations = 0;
   std::int32_t rejections = 0;
   double residual = 0.0;
-  double error_estimate = 0.0;
+  double error_estimate = std::numeric_limits<double>::quiet_NaN();
   double wall_time = 0.0;
 };
 
-enum class RunStatus { running, completed, interrupted, failed };
+/// `diverged`: went on to its end although its own error estimate was as large as its signals.
+enum class RunStatus { running, completed, interrupted, failed, diverged };
+
+/// What is known of how good a run is; the same on every rank but for `output_errors`.
+struct RunQuality {
+  std::vector<double> output_errors;  ///< of this rank's outputs, by local index; empty: unknown
+  double worst = std::numeric_limits<double>::quiet_NaN();  ///< of all outputs
+  std::string worst_output;
+  std::string no_estimate;  ///< why not; empty where there is one
+  std::string diverged;     ///< where and when; empty where it has not
+  std::int64_t at_noise = 0;
+  std::int32_t events = 0;
+};
 
 /// Writes the results file of contract section 5, all ranks together, in large buffered writes.
 /// Every member function, the destructor too, is collective. Layout: src/record/FORMAT.md.
@@ -84,10 +97,11 @@ class ResultsWriter {
   /// Everything appended so far is on disk, and the file opens even if the program is killed now.
   void flush();
 
-  /// Writes the rest, the status and the counters of this rank's own subsystems, in the order of
-  /// layout.own_subsystems. May follow a SimulationError of append or flush (then the rows that
-  /// could not be written are left out).
-  void close(RunStatus status, std::span<const Counters> own_counters);
+  /// Writes the rest, the status, what is known of the run's quality and the counters of this
+  /// rank's own subsystems, in the order of layout.own_subsystems. May follow a SimulationError of
+  /// append or flush (then the rows that could not be written are left out).
+  void close(RunStatus status, std::span<const Counters> own_counters,
+             const RunQuality& quality = {});
 
  private:
   class Impl;

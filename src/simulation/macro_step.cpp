@@ -35,6 +35,13 @@ std::unique_ptr<StepController> make_controller(const Settings& settings) {
                                       settings.events);
 }
 
+std::string remedy_of_divergence(const Settings& settings) {
+  if (settings.method.solve == Solve::none) {
+    return "a method that solves for the inputs (-cosim_type jfm, missiles)";
+  }
+  return settings.adapt == Adapt::none ? "-cosim_adapt predictor" : "smaller tolerances";
+}
+
 double loosest_rtol(const Settings& settings) {
   double loosest = 0.0;
   for (const auto& subsystem : settings.subsystems) {
@@ -52,7 +59,8 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
                   (settings.adapt == Adapt::predictor && everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
-      controller_(make_controller(settings)) {}
+      controller_(make_controller(settings)),
+      errors_(settings.method, subsystems) {}
 
 void MacroStepper::start() {
   const MacroStep first = proposed();
@@ -65,6 +73,7 @@ void MacroStepper::start() {
     point_.polynomials[i].c[0] = point_.inputs[i].value;
   }
   trial_.polynomials = point_.polynomials;
+  errors_.start(point_);
 }
 
 bool MacroStepper::everyone_rolls_back() const {
@@ -140,6 +149,7 @@ void MacroStepper::restart_after_event() {
   if (!std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
     return;
   }
+  errors_.close(point_);
   point_.last_step = 0.0;
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
@@ -147,6 +157,7 @@ void MacroStepper::restart_after_event() {
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
     point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
   }
+  errors_.restart(point_);
 }
 
 void MacroStepper::try_step(const MacroStep& step) {
@@ -195,9 +206,31 @@ void MacroStepper::commit(const MacroStep& step) {
   coupling_->commit(point_);
   controller_->accept(report_.coupling.error, report_.coupling.error_order);
   report_.step = step;
-  report_.error_estimate = report_.coupling.error;
   report_.point = &point_;
   ++report_.index;
+  account();
+}
+
+/// The run's own estimate of its error; that of the step control where there is one.
+void MacroStepper::account() {
+  const Middle* middle = coupling_->middle();
+  if (middle != nullptr) {
+    errors_.observe(middle->point, *coupling_, false);
+  }
+  const double estimate = errors_.observe(point_, *coupling_, controller_->finished());
+  report_.error_estimate =
+      settings_.method.estimate == ErrorEstimate::none ? estimate : report_.coupling.error;
+  if (errors_.diverged() && settings_.diverged == Diverged::fail) {
+    refuse_diverged();
+  }
+}
+
+void MacroStepper::refuse_diverged() const {
+  std::ostringstream message;
+  message << *errors_.diverged()
+          << "; use a smaller -cosim_step (this macro-step: " << point_.last_step << " s), or "
+          << remedy_of_divergence(settings_) << "; -cosim_diverged warn goes on all the same";
+  throw SimulationError(message.str());
 }
 
 void MacroStepper::give_up(const MacroStep& step) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "coupling/coupling.hpp"
+#include "coupling/error_account.hpp"
 #include "simulation/settings.hpp"
 #include "simulation/step_report.hpp"
 #include "stepping/step_controller.hpp"
@@ -22,6 +23,7 @@ class MacroStepper {
   bool finished() const { return controller_->finished(); }
   const CommunicationPoint& point() const { return point_; }
   const Coupling& coupling() const { return *coupling_; }
+  const ErrorAccount& errors() const { return errors_; }
 
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
@@ -35,6 +37,8 @@ class MacroStepper {
   bool retry();
   CouplingStatus agreed(const CouplingReport& report) const;
   void commit(const MacroStep& step);
+  void account();
+  [[noreturn]] void refuse_diverged() const;
   std::span<const StepReport> reported(const MacroStep& step);
   void restart_after_event();
   SmoothInterval smooth_interval(double time) const;
@@ -45,6 +49,7 @@ class MacroStepper {
   bool rolls_back_;
   std::unique_ptr<Coupling> coupling_;
   std::unique_ptr<StepController> controller_;
+  ErrorAccount errors_;
   CommunicationPoint point_;
   Trial trial_;
   StepReport report_;

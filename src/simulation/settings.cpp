@@ -49,6 +49,8 @@ constexpr std::pair<std::string_view, Adapt> adapts[] = {
     {"predictor", Adapt::predictor},
     {"richardson", Adapt::richardson},
     {"richardson_modified", Adapt::richardson_modified}};
+constexpr std::pair<std::string_view, Diverged> divergences[] = {{"fail", Diverged::fail},
+                                                                 {"warn", Diverged::warn}};
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
     {"auto", IntegratorKind::automatic},
     {"erk", IntegratorKind::erk},
@@ -167,6 +169,9 @@ std::vector<OptionSpec> make_option_table() {
        "",
        "explicit methods: evaluate direct feedthrough again with the new inputs",
        {}},
+      {"cosim_diverged", "fail", "",
+       "a run whose own error estimate is as large as its signals fails, or goes on with a warning",
+       words(divergences)},
       {"cosim_start", "the model's", "s", "start time", {}},
       {"cosim_stop", "the model's", "s", "stop time", {}},
       {"cosim_output", "<model>.h5", "", "results file", {}},
@@ -525,6 +530,7 @@ Settings read_settings_for_check(Model& model) {
     throw InputError("-cosim_adapt iteration follows the iterations of -cosim_solve snes, not " +
                      choices_of(settings.method) + "; use -cosim_adapt none");
   }
+  settings.diverged = options::choice("cosim_diverged", divergences).value_or(Diverged::fail);
   read_adapt_tolerances(settings);
   read_times(model, settings);
   read_schedule_weight();

@@ -13,6 +13,9 @@ namespace concord {
 
 enum class Adapt { none, iteration, predictor, richardson, richardson_modified };
 
+/// What becomes of a run whose own estimate is as large as its signals.
+enum class Diverged { fail, warn };
+
 /// What goes into the results file.
 struct RecordSettings {
   std::string path;
@@ -29,6 +32,7 @@ struct RecordSettings {
 struct Settings {
   Method method;
   Adapt adapt = Adapt::none;
+  Diverged diverged = Diverged::fail;
   double start = 0.0;
   double stop = 1.0;
   double step = 0.0;

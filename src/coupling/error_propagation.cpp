@@ -1,0 +1,308 @@
+#include "coupling/error_propagation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "coupling/linear_solver_defaults.hpp"
+#include "support/agreement.hpp"
+#include "support/log_events.hpp"
+
+namespace concord {
+namespace {
+
+constexpr double diagonal = 1.0 - 0.5 * std::numbers::sqrt2;  // gamma
+
+/// Intervals that differ by less than this fraction are of one size.
+constexpr double same_size = 1e-8;
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, std::size_t rows,
+                                  std::size_t columns) {
+  return {values.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns)};
+}
+
+Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+bool equal(const Linearization& one, const Linearization& other) {
+  return one.f_x == other.f_x && one.f_u == other.f_u && one.g_x == other.g_x &&
+         one.g_u == other.g_u;
+}
+
+}  // namespace
+
+ErrorPropagation::ErrorPropagation(RankNetwork& subsystems)
+    : subsystems_(subsystems),
+      gains_(subsystems, 1),
+      operator_(subsystems, gains_),
+      scale_values_(subsystems.connected_inputs().size(), 1.0),
+      parts_(subsystems.n_own()),
+      outputs_(subsystems.n_outputs()),
+      fed_(subsystems.n_inputs()),
+      fed_by_zero_(subsystems.n_inputs()) {
+  petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
+  petsc(VecDuplicate(unknown_, scale_.out()));
+  petsc(KSPCreate(subsystems.comm(), ksp_.out()));
+  petsc(KSPSetOptionsPrefix(ksp_, "missiles_"));
+  petsc(KSPSetOperators(ksp_, operator_.matrix(), operator_.matrix()));
+  petsc(KSPSetTolerances(ksp_, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  choose_direct_solver(ksp_, operator_.matrix(), Diagonal::full);
+  petsc(KSPSetFromOptions(ksp_));
+  subsystems.exchange(outputs_, fed_by_zero_);
+  std::size_t first = 0;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const auto n = index(subsystems.states_of(k).size());
+    parts_[k].connected = {first, first + gains_.inputs(k).size()};
+    first = parts_[k].connected.last;
+    parts_[k].x.setZero(n);
+    parts_[k].target.setZero(n);
+    parts_[k].stage.setZero(n);
+    parts_[k].u.setZero(index(parts_[k].connected.size()));
+  }
+}
+
+/// An exception out of a subsystem is a failure of this rank, for which the others must not wait.
+/// Where a subsystem cannot be linearised at a point, it stays as it was at an earlier one.
+ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
+                                                    const CommunicationPoint& point) {
+  Part& part = parts_[k];
+  Subsystem& subsystem = subsystems_.own(k);
+  const IndexRange inputs = subsystems_.inputs_of(k);
+  Linearization now;
+  std::string reason;
+  try {
+    if (subsystem.linearize(std::span(point.inputs).subspan(inputs.first, inputs.size()), now) !=
+        Outcome::ok) {
+      reason = subsystem.failure();
+    }
+  } catch (const std::exception& error) {
+    reason = error.what();
+  } catch (...) {
+    reason = "an exception that is not a std::exception";
+  }
+  if (!reason.empty()) {
+    failure_ = "subsystem '" + subsystem.description().name + "' cannot be linearised: " + reason;
+    return part.known ? same : failed;
+  }
+  if (part.known && equal(now, part.linearization)) {
+    return same;
+  }
+  part.linearization = std::move(now);
+  part.known = true;
+  const std::size_t n = subsystems_.states_of(k).size();
+  const std::size_t p = subsystems_.outputs_of(k).size();
+  part.a = matrix(part.linearization.f_x, n, n);
+  part.c = matrix(part.linearization.g_x, p, n);
+  const auto all_b = matrix(part.linearization.f_u, n, inputs.size());
+  const auto all_d = matrix(part.linearization.g_u, p, inputs.size());
+  part.b.resize(index(n), index(part.connected.size()));
+  part.d.resize(index(p), index(part.connected.size()));
+  for (std::size_t c = 0; c < part.connected.size(); ++c) {
+    const std::size_t input = gains_.inputs(k)[c] - inputs.first;
+    part.b.col(index(c)) = all_b.col(index(input));
+    part.d.col(index(c)) = all_d.col(index(input));
+  }
+  return renewed;
+}
+
+void ErrorPropagation::factorize(Part& part, double h) const {
+  const auto n = part.a.rows();
+  part.response = diagonal * h * part.b;
+  if (n > 0) {
+    part.shifted.compute(Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a);
+    part.response = part.shifted.solve(part.response).eval();
+  }
+  part.gain = part.d;
+  part.gain.noalias() += part.c * part.response;
+}
+
+ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint& point, double h) {
+  const bool new_size = std::abs(h - h_) > same_size * h;
+  State state = new_size ? renewed : same;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const State own = linearize(k, point);
+    if (own == failed) {
+      return failed;
+    }
+    if (own == renewed || new_size) {
+      factorize(parts_[k], h);
+      state = renewed;
+    }
+  }
+  h_ = h;
+  return state;
+}
+
+void ErrorPropagation::assemble() {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const auto& gain = parts_[k].gain;
+    for (Eigen::Index o = 0; o < gain.rows(); ++o) {
+      for (Eigen::Index i = 0; i < gain.cols(); ++i) {
+        gains_.at(k, static_cast<std::size_t>(o), static_cast<std::size_t>(i)) = gain(o, i);
+      }
+    }
+  }
+  const auto& connected = subsystems_.connected_inputs();
+  PetscScalar* scale = nullptr;
+  petsc(VecGetArrayWrite(scale_, &scale));
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const double size = subsystems_.input_sizes()[connected[j]];
+    scale[j] = scale_values_[j] = size > 0.0 ? size : 1.0;
+  }
+  petsc(VecRestoreArrayWrite(scale_, &scale));
+  operator_.assemble(gains_, scale_, scale_);
+}
+
+/// fed_ = P outputs_, without the offsets of units.
+void ErrorPropagation::exchange() {
+  subsystems_.exchange(outputs_, fed_);
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    fed_[i].value -= fed_by_zero_[i].value;
+  }
+}
+
+/// The inputs of all subsystems from what `target` alone makes of the outputs, in fed_.
+bool ErrorPropagation::solve(std::span<const double> disturbance) {
+  const auto& connected = subsystems_.connected_inputs();
+  PetscScalar* b = nullptr;
+  petsc(VecGetArrayWrite(right_side_, &b));
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    b[j] = (fed_[connected[j]].value + disturbance[j]) / scale_values_[j];
+  }
+  petsc(VecRestoreArrayWrite(right_side_, &b));
+  petsc(KSPSolve(ksp_, right_side_, unknown_));
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  petsc(KSPGetConvergedReason(ksp_, &reason));
+  const PetscScalar* u = nullptr;
+  petsc(VecGetArrayRead(unknown_, &u));
+  for (Part& part : parts_) {
+    for (std::size_t c = 0; c < part.connected.size(); ++c) {
+      const std::size_t j = part.connected.first + c;
+      part.u[index(c)] = u[j] * scale_values_[j];
+    }
+  }
+  petsc(VecRestoreArrayRead(unknown_, &u));
+  return reason > 0;
+}
+
+/// stage = target + gamma H (A stage + B u).
+bool ErrorPropagation::stage(std::span<const double> disturbance) {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    if (part.target.size() > 0) {
+      part.stage = part.shifted.solve(part.target);
+    }
+    part.y.noalias() = part.c * part.stage;
+    write_outputs(k);
+  }
+  exchange();
+  const bool solved = solve(disturbance);
+  for (Part& part : parts_) {
+    part.stage.noalias() += part.response * part.u;
+  }
+  return solved;
+}
+
+/// e - P D d (HoldErrors).
+void ErrorPropagation::pass_through(Disturbance& disturbance) {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    for (std::size_t c = 0; c < part.connected.size(); ++c) {
+      part.u[index(c)] = disturbance.deviation[part.connected.first + c];
+    }
+    part.y.noalias() = part.d * part.u;
+    write_outputs(k);
+  }
+  exchange();
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    disturbance.mean[j] -= fed_[connected[j]].value;
+  }
+}
+
+void ErrorPropagation::write_outputs(std::size_t k) {
+  const std::size_t first = subsystems_.outputs_of(k).first;
+  for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o) {
+    outputs_[first + static_cast<std::size_t>(o)].value = parts_[k].y[o];
+  }
+}
+
+bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
+                               Disturbance& disturbance) {
+  const LogScope scope(log_events().solve);
+  const State state = linearize_all(point, h);
+  const auto worst =
+      static_cast<State>(agree_on_largest(subsystems_.comm(), static_cast<int>(state)));
+  if (worst == failed) {
+    return false;
+  }
+  if (worst == renewed) {
+    assemble();
+  }
+  pass_through(disturbance);
+  const std::span<const double> mean = disturbance.mean;
+  for (Part& part : parts_) {
+    part.target = part.x;
+  }
+  if (!stage(mean)) {
+    return false;
+  }
+  for (Part& part : parts_) {
+    part.target = part.x + (1.0 - diagonal) / diagonal * (part.stage - part.x);
+  }
+  if (!stage(mean)) {
+    return false;
+  }
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    part.x = part.stage;
+    for (std::size_t c = 0; c < part.connected.size(); ++c) {
+      part.u[index(c)] +=
+          disturbance.end[part.connected.first + c] - mean[part.connected.first + c];
+    }
+    part.y.noalias() = part.c * part.x;
+    part.y.noalias() += part.d * part.u;
+    write_outputs(k);
+  }
+  return true;
+}
+
+void ErrorPropagation::write_floors(const CommunicationPoint& point, std::span<double> floors) {
+  constexpr double of_terms = 1e-8;   // what integrators and rounding leave of terms that cancel
+  constexpr double of_inputs = 1e-4;  // of what the inputs could do within one interval
+  constexpr int links = 3;
+  const auto& connected = subsystems_.connected_inputs();
+  std::vector<Sample> noise(outputs_.size());
+  std::vector<Sample> fed(fed_.size());
+  for (int link = 0; link <= links; ++link) {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const Part& part = parts_[k];
+      const auto states = subsystems_.own(k).description().capabilities.states
+                              ? subsystems_.own(k).states()
+                              : std::span<const double>();
+      const std::size_t first = subsystems_.outputs_of(k).first;
+      for (Eigen::Index o = 0; o < part.gain.rows(); ++o) {
+        double floor = 0.0;
+        for (std::size_t s = 0; s < states.size(); ++s) {
+          floor += of_terms * std::abs(part.c(o, index(s)) * states[s]);
+        }
+        for (std::size_t c = 0; c < part.connected.size(); ++c) {
+          const std::size_t i = connected[part.connected.first + c];
+          floor += std::abs(part.gain(o, index(c))) *
+                   (of_inputs * std::abs(point.inputs[i].value) + std::abs(fed[i].value));
+        }
+        noise[first + static_cast<std::size_t>(o)].value = floor;
+      }
+    }
+    subsystems_.exchange(noise, fed);
+    for (const std::size_t i : connected) {
+      fed[i].value = std::abs(fed[i].value - fed_by_zero_[i].value);
+    }
+  }
+  for (std::size_t o = 0; o < floors.size(); ++o) {
+    floors[o] = noise[o].value;
+  }
+}
+
+}  // namespace concord

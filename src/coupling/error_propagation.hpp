@@ -1,0 +1,87 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/LU>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coupling/coupling.hpp"
+#include "coupling/input_operator.hpp"
+#include "support/petsc.hpp"
+
+namespace concord {
+
+/// How errors of the inputs become errors of states and outputs, through the whole coupled system:
+/// with the linearisation of every subsystem at a communication point, delta(0) = 0 and e from
+/// HoldErrors,
+///
+///     delta x' = A delta x + B u,   delta y = C delta x + D u,   u = P delta y + e.
+///
+/// Integrated by Alexander's L-stable singly diagonally implicit method of order 2 (1977; gamma =
+/// 1 - 1/sqrt(2)), whose stages are one sparse linear system for the inputs of all subsystems, (I -
+/// P K) u = P C R delta x* + e with R = (I - gamma H A)^-1, K = gamma H C R B + D: errors that die
+/// out in the model die out here, whatever the interval H. Factors are kept while linearisations
+/// and H stay.
+class ErrorPropagation {
+ public:
+  explicit ErrorPropagation(RankNetwork& subsystems);
+
+  /// Over an interval of size h that ended at `point`, with the means of e and d over it and e at
+  /// its end, per connected input. False: a subsystem cannot be linearised, or the system not
+  /// solved. Collective.
+  struct Disturbance {
+    std::vector<double> mean, deviation;
+    std::span<const double> end;
+  };
+  bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance);
+
+  /// delta y of this rank's outputs, signed, in their units.
+  std::span<const Sample> outputs() const { return outputs_; }
+
+  /// What an output can be because of rounding and of inputs that cancel: what its terms would sum
+  /// to, each weighed as little.
+  void write_floors(const CommunicationPoint& point, std::span<double> floors);
+
+  /// Of this rank, after a failure.
+  const std::optional<std::string>& failure() const { return failure_; }
+
+ private:
+  enum State : int { same, renewed, failed };
+
+  /// One own subsystem.
+  struct Part {
+    Linearization linearization;
+    Eigen::MatrixXd a, b, c, d;                    ///< b, d: columns of connected inputs
+    Eigen::PartialPivLU<Eigen::MatrixXd> shifted;  ///< I - gamma H A
+    Eigen::MatrixXd response;                      ///< gamma H R B
+    Eigen::MatrixXd gain;                          ///< K
+    Eigen::VectorXd x, target, stage, u, y;
+    IndexRange connected;  ///< positions of its connected inputs
+    bool known = false;
+  };
+
+  State linearize(std::size_t k, const CommunicationPoint& point);
+  State linearize_all(const CommunicationPoint& point, double h);
+  void factorize(Part& part, double h) const;
+  void assemble();
+  void pass_through(Disturbance& disturbance);
+  void write_outputs(std::size_t k);
+  void exchange();
+  bool solve(std::span<const double> disturbance);
+  bool stage(std::span<const double> disturbance);
+
+  RankNetwork& subsystems_;
+  SubsystemGains gains_;
+  InputOperator operator_;
+  KspHandle ksp_;
+  VecHandle unknown_, right_side_, scale_;
+  std::vector<double> scale_values_;
+  std::vector<Part> parts_;
+  std::vector<Sample> outputs_, fed_, fed_by_zero_;
+  double h_ = 0.0;
+  bool lost_ = false;
+  std::optional<std::string> failure_;
+};
+
+}  // namespace concord

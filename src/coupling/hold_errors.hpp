@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "coupling/coupling.hpp"
+
+namespace concord {
+
+/// What connected inputs were given against what feeds them, e(tau) = u(tau) - (P y)(tau): the
+/// coupled system that was really integrated is the true one with e added to its inputs.
+///
+/// Between communication points P y is a polynomial one degree above what the hold gets right:
+/// through the last k + 2 values for holds of order k, and for cubics through value and slope at
+/// both ends,
+///
+///     mean e = mean u - (w_N + w_{N+1})/2 - h (w'_N - w'_{N+1})/12 - h^4 w''''/720,   w = P y,
+///
+/// w'''' from the change of the third derivative from one macro-step to the next. Needs no
+/// evaluation, no capability, and holds for nonlinear subsystems.
+///
+/// Direct feedthrough D passes on inside the macro-step what was given there, while P y above goes
+/// through what was given at its ends. With the deviation d, the mean of what was given less what
+/// goes through its ends in the same way, the true error is e - P D d.
+class HoldErrors {
+ public:
+  HoldErrors(const Method& method, const RankNetwork& subsystems);
+
+  /// A start, or an event: the past says nothing. `fed` = P y, whole local arrays.
+  void start(const CommunicationPoint& point, std::span<const Sample> fed);
+
+  /// The macro-step that ended at `point` was accepted. With balance correction `balance` knows
+  /// what was given.
+  void observe(const CommunicationPoint& point, std::span<const Sample> fed,
+               const BalanceErrors* balance);
+
+  // Per connected input, since `clear`.
+  std::span<const double> impulses() const { return impulse_; }      ///< integral of e
+  std::span<const double> deviations() const { return deviation_; }  ///< integral of d
+  std::span<const double> largest() const { return largest_; }       ///< |mean e| of a macro-step
+  std::span<const double> variation() const { return variation_; }   ///< sum of |change of P y|
+  std::span<const double> at_end() const { return at_end_; }         ///< e at the last point
+  void clear();
+
+ private:
+  static constexpr std::size_t most_points = 5;
+
+  void add_cubic(std::size_t j, const Polynomial& given, Sample end, double h);
+  void add_values(std::size_t j, const Polynomial& given, double h);
+  double through(const std::array<std::vector<double>, most_points>& values, std::size_t j) const;
+  void remember_values(const CommunicationPoint& point, std::span<const Sample> fed);
+  void update_weights();
+  void add(std::size_t j, double mean, double h);
+
+  const RankNetwork& subsystems_;
+  bool cubic_;
+  bool consistent_;     ///< outputs at communication points belong to P y itself
+  std::size_t points_;  ///< that P y goes through, where no slopes are used
+  std::vector<double> impulse_, deviation_, largest_, variation_, at_end_, accumulated_;
+  // Cubics.
+  std::vector<Sample> last_;
+  std::vector<double> third_;  ///< third derivative of P y on the last macro-step
+  double last_h_ = 0.0;
+  int steps_ = 0;             ///< since the start
+  bool slopes_known_ = true;  ///< at the start
+  // Values, the newest first.
+  std::array<std::vector<double>, most_points> values_, ends_;  ///< P y, and what was given
+  std::array<double, most_points> age_{}, weight_{};
+  std::array<double, most_points> age_of_weights_{};
+  std::size_t known_ = 0, known_of_weights_ = 0;
+};
+
+}  // namespace concord
