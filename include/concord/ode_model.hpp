@@ -50,6 +50,8 @@ struct OdeInterface {
   std::optional<std::vector<Feedthrough>> feedthrough;
   /// Whether f or g depend on t explicitly. Saying that they don't saves evaluations.
   bool time_dependent = true;
+  /// Whether the Jacobians are the same at every (t, x, u). Saying so saves taking them anew.
+  bool constant_jacobians = false;
 };
 
 /// Partial derivatives of f and g at one point (t, x, u); row-major, sizes as noted.

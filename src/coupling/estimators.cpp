@@ -69,11 +69,56 @@ Estimators::State Estimators::prepare(const MacroStep& step, const Communication
       return State::failed;
     }
     state = own == State::new_gains ? own : state;
-    const auto free = estimators_[k]->free_response();
-    std::copy(free.begin(), free.end(),
-              part(std::span(free_outputs_), subsystems_.outputs_of(k)).begin());
+    copy_free_response(k);
   }
   return state;
+}
+
+void Estimators::copy_free_response(std::size_t k) {
+  const auto free = estimators_[k]->free_response();
+  std::copy(free.begin(), free.end(),
+            part(std::span(free_outputs_), subsystems_.outputs_of(k)).begin());
+}
+
+bool Estimators::curved() const {
+  return std::any_of(estimators_.begin(), estimators_.end(),
+                     [](const auto& estimator) { return estimator && estimator->curved(); });
+}
+
+/// What throws here does so again when it is integrated, where it is told.
+bool Estimators::correct(std::span<const Sample> end) {
+  bool good = true;
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (!estimators_[k] || !estimators_[k]->curved()) {
+      continue;
+    }
+    try {
+      good = estimators_[k]->correct(part(end, subsystems_.inputs_of(k))) && good;
+    } catch (...) {
+      good = false;
+    }
+    copy_free_response(k);
+  }
+  return good;
+}
+
+void Estimators::match(std::span<const Sample> end, std::span<const Sample> outputs) {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->match(part(end, subsystems_.inputs_of(k)),
+                            part(outputs, subsystems_.outputs_of(k)));
+      copy_free_response(k);
+    }
+  }
+}
+
+void Estimators::return_to_tangents() {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->return_to_tangent();
+      copy_free_response(k);
+    }
+  }
 }
 
 void Estimators::copy_gains(SubsystemGains& gains) const {
@@ -87,8 +132,7 @@ void Estimators::copy_gains(SubsystemGains& gains) const {
   }
 }
 
-void Estimators::predict(std::size_t k, std::span<const Sample> end,
-                         std::span<Sample> outputs) const {
+void Estimators::predict(std::size_t k, std::span<const Sample> end, std::span<Sample> outputs) {
   estimators_[k]->predict(part(end, subsystems_.inputs_of(k)),
                           part(outputs, subsystems_.outputs_of(k)));
 }
@@ -111,6 +155,14 @@ void Estimators::forget() {
   for (auto& estimator : estimators_) {
     if (estimator) {
       estimator->forget();
+    }
+  }
+}
+
+void Estimators::restart() {
+  for (auto& estimator : estimators_) {
+    if (estimator) {
+      estimator->restart();
     }
   }
 }

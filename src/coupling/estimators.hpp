@@ -22,6 +22,19 @@ class Estimators {
   /// Linearises where needed for the macro-step from the communication point.
   State prepare(const MacroStep& step, const CommunicationPoint& point);
 
+  /// Whether a prediction of this rank is a tangent that `correct` can better.
+  bool curved() const;
+
+  /// Free responses such that predictions for the inputs `end` (whole local array) are those of f
+  /// and g where they lead. False where some fail there on this rank.
+  bool correct(std::span<const Sample> end);
+
+  /// Free responses such that predictions for the inputs `end` are `outputs` (whole local arrays).
+  void match(std::span<const Sample> end, std::span<const Sample> outputs);
+
+  /// Free responses of the tangents again.
+  void return_to_tangents();
+
   /// Free responses (b) of all own subsystems' outputs, by `prepare`.
   std::span<const Sample> free_outputs() const { return free_outputs_; }
 
@@ -29,7 +42,7 @@ class Estimators {
   void copy_gains(SubsystemGains& gains) const;
 
   /// Outputs of own subsystem k for the inputs `end`; whole local arrays.
-  void predict(std::size_t k, std::span<const Sample> end, std::span<Sample> outputs) const;
+  void predict(std::size_t k, std::span<const Sample> end, std::span<Sample> outputs);
 
   /// The macro-step was accepted; `point` is its end with the real outputs.
   void observe(const CommunicationPoint& point);
@@ -37,12 +50,16 @@ class Estimators {
   /// Forgets the defects.
   void forget();
 
+  /// Forgets all that was learnt: something has jumped.
+  void restart();
+
   /// After a failure on any rank: the subsystem and why it could not be advanced or linearised.
   /// Collective.
   std::optional<std::string> explain() const;
 
  private:
   State prepare_own(std::size_t k, const MacroStep& step, const CommunicationPoint& point);
+  void copy_free_response(std::size_t k);
 
   RankNetwork& subsystems_;
   std::vector<std::optional<Estimator>> estimators_;

@@ -8,6 +8,11 @@ namespace concord {
 
 /// Solve `missiles`: end values of the inputs from the estimators' linear system, then one real
 /// integration of every subsystem, no rollback (Eguillon et al. 2022, section 3).
+///
+/// Where that leads is looked at. If an input then misses what feeds it by half of its size, and
+/// every subsystem can roll back, the macro-step is iterated in place: Newton's method with the
+/// estimators' matrix, as in jfm. Signals that are missed in macro-step after macro-step while they
+/// grow without bounds are no result, unless iterations confirm them: the macro-step has failed.
 class MissilesCoupling : public Coupling {
  public:
   MissilesCoupling(const Method& method, RankNetwork& subsystems);
@@ -22,7 +27,16 @@ class MissilesCoupling : public Coupling {
   void view() const override { system_.view(); }
 
  private:
+  void integrate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
+                 CouplingReport& report);
+  void iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
+               CouplingReport& report);
+  double miss(std::size_t j, const Trial& trial) const;
+  double worst_miss(const Trial& trial, Outcome outcome) const;
   double worst_ratio(const Trial& trial) const;
+  double growth();
+  bool runs_away(const Trial& trial);
+  std::string words_of_worst(const Trial& trial) const;
 
   Method method_;
   RankNetwork& subsystems_;
@@ -32,6 +46,18 @@ class MissilesCoupling : public Coupling {
   MissilesSystem system_;
   PredictionError error_;
   std::vector<Sample> fed_;
+
+  bool rolls_back_;            ///< everyone
+  double miss_ = 0.0;          ///< worst_miss of the last trial
+  bool iterated_ = false;      ///< the last trial
+  int in_vain_ = 0;            ///< macro-steps, the last ones, whose iteration did not help
+  int resting_ = 0;            ///< macro-steps that will not be iterated
+  double growth_ = 1.0;        ///< of signals that have been missed, in the last trial
+  int missed_ = 0;             ///< macro-steps, the last ones, that missed noticeably
+  int far_off_ = 0;            ///< and those that were far off
+  std::vector<double> sizes_;  ///< of the connected inputs before these
+  std::vector<Sample> best_;   ///< inputs of an iteration
+  std::optional<std::string> run_away_;  ///< on the rank of the worst input
 };
 
 }  // namespace concord

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "coupling/linear_solver_defaults.hpp"
 #include "support/agreement.hpp"
@@ -9,6 +10,14 @@
 
 namespace concord {
 namespace {
+
+/// Corrections of curved predictions: each makes the error smaller by a factor of order h, so that
+/// two are the rule.
+constexpr int most_corrections = 6;
+
+/// Change of the inputs, relative to their sizes, that needs no further correction: below the
+/// prediction's own error.
+constexpr double close_enough = 1e-9;
 
 void write(const std::vector<double>& values, Vec vector) {
   PetscScalar* v = nullptr;
@@ -19,7 +28,7 @@ void write(const std::vector<double>& values, Vec vector) {
 
 }  // namespace
 
-MissilesSystem::MissilesSystem(RankNetwork& subsystems, const Estimators& estimators, double floor)
+MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators, double floor)
     : subsystems_(subsystems),
       estimators_(estimators),
       floor_(floor),
@@ -84,22 +93,82 @@ void MissilesSystem::read_solution(const CommunicationPoint& point,
 
 bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
                            const CommunicationPoint& point, std::span<Sample> inputs) {
-  const auto worst =
-      static_cast<Estimators::State>(agree_on_largest(subsystems_.comm(), static_cast<int>(state)));
-  if (worst == Estimators::State::failed) {
+  double worst[2] = {static_cast<double>(state), estimators_.curved() ? 1.0 : 0.0};
+  agree_on_largest(subsystems_.comm(), worst);
+  if (worst[0] == static_cast<double>(Estimators::State::failed)) {
     return false;
   }
-  reassembled_ = !assembled_ || worst == Estimators::State::new_gains;
+  linear_iterations_ = 0;
+  reassembled_ = !assembled_ || worst[0] == static_cast<double>(Estimators::State::new_gains);
   if (reassembled_) {
     assemble(point, step.size());
   }
+  if (!solve_linear(point, inputs)) {
+    return false;
+  }
+  if (worst[1] > 0.0) {
+    follow_curves(point, inputs);
+  }
+  return true;
+}
+
+bool MissilesSystem::solve_again(const CommunicationPoint& point, std::span<Sample> inputs) {
+  linear_iterations_ = 0;
+  return solve_linear(point, inputs);
+}
+
+bool MissilesSystem::solve_linear(const CommunicationPoint& point, std::span<Sample> inputs) {
   write_right_side(point);
   petsc(KSPSolve(ksp_, right_side_, unknown_));
-  petsc(KSPGetIterationNumber(ksp_, &linear_iterations_));
+  PetscInt iterations = 0;
+  petsc(KSPGetIterationNumber(ksp_, &iterations));
+  linear_iterations_ += iterations;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   petsc(KSPGetConvergedReason(ksp_, &reason));
   read_solution(point, inputs);
   return reason > 0;
+}
+
+/// Newton's method with the matrix of the tangents. Where it goes astray, the tangents' inputs are
+/// what is left.
+void MissilesSystem::follow_curves(const CommunicationPoint& point, std::span<Sample> inputs) {
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  tangent_.assign(inputs.begin(), inputs.end());
+  double first = unknown, last = unknown;
+  for (int k = 0; k < most_corrections; ++k) {
+    before_.assign(inputs.begin(), inputs.end());
+    const bool possible = estimators_.correct(inputs);
+    const bool solved = solve_linear(point, inputs);
+    const double change = agree_on_largest(
+        subsystems_.comm(), possible && solved ? change_since(before_, inputs) : unknown);
+    if (!(change < 0.5 * first)) {
+      std::copy(tangent_.begin(), tangent_.end(), inputs.begin());
+      estimators_.return_to_tangents();
+      return;
+    }
+    first = k == 0 ? change : first;
+    const double contraction = k == 0 ? 1.0 : std::min(1.0, change / last);
+    if (contraction * change <= close_enough) {
+      return;
+    }
+    last = change;
+  }
+}
+
+/// The largest on this rank, relative to sizes; slopes counted with the macro-step.
+double MissilesSystem::change_since(std::span<const Sample> before,
+                                    std::span<const Sample> now) const {
+  double largest = 0.0;
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    const double value = std::abs(now[i].value - before[i].value) / scale_values_[2 * j];
+    const double slope =
+        std::abs(now[i].derivative - before[i].derivative) / scale_values_[2 * j + 1];
+    largest = std::isfinite(value + slope) ? std::max({largest, value, slope})
+                                           : std::numeric_limits<double>::infinity();
+  }
+  return largest;
 }
 
 void MissilesSystem::view() const {

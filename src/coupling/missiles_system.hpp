@@ -11,19 +11,23 @@ namespace concord {
 
 /// MISSILES: the predictions of all estimators coupled as one sparse linear system (Eguillon et al.
 /// 2022, eq. (50), here for the inputs): (I - P K) U = P b with U = (u, u')_{N+1}, b the
-/// estimators' free responses.
+/// estimators' free responses. Where f or g is curved, b is that of their values where U leads
+/// (Estimators::correct), and the system is solved again with the same factors, until U stands.
 ///
 /// A KSP with options prefix `missiles_`; matrix and factors are kept while no K changes. Columns
 /// are scaled by S = (|u| + floor, that / h), rows by T, the same but in the rows of constraints.
 class MissilesSystem {
  public:
-  MissilesSystem(RankNetwork& subsystems, const Estimators& estimators, double floor);
+  MissilesSystem(RankNetwork& subsystems, Estimators& estimators, double floor);
 
   /// Inputs at step.end by prediction alone, into `inputs` (connected ones), after
   /// Estimators::prepare gave `state` on this rank. False where a subsystem could not be linearised
   /// or the linear solve failed. Collective.
   bool solve(Estimators::State state, const MacroStep& step, const CommunicationPoint& point,
              std::span<Sample> inputs);
+
+  /// The same once more with the estimators' free responses as they are now. Collective.
+  bool solve_again(const CommunicationPoint& point, std::span<Sample> inputs);
 
   /// Whether the last `solve` assembled the matrix afresh.
   bool reassembled() const { return reassembled_; }
@@ -37,12 +41,15 @@ class MissilesSystem {
   void view() const;
 
  private:
+  bool solve_linear(const CommunicationPoint& point, std::span<Sample> inputs);
+  void follow_curves(const CommunicationPoint& point, std::span<Sample> inputs);
+  double change_since(std::span<const Sample> before, std::span<const Sample> now) const;
   void assemble(const CommunicationPoint& point, double h);
   void write_right_side(const CommunicationPoint& point);
   void read_solution(const CommunicationPoint& point, std::span<Sample> inputs) const;
 
   RankNetwork& subsystems_;
-  const Estimators& estimators_;
+  Estimators& estimators_;
   double floor_;
   ConstraintRows constraints_;
   SubsystemGains gains_;
@@ -51,6 +58,7 @@ class MissilesSystem {
   VecHandle scale_, residual_scale_, right_side_, unknown_;
   std::vector<double> scale_values_, residual_scale_values_;
   std::vector<Sample> fed_;
+  std::vector<Sample> tangent_, before_;  ///< inputs by the tangents, and those of one solve ago
   bool assembled_ = false;
   bool reassembled_ = false;
   PetscInt linear_iterations_ = 0;

@@ -33,6 +33,7 @@ std::array<double, 14> stehfest_weights() {
 void PhiMatrices::resize(Eigen::Index n, Eigen::Index m) {
   constant.setZero(n, n);
   ramp.setZero(n, n);
+  square.setZero(n, n);
   for (auto& p : power) {
     p.setZero(n, m);
   }
@@ -58,34 +59,34 @@ void PhiMatrices::by_implicit_euler(const Eigen::MatrixXd& a, const Eigen::Matri
   const auto n = a.rows();
   constant = h * (Eigen::MatrixXd::Identity(n, n) - h * a).partialPivLu().inverse();
   ramp = constant;
+  square = constant;
   for (auto& p : power) {
     p.noalias() = constant * b;
   }
 }
 
+/// The first row of blocks of exp [hA I 0 0 0; 0 0 I 0 0; 0 0 0 I 0; 0 0 0 0 hB; 0 0 0 0 0] is
+/// e^{hA}, phi_1, phi_2, phi_3, phi_4 hB.
 void PhiMatrices::by_exponential(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
   const Eigen::Index n = a.rows();
   const Eigen::Index m = b.cols();
   // B is scaled to at most one so that it doesn't drive the exponential's scaling.
   const double b_size = h * b.cwiseAbs().sum();
   const double scale = b_size > 1.0 ? b_size : 1.0;
-  const Eigen::Index first_b = n;
-  const Eigen::Index first_i = n + 4 * m;
-  Eigen::MatrixXd augmented = Eigen::MatrixXd::Zero(3 * n + 4 * m, 3 * n + 4 * m);
+  Eigen::MatrixXd augmented = Eigen::MatrixXd::Zero(4 * n + m, 4 * n + m);
   augmented.topLeftCorner(n, n) = h * a;
-  augmented.block(0, first_b, n, m) = h / scale * b;
-  augmented.block(0, first_i, n, n).setIdentity();
-  for (Eigen::Index p = 0; p < 3; ++p) {
-    augmented.block(first_b + p * m, first_b + (p + 1) * m, m, m).setIdentity();
+  for (Eigen::Index k = 0; k < 3; ++k) {
+    augmented.block(k * n, (k + 1) * n, n, n).setIdentity();
   }
-  augmented.block(first_i, first_i + n, n, n).setIdentity();
+  augmented.block(3 * n, 4 * n, n, m) = h / scale * b;
 
   const Eigen::MatrixXd exponential = augmented.exp();
-  for (Eigen::Index p = 0; p < 3; ++p) {
-    power[p] = factorial[p] * scale * exponential.block(0, first_b + (p + 1) * m, n, m);
-  }
-  constant = h * exponential.block(0, first_i, n, n);
-  ramp = h * exponential.block(0, first_i + n, n, n);
+  constant = h * exponential.block(0, n, n, n);
+  ramp = h * exponential.block(0, 2 * n, n, n);
+  square = 2.0 * h * exponential.block(0, 3 * n, n, n);
+  power[0].noalias() = ramp * b;
+  power[1].noalias() = square * b;
+  power[2] = factorial[2] * scale * exponential.block(0, 4 * n, n, m);
 }
 
 void PhiMatrices::by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
@@ -99,6 +100,7 @@ void PhiMatrices::by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b
     const Eigen::MatrixXd from_inputs = resolvent * b;
     constant += weight / z * resolvent;
     ramp += weight / (z * z) * resolvent;
+    square += weight * 2.0 / (z * z * z) * resolvent;
     for (int p = 0; p < 3; ++p) {
       power[p] += weight * factorial[p] / std::pow(z, p + 2) * from_inputs;
     }

@@ -6,7 +6,8 @@
 
 namespace concord {
 
-/// What the response of x' = A x + B u(tau) + v(tau) over [0,h] is made of, u cubic and v linear.
+/// What the response of x' = A x + B u(tau) + v(tau) over [0,h] is made of, u cubic and v
+/// quadratic.
 ///
 /// phi_k are the exponential integrator functions phi_0(z) = e^z, phi_k(z) = (phi_{k-1}(z) -
 /// 1/(k-1)!)/z; all come from one exponential of an augmented matrix, so that a singular or stiff A
@@ -14,6 +15,7 @@ namespace concord {
 struct PhiMatrices {
   Eigen::MatrixXd constant;  ///< h phi_1(hA), n x n: response to a constant v
   Eigen::MatrixXd ramp;      ///< h phi_2(hA), n x n: response to v = (tau/h) times a vector
+  Eigen::MatrixXd square;    ///< 2 h phi_3(hA), n x n: response to v = (tau/h)^2 times a vector
   /// p! h phi_{p+1}(hA) B for p = 1, 2, 3, n x m each: response to u = (tau/h)^p.
   Eigen::MatrixXd power[3];
 

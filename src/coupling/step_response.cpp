@@ -56,4 +56,14 @@ void StepResponse::free(const Eigen::VectorXd& constant, const Eigen::VectorXd& 
   x = action_.response(forcing_);
 }
 
+void StepResponse::to_square(const Eigen::VectorXd& vector, Eigen::VectorXd& x) {
+  if (!large_) {
+    x.noalias() = phi_.square * vector;
+    return;
+  }
+  forcing_.setZero();
+  forcing_.col(2) = vector;
+  x = action_.response(forcing_);
+}
+
 }  // namespace concord

@@ -28,6 +28,9 @@ class StepResponse {
   void free(const Eigen::VectorXd& constant, const Eigen::VectorXd& ramp,
             const Eigen::VectorXd& slopes, Eigen::VectorXd& x);
 
+  /// x(h) for v = s^2 times a vector.
+  void to_square(const Eigen::VectorXd& vector, Eigen::VectorXd& x);
+
  private:
   Response response_;
   bool large_ = false;

@@ -55,8 +55,9 @@ double loosest_rtol(const Settings& settings) {
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
-      rolls_back_(settings.method.rolls_back() ||
-                  (settings.adapt == Adapt::predictor && everyone_rolls_back())),
+      rolls_back_(settings.method.rolls_back() || ((settings.adapt == Adapt::predictor ||
+                                                    settings.method.solve == Solve::missiles) &&
+                                                   everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       controller_(make_controller(settings)),

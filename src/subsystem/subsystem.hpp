@@ -23,6 +23,7 @@ struct Capabilities {
   bool linearization = false;       ///< f_x, f_u, g_x, g_u at communication points
   bool rollback = false;            ///< save and restore at a communication point
   bool equations = false;           ///< f and g at any (t,x,u): what `monolithic` needs
+  bool state_outputs = false;       ///< f, y, y' where a prediction leads: for given t, x, u
 };
 
 /// How the equation of a constraint answers to its unknown: directly, or only through states
@@ -81,6 +82,15 @@ struct Linearization {
   std::vector<double> f_t, g_t;            ///< n_st, n_out: explicit time dependence
 };
 
+/// A point that the subsystem need not have reached: time, size of the macro-step that leads there,
+/// states and inputs.
+struct StatePoint {
+  double t = 0.0;
+  double h = 0.0;
+  std::span<const double> x;
+  std::span<const Sample> inputs;
+};
+
 /// What a subsystem has cost so far (results file, /subsystems).
 struct Counters {
   std::int64_t advances = 0;
@@ -135,6 +145,21 @@ class Subsystem {
   /// f, g and their derivatives at the current communication point; result's vectors are resized on
   /// first use only.
   virtual Outcome linearize(std::span<const Sample> inputs, Linearization& result) = 0;
+
+  /// Whether f_x, f_u, f_t, g_x, g_u, g_t at the current communication point are still those of
+  /// `known`, in every direction: what is cheaper to find out than to linearise. False where only
+  /// `linearize` can tell.
+  virtual bool keeps(const Linearization& /*known*/, std::span<const Sample> /*inputs*/) {
+    return false;
+  }
+
+  /// f, and y with y', at a point near the solution; the subsystem stays where it is.
+  virtual Outcome derivatives_at(const StatePoint& /*point*/, std::span<double> /*result*/) {
+    return Outcome::failed;
+  }
+  virtual Outcome outputs_at(const StatePoint& /*point*/, std::span<Sample> /*outputs*/) {
+    return Outcome::failed;
+  }
 
   virtual void save() = 0;
   virtual void restore() = 0;

@@ -34,13 +34,16 @@ class Ordered(unittest.TestCase):
               *(f"{o:.2f}" for o in observed))
         self.assertLess(abs(observed[-1] - order), tolerance, what)
 
+    def assert_mean_order(self, what, errors, order):
+        self.assert_order(what, errors[[0, -1]] ** (1 / (len(errors) - 1)), order)
+
 
 class Direct(Ordered):
     """Index 1."""
 
     def test_orders(self):
         for name, text in (("linear", FEEDBACK), ("nonlinear", NONLINEAR)):
-            for defect, order in (("none", 3), ("constant", 4)):
+            for defect in ("none", "constant"):
                 errors, gaps = [], []
                 for step in (0.05, 0.025, 0.0125):
                     results = run(text, "-cosim_type", "missiles", "-missiles_defect", defect,
@@ -48,9 +51,10 @@ class Direct(Ordered):
                     y, t = results.outputs, results.time
                     errors.append(np.max(np.abs(y["left.y"] - t**4)))
                     gaps.append(np.max(np.abs(y["left.z"] - y["right.z"])))
-                    self.assertTrue(np.all(results.steps["coupling_evaluations"] == 1))
-                self.assert_order(f"{name}, defect {defect}", errors, order)
-                self.assert_order(f"{name}, defect {defect}, gamma", gaps, order)
+                    # t^4 leaves 0 so slowly that the second macro-step's prediction says nothing.
+                    self.assertTrue(np.all(results.steps["coupling_evaluations"][2:] == 1))
+                self.assert_order(f"{name}, defect {defect}", errors, 4, 0.5)
+                self.assert_order(f"{name}, defect {defect}, gamma", gaps, 4)
 
     def test_ranks_agree(self):
         one, *others = (run(FEEDBACK, "-cosim_type", "missiles", "-cosim_step", 0.05, ranks=n)
@@ -114,13 +118,13 @@ class Rods(Ordered):
     """Index 3."""
 
     def test_orders_of_missiles(self):
-        for defect, of_states, of_force in (("constant", 2, 1), ("linear", 3, 2)):
+        for defect, of_tips in (("none", 5), ("constant", 6), ("linear", 6)):
             runs = np.array([rod_errors(h, *TIGHT, "-cosim_type", "missiles", "-missiles_defect",
                                         defect) for h in (0.02, 0.01, 0.005)])
             self.assertTrue(np.all(runs[:, 3] == 1))
-            self.assert_order(f"rods, states, defect {defect}", runs[:, 0], of_states)
-            self.assert_order(f"rods, force, defect {defect}", runs[:, 1], of_force)
-            self.assert_order(f"rods, tips, defect {defect}", runs[:, 2], of_states + 1)
+            self.assert_mean_order(f"rods, states, defect {defect}", runs[:, 0], 4)
+            self.assert_order(f"rods, force, defect {defect}", runs[:, 1], 2)
+            self.assert_order(f"rods, tips, defect {defect}", runs[:, 2], of_tips)
 
     def test_evaluations_under_jfm(self):
         """The estimators' matrix is the Jacobian: no differences, about two evaluations."""
@@ -147,15 +151,15 @@ class WithoutRollback(Ordered):
     def test_rods(self):
         runs = np.array([rod_errors(h, *TIGHT, "-subsystem_long_rollback", "false")
                          for h in (0.02, 0.01, 0.005)])
-        self.assert_order("rods, one without rollback, states", runs[:, 0], 2)
-        self.assert_order("rods, one without rollback, force", runs[:, 1], 1)
+        self.assert_mean_order("rods, one without rollback, states", runs[:, 0], 4)
+        self.assert_order("rods, one without rollback, force", runs[:, 1], 2)
 
     def test_direct(self):
         errors = []
         for step in (0.05, 0.025, 0.0125):
             results = run(FEEDBACK, "-subsystem_left_rollback", "false", "-cosim_step", step)
             errors.append(np.max(np.abs(results.outputs["left.y"] - results.time**4)))
-        self.assert_order("pair, left without rollback", errors, 4)
+        self.assert_order("pair, left without rollback", errors, 4, 0.5)
 
 
 if __name__ == "__main__":

@@ -70,15 +70,15 @@ class TwoMass(Errors, unittest.TestCase):
 class LotkaVolterraErrors(Errors, unittest.TestCase):
     model, problem, output = LOTKA_VOLTERRA, LotkaVolterra, "prey.amount"
 
-    def test_affine(self):
-        self.check_table({0.2: 5.7e-2, 0.1: 7.1e-3, 0.05: 8.8e-4, 0.025: 1.10e-4, 0.01: 7.0e-6},
+    def test_without_defect(self):
+        self.check_table({0.2: 1.61e-3, 0.1: 8.57e-5, 0.05: 5.39e-6, 0.025: 3.46e-7, 0.01: 9.05e-9},
                          0.2, NO_DEFECT)
 
     def test_constant_defect(self):
-        self.check_table({0.2: 1.36e-2, 0.1: 9.6e-4, 0.05: 6.3e-5, 0.025: 4.1e-6}, 0.2)
+        self.check_table({0.2: 4.15e-4, 0.1: 2.84e-5, 0.05: 2.10e-6, 0.025: 1.43e-7}, 0.2)
 
     def test_linear_defect(self):
-        self.check_table({0.2: 7.4e-3, 0.1: 2.7e-4, 0.05: 9.6e-6, 0.025: 3.7e-7}, 0.2,
+        self.check_table({0.2: 5.53e-4, 0.1: 2.57e-5, 0.05: 1.80e-6, 0.025: 1.30e-7}, 0.2,
                          "-missiles_defect linear")
 
     def test_neither_remainder_nor_defect(self):
@@ -89,8 +89,8 @@ class LotkaVolterraErrors(Errors, unittest.TestCase):
 class LotkaVolterraOrders(Errors, unittest.TestCase):
     model, problem, output = LOTKA_VOLTERRA, LotkaVolterra, "prey.amount"
 
-    def test_affine(self):
-        self.check_order((0.2, 0.1, 0.05, 0.025), 3, 0.15, NO_DEFECT)
+    def test_without_defect(self):
+        self.check_order((0.2, 0.1, 0.05, 0.025), 4, 0.25, NO_DEFECT)
 
     def test_constant_defect(self):
         self.check_order((0.2, 0.1, 0.05, 0.025), 4, 0.25)

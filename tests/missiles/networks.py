@@ -40,13 +40,13 @@ class FiveSubsystems(InFolder, unittest.TestCase):
             self.assertLess(abs(observed - order), allowed)
 
     def test_output_linear_in_u(self):
-        self.check("linear", "-cosim_type missiles -missiles_defect none", 3)
+        self.check("linear", "-cosim_type missiles -missiles_defect none", 4)
         self.check("linear", "-cosim_type missiles", 4)
 
     def test_output_nonlinear_in_u(self):
-        self.check("nonlinear", "-cosim_type missiles -missiles_defect none", 2)
-        self.check("nonlinear", "-cosim_type missiles", 3)
-        self.check("nonlinear", "-cosim_type missiles -missiles_defect linear", 3)
+        self.check("nonlinear", "-cosim_type missiles -missiles_defect none", 4)
+        self.check("nonlinear", "-cosim_type missiles", 4)
+        self.check("nonlinear", "-cosim_type missiles -missiles_defect linear", 4)
 
     def test_jfm(self):
         self.check("nonlinear", "-cosim_type jfm", 4)

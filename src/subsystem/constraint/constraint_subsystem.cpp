@@ -51,6 +51,20 @@ class ConstraintSubsystem : public Subsystem {
     return outcome(gamma);
   }
 
+  Outcome derivatives_at(const StatePoint& /*point*/, std::span<double> /*result*/) override {
+    return Outcome::ok;
+  }
+
+  Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override {
+    const Sample gamma = evaluate(point.inputs, Wanted::values_and_derivatives);
+    const Sample& guess = point.inputs[constraint_guess];
+    outputs[constraint_value] = guess;
+    outputs[constraint_residual] = gamma;
+    outputs[constraint_corrected] = {guess.value - gamma.value,
+                                     guess.derivative - gamma.derivative};
+    return outcome(gamma);
+  }
+
   std::span<const double> states() const override { return {}; }
   Outcome state_derivatives(std::span<const Sample>, std::span<double>) override {
     return Outcome::ok;
@@ -177,7 +191,7 @@ SubsystemDescription describe_constraint(const ConstraintDescription& constraint
   }
   auto& has = description.capabilities;
   has.polynomial_inputs = has.output_derivatives = has.point_outputs = has.rollback = true;
-  has.states = has.state_derivatives = has.linearization = true;
+  has.states = has.state_derivatives = has.linearization = has.state_outputs = true;
   return description;
 }
 

@@ -257,6 +257,7 @@ void EquationsModel::find_jacobians(const EquationsDescription& description) {
   auto f = matrix_of(derivatives_, interface_.states.size());
   auto g = matrix_of(outputs_, interface_.outputs.size());
   affine_ = f && g;
+  interface_.constant_jacobians = affine_;
   if (affine_) {
     f_jacobian_ = std::move(*f);
     g_jacobian_ = std::move(*g);

@@ -238,7 +238,8 @@ void SetupBuilder::set_capabilities() {
            true,
            true,
            no_events || interface.state,
-           no_events && !asks_after_steps};
+           no_events && !asks_after_steps,
+           true};
     return;
   }
   setup_->polynomials_by_update =

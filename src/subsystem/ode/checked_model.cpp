@@ -36,7 +36,8 @@ std::string in_words(double value) {
 CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description)
     : model_(std::move(model)),
       description_(description),
-      time_dependent_(model_->interface().time_dependent) {
+      time_dependent_(model_->interface().time_dependent),
+      constant_jacobians_(model_->interface().constant_jacobians) {
   for (Known* known : {&latest_, &at_begin_, &at_end_}) {
     known->x.resize(state_count());
     known->u.resize(input_count());

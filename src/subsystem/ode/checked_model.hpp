@@ -67,6 +67,7 @@ class CheckedModel {
   std::int64_t rhs_evaluations() const { return rhs_evaluations_; }
 
   bool time_dependent() const { return time_dependent_; }
+  bool constant_jacobians() const { return constant_jacobians_; }
 
   OdeModel& native() { return *model_; }
 
@@ -97,6 +98,7 @@ class CheckedModel {
   std::unique_ptr<OdeModel> model_;
   const SubsystemDescription& description_;
   bool time_dependent_;
+  bool constant_jacobians_;
   std::int64_t rhs_evaluations_ = 0;
   SmoothInterval interval_;
   MacroStep ends_;

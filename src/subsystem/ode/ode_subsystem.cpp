@@ -38,7 +38,10 @@ SubsystemDescription without_withheld(SubsystemDescription description,
                                       const SubsystemSettings& settings) {
   if (!settings.rollback) description.capabilities.rollback = false;
   if (!settings.linearization) description.capabilities.linearization = false;
-  if (!settings.state_derivatives) description.capabilities.state_derivatives = false;
+  if (!settings.state_derivatives) {
+    description.capabilities.state_derivatives = false;
+    description.capabilities.state_outputs = false;
+  }
   return description;
 }
 
@@ -56,6 +59,9 @@ class OdeSubsystem final : public Subsystem {
   std::span<const double> states() const override { return now_.x; }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
+  bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
+  Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
+  Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
   void save() override;
   void restore() override;
   OdeModel* equations() override;
@@ -205,6 +211,25 @@ Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& r
   return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes, result));
 }
 
+bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
+  if (!model_.constant_jacobians()) see(inputs);
+  const PointSizes sizes{now_.states.values(), now_.inputs.values()};
+  const bool keeps = derivatives_.keeps(known, now_.t, now_.h, now_.x, inputs, sizes);
+  counters_.rhs_evaluations = model_.rhs_evaluations();
+  return keeps;
+}
+
+Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> result) {
+  std::transform(point.inputs.begin(), point.inputs.end(), u_.begin(),
+                 [](const Sample& s) { return s.value; });
+  return checked(model_.f(point.t, point.x, u_, result));
+}
+
+Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
+  return checked(derivatives_.outputs(point.t, point.h, point.x, point.inputs,
+                                      Wanted::values_and_derivatives, outputs));
+}
+
 void OdeSubsystem::save() {
   saved_ = now_;
   if (integrator_) integrator_->save();
@@ -230,7 +255,7 @@ SubsystemDescription describe_ode(std::string name, std::string kind,
   description.inputs = interface.inputs;
   description.states = interface.states;
   description.outputs = interface.outputs;
-  description.capabilities = {true, true, true, true, true, true, true, true};
+  description.capabilities = {true, true, true, true, true, true, true, true, true};
   if (interface.feedthrough) {
     description.feedthrough = *interface.feedthrough;
     return description;

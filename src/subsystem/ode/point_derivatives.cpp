@@ -24,6 +24,11 @@ constexpr std::size_t most_states_for_jacobian_slopes = 32;
 /// States from which columns are differenced in groups.
 constexpr std::size_t fewest_states_for_groups = 24;
 
+/// Share of a variable's size by which it is moved to see whether derivatives have changed, and how
+/// closely f and g then keep to them where they haven't: the derivatives' own rounding is below it.
+constexpr double material_share = 1e-2;
+constexpr double linear_tolerance = 1e-8;
+
 /// h/1000, moved so that t + s is exact: else rounding of t would spoil s where t >> h.
 double time_displacement(double t, double h) {
   const volatile double moved = t + 1e-3 * h;
@@ -140,8 +145,8 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
   result.f_t.resize(n_st);
   result.g_t.resize(n_out);
   if (!model_.f(t, x, u_, result.f) || !model_.g(t, x, u_, result.g)) return false;
-  const bool exact = model_.jacobians(t, x, u_, {result.f_x, result.f_u, result.g_x, result.g_u});
-  if (!exact) {
+  has_jacobians_ = model_.jacobians(t, x, u_, {result.f_x, result.f_u, result.g_x, result.g_u});
+  if (!has_jacobians_) {
     std::copy(x.begin(), x.end(), x_moved_.begin());
     std::copy(u_.begin(), u_.end(), u_moved_.begin());
     if (!difference_states(t, sizes.states, result) ||
@@ -149,6 +154,52 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
       return false;
   }
   return difference_in_time(t, h, x, result);
+}
+
+bool PointDerivatives::keeps(const Linearization& known, double t, double h,
+                             std::span<const double> x, std::span<const Sample> inputs,
+                             const PointSizes& sizes) {
+  if (model_.constant_jacobians() && !model_.time_dependent()) return true;
+  if (model_.constant_jacobians() || has_jacobians_) return false;
+  take_inputs(inputs);
+  return model_.f(t, x, u_, f_) && model_.g(t, x, u_, y_) &&
+         keeps_beside(known, t, time_displacement(t, h), x, sizes);
+}
+
+/// Whether f and g at t + s and displaced x and u are what `known` makes of their values at
+/// (t, x, u).
+bool PointDerivatives::keeps_beside(const Linearization& known, double t, double s,
+                                    std::span<const double> x, const PointSizes& sizes) {
+  const std::size_t n_st = x.size(), n_in = u_.size();
+  const auto displaced = [&](double value, double size, std::size_t j) {
+    const double share = material_share * (1.0 + 0.5 * std::sin(static_cast<double>(j * j)));
+    const double magnitude = std::max(std::abs(value), size);
+    return value + share * (magnitude > 0.0 ? magnitude : 1.0);
+  };
+  for (std::size_t j = 0; j < n_st; ++j) x_moved_[j] = displaced(x[j], sizes.states[j], j);
+  for (std::size_t j = 0; j < n_in; ++j) u_moved_[j] = displaced(u_[j], sizes.inputs[j], n_st + j);
+  if (!model_.f(t + s, x_moved_, u_moved_, f_high_) ||
+      !model_.g(t + s, x_moved_, u_moved_, g_high_))
+    return false;
+  const auto keeps = [&](std::span<const double> there, std::span<const double> here,
+                         std::span<const double> by_x, std::span<const double> by_u,
+                         std::span<const double> by_t) {
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      double change = there[i] - here[i] - s * by_t[i];
+      double size = std::abs(s * by_t[i]), rounding = std::abs(there[i]) + std::abs(here[i]);
+      const auto take = [&](double slope, double from, double to) {
+        change -= slope * (to - from);
+        size += std::abs(slope * (to - from));
+        rounding += std::abs(slope * to);
+      };
+      for (std::size_t j = 0; j < n_st; ++j) take(by_x[i * n_st + j], x[j], x_moved_[j]);
+      for (std::size_t j = 0; j < n_in; ++j) take(by_u[i * n_in + j], u_[j], u_moved_[j]);
+      if (!(std::abs(change) <= linear_tolerance * size + 1e-14 * rounding)) return false;
+    }
+    return true;
+  };
+  return keeps(f_high_, f_, known.f_x, known.f_u, known.f_t) &&
+         keeps(g_high_, y_, known.g_x, known.g_u, known.g_t);
 }
 
 /// f_high_, g_high_ = (f, g)(value + step) - (f, g)(value - step) over their distance; a side where

@@ -36,7 +36,16 @@ class PointDerivatives {
   bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
                  const PointSizes& sizes, Linearization& result);
 
+  /// Whether the partial derivatives at this point are those of `known`. Where the model says that
+  /// they are the same everywhere, it costs nothing; where it has no Jacobians, two evaluations of
+  /// f and g, at this point and beside it in a direction that has all of t, x and u in it; else
+  /// they are to be taken anew.
+  bool keeps(const Linearization& known, double t, double h, std::span<const double> x,
+             std::span<const Sample> inputs, const PointSizes& sizes);
+
  private:
+  bool keeps_beside(const Linearization& known, double t, double s, std::span<const double> x,
+                    const PointSizes& sizes);
   void take_inputs(std::span<const Sample> inputs);
   bool output_slopes(double t, double h, std::span<const double> x);
   bool slopes_by_jacobians(double t, double h, std::span<const double> x);
@@ -61,7 +70,8 @@ class PointDerivatives {
   std::vector<double> x_moved_, u_moved_, y_moved_;
   std::vector<double> f_high_, f_low_, g_high_, g_low_;  ///< f_high_, g_high_ end as the quotients
   std::vector<double> jacobian_scratch_;
-  ColumnGroups groups_;  ///< of many states
+  ColumnGroups groups_;         ///< of many states
+  bool has_jacobians_ = false;  ///< at the last linearisation
 };
 
 }  // namespace concord
