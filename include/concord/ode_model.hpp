@@ -62,12 +62,24 @@ struct Jacobians {
   std::span<double> g_u;  ///< n_out x n_in
 };
 
+/// Partial derivatives of f and g by t at one point (t, x, u): how they change while x and u rest.
+struct TimeDerivatives {
+  std::span<double> f_t;  ///< n_st
+  std::span<double> g_t;  ///< n_out
+};
+
+/// How a point (t, x, u) moves: dx/dt and du/dt.
+struct Motion {
+  std::span<const double> dxdt;  ///< n_st
+  std::span<const double> dudt;  ///< n_in
+};
+
 /// A subsystem as the ordinary differential equation x' = f(t,x,u), y = g(t,x,u).
 ///
 /// Derive from it to write a subsystem in C++; Concord integrates it with SUNDIALS and provides
-/// everything else (rollback, output derivatives, linearisation by differences where `jacobians`
-/// is not given). Throwing `RecoverableFailure` from f or g asks for a smaller step; any other
-/// exception ends the run. `t` is in seconds.
+/// everything else (rollback, output derivatives, linearisation by differences where `jacobians`,
+/// `time_derivatives` and `output_slopes` are not given). Throwing `RecoverableFailure` from f or g
+/// asks for a smaller step; any other exception ends the run. `t` is in seconds.
 class OdeModel {
  public:
   virtual ~OdeModel() = default;
@@ -85,6 +97,22 @@ class OdeModel {
   /// Fills the partial derivatives and returns true, or returns false: differences are used.
   virtual bool jacobians(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,
                          const Jacobians& /*result*/) {
+    return false;
+  }
+
+  /// Fills f_t and g_t and returns true, or returns false: differences are used, unless the
+  /// interface says that nothing depends on t explicitly.
+  virtual bool time_derivatives(double /*t*/, std::span<const double> /*x*/,
+                                std::span<const double> /*u*/, const TimeDerivatives& /*result*/) {
+    return false;
+  }
+
+  /// Fills dydt = g_t + g_x dx/dt + g_u du/dt and returns true, or returns false: Jacobians or
+  /// differences are used. One direction costs much less than Jacobians where there are many
+  /// states.
+  virtual bool output_slopes(double /*t*/, std::span<const double> /*x*/,
+                             std::span<const double> /*u*/, const Motion& /*motion*/,
+                             std::span<double> /*dydt*/) {
     return false;
   }
 };

@@ -146,6 +146,7 @@ int check_command(Model model, bool probe) {
   print_order(model, network);
   std::printf("schedule: %s\n", described_schedule(settings.method, model).c_str());
   std::printf("events: %s\n", described_events(settings.events).c_str());
+  print_without_effect(settings);
   print_methods(model);
   const Method& iterative =
       settings.method.solve == Solve::snes ? settings.method : method_presets().front();

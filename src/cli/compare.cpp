@@ -22,7 +22,8 @@ constexpr const char* help =
     "  maximum      max |a-b|, in the unit of the variable\n"
     "B is interpolated where its time grid differs: cubic Hermite for inputs, whose derivatives "
     "are\n"
-    "recorded, else Lagrange of up to degree 7 on the nearest points.\n"
+    "recorded, else Lagrange of up to degree 7 on the nearest points; neither across events nor\n"
+    "across jumps and kinks that the rows show.\n"
     "\n"
     "  -v, --variables NAMES  comma-separated names or shell patterns: left.x,right.*\n"
     "                         (default: all variables that both files hold, but balance errors)\n"
@@ -156,6 +157,11 @@ std::vector<Pair> find_pairs(const ResultsReader& a, const ResultsReader& b,
   return pairs;
 }
 
+/// Of the model, as far as one of the files tells them.
+const std::vector<double>& events_of(const ResultsReader& a, const ResultsReader& b) {
+  return b.events().empty() ? a.events() : b.events();
+}
+
 void require_common_time(const ResultsReader& a, const ResultsReader& b, const Resampling& at_a) {
   if (!at_a.rows().empty()) return;
   char text[200];
@@ -208,7 +214,7 @@ int compare_command(std::span<const std::string> arguments) {
   }
   const ResultsReader a(options.files[0]), b(options.files[1]);
   const std::vector<Pair> pairs = find_pairs(a, b, options.variables);
-  const Resampling at_a(b.time(), a.time());
+  const Resampling at_a(b.time(), a.time(), events_of(a, b));
   require_common_time(a, b, at_a);
   std::vector<VariableError> errors;
   for (const Batch& batch : make_batches(pairs, std::max(a.time().size(), b.time().size())))

@@ -1,7 +1,11 @@
 #include "cli/effective_settings.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <sstream>
+
+#include "simulation/idle_options.hpp"
 
 namespace concord {
 namespace {
@@ -42,8 +46,8 @@ std::string described_steps(const Settings& settings) {
   if (settings.adapt == Adapt::none) {
     return text("none: ", settings.step, " s each");
   }
-  const std::string limits =
-      text("from ", settings.step_min, " to ", settings.step, " s by ", word(settings.adapt));
+  const std::string limits = text("from ", settings.step_min, " to ", settings.largest_step,
+                                  " s by ", word(settings.adapt));
   return settings.adapt == Adapt::iteration
              ? limits
              : text(limits, ", rtol ", settings.method.adapt_tolerance.relative, ", atol ",
@@ -63,6 +67,24 @@ std::string described_events(const std::vector<double>& events) {
     times += text(times.empty() ? "" : ", ", time);
   }
   return times.empty() ? "none" : times + " s";
+}
+
+std::vector<double> events_outside(const Settings& settings) {
+  std::vector<double> outside;
+  std::copy_if(settings.events.begin(), settings.events.end(), std::back_inserter(outside),
+               [&](double time) { return time < settings.start || time > settings.stop; });
+  return outside;
+}
+
+void print_without_effect(const Settings& settings) {
+  for (const auto& option : idle_options(settings)) {
+    std::printf("  without effect        %s\n", option.c_str());
+  }
+  const auto outside = events_outside(settings);
+  if (!outside.empty()) {
+    std::printf("  without effect        events at %s: outside the experiment\n",
+                described_events(outside).c_str());
+  }
 }
 
 void print_effective(const Settings& settings, const Model& model) {

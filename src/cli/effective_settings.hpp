@@ -11,6 +11,12 @@ std::string described_schedule(const Method& method, const Model& model);
 /// "none" or the times in s.
 std::string described_events(const std::vector<double>& events);
 
+/// What was given and counts for nothing, for the reader of a run: options, events outside.
+void print_without_effect(const Settings& settings);
+
+/// The model's events at which nothing happens: before the start, after the stop.
+std::vector<double> events_outside(const Settings& settings);
+
 /// -cosim_view: a line for each choice of the method, with what belongs to it.
 void print_effective(const Settings& settings, const Model& model);
 

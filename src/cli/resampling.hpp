@@ -5,17 +5,20 @@
 #include <span>
 #include <vector>
 
+#include "cli/signal_breaks.hpp"
+
 namespace concord {
 
 /// Values of a signal given at the times of one grid, at times of another that lie within the
 /// first. Where two times agree to rounding the value itself is taken, else cubic Hermite
 /// interpolation where derivatives are known, else Lagrange interpolation of up to degree 7 on the
-/// nearest points.
+/// nearest points, none of them beyond an event or a break that the signal itself shows.
 class Resampling {
  public:
   /// `from` increases strictly and is not empty. Only those of `to` that lie in its interval count;
-  /// rows() says which.
-  Resampling(std::span<const double> from, std::span<const double> to);
+  /// rows() says which. `events`: times, ascending, of which those in `from` count.
+  Resampling(std::span<const double> from, std::span<const double> to,
+             std::span<const double> events = {});
 
   /// Indices into `to`, ascending.
   const std::vector<std::size_t>& rows() const { return rows_; }
@@ -30,11 +33,22 @@ class Resampling {
     std::size_t first = 0;  // first of `points` neighbours
     std::size_t points = 1;
     std::size_t interval = 0;
-    double fraction = 0.0;  // of the interval
+    double time = 0.0;
     std::array<double, most_points> weights{1.0};
   };
 
+  /// Rows of one smooth piece of a signal; `outside`: before the first of them, after a jump.
+  struct Piece {
+    std::size_t first, last;
+    bool outside = false;
+    bool whole(const Stencil& s) const {
+      return !outside && s.first >= first && s.first + s.points - 1 <= last;
+    }
+  };
+
   Stencil make_stencil(double time) const;
+  void centre(Stencil& stencil, const Piece& piece) const;
+  Piece piece_of(std::size_t interval, std::span<const SignalBreak> breaks) const;
   double lagrange(const Stencil& stencil, std::span<const double> values) const;
   double hermite(const Stencil& stencil, std::span<const double> values,
                  std::span<const double> derivatives) const;
@@ -42,6 +56,7 @@ class Resampling {
   std::vector<double> from_;
   double rounding_;
   std::vector<std::size_t> rows_;
+  std::vector<std::size_t> events_;  ///< rows of `from`
   std::vector<Stencil> stencils_;
 };
 

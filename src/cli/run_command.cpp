@@ -2,6 +2,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <limits>
 #include <memory>
@@ -66,7 +67,8 @@ class StopSignals {
 };
 
 /// What rank 0's clock and any rank's signals ask for after a macro-step.
-enum Request : int { go_on = 0, flush_now = 1, stop_now = 2 };
+/// Above `stop_on_signal` by the signal's number.
+enum Request : int { go_on = 0, flush_now = 1, out_of_time = 2, stop_on_signal = 16 };
 
 class Run {
  public:
@@ -186,15 +188,26 @@ class Run {
       if (request == flush_now) {
         recorder_->flush();
       }
-      if (request == stop_now) {
+      if (request >= out_of_time) {
+        stop_reason_ = reason_of(request);
         return;
       }
     }
   }
 
+  std::string reason_of(int request) const {
+    if (request > stop_on_signal) {
+      const int number = request - stop_on_signal;
+      return "signal " + std::to_string(number) + " (" + strsignal(number) + ")";
+    }
+    char text[64];
+    std::snprintf(text, sizeof text, "-cosim_time_limit, %g s", settings_.time_limit.value_or(0.0));
+    return text;
+  }
+
   int own_request(std::int64_t index) {
-    if (stop_signal != 0) {
-      return stop_now;
+    if (const int number = stop_signal; number != 0) {
+      return stop_on_signal + number;
     }
     constexpr std::int64_t clock_every = 16;
     if (rank_ != 0 || (index % clock_every != 0 && !settings_.time_limit)) {
@@ -203,7 +216,7 @@ class Run {
     const auto now = Clock::now();
     if (settings_.time_limit &&
         std::chrono::duration<double>(now - began_).count() > *settings_.time_limit) {
-      return stop_now;
+      return out_of_time;
     }
     if (std::chrono::duration<double>(now - flushed_).count() > flush_interval) {
       flushed_ = now;
@@ -364,8 +377,8 @@ class Run {
                      const std::optional<std::string>& balance) const {
     const double wall = std::chrono::duration<double>(Clock::now() - began_).count();
     const auto steps = static_cast<double>(std::max<std::int64_t>(summary_.steps, 1));
-    std::printf("%s: %s at t = %.9g s\n", model_.name.c_str(), word(status),
-                stepper_->point().time);
+    std::printf("%s: %s at t = %.9g s%s%s\n", model_.name.c_str(), word(status),
+                stepper_->point().time, stop_reason_.empty() ? "" : ": ", stop_reason_.c_str());
     if (!known.diverged.empty()) {
       std::printf("  diverged              %s\n", known.diverged.c_str());
     }
@@ -387,6 +400,7 @@ class Run {
           "noise of integrators and rounding\n",
           static_cast<long long>(summary_.at_noise));
     }
+    print_without_effect(settings_);
     if (balance) {
       std::printf("  balance error         at most %s\n", balance->c_str());
     }
@@ -409,6 +423,7 @@ class Run {
   RunSummary summary_;
   std::vector<std::unique_ptr<StepObserver>> owned_;
   std::vector<StepObserver*> observers_;
+  std::string stop_reason_;
   Clock::time_point began_ = Clock::now();
   Clock::time_point flushed_ = began_;
 };

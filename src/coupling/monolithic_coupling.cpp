@@ -31,10 +31,11 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
       const auto& d = subsystems_.own(k).description();
       const auto x = subsystems_.own(k).states();
       for (std::size_t i = 0; i < x.size(); ++i) {
-        whole.states.push_back({d.name + "." + d.states[i].name, d.states[i].unit, x[i]});
+        whole.states.push_back(
+            {d.name + "." + d.states[i].name, d.states[i].unit, x[i], d.states[i].nominal});
       }
       for (const auto& output : d.outputs) {
-        whole.outputs.push_back({d.name + "." + output.name, output.unit});
+        whole.outputs.push_back({d.name + "." + output.name, output.unit, output.nominal});
       }
     }
     return whole;
@@ -48,9 +49,10 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
       if (stands_for_constraint(k)) {
         continue;
       }
-      subsystems_.own(k).equations()->derivatives(t, x.subspan(states.first, states.size()),
-                                                  inputs_of(k),
-                                                  dxdt.subspan(states.first, states.size()));
+      naming(k, [&](OdeModel& equations) {
+        equations.derivatives(t, x.subspan(states.first, states.size()), inputs_of(k),
+                              dxdt.subspan(states.first, states.size()));
+      });
     }
   }
 
@@ -71,6 +73,17 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     }
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       input_values_[i] = inputs_[i].value;
+    }
+  }
+
+  /// Calls a subsystem's equations, whose failures don't know whose they are.
+  template <class Call>
+  void naming(std::size_t k, Call&& call) {
+    try {
+      call(*subsystems_.own(k).equations());
+    } catch (const RecoverableFailure& failure) {
+      throw RecoverableFailure("subsystem '" + subsystems_.own(k).description().name +
+                               "': " + failure.what());
     }
   }
 
@@ -95,8 +108,9 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
       input_values_[i] = inputs[i].value;
     }
     const auto y = std::span(output_values_).subspan(out.first, out.size());
-    subsystems_.own(k).equations()->outputs(t_, x_.subspan(states.first, states.size()),
-                                            inputs_of(k), y);
+    naming(k, [&](OdeModel& equations) {
+      equations.outputs(t_, x_.subspan(states.first, states.size()), inputs_of(k), y);
+    });
     for (std::size_t i = 0; i < y.size(); ++i) {
       outputs[out.first + i] = {y[i], 0.0};
     }

@@ -5,18 +5,15 @@
 #include <unordered_map>
 
 #include "concord/errors.hpp"
+#include "expression/expression_list.hpp"
+#include "expression/expression_scan.hpp"
 #include "subsystem/constraint/constraint_subsystem.hpp"
-#include "subsystem/equations/expression_list.hpp"
-#include "subsystem/equations/expression_scan.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
 namespace {
 
 using Names = std::set<std::string>;
-
-/// Names that are too long for the equation to use are not among those it knows.
-constexpr std::size_t longest_name = 100;
 
 void check_unknown(const ConstraintEntry& constraint, const Model& model) {
   for (const auto& entry : model.subsystems) {
@@ -32,18 +29,14 @@ void check_unknown(const ConstraintEntry& constraint, const Model& model) {
 /// The outputs that the equation names, each once; refuses names that are no outputs.
 std::vector<std::string> outputs_in(const ConstraintEntry& constraint, const std::string& place,
                                     const Model& model) {
-  double any = 1.0;
   ExpressionNames known;
   for (const auto& entry : model.subsystems) {
     for (const auto& output : entry.description.outputs) {
-      const std::string name = entry.description.name + "." + output.name;
-      if (name.size() <= longest_name) {
-        known.variables.emplace(name, &any);
-      }
+      known.variables.emplace(entry.description.name + "." + output.name, 0);
     }
   }
   const std::vector<PlacedExpression> equation{{constraint.equation, place}};
-  const ExpressionList check(equation, known);
+  const ExpressionList check(equation, known, 1);
   std::vector<std::string> outputs;
   for (const NameUse& use : names_used(constraint.equation)) {
     if (known.variables.contains(use.name) &&

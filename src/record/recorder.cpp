@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "network/units.hpp"
@@ -67,6 +68,8 @@ Recorder::Recorder(MPI_Comm comm, const Model& model, const Settings& settings,
   layout.model_name = model.name;
   layout.command_line = command_line;
   layout.petsc_options = options::all();
+  std::copy_if(settings.events.begin(), settings.events.end(), std::back_inserter(layout.events),
+               [&](double time) { return time > settings.start && time < settings.stop; });
   std::vector<std::optional<std::size_t>> position(network.n_subsystems());
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     const std::size_t g = subsystems.global(k);
@@ -160,23 +163,33 @@ void Recorder::step_accepted(const StepReport& report) {
   sum_.residual = std::max(sum_.residual, report.coupling.residual);
   sum_.error_estimate = std::fmax(sum_.error_estimate, report.error_estimate);
   sum_.wall_time += report.wall_time;
-  latest_ = report;
+  const ResultsRow accepted = row(*report.point, report.states);
   if (++since_row_ == every_) {
-    write_pending();
+    write(accepted);
+  } else {
+    kept_.keep(accepted);
   }
 }
 
-void Recorder::write_pending() {
-  if (since_row_ == 0) {
-    return;
-  }
-  writer_->append(row(*latest_.point, latest_.states), sum_);
+void Recorder::write(const ResultsRow& row) {
+  writer_->append(row, sum_);
   sum_ = {};
   since_row_ = 0;
 }
 
+void Recorder::Kept::keep(const ResultsRow& row) {
+  time = row.time;
+  outputs.assign(row.outputs.begin(), row.outputs.end());
+  inputs.assign(row.inputs.begin(), row.inputs.end());
+  states.assign(row.states.begin(), row.states.end());
+  polynomials.assign(row.polynomials.begin(), row.polynomials.end());
+  balance.assign(row.balance.begin(), row.balance.end());
+}
+
 void Recorder::close(RunStatus status, const RunQuality& quality) {
-  write_pending();
+  if (since_row_ > 0) {
+    write(kept_.row());
+  }
   std::vector<Counters> counters;
   for (const std::size_t k : own_subsystems_) {
     counters.push_back(coupling_.counters() != nullptr ? *coupling_.counters()

@@ -27,7 +27,19 @@ class Recorder : public StepObserver {
 
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);
-  void write_pending();
+  void write(const ResultsRow& row);
+
+  /// A row that is not written yet, as it was when its macro-step was accepted: the next one, which
+  /// may fail, moves subsystems and communication point on.
+  struct Kept {
+    double time = 0.0;
+    std::vector<Sample> outputs, inputs;
+    std::vector<double> states, balance;
+    std::vector<Polynomial> polynomials;
+
+    void keep(const ResultsRow& row);
+    ResultsRow row() const { return {time, outputs, inputs, states, polynomials, balance}; }
+  };
 
   RankNetwork& subsystems_;
   const Coupling& coupling_;
@@ -35,9 +47,9 @@ class Recorder : public StepObserver {
   std::vector<std::size_t> own_subsystems_;  ///< local positions of those this rank writes
   std::vector<double> states_;
   std::optional<ResultsWriter> writer_;
-  StepStatistics sum_;  ///< of the macro-steps since the last row
+  StepStatistics sum_;  ///< of the macro-steps since the last row, rejected attempts included
   int since_row_ = 0;
-  StepReport latest_;
+  Kept kept_;
 };
 
 }  // namespace concord

@@ -88,6 +88,11 @@ void create_steps(hid_t file) {
     create_series(file, std::string("/steps/") + name, H5T_STD_I32LE);
 }
 
+void create_events(hid_t file, const std::vector<double>& times) {
+  create_group(file, "/events");
+  write_dataset(file, "/events/time", H5T_NATIVE_DOUBLE, times.size(), times.data());
+}
+
 void create_subsystems(hid_t file, const ResultsLayout& layout) {
   create_group(file, "/subsystems");
   write_dataset(file, "/subsystems/name", layout.subsystem_names);
@@ -134,6 +139,7 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
   if (layout.states.recorded) create_columns(file, "/states", layout.states);
   if (layout.balance.recorded) create_columns(file, "/balance", layout.balance);
   create_steps(file);
+  create_events(file, layout.events);
   create_subsystems(file, layout);
   hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
   std::vector<char> image(

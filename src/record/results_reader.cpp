@@ -99,6 +99,7 @@ void ResultsReader::read_header() {
   read_group("/states", Quantity::state_values);
   read_group("/balance", Quantity::balance_values);
   read_time();
+  read_events();
   std::unordered_set<std::string> seen;
   std::erase_if(variables_, [&](const RecordedVariable& v) { return !seen.insert(v.name).second; });
 }
@@ -137,6 +138,14 @@ void ResultsReader::read_time() {
   for (std::size_t i = 0; i < rows; ++i)
     if (!std::isfinite(time_[i]) || (i > 0 && time_[i] <= time_[i - 1]))
       not_ours("'/time' does not increase at row " + std::to_string(i));
+}
+
+void ResultsReader::read_events() {
+  if (!exists(file_, "/events", "time")) return;
+  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, "/events/time", H5P_DEFAULT)));
+  events_.resize(shape_of(dataset, 1, "/events/time").front());
+  hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, events_.data()));
+  if (!std::is_sorted(events_.begin(), events_.end())) not_ours("'/events/time' does not increase");
 }
 
 std::vector<RecordedCost> ResultsReader::costs() const {

@@ -49,6 +49,9 @@ class ResultsReader {
   /// Communication points in s, strictly increasing, size T >= 1.
   const std::vector<double>& time() const { return time_; }
 
+  /// Times at which the model says that something jumps, ascending; empty where the file is older.
+  const std::vector<double>& events() const { return events_; }
+
   /// In the model file's order.
   std::vector<RecordedCost> costs() const;
 
@@ -77,6 +80,7 @@ class ResultsReader {
   void read_group(const std::string& group, Quantity quantity);
   Table open_table(const std::string& path, std::size_t columns) const;
   void read_time();
+  void read_events();
   const Table& table(Quantity q) const { return tables_[static_cast<std::size_t>(q)]; }
   Table& table(Quantity q) { return tables_[static_cast<std::size_t>(q)]; }
 
@@ -85,7 +89,7 @@ class ResultsReader {
   Hdf5File file_;
   std::array<Table, 5> tables_;
   std::string model_name_, status_;
-  std::vector<double> time_;
+  std::vector<double> time_, events_;
   std::vector<RecordedVariable> variables_;
 };
 

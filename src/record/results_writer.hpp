@@ -30,6 +30,7 @@ struct ResultsLayout {
   std::string model_name;
   std::string command_line;
   std::string petsc_options;
+  std::vector<double> events;  ///< s, ascending: the model's within the experiment
   RecordedColumns outputs, inputs, states;
   RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs
   bool polynomials = false;                  ///< /inputs/polynomials for the columns of `inputs`

@@ -37,6 +37,9 @@ class Sizes {
   double operator[](std::size_t i) const { return size_[i]; }
   std::span<const double> values() const { return size_; }
 
+  /// Whether nothing is known but what the slope makes of it.
+  bool only_expected(std::size_t i) const { return !(nominal_[i] > 0.0) && largest_[i] == 0.0; }
+
   /// The values at a communication point, and how fast they change: |slope| times `h` stands for
   /// what has been 0 so far.
   void see(std::span<const Sample> samples, double h);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <sstream>
+#include <utility>
 
 #include "concord/errors.hpp"
 #include "stepping/error_controlled_steps.hpp"
@@ -14,22 +17,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// The fraction of a usual macro-step that is taken where nothing is known of the next one.
+constexpr double cautious = 1e-3;
+
 std::unique_ptr<StepController> make_controller(const Settings& settings) {
   if (settings.adapt == Adapt::iteration) {
     return std::make_unique<IterationSteps>(settings.start, settings.stop, settings.step,
                                             settings.step_min, settings.events);
   }
   if (settings.adapt != Adapt::none) {
-    // Little is known at the start: a small first step, which then grows quickly. Richardson's
-    // macro-steps are two of the size that the user means.
-    constexpr double first_fraction = 1e-3;
+    // Richardson's macro-steps are two of the size that the user means.
     const double factor = settings.adapt == Adapt::predictor ? 1.0 : 2.0;
     const ErrorControlledSteps::Limits limits{
         settings.start, settings.stop,
-        std::min(factor * settings.step, settings.stop - settings.start),
+        std::min(factor * settings.largest_step, settings.stop - settings.start),
         factor * settings.step_min};
-    const double first = std::max(limits.smallest, first_fraction * limits.largest);
-    return std::make_unique<ErrorControlledSteps>(limits, first, settings.events);
+    return std::make_unique<ErrorControlledSteps>(limits, cautious * factor * settings.step,
+                                                  settings.events);
   }
   return std::make_unique<FixedSteps>(settings.start, settings.stop, settings.step,
                                       settings.events);
@@ -68,6 +72,7 @@ void MacroStepper::start() {
   subsystems_.enter(smooth_interval(first.begin));
   coupling_->start(first, settings_.stop, point_);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
+  controller_->begin_anew(beginning(first.size()));
   trial_.inputs = point_.inputs;
   trial_.outputs = point_.outputs;
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
@@ -89,6 +94,7 @@ std::span<const StepReport> MacroStepper::advance() {
   const auto clock_start = Clock::now();
   restart_after_event();
   report_.rejections = 0;
+  rejected_ = {};
   for (;;) {
     const MacroStep step = proposed();
     try_step(step);
@@ -102,9 +108,26 @@ std::span<const StepReport> MacroStepper::advance() {
     subsystems_.restore();
     coupling_->rejected();
     ++report_.rejections;
+    rejected_ += report_.coupling;
   }
   report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
   return reported(report_.step);
+}
+
+/// A hundredth of the time in which the fastest output becomes another (Hairer, Norsett and Wanner,
+/// Solving ODEs I, II.4, without their second derivative), where slopes tell it and a step that is
+/// too large can be taken back; else `unknown`. What is 0 tells nothing. Collective.
+double MacroStepper::beginning(double unknown) const {
+  constexpr double fraction = 0.01;
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Sample& output : point_.outputs) {
+    if (output.value != 0.0 && output.derivative != 0.0) {
+      shortest = std::min(shortest, std::abs(output.value / output.derivative));
+    }
+  }
+  shortest = -agree_on_largest(subsystems_.comm(), -shortest);
+  const bool known = rolls_back_ && point_.slopes_known && std::isfinite(shortest);
+  return known ? fraction * shortest : unknown;
 }
 
 MacroStep MacroStepper::proposed() const {
@@ -151,7 +174,7 @@ void MacroStepper::restart_after_event() {
     return;
   }
   errors_.close(point_);
-  point_.last_step = 0.0;
+  const double before = std::exchange(point_.last_step, 0.0);
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
   coupling_->restart(point_);
@@ -159,6 +182,7 @@ void MacroStepper::restart_after_event() {
     point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
   }
   errors_.restart(point_);
+  controller_->begin_anew(std::min(before, beginning(cautious * before)));
 }
 
 void MacroStepper::try_step(const MacroStep& step) {
@@ -206,6 +230,9 @@ void MacroStepper::commit(const MacroStep& step) {
   subsystems_.see(point_.inputs, point_.outputs, step.size());
   coupling_->commit(point_);
   controller_->accept(report_.coupling.error, report_.coupling.error_order);
+  report_.coupling.iterations += rejected_.iterations;
+  report_.coupling.evaluations += rejected_.evaluations;
+  report_.coupling.linear_iterations += rejected_.linear_iterations;
   report_.step = step;
   report_.point = &point_;
   ++report_.index;
@@ -234,6 +261,28 @@ void MacroStepper::refuse_diverged() const {
   throw SimulationError(message.str());
 }
 
+/// What is integrated and coupled less exactly than the step control demands has errors that no
+/// macro-step makes smaller.
+std::string MacroStepper::remedy_of_error() const {
+  constexpr double beside = 0.1;
+  const double wanted = settings_.method.adapt_tolerance.relative;
+  const double loosest = loosest_rtol(settings_);
+  std::ostringstream remedy;
+  if (loosest > beside * wanted) {
+    remedy << "-subsystem_rtol " << loosest << " is too loose for -cosim_adapt_rtol " << wanted
+           << " whatever the macro-step: use a smaller -subsystem_rtol or a larger "
+              "-cosim_adapt_rtol";
+  } else if (settings_.method.solve == Solve::snes &&
+             settings_.method.tolerance.relative > beside * wanted) {
+    remedy << "-cosim_rtol " << settings_.method.tolerance.relative
+           << " is too loose for -cosim_adapt_rtol " << wanted
+           << " whatever the macro-step: use a smaller -cosim_rtol or a larger -cosim_adapt_rtol";
+  } else {
+    remedy << "use a larger -cosim_adapt_rtol or -cosim_adapt_atol, or a smaller -cosim_step_min";
+  }
+  return remedy.str();
+}
+
 void MacroStepper::give_up(const MacroStep& step) {
   const auto& coupling = report_.coupling;
   const bool smallest = settings_.adapt != Adapt::none && coupling.retryable;
@@ -242,9 +291,8 @@ void MacroStepper::give_up(const MacroStep& step) {
   message << "t = " << step.begin << " s, macro-step " << step.size() << " s"
           << (smallest ? ", the smallest (-cosim_step_min)" : "") << ": ";
   if (coupling.status == CouplingStatus::converged) {
-    message << "the error estimate is " << coupling.error
-            << " times the tolerance; use a larger -cosim_adapt_rtol or -cosim_adapt_atol, or a "
-               "smaller -cosim_step_min";
+    message << "the error estimate is " << coupling.error << " times the tolerance; "
+            << remedy_of_error();
   } else {
     message << coupling_->explain(coupling);
   }

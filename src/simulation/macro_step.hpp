@@ -32,6 +32,8 @@ class MacroStepper {
  private:
   bool everyone_rolls_back() const;
   MacroStep proposed() const;
+  double beginning(double unknown) const;
+  std::string remedy_of_error() const;
   void try_step(const MacroStep& step);
   bool acceptable() const;
   bool retry();
@@ -53,6 +55,7 @@ class MacroStepper {
   CommunicationPoint point_;
   Trial trial_;
   StepReport report_;
+  Effort rejected_;  ///< of the attempts at this macro-step that were not kept
   std::array<StepReport, 2> accepted_;
 };
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "simulation/idle_options.hpp"
 #include "simulation/model_choices.hpp"
 #include "support/wording.hpp"
 
@@ -54,6 +55,7 @@ constexpr std::pair<std::string_view, Diverged> divergences[] = {{"fail", Diverg
 constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
     {"auto", IntegratorKind::automatic},
     {"erk", IntegratorKind::erk},
+    {"dirk", IntegratorKind::dirk},
     {"cvode_bdf", IntegratorKind::cvode_bdf},
     {"cvode_adams", IntegratorKind::cvode_adams}};
 
@@ -147,7 +149,12 @@ std::vector<OptionSpec> make_option_table() {
        {}},
       {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
       {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
-      {"cosim_step", "(stop - start)/1000", "s", "macro-step, the largest when adaptive", {}},
+      {"cosim_step",
+       "(stop - start)/1000",
+       "s",
+       "macro-step; the largest with -cosim_adapt, whose error estimates without it are the only "
+       "limit",
+       {}},
       {"cosim_step_min", "1e-6 cosim_step", "s", "smallest adaptive macro-step", {}},
       {"cosim_adapt", "none", "", "step-size control", words(adapts)},
       {"cosim_adapt_rtol", "1e-6", "", "relative tolerance of the step-size control", {}},
@@ -191,9 +198,16 @@ std::vector<OptionSpec> make_option_table() {
       {"missiles_laplace", "expm", "",
        "exponentials of the estimators; stehfest, which is less exact, only to compare",
        words(laplaces)},
-      {"subsystem_integrator", "auto", "", "integrator of a subsystem", words(integrators)},
+      {"subsystem_integrator", "auto", "",
+       "integrator of a subsystem: explicit or implicit Runge-Kutta (erk, dirk), multistep "
+       "(cvode_bdf, cvode_adams); auto: erk, and the cheaper of dirk and cvode_bdf where stiff",
+       words(integrators)},
       {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
-      {"subsystem_atol", "1e-10", "state's unit", "absolute tolerance of the integrator", {}},
+      {"subsystem_atol",
+       "rtol/100 of each state's size",
+       "state's unit",
+       "absolute tolerance of the integrator",
+       {}},
       {"subsystem_rollback", "true", "", "false withholds the capability", {}},
       {"subsystem_linearization", "true", "", "false withholds the capability", {}},
       {"subsystem_state_derivatives", "true", "", "false withholds the capability", {}},
@@ -227,6 +241,15 @@ Tolerance read_tolerance(const std::string& prefix, Tolerance tolerance) {
   if (const auto absolute = options::positive(prefix + "atol")) {
     tolerance.absolute = *absolute;
     tolerance.of_size = false;
+  }
+  return tolerance;
+}
+
+/// Of integrators, the absolute part in units of sizes goes with the relative one.
+Tolerance read_subsystem_tolerance(const std::string& prefix, const Tolerance& inherited) {
+  Tolerance tolerance = read_tolerance(prefix, inherited);
+  if (tolerance.of_size) {
+    tolerance.absolute = inherited.absolute / inherited.relative * tolerance.relative;
   }
   return tolerance;
 }
@@ -292,7 +315,7 @@ void refuse_unknown_options(const Model& model) {
 SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings settings) {
   settings.integrator =
       options::choice(prefix + "integrator", integrators).value_or(settings.integrator);
-  settings.tolerance = read_tolerance(prefix, settings.tolerance);
+  settings.tolerance = read_subsystem_tolerance(prefix, settings.tolerance);
   settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
   settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
   settings.state_derivatives =
@@ -420,6 +443,8 @@ void read_times(const Model& model, Settings& settings) {
                      ", which is larger than the macro-step; it must be at most -cosim_step");
   }
   settings.step_min = std::max(step_min.value_or(1e-6 * settings.step), shortest);
+  const bool free = settings.method.estimate != ErrorEstimate::none && !step;
+  settings.largest_step = free ? duration : settings.step;
 }
 
 }  // namespace
@@ -533,6 +558,7 @@ Settings read_settings_for_check(Model& model) {
   settings.diverged = options::choice("cosim_diverged", divergences).value_or(Diverged::fail);
   read_adapt_tolerances(settings);
   read_times(model, settings);
+  refuse_unknown_missiles_options();
   read_schedule_weight();
   settings.time_limit = options::positive("cosim_time_limit");
   settings.record = read_record(model, settings.method);

@@ -35,7 +35,8 @@ struct Settings {
   Diverged diverged = Diverged::fail;
   double start = 0.0;
   double stop = 1.0;
-  double step = 0.0;
+  double step = 0.0;          ///< fixed, or what macro-steps of unknown size are measured by
+  double largest_step = 0.0;  ///< with step control
   double step_min = 0.0;
   std::vector<double> events;        ///< s, ascending
   std::optional<double> time_limit;  ///< seconds of wall time

@@ -6,12 +6,26 @@
 
 namespace concord {
 
+/// What attempts at a macro-step cost, as in CouplingReport.
+struct Effort {
+  std::int32_t iterations = 0;
+  std::int32_t evaluations = 0;
+  std::int32_t linear_iterations = 0;
+
+  Effort& operator+=(const CouplingReport& report) {
+    iterations += report.iterations;
+    evaluations += report.evaluations;
+    linear_iterations += report.linear_iterations;
+    return *this;
+  }
+};
+
 /// One accepted macro-step, as monitors and the recorder see it; the same on every rank but for
 /// `point`, which is this rank's.
 struct StepReport {
   std::int64_t index = 0;  ///< of the communication point reached; 1 after the first macro-step
   MacroStep step;
-  CouplingReport coupling;
+  CouplingReport coupling;  ///< how it ended; its effort is that of rejected attempts too
   std::int32_t rejections = 0;
   double error_estimate = 0.0;
   double wall_time = 0.0;  ///< seconds

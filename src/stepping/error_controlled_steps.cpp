@@ -6,14 +6,18 @@
 namespace concord {
 namespace {
 
-constexpr double safety = 0.9;
+constexpr double safety = 0.7;
 constexpr double proportional = 0.4;
-constexpr double integral = 0.7;
+constexpr double integral = 0.3;
 constexpr double least_factor = 0.2;
-constexpr double largest_factor = 2.0;
+constexpr double usual_growth = 2.0;
+constexpr double growth_of_beginners = 10.0;
 
 /// Smaller errors count as this: the step grows by the largest factor anyhow.
 constexpr double least_error = 1e-10;
+
+/// Smaller errors of the past count as this (Hairer, Norsett and Wanner's dopri5).
+constexpr double least_remembered = 1e-4;
 
 double within(double error) {
   return std::isfinite(error) ? std::max(error, least_error) : 1.0 / least_error;
@@ -23,9 +27,16 @@ double within(double error) {
 
 ErrorControlledSteps::ErrorControlledSteps(const Limits& limits, double first,
                                            const std::vector<double>& events)
-    : limits_(limits),
-      course_(limits.start, limits.stop, events),
-      size_(std::clamp(first, limits.smallest, limits.largest)) {}
+    : limits_(limits), course_(limits.start, limits.stop, events), size_(0.0) {
+  begin_anew(first);
+}
+
+void ErrorControlledSteps::begin_anew(double size) {
+  size_ = std::clamp(size, limits_.smallest, limits_.largest);
+  last_error_ = 1.0;
+  largest_factor_ = growth_of_beginners;
+  after_rejection_ = false;
+}
 
 /// Two equal steps rather than a full one and a short rest.
 StepController::Interval ErrorControlledSteps::propose() const {
@@ -44,14 +55,15 @@ void ErrorControlledSteps::accept(double error_norm, int order) {
   const double error = within(error_norm);
   const double tried = propose().size;
   const double exponent = 1.0 / (order + 1);
-  double factor = safety * std::pow(error, -integral * exponent) *
-                  std::pow(last_error_, proportional * exponent);
-  factor = std::clamp(factor, least_factor, after_rejection_ ? 1.0 : largest_factor);
+  const double wanted = std::pow(safety * std::pow(error, -exponent), integral) *
+                        std::pow(last_error_ / error, proportional * exponent);
+  const double factor = std::clamp(wanted, least_factor, after_rejection_ ? 1.0 : largest_factor_);
+  largest_factor_ = wanted < usual_growth ? usual_growth : largest_factor_;
   // A step that was clipped to an exact time says nothing against the size before.
   const double clipped_from = factor >= 1.0 ? std::max(size_, factor * tried) : factor * tried;
   move_on();
   size_ = std::clamp(clipped_from, limits_.smallest, limits_.largest);
-  last_error_ = error;
+  last_error_ = std::max(error, least_remembered);
 }
 
 bool ErrorControlledSteps::shrink(double factor) {
@@ -59,6 +71,7 @@ bool ErrorControlledSteps::shrink(double factor) {
   const double before = std::min(size_, tried);
   size_ = std::max(factor * tried, limits_.smallest);
   after_rejection_ = true;
+  largest_factor_ = usual_growth;
   return size_ < before;
 }
 

@@ -7,15 +7,16 @@
 namespace concord {
 
 /// Step sizes from an error estimate by a PI controller (Gustafsson 1991; Hairer and Wanner,
-/// Solving ODEs II, IV.2): with err = sqrt(mean_i (EST_i / (ATOL_i + RTOL_i |y_i|))^2) and EST =
-/// O(h^{q+1}),
+/// Solving ODEs II, IV.2) that settles at a given error (Soederlind 2003): with err in units of the
+/// tolerance, EST = O(h^{q+1}) and theta = 0.7^{q+1},
 ///
-///     h_new = 0.9 h (1/err)^{0.7/(q+1)} err_last^{0.4/(q+1)}        after an accepted step,
-///     h_new = 0.9 h (1/err)^{1/(q+1)}                               after a rejected one.
+///     h_new = h (theta/err)^{0.3/(q+1)} (err_last/err)^{0.4/(q+1)}    after an accepted step,
+///     h_new = h (theta/err)^{1/(q+1)}                                 after a rejected one.
 ///
-/// A step may also be accepted with err > 1, where it cannot be taken back: the next one is
-/// smaller. Macro-steps end exactly at `stop` and at each of `events`; a step that would leave a
-/// small rest before such a time is halved instead.
+/// A step grows by 2 at most, from a new start on by 10 until it first would by less than 2. A step
+/// may also be accepted with err > 1, where it cannot be taken back: the next one is smaller.
+/// Macro-steps end exactly at `stop` and at each of `events`; a step that would leave a small rest
+/// before such a time is halved instead.
 class ErrorControlledSteps : public StepController {
  public:
   struct Limits {
@@ -41,6 +42,8 @@ class ErrorControlledSteps : public StepController {
   void accepted() override;
   bool rejected() override;
 
+  void begin_anew(double size) override;
+
  private:
   void move_on();
   bool shrink(double factor);
@@ -49,6 +52,7 @@ class ErrorControlledSteps : public StepController {
   Course course_;
   double size_;
   double last_error_ = 1.0;
+  double largest_factor_ = 1.0;
   bool after_rejection_ = false;
 };
 

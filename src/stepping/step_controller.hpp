@@ -30,6 +30,10 @@ class StepController {
   /// guide the next size.
   virtual void accept(double /*error_norm*/, int /*order*/) { accepted(); }
   virtual bool reject(double /*error_norm*/, int /*order*/) { return rejected(); }
+
+  /// Something has jumped: what errors have been says nothing about what comes. `size` is what is
+  /// known of the next macro-step.
+  virtual void begin_anew(double /*size*/) {}
 };
 
 /// Where a run is between the times that macro-steps must end at exactly: events, and the stop.

@@ -7,7 +7,7 @@
 namespace concord {
 
 /// How a subsystem integrates itself over a macro-step (options -subsystem_*).
-enum class IntegratorKind { automatic, erk, cvode_bdf, cvode_adams };
+enum class IntegratorKind { automatic, erk, dirk, cvode_bdf, cvode_adams };
 
 struct SubsystemSettings {
   IntegratorKind integrator = IntegratorKind::automatic;

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -10,6 +11,7 @@
 
 #include "concord/errors.hpp"
 #include "support/petsc.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace options {
@@ -17,7 +19,17 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& name, const std::string& value,
                          const std::string& allowed) {
-  throw InputError("option -" + name + ": found '" + value + "', but the value must be " + allowed);
+  throw InputError("option -" + name + ": found " + in_quotes(value) + ", but the value must be " +
+                   allowed);
+}
+
+/// All of the text as a number, whatever the host's locale.
+std::optional<double> number_in(std::string_view text) {
+  text.remove_prefix(text.starts_with('+') && !text.starts_with("+-") ? 1 : 0);
+  double number = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace
@@ -35,13 +47,13 @@ std::optional<std::string> text(const std::string& name) {
   if (PetscInitializeCalled == PETSC_FALSE) {
     return std::nullopt;
   }
-  char value[PETSC_MAX_PATH_LEN] = "";
+  const char* value = nullptr;  // PetscOptionsGetString would cut it
   PetscBool set = PETSC_FALSE;
-  petsc(PetscOptionsGetString(nullptr, nullptr, ("-" + name).c_str(), value, sizeof value, &set));
+  petsc(PetscOptionsFindPair(nullptr, nullptr, ("-" + name).c_str(), &value, &set));
   if (set != PETSC_TRUE) {
     return std::nullopt;
   }
-  return std::string(value);
+  return std::string(value != nullptr ? value : "");
 }
 
 std::optional<double> real(const std::string& name) {
@@ -49,9 +61,8 @@ std::optional<double> real(const std::string& name) {
   if (!value) {
     return std::nullopt;
   }
-  char* end = nullptr;
-  const double number = std::strtod(value->c_str(), &end);
-  if (value->empty() || *end != '\0' || !std::isfinite(number)) {
+  const auto number = number_in(*value);
+  if (!number || !std::isfinite(*number)) {
     refuse(name, *value, "a finite number");
   }
   return number;

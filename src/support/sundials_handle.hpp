@@ -1,5 +1,6 @@
 #pragma once
 
+#include <arkode/arkode_arkstep.h>
 #include <arkode/arkode_erkstep.h>
 #include <cvode/cvode.h>
 #include <sundials/sundials_context.h>
@@ -42,10 +43,14 @@ using NonlinearSolver =
 struct ErkStepFreed {
   void operator()(void* memory) const noexcept { ERKStepFree(&memory); }
 };
+struct ArkStepFreed {
+  void operator()(void* memory) const noexcept { ARKStepFree(&memory); }
+};
 struct CvodeFreed {
   void operator()(void* memory) const noexcept { CVodeFree(&memory); }
 };
 using ErkStepMemory = std::unique_ptr<void, ErkStepFreed>;
+using ArkStepMemory = std::unique_ptr<void, ArkStepFreed>;
 using CvodeMemory = std::unique_ptr<void, CvodeFreed>;
 
 /// A context without communicator: the objects made with it live on one rank.

@@ -15,13 +15,15 @@ from pathlib import Path
 ALLOWED = {
     "support": set(),
     "signal": {"support"},
-    "subsystem": {"signal", "support"},
+    "expression": {"support"},
+    "subsystem": {"expression", "signal", "support"},
     "network": {"subsystem", "signal", "support"},
     "stepping": {"support"},
     "coupling": {"network", "subsystem", "signal", "support"},
     "simulation": {"coupling", "stepping", "network", "subsystem", "signal", "support"},
     "record": {"simulation", "coupling", "stepping", "network", "subsystem", "signal", "support"},
-    "modelfile": {"simulation", "coupling", "stepping", "network", "subsystem", "signal", "support"},
+    "modelfile": {"simulation", "coupling", "stepping", "network", "subsystem", "expression",
+                  "signal", "support"},
     "cli": {"modelfile", "record", "simulation", "coupling", "stepping", "network", "subsystem",
             "signal", "support"},
 }

@@ -63,7 +63,7 @@ def failed(name, text, *says, until, options=(), ranks=BOTH):
     case(run)
 
 
-for kind in ("auto", "erk", "cvode_bdf", "cvode_adams"):
+for kind in ("auto", "erk", "dirk", "cvode_bdf", "cvode_adams"):
     failed(f"blow_up_with_{kind}", trio(derivative="x*x + 0*u"), "'second'", "t = 1.11",
            until=(1.1, 1.12), options=["-subsystem_integrator", kind],
            ranks=BOTH if kind == "auto" else (1,))

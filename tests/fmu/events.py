@@ -86,7 +86,7 @@ class Inputs(Events):
 class State(Events):
     """A stiff model that switches 1.2 times a second."""
 
-    INTEGRATORS = ("erk", "cvode_bdf", "cvode_adams", "auto")
+    INTEGRATORS = ("erk", "dirk", "cvode_bdf", "cvode_adams", "auto")
 
     def test_accuracy(self):
         """Also with several events in one macro-step, and with none for long."""

@@ -7,7 +7,7 @@ import numpy as np
 from concord_runs import LOTKA_VOLTERRA, TWO_MASS, simulate, write_model
 from references import LotkaVolterra, hermite, two_mass
 
-INTEGRATORS = ("auto", "erk", "cvode_bdf", "cvode_adams")
+INTEGRATORS = ("auto", "erk", "dirk", "cvode_bdf", "cvode_adams")
 
 ROBERTSON = """name: Robertson's reaction, heated by a slow oscillator
 experiment: {start: 0, stop: 40}

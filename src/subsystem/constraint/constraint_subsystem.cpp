@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "subsystem/equations/expression_list.hpp"
+#include "expression/expression_list.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -12,9 +13,9 @@ class ConstraintSubsystem : public Subsystem {
  public:
   ConstraintSubsystem(SubsystemDescription description, const ConstraintDescription& constraint)
       : Subsystem(std::move(description)),
-        y_(constraint.outputs.size()),
         gamma_(std::vector<PlacedExpression>{{constraint.equation, constraint.place}},
-               names(constraint)),
+               names(constraint), constraint.outputs.size()),
+        direction_(constraint.outputs.size()),
         start_(constraint.start),
         lambda_{constraint.start, 0.0} {}
 
@@ -79,87 +80,62 @@ class ConstraintSubsystem : public Subsystem {
     result.g = {guess, gamma.value, guess - gamma.value};
     result.g_u[constraint_value * n] = 1.0;
     result.g_u[constraint_corrected * n] = 1.0;
-    for (std::size_t i = 1; i < n; ++i) {
-      const double slope = partial_derivative(inputs, i);
-      result.g_u[constraint_residual * n + i] = slope;
-      result.g_u[constraint_corrected * n + i] = -slope;
+    if (outcome(gamma) == Outcome::failed) return Outcome::failed;
+    const std::span<const double> slopes = gamma_.differentiate();
+    for (std::size_t k = 0; k < slopes.size(); ++k) {
+      const std::size_t input = 1 + gamma_.entries()[k].variable;
+      if (!std::isfinite(slopes[k])) return fail("derivative by " + output(input), slopes[k]);
+      result.g_u[constraint_residual * n + input] = slopes[k];
+      result.g_u[constraint_corrected * n + input] = -slopes[k];
     }
-    return outcome(gamma);
+    return Outcome::ok;
   }
 
   void save() override { saved_ = lambda_; }
   void restore() override { lambda_ = saved_; }
 
  private:
-  ExpressionNames names(const ConstraintDescription& constraint) {
+  static ExpressionNames names(const ConstraintDescription& constraint) {
     ExpressionNames result;
-    for (std::size_t i = 0; i < y_.size(); ++i) {
-      result.variables.emplace(constraint.outputs[i], &y_[i]);
+    for (std::uint32_t i = 0; i < constraint.outputs.size(); ++i) {
+      result.variables.emplace(constraint.outputs[i], i);
     }
     return result;
   }
 
-  double gamma() {
-    double result = 0.0;
-    gamma_.evaluate({&result, 1});
-    return result;
-  }
-
-  double gamma_at(std::span<const Sample> y, double shift) {
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      y_[i] = y[i].value + shift * y[i].derivative;
-    }
-    return gamma();
-  }
-
-  /// g'(0) by differences, with an error of order four: exact for polynomials up to degree four.
-  template <class Function>
-  static double slope_at_zero(double s, const Function& g) {
-    return (8.0 * (g(s) - g(-s)) - (g(2.0 * s) - g(-2.0 * s))) / (12.0 * s);
-  }
-
-  /// d gamma/d y of input i, the others at `inputs`.
-  double partial_derivative(std::span<const Sample> inputs, std::size_t i) {
-    for (std::size_t j = 1; j < inputs.size(); ++j) {
-      y_[j - 1] = inputs[j].value;
-    }
-    const double y = inputs[i].value;
-    return slope_at_zero(relative_shift * std::max(1.0, std::abs(y)), [&](double shift) {
-      y_[i - 1] = y + shift;
-      return gamma();
-    });
-  }
-
-  /// gamma and d/dt gamma = sum_i (d gamma/d y_i) y_i', by a difference along y'.
+  /// gamma and, if wanted, gamma' = sum_i (d gamma/d y_i) y_i'.
   Sample evaluate(std::span<const Sample> inputs, Wanted wanted) {
     const auto y = inputs.subspan(1);
-    if (wanted == Wanted::values) {
-      return {gamma_at(y, 0.0), 0.0};
+    std::transform(y.begin(), y.end(), gamma_.point().begin(),
+                   [](const Sample& sample) { return sample.value; });
+    Sample result;
+    gamma_.evaluate({&result.value, 1});
+    if (wanted == Wanted::values_and_derivatives) {
+      std::transform(y.begin(), y.end(), direction_.begin(),
+                     [](const Sample& sample) { return sample.derivative; });
+      gamma_.slopes(direction_, {&result.derivative, 1});
     }
-    double size = 1.0;
-    double speed = 1.0;
-    for (const Sample& sample : y) {
-      size = std::max(size, std::abs(sample.value));
-      speed = std::max(speed, std::abs(sample.derivative));
-    }
-    const double slope = slope_at_zero(relative_shift * size / speed,
-                                       [&](double shift) { return gamma_at(y, shift); });
-    return {gamma_at(y, 0.0), slope};
+    return result;
   }
 
   Outcome outcome(const Sample& gamma) {
-    if (std::isfinite(gamma.value) && std::isfinite(gamma.derivative)) {
-      return Outcome::ok;
+    if (!std::isfinite(gamma.value)) return fail("value", gamma.value);
+    return std::isfinite(gamma.derivative) ? Outcome::ok : fail("slope", gamma.derivative);
+  }
+
+  Outcome fail(const std::string& what, double found) {
+    failure_ = "the " + what + " of the constraint's equation is " + short_number(found) +
+               ", not a finite number";
+    for (std::size_t i = 1; i < description_.inputs.size(); ++i) {
+      failure_ += (i == 1 ? "; " : ", ") + output(i) + " = " + short_number(gamma_.point()[i - 1]);
     }
-    failure_ =
-        "the constraint's equation gives " + std::to_string(gamma.value) + ", not a finite number";
     return Outcome::failed;
   }
 
-  static constexpr double relative_shift = 1e-3;  ///< of differences
+  const std::string& output(std::size_t input) const { return description_.inputs[input].name; }
 
-  std::vector<double> y_;  ///< the equation reads it
-  ExpressionList gamma_;
+  ExpressionList gamma_;  ///< over the outputs in the equation
+  std::vector<double> direction_;
   double start_;
   Sample lambda_, saved_;
   std::vector<Sample> ends_;

@@ -5,8 +5,7 @@
 #include <unordered_map>
 
 #include "concord/errors.hpp"
-#include "subsystem/equations/affine_form.hpp"
-#include "subsystem/equations/expression_scan.hpp"
+#include "expression/expression_scan.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -233,66 +232,19 @@ std::vector<PlacedExpression> placed_outputs(const EquationsDescription& descrip
 
 EquationsModel::EquationsModel(const EquationsDescription& description)
     : interface_(make_interface(checked(description))),
-      point_(1 + interface_.states.size() + interface_.inputs.size()),
-      derivatives_(placed_derivatives(description), names(description)),
-      outputs_(placed_outputs(description), names(description)) {
-  find_jacobians(description);
-}
-
-void EquationsModel::find_jacobians(const EquationsDescription& description) {
-  for (const auto* texts : {&description.derivatives, &description.outputs}) {
-    for (const Text& text : *texts) {
-      if (!is_rational(text.text)) {
-        return;
-      }
-    }
-  }
-  const auto matrix_of = [&](ExpressionList& list, std::size_t rows) {
-    return affine_matrix(rows, point_.size(),
-                         [&](std::span<const double> p, std::span<double> values) {
-                           std::copy(p.begin(), p.end(), point_.begin());
-                           list.evaluate(values);
-                         });
-  };
-  auto f = matrix_of(derivatives_, interface_.states.size());
-  auto g = matrix_of(outputs_, interface_.outputs.size());
-  affine_ = f && g;
-  interface_.constant_jacobians = affine_;
-  if (affine_) {
-    f_jacobian_ = std::move(*f);
-    g_jacobian_ = std::move(*g);
-  }
-}
-
-bool EquationsModel::jacobians(double /*t*/, std::span<const double> x, std::span<const double> u,
-                               const Jacobians& result) {
-  if (!affine_) {
-    return false;
-  }
-  const auto split = [&](const std::vector<double>& whole, std::span<double> by_x,
-                         std::span<double> by_u) {
-    const std::size_t width = point_.size();
-    for (std::size_t row = 0; row * width < whole.size(); ++row) {
-      const auto first = whole.begin() + static_cast<std::ptrdiff_t>(row * width + 1);
-      std::copy_n(first, x.size(), by_x.begin() + static_cast<std::ptrdiff_t>(row * x.size()));
-      std::copy_n(first + static_cast<std::ptrdiff_t>(x.size()), u.size(),
-                  by_u.begin() + static_cast<std::ptrdiff_t>(row * u.size()));
-    }
-  };
-  split(f_jacobian_, result.f_x, result.f_u);
-  split(g_jacobian_, result.g_x, result.g_u);
-  return true;
+      derivatives_(placed_derivatives(description), names(description), point_size()),
+      outputs_(placed_outputs(description), names(description), point_size()) {
+  interface_.constant_jacobians = derivatives_.affine() && outputs_.affine();
 }
 
 ExpressionNames EquationsModel::names(const EquationsDescription& description) {
   ExpressionNames result;
-  double* place = point_.data();
+  std::uint32_t place = 0;
   result.variables.emplace("t", place++);
-  for (const Number& state : description.states) {
-    result.variables.emplace(state.name, place++);
-  }
-  for (const Number& input : description.inputs) {
-    result.variables.emplace(input.name, place++);
+  for (const auto* entries : {&description.states, &description.inputs}) {
+    for (const Number& entry : *entries) {
+      result.variables.emplace(entry.name, place++);
+    }
   }
   for (const Number& parameter : description.parameters) {
     result.constants.emplace(parameter.name, *parameter.value);
@@ -300,21 +252,71 @@ ExpressionNames EquationsModel::names(const EquationsDescription& description) {
   return result;
 }
 
-void EquationsModel::move_to(double t, std::span<const double> x, std::span<const double> u) {
-  point_[0] = t;
-  std::copy(u.begin(), u.end(), std::copy(x.begin(), x.end(), point_.begin() + 1));
+std::size_t EquationsModel::point_size() const {
+  return 1 + interface_.states.size() + interface_.inputs.size();
+}
+
+void EquationsModel::move_to(std::span<double> point, double t, std::span<const double> x,
+                             std::span<const double> u) {
+  point[0] = t;
+  std::copy(u.begin(), u.end(), std::copy(x.begin(), x.end(), point.begin() + 1));
 }
 
 void EquationsModel::derivatives(double t, std::span<const double> x, std::span<const double> u,
                                  std::span<double> dxdt) {
-  move_to(t, x, u);
+  move_to(derivatives_.point(), t, x, u);
   derivatives_.evaluate(dxdt);
 }
 
 void EquationsModel::outputs(double t, std::span<const double> x, std::span<const double> u,
                              std::span<double> y) {
-  move_to(t, x, u);
+  move_to(outputs_.point(), t, x, u);
   outputs_.evaluate(y);
+}
+
+bool EquationsModel::jacobians(double t, std::span<const double> x, std::span<const double> u,
+                               const Jacobians& result) {
+  const auto spread = [&](ExpressionList& list, std::span<double> by_x, std::span<double> by_u) {
+    move_to(list.point(), t, x, u);
+    const std::span<const double> values = list.differentiate();
+    std::fill(by_x.begin(), by_x.end(), 0.0);
+    std::fill(by_u.begin(), by_u.end(), 0.0);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const auto [row, variable] = list.entries()[k];
+      if (variable > x.size())
+        by_u[row * u.size() + variable - 1 - x.size()] = values[k];
+      else if (variable > 0)
+        by_x[row * x.size() + variable - 1] = values[k];
+    }
+  };
+  spread(derivatives_, result.f_x, result.f_u);
+  spread(outputs_, result.g_x, result.g_u);
+  return true;
+}
+
+bool EquationsModel::time_derivatives(double t, std::span<const double> x,
+                                      std::span<const double> u, const TimeDerivatives& result) {
+  const auto spread = [&](ExpressionList& list, std::span<double> by_t) {
+    move_to(list.point(), t, x, u);
+    const std::span<const double> values = list.differentiate();
+    std::fill(by_t.begin(), by_t.end(), 0.0);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const auto [row, variable] = list.entries()[k];
+      if (variable == 0) by_t[row] = values[k];
+    }
+  };
+  spread(derivatives_, result.f_t);
+  spread(outputs_, result.g_t);
+  return true;
+}
+
+bool EquationsModel::output_slopes(double t, std::span<const double> x, std::span<const double> u,
+                                   const Motion& motion, std::span<double> dydt) {
+  move_to(outputs_.point(), t, x, u);
+  direction_.resize(point_size());
+  move_to(direction_, 1.0, motion.dxdt, motion.dudt);
+  outputs_.slopes(direction_, dydt);
+  return true;
 }
 
 }  // namespace concord

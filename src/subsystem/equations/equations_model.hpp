@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "concord/ode_model.hpp"
-#include "subsystem/equations/expression_list.hpp"
+#include "expression/expression_list.hpp"
 
 namespace concord {
 
@@ -52,20 +52,24 @@ class EquationsModel : public OdeModel {
   void outputs(double t, std::span<const double> x, std::span<const double> u,
                std::span<double> y) override;
 
-  /// Exact where all equations are affine in t, x, u.
+  /// All derivatives are exact, by the expressions' form. At kinks and jumps they are those of the
+  /// branch in effect.
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result) override;
+  bool time_derivatives(double t, std::span<const double> x, std::span<const double> u,
+                        const TimeDerivatives& result) override;
+  bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
+                     const Motion& motion, std::span<double> dydt) override;
 
  private:
-  ExpressionNames names(const EquationsDescription& description);
-  void find_jacobians(const EquationsDescription& description);
-  void move_to(double t, std::span<const double> x, std::span<const double> u);
+  static ExpressionNames names(const EquationsDescription& description);
+  std::size_t point_size() const;
+  static void move_to(std::span<double> point, double t, std::span<const double> x,
+                      std::span<const double> u);
 
   OdeInterface interface_;
-  std::vector<double> point_;  ///< t, x, u: what the compiled expressions read
-  ExpressionList derivatives_, outputs_;
-  std::vector<double> f_jacobian_, g_jacobian_;  ///< columns t, x, u
-  bool affine_ = false;
+  ExpressionList derivatives_, outputs_;  ///< variables: t, states, inputs
+  std::vector<double> direction_;
 };
 
 }  // namespace concord

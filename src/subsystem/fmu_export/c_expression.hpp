@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "subsystem/equations/expression_tree.hpp"
+#include "expression/expression_tree.hpp"
 
 namespace concord {
 

@@ -86,11 +86,10 @@ std::string CTangents::value(const Expression& expression) {
   for (std::size_t i = 0; i < node.arguments.size(); ++i) {
     const std::string symbol = std::to_string(i);
     stored_arguments[symbol].value = value(node.arguments[i]);
-    shallow.arguments[i] =
-        std::make_shared<const ExpressionNode>(ExpressionNode{Kind::name, 0.0, symbol, {}});
+    shallow.arguments[i] = std::make_shared<ExpressionNode>(Kind::name, 0.0, symbol);
   }
-  const std::string name = stored(
-      c_expression(std::make_shared<const ExpressionNode>(std::move(shallow)), stored_arguments));
+  const std::string name =
+      stored(c_expression(std::make_shared<ExpressionNode>(shallow), stored_arguments));
   return values_[&node] = name;
 }
 
@@ -104,15 +103,17 @@ std::string CTangents::tangent(const Expression& expression) {
 }
 
 std::string CTangents::derived(const Expression& expression) {
-  const auto& [kind, number, symbol, a] = *expression;
+  const std::string& symbol = expression->symbol;
+  const auto& a = expression->arguments;
   if (symbol == "?" || symbol == "if") return of_choice(a);
   if (symbol == "^" || symbol == "pow") return of_power(a[0], a[1]);
   if (symbol == "min" || symbol == "max") return of_extremum(*expression);
-  return kind == Kind::operation ? of_operation(expression) : of_function(expression);
+  return expression->kind == Kind::operation ? of_operation(expression) : of_function(expression);
 }
 
 std::string CTangents::of_operation(const Expression& expression) {
-  const auto& [kind, number, symbol, a] = *expression;
+  const std::string& symbol = expression->symbol;
+  const auto& a = expression->arguments;
   if (symbol.find_first_of("!<>=&|") != std::string::npos) return "";
   const std::string first = tangent(a[0]);
   if (a.size() == 1) return first.empty() ? "" : "-" + first;

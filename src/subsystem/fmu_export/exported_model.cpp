@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "subsystem/equations/expression_scan.hpp"
+#include "expression/expression_scan.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
@@ -14,6 +14,9 @@ namespace {
 
 using Description = EquationsDescription;
 using Text = EquationsDescription::Text;
+
+/// Levels of an expression in C.
+constexpr std::size_t deepest = 400;
 
 /// Functions and operations that step or have a kink.
 const std::set<std::string> not_smooth = {
@@ -44,10 +47,13 @@ class Layout {
 
  private:
   ExportedEquation equation(const Text& text) const {
-    ExportedEquation result{
-        text.name,
-        parse_expression(text.text, text.location + ": subsystem '" + description_.subsystem + "'"),
-        {}};
+    const PlacedExpression placed{text.text,
+                                  text.location + ": subsystem '" + description_.subsystem + "'"};
+    ExportedEquation result{text.name, parse_expression(placed), {}};
+    if (nesting(result.expression) > deepest)
+      refuse(placed, 0,
+             "the expression nests more than " + std::to_string(deepest) +
+                 " levels deep, too deep for compilers of C; simplify it");
     for (const NameUse& use : names_used(text.text))
       if (!use.called &&
           std::find(result.uses.begin(), result.uses.end(), use.name) == result.uses.end())

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "expression/expression_tree.hpp"
 #include "subsystem/equations/equations_model.hpp"
-#include "subsystem/equations/expression_tree.hpp"
 
 namespace concord {
 

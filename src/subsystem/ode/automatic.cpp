@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "subsystem/ode/integrator.hpp"
@@ -20,43 +21,57 @@ constexpr std::int64_t shortest_wait = 16, longest_wait = 4096;
 /// subsystem between them stays with either.
 constexpr double stiff_ratio = 8.0, non_stiff_ratio = 4.0;
 
-/// erk, going over to cvode_bdf where the subsystem turns out stiff, and back.
+/// What of another implicit method's evaluations justifies a change: apart from 1, so that equals
+/// stay.
+constexpr double cheaper = 0.7;
+
+/// erk, going over to cvode_bdf or dirk where the subsystem turns out stiff, and back.
 ///
-/// The other method is tried on the same macro-step from the same states, with no more evaluations
-/// of f than would win. Each trial in vain doubles the number of macro-steps to the next one. A
+/// Another method is tried on the same macro-step from the same states, with no more evaluations of
+/// f than would win. Each trial in vain doubles the number of macro-steps to the next one. A
 /// macro-step that costs erk four times what it did at the last trial is a reason to try at once.
+///
+/// cvode_bdf continues from macro-step to macro-step at its full order, where it may; where it has
+/// to begin anew at order 1, dirk mostly needs less. Where one fails the others are tried.
 class Automatic final : public Integrator {
  public:
-  Automatic(RightHandSide& rhs, const SubsystemSettings& settings)
-      : Integrator(rhs), settings_(settings), erk_(make_erk(rhs, settings)) {}
+  explicit Automatic(RightHandSide& rhs) : Integrator(rhs) { method(Method::erk); }
 
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
   std::string failure() const override { return failed_->failure(); }
   double reached() const override { return failed_ ? failed_->reached() : 0.0; }
+  bool continued() const override { return bdf_is_current_ && bdf().continued(); }
   void save() override;
   void restore() override;
 
  private:
-  enum class Mode { erk, bdf };
+  enum class Method : std::size_t { erk, bdf, dirk };
   struct Choice {
-    Mode mode = Mode::erk;
+    Method method = Method::erk;
     std::int64_t wait = 0;  ///< macro-steps to the next trial
     std::int64_t next_wait = shortest_wait;
     std::int64_t patience = undoubted_cost;  ///< erk: cost that is a reason to try at once
+    bool erk_is_next = false;                ///< on trial, else the other implicit method
   };
 
   Outcome integrate_by_erk(double h, std::span<const double> x_begin, std::span<double> x_end);
-  Outcome integrate_by_bdf(double h, History history, std::span<const double> x_begin,
-                           std::span<double> x_end);
-  Outcome run(Integrator& method, double h, History history, std::int64_t limit,
+  Outcome integrate_implicitly(double h, History history, std::span<const double> x_begin,
+                               std::span<double> x_end);
+  Outcome instead_of(Method failed, double h, std::int64_t limit, std::span<const double> x_begin,
+                     std::span<double> x_end);
+  void try_another(double h, std::span<const double> x_begin, std::span<double> x_end);
+  Outcome run(Method which, double h, History history, std::int64_t limit,
               std::span<const double> x_begin, std::span<double> x_end);
-  Integrator& bdf();
-  void switch_to(Mode mode);
+  Integrator& method(Method which);
+  Integrator& bdf() const { return *methods_[static_cast<std::size_t>(Method::bdf)]; }
+  static Method other_implicit(Method which) {
+    return which == Method::bdf ? Method::dirk : Method::bdf;
+  }
+  void switch_to(Method which);
   void wait_longer();
 
-  SubsystemSettings settings_;
-  std::unique_ptr<Integrator> erk_, bdf_;  ///< bdf_ is made when it is first tried
+  std::array<std::unique_ptr<Integrator>, 3> methods_;  ///< made when they are first tried
   std::vector<double> trial_end_;
   const Integrator* failed_ = nullptr;
   Choice choice_, saved_;
@@ -66,20 +81,23 @@ class Automatic final : public Integrator {
 
 Outcome Automatic::integrate(double h, History history, std::span<const double> x_begin,
                              std::span<double> x_end) {
-  const Outcome outcome = choice_.mode == Mode::erk ? integrate_by_erk(h, x_begin, x_end)
-                                                    : integrate_by_bdf(h, history, x_begin, x_end);
-  micro_steps_ = erk_->micro_steps() + (bdf_ ? bdf_->micro_steps() : 0);
-  bdf_is_current_ = outcome == Outcome::ok && choice_.mode == Mode::bdf;
+  const Outcome outcome = choice_.method == Method::erk
+                              ? integrate_by_erk(h, x_begin, x_end)
+                              : integrate_implicitly(h, history, x_begin, x_end);
+  micro_steps_ = 0;
+  for (const auto& made : methods_) micro_steps_ += made ? made->micro_steps() : 0;
+  bdf_is_current_ = outcome == Outcome::ok && choice_.method == Method::bdf;
   return outcome;
 }
 
-Outcome Automatic::run(Integrator& method, double h, History history, std::int64_t limit,
+Outcome Automatic::run(Method which, double h, History history, std::int64_t limit,
                        std::span<const double> x_begin, std::span<double> x_end) {
+  Integrator& integrator = method(which);
   const std::int64_t before = rhs_.evaluations();
   rhs_.limit_evaluations(limit);
-  const Outcome outcome = method.integrate(h, history, x_begin, x_end);
+  const Outcome outcome = integrator.integrate(h, history, x_begin, x_end);
   cost_ = rhs_.evaluations() - before;
-  if (outcome == Outcome::failed) failed_ = &method;
+  if (outcome == Outcome::failed) failed_ = &integrator;
   return outcome;
 }
 
@@ -87,56 +105,77 @@ Outcome Automatic::integrate_by_erk(double h, std::span<const double> x_begin,
                                     std::span<double> x_end) {
   if (choice_.wait > 0) --choice_.wait;
   const std::int64_t patience = choice_.wait > 0 ? choice_.patience : undoubted_cost;
-  if (run(*erk_, h, History::discard, patience, x_begin, x_end) == Outcome::ok) return Outcome::ok;
+  if (run(Method::erk, h, History::discard, patience, x_begin, x_end) == Outcome::ok)
+    return Outcome::ok;
 
   const bool too_dear = rhs_.limit_reached();
   const auto everything = static_cast<double>(unlimited);
-  const double expected = too_dear ? static_cast<double>(cost_) * h / erk_->reached() : everything;
+  const double expected =
+      too_dear ? static_cast<double>(cost_) * h / method(Method::erk).reached() : everything;
   const auto limit = static_cast<std::int64_t>(std::min(expected / stiff_ratio, everything));
-  if (run(bdf(), h, History::discard, limit, x_begin, x_end) == Outcome::ok) {
-    switch_to(Mode::bdf);
-    return Outcome::ok;
-  }
-  failed_ = erk_.get();
+  if (instead_of(Method::erk, h, limit, x_begin, x_end) == Outcome::ok) return Outcome::ok;
+  failed_ = &method(Method::erk);
   if (!too_dear) return Outcome::failed;
-  const Outcome outcome = run(*erk_, h, History::discard, unlimited, x_begin, x_end);
+  const Outcome outcome = run(Method::erk, h, History::discard, unlimited, x_begin, x_end);
   choice_.patience = 4 * cost_;
   wait_longer();
   return outcome;
 }
 
-Outcome Automatic::integrate_by_bdf(double h, History history, std::span<const double> x_begin,
-                                    std::span<double> x_end) {
-  const History usable = bdf_is_current_ ? history : History::discard;
-  if (run(bdf(), h, usable, unlimited, x_begin, x_end) == Outcome::failed) {
-    if (run(*erk_, h, History::discard, unlimited, x_begin, x_end) == Outcome::failed) {
-      failed_ = bdf_.get();
-      return Outcome::failed;
-    }
-    switch_to(Mode::erk);
+/// The first of the other methods that does it within the limit takes over.
+Outcome Automatic::instead_of(Method failed, double h, std::int64_t limit,
+                              std::span<const double> x_begin, std::span<double> x_end) {
+  for (const Method which : {Method::bdf, Method::dirk, Method::erk}) {
+    if (which == failed) continue;
+    if (which == Method::erk && limit < unlimited) continue;
+    if (run(which, h, History::discard, limit, x_begin, x_end) == Outcome::failed) continue;
+    switch_to(which);
     return Outcome::ok;
   }
-  if (--choice_.wait > 0) return Outcome::ok;
+  return Outcome::failed;
+}
 
-  trial_end_.resize(x_end.size());
-  const auto limit = static_cast<std::int64_t>(non_stiff_ratio * static_cast<double>(cost_));
-  if (run(*erk_, h, History::discard, limit, x_begin, trial_end_) == Outcome::ok) {
-    std::copy(trial_end_.begin(), trial_end_.end(), x_end.begin());
-    switch_to(Mode::erk);
-  } else {
-    wait_longer();
+Outcome Automatic::integrate_implicitly(double h, History history, std::span<const double> x_begin,
+                                        std::span<double> x_end) {
+  const Method current = choice_.method;
+  const History usable = bdf_is_current_ ? history : History::discard;
+  if (run(current, h, usable, unlimited, x_begin, x_end) == Outcome::failed) {
+    if (instead_of(current, h, unlimited, x_begin, x_end) == Outcome::ok) return Outcome::ok;
+    failed_ = &method(current);
+    return Outcome::failed;
   }
+  if (--choice_.wait <= 0) try_another(h, x_begin, x_end);
   return Outcome::ok;
 }
 
-Integrator& Automatic::bdf() {
-  if (!bdf_) bdf_ = make_cvode_bdf(rhs_, settings_);
-  return *bdf_;
+void Automatic::try_another(double h, std::span<const double> x_begin, std::span<double> x_end) {
+  const Method rival = choice_.erk_is_next ? Method::erk : other_implicit(choice_.method);
+  const double ratio = choice_.erk_is_next ? non_stiff_ratio : cheaper;
+  const auto limit = static_cast<std::int64_t>(ratio * static_cast<double>(cost_));
+  trial_end_.resize(x_end.size());
+  if (run(rival, h, History::discard, limit, x_begin, trial_end_) == Outcome::ok) {
+    std::copy(trial_end_.begin(), trial_end_.end(), x_end.begin());
+    switch_to(rival);
+  } else {
+    wait_longer();
+  }
+  choice_.erk_is_next = !choice_.erk_is_next;
 }
 
-void Automatic::switch_to(Mode mode) {
-  choice_.mode = mode;
-  choice_.wait = mode == Mode::bdf ? choice_.next_wait : 0;
+Integrator& Automatic::method(Method which) {
+  auto& made = methods_[static_cast<std::size_t>(which)];
+  if (!made && which == Method::erk) made = make_erk(rhs_);
+  if (!made && which == Method::bdf) made = make_cvode_bdf(rhs_);
+  if (!made && which == Method::dirk) made = make_dirk(rhs_);
+  return *made;
+}
+
+/// An implicit method that has just taken over from erk has the other one as a rival at once.
+void Automatic::switch_to(Method which) {
+  const bool from_erk = choice_.method == Method::erk;
+  choice_.method = which;
+  choice_.wait = which == Method::erk ? 0 : from_erk ? 1 : choice_.next_wait;
+  choice_.erk_is_next = false;
   choice_.patience = undoubted_cost;
 }
 
@@ -147,22 +186,21 @@ void Automatic::wait_longer() {
 
 void Automatic::save() {
   saved_ = choice_;
-  bdf_is_current_ = false;
-  erk_->save();
-  if (bdf_) bdf_->save();
+  for (const auto& made : methods_)
+    if (made) made->save();
 }
 
 void Automatic::restore() {
   choice_ = saved_;
   bdf_is_current_ = false;
-  erk_->restore();
-  if (bdf_) bdf_->restore();
+  for (const auto& made : methods_)
+    if (made) made->restore();
 }
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs, const SubsystemSettings& settings) {
-  return std::make_unique<Automatic>(rhs, settings);
+std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs) {
+  return std::make_unique<Automatic>(rhs);
 }
 
 }  // namespace concord

@@ -118,16 +118,35 @@ bool CheckedModel::g(double t, std::span<const double> x, std::span<const double
   return finite(y, Culprit::output, t);
 }
 
-bool CheckedModel::jacobians(double t, std::span<const double> x, std::span<const double> u,
-                             const Jacobians& result) {
+/// Whether the model gives what `call` asks it for at t.
+template <class Call>
+bool CheckedModel::given(double t, Call&& call) {
   if (!confine(t)) return false;
   try {
-    if (!model_->jacobians(t, x, u, result)) return false;
+    return call(t);
   } catch (const RecoverableFailure&) {
     return false;
   }
-  return all_finite(result.f_x) && all_finite(result.f_u) && all_finite(result.g_x) &&
+}
+
+bool CheckedModel::jacobians(double t, std::span<const double> x, std::span<const double> u,
+                             const Jacobians& result) {
+  return given(t, [&](double inside) { return model_->jacobians(inside, x, u, result); }) &&
+         all_finite(result.f_x) && all_finite(result.f_u) && all_finite(result.g_x) &&
          all_finite(result.g_u);
+}
+
+bool CheckedModel::time_derivatives(double t, std::span<const double> x, std::span<const double> u,
+                                    const TimeDerivatives& result) {
+  return given(t, [&](double inside) { return model_->time_derivatives(inside, x, u, result); }) &&
+         all_finite(result.f_t) && all_finite(result.g_t);
+}
+
+bool CheckedModel::output_slopes(double t, std::span<const double> x, std::span<const double> u,
+                                 const Motion& motion, std::span<double> dydt) {
+  return given(t,
+               [&](double inside) { return model_->output_slopes(inside, x, u, motion, dydt); }) &&
+         all_finite(dydt);
 }
 
 bool CheckedModel::finite(std::span<const double> values, Culprit culprit, double t) {

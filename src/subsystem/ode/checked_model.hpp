@@ -45,6 +45,15 @@ class CheckedModel {
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result);
 
+  /// False where the model doesn't give them itself or they fail or are not finite.
+  bool time_derivatives(double t, std::span<const double> x, std::span<const double> u,
+                        const TimeDerivatives& result);
+  bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
+                     const Motion& motion, std::span<double> dydt);
+
+  /// Where f and g may be evaluated.
+  const SmoothInterval& interval() const { return interval_; }
+
   /// `call(t)` of the model itself; false where it throws RecoverableFailure.
   template <class Call>
   bool attempt(double t, Call&& call) {
@@ -92,6 +101,8 @@ class CheckedModel {
   static void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> dxdt);
   bool confine(double& t);
+  template <class Call>
+  bool given(double t, Call&& call);
   bool finite(std::span<const double> values, Culprit culprit, double t);
   void note_thrown(double t, const char* text);
 

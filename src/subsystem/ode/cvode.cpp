@@ -5,8 +5,7 @@
 
 namespace concord {
 
-Cvode::Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, const char* name,
-             Roots roots)
+Cvode::Cvode(RightHandSide& rhs, int method, const char* name, Roots roots)
     : Integrator(rhs),
       name_(name),
       roots_(std::move(roots)),
@@ -22,7 +21,7 @@ Cvode::Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, 
   CVodeSetErrHandlerFn(cvode, &Cvode::ignore_message, nullptr);
   CVodeInit(cvode, &Cvode::evaluate, 0.0, x_.get());
   CVodeSetUserData(cvode, static_cast<void*>(this));
-  CVodeSStolerances(cvode, settings.tolerance.relative, settings.tolerance.absolute);
+  CVodeWFtolerances(cvode, &Cvode::weigh);
   CVodeSetMaxNumSteps(cvode, max_micro_steps);
   CVodeSetMaxHnilWarns(cvode, -1);
   if (roots_.count == 0) return;
@@ -34,6 +33,13 @@ int Cvode::evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self) {
   const Cvode& cvode = *static_cast<Cvode*>(self);
   const std::size_t n = cvode.rhs_.state_count();
   return cvode.rhs_.evaluate(cvode.tau(time), {NV_DATA_S(x), n}, {NV_DATA_S(dxdt), n});
+}
+
+int Cvode::weigh(N_Vector x, N_Vector weights, void* self) {
+  const RightHandSide& rhs = static_cast<Cvode*>(self)->rhs_;
+  const std::size_t n = rhs.state_count();
+  rhs.weights().weigh({NV_DATA_S(x), n}, 1.0, {NV_DATA_S(weights), n});
+  return 0;
 }
 
 int Cvode::find_roots(realtype time, N_Vector x, realtype* z, void* self) {
@@ -59,7 +65,8 @@ Outcome Cvode::integrate(double h, History history, std::span<const double> x_be
 
 void Cvode::begin(double h, History history, std::span<const double> x) {
   h_ = h;
-  if (restarts(h, history)) restart(0.0, x);
+  continued_ = !restarts(h, history);
+  if (!continued_) restart(0.0, x);
   begin_ = time_;
 }
 
@@ -111,11 +118,6 @@ void Cvode::recommend_first_size() {
   CVodeGetErrWeights(native(), weights_.get());
   const double error = N_VWrmsNorm(error_.get(), weights_.get());
   first_size_ = size * std::clamp(std::sqrt(0.5 / std::max(error, 1e-300)), 0.1, 10.0);
-}
-
-void Cvode::save() {
-  saved_first_size_ = first_size_;
-  has_history_ = false;
 }
 
 void Cvode::restore() {

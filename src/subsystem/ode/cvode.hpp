@@ -22,13 +22,13 @@ class Cvode : public Integrator, public MicroSteps {
   End step(double end, double& tau, std::span<double> x) final;
   std::string failure() const final;
   double reached() const final { return reached_; }
-  void save() final;
+  bool continued() const final { return continued_; }
+  void save() final { saved_first_size_ = first_size_; }
   void restore() final;
 
  protected:
   /// `method` is CV_BDF or CV_ADAMS; the derived class attaches the nonlinear or linear solver.
-  Cvode(RightHandSide& rhs, const SubsystemSettings& settings, int method, const char* name,
-        Roots roots);
+  Cvode(RightHandSide& rhs, int method, const char* name, Roots roots);
 
   SUNContext context() const { return context_.get(); }
   N_Vector states() const { return x_.get(); }
@@ -39,6 +39,7 @@ class Cvode : public Integrator, public MicroSteps {
 
  private:
   static int evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self);
+  static int weigh(N_Vector x, N_Vector weights, void* self);
   static int find_roots(realtype time, N_Vector x, realtype* z, void* self);
   static void ignore_message(int, const char*, const char*, char*, void*) {}
   bool restarts(double h, History history) const;
@@ -58,6 +59,7 @@ class Cvode : public Integrator, public MicroSteps {
   double first_size_ = 0.0;  ///< for the next restart; 0: CVODE's own guess
   double saved_first_size_ = 0.0;
   bool has_history_ = false;
+  bool continued_ = false;
   int flag_ = CV_SUCCESS;
 };
 

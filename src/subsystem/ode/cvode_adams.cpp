@@ -9,8 +9,8 @@ namespace {
 /// Adams-Moulton formulas of order 1 to 12 with functional iteration, by CVODE.
 class CvodeAdams final : public Cvode {
  public:
-  CvodeAdams(RightHandSide& rhs, const SubsystemSettings& settings, Roots roots)
-      : Cvode(rhs, settings, CV_ADAMS, "cvode_adams", std::move(roots)) {
+  CvodeAdams(RightHandSide& rhs, Roots roots)
+      : Cvode(rhs, CV_ADAMS, "cvode_adams", std::move(roots)) {
     solver_.reset(SUNNonlinSol_FixedPoint(states(), 0, context()));
     CVodeSetNonlinearSolver(native(), solver_.get());
   }
@@ -21,14 +21,12 @@ class CvodeAdams final : public Cvode {
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs,
-                                             const SubsystemSettings& settings) {
-  return std::make_unique<CvodeAdams>(rhs, settings, Roots{});
+std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs) {
+  return std::make_unique<CvodeAdams>(rhs, Roots{});
 }
 
-std::unique_ptr<MicroSteps> make_adams_micro_steps(RightHandSide& rhs,
-                                                   const SubsystemSettings& settings, Roots roots) {
-  return std::make_unique<CvodeAdams>(rhs, settings, std::move(roots));
+std::unique_ptr<MicroSteps> make_adams_micro_steps(RightHandSide& rhs, Roots roots) {
+  return std::make_unique<CvodeAdams>(rhs, std::move(roots));
 }
 
 }  // namespace concord

@@ -11,9 +11,7 @@ namespace {
 /// CVODE.
 class CvodeBdf final : public Cvode {
  public:
-  CvodeBdf(RightHandSide& rhs, const SubsystemSettings& settings, Roots roots)
-      : Cvode(rhs, settings, CV_BDF, "cvode_bdf", std::move(roots)),
-        scale_(settings.tolerance.absolute / settings.tolerance.relative) {
+  CvodeBdf(RightHandSide& rhs, Roots roots) : Cvode(rhs, CV_BDF, "cvode_bdf", std::move(roots)) {
     const auto n = static_cast<sunindextype>(rhs.state_count());
     jacobian_.reset(SUNDenseMatrix(n, n, context()));
     solver_.reset(SUNLinSol_Dense(states(), jacobian_.get(), context()));
@@ -27,23 +25,21 @@ class CvodeBdf final : public Cvode {
     const CvodeBdf& bdf = static_cast<const CvodeBdf&>(*static_cast<Cvode*>(self));
     const std::size_t n = bdf.rhs_.state_count();
     return bdf.rhs_.state_jacobian(bdf.tau(time), {NV_DATA_S(x), n}, {NV_DATA_S(f_at_x), n},
-                                   bdf.scale_, {SM_DATA_D(f_x), n * n});
+                                   {SM_DATA_D(f_x), n * n});
   }
 
-  double scale_;
   sundials_handle::Matrix jacobian_;
   sundials_handle::LinearSolver solver_;
 };
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs, const SubsystemSettings& settings) {
-  return std::make_unique<CvodeBdf>(rhs, settings, Roots{});
+std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs) {
+  return std::make_unique<CvodeBdf>(rhs, Roots{});
 }
 
-std::unique_ptr<MicroSteps> make_bdf_micro_steps(RightHandSide& rhs,
-                                                 const SubsystemSettings& settings, Roots roots) {
-  return std::make_unique<CvodeBdf>(rhs, settings, std::move(roots));
+std::unique_ptr<MicroSteps> make_bdf_micro_steps(RightHandSide& rhs, Roots roots) {
+  return std::make_unique<CvodeBdf>(rhs, std::move(roots));
 }
 
 }  // namespace concord

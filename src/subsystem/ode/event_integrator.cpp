@@ -24,7 +24,7 @@ constexpr int most_events = 10'000;  ///< in one macro-step
 /// other one goes on from where the first has come to.
 class EventIntegrator final : public Integrator {
  public:
-  EventIntegrator(RightHandSide& rhs, const SubsystemSettings& settings, HybridModel& model);
+  EventIntegrator(RightHandSide& rhs, IntegratorKind kind, HybridModel& model);
 
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
@@ -35,7 +35,7 @@ class EventIntegrator final : public Integrator {
 
  private:
   Roots roots();
-  MicroSteps& method() { return choice_.other() ? *cvode_ : *erk_; }
+  MicroSteps& method() { return choice_.other() ? *implicit_ : *erk_; }
   bool run(double h, History history);
   bool run_to(double end);
   bool micro_step(double end, bool& event);
@@ -47,7 +47,7 @@ class EventIntegrator final : public Integrator {
   double rounding_of(double time) const;
 
   HybridModel& model_;
-  std::unique_ptr<MicroSteps> erk_, cvode_;  ///< one of them where the settings choose it
+  std::unique_ptr<MicroSteps> erk_, implicit_;  ///< one of them where the settings choose it
   MethodChoice choice_, saved_choice_;
   std::vector<double> x_, z_;
   std::vector<char> above_, saved_above_;  ///< signs of the indicators at the last point
@@ -57,16 +57,17 @@ class EventIntegrator final : public Integrator {
   std::string reason_;
 };
 
-EventIntegrator::EventIntegrator(RightHandSide& rhs, const SubsystemSettings& settings,
-                                 HybridModel& model)
+EventIntegrator::EventIntegrator(RightHandSide& rhs, IntegratorKind kind, HybridModel& model)
     : Integrator(rhs), model_(model), x_(rhs.state_count()), z_(model.indicator_count()) {
   const bool any = !x_.empty();
-  const bool automatic = any && settings.integrator == IntegratorKind::automatic;
-  if (any && settings.integrator == IntegratorKind::cvode_adams)
-    cvode_ = make_adams_micro_steps(rhs, settings, roots());
-  else if (automatic || (any && settings.integrator == IntegratorKind::cvode_bdf))
-    cvode_ = make_bdf_micro_steps(rhs, settings, roots());
-  if (automatic || !cvode_) erk_ = make_erk_micro_steps(rhs, settings, roots());
+  const bool automatic = any && kind == IntegratorKind::automatic;
+  if (any && kind == IntegratorKind::cvode_adams)
+    implicit_ = make_adams_micro_steps(rhs, roots());
+  else if (any && kind == IntegratorKind::dirk)
+    implicit_ = make_dirk_micro_steps(rhs, roots());
+  else if (automatic || (any && kind == IntegratorKind::cvode_bdf))
+    implicit_ = make_bdf_micro_steps(rhs, roots());
+  if (automatic || !implicit_) erk_ = make_erk_micro_steps(rhs, roots());
   choice_ = MethodChoice(automatic, !erk_);
 }
 
@@ -201,7 +202,7 @@ void EventIntegrator::save() {
   saved_choice_ = choice_;
   continues_ = false;
   if (erk_) erk_->save();
-  if (cvode_) cvode_->save();
+  if (implicit_) implicit_->save();
 }
 
 void EventIntegrator::restore() {
@@ -211,21 +212,20 @@ void EventIntegrator::restore() {
   choice_ = saved_choice_;
   continues_ = false;
   if (erk_) erk_->restore();
-  if (cvode_) cvode_->restore();
+  if (implicit_) implicit_->restore();
 }
 
 std::string EventIntegrator::failure() const {
   if (rhs_.last_failed()) return rhs_.model().failure();
   if (!reason_.empty()) return integration_failure("events", rhs_, reason_, reached_);
-  return (choice_.other() ? cvode_ : erk_)->failure();
+  return (choice_.other() ? implicit_ : erk_)->failure();
 }
 
 }  // namespace
 
-std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs,
-                                                  const SubsystemSettings& settings,
+std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs, IntegratorKind kind,
                                                   HybridModel& model) {
-  return std::make_unique<EventIntegrator>(rhs, settings, model);
+  return std::make_unique<EventIntegrator>(rhs, kind, model);
 }
 
 }  // namespace concord

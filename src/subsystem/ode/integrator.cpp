@@ -2,18 +2,20 @@
 
 namespace concord {
 
-std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, const SubsystemSettings& settings) {
-  switch (settings.integrator) {
+std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, IntegratorKind kind) {
+  switch (kind) {
     case IntegratorKind::erk:
-      return make_erk(rhs, settings);
+      return make_erk(rhs);
+    case IntegratorKind::dirk:
+      return make_dirk(rhs);
     case IntegratorKind::cvode_bdf:
-      return make_cvode_bdf(rhs, settings);
+      return make_cvode_bdf(rhs);
     case IntegratorKind::cvode_adams:
-      return make_cvode_adams(rhs, settings);
+      return make_cvode_adams(rhs);
     case IntegratorKind::automatic:
       break;
   }
-  return make_automatic(rhs, settings);
+  return make_automatic(rhs);
 }
 
 std::string integration_failure(const char* method, const RightHandSide& rhs,

@@ -17,8 +17,8 @@ enum class History { discard, keep };
 /// Integrates the states over one macro-step.
 ///
 /// Time is local: tau = 0 at the macro-step's begin. What an integrator remembers from step to step
-/// (step sizes, not counters) is covered by save and restore; after either the next call discards
-/// any multistep history, so that equal inputs give equal bits.
+/// (step sizes, not counters) is covered by save and restore, but for a multistep history: `save`
+/// keeps it, `restore` drops it, as it may belong to a trial that is no more.
 class Integrator {
  public:
   explicit Integrator(RightHandSide& rhs) : rhs_(rhs) {}
@@ -37,6 +37,9 @@ class Integrator {
   /// How far the last call came, in seconds since the macro-step's begin.
   virtual double reached() const = 0;
 
+  /// Whether the last call has used what History::keep allowed it to.
+  virtual bool continued() const { return false; }
+
   virtual void save() = 0;
   virtual void restore() = 0;
 
@@ -54,18 +57,18 @@ inline constexpr long max_micro_steps = 100'000;
 /// Smallest micro-step beside the macro-step's end, a little above rounding.
 inline constexpr double smallest_micro_step = 1e-15;
 
-std::unique_ptr<Integrator> make_erk(RightHandSide& rhs, const SubsystemSettings& settings);
-std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs, const SubsystemSettings& settings);
-std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs, const SubsystemSettings& settings);
-std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs, const SubsystemSettings& settings);
+std::unique_ptr<Integrator> make_erk(RightHandSide& rhs);
+std::unique_ptr<Integrator> make_dirk(RightHandSide& rhs);
+std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs);
+std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs);
+std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs);
 
 /// The same methods, stopped at the model's events.
-std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs,
-                                                  const SubsystemSettings& settings,
+std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs, IntegratorKind kind,
                                                   HybridModel& model);
 
-/// The integrator that the settings ask for.
-std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, const SubsystemSettings& settings);
+/// The integrator of a kind.
+std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, IntegratorKind kind);
 
 /// A failure's sentence: the model's reason where f failed close to `tau`, where the integration
 /// ended, else the method's.

@@ -42,13 +42,11 @@ class MicroSteps {
 };
 
 /// Explicit Runge-Kutta; for any number of states, also none.
-std::unique_ptr<MicroSteps> make_erk_micro_steps(RightHandSide& rhs,
-                                                 const SubsystemSettings& settings, Roots roots);
+std::unique_ptr<MicroSteps> make_erk_micro_steps(RightHandSide& rhs, Roots roots);
 
-/// CVODE, for one state at least.
-std::unique_ptr<MicroSteps> make_bdf_micro_steps(RightHandSide& rhs,
-                                                 const SubsystemSettings& settings, Roots roots);
-std::unique_ptr<MicroSteps> make_adams_micro_steps(RightHandSide& rhs,
-                                                   const SubsystemSettings& settings, Roots roots);
+/// Implicit Runge-Kutta, and CVODE: for one state at least.
+std::unique_ptr<MicroSteps> make_dirk_micro_steps(RightHandSide& rhs, Roots roots);
+std::unique_ptr<MicroSteps> make_bdf_micro_steps(RightHandSide& rhs, Roots roots);
+std::unique_ptr<MicroSteps> make_adams_micro_steps(RightHandSide& rhs, Roots roots);
 
 }  // namespace concord

@@ -8,6 +8,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/ode/integrator.hpp"
 #include "subsystem/ode/point_derivatives.hpp"
+#include "subsystem/ode/state_rounding.hpp"
 
 namespace concord {
 
@@ -45,6 +46,9 @@ SubsystemDescription without_withheld(SubsystemDescription description,
   return description;
 }
 
+/// Of a macro-step in which states leave 0 for the first time.
+constexpr int most_passes = 3;
+
 class OdeSubsystem final : public Subsystem {
  public:
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
@@ -76,10 +80,29 @@ class OdeSubsystem final : public Subsystem {
     std::vector<double> x;
     Sizes states, inputs;
     bool seen = false;  ///< in the sizes
+    StateRounding::Memory rounding;
+    std::vector<char> rising;  ///< from 0, so steeply that they have no size yet
   };
 
   Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                     InputContinuity continuity);
+  /// What the first trial of a macro-step gave where it continued a multistep history, which trials
+  /// after it don't have: the same inputs must give the same again.
+  struct FirstTrial {
+    bool known = false;
+    MacroStep step;
+    std::vector<Polynomial> inputs;
+    std::vector<double> x;
+  };
+
+  History usable_history(InputContinuity continuity);
+  void keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs);
+  bool is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const;
+  Outcome run(double h, History history);
+  std::string remedy() const;
+  void weigh_errors(double h);
+  void size_states(double h);
+  bool sizes_turned_out_otherwise(const MacroStep& step, std::span<const Polynomial> inputs);
   Outcome checked(bool ok);
   template <class InputAt>
   void see(double h, InputAt&& input_at);
@@ -92,12 +115,20 @@ class OdeSubsystem final : public Subsystem {
   CheckedModel model_;
   RightHandSide rhs_;
   PointDerivatives derivatives_;
+  StateRounding rounding_;
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
+  bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
   Point now_, saved_;
+  FirstTrial first_trial_;
+  bool next_is_first_ = false;  ///< advance since the last save
+  bool repeating_ = false;      ///< restored since the last save
+  bool was_repeated_ = false;   ///< the macro-step before the last save
   std::vector<double> x_end_;
   std::vector<double> u_;
   std::vector<Sample> end_inputs_;
   std::vector<Sample> seen_states_, seen_inputs_;
+  std::vector<double> state_sizes_;  ///< of the macro-step; 0: unknown
+  std::vector<double> slopes_, u_end_;
 };
 
 OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
@@ -106,15 +137,19 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       settings_(settings),
       hybrid_(dynamic_cast<HybridModel*>(model.get())),
       model_(std::move(model), description_),
-      rhs_(model_),
+      rhs_(model_, settings.tolerance),
       derivatives_(model_),
+      rounding_(model_),
       now_(description_),
       saved_(description_),
       x_end_(description_.states.size()),
       u_(description_.inputs.size()),
       end_inputs_(description_.inputs.size()),
       seen_states_(description_.states.size()),
-      seen_inputs_(description_.inputs.size()) {}
+      seen_inputs_(description_.inputs.size()),
+      state_sizes_(description_.states.size()),
+      slopes_(description_.states.size()),
+      u_end_(description_.inputs.size()) {}
 
 void OdeSubsystem::start(const MacroStep& first, double stop) {
   if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");
@@ -123,11 +158,15 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
   now_.h = first.size();
   now_.x.reserve(x_end_.size());
   for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
+  now_.rounding = rounding_.fresh();
   if (hybrid_ != nullptr) hybrid_->initialize(first.begin, stop, now_.x);
   if (hybrid_ != nullptr && hybrid_->has_events())
-    integrator_ = make_event_integrator(rhs_, settings_, *hybrid_);
+    integrator_ = make_event_integrator(rhs_, settings_.integrator, *hybrid_);
   else if (!description_.states.empty())
-    integrator_ = make_integrator(rhs_, settings_);
+    integrator_ = make_integrator(rhs_, settings_.integrator);
+  may_repeat_ = settings_.tolerance.of_size && (hybrid_ == nullptr || !hybrid_->has_events());
+  for (std::size_t i = 0; i < now_.x.size(); ++i)
+    now_.rising.push_back(now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0) ? 1 : 0);
   saved_ = now_;
 }
 
@@ -147,17 +186,54 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
 
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                                 InputContinuity continuity) {
-  const bool smooth = settings_.continuation && continuity == InputContinuity::smooth;
+  if (is_first_trial(step, inputs)) {
+    now_.x = first_trial_.x;
+    ++now_.rounding.macro_steps;
+    return Outcome::ok;
+  }
+  const History history = usable_history(continuity);
+  const double h = step.size();
   rhs_.begin_step(step, inputs);
-  const Outcome outcome = integrator_->integrate(
-      step.size(), smooth ? History::keep : History::discard, now_.x, x_end_);
+  size_states(h);
+  weigh_errors(h);
+  Outcome outcome = run(h, history);
+  for (int pass = 1; pass < most_passes && outcome == Outcome::ok && may_repeat_; ++pass) {
+    if (!sizes_turned_out_otherwise(step, inputs)) break;
+    weigh_errors(h);
+    outcome = run(h, History::discard);
+  }
+  ++now_.rounding.macro_steps;
   counters_.micro_steps = integrator_->micro_steps();
   counters_.rhs_evaluations = model_.rhs_evaluations();
   if (outcome == Outcome::failed)
-    failure_ = integrator_->failure();
+    failure_ = integrator_->failure() + remedy();
   else
     now_.x.swap(x_end_);
+  if (outcome == Outcome::ok) keep_first_trial(step, inputs);
   return outcome;
+}
+
+/// A macro-step that was tried more than once tells that the coupling iterates, whose trials should
+/// all be integrated the same way: then it begins without history.
+History OdeSubsystem::usable_history(InputContinuity continuity) {
+  const bool settled = !std::exchange(was_repeated_, false);
+  const bool smooth = continuity == InputContinuity::smooth;
+  return settings_.continuation && smooth && settled ? History::keep : History::discard;
+}
+
+void OdeSubsystem::keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) {
+  if (!std::exchange(next_is_first_, false) || !integrator_->continued()) return;
+  first_trial_.known = true;
+  first_trial_.step = step;
+  first_trial_.inputs.assign(inputs.begin(), inputs.end());
+  first_trial_.x.assign(now_.x.begin(), now_.x.end());
+}
+
+bool OdeSubsystem::is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const {
+  const auto same = [](const Polynomial& a, const Polynomial& b) { return a.c == b.c; };
+  return first_trial_.known && step.begin == first_trial_.step.begin &&
+         step.end == first_trial_.step.end &&
+         std::equal(inputs.begin(), inputs.end(), first_trial_.inputs.begin(), same);
 }
 
 /// The sizes of states and inputs at the point of now, once; `h` is the time in which slopes count
@@ -186,6 +262,74 @@ bool OdeSubsystem::rests_at_zero() const {
   for (std::size_t i = 0; i < now_.x.size(); ++i)
     if (now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0)) return true;
   return false;
+}
+
+/// What may help where the method failed, not the model.
+std::string OdeSubsystem::remedy() const {
+  if (rhs_.failed_close_to(integrator_->reached())) return "";
+  const bool whole = description_.kind == "monolithic";
+  const std::string option = "-subsystem_" + (whole ? "" : description_.name + "_");
+  const std::string others = "a smaller -cosim_step or a larger " + option + "rtol";
+  switch (settings_.integrator) {
+    case IntegratorKind::automatic:
+      return "; erk, cvode_bdf and dirk were tried: use " + others;
+    case IntegratorKind::dirk:
+      return "; use " + others;
+    default:
+      return "; use " + option + "integrator dirk, " + others;
+  }
+}
+
+Outcome OdeSubsystem::run(double h, History history) {
+  return integrator_->integrate(h, history, now_.x, x_end_);
+}
+
+void OdeSubsystem::weigh_errors(double h) {
+  if (settings_.tolerance.of_size && StateRounding::due(now_.rounding))
+    rounding_.measure({now_.t, h, now_.x, u_, state_sizes_, now_.inputs.values()},
+                      settings_.tolerance, now_.rounding);
+  rhs_.weights().take(state_sizes_, rounding_.within(h, now_.rounding));
+}
+
+/// The sizes for this macro-step. A state that rises from 0 gets one where it is 0 and has a slope,
+/// or where it no longer doubles within the macro-step: what spreads through a chain of states
+/// rises like t^k, and digits of such tails, which no method can follow, don't matter later.
+void OdeSubsystem::size_states(double h) {
+  bool slopes = false;
+  for (std::size_t i = 0; i < now_.x.size(); ++i) slopes = slopes || now_.rising[i] != 0;
+  slopes = slopes && model_.f(now_.t, now_.x, u_, slopes_);
+  for (std::size_t i = 0; i < now_.x.size(); ++i) {
+    const double magnitude = std::abs(now_.x[i]);
+    const bool steep = slopes && h * std::abs(slopes_[i]) > magnitude;
+    if (magnitude > 0.0 && !steep) now_.rising[i] = 0;
+    const bool known = now_.rising[i] == 0 || magnitude == 0.0;
+    state_sizes_[i] = known ? now_.states[i] : 0.0;
+  }
+}
+
+/// A state has left 0, not too steeply (t^4), and the size that its slope made it expect was
+/// nothing, or much too large, as that of a fast transient is: so were tolerances.
+bool OdeSubsystem::sizes_turned_out_otherwise(const MacroStep& step,
+                                              std::span<const Polynomial> inputs) {
+  constexpr double much = 10.0, steepest = 4.5;
+  const auto may_differ = [&](std::size_t i) {
+    const double turned_out = std::abs(x_end_[i]);
+    return now_.states.only_expected(i) && turned_out > 0.0 &&
+           !(state_sizes_[i] > 0.0 && state_sizes_[i] <= much * turned_out);
+  };
+  bool any = false;
+  for (std::size_t i = 0; i < x_end_.size(); ++i) any = any || may_differ(i);
+  if (!any) return false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) u_end_[i] = inputs[i](step.size());
+  if (!model_.f(step.end, x_end_, u_end_, slopes_)) return false;
+  bool otherwise = false;
+  for (std::size_t i = 0; i < x_end_.size(); ++i) {
+    const double turned_out = std::abs(x_end_[i]);
+    if (!may_differ(i) || step.size() * std::abs(slopes_[i]) > steepest * turned_out) continue;
+    state_sizes_[i] = turned_out;
+    otherwise = true;
+  }
+  return otherwise;
 }
 
 Outcome OdeSubsystem::checked(bool ok) {
@@ -232,11 +376,16 @@ Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outp
 
 void OdeSubsystem::save() {
   saved_ = now_;
+  was_repeated_ = std::exchange(repeating_, false);
+  next_is_first_ = true;
+  first_trial_.known = false;
   if (integrator_) integrator_->save();
 }
 
 void OdeSubsystem::restore() {
   now_ = saved_;
+  repeating_ = true;
+  next_is_first_ = false;
   if (integrator_) integrator_->restore();
 }
 

@@ -18,6 +18,15 @@ constexpr FivePoints central{{-2, -1, 1, 2}, {1, -8, 8, -1}};
 constexpr FivePoints backward{{-4, -3, -2, -1}, {3, -16, 36, -48}};
 constexpr FivePoints forward{{1, 2, 3, 4}, {48, -36, 16, -3}};
 
+/// Second-order first derivatives: sum of weights * y(offset s) / (2 s).
+struct ThreePoints {
+  std::array<int, 2> offsets;
+  std::array<double, 2> weights;  ///< the weight at 0 follows from their sum
+};
+constexpr ThreePoints near_both{{-1, 1}, {-1, 1}};
+constexpr ThreePoints near_before{{-2, -1}, {1, -4}};
+constexpr ThreePoints near_after{{1, 2}, {4, -1}};
+
 /// Jacobians cost n_st^2 and four outputs() do not, so larger subsystems use the differences.
 constexpr std::size_t most_states_for_jacobian_slopes = 32;
 
@@ -29,18 +38,48 @@ constexpr std::size_t fewest_states_for_groups = 24;
 constexpr double material_share = 1e-2;
 constexpr double linear_tolerance = 1e-8;
 
-/// h/1000, moved so that t + s is exact: else rounding of t would spoil s where t >> h.
+/// s, moved so that t + s is exact: else rounding of t would spoil s where t >> s.
+double exact_displacement(double t, double s) {
+  const volatile double moved = t + s;
+  return moved - t;
+}
+
+/// h/1000, as far as t resolves it.
 double time_displacement(double t, double h) {
-  const volatile double moved = t + 1e-3 * h;
-  const double exact = moved - t;
+  const double exact = exact_displacement(t, 1e-3 * h);
   return exact > 0.0 ? exact : h;
 }
 
-/// A variable that has never been anything but 0 is moved by cbrt(eps) in its unit.
-double step_for(double value, double size) {
-  static const double cbrt_eps = std::cbrt(std::numeric_limits<double>::epsilon());
+/// What of `s` lets the stencil at t stay in the interval; at events f and g have other sides.
+template <class Stencil>
+double fitting(const Stencil& stencil, double t, double s, const SmoothInterval& interval) {
+  const int before = -stencil.offsets.front(), after = stencil.offsets.back();
+  if (before > 0) s = std::min(s, (t - interval.from) / before);
+  if (after > 0) s = std::min(s, (interval.until - t) / after);
+  return exact_displacement(t, s);
+}
+
+/// Tries the stencils from the one with most room on, `use(stencil, s)`, until one works.
+template <class Stencil, class Use>
+bool first_that_works(const std::array<Stencil, 3>& stencils, double t, double s,
+                      const SmoothInterval& interval, Use&& use) {
+  std::array<double, 3> room;
+  for (std::size_t i = 0; i < room.size(); ++i) room[i] = fitting(stencils[i], t, s, interval);
+  for (auto most = std::max_element(room.begin(), room.end()); *most > 0.0;
+       most = std::max_element(room.begin(), room.end())) {
+    if (use(stencils[static_cast<std::size_t>(most - room.begin())], *most)) return true;
+    *most = 0.0;
+  }
+  return false;
+}
+
+/// The increment of a variable of order one.
+const double unit_step = std::cbrt(std::numeric_limits<double>::epsilon());
+
+/// `unknown` is for a variable that has never been anything but 0.
+double step_for(double value, double size, double unknown) {
   const double magnitude = std::max(std::abs(value), size);
-  return cbrt_eps * (magnitude > 0.0 ? magnitude : 1.0);
+  return magnitude > 0.0 ? unit_step * magnitude : unknown;
 }
 
 }  // namespace
@@ -58,7 +97,11 @@ PointDerivatives::PointDerivatives(CheckedModel& model)
       f_high_(model.state_count()),
       f_low_(model.state_count()),
       g_high_(model.output_count()),
-      g_low_(model.output_count()) {
+      g_low_(model.output_count()),
+      slopes_before_(model.state_count() + model.output_count()),
+      answered_(slopes_before_.size()),
+      state_steps_(model.state_count(), 0.0),
+      input_steps_(model.input_count(), 0.0) {
   const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
   if (n_st <= most_states_for_jacobian_slopes)
     jacobian_scratch_.resize((n_st + n_out) * (n_st + n_in));
@@ -85,7 +128,8 @@ bool PointDerivatives::outputs(double t, double h, std::span<const double> x,
 bool PointDerivatives::output_slopes(double t, double h, std::span<const double> x) {
   if (y_.empty()) return true;
   if (!f_.empty() && !model_.f(t, x, u_, f_)) return false;
-  return slopes_by_jacobians(t, h, x) || slopes_along_line(t, time_displacement(t, h), x, 1.0, 1.0);
+  return model_.output_slopes(t, x, u_, {f_, du_}, dy_) || slopes_by_jacobians(t, h, x) ||
+         slopes_along_line(t, h, x, 1.0, 1.0);
 }
 
 bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const double> x) {
@@ -95,11 +139,7 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
   const Jacobians all{scratch.subspan(0, n_st * n_st), scratch.subspan(n_st * n_st, n_st * n_in),
                       scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
                       scratch.subspan(n_st * (n_st + n_in) + n_out * n_st, n_out * n_in)};
-  if (!model_.jacobians(t, x, u_, all)) return false;
-  if (!model_.time_dependent())
-    std::fill(dy_.begin(), dy_.end(), 0.0);
-  else if (!slopes_along_line(t, time_displacement(t, h), x, 0.0, 0.0))
-    return false;
+  if (!model_.jacobians(t, x, u_, all) || !slopes_in_time(t, h, x)) return false;
   for (std::size_t i = 0; i < n_out; ++i) {
     for (std::size_t j = 0; j < n_st; ++j) dy_[i] += all.g_x[i * n_st + j] * f_[j];
     for (std::size_t j = 0; j < n_in; ++j) dy_[i] += all.g_u[i * n_in + j] * du_[j];
@@ -107,13 +147,23 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
   return true;
 }
 
-/// dy_ = d/ds of g(t + s, x + s x_speed f, u + s u_speed u') at s = 0, from whichever side g
-/// allows.
-bool PointDerivatives::slopes_along_line(double t, double s, std::span<const double> x,
+/// dy_ = g_t.
+bool PointDerivatives::slopes_in_time(double t, double h, std::span<const double> x) {
+  if (!model_.time_dependent()) {
+    std::fill(dy_.begin(), dy_.end(), 0.0);
+    return true;
+  }
+  return model_.time_derivatives(t, x, u_, {f_low_, dy_}) || slopes_along_line(t, h, x, 0.0, 0.0);
+}
+
+/// dy_ = d/ds of g(t + s, x + s x_speed f, u + s u_speed u') at s = 0, from whichever side there is
+/// room and g allows.
+bool PointDerivatives::slopes_along_line(double t, double h, std::span<const double> x,
                                          double x_speed, double u_speed) {
-  return slopes_by_stencil(central, t, s, x, x_speed, u_speed) ||
-         slopes_by_stencil(backward, t, s, x, x_speed, u_speed) ||
-         slopes_by_stencil(forward, t, s, x, x_speed, u_speed);
+  return first_that_works(std::array{central, backward, forward}, t, time_displacement(t, h),
+                          model_.interval(), [&](const FivePoints& stencil, double s) {
+                            return slopes_by_stencil(stencil, t, s, x, x_speed, u_speed);
+                          });
 }
 
 template <class Stencil>
@@ -150,10 +200,11 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
     std::copy(x.begin(), x.end(), x_moved_.begin());
     std::copy(u_.begin(), u_.end(), u_moved_.begin());
     if (!difference_states(t, sizes.states, result) ||
-        !difference_columns(t, u_moved_, sizes.inputs, result.f_u, result.g_u, result))
+        !difference_columns(t, u_moved_, sizes.inputs, input_steps_, result.f_u, result.g_u,
+                            result))
       return false;
   }
-  return difference_in_time(t, h, x, result);
+  return derive_by_time(t, h, x, result);
 }
 
 bool PointDerivatives::keeps(const Linearization& known, double t, double h,
@@ -227,9 +278,35 @@ bool PointDerivatives::difference(double value, double step, const Linearization
   return true;
 }
 
+/// The increment from 0 for a variable whose size nobody knows: of 1e-18 to 1e6 times that of order
+/// one, the largest with which an f_i or g_i first answers as it did with the thousandth part, well
+/// above rounding.
+template <class Evaluate>
+double PointDerivatives::answered_step(const Linearization& at, Evaluate&& evaluate) {
+  double answering = unit_step;
+  std::fill(answered_.begin(), answered_.end(), false);
+  std::fill(slopes_before_.begin(), slopes_before_.end(), 0.0);
+  for (int power = -18; power <= 6; power += 3) {
+    const double step = unit_step * std::pow(10.0, power);
+    if (!difference(0.0, step, at, evaluate)) break;
+    bool first = false;
+    for (std::size_t i = 0; i < slopes_before_.size(); ++i) {
+      const double slope = i < f_high_.size() ? f_high_[i] : g_high_[i - f_high_.size()];
+      const bool same =
+          slope != 0.0 && std::abs(slope - slopes_before_[i]) <= 1e-5 * std::abs(slope);
+      first = first || (same && !answered_[i]);
+      answered_[i] = answered_[i] || same;
+      slopes_before_[i] = slope;
+    }
+    if (first) answering = step;
+  }
+  return answering;
+}
+
 /// One column after the other of f_columns and g_columns, by moving the entries of `moved`.
 bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
                                           std::span<const double> sizes,
+                                          std::vector<double>& unknown_steps,
                                           std::vector<double>& f_columns,
                                           std::vector<double>& g_columns, const Linearization& at) {
   const std::size_t n = moved.size();
@@ -239,7 +316,9 @@ bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
       moved[j] = displaced;
       return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
     };
-    if (!difference(value, step_for(value, sizes[j]), at, evaluate)) return false;
+    const bool unknown = value == 0.0 && !(sizes[j] > 0.0);
+    if (unknown && unknown_steps[j] == 0.0) unknown_steps[j] = answered_step(at, evaluate);
+    if (!difference(value, step_for(value, sizes[j], unknown_steps[j]), at, evaluate)) return false;
     moved[j] = value;
     for (std::size_t i = 0; i < f_high_.size(); ++i) f_columns[i * n + j] = f_high_[i];
     for (std::size_t i = 0; i < g_high_.size(); ++i) g_columns[i * n + j] = g_high_[i];
@@ -252,14 +331,15 @@ bool PointDerivatives::difference_states(double t, std::span<const double> sizes
                                          Linearization& result) {
   const std::size_t n = x_moved_.size();
   if (n < fewest_states_for_groups)
-    return difference_columns(t, x_moved_, sizes, result.f_x, result.g_x, result);
+    return difference_columns(t, x_moved_, sizes, state_steps_, result.f_x, result.g_x, result);
   if (groups_.useful()) {
     const std::vector<double> x = x_moved_;
     const bool done = difference_groups(t, sizes, result) && pattern_holds(t, sizes, result);
     x_moved_ = x;
     if (done) return true;
   }
-  if (!difference_columns(t, x_moved_, sizes, result.f_x, result.g_x, result)) return false;
+  if (!difference_columns(t, x_moved_, sizes, state_steps_, result.f_x, result.g_x, result))
+    return false;
   groups_.learn(result.f_x, result.g_x, n);
   return true;
 }
@@ -275,10 +355,10 @@ bool PointDerivatives::difference_groups(double t, std::span<const double> sizes
     return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
   };
   for (const auto& group : groups_.groups()) {
-    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j], sizes[j]);
+    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j], sizes[j], unit_step);
     if (!evaluate(f_high_, g_high_)) return false;
     for (const std::size_t j : group) {
-      const volatile double below = x[j] - step_for(x[j], sizes[j]);
+      const volatile double below = x[j] - step_for(x[j], sizes[j], unit_step);
       distance[j] = x_moved_[j] - below;
       x_moved_[j] = below;
     }
@@ -304,7 +384,8 @@ bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
   const std::vector<double> x = x_moved_;
   std::vector<double> direction(n);
   for (std::size_t j = 0; j < n; ++j)
-    direction[j] = (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j], sizes[j]);
+    direction[j] =
+        (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j], sizes[j], unit_step);
   const auto move = [&](double sign) {
     for (std::size_t j = 0; j < n; ++j) x_moved_[j] = x[j] + sign * direction[j];
   };
@@ -331,19 +412,35 @@ bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
   return holds(f_high_, f_low_, result.f_x) && holds(g_high_, g_low_, result.g_x);
 }
 
-bool PointDerivatives::difference_in_time(double t, double h, std::span<const double> x,
-                                          Linearization& result) {
+bool PointDerivatives::derive_by_time(double t, double h, std::span<const double> x,
+                                      Linearization& result) {
   if (!model_.time_dependent()) {
     std::fill(result.f_t.begin(), result.f_t.end(), 0.0);
     std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
     return true;
   }
-  const auto evaluate = [&](double time, std::span<double> f, std::span<double> g) {
-    return model_.f(time, x, u_, f) && model_.g(time, x, u_, g);
-  };
-  if (!difference(t, time_displacement(t, h), result, evaluate)) return false;
-  std::copy(f_high_.begin(), f_high_.end(), result.f_t.begin());
-  std::copy(g_high_.begin(), g_high_.end(), result.g_t.begin());
+  return model_.time_derivatives(t, x, u_, {result.f_t, result.g_t}) ||
+         first_that_works(std::array{near_both, near_before, near_after}, t,
+                          time_displacement(t, h), model_.interval(),
+                          [&](const ThreePoints& stencil, double s) {
+                            return difference_in_time(stencil, t, s, x, result);
+                          });
+}
+
+/// f_t and g_t by the stencil.
+template <class Stencil>
+bool PointDerivatives::difference_in_time(const Stencil& stencil, double t, double s,
+                                          std::span<const double> x, Linearization& result) {
+  std::fill(result.f_t.begin(), result.f_t.end(), 0.0);
+  std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
+  for (std::size_t k = 0; k < stencil.offsets.size(); ++k) {
+    const double time = t + stencil.offsets[k] * s, weight = stencil.weights[k] / (2.0 * s);
+    if (!model_.f(time, x, u_, f_high_) || !model_.g(time, x, u_, g_high_)) return false;
+    for (std::size_t i = 0; i < f_high_.size(); ++i)
+      result.f_t[i] += weight * (f_high_[i] - result.f[i]);
+    for (std::size_t i = 0; i < g_high_.size(); ++i)
+      result.g_t[i] += weight * (g_high_[i] - result.g[i]);
+  }
   return true;
 }
 

@@ -14,25 +14,27 @@ struct PointSizes {
   std::span<const double> states, inputs;
 };
 
-/// Derivatives of f and g at one point (t, x, u) of the solution, by the model's Jacobians where it
-/// has them and by differences otherwise. Every call returns false where f or g fails, with the
-/// reason in the model. `h` is the macro-step size, the time scale of differences.
+/// Derivatives of f and g at one point (t, x, u) of the solution: the model's own where it has them
+/// and differences otherwise, which stay between the events before and behind t. Every call returns
+/// false where f or g fails, with the reason in the model. `h` is the macro-step size, the time
+/// scale of differences.
 class PointDerivatives {
  public:
   explicit PointDerivatives(CheckedModel& model);
 
   /// outputs = y and, if wanted, y' = g_t + g_x f + g_u u' for inputs u, u'.
   ///
-  /// Without Jacobians y' is the slope of g along the line (t, x, u) + s (1, f, u') at s = 0, by a
-  /// fourth-order difference with s = h/1000: truncation about 1e-13 h^4 y^(5), rounding about
-  /// 3e-13 y/h. With Jacobians only g_t is a difference.
+  /// Where the model doesn't give it, y' is the slope of g along the line (t, x, u) + s (1, f, u')
+  /// at s = 0, by a fourth-order difference with s = h/1000: truncation about 1e-13 h^4 y^(5),
+  /// rounding about 3e-13 y/h. With Jacobians only g_t is such a difference.
   bool outputs(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
                Wanted wanted, std::span<Sample> outputs);
 
   /// All of `result`. Without Jacobians the columns are central differences with the step
-  /// cbrt(eps) max(|x_j|, size), or cbrt(eps) where both are 0; f_t and g_t are central differences
-  /// with h/1000. Of many states, those that no equation has together are moved at once, by the
-  /// pattern of earlier calls; a difference in another direction tells whether that still holds.
+  /// cbrt(eps) max(|x_j|, size), or, where both are 0, one that f or g answers to; f_t and g_t are
+  /// second-order differences with h/1000. Of many states, those that no equation has together are
+  /// moved at once, by the pattern of earlier calls; a difference in another direction tells
+  /// whether that still holds.
   bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
                  const PointSizes& sizes, Linearization& result);
 
@@ -49,7 +51,8 @@ class PointDerivatives {
   void take_inputs(std::span<const Sample> inputs);
   bool output_slopes(double t, double h, std::span<const double> x);
   bool slopes_by_jacobians(double t, double h, std::span<const double> x);
-  bool slopes_along_line(double t, double s, std::span<const double> x, double x_speed,
+  bool slopes_in_time(double t, double h, std::span<const double> x);
+  bool slopes_along_line(double t, double h, std::span<const double> x, double x_speed,
                          double u_speed);
   template <class Stencil>
   bool slopes_by_stencil(const Stencil& stencil, double t, double s, std::span<const double> x,
@@ -58,9 +61,14 @@ class PointDerivatives {
   bool difference_groups(double t, std::span<const double> sizes, Linearization& result);
   bool pattern_holds(double t, std::span<const double> sizes, const Linearization& result);
   bool difference_columns(double t, std::vector<double>& moved, std::span<const double> sizes,
-                          std::vector<double>& f_columns, std::vector<double>& g_columns,
-                          const Linearization& at);
-  bool difference_in_time(double t, double h, std::span<const double> x, Linearization& result);
+                          std::vector<double>& unknown_steps, std::vector<double>& f_columns,
+                          std::vector<double>& g_columns, const Linearization& at);
+  template <class Evaluate>
+  double answered_step(const Linearization& at, Evaluate&& evaluate);
+  bool derive_by_time(double t, double h, std::span<const double> x, Linearization& result);
+  template <class Stencil>
+  bool difference_in_time(const Stencil& stencil, double t, double s, std::span<const double> x,
+                          Linearization& result);
   template <class Evaluate>
   bool difference(double value, double step, const Linearization& at, Evaluate&& evaluate);
 
@@ -69,6 +77,9 @@ class PointDerivatives {
   std::vector<double> y_, dy_;      ///< at the point
   std::vector<double> x_moved_, u_moved_, y_moved_;
   std::vector<double> f_high_, f_low_, g_high_, g_low_;  ///< f_high_, g_high_ end as the quotients
+  std::vector<double> slopes_before_;                    ///< of f, then g, with a smaller increment
+  std::vector<bool> answered_;
+  std::vector<double> state_steps_, input_steps_;  ///< from 0, found once; 0: not yet
   std::vector<double> jacobian_scratch_;
   ColumnGroups groups_;         ///< of many states
   bool has_jacobians_ = false;  ///< at the last linearisation

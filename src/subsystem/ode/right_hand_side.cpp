@@ -24,8 +24,7 @@ int RightHandSide::evaluate(double tau, std::span<const double> x,
 }
 
 int RightHandSide::state_jacobian(double tau, std::span<const double> x,
-                                  std::span<const double> f_at_x, double scale,
-                                  std::span<double> f_x) noexcept {
+                                  std::span<const double> f_at_x, std::span<double> f_x) noexcept {
   return guard_.run(unrecoverable, [&] {
     const std::size_t n_st = x.size(), n_in = u_.size(), n_out = model_.output_count();
     jacobian_scratch_.resize(n_st * n_st + n_st * n_in + n_out * n_st + n_out * n_in);
@@ -34,7 +33,7 @@ int RightHandSide::state_jacobian(double tau, std::span<const double> x,
                         scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
                         scratch.subspan(n_st * (n_st + n_in + n_out), n_out * n_in)};
     if (!model_.jacobians(time_at(tau), x, inputs_at(tau), all)) {
-      difference_jacobian(time_at(tau), x, f_at_x, scale, f_x);
+      difference_jacobian(time_at(tau), x, f_at_x, f_x);
       return last_failed_ ? recoverable : ok;
     }
     for (std::size_t i = 0; i < n_st; ++i)
@@ -44,15 +43,14 @@ int RightHandSide::state_jacobian(double tau, std::span<const double> x,
 }
 
 void RightHandSide::difference_jacobian(double t, std::span<const double> x,
-                                        std::span<const double> f_at_x, double scale,
-                                        std::span<double> f_x) {
+                                        std::span<const double> f_at_x, std::span<double> f_x) {
   const double sqrt_eps = std::sqrt(std::numeric_limits<double>::epsilon());
   const std::size_t n = x.size();
   displaced_.assign(x.begin(), x.end());
   last_failed_ = false;
   for (std::size_t j = 0; j < n && !last_failed_; ++j) {
     const std::span<double> column = f_x.subspan(j * n, n);
-    displaced_[j] = x[j] + std::copysign(sqrt_eps * std::max(std::abs(x[j]), scale), x[j]);
+    displaced_[j] = x[j] + std::copysign(sqrt_eps * weights_.magnitude(j, x[j]), x[j]);
     last_failed_ = !model_.f(t, displaced_, u_, column);
     const double step = displaced_[j] - x[j];
     for (std::size_t i = 0; i < n; ++i) column[i] = (column[i] - f_at_x[i]) / step;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "subsystem/ode/checked_model.hpp"
+#include "subsystem/ode/error_weights.hpp"
 #include "support/callback_guard.hpp"
 
 namespace concord {
@@ -18,7 +19,8 @@ class RightHandSide {
   static constexpr int recoverable = 1;
   static constexpr int unrecoverable = -1;
 
-  explicit RightHandSide(CheckedModel& model) : model_(model), u_(model.input_count()) {}
+  RightHandSide(CheckedModel& model, const Tolerance& tolerance)
+      : model_(model), weights_(tolerance, model.state_count()), u_(model.input_count()) {}
 
   std::size_t state_count() const { return model_.state_count(); }
 
@@ -34,10 +36,10 @@ class RightHandSide {
   /// dxdt = f at tau (seconds since the macro-step's begin); never throws.
   int evaluate(double tau, std::span<const double> x, std::span<double> dxdt) noexcept;
 
-  /// f_x at tau, column-major n_st x n_st: the model's, or forward differences, for which `f_at_x`
-  /// is f at the point and `scales` the smallest magnitude that matters of a state.
+  /// f_x at tau, column-major n_st x n_st: the model's, or forward differences with
+  /// increments of sqrt(eps) times the states' sizes, for which `f_at_x` is f at the point.
   int state_jacobian(double tau, std::span<const double> x, std::span<const double> f_at_x,
-                     double scale, std::span<double> f_x) noexcept;
+                     std::span<double> f_x) noexcept;
 
   /// Calls `use(t, u)` at tau: what else than f a model computes. The codes of `evaluate`; never
   /// throws.
@@ -74,6 +76,10 @@ class RightHandSide {
   double begin() const { return step_.begin; }
   const CheckedModel& model() const { return model_; }
 
+  /// What errors of the states are measured by; between macro-steps they change.
+  ErrorWeights& weights() { return weights_; }
+  const ErrorWeights& weights() const { return weights_; }
+
   /// Throws what a callback threw, if anything.
   void rethrow() { guard_.rethrow(); }
 
@@ -81,9 +87,10 @@ class RightHandSide {
   std::span<const double> inputs_at(double tau);
   double time_at(double tau) const { return tau == size_ ? step_.end : step_.begin + tau; }
   void difference_jacobian(double t, std::span<const double> x, std::span<const double> f_at_x,
-                           double scale, std::span<double> f_x);
+                           std::span<double> f_x);
 
   CheckedModel& model_;
+  ErrorWeights weights_;
   CallbackGuard guard_;
   std::span<const Polynomial> inputs_;
   MacroStep step_;

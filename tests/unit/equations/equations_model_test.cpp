@@ -155,6 +155,59 @@ TEST(EquationsModel, rejects_units_of_unknown_names) {
   EXPECT_NE(message.find("did you mean 'power'?"), std::string::npos);
 }
 
+/// p V = n R T in SI units, leaking.
+EquationsDescription gas() {
+  return {.subsystem = "gas",
+          .location = "",
+          .parameters = {{"k", 1.380649e-23, ""}},
+          .inputs = {{"w", 0.5, ""}},
+          .states = {{"n", 2.4e25, ""}, {"T", 300.0, ""}},
+          .derivatives = {{"n", "2.4e25*w*sin(t)", ""}, {"T", "0.1*(400 - T) + 1e-27*n*w^2", ""}},
+          .outputs = {{"p", "k*n*T + w*t^2", ""}},
+          .units = {}};
+}
+
+TEST(EquationsModel, derives_exactly_however_small_the_coefficients_are) {
+  EquationsModel model(gas());
+  const double t = 0.7, x[] = {2.4e25, 300.0}, u[] = {0.5}, k = 1.380649e-23;
+  double f_x[4], f_u[2], g_x[2], g_u[1], f_t[2], g_t[1], slope[1];
+  ASSERT_TRUE(model.jacobians(t, x, u, {f_x, f_u, g_x, g_u}));
+  EXPECT_EQ(f_x[0], 0.0);
+  EXPECT_EQ(f_x[1], 0.0);
+  EXPECT_DOUBLE_EQ(f_x[2], 1e-27 * 0.25);
+  EXPECT_DOUBLE_EQ(f_x[3], -0.1);
+  EXPECT_DOUBLE_EQ(f_u[0], 2.4e25 * std::sin(t));
+  EXPECT_DOUBLE_EQ(f_u[1], 1e-27 * 2.4e25 * 2.0 * 0.5);
+  EXPECT_DOUBLE_EQ(g_x[0], k * 300.0);
+  EXPECT_DOUBLE_EQ(g_x[1], k * 2.4e25);
+  EXPECT_DOUBLE_EQ(g_u[0], t * t);
+  ASSERT_TRUE(model.time_derivatives(t, x, u, {f_t, g_t}));
+  EXPECT_DOUBLE_EQ(f_t[0], 2.4e25 * 0.5 * std::cos(t));
+  EXPECT_EQ(f_t[1], 0.0);
+  EXPECT_DOUBLE_EQ(g_t[0], 0.5 * 2.0 * t);
+  const double dxdt[] = {1e24, -3.0}, dudt[] = {0.25};
+  ASSERT_TRUE(model.output_slopes(t, x, u, {dxdt, dudt}, slope));
+  EXPECT_DOUBLE_EQ(slope[0], k * (1e24 * 300.0 - 3.0 * 2.4e25) + 0.25 * t * t + 0.5 * 2.0 * t);
+}
+
+TEST(EquationsModel, slopes_of_outputs_need_no_jacobians_of_many_states) {
+  EquationsDescription description;
+  constexpr std::size_t n = 3000;
+  std::string sum = "0";
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string name = "x" + std::to_string(i);
+    description.states.push_back({name, 0.1, ""});
+    description.derivatives.push_back({name, "-" + name + "^2", ""});
+    sum += " + sin(" + name + ")";
+  }
+  description.outputs = {{"y", sum, ""}};
+  EquationsModel model(description);
+  const std::vector<double> x(n, 0.5), dxdt(n, 2.0);
+  double slope[1];
+  ASSERT_TRUE(model.output_slopes(0.0, x, {}, {dxdt, {}}, slope));
+  EXPECT_NEAR(slope[0], 2.0 * n * std::cos(0.5), 1e-9);
+}
+
 TEST(EquationsModel, is_fast) {
   EquationsModel model(left_mass());
   double x[] = {1.0, 0.0}, u[] = {0.0, 0.0}, dxdt[2], sum = 0.0;

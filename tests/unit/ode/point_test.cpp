@@ -179,6 +179,90 @@ TEST(Description, StartsOnceAndWantsPositiveTolerances) {
   EXPECT_THROW(subsystem_of({1.0}, 1, lag, settings), InputError);
 }
 
+TEST(Point, StencilsStayBetweenEvents) {
+  for (const double gap : {1e-2, 7e-5, 1e-8}) {
+    for (const bool at_the_end : {false, true}) {
+      const SmoothInterval interval{begin, begin + gap};
+      const auto s = subsystem_of(
+          {2.0}, 0,
+          [=](double t, Span x, Span, Out dxdt) {
+            ASSERT_GE(t, interval.from);
+            ASSERT_LT(t, interval.until);
+            dxdt[0] = std::cos(t) - x[0];
+          },
+          settings_of(IntegratorKind::erk),
+          [=](double t, Span x, Span, Out y) {
+            ASSERT_GE(t, interval.from);
+            ASSERT_LT(t, interval.until);
+            y[0] = x[0] * std::sin(t);
+          });
+      const double t = at_the_end ? interval.until : interval.from;
+      s->enter(interval);
+      s->start({t, t + h}, 9.0);
+      Sample y;
+      ASSERT_EQ(s->point_outputs({}, Wanted::values_and_derivatives, {&y, 1}), Outcome::ok);
+      const double slope = 2.0 * std::cos(t) + (std::cos(t) - 2.0) * std::sin(t);
+      const double rounding = 1e-14 / std::min(1e-5, gap / 4);
+      EXPECT_NEAR(y.derivative, slope, 1e-9 + rounding) << gap << at_the_end;
+      Linearization l;
+      ASSERT_EQ(s->linearize({}, l), Outcome::ok);
+      EXPECT_NEAR(l.f_t[0], -std::sin(t), 1e-8 + rounding) << gap << at_the_end;
+      EXPECT_NEAR(l.g_t[0], 2.0 * std::cos(t), 1e-8 + rounding) << gap << at_the_end;
+    }
+  }
+}
+
+TEST(Point, SlopesOfInputsThatHaveAlwaysBeenZero) {
+  const auto s = subsystem_of(
+      {1.0}, 4, [](double, Span, Span u, Out dxdt) { dxdt[0] = 1e5 + u[0] + 1e-4 * u[1]; },
+      settings_of(IntegratorKind::erk),
+      [](double, Span, Span u, Out y) {
+        y[0] = std::sin(u[2] / 1e-12);
+        y[1] = 3.0 + 1e-10 * u[1] + u[3] * u[3];
+      },
+      2);
+  s->start({0.0, 0.1}, 1.0);
+  const std::vector<Sample> zero(4);
+  Linearization l;
+  for (int call = 0; call < 2; ++call) {
+    ASSERT_EQ(s->linearize(zero, l), Outcome::ok);
+    EXPECT_NEAR(l.f_u[0], 1.0, 1e-5);
+    EXPECT_NEAR(l.f_u[1], 1e-4, 1e-9);
+    EXPECT_NEAR(l.g_u[2], 1e12, 1e7);
+    EXPECT_NEAR(l.g_u[5], 1e-10, 1e-14);
+    EXPECT_EQ(l.g_u[7], 0.0);
+    EXPECT_EQ(l.f_u[2], 0.0);
+  }
+}
+
+/// y = x t with its own slopes; differences would see what y has besides.
+class OwnSlopes final : public OdeModel {
+ public:
+  OdeInterface interface() const override { return {{}, {{"x", "", 2.0}}, {{"y", ""}}, {}}; }
+  void derivatives(double, Span, Span, Out dxdt) override { dxdt[0] = 3.0; }
+  void outputs(double t, Span x, Span, Out y) override { y[0] = x[0] * t + std::sin(1e7 * t); }
+  bool time_derivatives(double, Span x, Span, const TimeDerivatives& result) override {
+    result.f_t[0] = 0.0;
+    result.g_t[0] = x[0];
+    return true;
+  }
+  bool output_slopes(double t, Span x, Span, const Motion& motion, Out dydt) override {
+    dydt[0] = x[0] + t * motion.dxdt[0];
+    return true;
+  }
+};
+
+TEST(Point, TheModelsOwnSlopesCount) {
+  const auto s = subsystem_of(std::make_unique<OwnSlopes>(), {});
+  s->start({0.5, 0.6}, 1.0);
+  Sample y;
+  ASSERT_EQ(s->point_outputs({}, Wanted::values_and_derivatives, {&y, 1}), Outcome::ok);
+  EXPECT_EQ(y.derivative, 2.0 + 0.5 * 3.0);
+  Linearization l;
+  ASSERT_EQ(s->linearize({}, l), Outcome::ok);
+  EXPECT_EQ(l.g_t[0], 2.0);
+}
+
 /// A chain of many states whose conductivity depends on them; `jump` couples the ends once a state
 /// is positive.
 std::unique_ptr<LambdaModel> chain(std::size_t n, std::shared_ptr<int> calls) {

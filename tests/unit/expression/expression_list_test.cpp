@@ -1,7 +1,9 @@
-#include "subsystem/equations/expression_list.hpp"
+#include "expression/expression_list.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -13,18 +15,24 @@ namespace {
 struct Values {
   double x = 3.0, y = -2.0, t = 0.5;
 
-  ExpressionNames names() {
-    return {{{"x", &x}, {"y", &y}, {"t", &t}, {"left.x", &x}}, {{"k", 4.0}}};
+  static ExpressionNames names() {
+    return {{{"x", 0}, {"y", 1}, {"t", 2}, {"left.x", 0}}, {{"k", 4.0}}};
+  }
+  void move(ExpressionList& list) const {
+    const std::array<double, 3> at{x, y, t};
+    std::copy(at.begin(), at.end(), list.point().begin());
   }
 
-  double of(const std::string& text) {
+  double of(const std::string& text) const {
     const PlacedExpression expression{text, "model.yaml:7: subsystem 'left', output 'o'"};
     double result = 0.0;
-    ExpressionList({&expression, 1}, names()).evaluate({&result, 1});
+    ExpressionList list({&expression, 1}, names(), 3);
+    move(list);
+    list.evaluate({&result, 1});
     return result;
   }
 
-  std::string error(const std::string& text) {
+  std::string error(const std::string& text) const {
     try {
       of(text);
     } catch (const InputError& error) {
@@ -88,35 +96,39 @@ TEST(Expressions, give_infinity_or_nan_instead_of_an_exception) {
   EXPECT_TRUE(std::isnan(values.of("mod(x, 0)")));
 }
 
-TEST(Expressions, read_variables_where_they_are_bound) {
+TEST(Expressions, are_evaluated_together_at_each_point) {
   Values values;
   const PlacedExpression expressions[] = {{"x + t", "a"}, {"x*y", "b"}, {"y", "c"}};
-  const ExpressionList list(expressions, values.names());
+  ExpressionList list(expressions, values.names(), 3);
   double results[3];
+  values.move(list);
   list.evaluate(results);
   EXPECT_EQ(results[0], 3.5);
   values.x = 10.0;
+  values.move(list);
   list.evaluate(results);
   EXPECT_EQ(results[0], 10.5);
   EXPECT_EQ(results[1], -20.0);
   EXPECT_EQ(results[2], -2.0);
 }
 
-TEST(Expressions, may_be_more_than_one_muparser_list_takes) {
+TEST(Expressions, may_be_thousands) {
   Values values;
   std::vector<PlacedExpression> expressions;
   for (int i = 0; i < 4000; ++i) {
     expressions.push_back({"x*" + std::to_string(i) + " + t", "place"});
   }
   std::vector<double> results(expressions.size());
-  ExpressionList(expressions, values.names()).evaluate(results);
+  ExpressionList list(expressions, values.names(), 3);
+  values.move(list);
+  list.evaluate(results);
   for (std::size_t i = 0; i < results.size(); ++i) {
     ASSERT_EQ(results[i], 3.0 * static_cast<double>(i) + 0.5) << i;
   }
 }
 
 TEST(Expressions, of_no_list_evaluate_to_nothing) {
-  ExpressionList({}, ExpressionNames{}).evaluate({});
+  ExpressionList({}, ExpressionNames{}, 0).evaluate({});
 }
 
 struct Wrong {
@@ -154,37 +166,65 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"sin()", "too few arguments"}, Wrong{"x > 1 ? 2", "lacks its ': value'"},
         Wrong{"1e400", "cannot be read"}, Wrong{"()", "position"}, Wrong{"x & y", "cannot"},
         Wrong{"1.2.3", "operator is missing"}, Wrong{"1 : 2", "position"},
-        Wrong{"x . y", "position"}, Wrong{"!", "position"}, Wrong{"?:", "position"}));
+        Wrong{"x . y", "position"}, Wrong{"!", "position"}, Wrong{"?:", "position"},
+        Wrong{"(x)(y)", "an operator is missing before '('"},
+        Wrong{"sin(x,)", "a value is missing before ')'"},
+        Wrong{"max(,x)", "the function 'max' has too few arguments (position 1 of"},
+        Wrong{"x < 1 : 2", "this ':' belongs to no '?'"},
+        Wrong{"(x ? y) : 2", "lacks its ': value' (position 4 of"},
+        Wrong{"x | y", "'|' cannot be read here; write || for 'or' (position 3 of"},
+        Wrong{"1e-400", "cannot be read"}, Wrong{"x !y", "an operator is missing before '!'"},
+        Wrong{"sin(x, y", "a closing parenthesis is missing"}));
 
 TEST(WrongExpressions, are_found_among_right_ones) {
   Values values;
   const PlacedExpression expressions[] = {{"x", "first"}, {"x + / y", "second"}, {"y", "third"}};
   try {
-    ExpressionList(expressions, values.names());
+    ExpressionList(expressions, values.names(), 3);
     FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_TRUE(std::string(error.what()).starts_with("second: ")) << error.what();
   }
 }
 
-TEST(WrongExpressions, of_great_length_or_depth_are_errors_and_no_crash) {
+TEST(WrongExpressions, of_great_depth_are_errors_and_no_crash) {
   Values values;
   EXPECT_NE(values.error(std::string(100000, '(')).find("parenthesis"), std::string::npos);
-  std::string sum = "x";
-  while (sum.size() < 20000) {
-    sum += "+x";
+  for (const std::string repeated : {"(", "-", "sin(", "x^", "t?x:", "x-("}) {
+    std::string text, ends;
+    for (int i = 0; i < 20000; ++i) {
+      text += repeated;
+      ends += repeated.ends_with('(') ? ")" : "";
+    }
+    EXPECT_NE(values.error(text + "x" + ends).find("levels deep"), std::string::npos) << repeated;
   }
-  EXPECT_NE(values.error(sum).find("at most 15000"), std::string::npos);
-  const std::string deep = std::string(5000, '(') + "x" + std::string(5000, ')');
-  EXPECT_EQ(values.of(deep), 3.0);
 }
 
-TEST(WrongExpressions, with_a_name_that_is_too_long) {
+TEST(Expressions, may_be_long_and_nest_deeply) {
+  Values values;
+  const std::string deep = std::string(5000, '(') + "x" + std::string(5000, ')');
+  EXPECT_EQ(values.of(deep), 3.0);
+  std::string sum = "x";
+  for (int i = 0; i < 50000; ++i) sum += "+x";
+  EXPECT_EQ(values.of(sum), 150003.0);
+}
+
+TEST(Expressions, may_have_long_names) {
   Values values;
   ExpressionNames names = values.names();
-  names.constants.emplace(std::string(200, 'a'), 1.0);
-  const PlacedExpression expression{"x", "here"};
-  EXPECT_THROW(ExpressionList({&expression, 1}, names), InputError);
+  const std::string name(200, 'a');
+  names.constants.emplace(name, 1.5);
+  const PlacedExpression expression{"2*" + name, "here"};
+  ExpressionList list({&expression, 1}, names, 3);
+  double result = 0.0;
+  list.evaluate({&result, 1});
+  EXPECT_EQ(result, 3.0);
+}
+
+TEST(WrongExpressions, of_several_lines_are_told_in_one) {
+  Values values;
+  for (const std::string text : {"x +\n y z", "x\n+ /", "(x\n", "x\n ? y"})
+    EXPECT_EQ(values.error(text).find('\n'), std::string::npos) << values.error(text);
 }
 
 }  // namespace

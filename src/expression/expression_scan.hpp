@@ -14,6 +14,9 @@ struct NameUse {
   bool called;           ///< a parenthesis follows
 };
 
+/// The name that begins at `position`, where a letter or _ must stand.
+NameUse name_at(std::string_view text, std::size_t position);
+
 /// The names that `text` uses, in their order, each as often as it stands there.
 std::vector<NameUse> names_used(std::string_view text);
 

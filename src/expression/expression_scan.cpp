@@ -1,4 +1,4 @@
-#include "subsystem/equations/expression_scan.hpp"
+#include "expression/expression_scan.hpp"
 
 namespace concord {
 
@@ -79,15 +79,20 @@ std::string problem_at(std::string_view text, std::size_t i, int depth) {
 
 }  // namespace
 
+NameUse name_at(std::string_view text, std::size_t position) {
+  const std::size_t end = after_name(text, position);
+  return {std::string(text.substr(position, end - position)), position,
+          opens_parenthesis(text, end)};
+}
+
 std::vector<NameUse> names_used(std::string_view text) {
   std::vector<NameUse> uses;
   for (std::size_t i = 0; i < text.size();) {
     if (starts_number(text, i)) {
       i = after_number(text, i);
     } else if (is_letter(text[i])) {
-      const std::size_t end = after_name(text, i);
-      uses.push_back({std::string(text.substr(i, end - i)), i, opens_parenthesis(text, end)});
-      i = end;
+      uses.push_back(name_at(text, i));
+      i += uses.back().name.size();
     } else {
       ++i;
     }

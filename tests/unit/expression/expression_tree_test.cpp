@@ -1,4 +1,4 @@
-#include "subsystem/equations/expression_tree.hpp"
+#include "expression/expression_tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,11 +23,11 @@ std::string shown(const Expression& node) {
   return text + ")";
 }
 
-std::string tree(const std::string& text) { return shown(parse_expression(text, "m.yaml:1")); }
+std::string tree(const std::string& text) { return shown(parse_expression({text, "m.yaml:1"})); }
 
 std::string error(const std::string& text) {
   try {
-    parse_expression(text, "m.yaml:1");
+    parse_expression({text, "m.yaml:1"});
   } catch (const InputError& error) {
     return error.what();
   }
@@ -65,13 +65,26 @@ INSTANTIATE_TEST_SUITE_P(words, Trees,
                                          Case{"2.5e-1*e1", "(* 0.25 e1)"}));
 
 TEST(ExpressionTree, says_where_it_gives_up) {
-  EXPECT_EQ(error(std::string(500, '(') + "a" + std::string(500, ')')).substr(0, 8), "m.yaml:1");
-  EXPECT_NE(error(std::string(500, '(') + "a" + std::string(500, ')')).find("levels deep"),
+  EXPECT_EQ(tree(std::string(500, '(') + "a" + std::string(500, ')')), "a");
+  EXPECT_EQ(error(std::string(50000, '(') + "a" + std::string(50000, ')')).substr(0, 8),
+            "m.yaml:1");
+  EXPECT_NE(error(std::string(50000, '(') + "a" + std::string(50000, ')')).find("levels deep"),
             std::string::npos);
-  EXPECT_NE(error(std::string(5000, '-') + "a").find("levels deep"), std::string::npos);
+  EXPECT_NE(error(std::string(50000, '-') + "a").find("levels deep"), std::string::npos);
   EXPECT_NE(error("a b").find("'b'"), std::string::npos);
-  EXPECT_NE(error("a+").find("cannot be exported"), std::string::npos);
-  EXPECT_NE(error("sin(a").find("lacks ')'"), std::string::npos);
+  EXPECT_NE(error("a+").find("ends too early"), std::string::npos);
+  EXPECT_NE(error("sin(a").find("parenthesis is missing"), std::string::npos);
+}
+
+TEST(ExpressionTree, counts_the_levels_that_need_brackets) {
+  const auto levels = [](const std::string& text) {
+    return nesting(parse_expression({text, "m.yaml:1"}));
+  };
+  EXPECT_EQ(levels("a"), 0u);
+  EXPECT_EQ(levels("((((a))))"), 0u);
+  EXPECT_EQ(levels("---a"), 3u);
+  EXPECT_EQ(levels("a+a+a+a*a"), 2u);
+  EXPECT_EQ(levels("sin(sin(sin(a)))"), 3u);
 }
 
 TEST(ExpressionTree, long_sums_are_no_problem) {

@@ -1,0 +1,135 @@
+#include "cli/signal_breaks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace concord {
+namespace {
+
+/// Sides that differ by more than this many times what they know of themselves are two curves.
+constexpr double doubt = 10.0;
+
+/// What integrators and rounding leave of a signal, of its magnitude.
+constexpr double noise = 1e-9;
+
+constexpr std::size_t most_points = 4;
+
+/// A value and how far polynomials of one degree less are from it.
+struct Guess {
+  double value = 0.0;
+  double uncertainty = std::numeric_limits<double>::infinity();
+};
+
+/// A signal's rows from one side of a place, nearest first.
+class Side {
+ public:
+  Side(std::span<const double> time, std::span<const double> values, std::size_t nearest, int step,
+       std::size_t count)
+      : count_(count) {
+    for (std::size_t j = 0; j < count; ++j) {
+      const std::size_t row = step > 0 ? nearest + j : nearest - j;
+      t_[j] = time[row];
+      newton_[j] = values[row];
+    }
+    for (std::size_t k = 1; k < count; ++k)
+      for (std::size_t j = count - 1; j >= k; --j)
+        newton_[j] = (newton_[j] - newton_[j - 1]) / (t_[j] - t_[j - k]);
+  }
+
+  /// Newton's form; the last term is what the degree below leaves out.
+  Guess value_at(double t) const {
+    Guess guess{newton_[0]};
+    double product = 1.0;
+    for (std::size_t k = 1; k < count_; ++k) {
+      product *= t - t_[k - 1];
+      guess.uncertainty = std::abs(newton_[k] * product);
+      guess.value += newton_[k] * product;
+    }
+    return guess;
+  }
+
+  /// At the nearest row.
+  Guess slope() const {
+    Guess guess{0.0};
+    double product = 1.0;
+    for (std::size_t k = 1; k < count_; ++k) {
+      product *= k == 1 ? 1.0 : t_[0] - t_[k - 1];
+      guess.uncertainty = std::abs(newton_[k] * product);
+      guess.value += newton_[k] * product;
+    }
+    return guess;
+  }
+
+ private:
+  std::size_t count_;
+  std::array<double, most_points> t_{}, newton_{};
+};
+
+class BreakSearch {
+ public:
+  BreakSearch(std::span<const double> time, std::span<const double> values,
+              std::span<const std::size_t> events)
+      : time_(time), values_(values), events_(events) {
+    for (const double v : values)
+      magnitude_ = std::isfinite(v) ? std::max(magnitude_, std::abs(v)) : magnitude_;
+  }
+
+  std::vector<SignalBreak> all() const {
+    std::vector<SignalBreak> breaks;
+    for (std::size_t row = 1; row + 1 < time_.size(); ++row) {
+      const bool event = std::binary_search(events_.begin(), events_.end(), row);
+      const bool jump = event ? jumps_at_event(row) : jumps(row);
+      if (event || jump || bends(row)) breaks.push_back({row, jump});
+    }
+    return breaks;
+  }
+
+ private:
+  Side before(std::size_t row) const { return {time_, values_, row, -1, most_points}; }
+  Side behind(std::size_t row) const { return {time_, values_, row, 1, most_points}; }
+  bool surrounded(std::size_t row, std::size_t next) const {
+    return row + 1 >= most_points && next + most_points <= time_.size();
+  }
+
+  bool differs(const Guess& guess, double value, double least) const {
+    return std::abs(guess.value - value) > doubt * guess.uncertainty + least;
+  }
+
+  bool jumps(std::size_t row) const {
+    const double least = noise * magnitude_;
+    return surrounded(row, row + 1) &&
+           differs(before(row).value_at(time_[row + 1]), values_[row + 1], least) &&
+           differs(behind(row + 1).value_at(time_[row]), values_[row], least);
+  }
+
+  /// With the rows up to the next event.
+  bool jumps_at_event(std::size_t row) const {
+    const auto next = std::upper_bound(events_.begin(), events_.end(), row);
+    const std::size_t last = next == events_.end() ? time_.size() - 1 : *next;
+    const Side side(time_, values_, row + 1, 1, std::min(most_points, last - row));
+    return differs(side.value_at(time_[row]), values_[row], noise * magnitude_);
+  }
+
+  bool bends(std::size_t row) const {
+    if (!surrounded(row, row)) return false;
+    const Guess left = before(row).slope(), right = behind(row).slope();
+    const double h = std::min(time_[row] - time_[row - 1], time_[row + 1] - time_[row]);
+    return differs({left.value, left.uncertainty + right.uncertainty}, right.value,
+                   noise * magnitude_ / h);
+  }
+
+  std::span<const double> time_, values_;
+  std::span<const std::size_t> events_;
+  double magnitude_ = 0.0;
+};
+
+}  // namespace
+
+std::vector<SignalBreak> find_breaks(std::span<const double> time, std::span<const double> values,
+                                     std::span<const std::size_t> events) {
+  return BreakSearch(time, values, events).all();
+}
+
+}  // namespace concord

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace concord {
+
+/// Where a recorded signal isn't smooth: at a row, whose value then belongs to what lies before it.
+struct SignalBreak {
+  std::size_t row = 0;
+  bool jump = false;  ///< what follows doesn't begin at the row's value
+};
+
+/// Rows at which the signal breaks, ascending. At `events` (rows, ascending) it does, and jumps
+/// where a polynomial through the rows behind doesn't lead back to the row's value. Elsewhere it is
+/// found by polynomials from both sides: slopes at a row, or values across an interval, that differ
+/// by much more than polynomials of degree 2 and 3 on one side do. A break inside an interval
+/// counts as a jump at its beginning.
+std::vector<SignalBreak> find_breaks(std::span<const double> time, std::span<const double> values,
+                                     std::span<const std::size_t> events);
+
+}  // namespace concord

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "expression/expression_tree.hpp"
+#include "expression/functions.hpp"
+
+namespace concord {
+
+/// The names that expressions may use beside functions and `pi`. Variables are numbered; constants
+/// are folded in.
+struct ExpressionNames {
+  std::unordered_map<std::string, std::uint32_t> variables;
+  std::unordered_map<std::string, double> constants;
+
+  bool contains(const std::string& name) const {
+    return variables.contains(name) || constants.contains(name);
+  }
+  /// All names, sorted, for error messages.
+  std::vector<std::string> sorted() const;
+};
+
+/// A node of an ExpressionGraph; its arguments have smaller numbers.
+using NodeId = std::uint32_t;
+
+/// Expressions in which equal parts are one node and operations on constants are done. Values are
+/// those of the expressions as written, apart from signs of zero.
+class ExpressionGraph {
+ public:
+  struct Node {
+    Operation operation;
+    std::array<NodeId, 3> arguments;  ///< of a variable: its number
+    double value;                     ///< of a constant
+    bool operator==(const Node&) const = default;
+  };
+
+  const Node& operator[](NodeId id) const { return nodes_[id]; }
+  std::size_t size() const { return nodes_.size(); }
+  bool is_constant(NodeId id) const { return nodes_[id].operation == Operation::constant; }
+  bool is_constant(NodeId id, double value) const {
+    return is_constant(id) && nodes_[id].value == value;
+  }
+  std::span<const NodeId> arguments(NodeId id) const {
+    return std::span(nodes_[id].arguments).first(argument_count(nodes_[id].operation));
+  }
+
+  NodeId constant(double value);
+  NodeId variable(std::uint32_t number);
+  NodeId make(Operation operation, NodeId a, NodeId b = 0, NodeId c = 0);
+
+  /// The tree's names must be known.
+  NodeId add(const Expression& tree, const ExpressionNames& names);
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Node& node) const;
+  };
+  NodeId leaf(const std::string& name, const ExpressionNames& names);
+  NodeId operation(const ExpressionNode& node, std::span<const NodeId> arguments);
+  NodeId simplified(Operation operation, NodeId a, NodeId b, NodeId c);
+  NodeId power(NodeId base, NodeId exponent);
+  NodeId unique(const Node& node);
+
+  std::vector<Node> nodes_;
+  std::unordered_map<Node, NodeId, Hash> known_;
+};
+
+/// d root / d variable, a node of the graph.
+struct PartialDerivative {
+  std::uint32_t variable;
+  NodeId value;
+};
+
+/// Differentiates symbolically from the root down, so that a whole gradient has a small multiple of
+/// the expression's own operations (Baur and Strassen 1983). Where an expression has kinks and
+/// jumps, the branch in effect counts; relations and steps have the derivative 0.
+class Differentiation {
+ public:
+  explicit Differentiation(ExpressionGraph& graph) : graph_(graph) {}
+
+  /// The gradient by variables in ascending order; those that it doesn't move with are left out.
+  std::vector<PartialDerivative> gradient(NodeId root);
+
+ private:
+  static constexpr NodeId none = std::numeric_limits<NodeId>::max();
+
+  std::vector<NodeId> below(NodeId root);
+  void pass_on(NodeId node);
+  void give(NodeId argument, NodeId adjoint, NodeId slope);
+  void give_branches(NodeId condition, NodeId yes, NodeId no, NodeId adjoint);
+  void pass_function(NodeId node, NodeId adjoint);
+  NodeId slope_of_one(NodeId node);
+  NodeId whole_quotient(NodeId node);
+
+  NodeId make(Operation operation, NodeId a, NodeId b = 0, NodeId c = 0) {
+    return graph_.make(operation, a, b, c);
+  }
+  NodeId number(double value) { return graph_.constant(value); }
+
+  ExpressionGraph& graph_;
+  std::vector<NodeId> adjoints_;  ///< d root / d node; of nodes that the root doesn't reach: none
+};
+
+}  // namespace concord

@@ -1,0 +1,92 @@
+#include "expression/expression_list.hpp"
+
+#include <algorithm>
+
+#include "expression/expression_scan.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+void check_function(const PlacedExpression& expression, const NameUse& use,
+                    const ExpressionNames& names) {
+  if (find_function(use.name)) return;
+  if (names.contains(use.name) || find_constant(use.name))
+    refuse(expression, use.position,
+           "'" + use.name + "' is not a function; write " + use.name + "*(...) to multiply");
+  refuse(expression, use.position,
+         "unknown function '" + use.name + "'; " + known("functions", use.name, function_names()));
+}
+
+void check_variable(const PlacedExpression& expression, const NameUse& use,
+                    const ExpressionNames& names) {
+  if (names.contains(use.name) || find_constant(use.name)) return;
+  if (find_function(use.name))
+    refuse(expression, use.position, "the function '" + use.name + "' needs its arguments in ( )");
+  const std::vector<std::string> candidates = names.sorted();
+  refuse(expression, use.position,
+         "unknown name '" + use.name + "'; " + known("names", use.name, candidates));
+}
+
+Expression read(const PlacedExpression& expression, const ExpressionNames& names) {
+  if (const ScanProblem problem = find_problem(expression.text); !problem.message.empty())
+    refuse(expression, problem.position, problem.message);
+  for (const NameUse& use : names_used(expression.text))
+    use.called ? check_function(expression, use, names) : check_variable(expression, use, names);
+  return parse_expression(expression);
+}
+
+}  // namespace
+
+struct ExpressionList::Compiled {
+  std::shared_ptr<const Program> values, derivatives;
+  std::vector<Entry> entries;
+  bool affine = true;
+
+  Compiled(std::span<const PlacedExpression> expressions, const ExpressionNames& names,
+           std::size_t variable_count) {
+    ExpressionGraph graph;
+    std::vector<NodeId> roots, partials;
+    for (const PlacedExpression& expression : expressions)
+      roots.push_back(graph.add(read(expression, names), names));
+    Differentiation differentiation(graph);
+    for (std::uint32_t row = 0; row < roots.size(); ++row)
+      for (const auto& [variable, value] : differentiation.gradient(roots[row])) {
+        entries.push_back({row, variable});
+        partials.push_back(value);
+        affine = affine && graph.is_constant(value);
+      }
+    values = std::make_shared<const Program>(graph, roots, variable_count);
+    derivatives = std::make_shared<const Program>(graph, partials, variable_count);
+  }
+};
+
+ExpressionList::ExpressionList(std::span<const PlacedExpression> expressions,
+                               const ExpressionNames& names, std::size_t variable_count)
+    : ExpressionList(Compiled(expressions, names, variable_count)) {}
+
+ExpressionList::ExpressionList(Compiled compiled)
+    : values_(std::move(compiled.values)),
+      derivatives_(std::move(compiled.derivatives)),
+      entries_(std::move(compiled.entries)),
+      entry_values_(entries_.size()),
+      affine_(compiled.affine) {}
+
+std::span<const double> ExpressionList::differentiate() {
+  const std::span<double> at = point();
+  std::copy(at.begin(), at.end(), derivatives_.variables().begin());
+  derivatives_.run(entry_values_);
+  return entry_values_;
+}
+
+void ExpressionList::slopes(std::span<const double> direction, std::span<double> slopes) {
+  const std::span<const double> values = differentiate();
+  std::fill(slopes.begin(), slopes.end(), 0.0);
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    const auto [row, variable] = entries_[k];
+    if (direction[variable] != 0.0) slopes[row] += values[k] * direction[variable];
+  }
+}
+
+}  // namespace concord

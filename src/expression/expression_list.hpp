@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "expression/expression_graph.hpp"
+#include "expression/program.hpp"
+
+namespace concord {
+
+/// Expressions over the same variables with all their first derivatives, read once and compiled.
+///
+/// Comparisons and && || ! give 0 or 1. Division by zero and functions of undefined arguments give
+/// inf or NaN.
+class ExpressionList {
+ public:
+  /// An entry of the Jacobian that may be other than zero.
+  struct Entry {
+    std::uint32_t row, variable;
+  };
+
+  /// Variables are numbered from 0 to `variable_count` - 1. Throws InputError naming place,
+  /// position, what is wrong and what is known.
+  ExpressionList(std::span<const PlacedExpression> expressions, const ExpressionNames& names,
+                 std::size_t variable_count);
+
+  std::size_t count() const { return values_.result_count(); }
+
+  /// Where the point of `evaluate` and of `differentiate` is to be written.
+  std::span<double> point() { return values_.variables(); }
+
+  /// Fills `results`, one per expression, at the point.
+  void evaluate(std::span<double> results) { values_.run(results); }
+
+  /// The Jacobian's structure, row by row and by variables in ascending order.
+  std::span<const Entry> entries() const { return entries_; }
+
+  /// Whether no derivative depends on the point: all expressions are affine, by their form.
+  bool affine() const { return affine_; }
+
+  /// The exact values of the entries at the point; valid until the next call.
+  std::span<const double> differentiate();
+
+  /// slopes[row] = the derivative of each expression along `direction`, which has an entry per
+  /// variable. What does not move moves nothing, however steep an expression is.
+  void slopes(std::span<const double> direction, std::span<double> slopes);
+
+ private:
+  struct Compiled;
+  explicit ExpressionList(Compiled compiled);
+
+  Evaluation values_, derivatives_;
+  std::vector<Entry> entries_;
+  std::vector<double> entry_values_;
+  bool affine_;
+};
+
+}  // namespace concord

@@ -1,0 +1,51 @@
+#include "expression/expression_tree.hpp"
+
+#include <algorithm>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+[[noreturn]] void refuse(const PlacedExpression& expression, std::size_t position,
+                         const std::string& problem) {
+  const std::size_t shown = std::min(position, expression.text.size()) + 1;
+  throw InputError(expression.place + ": " + problem + " (position " + std::to_string(shown) +
+                   " of " + in_quotes(expression.text) + ")");
+}
+
+ExpressionNode::ExpressionNode(Kind node_kind, double number, std::string text,
+                               std::vector<Expression> nodes)
+    : kind(node_kind), value(number), symbol(std::move(text)), arguments(std::move(nodes)) {}
+
+/// Takes over the arguments of whatever would go with this node, so that no destructor calls
+/// another.
+ExpressionNode::~ExpressionNode() {
+  std::vector<Expression> going = std::move(arguments);
+  while (!going.empty()) {
+    const Expression node = std::move(going.back());
+    going.pop_back();
+    if (node.use_count() == 1) {
+      auto& below = const_cast<ExpressionNode&>(*node).arguments;
+      std::move(below.begin(), below.end(), std::back_inserter(going));
+      below.clear();
+    }
+  }
+}
+
+std::size_t nesting(const Expression& expression) {
+  std::size_t deepest = 0;
+  std::vector<std::pair<const ExpressionNode*, std::size_t>> open = {{expression.get(), 0}};
+  while (!open.empty()) {
+    const auto [node, depth] = open.back();
+    open.pop_back();
+    deepest = std::max(deepest, depth);
+    const bool chain = node->arguments.size() == 2 && node->symbol.find_first_of("+-*/") == 0 &&
+                       node->kind == ExpressionNode::Kind::operation;
+    for (std::size_t i = 0; i < node->arguments.size(); ++i)
+      open.emplace_back(node->arguments[i].get(), depth + (chain && i == 0 ? 0 : 1));
+  }
+  return deepest;
+}
+
+}  // namespace concord

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "expression/expression_graph.hpp"
+
+namespace concord {
+
+/// Nodes of a graph as one sequence of operations on registers, each done once. Nothing changes
+/// after construction: any number of evaluations may share a program.
+///
+/// Registers: the variables, then constants, then one per operation, in the order of operations.
+class Program {
+ public:
+  Program(const ExpressionGraph& graph, std::span<const NodeId> results,
+          std::size_t variable_count);
+
+  std::size_t variable_count() const { return variable_count_; }
+  std::size_t result_count() const { return results_.size(); }
+
+  /// Memory for an evaluation, with the constants in their places.
+  std::vector<double> registers() const;
+
+  /// Fills `results` from the variables at the front of `registers`.
+  void run(std::span<double> registers, std::span<double> results) const;
+
+ private:
+  struct Instruction {
+    Operation operation;
+    std::uint32_t a, b, c;  ///< registers
+  };
+
+  std::size_t variable_count_;
+  std::vector<double> constants_;
+  std::vector<Instruction> instructions_;
+  std::vector<std::uint32_t> results_;  ///< registers
+};
+
+/// A program and the memory of one evaluation. Nothing is allocated after construction.
+class Evaluation {
+ public:
+  explicit Evaluation(std::shared_ptr<const Program> program)
+      : program_(std::move(program)), registers_(program_->registers()) {}
+
+  /// Where the point of evaluation is to be written.
+  std::span<double> variables() { return std::span(registers_).first(program_->variable_count()); }
+  std::size_t result_count() const { return program_->result_count(); }
+  void run(std::span<double> results) { program_->run(registers_, results); }
+
+ private:
+  std::shared_ptr<const Program> program_;
+  std::vector<double> registers_;
+};
+
+}  // namespace concord

@@ -1,0 +1,45 @@
+#include "subsystem/ode/error_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+
+namespace {
+
+/// Below, the reciprocal might overflow.
+constexpr double smallest_tolerance = 1e-307;
+
+/// Beside the largest state's: smaller ones are tails that spread through chains of states, whose
+/// digits no method could follow (x_k grows like t^k).
+constexpr double smallest_size = 1e-30;
+
+}  // namespace
+
+ErrorWeights::ErrorWeights(const Tolerance& tolerance, std::size_t states)
+    : tolerance_(tolerance), sizes_(states), absolute_(states, tolerance.of(0.0, 0.0)) {}
+
+void ErrorWeights::take(std::span<const double> sizes, std::span<const double> rounding) {
+  largest_ = sizes.empty() ? 0.0 : *std::max_element(sizes.begin(), sizes.end());
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    sizes_[i] = sizes[i] > 0.0 ? std::max(sizes[i], smallest_size * largest_) : 0.0;
+    absolute_[i] = tolerance_.of(0.0, sizes_[i]);
+    if (tolerance_.of_size) absolute_[i] = std::max(absolute_[i], rounding[i]);
+  }
+}
+
+void ErrorWeights::weigh(std::span<const double> x, double multiple,
+                         std::span<double> weights) const {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double allowed = multiple * (tolerance_.relative * std::abs(x[i]) + absolute_[i]);
+    weights[i] = absolute_[i] > 0.0 ? 1.0 / std::max(allowed, smallest_tolerance) : 0.0;
+  }
+}
+
+double ErrorWeights::magnitude(std::size_t i, double value) const {
+  const double size = sizes_[i] > 0.0 ? sizes_[i] : largest_;
+  const double known = std::max(std::abs(value), size);
+  return known > 0.0 ? known : 1.0;
+}
+
+}  // namespace concord

@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include "subsystem/ode/arkode.hpp"
+#include "subsystem/ode/micro_steps.hpp"
+
+namespace concord {
+
+namespace {
+
+/// Embedded Runge-Kutta pairs by ARKODE, whose root finding works on a Hermite interpolant.
+class OneStepMicroSteps final : public MicroSteps {
+ public:
+  OneStepMicroSteps(RightHandSide& rhs, Pair pair, Roots roots)
+      : rhs_(rhs), method_(make_arkode(pair, rhs, {}, std::move(roots))) {}
+
+  void begin(double h, History /*history*/, std::span<const double> x) override {
+    h_ = h;
+    restart(0.0, x);
+  }
+  void restart(double tau, std::span<const double> x) override {
+    tau_ = tau;
+    std::copy(x.begin(), x.end(), method_->x().begin());
+    begin_method();
+  }
+  End step(double end, double& tau, std::span<double> x) override;
+  std::string failure() const override {
+    return integration_failure(method_->name(), rhs_, method_->explain(flag_), tau_);
+  }
+  void save() override { saved_size_ = size_; }
+  void restore() override { size_ = saved_size_; }
+
+ private:
+  void begin_method() { method_->begin(tau_, size_, smallest_micro_step * h_); }
+  bool retry_smaller();
+
+  RightHandSide& rhs_;
+  std::unique_ptr<Arkode> method_;
+  double h_ = 1.0;
+  double tau_ = 0.0;
+  double size_ = 0.0, saved_size_ = 0.0;  ///< what the controller proposes next; 0: unknown
+  int flag_ = ARK_SUCCESS;
+};
+
+MicroSteps::End OneStepMicroSteps::step(double end, double& tau, std::span<double> x) {
+  double reached = tau_;
+  do {
+    if (size_ > end - tau_) method_->limit_next_size(end - tau_);
+    flag_ = method_->evolve(end, reached, ARK_ONE_STEP);
+  } while (flag_ < 0 && retry_smaller());
+  if (flag_ < 0) return End::failed;
+  tau = tau_ = reached;
+  std::copy_n(method_->x().begin(), x.size(), x.begin());
+  const double next = method_->current_size();
+  const bool cut_short = flag_ == ARK_TSTOP_RETURN || flag_ == ARK_ROOT_RETURN;
+  size_ = cut_short ? std::max(next, size_) : next;
+  return flag_ == ARK_ROOT_RETURN ? End::root : End::usual;
+}
+
+/// ARKODE gives up where f fails in an explicit stage.
+bool OneStepMicroSteps::retry_smaller() {
+  if (!rhs_.last_failed()) return false;
+  size_ = 0.25 * (rhs_.failed_tau() - tau_);
+  if (!(size_ > smallest_micro_step * h_)) return false;
+  begin_method();
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<MicroSteps> make_erk_micro_steps(RightHandSide& rhs, Roots roots) {
+  return std::make_unique<OneStepMicroSteps>(rhs, Pair::explicit_pair, std::move(roots));
+}
+
+std::unique_ptr<MicroSteps> make_dirk_micro_steps(RightHandSide& rhs, Roots roots) {
+  return std::make_unique<OneStepMicroSteps>(rhs, Pair::implicit_pair, std::move(roots));
+}
+
+}  // namespace concord

@@ -1,0 +1,86 @@
+#include "subsystem/ode/state_rounding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace concord {
+
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+constexpr double sqrt_eps = 1.0 / 67108864.0;  // 2^-26
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// Error tests see rounding of several stages.
+constexpr double safety = 10.0;
+
+/// Rounding may happen to vanish at one point.
+constexpr std::size_t samples = 4;
+
+/// Several units in the last place, of either sign, in no order that a model might have.
+double displacement(std::size_t sample, std::size_t j) {
+  const auto k = static_cast<double>(1 + sample + samples * j);
+  const double length = 4.0 + 2.0 * std::sin(k * k);
+  return std::cos(1.7 * k * k) < 0.0 ? -length * eps : length * eps;
+}
+
+}  // namespace
+
+StateRounding::StateRounding(CheckedModel& model)
+    : model_(model),
+      x_(model.state_count()),
+      u_(model.input_count()),
+      f_(model.state_count()),
+      f_moved_(model.state_count()),
+      rates_(model.state_count()),
+      result_(model.state_count()) {}
+
+StateRounding::Memory StateRounding::fresh() const {
+  return {std::vector<double>(x_.size(), 0.0), std::vector<double>(x_.size(), infinite), 0};
+}
+
+void StateRounding::measure(const Point& at, const Tolerance& tolerance, Memory& memory) {
+  if (!rates(at)) return;
+  for (std::size_t i = 0; i < x_.size(); ++i) {
+    const double allowed = tolerance.of(0.0, at.x_sizes[i]);
+    memory.rate[i] = std::max(memory.rate[i], safety * rates_[i]);
+    if (memory.rate[i] * at.h > allowed) memory.time[i] = forgetting_time(at, i);
+  }
+}
+
+bool StateRounding::rates(const Point& at) {
+  const auto move = [](std::span<const double> from, std::span<const double> sizes,
+                       std::size_t sample, std::vector<double>& to) {
+    for (std::size_t j = 0; j < to.size(); ++j)
+      to[j] = from[j] + displacement(sample, j) * std::max(std::abs(from[j]), sizes[j]);
+  };
+  std::fill(rates_.begin(), rates_.end(), 0.0);
+  if (!model_.f(at.t, at.x, at.u, f_)) return false;
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    move(at.x, at.x_sizes, sample, x_);
+    move(at.u, at.u_sizes, sample + 1, u_);
+    if (!model_.f(at.t, x_, u_, f_moved_)) return false;
+    for (std::size_t i = 0; i < x_.size(); ++i)
+      rates_[i] = std::max(rates_[i], std::abs(f_moved_[i] - f_[i]));
+  }
+  return true;
+}
+
+/// 1 / |df_i / dx_i|.
+double StateRounding::forgetting_time(const Point& at, std::size_t i) {
+  std::copy(at.x.begin(), at.x.end(), x_.begin());
+  const double size = std::max(std::abs(at.x[i]), at.x_sizes[i]);
+  x_[i] += sqrt_eps * size;
+  const double step = x_[i] - at.x[i];
+  if (!(step > 0.0) || !model_.f(at.t, x_, at.u, f_moved_)) return infinite;
+  return step / std::abs(f_moved_[i] - f_[i]);
+}
+
+std::span<const double> StateRounding::within(double h, const Memory& memory) {
+  for (std::size_t i = 0; i < x_.size(); ++i)
+    result_[i] = memory.rate[i] * std::min(h, memory.time[i]);
+  return result_;
+}
+
+}  // namespace concord

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "subsystem/integrator_settings.hpp"
+#include "subsystem/ode/checked_model.hpp"
+
+namespace concord {
+
+/// What rounding makes of the states within a macro-step, for those whose tolerance it may exceed:
+/// states that are small differences of large terms, of which nothing better can be asked.
+///
+/// f moves by |f(x + d, u + e) - f(x, u)| where all x_j and u_j move by some units in the last
+/// place of their sizes with signs that don't cancel: that is what rounding makes of f. Over a time
+/// h, or 1 / |df_i/dx_i| where the state forgets faster, it becomes an error of x_i.
+class StateRounding {
+ public:
+  struct Memory {
+    std::vector<double> rate;      ///< of f_i, the largest so far
+    std::vector<double> time;      ///< in which the state forgets; infinite where it doesn't matter
+    std::int64_t macro_steps = 0;  ///< since the start
+  };
+
+  explicit StateRounding(CheckedModel& model);
+
+  Memory fresh() const;
+
+  /// Whether to measure anew in the macro-step that begins: the first, second, fourth, eighth...
+  static bool due(const Memory& memory) {
+    return (memory.macro_steps & (memory.macro_steps - 1)) == 0;
+  }
+
+  struct Point {
+    double t = 0.0, h = 0.0;
+    std::span<const double> x, u;
+    std::span<const double> x_sizes, u_sizes;
+  };
+
+  /// Measures at a point, or leaves `memory` as it is where f fails nearby.
+  void measure(const Point& at, const Tolerance& tolerance, Memory& memory);
+
+  /// Of each state within a macro-step of size h; valid until the next call.
+  std::span<const double> within(double h, const Memory& memory);
+
+ private:
+  bool rates(const Point& at);
+  double forgetting_time(const Point& at, std::size_t i);
+
+  CheckedModel& model_;
+  std::vector<double> x_, u_, f_, f_moved_, rates_, result_;
+};
+
+}  // namespace concord
