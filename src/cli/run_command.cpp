@@ -400,8 +400,8 @@ class Run {
     if (summary_.at_noise > 0) {
       std::printf(
           "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "
-          "noise of integrators and rounding\n",
-          static_cast<long long>(summary_.at_noise));
+          "noise of integrators and rounding, at most %.3g times the tolerance\n",
+          static_cast<long long>(summary_.at_noise), summary_.noise);
     }
     print_without_effect(settings_);
     if (balance) {
