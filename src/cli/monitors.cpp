@@ -59,6 +59,7 @@ void RunSummary::step_accepted(const StepReport& report) {
   ++steps;
   rejections += report.rejections;
   at_noise += report.coupling.at_noise ? 1 : 0;
+  noise = std::max(noise, report.coupling.noise);
   evaluations += report.coupling.evaluations;
   iterations += report.coupling.iterations;
 }

@@ -97,8 +97,11 @@ class Run {
     }
     try {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
-      if (settings_.view && rank_ == 0) {
-        std::printf("%s", stepper_->coupling().describe_start().c_str());
+      if (settings_.view) {
+        const std::string loops = stepper_->loops().describe();
+        if (rank_ == 0) {
+          std::printf("%s%s", stepper_->coupling().describe_start().c_str(), loops.c_str());
+        }
       }
       recorder_->start(stepper_->point());
       advance_to_stop();
@@ -397,8 +400,8 @@ class Run {
     if (summary_.at_noise > 0) {
       std::printf(
           "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "
-          "noise of integrators and rounding\n",
-          static_cast<long long>(summary_.at_noise));
+          "noise of integrators and rounding, at most %.3g times the tolerance\n",
+          static_cast<long long>(summary_.at_noise), summary_.noise);
     }
     print_without_effect(settings_);
     if (balance) {

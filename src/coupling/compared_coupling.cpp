@@ -34,7 +34,7 @@ ComparedCoupling::ComparedCoupling(std::unique_ptr<Coupling> method, const Metho
       subsystems_(subsystems),
       consistent_(subsystems),
       estimators_(subsystems, without_defect(settings.estimator)),
-      system_(subsystems, estimators_, settings.tolerance.absolute / settings.tolerance.relative),
+      system_(subsystems, estimators_, settings.tolerance),
       norm_(subsystems, settings.adapt_tolerance.relative, settings.adapt_tolerance.absolute),
       order_(local_error_order(settings, subsystems.network().has_feedthrough())),
       estimates_(subsystems.n_outputs()) {}
@@ -94,6 +94,7 @@ void ComparedCoupling::compare(const Trial& trial) {
 
 void ComparedCoupling::commit(const CommunicationPoint& point) {
   method_->commit(point);
+  system_.commit(point);
   norm_.commit(point.outputs);
 }
 

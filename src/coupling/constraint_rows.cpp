@@ -25,6 +25,7 @@ ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
       if (guess && kind == ConstraintKind::indirect) {
         unknowns_.push_back(afresh_.size());
       }
+      equation_.push_back(guess);
       afresh_.push_back(!kind && source == ConstraintKind::indirect);
       compared_.push_back(guess ? IndexRange{own.first + 1, own.last}
                                 : IndexRange{own.first + i, own.first + i + 1});

@@ -26,6 +26,9 @@ class ConstraintRows {
   /// Whether input j is fed by the unknown of an indirect constraint.
   bool begins_afresh(std::size_t j) const { return afresh_[j]; }
 
+  /// Whether row j is the equation of a constraint itself.
+  bool is_equation(std::size_t j) const { return equation_[j]; }
+
   /// What row j must be small against: |u|, or the largest of the outputs in the equation.
   double size(std::size_t j, std::span<const Sample> inputs) const;
 
@@ -36,6 +39,7 @@ class ConstraintRows {
   bool any_ = false;
   bool any_indirect_ = false;
   std::vector<bool> afresh_;
+  std::vector<bool> equation_;
   std::vector<IndexRange> compared_;  ///< per j: local inputs whose size counts
   std::vector<std::size_t> unknowns_;
 };

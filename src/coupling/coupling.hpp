@@ -7,6 +7,7 @@
 
 #include "coupling/balance_errors.hpp"
 #include "coupling/method.hpp"
+#include "coupling/point_evaluation.hpp"
 #include "network/rank_network.hpp"
 
 namespace concord {
@@ -47,6 +48,7 @@ struct CouplingReport {
   double error = 0.0;     ///< err of the step control: at most 1 is accepted; 0 where not estimated
   int error_order = 0;    ///< q, with err = O(h^{q+1})
   bool at_noise = false;  ///< converged to the integrators' noise, which is above the tolerance
+  double noise = 0.0;     ///< how far above the tolerance it then is, at least; 0 elsewhere
   bool retryable = true;  ///< after a failure: every subsystem can return to the step's beginning
   double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged
 };
@@ -94,6 +96,10 @@ class Coupling {
   /// else empty and null, and the subsystems have them.
   virtual std::span<const double> states() const { return {}; }
   virtual const Counters* counters() const { return nullptr; }
+
+  /// Where the subsystems' outputs are to be evaluated at the end of the last solve, if not at the
+  /// subsystems themselves.
+  virtual PointEvaluation* evaluation() { return nullptr; }
 
   /// What `start` has found out that is worth telling (-cosim_view), in whole lines.
   virtual std::string describe_start() const { return {}; }

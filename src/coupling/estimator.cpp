@@ -95,6 +95,7 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
   defect_before_.resize(outputs);
   correction_.resize(outputs);
   begin_values_.resize(connected_.size());
+  afresh_.resize(connected_.size(), false);
   begin_slopes_.setZero(static_cast<Eigen::Index>(connected_.size()));
 }
 
@@ -169,6 +170,15 @@ void Estimator::find_derivatives(std::span<const Sample> begin) {
   }
 }
 
+void Estimator::begin_afresh(std::span<const char> afresh) {
+  if (!std::equal(afresh.begin(), afresh.end(), afresh_.begin(),
+                  [](char flag, bool known) { return (flag != 0) == known; })) {
+    std::transform(afresh.begin(), afresh.end(), afresh_.begin(),
+                   [](char flag) { return flag != 0; });
+    h_ = 0.0;  // K is that of other holds
+  }
+}
+
 /// x(h) for a change of each connected input by the shape that it has.
 Eigen::MatrixXd Estimator::response_to_ends(const Shape& joined, const Shape& afresh) {
   Eigen::MatrixXd result = response_.to_inputs(joined);
@@ -223,7 +233,7 @@ void Estimator::compute_free_response(std::span<const Sample> begin,
   for (std::size_t i = 0; i < connected_.size(); ++i) {
     const Sample& input = begin[connected_[i]];
     begin_values_[i] = input.value;
-    const bool continues = afresh_.empty() || !afresh_[i];
+    const bool continues = !afresh_[i];
     begin_slopes_[static_cast<Eigen::Index>(i)] = continues ? h_ * input.derivative : 0.0;
   }
   response_.free(f_, ramp_, begin_slopes_, xi_);
@@ -246,6 +256,24 @@ void Estimator::add_gains(std::span<const Sample> end, double sign,
       outputs[o].value += gain(o, 0, i, 0) * change + gain(o, 0, i, 1) * slope;
       outputs[o].derivative += gain(o, 1, i, 0) * change + gain(o, 1, i, 1) * slope;
     }
+  }
+}
+
+void Estimator::output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
+  if (!linearized_) {
+    return;
+  }
+  const Eigen::VectorXd x = vector(subsystem_.states()).cwiseAbs();
+  Eigen::VectorXd u(u_.size()), slope(u_.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    u[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].value);
+    slope[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].derivative);
+  }
+  const Eigen::VectorXd f = a_.cwiseAbs() * x + b_.cwiseAbs() * u;
+  const Eigen::VectorXd values = c_.cwiseAbs() * x + d_.cwiseAbs() * u;
+  const Eigen::VectorXd slopes = c_.cwiseAbs() * f + d_.cwiseAbs() * slope;
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    outputs[o] = {values[static_cast<Eigen::Index>(o)], slopes[static_cast<Eigen::Index>(o)]};
   }
 }
 

@@ -30,6 +30,9 @@ class Estimator {
   Estimator(Subsystem& subsystem, std::vector<std::size_t> connected, std::vector<bool> afresh,
             const EstimatorSettings& settings);
 
+  /// Which connected inputs begin the next macro-steps afresh; before `prepare`.
+  void begin_afresh(std::span<const char> afresh);
+
   /// Prepares the macro-step that begins at the subsystem's communication point with inputs `begin`
   /// and outputs `outputs` (all of the subsystem's). `slopes_known`: whether
   /// begin[i].derivative begins the hold. True: K has changed.
@@ -61,6 +64,10 @@ class Estimator {
 
   /// (y, y')^ for the inputs `end` (all of the subsystem's), curves included.
   void predict(std::span<const Sample> end, std::span<Sample> outputs);
+
+  /// |C| |x| + |D| |u| and |C| (|A| |x| + |B| |u|) + |D| |u'|: what outputs and their slopes are
+  /// sums of.
+  void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
 
   /// The macro-step was accepted with inputs `end` and real outputs: learns the defect.
   void observe(std::span<const Sample> end, std::span<const Sample> outputs);

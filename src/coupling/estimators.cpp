@@ -25,12 +25,21 @@ Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& setting
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     std::vector<std::size_t> connected(layout.inputs(k).begin(), layout.inputs(k).end());
     std::vector<bool> afresh;
+    connected_.push_back({j, j + connected.size()});
     for (auto& input : connected) {
       input -= subsystems.inputs_of(k).first;
       afresh.push_back(constraints.begins_afresh(j++));
     }
     if (possible(subsystems.own(k).description().capabilities)) {
       estimators_[k].emplace(subsystems.own(k), std::move(connected), std::move(afresh), settings);
+    }
+  }
+}
+
+void Estimators::begin_afresh(std::span<const char> afresh) {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->begin_afresh(part(afresh, connected_[k]));
     }
   }
 }
@@ -135,6 +144,16 @@ void Estimators::copy_gains(SubsystemGains& gains) const {
 void Estimators::predict(std::size_t k, std::span<const Sample> end, std::span<Sample> outputs) {
   estimators_[k]->predict(part(end, subsystems_.inputs_of(k)),
                           part(outputs, subsystems_.outputs_of(k)));
+}
+
+void Estimators::output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
+  std::fill(outputs.begin(), outputs.end(), Sample{});
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->output_terms(part(inputs, subsystems_.inputs_of(k)),
+                                   part(outputs, subsystems_.outputs_of(k)));
+    }
+  }
 }
 
 void Estimators::observe(const CommunicationPoint& point) {

@@ -19,6 +19,9 @@ class Estimators {
   /// What `prepare` found on this rank.
   enum class State { same_gains, new_gains, failed };
 
+  /// Which connected inputs of this rank begin the macro-step afresh (Joins).
+  void begin_afresh(std::span<const char> afresh);
+
   /// Linearises where needed for the macro-step from the communication point.
   State prepare(const MacroStep& step, const CommunicationPoint& point);
 
@@ -44,6 +47,10 @@ class Estimators {
   /// Outputs of own subsystem k for the inputs `end`; whole local arrays.
   void predict(std::size_t k, std::span<const Sample> end, std::span<Sample> outputs);
 
+  /// What own outputs are sums of: |C| |x| + |D| |u|, and the same of their slopes; 0 where nothing
+  /// is linearised. Whole local arrays.
+  void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
+
   /// The macro-step was accepted; `point` is its end with the real outputs.
   void observe(const CommunicationPoint& point);
 
@@ -63,6 +70,7 @@ class Estimators {
 
   RankNetwork& subsystems_;
   std::vector<std::optional<Estimator>> estimators_;
+  std::vector<IndexRange> connected_;  ///< positions of each own subsystem's connected inputs
   std::vector<Sample> free_outputs_;
   std::optional<std::string> failure_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "concord/errors.hpp"
@@ -21,6 +22,9 @@ namespace {
 constexpr double rounding_noise = 1e-11;
 constexpr double integrator_noise = 10.0;
 
+/// Three guesses and the best of them again, with and without the estimators.
+constexpr std::size_t most_looks = 8;
+
 }  // namespace
 
 ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems, double loosest)
@@ -30,24 +34,29 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       wanted_(joins_smoothly(method.hold) ? Wanted::values_and_derivatives : Wanted::values),
       consistent_(subsystems),
       constraints_(subsystems),
+      scales_(subsystems, constraints_, method.tolerance, parts_),
+      joins_(subsystems, constraints_),
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
-      error_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
+      amplification_(subsystems),
+      error_estimate_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
       fed_(subsystems.n_inputs()),
       base_outputs_(subsystems.n_outputs()),
       evaluated_(subsystems.connected_inputs().size() * parts_),
-      scale_values_(subsystems.connected_inputs().size() * parts_, 1.0),
+      scale_values_(evaluated_.size(), 1.0),
       residual_scale_values_(scale_values_),
       noise_level_(std::max(rounding_noise, integrator_noise * loosest)),
-      largest_(subsystems.connected_inputs().size(), 0.0) {
+      terms_(subsystems.n_inputs()),
+      last_iterate_(evaluated_.size()),
+      last_residual_(evaluated_.size()),
+      anchor_(evaluated_.size()) {
   operator_.emplace(subsystems, gains_);
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     widest_ = std::max(widest_, static_cast<PetscInt>(gains_.columns(k)));
   }
   widest_ = agree_on_largest(subsystems.comm(), static_cast<int>(widest_));
-  if (constraints_.any_indirect()) {
-    unknowns_error_.emplace(constraints_, operator_->matrix(), parts_);
-  }
+  unknowns_error_.emplace(operator_->matrix(), constraints_.any());
+  looks_.reserve(most_looks);
   divide_roles();
   create_snes(method);
 }
@@ -79,8 +88,7 @@ void ImplicitCoupling::divide_roles() {
         euler ? EstimatorSettings{Defect::none, Response::linear_implicit} : method_.estimator);
   }
   if (predicts) {
-    missiles_.emplace(subsystems_, *estimators_,
-                      method_.tolerance.absolute / method_.tolerance.relative);
+    missiles_.emplace(subsystems_, *estimators_, method_.tolerance);
   }
 }
 
@@ -101,12 +109,18 @@ void ImplicitCoupling::create_snes(const Method& method) {
     petsc(SNESLineSearchSetType(line_search, SNESLINESEARCHBASIC));
   }
   choose_linear_solver();
+  petsc(SNESSetCheckJacobianDomainError(snes_, PETSC_TRUE));
+  refuse_solvers_of_other_problems(options::text("snes_type").value_or(method.snes_type));
   set_from_options();
   refuse_defective_solvers(snes_);
   refuse_unsuitable_solver();
+  choose_differencing();
   SNESType type = nullptr;
   petsc(SNESGetType(snes_, &type));
-  quasi_newton_ = std::string(type) == SNESQN;
+  const std::string name(type);
+  quasi_newton_ = name == SNESQN;
+  takes_jacobian_ = !options::has("snes_mf") && (name == SNESNEWTONLS || name == SNESNEWTONTR ||
+                                                 name == SNESNEWTONTRDC || name == SNESKSPONLY);
   for (const char* option : {"snes_monitor", "snes_view", "snes_converged_reason"}) {
     watched_ = watched_ || !options::given(option).empty();
   }
@@ -136,6 +150,17 @@ void ImplicitCoupling::choose_linear_solver() {
   }
 }
 
+/// Matrix-free products are differences of outputs, whose noise is the integrators'.
+void ImplicitCoupling::choose_differencing() {
+  if (!options::has("snes_mf") || options::has("mat_mffd_err")) {
+    return;
+  }
+  Mat products = nullptr;
+  petsc(SNESSetUp(snes_));
+  petsc(SNESGetJacobian(snes_, &products, nullptr, nullptr, nullptr));
+  petsc(MatMFFDSetFunctionError(products, std::sqrt(noise_level_ / integrator_noise)));
+}
+
 /// The row of a constraint is gamma itself: a fixed point over it is no iteration for the unknown.
 /// Unknowns that a schedule replaces make columns of zeros.
 void ImplicitCoupling::refuse_unsuitable_solver() const {
@@ -161,112 +186,24 @@ void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
   start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
   refuse_inconsistent_start(subsystems_, constraints_, method_.tolerance.relative,
                             method_.tolerance.absolute, point);
-  remember_largest(point);
+  remember(point);
   history_.start(point.inputs, false);
 }
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
   history_.push(point.last_step, point.inputs);
-  remember_largest(point);
-  error_.commit(point);
+  remember(point);
+  error_estimate_.commit(point);
   if (estimators_) {
     estimators_->observe(point);
   }
 }
 
-void ImplicitCoupling::remember_largest(const CommunicationPoint& point) {
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    largest_[j] = std::max(largest_[j], constraints_.size(j, point.inputs));
+void ImplicitCoupling::remember(const CommunicationPoint& point) {
+  scales_.see(point);
+  if (missiles_) {
+    missiles_->commit(point);
   }
-}
-
-/// The estimators' coupled prediction as first guess, and its matrix as Jacobian where it has the
-/// accuracy; without them, or where they fail, a guess from the past. False where a subsystem that
-/// must be estimated cannot be.
-bool ImplicitCoupling::predict(const CommunicationPoint& point, double h) {
-  const auto state =
-      estimators_ ? estimators_->prepare(step_, point) : Estimators::State::same_gains;
-  const bool failed = state == Estimators::State::failed;
-  if (some_estimated_ && agree_on_largest(subsystems_.comm(), failed ? 1 : 0) != 0) {
-    return false;
-  }
-  const bool predicted = missiles_ && missiles_->solve(state, step_, point, trial_->inputs);
-  if (predicted && method_.predictor == Predictor::missiles) {
-    take_jacobian(h);
-    jacobian_is_new_ = true;
-    return true;
-  }
-  if (!predicted) {
-    guess(point, h);
-  }
-  if (jacobian_step_ == 0.0 || jacobian_is_stale()) {
-    jacobian_step_ = 0.0;
-    update_scale(point, h);
-  }
-  return true;
-}
-
-/// The estimators' matrix, where it has changed or none is kept.
-void ImplicitCoupling::take_jacobian(double h) {
-  if (!missiles_->reassembled() && jacobian_step_ != 0.0) {
-    return;
-  }
-  petsc(MatCopy(missiles_->matrix(), operator_->matrix(), SAME_NONZERO_PATTERN));
-  std::copy(missiles_->scale().begin(), missiles_->scale().end(), scale_values_.begin());
-  const auto rows = missiles_->residual_scale();
-  std::copy(rows.begin(), rows.end(), residual_scale_values_.begin());
-  write_scale();
-  jacobian_step_ = h;
-}
-
-/// First guess of the inputs at t_{N+1} from the past, left in trial.inputs.
-void ImplicitCoupling::guess(const CommunicationPoint& point, double h) {
-  const bool first = point.last_step == 0.0;
-  if (method_.predictor != Predictor::hold && !first) {
-    if (method_.hold != Hold::hermite) {
-      history_.extrapolate(subsystems_.connected_inputs(), trial_->polynomials);
-    }
-    for (const std::size_t i : subsystems_.connected_inputs()) {
-      trial_->inputs[i] = method_.hold == Hold::hermite
-                              ? point.polynomials[i].at(point.last_step + h)
-                              : trial_->polynomials[i].at(h);
-    }
-    return;
-  }
-  // Back to the value at t_N: with hermite this is the second-order hold of Eguillon et al. 2019,
-  // figure 7.
-  for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial_->inputs[i] = {point.inputs[i].value,
-                         point.slopes_known ? -point.inputs[i].derivative : 0.0};
-  }
-}
-
-void ImplicitCoupling::update_scale(const CommunicationPoint& point, double h) {
-  const double floor = method_.tolerance.absolute / method_.tolerance.relative;
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    const double size = std::abs(point.inputs[connected[j]].value) + floor;
-    const double row_size = constraints_.size(j, point.inputs) + floor;
-    scale_values_[j * parts_] = size;
-    residual_scale_values_[j * parts_] = row_size;
-    if (parts_ == 2) {
-      scale_values_[2 * j + 1] = size / h;
-      residual_scale_values_[2 * j + 1] = row_size / h;
-    }
-  }
-  write_scale();
-}
-
-void ImplicitCoupling::write_scale() {
-  const auto write = [](const std::vector<double>& values, Vec vector) {
-    PetscScalar* s = nullptr;
-    petsc(VecGetArrayWrite(vector, &s));
-    std::copy(values.begin(), values.end(), s);
-    petsc(VecRestoreArrayWrite(vector, &s));
-  };
-  write(scale_values_, scale_);
-  write(residual_scale_values_, residual_scale_);
 }
 
 void ImplicitCoupling::read_unknown(Vec v) {
@@ -292,25 +229,31 @@ void ImplicitCoupling::hold(std::size_t j) {
   const std::size_t i = subsystems_.connected_inputs()[j];
   const double h = step_.size();
   trial_->polynomials[i] =
-      constraints_.begins_afresh(j)
+      joins_.afresh(j)
           ? from_end(method_.hold, trial_->inputs[i], h)
           : from_guess(method_.hold, point_->inputs[i], trial_->inputs[i], h, point_->slopes_known);
 }
 
-/// All inputs from their end values, all subsystems at the beginning of the macro-step.
+/// All inputs from their end values, all subsystems at the beginning of the macro-step. End values
+/// that are not finite fail before any subsystem sees them.
 void ImplicitCoupling::begin_evaluation() {
+  last_failed_ = false;
   for (std::size_t j = 0; j < known_.size(); ++j) {
+    const Sample& end = trial_->inputs[subsystems_.connected_inputs()[j]];
+    last_failed_ = last_failed_ || !std::isfinite(end.value) || !std::isfinite(end.derivative);
     hold(j);
   }
   if (subsystems_moved_) {
     subsystems_.restore();
   }
   subsystems_moved_ = true;
-  last_failed_ = false;
   ++evaluations_;
 }
 
 void ImplicitCoupling::run(const Stage& stage) {
+  if (last_failed_) {
+    return;
+  }
   advance(stage.iterated);
   for (const std::size_t k : stage.estimated) {
     estimators_->predict(k, trial_->inputs, trial_->outputs);
@@ -343,13 +286,32 @@ void ImplicitCoupling::integrate() {
   subsystems_.exchange(trial_->outputs, fed_);
 }
 
+/// Whether no input of own subsystem k begins afresh.
+bool ImplicitCoupling::joins_smoothly_at(std::size_t k) const {
+  const auto& connected = subsystems_.connected_inputs();
+  const auto inputs = gains_.inputs(k);
+  return std::none_of(inputs.begin(), inputs.end(), [&](std::size_t input) {
+    const auto j = std::lower_bound(connected.begin(), connected.end(), input);
+    return joins_.afresh(static_cast<std::size_t>(j - connected.begin()));
+  });
+}
+
 void ImplicitCoupling::advance(std::span<const std::size_t> which) {
-  const bool joined = joins_smoothly(method_.hold) && !constraints_.any_indirect();
-  const auto continuity =
-      joined && point_->last_step > 0.0 ? InputContinuity::smooth : InputContinuity::broken;
-  const Outcome outcome =
-      subsystems_.advance(which, step_, trial_->polynomials, continuity, wanted_, trial_->outputs);
-  last_failed_ = last_failed_ || outcome != Outcome::ok;
+  const bool joined =
+      joins_smoothly(method_.hold) && !constraints_.any_indirect() && point_->last_step > 0.0;
+  const auto run = [&](std::span<const std::size_t> some, bool smooth) {
+    const Outcome outcome = subsystems_.advance(
+        some, step_, trial_->polynomials,
+        smooth ? InputContinuity::smooth : InputContinuity::broken, wanted_, trial_->outputs);
+    last_failed_ = last_failed_ || outcome != Outcome::ok;
+  };
+  if (!joined || !joins_.any_layer()) {
+    run(which, joined);
+    return;
+  }
+  for (const std::size_t k : which) {
+    run(std::span(&k, 1), joins_smoothly_at(k));
+  }
 }
 
 /// Subsystems without rollback, once, with the accepted inputs.
@@ -417,21 +379,8 @@ void ImplicitCoupling::forget_updates() {
   }
 }
 
-/// Whether the first guess already satisfies the coupling, as the estimators' prediction mostly
-/// does: then SNES is not called, whose look at its options costs more than the rest.
-bool ImplicitCoupling::guess_is_good() {
-  read_unknown(unknown_);
-  integrate();
-  write_residual(residual_);
-  good_ratio_ = worst_ratio(residual_);
-  const bool good = good_ratio_ < 1.0 && !unknowns_are_off(0, residual_);
-  guess_is_evaluated_ = !good;
-  return good;
-}
-
-CouplingReport ImplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
-                                       Trial& trial) {
-  const LogScope scope(log_events().solve);
+void ImplicitCoupling::begin_solve(const MacroStep& step, const CommunicationPoint& point,
+                                   Trial& trial) {
   step_ = step;
   point_ = &point;
   trial_ = &trial;
@@ -440,45 +389,77 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   jacobian_is_new_ = false;
   jacobian_is_useless_ = false;
   subsystems_moved_ = false;
-  if (!predict(point, step.size())) {
-    CouplingReport report;
-    report.status = CouplingStatus::failed;
+  terms_known_ = false;
+  verdict_ = Verdict::going_on;
+  last_error_ = std::numeric_limits<double>::infinity();
+  contraction_.expect(step.size());
+  joins_.begin();
+  std::fill(terms_.begin(), terms_.end(), Sample{});
+  looks_.clear();
+}
+
+/// From a guess that has been evaluated. SNES is not called where that is converged, as the
+/// estimators' prediction mostly is: its look at its options costs more than the rest.
+void ImplicitCoupling::iterate(CouplingReport& report) {
+  if (guess_is_good_ && !watched_) {
+    verdict_ = Verdict::converged;
+    report.residual = first_.ratio;
+    return;
+  }
+  settle_scales();
+  forget_updates();
+  guess_is_evaluated_ = true;
+  petsc(SNESSolve(snes_, nullptr, unknown_));
+  guess_is_evaluated_ = false;
+  accept(unknown_);
+  PetscInt iterations = 0, linear_iterations = 0;
+  petsc(SNESGetIterationNumber(snes_, &iterations));
+  petsc(SNESGetLinearSolveIterations(snes_, &linear_iterations));
+  report.iterations += iterations;
+  report.linear_iterations += linear_iterations;
+  conclude(report);
+}
+
+CouplingReport ImplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
+                                       Trial& trial) {
+  const LogScope scope(log_events().solve);
+  begin_solve(step, point, trial);
+  CouplingReport report;
+  report.status = CouplingStatus::failed;
+  if (!estimate()) {
     report.retryable = false;
     return report;
   }
-  PetscScalar* v = nullptr;
-  petsc(VecGetArrayWrite(unknown_, &v));
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    v[j * parts_] = trial.inputs[connected[j]].value / scale_values_[j * parts_];
-    if (parts_ == 2) {
-      v[2 * j + 1] = trial.inputs[connected[j]].derivative / scale_values_[2 * j + 1];
+  bool found = find_guess(false);
+  if (found) {
+    iterate(report);
+  }
+  // A Jacobian of earlier macro-steps may be what led astray.
+  if (found && verdict_ == Verdict::going_on && takes_jacobian_ && !jacobian_is_new_) {
+    found = find_guess(true);
+    if (found) {
+      iterate(report);
     }
   }
-  petsc(VecRestoreArrayWrite(unknown_, &v));
-
-  CouplingReport report;
-  if (watched_ || !guess_is_good()) {
-    forget_updates();
-    petsc(SNESSolve(snes_, nullptr, unknown_));
-    guess_is_evaluated_ = false;
-    accept(unknown_);
-    report.residual = worst_ratio(residual_);
-    petsc(SNESGetIterationNumber(snes_, &report.iterations));
-    petsc(SNESGetLinearSolveIterations(snes_, &report.linear_iterations));
-  } else {
-    report.residual = good_ratio_;
+  if (found) {
+    finish(report);
   }
   report.evaluations = evaluations_;
-  report.at_noise = report.residual >= 1.0 && noise_ratio_ < 1.0;
-  report.status = report.residual < 1.0 || report.at_noise ? CouplingStatus::converged
-                                                           : CouplingStatus::not_converged;
+  return report;
+}
+
+/// What the macro-step is, after its last iterate.
+void ImplicitCoupling::finish(CouplingReport& report) {
+  report.at_noise = verdict_ == Verdict::noise;
+  report.noise = report.at_noise ? std::max(report.residual, error_) : 0.0;
+  report.status =
+      verdict_ == Verdict::going_on ? CouplingStatus::not_converged : CouplingStatus::converged;
   if (agree_on_largest(subsystems_.comm(), last_failed_ ? 1 : 0) != 0) {
     report.status = CouplingStatus::failed;
   }
   if (report.status != CouplingStatus::converged) {
-    jacobian_step_ = 0.0;
-    return report;
+    drop_jacobian();
+    return;
   }
   if (some_estimated_) {
     integrate_estimated();
@@ -486,20 +467,20 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
     report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
   }
   if (method_.estimate == ErrorEstimate::predictor) {
-    report.error = error_.norm(step, point, trial, fed_);
+    report.error = error_estimate_.norm(step_, *point_, *trial_, fed_);
     report.error_order = PredictionError::order;
   }
-  for (const std::size_t i : connected) {
-    trial.inputs[i].derivative = method_.hold == Hold::soh
-                                     ? fed_[i].derivative
-                                     : trial.polynomials[i].derivative(step.size());
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    trial_->inputs[i].derivative = method_.hold == Hold::soh
+                                       ? fed_[i].derivative
+                                       : trial_->polynomials[i].derivative(step_.size());
   }
-  return report;
 }
 
 void ImplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, wanted_, point);
   history_.start(point.inputs, false);
+  contraction_.forget();
   rejected();
 }
 

@@ -44,8 +44,9 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       subsystems_(subsystems),
       consistent_(subsystems),
       constraints_(subsystems),
+      joins_(subsystems, constraints_),
       estimators_(subsystems, method.estimator),
-      system_(subsystems, estimators_, method.tolerance.absolute / method.tolerance.relative),
+      system_(subsystems, estimators_, method.tolerance),
       error_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
       fed_(subsystems.n_inputs()),
       rolls_back_(everyone_rolls_back(subsystems)),
@@ -57,18 +58,31 @@ void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationP
                             method_.tolerance.absolute, point);
 }
 
+/// Inputs at the end of the macro-step; once more where they show that slopes at t_N mislead.
+bool MissilesCoupling::predict(const MacroStep& step, const CommunicationPoint& point,
+                               Trial& trial) {
+  const LogScope scope(log_events().solve);
+  joins_.begin();
+  for (;;) {
+    estimators_.begin_afresh(joins_.afresh());
+    const auto state = estimators_.prepare(step, point);
+    if (!system_.solve(state, step, point, trial.inputs)) {
+      return false;
+    }
+    if (joins_.any_layer() || !joins_.find_layers(point, trial.inputs, step.size())) {
+      return true;
+    }
+  }
+}
+
 CouplingReport MissilesCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                        Trial& trial) {
   CouplingReport report;
   report.status = CouplingStatus::failed;
   iterated_ = false;
   run_away_.reset();
-  {
-    const LogScope scope(log_events().solve);
-    const auto state = estimators_.prepare(step, point);
-    if (!system_.solve(state, step, point, trial.inputs)) {
-      return report;
-    }
+  if (!predict(step, point, trial)) {
+    return report;
   }
   report.linear_iterations = static_cast<std::int32_t>(system_.linear_iterations());
   integrate(step, point, trial, report);
@@ -92,13 +106,13 @@ void MissilesCoupling::integrate(const MacroStep& step, const CommunicationPoint
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    trial.polynomials[i] = constraints_.begins_afresh(j)
+    trial.polynomials[i] = joins_.afresh(j)
                                ? from_end(Hold::hermite, trial.inputs[i], step.size())
                                : from_guess(Hold::hermite, point.inputs[i], trial.inputs[i],
                                             step.size(), point.slopes_known);
   }
-  const bool joined =
-      point.last_step > 0.0 && !constraints_.any_indirect() && report.evaluations == 0;
+  const bool joined = point.last_step > 0.0 && !constraints_.any_indirect() &&
+                      !joins_.any_layer() && report.evaluations == 0;
   const auto continuity = joined ? InputContinuity::smooth : InputContinuity::broken;
   const Outcome outcome =
       subsystems_.advance(subsystems_.all(), step, trial.polynomials, continuity,
@@ -239,6 +253,7 @@ std::string MissilesCoupling::words_of_worst(const Trial& trial) const {
 }
 
 void MissilesCoupling::commit(const CommunicationPoint& point) {
+  system_.commit(point);
   if (iterated_) {
     estimators_.forget();
     resting_ = in_vain_ > 0 ? std::min(longest_rest, 1 << std::min(in_vain_, 10)) : 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coupling/joins.hpp"
 #include "coupling/missiles_system.hpp"
 #include "coupling/prediction_error.hpp"
 #include "coupling/start.hpp"
@@ -27,6 +28,7 @@ class MissilesCoupling : public Coupling {
   void view() const override { system_.view(); }
 
  private:
+  bool predict(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   void integrate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                  CouplingReport& report);
   void iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
@@ -42,6 +44,7 @@ class MissilesCoupling : public Coupling {
   RankNetwork& subsystems_;
   ConsistentInputs consistent_;
   ConstraintRows constraints_;
+  Joins joins_;
   Estimators estimators_;
   MissilesSystem system_;
   PredictionError error_;

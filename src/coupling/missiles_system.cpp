@@ -19,7 +19,7 @@ constexpr int most_corrections = 6;
 /// prediction's own error.
 constexpr double close_enough = 1e-9;
 
-void write(const std::vector<double>& values, Vec vector) {
+void write(std::span<const double> values, Vec vector) {
   PetscScalar* v = nullptr;
   petsc(VecGetArrayWrite(vector, &v));
   std::copy(values.begin(), values.end(), v);
@@ -28,15 +28,14 @@ void write(const std::vector<double>& values, Vec vector) {
 
 }  // namespace
 
-MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators, double floor)
+MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators,
+                               const Tolerance& tolerance)
     : subsystems_(subsystems),
       estimators_(estimators),
-      floor_(floor),
       constraints_(subsystems),
+      scales_(subsystems, constraints_, tolerance, 2),
       gains_(subsystems, 2),
       operator_(subsystems, gains_),
-      scale_values_(2 * subsystems.connected_inputs().size(), 1.0),
-      residual_scale_values_(scale_values_),
       fed_(subsystems.n_inputs()) {
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
   petsc(VecDuplicate(unknown_, scale_.out()));
@@ -50,17 +49,30 @@ MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators, 
   petsc(KSPSetFromOptions(ksp_));
 }
 
-void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    scale_values_[2 * j] = std::abs(point.inputs[connected[j]].value) + floor_;
-    scale_values_[2 * j + 1] = scale_values_[2 * j] / h;
-    residual_scale_values_[2 * j] = constraints_.size(j, point.inputs) + floor_;
-    residual_scale_values_[2 * j + 1] = residual_scale_values_[2 * j] / h;
+/// Gains that have changed, and whether all is finite and the scales fit.
+Estimators::State MissilesSystem::take_gains(Estimators::State state,
+                                             const CommunicationPoint& point) {
+  const auto finite = [](const Sample& sample) {
+    return std::isfinite(sample.value) && std::isfinite(sample.derivative);
+  };
+  const auto free = estimators_.free_outputs();
+  if (state == Estimators::State::failed || !std::all_of(free.begin(), free.end(), finite)) {
+    gains_taken_ = false;
+    return Estimators::State::failed;
   }
-  write(scale_values_, scale_);
-  write(residual_scale_values_, residual_scale_);
-  estimators_.copy_gains(gains_);
+  if (!gains_taken_ || state == Estimators::State::new_gains) {
+    estimators_.copy_gains(gains_);
+    gains_taken_ = gains_.finite();
+    return gains_taken_ ? Estimators::State::new_gains : Estimators::State::failed;
+  }
+  return scales_.outdated(point.inputs) ? Estimators::State::new_gains : state;
+}
+
+void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
+  subsystems_.exchange(estimators_.free_outputs(), fed_);
+  scales_.take(point.inputs, fed_, h);
+  write(scales_.unknown(), scale_);
+  write(scales_.residual(), residual_scale_);
   operator_.assemble(gains_, residual_scale_, scale_);
   assembled_ = true;
 }
@@ -68,34 +80,38 @@ void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
 /// Gains act on the change of the value: the unknowns are (u - u_N, u').
 void MissilesSystem::write_right_side(const CommunicationPoint& point) {
   subsystems_.exchange(estimators_.free_outputs(), fed_);
+  const auto scale = scales_.residual();
   const auto& connected = subsystems_.connected_inputs();
   PetscScalar* b = nullptr;
   petsc(VecGetArrayWrite(right_side_, &b));
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample& fed = fed_[connected[j]];
-    b[2 * j] = (fed.value - point.inputs[connected[j]].value) / residual_scale_values_[2 * j];
-    b[2 * j + 1] = fed.derivative / residual_scale_values_[2 * j + 1];
+    b[2 * j] = (fed.value - point.inputs[connected[j]].value) / scale[2 * j];
+    b[2 * j + 1] = fed.derivative / scale[2 * j + 1];
   }
   petsc(VecRestoreArrayWrite(right_side_, &b));
 }
 
 void MissilesSystem::read_solution(const CommunicationPoint& point,
                                    std::span<Sample> inputs) const {
+  const auto scale = scales_.unknown();
   const auto& connected = subsystems_.connected_inputs();
   const PetscScalar* v = nullptr;
   petsc(VecGetArrayRead(unknown_, &v));
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    inputs[connected[j]] = {point.inputs[connected[j]].value + v[2 * j] * scale_values_[2 * j],
-                            v[2 * j + 1] * scale_values_[2 * j + 1]};
+    inputs[connected[j]] = {point.inputs[connected[j]].value + v[2 * j] * scale[2 * j],
+                            v[2 * j + 1] * scale[2 * j + 1]};
   }
   petsc(VecRestoreArrayRead(unknown_, &v));
 }
 
 bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
                            const CommunicationPoint& point, std::span<Sample> inputs) {
-  double worst[2] = {static_cast<double>(state), estimators_.curved() ? 1.0 : 0.0};
+  double worst[2] = {static_cast<double>(take_gains(state, point)),
+                     estimators_.curved() ? 1.0 : 0.0};
   agree_on_largest(subsystems_.comm(), worst);
   if (worst[0] == static_cast<double>(Estimators::State::failed)) {
+    assembled_ = false;
     return false;
   }
   linear_iterations_ = 0;
@@ -162,9 +178,9 @@ double MissilesSystem::change_since(std::span<const Sample> before,
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    const double value = std::abs(now[i].value - before[i].value) / scale_values_[2 * j];
+    const double value = std::abs(now[i].value - before[i].value) / scales_.unknown()[2 * j];
     const double slope =
-        std::abs(now[i].derivative - before[i].derivative) / scale_values_[2 * j + 1];
+        std::abs(now[i].derivative - before[i].derivative) / scales_.unknown()[2 * j + 1];
     largest = std::isfinite(value + slope) ? std::max({largest, value, slope})
                                            : std::numeric_limits<double>::infinity();
   }

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "coupling/constraint_rows.hpp"
+#include "coupling/coupling_scales.hpp"
 #include "coupling/estimators.hpp"
 #include "coupling/input_operator.hpp"
 #include "support/petsc.hpp"
@@ -14,15 +14,15 @@ namespace concord {
 /// estimators' free responses. Where f or g is curved, b is that of their values where U leads
 /// (Estimators::correct), and the system is solved again with the same factors, until U stands.
 ///
-/// A KSP with options prefix `missiles_`; matrix and factors are kept while no K changes. Columns
-/// are scaled by S = (|u| + floor, that / h), rows by T, the same but in the rows of constraints.
+/// A KSP with options prefix `missiles_`; matrix and factors are kept while no K changes and the
+/// scales of columns and rows (CouplingScales) fit.
 class MissilesSystem {
  public:
-  MissilesSystem(RankNetwork& subsystems, Estimators& estimators, double floor);
+  MissilesSystem(RankNetwork& subsystems, Estimators& estimators, const Tolerance& tolerance);
 
   /// Inputs at step.end by prediction alone, into `inputs` (connected ones), after
-  /// Estimators::prepare gave `state` on this rank. False where a subsystem could not be linearised
-  /// or the linear solve failed. Collective.
+  /// Estimators::prepare gave `state` on this rank. False where a subsystem could not be
+  /// linearised, a gain or a free response is not finite, or the linear solve failed. Collective.
   bool solve(Estimators::State state, const MacroStep& step, const CommunicationPoint& point,
              std::span<Sample> inputs);
 
@@ -32,15 +32,19 @@ class MissilesSystem {
   /// Whether the last `solve` assembled the matrix afresh.
   bool reassembled() const { return reassembled_; }
 
-  /// T^-1 (I - P K) S, and own entries of S and T.
+  /// T^-1 (I - P K) S, with the scales and the K it was assembled with.
   Mat matrix() const { return operator_.matrix(); }
-  std::span<const double> scale() const { return scale_values_; }
-  std::span<const double> residual_scale() const { return residual_scale_values_; }
+  const CouplingScales& scales() const { return scales_; }
+  const SubsystemGains& gains() const { return gains_; }
+
+  /// The accepted communication point.
+  void commit(const CommunicationPoint& point) { scales_.see(point); }
 
   PetscInt linear_iterations() const { return linear_iterations_; }
   void view() const;
 
  private:
+  Estimators::State take_gains(Estimators::State state, const CommunicationPoint& point);
   bool solve_linear(const CommunicationPoint& point, std::span<Sample> inputs);
   void follow_curves(const CommunicationPoint& point, std::span<Sample> inputs);
   double change_since(std::span<const Sample> before, std::span<const Sample> now) const;
@@ -50,14 +54,14 @@ class MissilesSystem {
 
   RankNetwork& subsystems_;
   Estimators& estimators_;
-  double floor_;
   ConstraintRows constraints_;
+  CouplingScales scales_;
   SubsystemGains gains_;
   InputOperator operator_;
   KspHandle ksp_;
   VecHandle scale_, residual_scale_, right_side_, unknown_;
-  std::vector<double> scale_values_, residual_scale_values_;
   std::vector<Sample> fed_;
+  bool gains_taken_ = false;              ///< on this rank
   std::vector<Sample> tangent_, before_;  ///< inputs by the tangents, and those of one solve ago
   bool assembled_ = false;
   bool reassembled_ = false;

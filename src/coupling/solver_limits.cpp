@@ -36,4 +36,15 @@ void refuse_defective_solvers(SNES snes) {
   }
 }
 
+void refuse_solvers_of_other_problems(const std::string& snes_type) {
+  for (const char* type :
+       {SNESFAS, SNESCOMPOSITE, SNESASPIN, SNESMS, SNESPATCH, SNESVINEWTONRSLS, SNESVINEWTONSSLS}) {
+    if (snes_type == type) {
+      throw InputError("-snes_type " + snes_type +
+                       " needs grids, parts, bounds or further solvers, which a coupling has not; "
+                       "use newtonls, newtontr, anderson, ngmres, qn or nrichardson");
+    }
+  }
+}
+
 }  // namespace concord

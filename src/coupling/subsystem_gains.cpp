@@ -1,5 +1,8 @@
 #include "coupling/subsystem_gains.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace concord {
 
 SubsystemGains::SubsystemGains(const RankNetwork& subsystems, int parts)
@@ -13,6 +16,12 @@ SubsystemGains::SubsystemGains(const RankNetwork& subsystems, int parts)
     }
     values_[k].assign(subsystems.outputs_of(k).size() * parts_ * columns(k), 0.0);
   }
+}
+
+bool SubsystemGains::finite() const {
+  return std::all_of(values_.begin(), values_.end(), [](const std::vector<double>& block) {
+    return std::all_of(block.begin(), block.end(), [](double gain) { return std::isfinite(gain); });
+  });
 }
 
 }  // namespace concord

@@ -20,6 +20,9 @@ class SubsystemGains {
   std::span<const std::size_t> inputs(std::size_t k) const { return inputs_[k]; }
   std::size_t columns(std::size_t k) const { return inputs_[k].size() * parts_; }
 
+  /// Whether every entry is.
+  bool finite() const;
+
   double& at(std::size_t k, std::size_t row, std::size_t column) {
     return values_[k][row * columns(k) + column];
   }

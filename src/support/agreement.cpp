@@ -19,6 +19,15 @@ T reduce(MPI_Comm comm, T value, MPI_Datatype type, MPI_Op operation) {
   return value;
 }
 
+void reduce_all(MPI_Comm comm, std::span<double> values, MPI_Op operation) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  if (size > 1) {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+                  operation, comm);
+  }
+}
+
 enum Severity { none = 0, simulation = 1, input = 2 };
 
 }  // namespace
@@ -29,17 +38,15 @@ double agree_on_largest(MPI_Comm comm, double value) {
   return reduce(comm, value, MPI_DOUBLE, MPI_MAX);
 }
 
-void agree_on_largest(MPI_Comm comm, double (&values)[2]) {
-  int size = 1;
-  MPI_Comm_size(comm, &size);
-  if (size > 1) {
-    MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, MPI_MAX, comm);
-  }
+void agree_on_largest(MPI_Comm comm, std::span<double> values) {
+  reduce_all(comm, values, MPI_MAX);
 }
 
 double agree_on_sum(MPI_Comm comm, double value) {
   return reduce(comm, value, MPI_DOUBLE, MPI_SUM);
 }
+
+void agree_on_sum(MPI_Comm comm, std::span<double> values) { reduce_all(comm, values, MPI_SUM); }
 
 std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std::string>& own) {
   int rank = 0;

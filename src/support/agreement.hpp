@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace concord {
@@ -11,9 +12,10 @@ namespace concord {
 /// The largest of all ranks' values; no message on one rank.
 int agree_on_largest(MPI_Comm comm, int value);
 double agree_on_largest(MPI_Comm comm, double value);
-/// Both at once, in place.
-void agree_on_largest(MPI_Comm comm, double (&values)[2]);
+/// All at once, in place.
+void agree_on_largest(MPI_Comm comm, std::span<double> values);
 double agree_on_sum(MPI_Comm comm, double value);
+void agree_on_sum(MPI_Comm comm, std::span<double> values);
 
 /// The text of the lowest rank that has one, on every rank; nothing if no rank has one. Collective.
 std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std::string>& own);

@@ -11,6 +11,7 @@
 
 #include "concord/errors.hpp"
 #include "support/petsc.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace options {
@@ -18,7 +19,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& name, const std::string& value,
                          const std::string& allowed) {
-  throw InputError("option -" + name + ": found '" + value + "', but the value must be " + allowed);
+  throw InputError("option -" + name + ": found " + in_quotes(value) + ", but the value must be " +
+                   allowed);
 }
 
 /// All of the text as a number, whatever the host's locale.

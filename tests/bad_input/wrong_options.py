@@ -173,6 +173,7 @@ refused("results_path_is_empty", "-cosim_output", "-cosim_output", "name of a fi
 refused("results_below_a_file", "-cosim_output model.yaml/a.h5", "no folder 'model.yaml'")
 refused("results_in_proc", "-cosim_output /proc/a.h5", "/proc/a.h5", "-cosim_output", ranks=BOTH)
 refused("results_are_a_device", "-cosim_output /dev/null", "/dev/null", "not a regular file")
+refused("number_of_5000_digits", "-cosim_step 0.25" + "0" * 5000 + "x", "a finite number")
 refused("results_name_too_long", "-cosim_output " + "a" * 300 + ".h5", "aaaa.h5", "-cosim_output")
 refused("results_would_replace_the_model", "-cosim_output model.yaml", "model.yaml'",
         "not a readable HDF5 file", "left untouched", ranks=BOTH)

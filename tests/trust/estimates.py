@@ -1,0 +1,221 @@
+"""The error that a run estimates of itself, per output, beside the true one: closed forms where
+there are some, else `monolithic`."""
+import tempfile
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from concord_runs import LOTKA_VOLTERRA, TWO_MASS, execute, write_model
+
+OSCILLATOR = """
+name: undamped
+experiment: {start: 0, stop: 20}
+subsystems:
+  position:
+    equations: {inputs: {v: 0}, states: {x: 1e-6}, derivatives: {x: v}, outputs: {x: x}}
+  speed:
+    equations: {inputs: {x: 0}, states: {v: 0}, derivatives: {v: -4*x}, outputs: {v: v}}
+connections: [speed.v -> position.v, position.x -> speed.x]
+"""
+
+THROUGH = """
+name: spring with direct feedthrough
+experiment: {start: 0, stop: 5}
+subsystems:
+  mass:
+    equations: {inputs: {f: 0}, states: {x: 1, v: 0}, derivatives: {x: v, v: f/2}, outputs: {x: x}}
+  spring:
+    equations: {inputs: {x: 0}, outputs: {f: -8*x}}
+connections: [spring.f -> mass.f, mass.x -> spring.x]
+"""
+
+LOOP = """
+name: algebraic loop
+experiment: {start: 0, stop: 10}
+subsystems:
+  a:
+    equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: u - x}, outputs: {y: x + 0.3*u}}
+  b:
+    equations:
+      {inputs: {u: 0}, states: {x: 0}, derivatives: {x: -0.5*x - 2*u}, outputs: {y: 0.5*x - 0.4*u}}
+connections: [a.y -> b.u, b.y -> a.u]
+"""
+
+DAMPED = """
+name: damped, driven, over many periods
+experiment: {start: 0, stop: 1000}
+subsystems:
+  a:
+    equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: u - 2*x + sin(t)}, outputs: {x: x}}
+  b:
+    equations: {inputs: {u: 0}, states: {x: 0}, derivatives: {x: 0.5*u - x}, outputs: {x: x}}
+connections: [a.x -> b.u, b.x -> a.u]
+"""
+
+STIFF = """
+name: stiff
+experiment: {start: 0, stop: 5}
+subsystems:
+  fast:
+    equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: 1e4*(u - x)}, outputs: {x: x}}
+  slow:
+    equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: 1 - 2*u}, outputs: {x: x}}
+connections: [slow.x -> fast.u, fast.x -> slow.u]
+"""
+
+GROWTH = """
+name: growth in coupled form
+experiment: {start: 0, stop: 20}
+subsystems:
+  a:
+    equations: {inputs: {u: 0}, states: {x: 1e-12}, derivatives: {x: u}, outputs: {x: x}}
+  b:
+    equations: {inputs: {x: 0}, outputs: {y: x}}
+connections: [a.x -> b.x, b.y -> a.u]
+"""
+
+ON_THE_WAY = """
+name: nonlinear, driven
+experiment: {start: 0, stop: 20}
+subsystems:
+  a:
+    equations: {inputs: {v: 0}, states: {x: 2}, derivatives: {x: v}, outputs: {x: x}}
+  b:
+    equations:
+      inputs: {x: 0}
+      states: {v: 0}
+      derivatives: {v: (1 - x*x)*v - x + 0.1*sin(t)}
+      outputs: {v: v}
+connections: [b.v -> a.v, a.x -> b.x]
+"""
+
+METHODS = ("jacobi", "gauss_seidel", "missiles", "jfm")
+
+
+def chain(count):
+    masses = "".join(f"""
+  m{i}:
+    equations:
+      inputs: {{l: 0, r: 0}}
+      states: {{x: {1 if i == 0 else 0}, v: 0}}
+      derivatives: {{x: v, v: l - 2*x + r - 0.02*v}}
+      outputs: {{x: x}}""" for i in range(count))
+    links = "".join(f"  - m{i}.x -> m{i + 1}.l\n  - m{i + 1}.x -> m{i}.r\n"
+                    for i in range(count - 1))
+    return (f"name: chain\nexperiment: {{start: 0, stop: 20}}\nsubsystems:{masses}\n"
+            f"connections:\n{links}")
+
+
+class Run:
+    def __init__(self, model, *options, ranks=1):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "results.h5"
+            self.run = execute("run", model, *options, "-cosim_output", path, ranks=ranks)
+            with h5py.File(path) as file:
+                self.attributes = dict(file.attrs)
+                self.values = file["outputs/values"][:]
+                self.names = list(file["outputs/names"].asstr())
+                self.errors = file["outputs/error_estimate"][:]
+                self.steps = file["steps/error_estimate"][:]
+
+
+class Accuracy(unittest.TestCase):
+    """Within a factor of ten both ways, for every output; down to where integrators end."""
+
+    SMALLEST = 1e-10
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def check(self, model, *steps, factor=10.0, size=1.0):
+        tight = ("-cosim_rtol", 1e-12, "-cosim_atol", 1e-12 * size,
+                 "-subsystem_rtol", 1e-12, "-subsystem_atol", 1e-14 * size)
+        for h in steps:
+            exact = Run(model, "-cosim_type", "monolithic", "-cosim_step", h, *tight).values
+            for method in METHODS:
+                with self.subTest(method=method, h=h):
+                    run = Run(model, "-cosim_type", method, "-cosim_step", h, *tight)
+                    self.assertEqual(run.run.returncode, 0, run.run.stderr)
+                    true = (np.max(np.abs(run.values - exact), axis=0) /
+                            np.max(np.abs(run.values), axis=0))
+                    print(f"{method:12} h = {h:g}: true {true}, estimated {run.errors}")
+                    seen = true > self.SMALLEST
+                    self.assertTrue((run.errors[seen] < factor * true[seen]).all())
+                    self.assertTrue((run.errors[seen] > true[seen] / factor).all())
+                    self.assertEqual(run.attributes["error_estimate"], run.errors.max())
+                    self.assertIn("estimated error", run.run.stdout)
+
+    def model(self, text):
+        return write_model(self.folder.name, self.id().rsplit(".", 1)[1], text)
+
+    def test_two_mass(self):
+        self.check(TWO_MASS, 1e-3, factor=2.0)
+
+    def test_lotka_volterra(self):
+        self.check(LOTKA_VOLTERRA, 0.1, 0.01)
+
+    def test_undamped_in_micrometres(self):
+        self.check(self.model(OSCILLATOR), 0.01, size=1e-6)
+
+    def test_direct_feedthrough(self):
+        self.check(self.model(THROUGH), 0.01, factor=2.0)
+
+    def test_algebraic_loop(self):
+        self.check(self.model(LOOP), 0.1, 0.01, factor=3.0)
+
+    def test_a_sum_over_1e5_steps_does_not_grow_where_errors_die_out(self):
+        self.check(self.model(DAMPED), 0.01, factor=2.0)
+
+    def test_stiff(self):
+        self.check(self.model(STIFF), 0.01)
+
+    def test_growth_of_the_model(self):
+        self.check(self.model(GROWTH), 0.01, size=1e-12)
+
+    def test_limit_cycle(self):
+        self.check(self.model(ON_THE_WAY), 0.01)
+
+    def test_chain(self):
+        self.check(self.model(chain(12)), 0.1, 0.02)
+
+
+class Ranks(unittest.TestCase):
+    def test_the_same_on_one_two_and_three(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = write_model(folder, "chain", chain(7))
+            for method in METHODS:
+                one, two, three = (Run(model, "-cosim_type", method, "-cosim_step", 0.05, ranks=r)
+                                   for r in (1, 2, 3))
+                for other in (two, three):
+                    with self.subTest(method=method):
+                        np.testing.assert_allclose(other.errors, one.errors, rtol=1e-4, atol=1e-15)
+                        np.testing.assert_allclose(other.steps, one.steps, rtol=1e-4, atol=1e-15)
+                        self.assertEqual(other.attributes["error_estimate_of"],
+                                         one.attributes["error_estimate_of"])
+
+
+class NoEstimate(unittest.TestCase):
+    def check(self, reason, *options):
+        run = Run(TWO_MASS, "-cosim_step", 1e-3, *options)
+        self.assertEqual(run.run.returncode, 0, run.run.stderr)
+        self.assertTrue(np.isnan(run.errors).all())
+        self.assertIn(reason, run.attributes["no_estimate"])
+        self.assertIn("no estimate: ", run.run.stdout)
+
+    def test_without_linearisation(self):
+        self.check("'left' gives no linearisation", "-cosim_type", "jacobi",
+                   "-subsystem_linearization", "false")
+
+    def test_monolithic(self):
+        self.check("monolithic", "-cosim_type", "monolithic")
+
+
+if __name__ == "__main__":
+    unittest.main()
