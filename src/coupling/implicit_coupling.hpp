@@ -201,6 +201,7 @@ class ImplicitCoupling : public Coupling {
   double path_ = 0.0;        ///< of v since the anchor
   double best_ratio_ = 0.0;  ///< of this solve
   PetscInt best_iteration_ = 0;
+  double lowest_ratio_ = 0.0, anchor_ratio_ = 0.0;  ///< so far, and before the anchor
   Contraction contraction_;
   double newton_rate_ = 0.0;  ///< contraction with the kept Jacobian
   double first_norm_ = 0.0;

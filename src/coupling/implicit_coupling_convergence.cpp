@@ -238,13 +238,17 @@ void ImplicitCoupling::begin_iteration(Vec x, Vec f) {
   path_ = 0.0;
   best_ratio_ = first_.ratio;
   best_iteration_ = 0;
+  lowest_ratio_ = first_.ratio;
+  anchor_ratio_ = first_.ratio;
   contraction_.begin(first_.ratio);
 }
 
-/// Whether the residual has not halved for a while and the iterates go nowhere: they wander about
-/// one point, where slow contraction walks.
+/// Whether the residual has not halved for a while, and either Newton's method has a Jacobian of
+/// this macro-step, with which it doesn't contract slowly, or it doesn't fall at all and the
+/// iterates go nowhere: they wander about one point, where slow contraction walks.
 bool ImplicitCoupling::has_stopped(PetscInt it, double ratio, Vec x) {
   constexpr PetscInt a_while = 4;
+  constexpr double steady_fall = 0.95;
   const PetscScalar* v = nullptr;
   petsc(VecGetArrayRead(x, &v));
   double sums[2] = {0.0, path_};
@@ -256,17 +260,24 @@ bool ImplicitCoupling::has_stopped(PetscInt it, double ratio, Vec x) {
   const bool progress = ratio < 0.5 * best_ratio_;
   best_ratio_ = progress ? ratio : best_ratio_;
   const bool due = it - best_iteration_ >= a_while;
+  const bool falls =
+      lowest_ratio_ < steady_fall * anchor_ratio_ || ratio < steady_fall * anchor_ratio_;
+  lowest_ratio_ = std::min(lowest_ratio_, ratio);
   if (progress || due) {
     std::copy_n(v, anchor_.size(), anchor_.begin());
     path_ = 0.0;
     best_iteration_ = it;
+    anchor_ratio_ = lowest_ratio_;
   }
   petsc(VecRestoreArrayRead(x, &v));
   if (progress || !due) {
     return false;
   }
+  if (takes_jacobian_ && jacobian_is_new_) {
+    return true;
+  }
   agree_on_sum(subsystems_.comm(), sums);
-  return sums[0] <= 0.5 * sums[1];
+  return !falls && sums[0] <= 0.5 * sums[1];
 }
 
 ImplicitCoupling::Verdict ImplicitCoupling::judge(PetscInt it, Vec x, Vec f) {

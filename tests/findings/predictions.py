@@ -108,6 +108,11 @@ class CurvedOutputs(Kinds, unittest.TestCase):
             with self.subTest(options=options):
                 self.assertGreater(self.observed(options)[1].max(), order)
 
+    def test_errors_without_defect_correction(self):
+        """Once 6.7e-3 to 4.2e-4, of order 2."""
+        found, _ = self.observed("-cosim_type missiles -missiles_defect none")
+        self.assertLess(max(found), 1e-5)
+
     def test_control_needs_at_most_twice_the_steps(self):
         for tolerance in (1e-3, 1e-5, 1e-7):
             steps = {}

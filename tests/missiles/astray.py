@@ -40,7 +40,7 @@ class RunAway(InFolder, unittest.TestCase):
                 run = self.refused(stiffness, step)
                 self.assertEqual(run.returncode, 1, run.stdout)
                 self.assertNotIn("completed", run.stdout)
-                self.assertRegex(run.stderr, r"error: t = \S+ s, .*smaller")
+                self.assertRegex(run.stderr, r"error: t = \S+ s.*smaller")
 
 
 if __name__ == "__main__":

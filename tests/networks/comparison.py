@@ -158,6 +158,6 @@ def pattern(reason):
     text = re.sub(r"\S*/(one|scaled)_\d+\.yaml:\d*:? ?", "", text)
     text = re.sub(r" Methods that can run this model: .*", "", text)
     text = re.sub(r"'[^']*'", "'...'", text)
-    text = re.sub(r"\b(s\d|c[ab]|lambda_)(\.\w+)?", "...", text)
+    text = re.sub(r"\b(s\d|c[ab]|lambda_)\b(\.\w+)?", "...", text)
     text = re.sub(r"(?<![\w.])-?(\d[\d.]*|\.\d+)(e[-+]?\d+)?", "#", text)
     return re.sub(r"\.\.\.((, | -> | and )\.\.\.)+", "...", text).strip()

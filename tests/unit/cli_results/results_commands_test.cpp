@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <sstream>
+#include <vector>
 
 #include "concord/errors.hpp"
 #include "results_fixture.hpp"
@@ -83,6 +84,53 @@ TEST_F(ResultsCommands, CompareInterpolatesOtherTimeGrids) {
   const double ratio = row(with_coarse, "left.u").first / row(with_fine, "left.u").first;
   EXPECT_GT(ratio, 10.0);
   EXPECT_LT(ratio, 24.0);
+}
+
+/// Two smooth pieces that meet at `at`, where rows hold what was before: sin(3 t), then as much
+/// more as `jump` and `bend` say.
+std::function<double(double)> broken(double at, double jump, double bend) {
+  return [=](double t) {
+    const double later = t - at;
+    return std::sin(3 * t) + (later > 1e-9 ? jump + bend * later * std::exp(-later) : 0.0);
+  };
+}
+
+/// Exact runs on different grids, all with a row at the break, differ by interpolation on one side
+/// of it, whether the files know of the break or not.
+TEST_F(ResultsCommands, CompareNeverInterpolatesAcrossJumpsAndKinks) {
+  const std::vector<std::vector<double>> told{{}, {1.0}};
+  for (const std::vector<double>& events : told) {
+    for (const double size : {1.0, 1e-3, 1e3}) {
+      for (const bool jumps : {true, false}) {
+        const auto signal = broken(1.0, jumps ? size : 0.0, jumps ? 0.0 : size);
+        const auto a = write("a.h5", 281, signal, 0.0, events);
+        const auto b = write("b.h5", 201, signal, 0.0, events);
+        const double relative = row(printed(compare_command, {a, b}), "left.x").first;
+        // A kink of 1e-3 is too small beside the points' distance to show without being told.
+        EXPECT_LT(relative, events.empty() ? 2e-7 : 1e-8) << size << " " << jumps;
+      }
+    }
+  }
+}
+
+/// A break that only the model knows of: between rows too few to show it.
+TEST_F(ResultsCommands, CompareKnowsEventsFromTheFiles) {
+  const std::vector<double> events{0.9, 1.0, 1.1};
+  const auto steps = [](double t) { return t > 1.0 + 1e-9 && t < 1.1 + 1e-9 ? 1.0 + t : -t * t; };
+  const auto a = write("a.h5", 121, steps, 0.0, events);
+  const auto b = write("b.h5", 101, steps, 0.0, events);
+  EXPECT_LT(row(printed(compare_command, {a, b}), "left.x").first, 1e-10);
+}
+
+/// Smooth rows are no breaks: noise of integrators, few points per wave, straight lines.
+TEST_F(ResultsCommands, CompareKeepsItsAccuracyOnSmoothSignals) {
+  for (const double frequency : {3.0, 12.0, 25.0}) {
+    const auto wave = [=](double t) { return std::sin(frequency * t) + 2.0; };
+    const auto a = write("a.h5", 88, wave), b = write("b.h5", 101, wave);
+    const double h = frequency * 0.02;
+    EXPECT_LT(row(printed(compare_command, {a, b}), "left.x").first, 0.1 * std::pow(h, 8) + 1e-13)
+        << frequency;
+  }
 }
 
 TEST_F(ResultsCommands, CompareSelectsVariables) {

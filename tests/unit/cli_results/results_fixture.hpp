@@ -22,9 +22,10 @@ class ResultsFixture : public testing::Test {
 
   /// `signal` at `rows` equidistant points of [begin, begin + 2 s]; its derivative by differences.
   std::string write(const std::string& name, int rows, const std::function<double(double)>& signal,
-                    double begin = 0.0) const {
+                    double begin = 0.0, const std::vector<double>& events = {}) const {
     ResultsLayout layout;
     layout.model_name = "fixture";
+    layout.events = events;
     layout.outputs = columns({"left.x", "right.x"}, "m");
     layout.inputs = columns({"left.u"}, "N");
     layout.states.recorded = false;

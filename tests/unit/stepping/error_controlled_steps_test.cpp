@@ -62,6 +62,27 @@ TEST(ErrorControlledSteps, RejectionShrinksDownToTheSmallestSize) {
   EXPECT_FALSE(steps.rejected());
 }
 
+/// After an event: the size that is given, whatever errors were before, and quick growth.
+TEST(ErrorControlledSteps, BeginsAnewWithoutMemory) {
+  std::vector<double> expected;
+  for (const double before : {1e-9, 1.0, 7.0}) {
+    ErrorControlledSteps steps({0.0, 1e3, 10.0, 1e-9}, 0.1);
+    for (int n = 0; n < 4; ++n) steps.accept(before, 2);
+    steps.begin_anew(1e-4);
+    std::vector<double> sizes;
+    for (int n = 0; n < 8; ++n) {
+      sizes.push_back(size_of(steps));
+      steps.accept(std::pow(size_of(steps) / 0.05, 3), 2);
+    }
+    expected = expected.empty() ? sizes : expected;
+    EXPECT_EQ(sizes, expected) << before;
+  }
+  EXPECT_EQ(expected[0], 1e-4);
+  EXPECT_NEAR(expected[1], 1e-3, 1e-15);
+  EXPECT_GT(expected[7], 0.01);
+  EXPECT_LT(expected[7], 0.05);
+}
+
 /// Wherever time begins: sizes are no differences of times.
 TEST(ErrorControlledSteps, TakesTheSameStepsFarFromZero) {
   std::vector<double> expected;
