@@ -101,27 +101,38 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
   }
 }
 
+/// Once a subsystem has thrown, none is called any more.
 template <class Call>
-Outcome RankNetwork::guarded(std::size_t k, const Call& call) {
+void RankNetwork::attempt(std::size_t k, const Call& call) {
+  if (fatal_) [[unlikely]] {
+    return;
+  }
   try {
-    const Outcome outcome = call(*subsystems_[k]);
-    if (outcome != Outcome::ok) {
-      failed_ = k;
-    } else if (failed_ == k && !fatal_) {
-      failed_.reset();
-    }
-    return outcome;
+    call(*subsystems_[k]);
   } catch (...) {
     fatal_ = std::current_exception();
     failed_ = k;
-    return Outcome::failed;
   }
+}
+
+template <class Call>
+Outcome RankNetwork::guarded(std::size_t k, const Call& call) {
+  Outcome outcome = Outcome::failed;
+  attempt(k, [&](Subsystem& subsystem) { outcome = call(subsystem); });
+  if (!fatal_) {
+    if (outcome != Outcome::ok) {
+      failed_ = k;
+    } else if (failed_ == k) {
+      failed_.reset();
+    }
+  }
+  return outcome;
 }
 
 void RankNetwork::enter(const SmoothInterval& interval) {
   interval_ = interval;
-  for (const auto& subsystem : subsystems_) {
-    subsystem->enter(interval);
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    attempt(k, [&](Subsystem& subsystem) { subsystem.enter(interval); });
   }
 }
 
@@ -129,10 +140,7 @@ void RankNetwork::start(const MacroStep& first, double stop) {
   time_ = saved_time_ = first.begin;
   step_ = first.size();
   for (std::size_t k = 0; k < n_own(); ++k) {
-    guarded(k, [&](Subsystem& subsystem) {
-      subsystem.start(first, stop);
-      return Outcome::ok;
-    });
+    attempt(k, [&](Subsystem& subsystem) { subsystem.start(first, stop); });
   }
 }
 
@@ -140,7 +148,9 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
                              std::span<const Polynomial> inputs, InputContinuity continuity,
                              Wanted wanted, std::span<Sample> outputs) {
   const LogScope scope(log_events().advance);
-  failed_.reset();
+  if (!fatal_) {
+    failed_.reset();
+  }
   time_ = step.end;
   step_ = step.size();
   Outcome total = Outcome::ok;
@@ -188,14 +198,14 @@ bool RankNetwork::feedthrough(std::size_t k, std::span<const Sample> inputs,
 void RankNetwork::save() {
   saved_time_ = time_;
   for (const std::size_t k : with_rollback_) {
-    subsystems_[k]->save();
+    attempt(k, [](Subsystem& subsystem) { subsystem.save(); });
   }
 }
 
 void RankNetwork::restore() {
   time_ = saved_time_;
   for (const std::size_t k : with_rollback_) {
-    subsystems_[k]->restore();
+    attempt(k, [](Subsystem& subsystem) { subsystem.restore(); });
   }
 }
 

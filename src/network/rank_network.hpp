@@ -108,6 +108,8 @@ class RankNetwork {
 
  private:
   template <class Call>
+  void attempt(std::size_t k, const Call& call);
+  template <class Call>
   Outcome guarded(std::size_t k, const Call& call);
 
   MPI_Comm comm_;

@@ -133,7 +133,8 @@ class State(Events):
             for step in ("0.01", "0.5"):
                 once = simulate(alone, "-cosim_type", "jacobi", "-cosim_step", step)
                 often = simulate(together, "-cosim_type", "ifosmondi" if step == "0.01" else "jfm",
-                                 "-cosim_step", step, "-cosim_max_it", "60", "-cosim_rtol", "1e-10")
+                                 "-cosim_step", step, "-cosim_max_it", "60", "-cosim_rtol", "1e-10",
+                                 "-cosim_predictor", "hold")
                 self.assertGreater(often.steps["coupling_evaluations"].mean(), 1.5)
                 for name in ("ball.h", "ball.v", "ball.bounces"):
                     self.assertTrue(np.array_equal(once.outputs[name], often.outputs[name]))

@@ -29,16 +29,17 @@ connections: [chamber.p -> tank.p_in, tank.q -> chamber.q]
 
 
 def first_norms(model, h, stop, *options):
-    """Norms of the scaled residual at the first guess, one per macro-step after the start."""
-    results = simulate(model, "-cosim_type", "jfm", *TIGHT, "-cosim_step", h, "-cosim_stop", stop,
-                       "-snes_monitor", *options)
+    """Norms of the scaled residual at the first guess, one per macro-step after the start. A floor
+    above all values keeps the scales the same."""
+    results = simulate(model, "-cosim_type", "jfm", *TIGHT, "-cosim_atol", "1e-6", "-cosim_step", h,
+                       "-cosim_stop", stop, "-snes_monitor", *options)
     norms = [float(line.split()[-1]) for line in results.stdout.splitlines()
              if line.strip().startswith("0 SNES Function norm")]
     return np.array(norms[3:])
 
 
 class FirstGuess(unittest.TestCase):
-    orders = {("hermite", "missiles"): 4, ("hermite", "extrapolate"): 4, ("foh", "extrapolate"): 3,
+    orders = {("hermite", "missiles"): 5, ("hermite", "extrapolate"): 4, ("foh", "extrapolate"): 3,
               ("zoh", "extrapolate"): 2, ("hermite", "linear_implicit"): 2,
               ("foh", "linear_implicit"): 2, ("zoh", "linear_implicit"): 2, ("hermite", "hold"): 1,
               ("foh", "hold"): 1, ("zoh", "hold"): 1}
