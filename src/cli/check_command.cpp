@@ -64,7 +64,21 @@ void print_connections(const Network& network) {
   }
 }
 
-void print_feedthrough(const Network& network) {
+/// Poles and zero stability follow from the direct feedthrough of every subsystem in the loop.
+std::string unwatched(const Model& model, const Network& network,
+                      const FeedthroughComponent& loop) {
+  for (const std::size_t output : loop.outputs) {
+    const auto& description = model.subsystems[network.subsystem_of_output(output)].description;
+    if (!description.capabilities.linearization) {
+      return " (subsystem '" + description.name +
+             "' gives no linearization: whether the loop becomes singular, and whether explicit "
+             "methods are stable on it, is not known)";
+    }
+  }
+  return "";
+}
+
+void print_feedthrough(const Model& model, const Network& network) {
   std::printf("direct feedthrough:\n");
   for (const auto& [output, input] : network.feedthrough()) {
     std::printf("  %s -> %s\n", network.input_names()[input].c_str(),
@@ -76,7 +90,8 @@ void print_feedthrough(const Network& network) {
   std::printf("algebraic loops:\n");
   for (const auto& component : network.components()) {
     if (component.loop) {
-      std::printf("  %s\n", network.describe_loop(component).c_str());
+      std::printf("  %s%s\n", network.describe_loop(component).c_str(),
+                  unwatched(model, network, component).c_str());
     }
   }
   if (!network.has_loops()) {
@@ -142,7 +157,7 @@ int check_command(Model model, bool probe) {
   std::printf("model %s: t in [%g, %g] s\n", model.name.c_str(), settings.start, settings.stop);
   print_subsystems(model);
   print_connections(network);
-  print_feedthrough(network);
+  print_feedthrough(model, network);
   print_order(model, network);
   std::printf("schedule: %s\n", described_schedule(settings.method, model).c_str());
   std::printf("events: %s\n", described_events(settings.events).c_str());

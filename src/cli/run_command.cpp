@@ -97,8 +97,11 @@ class Run {
     }
     try {
       together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
-      if (settings_.view && rank_ == 0) {
-        std::printf("%s", stepper_->coupling().describe_start().c_str());
+      if (settings_.view) {
+        const std::string loops = stepper_->loops().describe();
+        if (rank_ == 0) {
+          std::printf("%s%s", stepper_->coupling().describe_start().c_str(), loops.c_str());
+        }
       }
       recorder_->start(stepper_->point());
       advance_to_stop();

@@ -7,6 +7,7 @@
 
 #include "coupling/balance_errors.hpp"
 #include "coupling/method.hpp"
+#include "coupling/point_evaluation.hpp"
 #include "network/rank_network.hpp"
 
 namespace concord {
@@ -95,6 +96,10 @@ class Coupling {
   /// else empty and null, and the subsystems have them.
   virtual std::span<const double> states() const { return {}; }
   virtual const Counters* counters() const { return nullptr; }
+
+  /// Where the subsystems' outputs are to be evaluated at the end of the last solve, if not at the
+  /// subsystems themselves.
+  virtual PointEvaluation* evaluation() { return nullptr; }
 
   /// What `start` has found out that is worth telling (-cosim_view), in whole lines.
   virtual std::string describe_start() const { return {}; }

@@ -70,6 +70,20 @@ class DirectConstraints::Evaluation : public PointEvaluation {
     return outcome;
   }
 
+  /// 0 where the outputs stay, or are given.
+  bool feedthrough(std::size_t k, std::span<const Sample> inputs,
+                   std::vector<double>& g_u) override {
+    const bool given = fixed_ != nullptr && subsystems_.own(k).description().constraint;
+    if (evaluated_[k] && !given) {
+      return subsystems_.feedthrough(k, inputs, g_u);
+    }
+    g_u.assign(subsystems_.outputs_of(k).size() * subsystems_.inputs_of(k).size(), 0.0);
+    return true;
+  }
+
+  bool solves_constraint(std::size_t /*k*/) const override { return fixed_ == nullptr; }
+  double time() const override { return subsystems_.time(); }
+
  private:
   RankNetwork& subsystems_;
   const Mask& evaluated_;

@@ -9,13 +9,12 @@
 #include "support/agreement.hpp"
 
 namespace concord {
-namespace {
 
 /// x' = f(t, x, P y), y = g(t, x, P y) of the whole network, whose subsystems have been started:
 /// states and outputs of all subsystems one after the other, no inputs. Unknowns of direct
 /// constraints (index 1) are eliminated with the inputs; what stands for a constraint has no states
 /// and is the same at any time.
-class NetworkEquations : public OdeModel, private PointEvaluation {
+class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvaluation {
  public:
   explicit NetworkEquations(RankNetwork& subsystems)
       : subsystems_(subsystems),
@@ -64,10 +63,15 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
     }
   }
 
- private:
-  void eliminate_inputs(double t, std::span<const double> x) {
+  /// Where the outputs are evaluated from now on.
+  void stand_at(double t, std::span<const double> x) {
     t_ = t;
     x_ = x;
+  }
+
+ private:
+  void eliminate_inputs(double t, std::span<const double> x) {
+    stand_at(t, x);
     if (consistent_.solve(*this, Wanted::values, inputs_, outputs_) != Outcome::ok) {
       throw RecoverableFailure(consistent_.failure());
     }
@@ -108,22 +112,50 @@ class NetworkEquations : public OdeModel, private PointEvaluation {
       input_values_[i] = inputs[i].value;
     }
     const auto y = std::span(output_values_).subspan(out.first, out.size());
-    naming(k, [&](OdeModel& equations) {
-      equations.outputs(t_, x_.subspan(states.first, states.size()), inputs_of(k), y);
-    });
+    try {
+      naming(k, [&](OdeModel& equations) {
+        equations.outputs(t_, x_.subspan(states.first, states.size()), inputs_of(k), y);
+      });
+    } catch (const RecoverableFailure&) {
+      return Outcome::failed;
+    }
     for (std::size_t i = 0; i < y.size(); ++i) {
       outputs[out.first + i] = {y[i], 0.0};
     }
     return Outcome::ok;
   }
 
+  bool feedthrough(std::size_t k, std::span<const Sample> inputs,
+                   std::vector<double>& g_u) override {
+    if (stands_for_constraint(k)) {
+      return subsystems_.feedthrough(k, inputs, g_u);
+    }
+    const IndexRange in = subsystems_.inputs_of(k);
+    const std::size_t n_st = subsystems_.states_of(k).size();
+    const std::size_t n_out = subsystems_.outputs_of(k).size();
+    for (std::size_t i = in.first; i < in.last; ++i) {
+      input_values_[i] = inputs[i].value;
+    }
+    jacobians_.resize((n_st + n_out) * n_st + n_st * in.size());
+    g_u.resize(n_out * in.size());
+    const std::span<double> rest(jacobians_);
+    const Jacobians all{rest.first(n_st * n_st), rest.subspan(n_st * n_st, n_st * in.size()),
+                        rest.last(n_out * n_st), g_u};
+    return subsystems_.own(k).equations()->jacobians(
+        t_, x_.subspan(subsystems_.states_of(k).first, n_st), inputs_of(k), all);
+  }
+
+  double time() const override { return t_; }
+
   RankNetwork& subsystems_;
   ConsistentInputs consistent_;
   double t_ = 0.0;
   std::span<const double> x_;
   std::vector<Sample> inputs_, outputs_;
-  std::vector<double> input_values_, output_values_;
+  std::vector<double> input_values_, output_values_, jacobians_;
 };
+
+namespace {
 
 SubsystemSettings reference_settings(SubsystemSettings settings) {
   if (settings.integrator == IntegratorKind::automatic) {
@@ -156,9 +188,10 @@ void MonolithicCoupling::start(const MacroStep& first, double stop, Communicatio
   start_subsystems(subsystems_, first, stop);
   refuse_events();
   auto equations = std::make_unique<NetworkEquations>(subsystems_);
+  equations_ = equations.get();
   auto description = describe_ode("monolithic", "monolithic", equations->interface());
   whole_ = make_ode_subsystem(std::move(description), std::move(equations), settings_);
-  point.time = first.begin;
+  point.time = time_ = first.begin;
   point.inputs = subsystems_.start_inputs();
   point.outputs.resize(subsystems_.n_outputs());
   point.polynomials.resize(subsystems_.n_inputs());
@@ -187,6 +220,7 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
   report.evaluations = 1;
   report.retryable = false;
   const auto continuity = std::exchange(next_, InputContinuity::smooth);
+  time_ = step.end;
   if (whole_->advance(step, {}, continuity, Wanted::values_and_derivatives, trial.outputs) !=
       Outcome::ok) {
     report.status = CouplingStatus::failed;
@@ -198,6 +232,11 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
         from_guess(Hold::hermite, point.inputs[i], trial.inputs[i], step.size(), true);
   }
   return report;
+}
+
+PointEvaluation* MonolithicCoupling::evaluation() {
+  equations_->stand_at(time_, whole_->states());
+  return equations_;
 }
 
 std::string MonolithicCoupling::explain(const CouplingReport& /*report*/) {

@@ -21,15 +21,20 @@ class MonolithicCoupling : public Coupling {
   std::span<const double> states() const override {
     return whole_ ? whole_->states() : std::span<const double>();
   }
+  PointEvaluation* evaluation() override;
   const Counters* counters() const override { return whole_ ? &whole_->counters() : nullptr; }
 
  private:
+  class NetworkEquations;
+
   void refuse_events() const;
   void put_out(CommunicationPoint& point);
 
   RankNetwork& subsystems_;
   SubsystemSettings settings_;
-  std::unique_ptr<Subsystem> whole_;  ///< from the start on
+  std::unique_ptr<Subsystem> whole_;       ///< from the start on
+  NetworkEquations* equations_ = nullptr;  ///< of whole_
+  double time_ = 0.0;
   InputContinuity next_ = InputContinuity::smooth;
 };
 

@@ -16,6 +16,15 @@ class PointEvaluation {
   /// Fills the outputs of own subsystem k; whole local arrays.
   virtual Outcome outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
                           std::span<Sample> outputs) = 0;
+
+  /// g_u of own subsystem k, row-major, where it offers that; whole local array of inputs.
+  virtual bool feedthrough(std::size_t k, std::span<const Sample> inputs,
+                           std::vector<double>& g_u) = 0;
+
+  /// Whether the unknown of own constraint k answers to its equation, or is given.
+  virtual bool solves_constraint(std::size_t /*k*/) const { return true; }
+
+  virtual double time() const = 0;
 };
 
 /// At the communication point where the subsystems stand.
@@ -26,6 +35,11 @@ class CommunicationPointEvaluation : public PointEvaluation {
                   std::span<Sample> outputs) override {
     return subsystems_.point_outputs(k, inputs, wanted, outputs);
   }
+  bool feedthrough(std::size_t k, std::span<const Sample> inputs,
+                   std::vector<double>& g_u) override {
+    return subsystems_.feedthrough(k, inputs, g_u);
+  }
+  double time() const override { return subsystems_.time(); }
 
  private:
   RankNetwork& subsystems_;

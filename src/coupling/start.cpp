@@ -26,11 +26,12 @@ void make_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Want
                      CommunicationPoint& point) {
   CommunicationPointEvaluation evaluation(subsystems);
   const Outcome outcome = consistent.solve(evaluation, wanted, point.inputs, point.outputs);
-  if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
-    throw SimulationError(*failure);
+  const auto failure = agree_on_text(subsystems.comm(), subsystems.failure());
+  if (outcome != Outcome::ok && !consistent.failure().empty()) {
+    throw SimulationError(consistent.failure() + (failure ? "; " + *failure : ""));
   }
-  if (outcome != Outcome::ok) {
-    throw SimulationError(consistent.failure());
+  if (failure) {
+    throw SimulationError(*failure);
   }
   point.slopes_known = wanted == Wanted::values_and_derivatives;
 }

@@ -107,6 +107,8 @@ Outcome RankNetwork::guarded(std::size_t k, const Call& call) {
     const Outcome outcome = call(*subsystems_[k]);
     if (outcome != Outcome::ok) {
       failed_ = k;
+    } else if (failed_ == k && !fatal_) {
+      failed_.reset();
     }
     return outcome;
   } catch (...) {
@@ -124,6 +126,8 @@ void RankNetwork::enter(const SmoothInterval& interval) {
 }
 
 void RankNetwork::start(const MacroStep& first, double stop) {
+  time_ = saved_time_ = first.begin;
+  step_ = first.size();
   for (std::size_t k = 0; k < n_own(); ++k) {
     guarded(k, [&](Subsystem& subsystem) {
       subsystem.start(first, stop);
@@ -137,6 +141,8 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
                              Wanted wanted, std::span<Sample> outputs) {
   const LogScope scope(log_events().advance);
   failed_.reset();
+  time_ = step.end;
+  step_ = step.size();
   Outcome total = Outcome::ok;
   for (const std::size_t k : which) {
     const IndexRange in = inputs_of(k);
@@ -164,13 +170,30 @@ Outcome RankNetwork::point_outputs(std::size_t k, std::span<const Sample> inputs
   });
 }
 
+bool RankNetwork::feedthrough(std::size_t k, std::span<const Sample> inputs,
+                              std::vector<double>& g_u) {
+  if (!subsystems_[k]->description().capabilities.linearization) {
+    return false;
+  }
+  const IndexRange in = inputs_of(k);
+  const Outcome outcome = guarded(k, [&](Subsystem& subsystem) {
+    return subsystem.linearize(inputs.subspan(in.first, in.size()), linearization_);
+  });
+  if (outcome == Outcome::ok) {
+    g_u.assign(linearization_.g_u.begin(), linearization_.g_u.end());
+  }
+  return outcome == Outcome::ok;
+}
+
 void RankNetwork::save() {
+  saved_time_ = time_;
   for (const std::size_t k : with_rollback_) {
     subsystems_[k]->save();
   }
 }
 
 void RankNetwork::restore() {
+  time_ = saved_time_;
   for (const std::size_t k : with_rollback_) {
     subsystems_[k]->restore();
   }

@@ -54,6 +54,11 @@ class RankNetwork {
 
   void start(const MacroStep& first, double stop);
 
+  /// Where the subsystems stand.
+  double time() const { return time_; }
+  /// Size of the macro-step that led there; of the first one at the start.
+  double step() const { return step_; }
+
   /// Of all own subsystems: what lies ahead, up to the next time event.
   void enter(const SmoothInterval& interval);
   const SmoothInterval& smooth_interval() const { return interval_; }
@@ -82,6 +87,10 @@ class RankNetwork {
   Outcome point_outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs);
 
+  /// g_u of own subsystem k at the current communication point, row-major; false where it offers no
+  /// linearisation there. Whole local array of inputs.
+  bool feedthrough(std::size_t k, std::span<const Sample> inputs, std::vector<double>& g_u);
+
   /// Of those subsystems that offer rollback.
   void save();
   void restore();
@@ -93,7 +102,7 @@ class RankNetwork {
 
   void gather_states(std::span<double> result) const;
 
-  /// "subsystem 'left': ..." of the last call's failure on this rank, or nothing.
+  /// "subsystem 'left': ..." of the subsystem on this rank whose last call has failed, or nothing.
   std::optional<std::string> failure() const;
   bool fatal() const { return fatal_ != nullptr; }
 
@@ -114,6 +123,10 @@ class RankNetwork {
   Sizes input_sizes_, output_sizes_;
   Exchange exchange_;
   SmoothInterval interval_;
+  double time_ = 0.0;
+  double step_ = 0.0;
+  double saved_time_ = 0.0;
+  Linearization linearization_;
   std::exception_ptr fatal_;
   std::optional<std::size_t> failed_;
 };

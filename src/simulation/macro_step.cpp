@@ -65,12 +65,20 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       controller_(make_controller(settings)),
+      at_point_(subsystems),
+      loops_(subsystems, settings.method),
       errors_(settings.method, subsystems) {}
+
+PointEvaluation& MacroStepper::evaluation() {
+  PointEvaluation* own = coupling_->evaluation();
+  return own != nullptr ? *own : at_point_;
+}
 
 void MacroStepper::start() {
   const MacroStep first = proposed();
   subsystems_.enter(smooth_interval(first.begin));
   coupling_->start(first, settings_.stop, point_);
+  loops_.restart(evaluation(), point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
   controller_->begin_anew(beginning(first.size()));
   trial_.inputs = point_.inputs;
@@ -178,6 +186,7 @@ void MacroStepper::restart_after_event() {
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
   coupling_->restart(point_);
+  loops_.restart(evaluation(), point_.inputs);
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
     point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
   }
@@ -218,8 +227,14 @@ CouplingStatus MacroStepper::agreed(const CouplingReport& report) const {
       agree_on_largest(subsystems_.comm(), static_cast<int>(report.status)));
 }
 
+bool MacroStepper::ends_interval(double time) const {
+  return time >= settings_.stop ||
+         std::binary_search(settings_.events.begin(), settings_.events.end(), time);
+}
+
 /// The only place that changes committed data.
 void MacroStepper::commit(const MacroStep& step) {
+  loops_.look(evaluation(), trial_.inputs, ends_interval(step.end));
   std::swap(point_.inputs, trial_.inputs);
   std::swap(point_.outputs, trial_.outputs);
   std::swap(point_.polynomials, trial_.polynomials);

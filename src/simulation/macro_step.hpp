@@ -6,6 +6,7 @@
 
 #include "coupling/coupling.hpp"
 #include "coupling/error_account.hpp"
+#include "coupling/loop_watch.hpp"
 #include "simulation/settings.hpp"
 #include "simulation/step_report.hpp"
 #include "stepping/step_controller.hpp"
@@ -23,6 +24,7 @@ class MacroStepper {
   bool finished() const { return controller_->finished(); }
   const CommunicationPoint& point() const { return point_; }
   const Coupling& coupling() const { return *coupling_; }
+  const LoopWatch& loops() const { return loops_; }
   const ErrorAccount& errors() const { return errors_; }
 
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
@@ -43,6 +45,8 @@ class MacroStepper {
   [[noreturn]] void refuse_diverged() const;
   std::span<const StepReport> reported(const MacroStep& step);
   void restart_after_event();
+  PointEvaluation& evaluation();
+  bool ends_interval(double time) const;
   SmoothInterval smooth_interval(double time) const;
   [[noreturn]] void give_up(const MacroStep& step);
 
@@ -51,6 +55,8 @@ class MacroStepper {
   bool rolls_back_;
   std::unique_ptr<Coupling> coupling_;
   std::unique_ptr<StepController> controller_;
+  CommunicationPointEvaluation at_point_;
+  LoopWatch loops_;
   ErrorAccount errors_;
   CommunicationPoint point_;
   Trial trial_;

@@ -63,6 +63,22 @@ void choose_predictor(Method& method, const Model& model) {
   method.predictor = reason.empty() ? method.predictor : Predictor::extrapolate;
 }
 
+void choose_consistent_outputs(Method& method, const Model& model) {
+  if (method.solve != Solve::none || options::has("cosim_consistent_outputs")) {
+    return;
+  }
+  const Network network(model);
+  bool possible = network.has_loops();
+  for (const auto& component : network.components()) {
+    for (const std::size_t output : component.outputs) {
+      const std::size_t k = network.subsystem_of_output(output);
+      possible = possible &&
+                 (!component.loop || model.subsystems[k].description.capabilities.point_outputs);
+    }
+  }
+  method.consistent_outputs = method.consistent_outputs || possible;
+}
+
 Groups choose_groups(const Method& method, const Model& model) {
   if (method.schedule == Schedule::parallel) {
     return {};

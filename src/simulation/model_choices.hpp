@@ -13,6 +13,12 @@ void require_capabilities(const Method& method, const Model& model);
 /// asked for. Throws InputError where -cosim_predictor asks for what cannot be.
 void choose_predictor(Method& method, const Model& model);
 
+/// Explicit methods evaluate outputs with direct feedthrough again with the new inputs where they
+/// meet in an algebraic loop whose subsystems all give outputs for given inputs: else they are
+/// unstable from a loop gain of 1 on, 1/9 with inputs extrapolated linearly (Arnold 2012).
+/// -cosim_consistent_outputs decides where it is given.
+void choose_consistent_outputs(Method& method, const Model& model);
+
 /// The groups of the method's schedule: the model file's, or the best ones; none in parallel.
 /// Throws InputError.
 Groups choose_groups(const Method& method, const Model& model);

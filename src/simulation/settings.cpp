@@ -172,9 +172,10 @@ std::vector<OptionSpec> make_option_table() {
        "(staggered, to compare)",
        words(constraint_treatments)},
       {"cosim_consistent_outputs",
-       "false",
+       "true in algebraic loops",
        "",
-       "explicit methods: evaluate direct feedthrough again with the new inputs",
+       "explicit methods: evaluate direct feedthrough again with the new inputs; by default where "
+       "there is an algebraic loop whose subsystems all can",
        {}},
       {"cosim_diverged", "fail", "",
        "a run whose own error estimate is as large as its signals fails, or goes on with a warning",
@@ -573,6 +574,7 @@ Settings read_settings_for_check(Model& model) {
 
 Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
+  choose_consistent_outputs(settings.method, model);
   require_capabilities(settings.method, model);
   choose_predictor(settings.method, model);
   return settings;

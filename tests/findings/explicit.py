@@ -67,7 +67,7 @@ def spring(stiffness, damping, size=1.0):
         [Subsystem("a", {"x": size, "v": 0.0}, {"x": "v", "v": "f - 100*x"}, {"x": "x", "v": "v"},
                    {"f": 0.0}),
          Subsystem("b", {"y": size, "w": 0.0},
-                   {"y": "w", "w": f"-100*y - {stiffness!r}*(y - x) - {damping!r}*(w - v)"},
+                   {"y": "w", "w": f"-400*y - {stiffness!r}*(y - x) - {damping!r}*(w - v)"},
                    {"f": f"{stiffness!r}*(y - x) + {damping!r}*(w - v)", "y": "y"},
                    {"x": size, "v": 0.0})],
         [("a.x", "b.x"), ("a.v", "b.v"), ("b.f", "a.f")])
@@ -87,7 +87,7 @@ class Explosions(Kinds, unittest.TestCase):
         for size in (1.0, 1e-9, 1e6):
             model = text.replace("{x: 1, v: 0}", f"{{x: {size!r}, v: 0}}").replace(
                 "{x: 3, v: 0}", f"{{x: {3 * size!r}, v: 0}}")
-            for options in ("-cosim_type jacobi", "-cosim_type gauss_seidel -cosim_hold_order 2",
+            for options in ("-cosim_type jacobi", "-cosim_type extripol",
                             "-cosim_type jacobi -cosim_hold_order 1 -cosim_extrapolation hermite"):
                 with self.subTest(size=size, options=options):
                     self.check(model, options, "-cosim_step 1e-2")
@@ -98,7 +98,7 @@ class Explosions(Kinds, unittest.TestCase):
                 self.check(spring(stiffness, damping), "-cosim_type jacobi -cosim_step 5e-3")
 
     def test_missiles_right_or_refused(self):
-        for stiffness, damping in ((1e12, 2e6), (1e10, 2e5), (1e8, 1e3), (1e14, 1e7)):
+        for stiffness, damping in ((1e12, 2e6), (1e10, 2e5), (1e8, 2e4), (1e14, 1e7)):
             for size in (1.0, 1e-9):
                 with self.subTest(stiffness=stiffness, size=size):
                     self.assert_right(spring(stiffness, damping, size), 1e-2, "-cosim_type missiles",

@@ -1,13 +1,15 @@
 """The whole sweep: 200 random networks, every method, in units of one and in random units.
 
     CONCORD_PROGRAM=build/bin/concord PYTHONPATH=tests/support \\
-        /usr/bin/python3 tests/networks/sweep.py [--count 200] [--first 0] [--jobs 1] [--details]
+        /usr/bin/python3 tests/networks/sweep.py [--count 200] [--first 0] [--jobs 1] [--details] \\
+        [--seconds 3600] [--known FOLDER]
 
 Prints the table of doc/numerics.md: how many networks agreed, were refused and why, or were wrong.
 Exit code 1 where a run was wrong in silence.
 """
 import argparse
 import sys
+import time
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 
@@ -17,22 +19,23 @@ from comparison import BAD, KINDS, METHODS, Problem, pattern
 
 def of_seed(arguments):
     """Verdicts of one network; None where its solution isn't sure."""
-    seed, methods = arguments
+    seed, methods, known = arguments
     try:
-        problem = Problem(seed)
-    except (NoSolution, FloatingPointError):
+        problem = Problem(seed, known)
+    except NoSolution:
         return seed, None, ()
     return seed, sorted(problem.network.kinds), list(problem.verdicts(methods))
 
 
 def collect(options):
-    """Verdicts of `count` networks, and the kinds that they are of."""
+    """How many networks (fewer than asked for where the time is over), their verdicts and kinds."""
     verdicts, kinds, done, seed = [], Counter(), 0, options.first
+    begin = time.monotonic()
     with ProcessPoolExecutor(options.jobs) as pool:
-        while done < options.count:
+        while done < options.count and time.monotonic() - begin < options.seconds:
             batch = range(seed, seed + min(options.count - done, 4 * options.jobs))
-            for number, of_network, found in pool.map(of_seed,
-                                                      [(s, options.methods) for s in batch]):
+            tasks = [(s, options.methods, options.known) for s in batch]
+            for number, of_network, found in pool.map(of_seed, tasks):
                 if of_network is None:
                     continue
                 done += 1
@@ -40,7 +43,7 @@ def collect(options):
                 verdicts += found
                 report(number, of_network, found, options.details)
             seed = batch.stop
-    return verdicts, kinds
+    return done, verdicts, kinds
 
 
 def report(seed, kinds, verdicts, details):
@@ -82,9 +85,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--methods", type=lambda text: text.split(";"), default=list(METHODS))
     parser.add_argument("--details", action="store_true")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--known")
     options = parser.parse_args()
-    verdicts, kinds = collect(options)
-    print(f"\n{options.count} networks: " + ", ".join(f"{n} {k}" for k, n in kinds.most_common()))
+    done, verdicts, kinds = collect(options)
+    print(f"\n{done} networks: " + ", ".join(f"{n} {k}" for k, n in kinds.most_common()))
     table(verdicts, options.methods)
     reasons(verdicts)
     return any(v.kind in BAD for v in verdicts)

@@ -23,6 +23,8 @@ Cvode::Cvode(RightHandSide& rhs, int method, const char* name, Roots roots)
   CVodeSetUserData(cvode, static_cast<void*>(this));
   CVodeWFtolerances(cvode, &Cvode::weigh);
   CVodeSetMaxNumSteps(cvode, max_micro_steps);
+  CVodeSetMaxErrTestFails(cvode, 20);
+  CVodeSetMaxConvFails(cvode, 20);
   CVodeSetMaxHnilWarns(cvode, -1);
   if (roots_.count == 0) return;
   CVodeRootInit(cvode, static_cast<int>(roots_.count), &Cvode::find_roots);
