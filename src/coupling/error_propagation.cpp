@@ -44,7 +44,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems)
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
   petsc(VecDuplicate(unknown_, scale_.out()));
   petsc(KSPCreate(subsystems.comm(), ksp_.out()));
-  petsc(KSPSetOptionsPrefix(ksp_, "missiles_"));
+  petsc(KSPSetOptionsPrefix(ksp_, "estimate_"));
   petsc(KSPSetOperators(ksp_, operator_.matrix(), operator_.matrix()));
   petsc(KSPSetTolerances(ksp_, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   choose_direct_solver(ksp_, operator_.matrix(), Diagonal::full);
@@ -230,6 +230,7 @@ void ErrorPropagation::write_outputs(std::size_t k) {
 
 bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
                                Disturbance& disturbance) {
+  const LogStageScope scope(log_events().estimate);
   const LogScope scope(log_events().solve);
   const State state = linearize_all(point, h);
   const auto worst =

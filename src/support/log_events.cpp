@@ -11,6 +11,7 @@ LogEvents registered() {
   petsc(PetscLogEventRegister("CosimExchange", id, &events.exchange));
   petsc(PetscLogEventRegister("CosimSolve", id, &events.solve));
   petsc(PetscLogEventRegister("CosimRecord", id, &events.record));
+  petsc(PetscLogStageRegister("Error estimate", &events.estimate));
   return events;
 }
 

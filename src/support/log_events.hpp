@@ -10,6 +10,7 @@ struct LogEvents {
   PetscLogEvent exchange = 0;  ///< dispatch of outputs to inputs
   PetscLogEvent solve = 0;     ///< coupling solve (contains advance and exchange)
   PetscLogEvent record = 0;    ///< results file
+  PetscLogStage estimate = 0;  ///< the run's estimate of its own error, apart from the run
 };
 
 /// Registered with PETSc at the first call.
@@ -27,6 +28,15 @@ class LogScope {
 
  private:
   PetscLogEvent event_;
+};
+
+/// One stage from construction to the end of the scope.
+class LogStageScope {
+ public:
+  explicit LogStageScope(PetscLogStage stage) { PetscLogStagePush(stage); }
+  ~LogStageScope() { PetscLogStagePop(); }
+  LogStageScope(const LogStageScope&) = delete;
+  LogStageScope& operator=(const LogStageScope&) = delete;
 };
 
 }  // namespace concord

@@ -102,8 +102,11 @@ class LotkaVolterra(ExportedTest):
             for method, expected in native.items():
                 for interface, most in ((ME, 1e-12), (CS, 1e-10)):
                     results = simulate(model, "-cosim_type", method, *interface, *options)
-                    if interface is CS and version == 3:  # micro-steps with held inputs
-                        bound = {"jfm": 1.3e-3, "missiles": 2e-2}[method]
+                    if interface is CS and (version == 3 or method == "missiles"):
+                        # FMI 3: micro-steps with held inputs; missiles: outputs at a predicted
+                        # state, which co-simulation doesn't give, so that the tangent must do.
+                        bound = {("jfm", 3): 1.3e-3, ("missiles", 3): 2e-2,
+                                 ("missiles", 2): 1e-3}[method, version]
                         self.assertLess(lotka_volterra_error(results), bound)
                         continue
                     difference = results.outputs.values - expected.outputs.values

@@ -124,7 +124,8 @@ class Energy(unittest.TestCase):
     """Thirty periods and more, without damping."""
 
     def energies(self, text, energy, method):
-        results = run(text, "-cosim_type", method, "-cosim_step", 0.05, *TIGHT)
+        results = run(text, "-cosim_type", method, "-cosim_step", 0.05, "-cosim_diverged", "warn",
+                      *TIGHT)
         values = energy(results.states)
         print(f"{method:15} energy from {values[0]:.4f} to {values[-1]:.4g}, "
               f"between {np.min(values):.6f} and {np.max(values):.4g}")
