@@ -230,7 +230,7 @@ void ErrorPropagation::write_outputs(std::size_t k) {
 
 bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
                                Disturbance& disturbance) {
-  const LogStageScope scope(log_events().estimate);
+  const LogStageScope apart(log_events().estimate);
   const LogScope scope(log_events().solve);
   const State state = linearize_all(point, h);
   const auto worst =
