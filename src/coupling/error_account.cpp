@@ -27,6 +27,9 @@ constexpr double little_change = 0.1;
 constexpr int for_a_verdict = 10;
 constexpr int at_the_end = 3;
 
+/// Times that a signal has been, with an error as large as itself: far off.
+constexpr double far_off = 10.0;
+
 /// Intervals of any length that are free: of small networks, whose runs take no time, more.
 int free_intervals(std::size_t inputs) {
   constexpr std::size_t work = 4096;
@@ -158,7 +161,6 @@ void ErrorAccount::choose_interval(double variation) {
 /// What the signal would be without its error is its scale, where the error is the smaller part.
 void ErrorAccount::compare(const CommunicationPoint& point) {
   constexpr double small_part = 0.5;
-  constexpr double far_off = 10.0;
   const auto errors = propagation_->outputs();
   for (std::size_t o = 0; o < errors.size(); ++o) {
     const double error = std::abs(errors[o].value);
@@ -180,10 +182,15 @@ void ErrorAccount::judge(const CommunicationPoint& point, bool last) {
   if (diverged_ || agree_on_largest(subsystems_.comm(), longest) < enough) {
     return;
   }
+  astray_ = as_large_;
+  const auto errors = propagation_->outputs();
+  propagation_->excuse_driven(point, astray_);
   propagation_->write_floors(point, floors_);
   std::optional<std::string> text;
   for (std::size_t o = 0; o < as_large_.size() && !text; ++o) {
-    if (as_large_[o] >= enough && std::abs(propagation_->outputs()[o].value) > floors_[o]) {
+    const double error = std::abs(errors[o].value);
+    const bool driven = astray_[o] == 0 && error >= far_off * scale_[o];
+    if (as_large_[o] >= enough && !driven && error > floors_[o]) {
       text = described(o, point);
     }
   }

@@ -63,6 +63,7 @@ class ErrorAccount {
   // Per output: whether the run can be right.
   std::vector<double> scale_;  ///< what the signal has been where the estimate was small
   std::vector<int> as_large_;  ///< intervals in a row that ended with an error as large as that
+  std::vector<int> astray_;
   std::vector<double> floors_;
 };
 
