@@ -67,6 +67,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
       largest_(subsystems.n_outputs(), 0.0),
       scale_(subsystems.n_outputs(), 0.0),
       as_large_(subsystems.n_outputs(), 0),
+      driven_(subsystems.n_outputs(), false),
       floors_(subsystems.n_outputs(), 0.0) {
   const auto& links = subsystems.network().links();
   const auto connected =
@@ -175,22 +176,35 @@ void ErrorAccount::compare(const CommunicationPoint& point) {
   }
 }
 
+/// Which outputs' errors nothing sound explains, and which are signals that still rise from
+/// nothing.
+void ErrorAccount::explain(const CommunicationPoint& point) {
+  const auto errors = propagation_->outputs();
+  astray_ = as_large_;
+  propagation_->excuse_driven(point, astray_);
+  for (std::size_t o = 0; o < astray_.size(); ++o) {
+    driven_[o] =
+        as_large_[o] > 0 && astray_[o] == 0 && std::abs(errors[o].value) >= far_off * scale_[o];
+  }
+}
+
 void ErrorAccount::judge(const CommunicationPoint& point, bool last) {
   const int enough = last ? at_the_end : for_a_verdict;
   const auto worst = std::max_element(as_large_.begin(), as_large_.end());
   const int longest = worst == as_large_.end() ? 0 : *worst;
-  if (diverged_ || agree_on_largest(subsystems_.comm(), longest) < enough) {
+  const int agreed = agree_on_largest(subsystems_.comm(), longest);
+  if (agreed >= (last ? 1 : enough)) {
+    explain(point);
+  }
+  if (diverged_ || agreed < enough) {
     return;
   }
-  astray_ = as_large_;
   const auto errors = propagation_->outputs();
-  propagation_->excuse_driven(point, astray_);
   propagation_->write_floors(point, floors_);
   std::optional<std::string> text;
   for (std::size_t o = 0; o < as_large_.size() && !text; ++o) {
     const double error = std::abs(errors[o].value);
-    const bool driven = astray_[o] == 0 && error >= far_off * scale_[o];
-    if (as_large_[o] >= enough && !driven && error > floors_[o]) {
+    if (as_large_[o] >= enough && !driven_[o] && error > floors_[o]) {
       text = described(o, point);
     }
   }
@@ -223,6 +237,7 @@ std::vector<double> ErrorAccount::relative_errors() const {
   for (std::size_t o = 0; o < largest_.size(); ++o) {
     const double size = subsystems_.output_sizes()[o];
     relative[o] = largest_[o] > 0.0 && size > 0.0 ? largest_[o] / size : 0.0;
+    relative[o] = driven_[o] ? no_number : relative[o];
   }
   return relative;
 }
