@@ -8,8 +8,11 @@
 namespace concord {
 namespace {
 
-/// Scales that are off by more than this are taken anew.
-constexpr double far = 100.0;
+/// Scales that are off by more than this are taken anew: direct solvers hardly mind, factors cost.
+constexpr double far = 1e6;
+
+/// However small the absolute tolerance is, a signal that passes zero has no scale of zero.
+constexpr double least = 1e-3;
 
 double magnitude(const Sample& sample, double h) {
   const double value = std::max(std::abs(sample.value), h * std::abs(sample.derivative));
@@ -63,7 +66,7 @@ double CouplingScales::row_tolerance(std::size_t j, std::span<const Sample> inpu
 
 void CouplingScales::take(std::span<const Sample> inputs, std::span<const Sample> fed, double h) {
   const auto scale = [&](double value, double size) {
-    const double result = std::max(std::abs(value) + tolerance_.floor(size), size);
+    const double result = std::max(std::abs(value) + tolerance_.floor(size), least * size);
     return result >= smallest_size && std::isfinite(result) ? result : 1.0;
   };
   const auto& connected = subsystems_.connected_inputs();
@@ -85,7 +88,8 @@ bool CouplingScales::outdated(std::span<const Sample> inputs) const {
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     const double known = subsystems_.input_sizes()[i];
-    const double fitting = std::max(std::abs(inputs[i].value) + tolerance_.floor(known), known);
+    const double fitting =
+        std::max(std::abs(inputs[i].value) + tolerance_.floor(known), least * known);
     if (known > 0.0 &&
         (fitting > far * unknown_[j * parts_] || fitting * far < unknown_[j * parts_])) {
       return true;

@@ -20,8 +20,8 @@ class CouplingScales {
   /// What the rows of constraints have been at a communication point.
   void see(const CommunicationPoint& point);
 
-  /// S = max(|u| + floor, size) and T, the same for the rows; slopes that over h. An input that has
-  /// never been anything but 0 is as large as `inputs` and `fed` make it, else 1.
+  /// S = max(|u| + floor, size / 1000) and T, the same for the rows; slopes that over h. An input
+  /// that has never been anything but 0 is as large as `inputs` and `fed` make it, else 1.
   void take(std::span<const Sample> inputs, std::span<const Sample> fed, double h);
 
   /// Whether S no longer fits what the inputs have become.

@@ -51,8 +51,8 @@ std::optional<std::string> why_not(const Method& method, const RankNetwork& subs
     const auto& description = subsystems.own(k).description();
     if (!lacking && !description.capabilities.linearization) {
       lacking = "subsystem '" + description.name +
-                "' gives no linearisation; -cosim_adapt richardson would give an estimate where "
-                "every subsystem rolls back, or a run at half the -cosim_step to compare with";
+                "' gives no linearisation, without which errors of macro-steps do not add up; "
+                "compare with a run at half the -cosim_step";
     }
   }
   return agree_on_text(subsystems.comm(), lacking);

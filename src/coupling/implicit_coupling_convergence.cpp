@@ -331,10 +331,12 @@ void ImplicitCoupling::conclude(CouplingReport& report) {
   const Residual last = measure(residual_);
   report.residual = last.ratio;
   if (verdict_ == Verdict::going_on) {
+    const bool serves = jacobian_is_new_ || newton_rate_ < 0.5 ||
+                        (contraction_.rate() > 0.0 && contraction_.rate() < 0.5);
     const bool stuck = reason == SNES_DIVERGED_LINE_SEARCH || reason == SNES_DIVERGED_TR_DELTA;
     if (error_is_small(last, residual_)) {
       verdict_ = Verdict::converged;
-    } else if (stuck && (jacobian_is_new_ || newton_rate_ < 0.5) && noise_ratio(residual_) < 1.0) {
+    } else if (stuck && serves && noise_ratio(residual_) < 1.0) {
       verdict_ = Verdict::noise;
     }
   }

@@ -29,8 +29,9 @@ bool ImplicitCoupling::estimate() {
       return false;
     }
     estimated_ = missiles_ && missiles_->solve(state, step_, *point_, trial_->inputs);
-    if (!estimated_ || method_.hold != Hold::hermite || joins_.any_layer() ||
-        !joins_.find_layers(*point_, trial_->inputs, step_.size())) {
+    const bool finds = estimated_ && method_.hold == Hold::hermite &&
+                       method_.predictor == Predictor::missiles && !joins_.any_layer();
+    if (!finds || !joins_.find_layers(*point_, trial_->inputs, step_.size())) {
       return true;
     }
   }
@@ -139,7 +140,8 @@ void ImplicitCoupling::judge_guess() {
 /// mislead, what the outputs then are is the better guess.
 bool ImplicitCoupling::look_at(Guess guess) {
   evaluate_guess();
-  const bool plain = guess != Guess::estimated && method_.hold == Hold::hermite;
+  const bool plain = method_.hold == Hold::hermite &&
+                     (guess != Guess::estimated || method_.predictor != Predictor::missiles);
   if (plain && std::isfinite(first_.ratio) && !joins_.any_layer() &&
       joins_.find_layers(*point_, fed_, step_.size())) {
     for (std::size_t j = 0; j < known_.size(); ++j) {
