@@ -7,12 +7,21 @@
 
 namespace concord {
 
+/// D = diag(d) of powers of 16 with which row i of D^-1 (A, B), B in units of inputs in which each
+/// moves something by one within h, is about as large as column i of D^-1 A D, or as 1/h, below
+/// which no column matters (Parlett and Reinsch 1969, in the maximum norm, without the diagonal).
+/// Ones where A or B isn't finite.
+Eigen::VectorXd balancing_units(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
+
 /// Polynomial of s = tau/h: coefficients of 1, s, s^2, s^3.
 using Shape = std::array<double, 4>;
 
 /// The linear system x' = A x + B u + v at work over one macro-step, from x = 0: by matrices of phi
 /// functions where it is small, which cost n^3 once and n^2 per macro-step, and by Krylov spaces
 /// where it is large.
+///
+/// Both measure matrices and vectors as a whole, so they work on z = D^-1 x, in which no unit of a
+/// state makes A large.
 class StepResponse {
  public:
   explicit StepResponse(Response response) : response_(response) {}
@@ -33,12 +42,14 @@ class StepResponse {
 
  private:
   Response response_;
+  Eigen::VectorXd units_;  ///< the diagonal of D
+  Eigen::VectorXd constant_, ramp_;
   bool large_ = false;
   Shape leaving_{};
   PhiMatrices phi_;
   Eigen::MatrixXd from_slopes_;
   ExponentialAction action_;
-  Eigen::MatrixXd b_;
+  Eigen::MatrixXd b_;        ///< D^-1 B
   Eigen::MatrixXd forcing_;  ///< where large
 };
 

@@ -1,0 +1,118 @@
+#include "coupling/step_response.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace concord {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Shape cubic{0.3, -1.0, 0.5, 2.0};
+
+struct System {
+  MatrixXd a, b;
+  VectorXd constant, ramp, slopes;
+  double h = 0.01;
+};
+
+/// Chains that end nowhere and oscillators, all of order one in units of one.
+System in_units_of_one(Eigen::Index n) {
+  System result{MatrixXd::Zero(n, n), MatrixXd(n, 2), VectorXd(n), VectorXd(n),
+                VectorXd::Constant(2, 0.7)};
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto k = static_cast<double>(i);
+    result.a(i, i) = -1.0 - 0.3 * k;
+    if (i > 0) result.a(i, i - 1) = 2.0 + std::sin(k);
+    if (i % 3 == 2) result.a(i - 1, i) = -40.0;
+    result.b.row(i) << 1.0 + std::sin(k), 0.7 - std::cos(k);
+    result.constant[i] = std::cos(2.0 * k);
+    result.ramp[i] = std::sin(2.0 * k);
+  }
+  return result;
+}
+
+/// Of 1e-12 to 1e12.
+VectorXd random_units(Eigen::Index n) {
+  VectorXd units(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    units[i] = std::pow(10.0, 12.0 * std::sin(5.0 + 7.0 * static_cast<double>(i)));
+  }
+  return units;
+}
+
+System scaled(const System& one, const VectorXd& units) {
+  const auto inverse = units.cwiseInverse().asDiagonal();
+  // x = units * x of one
+  return {units.asDiagonal() * one.a * inverse,
+          units.asDiagonal() * one.b,
+          units.cwiseProduct(one.constant),
+          units.cwiseProduct(one.ramp),
+          one.slopes,
+          one.h};
+}
+
+MatrixXd responses(const System& system, Response response) {
+  StepResponse step(response);
+  step.prepare(system.a, system.b, system.h, cubic);
+  VectorXd free(system.a.rows()), square(system.a.rows());
+  step.free(system.constant, system.ramp, system.slopes, free);
+  step.to_square(system.constant, square);
+  MatrixXd all(system.a.rows(), 4);
+  all << step.to_inputs(cubic), free, square;
+  return all;
+}
+
+/// The largest deviation of a state, relative to its own size.
+double change_by_units(Eigen::Index n, Response response) {
+  const System one = in_units_of_one(n);
+  const VectorXd units = random_units(n);
+  const MatrixXd expected = responses(one, response);
+  const MatrixXd found =
+      units.cwiseInverse().asDiagonal() * responses(scaled(one, units), response);
+  return (found - expected).cwiseAbs().maxCoeff() / expected.cwiseAbs().maxCoeff();
+}
+
+TEST(StepResponse, PhiMatricesInAnyUnits) {
+  for (const Eigen::Index n : {2, 3, 6, 20}) {
+    EXPECT_LT(change_by_units(n, Response::expm), 1e-11) << n;
+    EXPECT_LT(change_by_units(n, Response::linear_implicit), 1e-11) << n;
+  }
+}
+
+TEST(StepResponse, KrylovSpacesInAnyUnits) { EXPECT_LT(change_by_units(60, Response::expm), 1e-9); }
+
+/// A state whose unit is 1e-10 and that none drives: y of order one from 1e10 x.
+TEST(StepResponse, AStateThatOnlyDrives) {
+  MatrixXd a(2, 2), b(2, 1);
+  a << -1.0, 0.0, 1e10, -1.0;
+  b << 1e-10, 0.0;
+  StepResponse step(Response::expm);
+  const double h = 0.01;
+  step.prepare(a, b, h, cubic);
+  const MatrixXd found = step.to_inputs({1.0, 0.0, 0.0, 0.0});
+  EXPECT_NEAR(found(0, 0) / 1e-10, -std::expm1(-h), 1e-14 * h);
+  EXPECT_NEAR(found(1, 0), -std::expm1(-h) - h * std::exp(-h), 1e-14 * h);
+}
+
+TEST(StepResponse, UnitsFollowFromDrivesAndDontMatterAlone) {
+  const System one = in_units_of_one(9);
+  const VectorXd units = random_units(9);
+  const System other = scaled(one, units);
+  const VectorXd ratio = balancing_units(other.a, other.b, one.h)
+                             .cwiseQuotient(balancing_units(one.a, one.b, one.h))
+                             .cwiseQuotient(units);
+  EXPECT_LT(ratio.maxCoeff() / ratio.minCoeff(), 1e5);
+  EXPECT_EQ(balancing_units(MatrixXd::Constant(2, 2, NAN), one.b.topRows(2), one.h),
+            VectorXd::Ones(2));
+}
+
+TEST(StepResponse, WithoutStatesOrInputs) {
+  EXPECT_EQ(balancing_units(MatrixXd(0, 0), MatrixXd(0, 2), 0.1).size(), 0);
+  EXPECT_EQ(balancing_units(MatrixXd::Ones(2, 2), MatrixXd(2, 0), 0.1), VectorXd::Ones(2));
+}
+
+}  // namespace
+}  // namespace concord
