@@ -82,7 +82,7 @@ def simulate(program, name, step):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "results.h5")
         command = [program, "run", MODEL, *options(name), *TIGHT, "-cosim_step", step,
-                   "-cosim_output", path]
+                   "-cosim_diverged", "warn", "-cosim_output", path]
         subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
         with h5py.File(path) as file:
             return file["time"][:], file["states/values"][:]

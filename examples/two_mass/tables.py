@@ -29,7 +29,7 @@ def simulate(options, folder):
     """Time, positions and steps of a run; None where it failed."""
     path = Path(folder) / "run.h5"
     run = subprocess.run([PROGRAM, "run", FOLDER / "two_mass.yaml", *options.split(),
-                          "-cosim_output", path], capture_output=True, text=True, check=False)
+                          "-cosim_diverged", "warn", "-cosim_output", path], capture_output=True, text=True, check=False)
     if run.returncode != 0:
         return None
     with h5py.File(path, "r") as file:

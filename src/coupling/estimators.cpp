@@ -104,6 +104,7 @@ bool Estimators::correct(std::span<const Sample> end) {
     try {
       good = estimators_[k]->correct(part(end, subsystems_.inputs_of(k))) && good;
     } catch (...) {
+      subsystems_.threw_when_asked(k);
       good = false;
     }
     copy_free_response(k);

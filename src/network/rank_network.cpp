@@ -110,7 +110,7 @@ void RankNetwork::attempt(std::size_t k, const Call& call) {
   try {
     call(*subsystems_[k]);
   } catch (...) {
-    fatal_ = std::current_exception();
+    fatal_ = suspicion_ && suspect_ == k ? suspicion_ : std::current_exception();
     failed_ = k;
   }
 }
@@ -122,8 +122,9 @@ Outcome RankNetwork::guarded(std::size_t k, const Call& call) {
   if (!fatal_) {
     if (outcome != Outcome::ok) {
       failed_ = k;
-    } else if (failed_ == k) {
-      failed_.reset();
+    } else {
+      failed_ = failed_ == k ? std::nullopt : failed_;
+      suspicion_ = suspect_ == k ? nullptr : suspicion_;
     }
   }
   return outcome;

@@ -104,6 +104,13 @@ class RankNetwork {
 
   /// "subsystem 'left': ..." of the subsystem on this rank whose last call has failed, or nothing.
   std::optional<std::string> failure() const;
+  /// In a catch block: own subsystem k has thrown where it was only asked what it would do. Should
+  /// it throw again when it must act, this was the reason.
+  void threw_when_asked(std::size_t k) {
+    suspicion_ = std::current_exception();
+    suspect_ = k;
+  }
+
   bool fatal() const { return fatal_ != nullptr; }
 
  private:
@@ -130,6 +137,8 @@ class RankNetwork {
   double saved_time_ = 0.0;
   Linearization linearization_;
   std::exception_ptr fatal_;
+  std::exception_ptr suspicion_;
+  std::size_t suspect_ = 0;
   std::optional<std::size_t> failed_;
 };
 

@@ -419,7 +419,9 @@ bool PointDerivatives::derive_by_time(double t, double h, std::span<const double
     std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
     return true;
   }
-  return model_.time_derivatives(t, x, u_, {result.f_t, result.g_t}) ||
+  // A relation in t that changes its truth here has done so for the macro-step that begins.
+  const double right = std::nextafter(t, std::numeric_limits<double>::infinity());
+  return model_.time_derivatives(right, x, u_, {result.f_t, result.g_t}) ||
          first_that_works(std::array{near_both, near_before, near_after}, t,
                           time_displacement(t, h), model_.interval(),
                           [&](const ThreePoints& stencil, double s) {
