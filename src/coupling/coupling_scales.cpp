@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "signal/smallest_size.hpp"
+
 namespace concord {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr double least = 1e-3;
 
 double magnitude(const Sample& sample, double h) {
   const double value = std::max(std::abs(sample.value), h * std::abs(sample.derivative));
-  return std::isfinite(value) ? value : 0.0;
+  return std::isfinite(value) && value >= smallest_size ? value : 0.0;
 }
 
 }  // namespace
@@ -53,18 +55,19 @@ double CouplingScales::row_size(std::size_t j, std::span<const Sample> inputs,
 
 double CouplingScales::unknown_tolerance(std::size_t j, const Sample& input, const Sample& fed,
                                          double h) const {
-  return tolerance_.of(input.value, size(j, input, fed, h));
+  return std::max(tolerance_.of(input.value, size(j, input, fed, h)), smallest_size);
 }
 
 double CouplingScales::row_tolerance(std::size_t j, std::span<const Sample> inputs,
                                      std::span<const Sample> fed, double h) const {
-  return tolerance_.of(constraints_.size(j, inputs), row_size(j, inputs, fed, h));
+  const double size = row_size(j, inputs, fed, h);
+  return std::max(tolerance_.of(constraints_.size(j, inputs), size), smallest_size);
 }
 
 void CouplingScales::take(std::span<const Sample> inputs, std::span<const Sample> fed, double h) {
   const auto scale = [&](double value, double size) {
     const double result = std::max(std::abs(value) + tolerance_.floor(size), least * size);
-    return result > 0.0 && std::isfinite(result) ? result : 1.0;
+    return result >= smallest_size && std::isfinite(result) ? result : 1.0;
   };
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {

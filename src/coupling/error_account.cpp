@@ -27,6 +27,9 @@ constexpr double little_change = 0.1;
 constexpr int for_a_verdict = 10;
 constexpr int at_the_end = 3;
 
+/// Times that a signal has been, with an error as large as itself: far off.
+constexpr double far_off = 10.0;
+
 /// Intervals of any length that are free: of small networks, whose runs take no time, more.
 int free_intervals(std::size_t inputs) {
   constexpr std::size_t work = 4096;
@@ -48,8 +51,8 @@ std::optional<std::string> why_not(const Method& method, const RankNetwork& subs
     const auto& description = subsystems.own(k).description();
     if (!lacking && !description.capabilities.linearization) {
       lacking = "subsystem '" + description.name +
-                "' gives no linearisation; -cosim_adapt richardson would give an estimate where "
-                "every subsystem rolls back, or a run at half the -cosim_step to compare with";
+                "' gives no linearisation, without which errors of macro-steps do not add up; "
+                "compare with a run at half the -cosim_step";
     }
   }
   return agree_on_text(subsystems.comm(), lacking);
@@ -64,6 +67,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
       largest_(subsystems.n_outputs(), 0.0),
       scale_(subsystems.n_outputs(), 0.0),
       as_large_(subsystems.n_outputs(), 0),
+      driven_(subsystems.n_outputs(), false),
       floors_(subsystems.n_outputs(), 0.0) {
   const auto& links = subsystems.network().links();
   const auto connected =
@@ -158,7 +162,6 @@ void ErrorAccount::choose_interval(double variation) {
 /// What the signal would be without its error is its scale, where the error is the smaller part.
 void ErrorAccount::compare(const CommunicationPoint& point) {
   constexpr double small_part = 0.5;
-  constexpr double far_off = 10.0;
   const auto errors = propagation_->outputs();
   for (std::size_t o = 0; o < errors.size(); ++o) {
     const double error = std::abs(errors[o].value);
@@ -173,17 +176,35 @@ void ErrorAccount::compare(const CommunicationPoint& point) {
   }
 }
 
+/// Which outputs' errors nothing sound explains, and which are signals that still rise from
+/// nothing.
+void ErrorAccount::explain(const CommunicationPoint& point) {
+  const auto errors = propagation_->outputs();
+  astray_ = as_large_;
+  propagation_->excuse_driven(point, astray_);
+  for (std::size_t o = 0; o < astray_.size(); ++o) {
+    driven_[o] =
+        as_large_[o] > 0 && astray_[o] == 0 && std::abs(errors[o].value) >= far_off * scale_[o];
+  }
+}
+
 void ErrorAccount::judge(const CommunicationPoint& point, bool last) {
   const int enough = last ? at_the_end : for_a_verdict;
   const auto worst = std::max_element(as_large_.begin(), as_large_.end());
   const int longest = worst == as_large_.end() ? 0 : *worst;
-  if (diverged_ || agree_on_largest(subsystems_.comm(), longest) < enough) {
+  const int agreed = agree_on_largest(subsystems_.comm(), longest);
+  if (agreed >= (last ? 1 : enough)) {
+    explain(point);
+  }
+  if (diverged_ || agreed < enough) {
     return;
   }
+  const auto errors = propagation_->outputs();
   propagation_->write_floors(point, floors_);
   std::optional<std::string> text;
   for (std::size_t o = 0; o < as_large_.size() && !text; ++o) {
-    if (as_large_[o] >= enough && std::abs(propagation_->outputs()[o].value) > floors_[o]) {
+    const double error = std::abs(errors[o].value);
+    if (as_large_[o] >= enough && !driven_[o] && error > floors_[o]) {
       text = described(o, point);
     }
   }
@@ -216,6 +237,7 @@ std::vector<double> ErrorAccount::relative_errors() const {
   for (std::size_t o = 0; o < largest_.size(); ++o) {
     const double size = subsystems_.output_sizes()[o];
     relative[o] = largest_[o] > 0.0 && size > 0.0 ? largest_[o] / size : 0.0;
+    relative[o] = driven_[o] ? no_number : relative[o];
   }
   return relative;
 }

@@ -35,7 +35,8 @@ class ErrorAccount {
   const std::optional<std::string>& missing() const { return missing_; }
 
   /// Of this rank's outputs: the largest estimated error so far in units of the output's size; not
-  /// a number without estimate.
+  /// a number without estimate, and for signals that still rise from nothing at the far end of a
+  /// chain.
   std::vector<double> relative_errors() const;
 
   /// Where the estimate has become as large as a signal, first: subsystem, output, time and values.
@@ -47,6 +48,7 @@ class ErrorAccount {
   void lose(const std::string& reason);
   void choose_interval(double variation);
   void compare(const CommunicationPoint& point);
+  void explain(const CommunicationPoint& point);
   void judge(const CommunicationPoint& point, bool last);
   std::string described(std::size_t output, const CommunicationPoint& point) const;
 
@@ -63,6 +65,8 @@ class ErrorAccount {
   // Per output: whether the run can be right.
   std::vector<double> scale_;  ///< what the signal has been where the estimate was small
   std::vector<int> as_large_;  ///< intervals in a row that ended with an error as large as that
+  std::vector<int> astray_;
+  std::vector<bool> driven_;  ///< rises from nothing, by what sound signals feed it
   std::vector<double> floors_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "coupling/linear_solver_defaults.hpp"
 #include "support/agreement.hpp"
@@ -69,7 +70,7 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   Part& part = parts_[k];
   Subsystem& subsystem = subsystems_.own(k);
   const IndexRange inputs = subsystems_.inputs_of(k);
-  Linearization now;
+  Linearization& now = part.next;
   std::string reason;
   try {
     if (subsystem.linearize(std::span(point.inputs).subspan(inputs.first, inputs.size()), now) !=
@@ -88,7 +89,7 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   if (part.known && equal(now, part.linearization)) {
     return same;
   }
-  part.linearization = std::move(now);
+  std::swap(part.linearization, now);
   part.known = true;
   const std::size_t n = subsystems_.states_of(k).size();
   const std::size_t p = subsystems_.outputs_of(k).size();
@@ -266,6 +267,49 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
     write_outputs(k);
   }
   return true;
+}
+
+/// Whether there was one.
+bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<int> astray) const {
+  constexpr double amply = 100.0;
+  const auto& connected = subsystems_.connected_inputs();
+  bool any = false;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const Part& part = parts_[k];
+    const std::size_t first = subsystems_.outputs_of(k).first;
+    for (Eigen::Index o = 0; o < part.gain.rows(); ++o) {
+      const std::size_t output = first + static_cast<std::size_t>(o);
+      if (astray[output] == 0) {
+        continue;
+      }
+      double explained = 0.0;
+      for (std::size_t c = 0; c < part.connected.size(); ++c) {
+        const double input = fed[connected[part.connected.first + c]].value;
+        explained += std::abs(part.gain(o, index(c)) * input);
+      }
+      if (std::abs(outputs_[output].value) <= amply * explained) {
+        astray[output] = 0;
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+void ErrorPropagation::excuse_driven(const CommunicationPoint& point, std::span<int> astray) {
+  std::vector<Sample> sound(outputs_.size()), fed(fed_.size());
+  for (bool again = true; again;) {
+    for (std::size_t o = 0; o < sound.size(); ++o) {
+      const double size = std::abs(point.outputs[o].value) + std::abs(outputs_[o].value);
+      sound[o].value = astray[o] == 0 ? size : 0.0;
+    }
+    subsystems_.exchange(sound, fed);
+    for (const std::size_t i : subsystems_.connected_inputs()) {
+      fed[i].value -= fed_by_zero_[i].value;
+    }
+    const bool excused = excuse_explained(fed, astray);
+    again = agree_on_largest(subsystems_.comm(), excused ? 1 : 0) != 0;
+  }
 }
 
 void ErrorPropagation::write_floors(const CommunicationPoint& point, std::span<double> floors) {

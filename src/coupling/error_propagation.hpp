@@ -39,6 +39,11 @@ class ErrorPropagation {
   /// delta y of this rank's outputs, signed, in their units.
   std::span<const Sample> outputs() const { return outputs_; }
 
+  /// Of outputs whose error is far beyond what they have been, `astray`: those that what feeds
+  /// them, and isn't astray itself, explains aren't any more. So rise signals at the far end of a
+  /// chain, like t^k: no hold follows them, and nothing depends on them. Collective.
+  void excuse_driven(const CommunicationPoint& point, std::span<int> astray);
+
   /// What an output can be because of rounding and of inputs that cancel: what its terms would sum
   /// to, each weighed as little.
   void write_floors(const CommunicationPoint& point, std::span<double> floors);
@@ -51,7 +56,7 @@ class ErrorPropagation {
 
   /// One own subsystem.
   struct Part {
-    Linearization linearization;
+    Linearization linearization, next;
     Eigen::MatrixXd a, b, c, d;                    ///< b, d: columns of connected inputs
     Eigen::PartialPivLU<Eigen::MatrixXd> shifted;  ///< I - gamma H A
     Eigen::MatrixXd response;                      ///< gamma H R B
@@ -68,6 +73,7 @@ class ErrorPropagation {
   void pass_through(Disturbance& disturbance);
   void write_outputs(std::size_t k);
   void exchange();
+  bool excuse_explained(std::span<const Sample> fed, std::span<int> astray) const;
   bool solve(std::span<const double> disturbance);
   bool stage(std::span<const double> disturbance);
 

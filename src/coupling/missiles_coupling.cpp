@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "coupling/constraint_start.hpp"
+#include "signal/smallest_size.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 
@@ -192,7 +193,8 @@ double MissilesCoupling::worst_ratio(const Trial& trial) const {
     const double value = constraints_.size(j, trial.inputs);
     const double size = std::max({subsystems_.input_sizes()[i], value, std::abs(fed_[i].value)});
     if (difference > 0.0) {
-      worst = std::max(worst, difference / method_.tolerance.of(value, size));
+      const double tolerance = std::max(method_.tolerance.of(value, size), smallest_size);
+      worst = std::max(worst, difference / tolerance);
     }
   }
   return agree_on_largest(subsystems_.comm(), worst);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "signal/smallest_size.hpp"
+
 namespace concord {
 
 void Sizes::see(std::span<const Sample> samples, double h) {
@@ -11,9 +13,12 @@ void Sizes::see(std::span<const Sample> samples, double h) {
       continue;
     }
     const double magnitude = std::abs(samples[i].value);
-    largest_[i] = std::isfinite(magnitude) ? std::max(largest_[i], magnitude) : largest_[i];
+    if (magnitude > largest_[i] && magnitude >= smallest_size && std::isfinite(magnitude)) {
+      largest_[i] = magnitude;
+    }
     const double expected = h * std::abs(samples[i].derivative);
-    size_[i] = largest_[i] > 0.0 || !std::isfinite(expected) ? largest_[i] : expected;
+    const bool tells = expected >= smallest_size && std::isfinite(expected);
+    size_[i] = largest_[i] > 0.0 || !tells ? largest_[i] : expected;
   }
 }
 
