@@ -78,8 +78,10 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
       reason = subsystem.failure();
     }
   } catch (const std::exception& error) {
+    subsystems_.threw_when_asked(k);
     reason = error.what();
   } catch (...) {
+    subsystems_.threw_when_asked(k);
     reason = "an exception that is not a std::exception";
   }
   if (!reason.empty()) {

@@ -59,8 +59,10 @@ Estimators::State Estimators::prepare_own(std::size_t k, const MacroStep& step,
     }
     reason = subsystem.failure();
   } catch (const std::exception& error) {
+    subsystems_.threw_when_asked(k);
     reason = error.what();
   } catch (...) {
+    subsystems_.threw_when_asked(k);
     reason = "an exception that is not a std::exception";
   }
   failure_ = "subsystem '" + subsystem.description().name + "' cannot be linearised: " + reason;

@@ -28,10 +28,13 @@ connections: [chamber.p -> tank.p_in, tank.q -> chamber.q]
 """
 
 
+FLOOR = "-cosim_rtol 1e-15 -cosim_atol 1e-10".split()
+
+
 def first_norms(model, h, stop, *options):
     """Norms of the scaled residual at the first guess, one per macro-step after the start. A floor
     above all values keeps the scales the same."""
-    results = simulate(model, "-cosim_type", "jfm", *TIGHT, "-cosim_atol", "1e-6", "-cosim_step", h,
+    results = simulate(model, "-cosim_type", "jfm", *TIGHT, *FLOOR, "-cosim_step", h,
                        "-cosim_stop", stop, "-snes_monitor", *options)
     norms = [float(line.split()[-1]) for line in results.stdout.splitlines()
              if line.strip().startswith("0 SNES Function norm")]

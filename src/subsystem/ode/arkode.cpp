@@ -85,8 +85,9 @@ void require(int code) {
 /// 0.75 of Dormand-Prince's evaluations for twice its error, and Verner wins below 1e-9 (by 1.3 at
 /// 1e-10, 1.6 at 1e-12). Dormand-Prince it is, because its last stage is the new point: where f
 /// fails there, the micro-step can still be made smaller.
-ARKODE_ERKTableID table_for(double rtol, bool roots) {
-  return rtol < 0.999e-9 && !roots ? ARKODE_VERNER_8_5_6 : ARKODE_DORMAND_PRINCE_7_4_5;
+/// Micro-steps between events are Dormand-Prince's at every tolerance.
+ARKODE_ERKTableID table_for(double rtol, bool between_events) {
+  return rtol < 0.999e-9 && !between_events ? ARKODE_VERNER_8_5_6 : ARKODE_DORMAND_PRINCE_7_4_5;
 }
 
 class ExplicitPair final : public Arkode {
@@ -97,8 +98,7 @@ class ExplicitPair final : public Arkode {
     void* const erk = memory_.get();
     require(ERKStepSetUserData(erk, static_cast<Arkode*>(this)));
     require(ERKStepSetErrHandlerFn(erk, &Arkode::ignore_message, nullptr));
-    require(
-        ERKStepSetTableNum(erk, table_for(rhs.weights().tolerance().relative, root_count() > 0)));
+    require(ERKStepSetTableNum(erk, table_for(rhs.weights().tolerance().relative, !adapts())));
     require(ERKStepWFtolerances(erk, &Arkode::weigh));
     require(ERKStepSetMaxNumSteps(erk, max_micro_steps));
     require(ERKStepSetMaxErrTestFails(erk, 20));
