@@ -109,6 +109,7 @@ bool AlgebraicLoop::solve_values(PointEvaluation& point, std::span<Sample> input
   wanted_ = Wanted::values;
   failure_.clear();
   reason_.clear();
+  jacobian_kept_ = jacobian_kept_ && point.whole();
   if (!started_) {
     equations_.take_missing_starts(point, inputs, outputs);
   }
@@ -117,6 +118,7 @@ bool AlgebraicLoop::solve_values(PointEvaluation& point, std::span<Sample> input
   if (!started_) {
     explain();
   }
+  jacobian_kept_ = jacobian_kept_ && point.whole();
   equations_.write(u_, inputs);
   return started_;
 }

@@ -82,6 +82,7 @@ class DirectConstraints::Evaluation : public PointEvaluation {
   }
 
   bool solves_constraint(std::size_t /*k*/) const override { return fixed_ == nullptr; }
+  bool whole() const override { return false; }
   double time() const override { return subsystems_.time(); }
 
  private:

@@ -24,6 +24,10 @@ class PointEvaluation {
   /// Whether the unknown of own constraint k answers to its equation, or is given.
   virtual bool solves_constraint(std::size_t /*k*/) const { return true; }
 
+  /// Whether all outputs answer as they do in the network. Else what is learnt here of g_u holds
+  /// nowhere else.
+  virtual bool whole() const { return true; }
+
   virtual double time() const = 0;
 };
 
