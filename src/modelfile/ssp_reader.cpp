@@ -331,6 +331,7 @@ Model SspReader::read() {
   for (const Component& component : components_)
     model.subsystems.push_back(fmu_entry(component.request));
   connect(model);
+  resolve_aliases(model);
   return model;
 }
 
