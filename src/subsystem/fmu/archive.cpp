@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/scratch_folder.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -222,6 +223,13 @@ void unpack_archive(const fs::path& archive, const fs::path& target) {
   const Zip zip = open_archive(archive);
   for (const Entry& entry : contents_of(zip.get(), archive).entries)
     extract(zip.get(), entry, archive, target);
+}
+
+fs::path unpacked_archive(const fs::path& archive) {
+  const fs::path path = fs::absolute(archive);
+  const std::string key = path.string() + "|" + std::to_string(fs::file_size(path)) + "|" +
+                          std::to_string(fs::last_write_time(path).time_since_epoch().count());
+  return shared_scratch_folder(key, [&](const fs::path& folder) { unpack_archive(path, folder); });
 }
 
 std::vector<std::string> remarks_on_archive(const fs::path& archive) {

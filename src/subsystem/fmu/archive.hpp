@@ -14,6 +14,9 @@ namespace concord {
 /// refused with an InputError that names the archive and the entry.
 void unpack_archive(const std::filesystem::path& archive, const std::filesystem::path& target);
 
+/// The folder on this node into which the archive is unpacked, once for all processes of the job.
+std::filesystem::path unpacked_archive(const std::filesystem::path& archive);
+
 /// What is unusual about such an archive and does no harm: files that are there more than once. A
 /// line each. Throws InputError where unpack_archive would.
 std::vector<std::string> remarks_on_archive(const std::filesystem::path& archive);

@@ -7,7 +7,6 @@
 
 #include "concord/errors.hpp"
 #include "subsystem/fmu/archive.hpp"
-#include "subsystem/fmu/scratch_folder.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/wording.hpp"
 
@@ -30,9 +29,7 @@ fs::path unpacked(const FmuRequest& request) {
   if (!fs::is_regular_file(path, error))
     throw InputError(place + "there is no FMU " + in_quotes(request.path.string()) +
                      "; its path is relative to the model file");
-  const std::string key = path.string() + "|" + std::to_string(fs::file_size(path)) + "|" +
-                          std::to_string(fs::last_write_time(path).time_since_epoch().count());
-  return shared_scratch_folder(key, [&](const fs::path& folder) { unpack_archive(path, folder); });
+  return unpacked_archive(path);
 }
 
 /// Read once per FMU, however many instances there are.

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "subsystem/integrator_settings.hpp"
@@ -24,14 +23,13 @@ struct FmuOptions {
   bool probe = false;         ///< try the FMU first and withhold what it claims wrongly
 };
 
-/// From a value to that of the variable it is given to: factor and offset, or a map of values.
-struct ValueTransformation {
+/// target = factor * source + offset.
+struct LinearTransformation {
   double factor = 1.0;
   double offset = 0.0;
-  std::vector<std::pair<std::string, std::string>> map;  ///< from, to; none: linear
 
-  bool changes_nothing() const;
-  /// Throws InputError, with the place `where`, for what is no number or not in the map.
+  bool changes_nothing() const { return factor == 1.0 && offset == 0.0; }
+  /// Of a number as text. Throws InputError, with the place `where`, for what is none.
   std::string applied(const std::string& text, const std::string& where) const;
 };
 
@@ -41,7 +39,7 @@ struct FmuValue {
   std::vector<std::string> texts;
   std::string unit;  ///< text as udunits reads it; empty: the variable's
   std::string location;
-  ValueTransformation transformation{};  ///< after the conversion into the variable's unit
+  LinearTransformation transformation{};  ///< after the conversion into the variable's unit
 };
 
 /// An FMU as the model file names it.

@@ -109,8 +109,7 @@ const FmiVariable& GivenValues::settable(const FmuValue& value, Kind kind) const
 void GivenValues::check_texts(const FmuValue& value, const FmiVariable& variable) const {
   if (value.texts.size() != variable.size)
     fail(value.location, in_quotes(value.name) + " takes " + std::to_string(variable.size) +
-                             (variable.size == 1 ? " value" : " values") + ", found " +
-                             std::to_string(value.texts.size()));
+                             " values, found " + std::to_string(value.texts.size()));
   for (const std::string& text : value.texts) check_text(text, value, variable);
 }
 
@@ -193,31 +192,13 @@ void GivenValues::take_values(const std::vector<FmuValue>& values, Kind kind) {
   }
 }
 
-/// Truths have two spellings, numbers many.
-bool same_value(const std::string& a, const std::string& b) {
-  const auto plain = [](const std::string& text) {
-    return text == "true" ? std::string("1") : text == "false" ? std::string("0") : text;
-  };
-  const auto x = parse_number(plain(a)), y = parse_number(plain(b));
-  return x && y ? *x == *y : a == b;
-}
-
 }  // namespace
 
-bool ValueTransformation::changes_nothing() const {
-  return factor == 1.0 && offset == 0.0 && map.empty();
-}
-
-std::string ValueTransformation::applied(const std::string& text, const std::string& where) const {
+std::string LinearTransformation::applied(const std::string& text, const std::string& where) const {
   if (changes_nothing()) return text;
-  if (map.empty()) {
-    const auto number = parse_number(text);
-    if (!number) throw InputError(where + ": " + in_quotes(text) + " is no number to transform");
-    return exact_number(factor * *number + offset);
-  }
-  for (const auto& [source, target] : map)
-    if (same_value(source, text)) return target;
-  throw InputError(where + ": the mapping transformation has no entry for " + in_quotes(text));
+  const auto number = parse_number(text);
+  if (!number) throw InputError(where + ": " + in_quotes(text) + " cannot be transformed linearly");
+  return exact_number(factor * *number + offset);
 }
 
 void take_given_values(FmuSetup& setup, const UnitRules& units) {
