@@ -9,7 +9,8 @@ typedef struct {
 
 void* fmi2Instantiate(const char* name, int type, const char* guid, const char* resources,
                       const void* callbacks, int visible, int logging) {
-  (void)name, (void)type, (void)guid, (void)resources, (void)callbacks, (void)visible, (void)logging;
+  (void)name, (void)type, (void)guid, (void)resources, (void)callbacks, (void)visible,
+      (void)logging;
   return calloc(1, sizeof(Instance));
 }
 void fmi2FreeInstance(void* c) { free(c); }
