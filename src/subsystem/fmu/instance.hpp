@@ -218,8 +218,10 @@ class FmuInstance {
   }
 
   bool passed(int status, const std::string& call) {
-    if (status <= 1) [[likely]]
+    if (status <= 1) [[likely]] {
+      messages_.last.clear();  // a warning is no reason of a later error
       return true;
+    }
     judge(status, call);
     return false;
   }
