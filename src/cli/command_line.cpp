@@ -14,8 +14,10 @@
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
+#include "simulation/settings.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
+#include "support/options_file.hpp"
 #include "support/petsc.hpp"
 #include "support/wording.hpp"
 
@@ -48,6 +50,33 @@ bool wants_probe(int argc, char** argv) {
   return std::any_of(argv, argv + argc, [](const char* word) {
     return std::string(word) == "--probe" || std::string(word) == "-probe";
   });
+}
+
+/// Words with two dashes: the command's own, else a mistake.
+void refuse_unknown_words(int argc, char** argv, std::vector<std::string> known) {
+  if (std::string(argv[1]) == "check") known.emplace_back("--probe");
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!word.starts_with("--") || !is_option_name(word) ||
+        std::find(known.begin(), known.end(), word) != known.end()) {
+      continue;
+    }
+    for (const auto& option : option_table()) known.push_back("-" + option.name);
+    const auto similar = nearest(word, known);
+    throw InputError("unknown option " + word +
+                     (similar ? "; did you mean " + *similar + "?" : ".") +
+                     " Options have one dash, see concord run --help" +
+                     (word == "--probe" ? "; --probe belongs to concord check" : ""));
+  }
+}
+
+/// check's own word is none of the options.
+std::vector<std::string> without_probe(std::vector<std::string> words) {
+  if (words[1] == "check") {
+    std::erase_if(words,
+                  [](const std::string& word) { return word == "--probe" || word == "-probe"; });
+  }
+  return words;
 }
 
 /// argv of a program that outlives the session, as PETSc wants it.
@@ -95,12 +124,13 @@ int lone_fmu_command(int argc, char** argv) {
   FmuWords words;
   std::exception_ptr wrong;
   try {
+    refuse_unknown_words(argc, argv, fmu_word_names());
     words = read_fmu_words(argc, argv);
   } catch (const InputError&) {
     wrong = std::current_exception();  // told in the session, once for all ranks
-    words.arguments = {argv[0]};
+    words.arguments = {argv[0], argv[1]};
   }
-  Arguments left(words.arguments);
+  Arguments left(without_probe(words.arguments));
   return in_session(left.count(), left.pointers(), [&] {
     if (wrong) std::rethrow_exception(wrong);
     Model model;
@@ -118,9 +148,12 @@ int lone_fmu_command(int argc, char** argv) {
 
 int model_command(int argc, char** argv) {
   const std::string command = argv[1];
-  return in_session(argc, argv, [&] {
+  Arguments options(without_probe(std::vector<std::string>(argv, argv + argc)));
+  return in_session(options.count(), options.pointers(), [&] {
+    refuse_unknown_words(argc, argv, {});
     Model model;
-    together(PETSC_COMM_WORLD, [&] { model = read_model_file(model_argument(argc, argv)); });
+    together(PETSC_COMM_WORLD,
+             [&] { model = read_model_file(model_argument(options.count(), options.pointers())); });
     take_measured_efforts(model);
     if (command == "run") {
       return run_command(std::move(model), command_line_of(argc, argv));
