@@ -133,6 +133,8 @@ class ImplicitCoupling : public Coupling {
   bool renew_jacobian(Vec v);
 
   // When it is converged.
+  template <class Action>
+  void for_each_row(const Action& action) const;
   Residual measure(Vec f);
   void measure_steps(Vec x, Vec f, std::span<double> largest) const;
   void remember_iterate(Vec x, Vec f);

@@ -25,6 +25,16 @@ double larger(double worst, double next) {
 
 }  // namespace
 
+/// `action` on each row: its place, the position of its input, and 0 for the value, 1 for the
+/// slope.
+template <class Action>
+void ImplicitCoupling::for_each_row(const Action& action) const {
+  for (std::size_t row = 0; row < evaluated_.size(); ++row) {
+    const auto parts = static_cast<std::size_t>(parts_);
+    action(row, row / parts, static_cast<int>(row % parts));
+  }
+}
+
 /// In the unit of u. No demand is smaller than the rounding of what the output is a sum of.
 double ImplicitCoupling::row_tolerance(std::size_t j, int part) const {
   const std::size_t i = subsystems_.connected_inputs()[j];
@@ -70,11 +80,9 @@ void ImplicitCoupling::measure_steps(Vec x, Vec f, std::span<double> largest) co
   petsc(VecGetArrayRead(x, &v));
   petsc(VecGetArrayRead(f, &r));
   const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t row = 0; row < last_iterate_.size(); ++row) {
-    const std::size_t j = row / static_cast<std::size_t>(parts_);
-    const int part = static_cast<int>(row % static_cast<std::size_t>(parts_));
+  const double h = step_.size();
+  for_each_row([&](std::size_t row, std::size_t j, int part) {
     const Sample& input = trial_->inputs[connected[j]];
-    const double h = step_.size();
     const double weight = part == 0 ? 1.0 : h;
     const double step = weight * std::abs(v[row] - last_iterate_[row]) * scale_values_[row];
     const double change =
@@ -86,7 +94,7 @@ void ImplicitCoupling::measure_steps(Vec x, Vec f, std::span<double> largest) co
     if (change != 0.0) {
       largest[1] = larger(largest[1], change / row_tolerance(j, part));
     }
-  }
+  });
   petsc(VecRestoreArrayRead(f, &r));
   petsc(VecRestoreArrayRead(x, &v));
   agree_on_largest(subsystems_.comm(), largest);
@@ -127,11 +135,9 @@ double ImplicitCoupling::noise_ratio(Vec f) {
   double worst = 0.0;
   const PetscScalar* r = nullptr;
   petsc(VecGetArrayRead(f, &r));
-  for (std::size_t row = 0; row < last_residual_.size(); ++row) {
-    const std::size_t j = row / static_cast<std::size_t>(parts_);
-    const int part = static_cast<int>(row % static_cast<std::size_t>(parts_));
+  const double h = step_.size();
+  for_each_row([&](std::size_t row, std::size_t j, int part) {
     const Sample& terms = terms_[subsystems_.connected_inputs()[j]];
-    const double h = step_.size();
     const double size = std::max(scales_.row_size(j, trial_->inputs, fed_, h),
                                  part == 0 ? terms.value : h * terms.derivative);
     const double noise = std::max(row_tolerance(j, part), noise_level_ * size);
@@ -140,7 +146,7 @@ double ImplicitCoupling::noise_ratio(Vec f) {
     if (difference != 0.0) {
       worst = larger(worst, difference / noise);
     }
-  }
+  });
   petsc(VecRestoreArrayRead(f, &r));
   return agree_on_largest(subsystems_.comm(), worst);
 }
@@ -154,8 +160,7 @@ double ImplicitCoupling::error_of_unknowns(Vec e) const {
   const auto& connected = subsystems_.connected_inputs();
   const auto indirect = constraints_.indirect_unknowns();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    if (constraints_.begins_afresh(j) ||
-        std::find(indirect.begin(), indirect.end(), j) != indirect.end()) {
+    if (constraints_.begins_afresh(j) || std::binary_search(indirect.begin(), indirect.end(), j)) {
       continue;
     }
     const std::size_t i = connected[j];
