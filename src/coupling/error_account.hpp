@@ -39,6 +39,10 @@ class ErrorAccount {
   /// chain.
   std::vector<double> relative_errors() const;
 
+  /// The largest of all ranks' outputs' errors so far, in units of their tolerances; of those that
+  /// rise from nothing, in twice their size since this was asked last, nobody can say. Collective.
+  double in_tolerances(const Tolerance& tolerance);
+
   /// Where the estimate has become as large as a signal, first: subsystem, output, time and values.
   /// The same on every rank.
   const std::optional<std::string>& diverged() const { return diverged_; }
@@ -53,6 +57,7 @@ class ErrorAccount {
   std::string described(std::size_t output, const CommunicationPoint& point) const;
 
   RankNetwork& subsystems_;
+  bool controlled_;  ///< macro-steps are as long as their error lets them be: intervals are few
   HoldErrors holds_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_, diverged_;
@@ -68,6 +73,7 @@ class ErrorAccount {
   std::vector<int> astray_;
   std::vector<bool> driven_;  ///< rises from nothing, by what sound signals feed it
   std::vector<double> floors_;
+  std::vector<double> asked_;  ///< sizes at the last in_tolerances
 };
 
 }  // namespace concord

@@ -33,6 +33,7 @@ class MissilesCoupling : public Coupling {
                  CouplingReport& report);
   void iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                CouplingReport& report);
+  void learn_terms(const Trial& trial);
   double miss(std::size_t j, const Trial& trial) const;
   double worst_miss(const Trial& trial, Outcome outcome) const;
   double worst_ratio(const Trial& trial) const;
@@ -49,6 +50,7 @@ class MissilesCoupling : public Coupling {
   MissilesSystem system_;
   PredictionError error_;
   std::vector<Sample> fed_;
+  std::vector<Sample> output_terms_, terms_;
 
   bool rolls_back_;            ///< everyone
   double miss_ = 0.0;          ///< worst_miss of the last trial

@@ -67,7 +67,11 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       controller_(make_controller(settings)),
       at_point_(subsystems),
       loops_(subsystems, settings.method),
-      errors_(settings.method, subsystems) {}
+      errors_(settings.method, subsystems) {
+  if (settings.adapt == Adapt::predictor && !settings.method.compares_with_prediction()) {
+    budget_.emplace(settings.stop - settings.start);
+  }
+}
 
 PointEvaluation& MacroStepper::evaluation() {
   PointEvaluation* own = coupling_->evaluation();
@@ -201,6 +205,9 @@ void MacroStepper::try_step(const MacroStep& step) {
   report_.coupling = coupling_->solve(step, point_, trial_);
   report_.coupling.status = agreed(report_.coupling);
   report_.coupling.retryable &= rolls_back_;
+  if (budget_) {
+    report_.coupling.error /= budget_->share();
+  }
 }
 
 /// A step that cannot be taken back is kept whatever its error; the next one is smaller.
@@ -261,6 +268,10 @@ void MacroStepper::account() {
     errors_.observe(middle->point, *coupling_, false);
   }
   const double estimate = errors_.observe(point_, *coupling_, controller_->finished());
+  elapsed_ += report_.step.size();
+  if (budget_ && !std::isnan(estimate) && !errors_.missing()) {
+    budget_->observe(elapsed_, errors_.in_tolerances(settings_.method.adapt_tolerance));
+  }
   report_.error_estimate =
       settings_.method.estimate == ErrorEstimate::none ? estimate : report_.coupling.error;
   if (errors_.diverged() && settings_.diverged == Diverged::fail) {
