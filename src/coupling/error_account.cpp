@@ -70,7 +70,8 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
       as_large_(subsystems.n_outputs(), 0),
       driven_(subsystems.n_outputs(), false),
       floors_(subsystems.n_outputs(), 0.0),
-      asked_(subsystems.n_outputs(), 0.0) {
+      then_(subsystems.n_outputs(), 0.0),
+      before_(subsystems.n_outputs(), 0.0) {
   const auto& links = subsystems.network().links();
   const auto connected =
       std::count_if(links.begin(), links.end(), [](const auto& link) { return link.has_value(); });
@@ -245,15 +246,19 @@ std::vector<double> ErrorAccount::relative_errors() const {
   return relative;
 }
 
-double ErrorAccount::in_tolerances(const Tolerance& tolerance) {
-  constexpr double rising = 2.0;
+double ErrorAccount::in_tolerances(const Tolerance& tolerance, double elapsed) {
+  constexpr double in_proportion = 4.0;
+  const auto sizes = subsystems_.output_sizes().values();
   double worst = 0.0;
   for (std::size_t o = 0; o < largest_.size(); ++o) {
-    const double size = subsystems_.output_sizes()[o];
-    if (size > 0.0 && size < rising * asked_[o]) {
-      worst = std::max(worst, largest_[o] / tolerance.of(size, size));
+    if (sizes[o] > 0.0 && sizes[o] <= in_proportion * before_[o]) {
+      worst = std::max(worst, largest_[o] / tolerance.of(sizes[o], sizes[o]));
     }
-    asked_[o] = size;
+  }
+  if (elapsed >= 2.0 * half_) {
+    half_ = elapsed;
+    std::swap(before_, then_);
+    std::copy(sizes.begin(), sizes.end(), then_.begin());
   }
   return agree_on_largest(subsystems_.comm(), worst);
 }

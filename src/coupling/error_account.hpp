@@ -39,9 +39,10 @@ class ErrorAccount {
   /// chain.
   std::vector<double> relative_errors() const;
 
-  /// The largest of all ranks' outputs' errors so far, in units of their tolerances; of those that
-  /// rise from nothing, in twice their size since this was asked last, nobody can say. Collective.
-  double in_tolerances(const Tolerance& tolerance);
+  /// The largest of all ranks' outputs' errors so far, in units of their tolerances, `elapsed`
+  /// after the start. Of those that have grown more than in proportion to time since a quarter to
+  /// half of it, nobody knows yet what they are relative to. Collective.
+  double in_tolerances(const Tolerance& tolerance, double elapsed);
 
   /// Where the estimate has become as large as a signal, first: subsystem, output, time and values.
   /// The same on every rank.
@@ -73,7 +74,8 @@ class ErrorAccount {
   std::vector<int> astray_;
   std::vector<bool> driven_;  ///< rises from nothing, by what sound signals feed it
   std::vector<double> floors_;
-  std::vector<double> asked_;  ///< sizes at the last in_tolerances
+  double half_ = 0.0;                  ///< of the time elapsed, to all of it
+  std::vector<double> then_, before_;  ///< sizes at that time, and the one before
 };
 
 }  // namespace concord

@@ -12,7 +12,7 @@ namespace concord {
 namespace {
 
 /// Relative error of signals that rise from nothing, at most.
-constexpr double roughly_right = 1.0;
+constexpr double roughly_right = 10.0;
 
 /// Increase of n, in y ~ t^n, from which on a signal grows by itself.
 constexpr double own_growth = 3.0;
@@ -43,13 +43,23 @@ double ErrorNorm::ahead(double n) const {
   return std::max(1.0, n / std::numbers::e) * h_ / (share_ * (elapsed_ + h_));
 }
 
-/// Of a signal that rises: what it will be, as far as it may be wrong by more than its tolerance.
+/// Of a signal that rises: what it will be; of one that wakes up within the macro-step, the largest
+/// that a trial has shown.
 double ErrorNorm::size(const Signal& signal, double known) const {
-  const double most = std::max(1.0, roughly_right / (2.0 * tolerance_.relative));
-  if (signal.exponent == 0.0) {
-    return known * most;
+  constexpr double unlimited = std::numeric_limits<double>::max();
+  if (wakes(signal)) {
+    return std::max(known, signal.shown);
   }
+  if (signal.exponent == 0.0) {
+    return unlimited;
+  }
+  const double most = std::max(1.0, roughly_right / tolerance_.relative);
   return known * std::clamp(std::pow(ahead(signal.exponent), signal.exponent), 1.0, most);
+}
+
+/// Not by growing smoothly from nothing.
+bool ErrorNorm::wakes(const Signal& signal) const {
+  return elapsed_ > 0.0 && signal.last == 0.0 && signal.trial >= smallest_size;
 }
 
 void ErrorNorm::add(std::size_t i, double estimate, double magnitude, double size_so_far,
@@ -59,7 +69,7 @@ void ErrorNorm::add(std::size_t i, double estimate, double magnitude, double siz
   signal.shown = std::max(signal.shown, std::isfinite(magnitude) ? magnitude : 0.0);
   double known = std::max(size_so_far, magnitude);
   if (signal.rises) {
-    known = size(signal, signal.last > 0.0 ? known : std::max(known, signal.shown));
+    known = size(signal, known);
   }
   const double error = std::abs(estimate) - noise;
   if (error > 0.0 || std::isnan(error)) {
@@ -90,13 +100,14 @@ void ErrorNorm::commit() {
 /// n between two communication points is log(y_{N+1}/y_N) / log(t_{N+1}/t_N).
 void ErrorNorm::follow(Signal& signal) const {
   if (signal.last == 0.0 || elapsed_ == 0.0) {
+    signal.rises = !wakes(signal);
     return;
   }
   const double n = std::log(signal.trial / signal.last) / std::log1p(h_ / elapsed_);
   signal.least = signal.exponent > 0.0 ? std::min(signal.least, n) : n;
   signal.exponent = n;
   const bool by_itself = n <= 0.0 || n > own_growth * signal.least;
-  signal.rises = !by_itself && ahead(signal.exponent) > 1.0;
+  signal.rises = !by_itself;
 }
 
 }  // namespace concord

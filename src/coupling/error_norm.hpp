@@ -17,7 +17,8 @@ namespace concord {
 /// steps much shorter than t give it its relative tolerance, and what is missed then is nothing
 /// beside what it becomes. While that is so, its size is that to which t^n/n! will have risen when
 /// the time is over of which the macro-step h is the usual share; it has to be roughly right.
-/// Before it has been anything, its size is the largest that a trial from the same communication point has shown.
+/// That of a signal that wakes up later is the largest that a trial from the same communication
+/// point has shown.
 class ErrorNorm {
  public:
   /// EST = O(h^{order + 1}).
@@ -54,6 +55,7 @@ class ErrorNorm {
   };
 
   double ahead(double n) const;
+  bool wakes(const Signal& signal) const;
   double size(const Signal& signal, double known) const;
   void follow(Signal& signal) const;
 

@@ -270,7 +270,7 @@ void MacroStepper::account() {
   const double estimate = errors_.observe(point_, *coupling_, controller_->finished());
   elapsed_ += report_.step.size();
   if (budget_ && !std::isnan(estimate) && !errors_.missing()) {
-    budget_->observe(elapsed_, errors_.in_tolerances(settings_.method.adapt_tolerance));
+    budget_->observe(elapsed_, errors_.in_tolerances(settings_.method.adapt_tolerance, elapsed_));
   }
   report_.error_estimate =
       settings_.method.estimate == ErrorEstimate::none ? estimate : report_.coupling.error;

@@ -7,11 +7,12 @@ namespace concord {
 ///
 /// Errors of macro-steps add up: for good where nothing is damped, not at all where they die out
 /// quickly. How they have, the run's own estimate E(t) tells, in units of the tolerance. With its
-/// recent growth per time and share s, dE/(s dt), and T the end of the run,
+/// growth since a quarter to half of the time passed, per time and share s, and T the end of the
+/// run,
 ///
 ///     s = (E_wanted - E(t)) / (growth (T - t)),    within bounds;
 ///
-/// "recent" is a fraction of the time that has passed.
+/// where E is near what is wanted or above, it may still grow by a part of itself.
 class ErrorBudget {
  public:
   explicit ErrorBudget(double duration) : duration_(duration) {}
@@ -23,10 +24,18 @@ class ErrorBudget {
   double share() const { return share_; }
 
  private:
+  struct State {
+    double elapsed = 0.0;
+    double error = 0.0;
+    double spent = 0.0;  ///< integral of s
+  };
+
+  double growth() const;
+
   double duration_;
   double share_ = 1.0;
-  double elapsed_ = 0.0, error_ = 0.0;  ///< at the last observation
-  double growth_ = 0.0;
+  State now_;
+  State half_, quarter_;  ///< at half to all, and at a quarter to half, of the time passed
 };
 
 }  // namespace concord

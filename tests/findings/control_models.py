@@ -115,9 +115,9 @@ def with_idle(model, count=30):
 
 class Solution:
     """Outputs of a model at any time: collocation of order 9 on a fine grid, and between its points
-    polynomials through ten of them."""
+    polynomials through fourteen of them."""
 
-    points = 10
+    points = 14
 
     def __init__(self, model, spacing):
         count = max(self.points, int(np.ceil((model.stop - model.start) / spacing)))
