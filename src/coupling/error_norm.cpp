@@ -25,6 +25,7 @@ constexpr double usual_share = 1.5;
 ErrorNorm::ErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count)
     : comm_(comm),
       tolerance_(tolerance),
+      order_(order),
       share_(usual_share * std::pow(tolerance.relative, 1.0 / (order + 1))),
       signals_(count) {}
 
@@ -46,28 +47,31 @@ double ErrorNorm::ahead(double n) const {
 /// Of a signal that rises: what it will be; of one that wakes up within the macro-step, the largest
 /// that a trial has shown.
 double ErrorNorm::size(const Signal& signal, double known) const {
-  constexpr double unlimited = std::numeric_limits<double>::max();
   if (wakes(signal)) {
     return std::max(known, signal.shown);
   }
-  if (signal.exponent == 0.0) {
-    return unlimited;
-  }
   const double most = std::max(1.0, roughly_right / tolerance_.relative);
+  if (signal.exponent == 0.0) {
+    return known * most;
+  }
   return known * std::clamp(std::pow(ahead(signal.exponent), signal.exponent), 1.0, most);
 }
 
-/// Not by growing smoothly from nothing.
+/// Not by growing smoothly from nothing; steps of low order are short beside any growth.
 bool ErrorNorm::wakes(const Signal& signal) const {
-  return elapsed_ > 0.0 && signal.last == 0.0 && signal.trial >= smallest_size;
+  constexpr int high_order = 3;
+  return (elapsed_ > 0.0 || order_ < high_order) && signal.last == 0.0 &&
+         signal.shown >= smallest_size;
 }
 
 void ErrorNorm::add(std::size_t i, double estimate, double magnitude, double size_so_far,
                     double noise) {
   Signal& signal = signals_[i];
+  const double seen = signal.rises ? std::max(magnitude, std::abs(estimate)) : magnitude;
   signal.trial = magnitude;
-  signal.shown = std::max(signal.shown, std::isfinite(magnitude) ? magnitude : 0.0);
-  double known = std::max(size_so_far, magnitude);
+  signal.seen = std::isfinite(seen) ? seen : 0.0;
+  signal.shown = std::max(signal.shown, signal.seen);
+  double known = std::max({size_so_far, seen, signal.begun});
   if (signal.rises) {
     known = size(signal, known);
   }
@@ -88,6 +92,7 @@ double ErrorNorm::worst() const { return agree_on_largest(comm_, worst_); }
 
 void ErrorNorm::commit() {
   for (Signal& signal : signals_) {
+    signal.begun = signal.rises ? std::max(signal.begun, signal.seen) : signal.begun;
     if (signal.rises && signal.trial > 0.0) {
       follow(signal);
     }
@@ -107,7 +112,7 @@ void ErrorNorm::follow(Signal& signal) const {
   signal.least = signal.exponent > 0.0 ? std::min(signal.least, n) : n;
   signal.exponent = n;
   const bool by_itself = n <= 0.0 || n > own_growth * signal.least;
-  signal.rises = !by_itself;
+  signal.rises = !by_itself && n > order_ + 0.5;
 }
 
 }  // namespace concord

@@ -13,18 +13,18 @@ namespace concord {
 ///
 ///     err = max_i |EST_i| / (RTOL |y_i| + ATOL_i),   |y_i|: the signal's size.
 ///
-/// A signal that begins at exactly 0, at a start or an event, rises like t^n at first: only macro-
-/// steps much shorter than t give it its relative tolerance, and what is missed then is nothing
-/// beside what it becomes. While that is so, its size is that to which t^n/n! will have risen when
-/// the time is over of which the macro-step h is the usual share; it has to be roughly right.
-/// That of a signal that wakes up later is the largest that a trial from the same communication
-/// point has shown.
+/// A signal that begins at exactly 0, at a start or an event, rises like t^n at first: if n is
+/// above the order of EST, only macro-steps much shorter than t give it its relative tolerance, and
+/// what is missed then is nothing beside what it becomes. While that is so, its size is that to
+/// which t^n/n! will have risen when the time is over of which the macro-step h is the usual share;
+/// it has to be roughly right. That of a signal that wakes up later is the largest that a trial
+/// from the same communication point has shown.
 class ErrorNorm {
  public:
   /// EST = O(h^{order + 1}).
   ErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count);
 
-  /// A start, or an event: which signals have been 0 so far.
+  /// A start, or an event: which signals have been 0 so far, slopes too where they are known.
   void restart();
   void begins_at_zero(std::size_t i) { signals_[i].rises = true; }
 
@@ -48,7 +48,9 @@ class ErrorNorm {
   struct Signal {
     bool rises = false;     ///< from nothing
     double trial = 0.0;     ///< magnitude at the last trial's end
+    double seen = 0.0;      ///< the same, or the estimate where that is larger
     double shown = 0.0;     ///< largest of trials from here
+    double begun = 0.0;     ///< largest seen at communication points while it rises
     double last = 0.0;      ///< magnitude at the last communication point
     double exponent = 0.0;  ///< n; 0: unknown
     double least = 0.0;     ///< n so far
@@ -61,7 +63,8 @@ class ErrorNorm {
 
   MPI_Comm comm_;
   Tolerance tolerance_;
-  double share_;  ///< h/tau
+  int order_;
+  double share_;  ///< of that time
   std::vector<Signal> signals_;
   double worst_ = 0.0;
   double h_ = 0.0;        ///< of the trial

@@ -13,7 +13,7 @@ void OutputErrorNorm::restart(const CommunicationPoint& point) {
   norm_.restart();
   for (std::size_t o = 0; o < point.outputs.size(); ++o) {
     const bool unknown = sizes[o] == 0.0 || sizes.only_expected(o);
-    if (unknown && point.outputs[o].value == 0.0) {
+    if (unknown && point.outputs[o].value == 0.0 && point.outputs[o].derivative == 0.0) {
       norm_.begins_at_zero(o);
     }
   }

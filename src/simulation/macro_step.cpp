@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 /// The fraction of a usual macro-step that is taken where nothing is known of the next one.
 constexpr double cautious = 1e-3;
 
-std::unique_ptr<StepController> make_controller(const Settings& settings) {
+std::unique_ptr<StepController> make_controller(const Settings& settings, bool rolls_back) {
   if (settings.adapt == Adapt::iteration) {
     return std::make_unique<IterationSteps>(settings.start, settings.stop, settings.step,
                                             settings.step_min, settings.events);
@@ -31,7 +31,7 @@ std::unique_ptr<StepController> make_controller(const Settings& settings) {
     const ErrorControlledSteps::Limits limits{
         settings.start, settings.stop,
         std::min(factor * settings.largest_step, settings.stop - settings.start),
-        factor * settings.step_min};
+        factor * settings.step_min, rolls_back};
     return std::make_unique<ErrorControlledSteps>(limits, cautious * factor * settings.step,
                                                   settings.events);
   }
@@ -64,7 +64,7 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
                                                    everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
-      controller_(make_controller(settings)),
+      controller_(make_controller(settings, rolls_back_)),
       at_point_(subsystems),
       loops_(subsystems, settings.method),
       errors_(settings.method, subsystems) {

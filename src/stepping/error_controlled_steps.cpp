@@ -34,7 +34,7 @@ ErrorControlledSteps::ErrorControlledSteps(const Limits& limits, double first,
 void ErrorControlledSteps::begin_anew(double size) {
   size_ = std::clamp(size, limits_.smallest, limits_.largest);
   last_error_ = 1.0;
-  largest_factor_ = growth_of_beginners;
+  largest_factor_ = limits_.retries ? growth_of_beginners : usual_growth;
   after_rejection_ = false;
 }
 

@@ -1,5 +1,5 @@
-"""Models for -cosim_adapt predictor, and their solutions at any time: damped and undamped, linear and
-not, loops, curved outputs, signals that begin at 0, short and long runs."""
+"""Models for -cosim_adapt predictor, and their solutions at any time: damped and undamped, linear
+and not, loops, curved outputs, signals that begin at 0, short and long runs."""
 from dataclasses import replace
 
 import numpy as np
@@ -35,7 +35,8 @@ def spring_mass():
 
 def quarter_car():
     return Model(
-        [Subsystem("body", {"x": 0.0, "v": 0.0}, {"x": "v", "v": "(15000*(xw - x) + 1000*(vw - v))/400"},
+        [Subsystem("body", {"x": 0.0, "v": 0.0},
+                   {"x": "v", "v": "(15000*(xw - x) + 1000*(vw - v))/400"},
                    {"x": "x", "v": "v"}, {"xw": 0.0, "vw": 0.0}),
          Subsystem("wheel", {"x": 0.0, "v": 0.0},
                    {"x": "v", "v": "(150000*(0.1 - x) - 15000*(x - xc) - 1000*(v - vc))/40"},
@@ -72,7 +73,8 @@ def curved_outputs():
 def limit_cycle():
     return Model(
         [Subsystem("a", {"x": 2.0}, {"x": "v"}, {"x": "x"}, {"v": 0.0}),
-         Subsystem("b", {"v": 0.0}, {"v": "(1 - x*x)*v - x + 0.1*sin({t})"}, {"v": "v"}, {"x": 0.0})],
+         Subsystem("b", {"v": 0.0}, {"v": "(1 - x*x)*v - x + 0.1*sin({t})"}, {"v": "v"},
+                   {"x": 0.0})],
         [("b.v", "a.v"), ("a.x", "b.x")], stop=20.0)
 
 
@@ -97,8 +99,9 @@ def heating():
         stop=100.0)
 
 
-MODELS = {f.__name__: f for f in (two_masses, lotka_volterra, spring_mass, quarter_car, algebraic_loop,
-                                  swing, curved_outputs, limit_cycle, chain, heating)}
+MODELS = {f.__name__: f for f in (two_masses, lotka_volterra, spring_mass, quarter_car,
+                                  algebraic_loop, swing, curved_outputs, limit_cycle, chain,
+                                  heating)}
 SPACING = {"two_masses": 2e-3, "quarter_car": 2e-3, "heating": 0.05}
 
 
@@ -144,3 +147,8 @@ class Solution:
 
 def solutions(names=MODELS):
     return {name: Solution(MODELS[name](), SPACING.get(name, 0.02)) for name in names}
+
+
+def elapsed(results):
+    """Since the start, at the communication points: far from t = 0 times themselves are rounded."""
+    return np.concatenate([[0.0], np.cumsum(results.steps["size"])])
