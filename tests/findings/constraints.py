@@ -73,7 +73,7 @@ class Units(Kinds, unittest.TestCase):
 
     def error(self, model, step, size, method="jfm"):
         done = run(model, f"-cosim_type {method} -cosim_step {step} -cosim_rtol 1e-11 "
-                          "-subsystem_rtol 1e-12")
+                          f"-cosim_atol {1e-12 * size!r} -subsystem_rtol 1e-12")
         self.assertTrue(done.completed, done.reason)
         exact = size * done.results.time**4
         return np.abs(done.results.outputs["left.y"] - exact).max() / size
@@ -107,8 +107,9 @@ class Starts(Kinds, unittest.TestCase):
     def test_root_of_an_output(self):
         """0 = q - sqrt(d): never started, since both were tried at 0."""
         for level, guess in ((0.25, 0.0), (9.0, 0.0), (9.0, 5.0), (1e-8, 0.0), (1e8, 1e4)):
+            leak = 0.01 * float(np.sqrt(level))
             model = Model(
-                [Subsystem("tank", {"d": level}, {"d": f"{0.1 * level!r} - 0.2*d - 0.01*q"},
+                [Subsystem("tank", {"d": level}, {"d": f"{0.1 * level!r} - 0.2*d - {leak!r}*q"},
                            {"d": "d"}, {"q": 0.0}),
                  Subsystem("valve", {"z": 0.0}, {"z": "q - z"}, {"q": "q", "z": "z"}, {"q": 0.0})],
                 constraints=[Constraint("flow", "valve.q - sqrt(tank.d)",
@@ -117,7 +118,7 @@ class Starts(Kinds, unittest.TestCase):
                 with self.subTest(method=method, level=level, guess=guess):
                     solved = Model([Subsystem(
                         "s", {"d": level, "z": 0.0},
-                        {"d": f"{0.1 * level!r} - 0.2*d - 0.01*sqrt(d)", "z": "sqrt(d) - z"},
+                        {"d": f"{0.1 * level!r} - 0.2*d - {leak!r}*sqrt(d)", "z": "sqrt(d) - z"},
                         {"d": "d", "q": "sqrt(d)", "z": "z"})], stop=2.0)
                     self.check(model, solved, method)
 
