@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "subsystem/fmu/common_functions.hpp"
-#include "subsystem/fmu/crash_report.hpp"
 #include "subsystem/fmu/library.hpp"
+#include "subsystem/fmu/live_instances.hpp"
 #include "subsystem/fmu/model_description.hpp"
+#include "support/foreign_call.hpp"
 
 namespace concord {
 
@@ -113,6 +114,9 @@ class FmuInstance {
 
   /// " at t = 0.5 s" of the last call that told the FMU a time, or " before the start".
   std::string when() const;
+
+  /// What the FMU says in a callback. Never throws.
+  void take_message(int status, const char* text) noexcept { messages_.take(status, text); }
 
   /// Whether the last failed call returned discard: other arguments may help.
   bool last_was_discard() const { return last_was_discard_; }
@@ -218,8 +222,10 @@ class FmuInstance {
   }
 
   bool passed(int status, const std::string& call) {
-    if (status <= 1) [[likely]]
+    if (status <= 1) [[likely]] {
+      messages_.last.clear();  // a warning is no reason of a later error
       return true;
+    }
     judge(status, call);
     return false;
   }
@@ -227,7 +233,7 @@ class FmuInstance {
   /// handle_ = the instance that `instantiate` gives; throws SimulationError without one.
   template <class Instantiate>
   void instantiate(const char* call, Instantiate&& instantiate_it) {
-    report_crashes_of_fmus();
+    watch_foreign_code();
     {
       const Running running(*this, call);
       handle_ = instantiate_it();
@@ -241,34 +247,28 @@ class FmuInstance {
   std::string failure_;
 
  private:
-  /// While it lives, a crash is this instance's, in `function`. Throws where no call is allowed.
+  /// While it lives, `function` of this instance runs. Throws where no call is allowed.
   class Running {
    public:
     Running(const FmuInstance& instance, const char* function)
-        : outer_place_(running_place), outer_function_(running_function) {
-      if (instance.source_.library->is_dead()) [[unlikely]]
-        instance.throw_dead();
-      running_function = function;
-      running_place = &instance.place_;
-    }
-    ~Running() {
-      running_place = outer_place_;
-      running_function = outer_function_;
-    }
-    Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
+        : call_(instance.callable_place(), function) {}
 
    private:
-    const FmuPlace* outer_place_;
-    const char* outer_function_;
+    ForeignCall call_;
   };
+  const ForeignPlace& callable_place() const {
+    if (source_.library->is_dead()) [[unlikely]]
+      throw_dead();
+    return place_;
+  }
 
   void judge(int status, const std::string& call);
   [[noreturn]] void throw_dead() const;
   [[noreturn]] void fail_to_instantiate(const char* call) const;
 
   CommonFunctions common_;
-  FmuPlace place_;
+  ForeignPlace place_;
+  LiveInstance live_{*this, place_};
   void* handle_ = nullptr;
   bool initialized_ = false;
   bool in_error_ = false;
