@@ -101,6 +101,55 @@ class Units(Kinds, unittest.TestCase):
                     self.assert_right(model, 1e-4, f"-cosim_type {method}")
 
 
+class Factors(Kinds, unittest.TestCase):
+    """The solution is the constraint's, whatever factor and units its equation is written in."""
+    FACTORS = (1e-9, 1e9)
+
+    def outputs(self, model, factor, options):
+        constraint = model.constraints[0]
+        constraint.equation = f"{factor!r}*({constraint.equation})"
+        done = run(model, options)
+        self.assertTrue(done.completed, f"{factor:g} {options}: {done.reason}")
+        return done.results.outputs
+
+    def check(self, make, names, options, allowed):
+        one = self.outputs(make(), 1.0, options)
+        for factor in self.FACTORS:
+            with self.subTest(factor=factor, options=options):
+                other = self.outputs(make(), factor, options)
+                for name in names:
+                    far = np.abs(other[name] - one[name]).max() / np.abs(one[name]).max()
+                    print(f"{options} {factor:g} {name}: {far:.1e}")
+                    self.assertLess(far, allowed)
+
+    def test_direct(self):
+        for method in ("jfm", "missiles", "monolithic", "jacobi",
+                       "jacobi -cosim_constraints overlapping"):
+            self.check(lambda: direct(0.0), ("left.y", "u.value"),
+                       f"-cosim_type {method} -cosim_step 0.02", 1e-6)
+
+    def test_position(self):
+        for method in ("jfm", "missiles"):
+            self.check(lambda: pair(80.0, 1e-3), ("a.p", "b.p"),
+                       f"-cosim_type {method} -cosim_step 0.01", 1e-6)
+            self.check(lambda: pair(80.0, 1e-3), ("force.value",),
+                       f"-cosim_type {method} -cosim_step 0.01", 1e-3)
+
+    def test_start_values_are_looked_at_in_every_unit(self):
+        for factor in (1e-9, 1.0, 1e9):
+            for method in ("jfm", "missiles"):
+                with self.subTest(factor=factor, method=method):
+                    model = pair(1.0)
+                    model.constraints[0].equation = f"{factor!r}*(a.p - b.p)"
+                    model.subsystems[1].states["x"] = 0.5 * (1 + 1e-4)
+                    self.assert_refused(run(model, f"-cosim_type {method} -cosim_step 0.01"),
+                                        "violate its equation")
+                    model.subsystems[1].states["x"] = 0.5
+                    model.subsystems[1].states["v"] = 1e-3
+                    self.assert_refused(run(model, f"-cosim_type {method} -cosim_step 0.01"),
+                                        "time derivative of its equation")
+
+
 class Starts(Kinds, unittest.TestCase):
     """8.7: constraints start from what the outputs are, and from the guess that a user gives."""
 
