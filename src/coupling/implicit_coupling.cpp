@@ -39,7 +39,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
       amplification_(subsystems),
-      error_estimate_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
+      error_estimate_(subsystems, method.adapt_tolerance),
       fed_(subsystems.n_inputs()),
       base_outputs_(subsystems.n_outputs()),
       evaluated_(subsystems.connected_inputs().size() * parts_),
@@ -73,7 +73,8 @@ void ImplicitCoupling::divide_roles() {
       (rolls_back ? stage.iterated : stage.estimated).push_back(k);
       estimates = estimates || !rolls_back;
     }
-    for (const std::size_t input : order.known_inputs(s)) {
+    stage.fed.assign(order.known_inputs(s).begin(), order.known_inputs(s).end());
+    for (const std::size_t input : stage.fed) {
       const auto j = std::lower_bound(connected.begin(), connected.end(), input);
       stage.known.push_back(static_cast<std::size_t>(j - connected.begin()));
       known_[stage.known.back()] = true;
@@ -184,16 +185,18 @@ void ImplicitCoupling::refuse_unsuitable_solver() const {
 
 void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
-  refuse_inconsistent_start(subsystems_, constraints_, method_.tolerance.relative,
-                            method_.tolerance.absolute, point);
+  start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
   remember(point);
   history_.start(point.inputs, false);
+  error_estimate_.restart(point);
 }
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
   history_.push(point.last_step, point.inputs);
   remember(point);
-  error_estimate_.commit(point);
+  if (method_.estimate == ErrorEstimate::predictor) {
+    error_estimate_.commit(point);
+  }
   if (estimators_) {
     estimators_->observe(point);
   }
@@ -262,7 +265,7 @@ void ImplicitCoupling::run(const Stage& stage) {
 
 /// What this evaluation has put out already takes the place of the unknown.
 void ImplicitCoupling::take_over(const Stage& stage) {
-  subsystems_.exchange(trial_->outputs, fed_);
+  subsystems_.exchange(trial_->outputs, stage.fed, fed_);
   for (const std::size_t j : stage.known) {
     const std::size_t i = subsystems_.connected_inputs()[j];
     trial_->inputs[i] = fed_[i];
@@ -334,11 +337,11 @@ void ImplicitCoupling::write_residual(Vec f) const {
   petsc(VecGetArrayWrite(f, &r));
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const Sample& input = trial_->inputs[connected[j]];
-    const Sample& fed = fed_[connected[j]];
-    r[j * parts_] = (input.value - fed.value) / residual_scale_values_[j * parts_];
+    const std::size_t i = connected[j];
+    const Sample rest = constraints_.rest_of(j, trial_->inputs[i], fed_[i], trial_->outputs);
+    r[j * parts_] = rest.value / residual_scale_values_[j * parts_];
     if (parts_ == 2) {
-      r[2 * j + 1] = (input.derivative - fed.derivative) / residual_scale_values_[2 * j + 1];
+      r[2 * j + 1] = rest.derivative / residual_scale_values_[2 * j + 1];
     }
   }
   if (last_failed_ && !connected.empty()) {
@@ -475,7 +478,11 @@ void ImplicitCoupling::finish(CouplingReport& report) {
     report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
   }
   if (method_.estimate == ErrorEstimate::predictor) {
-    report.error = error_estimate_.norm(step_, *point_, *trial_, fed_);
+    report.error = error_estimate_.norm(step_, *point_, *trial_, fed_, {});
+    if (report.error > ErrorNorm::doubtful) {
+      learn_terms();
+      report.error = error_estimate_.norm(step_, *point_, *trial_, fed_, terms_);
+    }
     report.error_order = PredictionError::order;
   }
   for (const std::size_t i : subsystems_.connected_inputs()) {
@@ -487,7 +494,9 @@ void ImplicitCoupling::finish(CouplingReport& report) {
 
 void ImplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, wanted_, point);
+  restart_constraints(subsystems_, consistent_, constraints_, point);
   history_.start(point.inputs, false);
+  error_estimate_.restart(point);
   contraction_.forget();
   rejected();
 }

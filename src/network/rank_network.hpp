@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -41,6 +42,11 @@ class RankNetwork {
   Subsystem& own(std::size_t k) { return *subsystems_[k]; }
   const Subsystem& own(std::size_t k) const { return *subsystems_[k]; }
   std::size_t global(std::size_t k) const { return global_[k]; }
+  /// Of a subsystem of this rank.
+  std::size_t local(std::size_t global) const {
+    return static_cast<std::size_t>(std::lower_bound(global_.begin(), global_.end(), global) -
+                                    global_.begin());
+  }
   IndexRange inputs_of(std::size_t k) const { return {input_offset_[k], input_offset_[k + 1]}; }
   IndexRange outputs_of(std::size_t k) const { return {output_offset_[k], output_offset_[k + 1]}; }
 
@@ -76,7 +82,13 @@ class RankNetwork {
   void see(std::span<const Sample> inputs, std::span<const Sample> outputs, double h) {
     input_sizes_.see(inputs, h);
     output_sizes_.see(outputs, h);
+    weigh_equations(inputs);
   }
+
+  /// |d gamma/dy| of own constraints by the outputs in their equations, where they were weighed
+  /// last; local indices of inputs, 0 for all others.
+  std::span<const double> equation_weights() const { return equation_weights_; }
+  void weigh_equations(std::span<const Sample> inputs);
 
   /// All own subsystems, 0 to n_own() - 1.
   std::span<const std::size_t> all() const { return all_; }
@@ -102,6 +114,11 @@ class RankNetwork {
   /// inputs = P outputs. Collective.
   void exchange(std::span<const Sample> outputs, std::span<Sample> inputs) {
     exchange_.apply(outputs, inputs);
+  }
+  /// Sets at least `wanted`, own connected inputs.
+  void exchange(std::span<const Sample> outputs, std::span<const std::size_t> wanted,
+                std::span<Sample> inputs) {
+    exchange_.apply(outputs, wanted, inputs);
   }
 
   /// Those of a subsystem that fails here are NaN.
@@ -176,6 +193,9 @@ class RankNetwork {
   std::vector<std::size_t> connected_;
   std::vector<Sample> start_inputs_;
   Sizes input_sizes_, output_sizes_;
+  std::vector<std::size_t> own_constraints_;
+  std::vector<double> equation_weights_;
+  std::vector<double> g_u_;
   Exchange exchange_;
   SmoothInterval interval_;
   double time_ = 0.0;
