@@ -40,7 +40,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
       amplification_(subsystems),
-      error_estimate_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
+      error_estimate_(subsystems, method.adapt_tolerance),
       fed_(subsystems.n_inputs()),
       base_outputs_(subsystems.n_outputs()),
       evaluated_(subsystems.connected_inputs().size() * parts_),
@@ -74,7 +74,8 @@ void ImplicitCoupling::divide_roles() {
       (rolls_back ? stage.iterated : stage.estimated).push_back(k);
       estimates = estimates || !rolls_back;
     }
-    for (const std::size_t input : order.known_inputs(s)) {
+    stage.fed.assign(order.known_inputs(s).begin(), order.known_inputs(s).end());
+    for (const std::size_t input : stage.fed) {
       const auto j = std::lower_bound(connected.begin(), connected.end(), input);
       stage.known.push_back(static_cast<std::size_t>(j - connected.begin()));
       known_[stage.known.back()] = true;
@@ -189,13 +190,16 @@ void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
   constraint_sizes_.see(point.inputs, point.outputs);
   remember(point);
   history_.start(point.inputs, false);
+  error_estimate_.restart(point);
 }
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
   constraint_sizes_.see(point.inputs, point.outputs);
   history_.push(point.last_step, point.inputs);
   remember(point);
-  error_estimate_.commit(point);
+  if (method_.estimate == ErrorEstimate::predictor) {
+    error_estimate_.commit(point);
+  }
   if (estimators_) {
     estimators_->observe(point);
   }
@@ -264,7 +268,7 @@ void ImplicitCoupling::run(const Stage& stage) {
 
 /// What this evaluation has put out already takes the place of the unknown.
 void ImplicitCoupling::take_over(const Stage& stage) {
-  subsystems_.exchange(trial_->outputs, fed_);
+  subsystems_.exchange(trial_->outputs, stage.fed, fed_);
   for (const std::size_t j : stage.known) {
     const std::size_t i = subsystems_.connected_inputs()[j];
     trial_->inputs[i] = fed_[i];
@@ -477,7 +481,11 @@ void ImplicitCoupling::finish(CouplingReport& report) {
     report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
   }
   if (method_.estimate == ErrorEstimate::predictor) {
-    report.error = error_estimate_.norm(step_, *point_, *trial_, fed_);
+    report.error = error_estimate_.norm(step_, *point_, *trial_, fed_, {});
+    if (report.error > ErrorNorm::doubtful) {
+      learn_terms();
+      report.error = error_estimate_.norm(step_, *point_, *trial_, fed_, terms_);
+    }
     report.error_order = PredictionError::order;
   }
   for (const std::size_t i : subsystems_.connected_inputs()) {
@@ -491,6 +499,7 @@ void ImplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, wanted_, point);
   restart_constraints(subsystems_, consistent_, constraints_, point);
   history_.start(point.inputs, false);
+  error_estimate_.restart(point);
   contraction_.forget();
   rejected();
 }

@@ -36,6 +36,7 @@ class MissilesCoupling : public Coupling {
                  CouplingReport& report);
   void iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                CouplingReport& report);
+  void learn_terms(const Trial& trial);
   bool begin_layers_afresh(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   template <class Again>
   double correct(const CommunicationPoint& point, Trial& trial, double ratio, const Again& again);
@@ -59,6 +60,7 @@ class MissilesCoupling : public Coupling {
   MissilesSystem system_;
   PredictionError error_;
   std::vector<Sample> fed_;
+  std::vector<Sample> output_terms_, terms_;
 
   bool rolls_back_;            ///< everyone
   double miss_ = 0.0;          ///< worst_miss of the last trial
