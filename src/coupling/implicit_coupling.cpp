@@ -34,12 +34,13 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       wanted_(joins_smoothly(method.hold) ? Wanted::values_and_derivatives : Wanted::values),
       consistent_(subsystems),
       constraints_(subsystems),
+      constraint_sizes_(subsystems),
       scales_(subsystems, constraints_, method.tolerance, parts_),
       joins_(subsystems, constraints_),
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
       amplification_(subsystems),
-      error_estimate_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
+      error_estimate_(subsystems, method.adapt_tolerance),
       fed_(subsystems.n_inputs()),
       base_outputs_(subsystems.n_outputs()),
       evaluated_(subsystems.connected_inputs().size() * parts_),
@@ -186,14 +187,19 @@ void ImplicitCoupling::refuse_unsuitable_solver() const {
 void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
   start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
+  constraint_sizes_.see(point.inputs, point.outputs);
   remember(point);
   history_.start(point.inputs, false);
+  error_estimate_.restart(point);
 }
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
+  constraint_sizes_.see(point.inputs, point.outputs);
   history_.push(point.last_step, point.inputs);
   remember(point);
-  error_estimate_.commit(point);
+  if (method_.estimate == ErrorEstimate::predictor) {
+    error_estimate_.commit(point);
+  }
   if (estimators_) {
     estimators_->observe(point);
   }
@@ -475,7 +481,11 @@ void ImplicitCoupling::finish(CouplingReport& report) {
     report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
   }
   if (method_.estimate == ErrorEstimate::predictor) {
-    report.error = error_estimate_.norm(step_, *point_, *trial_, fed_);
+    report.error = error_estimate_.norm(step_, *point_, *trial_, fed_, {});
+    if (report.error > ErrorNorm::doubtful) {
+      learn_terms();
+      report.error = error_estimate_.norm(step_, *point_, *trial_, fed_, terms_);
+    }
     report.error_order = PredictionError::order;
   }
   for (const std::size_t i : subsystems_.connected_inputs()) {
@@ -489,6 +499,7 @@ void ImplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, wanted_, point);
   restart_constraints(subsystems_, consistent_, constraints_, point);
   history_.start(point.inputs, false);
+  error_estimate_.restart(point);
   contraction_.forget();
   rejected();
 }

@@ -51,10 +51,11 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       subsystems_(subsystems),
       consistent_(subsystems),
       constraints_(subsystems),
+      constraint_sizes_(subsystems),
       joins_(subsystems, constraints_),
       estimators_(subsystems, method.estimator),
       system_(subsystems, estimators_, method.tolerance),
-      error_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
+      error_(subsystems, method.adapt_tolerance),
       fed_(subsystems.n_inputs()),
       rolls_back_(everyone_rolls_back(subsystems)),
       sizes_(subsystems.connected_inputs().size(), 0.0) {}
@@ -62,6 +63,8 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
   start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
+  constraint_sizes_.see(point.inputs, point.outputs);
+  error_.restart(point);
 }
 
 /// Inputs at the end of the macro-step; once more where they show that slopes at t_N mislead.
@@ -99,11 +102,23 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   }
   report.residual = worst_ratio(trial);
   if (method_.estimate == ErrorEstimate::predictor) {
-    report.error = error_.norm(step, point, trial, fed_);
+    report.error = error_.norm(step, point, trial, fed_, {});
     report.error_order = PredictionError::order;
+    if (report.error > ErrorNorm::doubtful) {
+      learn_terms(trial);
+      report.error = error_.norm(step, point, trial, fed_, terms_);
+    }
   }
   report.status = runs_away(trial) ? CouplingStatus::failed : CouplingStatus::converged;
   return report;
+}
+
+/// What the outputs are sums of, as the inputs see it.
+void MissilesCoupling::learn_terms(const Trial& trial) {
+  output_terms_.resize(subsystems_.n_outputs());
+  terms_.resize(subsystems_.n_inputs());
+  estimators_.output_terms(trial.inputs, output_terms_);
+  subsystems_.exchange(output_terms_, terms_);
 }
 
 /// Every subsystem once, with the inputs that end in trial.inputs.
@@ -227,7 +242,7 @@ double MissilesCoupling::row_size(std::size_t j, const Trial& trial) const {
   const double value = constraints_.size(j, trial.inputs);
   const std::size_t i = subsystems_.connected_inputs()[j];
   return constraints_.is_equation(j)
-             ? value
+             ? std::max(value, constraints_.usual_size(j))
              : std::max({subsystems_.input_sizes()[i], value, std::abs(fed_[i].value)});
 }
 
@@ -332,6 +347,7 @@ std::string MissilesCoupling::words_of_worst(const Trial& trial) const {
 
 void MissilesCoupling::commit(const CommunicationPoint& point) {
   system_.commit(point);
+  constraint_sizes_.see(point.inputs, point.outputs);
   if (iterated_) {
     estimators_.forget();
     resting_ = in_vain_ > 0 ? std::min(longest_rest, 1 << std::min(in_vain_, 10)) : 0;
@@ -341,13 +357,16 @@ void MissilesCoupling::commit(const CommunicationPoint& point) {
   }
   missed_ = miss_ > noticeable ? missed_ + 1 : 0;
   far_off_ = miss_ > far_off ? far_off_ + 1 : 0;
-  error_.commit(point);
+  if (method_.estimate == ErrorEstimate::predictor) {
+    error_.commit(point);
+  }
 }
 
 void MissilesCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
   restart_constraints(subsystems_, consistent_, constraints_, point);
   estimators_.restart();
+  error_.restart(point);
   missed_ = far_off_ = resting_ = in_vain_ = 0;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coupling/constraint_sizes.hpp"
 #include "coupling/joins.hpp"
 #include "coupling/missiles_system.hpp"
 #include "coupling/prediction_error.hpp"
@@ -35,6 +36,7 @@ class MissilesCoupling : public Coupling {
                  CouplingReport& report);
   void iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                CouplingReport& report);
+  void learn_terms(const Trial& trial);
   bool begin_layers_afresh(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   template <class Again>
   double correct(const CommunicationPoint& point, Trial& trial, double ratio, const Again& again);
@@ -52,11 +54,13 @@ class MissilesCoupling : public Coupling {
   RankNetwork& subsystems_;
   ConsistentInputs consistent_;
   ConstraintRows constraints_;
+  ConstraintSizes constraint_sizes_;
   Joins joins_;
   Estimators estimators_;
   MissilesSystem system_;
   PredictionError error_;
   std::vector<Sample> fed_;
+  std::vector<Sample> output_terms_, terms_;
 
   bool rolls_back_;            ///< everyone
   double miss_ = 0.0;          ///< worst_miss of the last trial

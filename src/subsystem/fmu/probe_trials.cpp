@@ -9,6 +9,7 @@
 #include <span>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/child_process.hpp"
 
 namespace concord {
 
@@ -16,6 +17,7 @@ namespace {
 
 using Tell = std::function<void(const std::string&)>;
 
+constexpr unsigned longest_computation = 30;  ///< seconds
 constexpr char digits[] = "0123456789abcdef";
 
 std::string in_hex(std::span<const std::byte> bytes) {
@@ -52,21 +54,23 @@ class Trials {
       u_.push_back(input.start.value_or(0.0));
   }
 
-  void run() {
-    const FmiInterface& interface = setup_.interface();
-    doing("instantiating and initialising it");
-    initialized();
-    doing("stepping it");
-    step(*stepping(), start_);
-    if (interface.state) try_rollback();
-    if (setup_.role == FmuRole::co_simulation && interface.interpolates && !u_.empty())
-      try_input_derivatives();
-    if (interface.directional && !u_.empty()) try_directional();
+  void run(FmuTrial trial, const SerializedState& state) {
+    switch (trial) {
+      case FmuTrial::stepping:
+        return try_stepping();
+      case FmuTrial::rollback:
+        return try_rollback();
+      case FmuTrial::serialization:
+        return continue_from(state);
+      case FmuTrial::input_derivatives:
+        return try_input_derivatives();
+      case FmuTrial::directional:
+        return try_directional();
+    }
   }
 
-  void continue_from(const SerializedState& state);
-
  private:
+  void continue_from(const SerializedState& state);
   void doing(const std::string& what) { tell_("doing " + what); }
   void found(const std::string& key, bool good, const std::string& good_text,
              const std::string& bad_text) {
@@ -84,6 +88,7 @@ class Trials {
   void handle_event(FmuInstance& instance);
   void iterate_events(FmuInstance& instance);
   std::vector<double> all_values(FmuInstance& instance);
+  void try_stepping();
   void try_rollback();
   void try_input_derivatives();
   void try_directional();
@@ -177,6 +182,13 @@ std::vector<double> Trials::all_values(FmuInstance& instance) {
   return values;
 }
 
+void Trials::try_stepping() {
+  doing("instantiating and initialising it");
+  const auto instance = stepping();
+  doing("stepping it");
+  step(*instance, start_);
+}
+
 void Trials::try_rollback() {
   doing("saving and restoring its state");
   const auto instance = stepping();
@@ -235,10 +247,13 @@ void Trials::try_input_derivatives() {
     return step(*instance, start_);
   };
   doing("stepping with input derivatives");
-  const auto without = response(0);
+  const auto apart = [&](int order) {
+    return computed_apart(longest_computation, [&] { return response(order); });
+  };
+  const auto without = apart(0);
   int honoured = 0;
   for (int order = 1; order <= 3; ++order) {
-    const auto with = response(order);
+    const auto with = apart(order);
     if (with.empty() || same_bits(with, without)) break;
     honoured = order;
   }
@@ -286,10 +301,20 @@ void Trials::try_directional() {
 
 }  // namespace
 
-void run_probe_trials(const FmuSetup& setup, const Tell& tell) { Trials(setup, tell).run(); }
+std::vector<FmuTrial> claimed_trials(const FmuSetup& setup) {
+  const FmiInterface& interface = setup.interface();
+  const bool inputs = !setup.description.inputs.empty();
+  std::vector<FmuTrial> trials;
+  if (interface.state) trials.push_back(FmuTrial::rollback);
+  if (setup.role == FmuRole::co_simulation && interface.interpolates && inputs)
+    trials.push_back(FmuTrial::input_derivatives);
+  if (interface.directional && inputs) trials.push_back(FmuTrial::directional);
+  return trials;
+}
 
-void continue_probe(const FmuSetup& setup, const SerializedState& state, const Tell& tell) {
-  Trials(setup, tell).continue_from(state);
+void run_probe_trial(FmuTrial trial, const FmuSetup& setup, const SerializedState& state,
+                     const Tell& tell) {
+  Trials(setup, tell).run(trial, state);
 }
 
 }  // namespace concord
