@@ -29,6 +29,7 @@ class ComparedCoupling : public Coupling {
   void restart(CommunicationPoint& point) override;
   std::span<const double> error_estimates() const override { return estimates_; }
   std::span<const Sample> fed() const override { return method_->fed(); }
+  bool passed_layer() const override { return method_->passed_layer(); }
   const BalanceErrors* balance() const override { return method_->balance(); }
   std::string explain(const CouplingReport& report) override;
   void view() const override;

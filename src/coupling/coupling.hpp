@@ -86,6 +86,10 @@ class Coupling {
   /// empty.
   virtual std::span<const Sample> fed() const { return {}; }
 
+  /// Whether some inputs, on any rank, began the last macro-step afresh because a layer was over
+  /// long before its end (Joins).
+  virtual bool passed_layer() const { return false; }
+
   /// Of this rank's inputs, up to the last commit; null where they are not measured.
   virtual const BalanceErrors* balance() const { return nullptr; }
 

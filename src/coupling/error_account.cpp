@@ -100,9 +100,12 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   if (!propagation_) {
     return missing_ ? no_number : 0.0;
   }
-  const auto fed = coupling.fed();
-  holds_.observe(point, fed.empty() ? std::span<const Sample>(point.inputs) : fed,
-                 coupling.balance());
+  const auto fed = coupling.fed().empty() ? std::span<const Sample>(point.inputs) : coupling.fed();
+  if (coupling.passed_layer()) {
+    holds_.pass_layer(point, fed);
+  } else {
+    holds_.observe(point, fed, coupling.balance());
+  }
   elapsed_ += point.last_step;
   ++since_;
   return last || since_ >= interval_ ? propagate(point, last) : no_number;
@@ -192,8 +195,21 @@ void ErrorAccount::explain(const CommunicationPoint& point) {
   }
 }
 
+/// At the end of a run whatever has ever been as large as the signal counts.
+void ErrorAccount::recall() {
+  const auto sizes = subsystems_.output_sizes().values();
+  for (std::size_t o = 0; o < largest_.size(); ++o) {
+    if (sizes[o] > 0.0 && largest_[o] >= sizes[o]) {
+      as_large_[o] = std::max(as_large_[o], at_the_end);
+    }
+  }
+}
+
 void ErrorAccount::judge(const CommunicationPoint& point, bool last) {
   const int enough = last ? at_the_end : for_a_verdict;
+  if (last) {
+    recall();
+  }
   const auto worst = std::max_element(as_large_.begin(), as_large_.end());
   const int longest = worst == as_large_.end() ? 0 : *worst;
   const int agreed = agree_on_largest(subsystems_.comm(), longest);
@@ -203,19 +219,19 @@ void ErrorAccount::judge(const CommunicationPoint& point, bool last) {
   if (diverged_ || agreed < enough) {
     return;
   }
-  const auto errors = propagation_->outputs();
   propagation_->write_floors(point, floors_);
   std::optional<std::string> text;
   for (std::size_t o = 0; o < as_large_.size() && !text; ++o) {
-    const double error = std::abs(errors[o].value);
+    const double error = last ? largest_[o] : std::abs(propagation_->outputs()[o].value);
     if (as_large_[o] >= enough && !driven_[o] && error > floors_[o]) {
-      text = described(o, point);
+      text = described(o, error, point);
     }
   }
   diverged_ = agree_on_text(subsystems_.comm(), text);
 }
 
-std::string ErrorAccount::described(std::size_t output, const CommunicationPoint& point) const {
+std::string ErrorAccount::described(std::size_t output, double error,
+                                    const CommunicationPoint& point) const {
   std::ostringstream text;
   text.precision(6);
   for (const std::size_t k : subsystems_.all()) {
@@ -226,9 +242,8 @@ std::string ErrorAccount::described(std::size_t output, const CommunicationPoint
     const auto& description = subsystems_.own(k).description();
     text << "t = " << point.time << " s: the run has diverged: subsystem '" << description.name
          << "', output '" << description.outputs[output - range.first].name << "' is "
-         << point.outputs[output].value << ", and the estimated error of that, "
-         << std::abs(propagation_->outputs()[output].value) << ", is as large as the signal (up to "
-         << scale_[output] << ")";
+         << point.outputs[output].value << ", and the estimated error of it, " << error
+         << ", is as large as the signal (up to " << scale_[output] << ")";
   }
   return text.str();
 }

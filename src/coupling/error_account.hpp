@@ -54,8 +54,9 @@ class ErrorAccount {
   void choose_interval(double variation);
   void compare(const CommunicationPoint& point);
   void explain(const CommunicationPoint& point);
+  void recall();
   void judge(const CommunicationPoint& point, bool last);
-  std::string described(std::size_t output, const CommunicationPoint& point) const;
+  std::string described(std::size_t output, double error, const CommunicationPoint& point) const;
 
   RankNetwork& subsystems_;
   bool controlled_;  ///< macro-steps are as long as their error lets them be: intervals are few

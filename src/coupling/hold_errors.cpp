@@ -38,6 +38,11 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
 }
 
 void HoldErrors::start(const CommunicationPoint& point, std::span<const Sample> fed) {
+  pass_layer(point, fed);
+  clear();
+}
+
+void HoldErrors::pass_layer(const CommunicationPoint& point, std::span<const Sample> fed) {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     last_[j] = fed[connected[j]];
@@ -47,7 +52,6 @@ void HoldErrors::start(const CommunicationPoint& point, std::span<const Sample> 
   age_[0] = 0.0;
   steps_ = 0;
   slopes_known_ = point.slopes_known;
-  clear();
 }
 
 void HoldErrors::clear() {

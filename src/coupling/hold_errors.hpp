@@ -30,6 +30,10 @@ class HoldErrors {
   /// A start, or an event: the past says nothing. `fed` = P y, whole local arrays.
   void start(const CommunicationPoint& point, std::span<const Sample> fed);
 
+  /// The same after a layer within the macro-step that ended at `point`: its holds went from end to
+  /// end of what lasts, and what came before says nothing of them.
+  void pass_layer(const CommunicationPoint& point, std::span<const Sample> fed);
+
   /// The macro-step that ended at `point` was accepted. With balance correction `balance` knows
   /// what was given.
   void observe(const CommunicationPoint& point, std::span<const Sample> fed,

@@ -51,6 +51,7 @@ class ImplicitCoupling : public Coupling {
   void rejected() override;
   void restart(CommunicationPoint& point) override;
   std::span<const Sample> fed() const override { return fed_; }
+  bool passed_layer() const override { return joins_.any_layer(); }
   std::string explain(const CouplingReport& report) override;
   void view() const override;
 

@@ -28,6 +28,7 @@ class MissilesCoupling : public Coupling {
   void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   std::span<const Sample> fed() const override { return fed_; }
+  bool passed_layer() const override { return joins_.any_layer(); }
   void view() const override { system_.view(); }
 
  private:
