@@ -5,9 +5,9 @@
 
 namespace concord {
 
-/// Names (without dash) of the options that the loaded PETSc library reads, of solvers, matrices and
-/// PETSc itself: the texts "-name" that it contains. PETSc keeps no list of them before they are
-/// read. Sorted.
+/// Names (without dash) of the options that the loaded PETSc library reads, of solvers, matrices
+/// and PETSc itself: the texts "-name" that it contains. PETSc keeps no list of them before they
+/// are read. Sorted.
 const std::vector<std::string>& petsc_option_names();
 
 /// Whether PETSc, or a library that was loaded beside it, reads an option of this name: its own, or
