@@ -15,3 +15,4 @@ bool model_event(State* s) {
   return false;
 }
 double model_next_time(const State* s) { return s->next; }
+char model_type(unsigned r) { return r == 300 ? 'i' : 'r'; }
