@@ -69,7 +69,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
       as_large_(subsystems.n_outputs(), 0),
       driven_(subsystems.n_outputs(), false),
       floors_(subsystems.n_outputs(), 0.0) {
-  const auto& links = subsystems.network().links();
+  const auto& links = subsystems.network().coupled_links();
   const auto connected =
       std::count_if(links.begin(), links.end(), [](const auto& link) { return link.has_value(); });
   disturbance_.mean.resize(subsystems.connected_inputs().size());

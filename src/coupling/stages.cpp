@@ -42,7 +42,7 @@ Stages::Stages(const RankNetwork& subsystems, const Groups& groups)
     const auto [group, stage] = place[g];
     members_[stage].push_back(k);
     for (std::size_t i = 0; i < network.inputs_of(g).size(); ++i) {
-      const auto& link = network.links()[network.inputs_of(g).first + i];
+      const auto& link = network.coupled_links()[network.inputs_of(g).first + i];
       if (!link) {
         continue;
       }

@@ -24,6 +24,11 @@ double refresh_from(double left, double right, const PieceSettings& settings) {
 void add_held(double left, double right, double begin, bool refresh, const PieceSettings& settings,
               std::vector<StepPiece>& pieces) {
   const double split = refresh ? refresh_from(left, right, settings) : right;
+  if (settings.input_order > 0) {
+    if (split > left) pieces.push_back({left, std::min(split, right), {}, {}});
+    if (split < right) pieces.push_back({std::max(split, left), right, {}, {}});
+    return;
+  }
   const double middle = 0.5 * (left + right) - begin;
   if (split > left) pieces.push_back({left, std::min(split, right), middle, {}});
   if (split < right) pieces.push_back({std::max(split, left), right, right - begin, {}});

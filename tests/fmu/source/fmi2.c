@@ -78,7 +78,7 @@ int fmi2ExitInitializationMode(Instance* c) {
   return c->s.fed = false, OK;
 }
 int fmi2Terminate(Instance* c) {
-  REQUIRE_MODE(EVENT | CONTINUOUS | STEP);
+  REQUIRE_MODE(EVENT | CONTINUOUS | STEP | OVER);
   return c->s.mode = OVER, OK;
 }
 int fmi2Reset(void* c) { return (void)c, OK; }
