@@ -9,8 +9,9 @@
 
 namespace concord {
 
-/// What a variable does between events: a continuous one moves and has slopes; a held one (integers,
-/// Booleans, enumerations, discrete and sampled reals) keeps its value, and is never interpolated.
+/// What a variable does between events: a continuous one moves and has slopes; a held one
+/// (integers, Booleans, enumerations, discrete and sampled reals) keeps its value, and is never
+/// interpolated.
 enum class SignalKind { continuous, held };
 
 /// An input u_i of a subsystem. `unit` may be empty (matches anything); an input without a start

@@ -237,7 +237,7 @@ Outcome RankNetwork::point_outputs(std::size_t k, std::span<const Sample> inputs
 
 bool RankNetwork::feedthrough(std::size_t k, std::span<const Sample> inputs,
                               std::vector<double>& g_u) {
-  if (!subsystems_[k]->description().capabilities.linearization) {
+  if (!subsystems_[k]->description().capabilities.linearization || subsystems_[k]->initializing()) {
     return false;
   }
   const IndexRange in = inputs_of(k);

@@ -1,7 +1,5 @@
 #include "simulation/settings.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -343,21 +341,6 @@ void read_subsystems(Model& model, Settings& settings) {
   }
 }
 
-/// So that subsystems know which of their outputs nobody looks at.
-void tell_what_is_recorded(const Model& model, Settings& settings) {
-  const RecordSettings& record = settings.record;
-  if (record.outputs && record.pattern.empty()) {
-    return;
-  }
-  for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
-    const auto& description = model.subsystems[k].description;
-    for (const auto& output : description.outputs) {
-      settings.subsystems[k].recorded.push_back(
-          record.outputs && record.takes(description.name + "." + output.name) ? 1 : 0);
-    }
-  }
-}
-
 RecordSettings read_record(const Model& model, const Method& method) {
   RecordSettings record;
   const auto stem = std::filesystem::path(model.source).stem().string();
@@ -590,14 +573,11 @@ Settings read_settings_for_check(Model& model) {
   return settings;
 }
 
-bool RecordSettings::takes(const std::string& name) const {
-  return pattern.empty() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
 Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   choose_consistent_outputs(settings.method, model);
   require_capabilities(settings.method, model);
+  require_equal_steps(settings, model);
   choose_predictor(settings.method, model);
   return settings;
 }

@@ -3,7 +3,8 @@ import subprocess
 import time
 import unittest
 
-from concord_runs import execute
+import numpy as np
+from concord_runs import execute, simulate
 from fmu_runs import FmuTest
 
 
@@ -66,9 +67,13 @@ class Behaviour(FmuTest):
             self.run_left(1, [f"fmi{version}DoStep", "terminateSimulation", "t = 0.5"],
                           version=version, behaviour="ends")
 
-    def test_another_step_size_is_refused_by_the_fmu(self):
-        self.run_left(1, ["fmi2DoStep", "error", "the step size has changed"], "-cosim_step", "7e-4",
-                      "-cosim_stop", "1e-3", capabilities=())
+    def test_another_step_size_never_reaches_an_fmu_that_takes_one(self):
+        self.build("left", capabilities=("state", "interpolate", "slopes"))
+        for options, says in ((("-cosim_step", "7e-4", "-cosim_stop", "1e-3"), "end at t = 0.001 s"),
+                              (("-cosim_step", "1e-2", "-cosim_adapt", "iteration"),
+                               "-cosim_adapt")):
+            self.fails(2, ["'left'", "one size only", says], "-cosim_type", "ifosmondi", *options)
+        simulate(self.model(("left",)), "-cosim_step", "1e-2", "-cosim_type", "ifosmondi")
 
     def test_instantiation_refused(self):
         for version, says in ((2, ["fmi2Instantiate", "guid"]),
@@ -191,8 +196,11 @@ class Probe(FmuTest):
             self.fails(2, ["'left' offers no rollback"], "-subsystem_fmu_probe", "true")
             self.build("left", version, behaviour="forgets", **EXCHANGE)
             self.assertIn("OTHER values", self.probe())
-            run = execute("run", self.model(("left",)), "-subsystem_fmu_probe", "true")
-            self.assertIn("left (no rollback; integrated once per macro-step)", run.stdout)
+            # Equations without events go back without the FMU's help.
+            careful = simulate(self.model(("left",)), "-subsystem_fmu_probe", "true")
+            self.build("left", version, **EXCHANGE)
+            usual = simulate(self.model(("left",)))
+            self.assertTrue(np.array_equal(careful.outputs.values, usual.outputs.values))
 
     def test_discrete_states_that_are_forgotten(self):
         """Only an event between save and restore shows it."""

@@ -88,8 +88,8 @@ void CoSimulation::start(const MacroStep& first, double stop) {
 Outcome CoSimulation::end_initialization(std::span<const Sample> inputs) {
   for (std::size_t i = 0; i < now_.u.size(); ++i)
     if (fed_[i] != 0) now_.u[i] = inputs[i].value;
-  const bool taken = (instance_->set(inputs_, now_.u) && instance_->set(held_, now_.u)) ||
-                     failed_call();
+  const bool taken =
+      (instance_->set(inputs_, now_.u) && instance_->set(held_, now_.u)) || failed_call();
   return taken && leave_initialization() && read_outputs() && read_states() ? Outcome::ok
                                                                             : Outcome::failed;
 }
@@ -157,8 +157,8 @@ Outcome CoSimulation::advance(const MacroStep& step, std::span<const Polynomial>
                               std::span<Sample> outputs) {
   clock_.begin();
   ++counters_.advances;
-  bool good = usable_ && one_step_size(step) && run_again_if_frozen(inputs, step, wanted) &&
-              read_states();
+  bool good =
+      usable_ && one_step_size(step) && run_again_if_frozen(inputs, step, wanted) && read_states();
   if (good && wanted == Wanted::values_and_derivatives) good = read_slopes(inputs, step.size());
   h_ = step.size();
   for (std::size_t i = 0; good && i < now_.y.size(); ++i)

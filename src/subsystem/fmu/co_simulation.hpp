@@ -96,8 +96,8 @@ class CoSimulation final : public Subsystem {
   FmuUse use_;
   std::unique_ptr<FmuInstance> instance_;
   std::optional<FmuSnapshot> saved_state_, trial_state_;  ///< freed before the instance
-  FmuPorts inputs_, held_;         ///< that something feeds
-  FmuPorts outputs_, all_inputs_;  ///< outputs that somebody looks at
+  FmuPorts inputs_, held_;                                ///< that something feeds
+  FmuPorts outputs_, all_inputs_;                         ///< outputs that somebody looks at
   PieceSettings piece_settings_;
   std::vector<StepPiece> pieces_;
   double sample_distance_ = 0.0;

@@ -41,8 +41,8 @@ bool CoSimulation::slopes_of_fmu() {
     return true;
   std::fill(slopes_.begin(), slopes_.end(), 0.0);
   if (instance_->last_was_discard() && now_.t == start_) return true;
-  tell(instance_->failure() + "; its output derivatives are not used from t = " +
-       short_number(now_.t) + " s on");
+  tell(instance_->failure() +
+       "; its output derivatives are not used from t = " + short_number(now_.t) + " s on");
   use_.output_slopes = false;
   return true;
 }
@@ -83,8 +83,8 @@ Outcome CoSimulation::point_outputs(std::span<const Sample> inputs, Wanted wante
   if (initializing()) {
     for (std::size_t i = 0; i < now_.u.size(); ++i)
       if (fed_[i] != 0) now_.u[i] = inputs[i].value;
-    const bool taken = (instance_->set(inputs_, now_.u) && instance_->set(held_, now_.u)) ||
-                       failed_call();
+    const bool taken =
+        (instance_->set(inputs_, now_.u) && instance_->set(held_, now_.u)) || failed_call();
     if (!taken || !read_outputs() || !read_states()) return Outcome::failed;
   }
   for (std::size_t i = 0; i < now_.y.size(); ++i) outputs[i] = {now_.y[i], 0.0};

@@ -151,9 +151,8 @@ bool Fmi2Instance::set_texts(const FmiVariable& variable, std::span<const std::s
     return invoke(f_.set_real, &variable.reference, std::size_t{1}, &number);
   }
   const bool logical = variable.type == FmiType::boolean;
-  const fmi2::Integer whole =
-      logical ? static_cast<int>(text == "true" || text == "1")
-              : rounded_to<fmi2::Integer>(parse_number(text).value_or(0.0));
+  const fmi2::Integer whole = logical ? static_cast<int>(text == "true" || text == "1")
+                                      : rounded_to<fmi2::Integer>(parse_number(text).value_or(0.0));
   return invoke(logical ? f_.set_boolean : f_.set_integer, &variable.reference, std::size_t{1},
                 &whole);
 }
@@ -163,7 +162,8 @@ bool Fmi2Instance::set_group(const FmuPorts::Group& group, std::span<const doubl
   if (group.type == FmiType::float64)
     return invoke(f_.set_real, r.data(), r.size(), gathered<double>(group, values).data());
   if (group.type == FmiType::int32)
-    return invoke(f_.set_integer, r.data(), r.size(), gathered<fmi2::Integer>(group, values).data());
+    return invoke(f_.set_integer, r.data(), r.size(),
+                  gathered<fmi2::Integer>(group, values).data());
   const std::span<fmi2::Boolean> typed = room<fmi2::Boolean>(r.size());
   for (std::size_t i = 0; i < typed.size(); ++i)
     typed[i] = static_cast<int>(rounded_to<bool>(values[group.places[i]]));

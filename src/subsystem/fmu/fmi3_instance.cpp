@@ -79,6 +79,7 @@ class Fmi3Instance final : public FmuInstance {
   ~Fmi3Instance() override { end(); }
 
   bool set_texts(const FmiVariable& variable, std::span<const std::string> values) override;
+
  private:
   void instantiate_co_simulation(const char* resources);
   bool begin_initialization(double start, double stop, double tolerance) override {
@@ -117,8 +118,8 @@ class Fmi3Instance final : public FmuInstance {
   }
   bool output_derivatives(std::span<const FmiReference> outputs, std::span<const int> orders,
                           std::span<double> values) override {
-    return invoke_optional(f_.get_output_derivatives, outputs.data(), outputs.size(),
-                           orders.data(), values.data(), values.size());
+    return invoke_optional(f_.get_output_derivatives, outputs.data(), outputs.size(), orders.data(),
+                           values.data(), values.size());
   }
 
   static void log_message(fmi3::Environment self, fmi3::Status status, fmi3::String /*category*/,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -63,6 +64,7 @@ class SetupBuilder {
     setup_->description.name = setup_->request.subsystem;
     setup_->description.kind = "fmu";
     take_given_values(*setup_, units_);
+    add_input_starts();
     add_inputs();
     add_outputs();
     add_states();
@@ -78,6 +80,7 @@ class SetupBuilder {
   }
   void refuse_unsupported() const;
   void choose_role();
+  void add_input_starts();
   void add_inputs();
   void add_outputs();
   void add_states();
@@ -139,11 +142,32 @@ std::string SetupBuilder::element_name(const FmiVariable& variable, std::size_t 
 
 double SetupBuilder::start_of(const FmiVariable& variable, std::size_t element) const {
   const std::vector<std::string>* texts = &variable.start;
-  for (const FmuStart& start : setup_->starts)
-    if (start.variable == &variable) texts = &start.texts;
+  for (const auto* starts : {&setup_->starts, &setup_->input_starts})
+    for (const FmuStart& start : *starts)
+      if (start.variable == &variable) texts = &start.texts;
   if (texts->empty()) return 0.0;
   const std::string& text = (*texts)[std::min(element, texts->size() - 1)];
   return text == "true" ? 1.0 : parse_number(text).value_or(0.0);
+}
+
+/// Every input's text, given or the FMU's own, as the FMU is to have it while nothing feeds it.
+void SetupBuilder::add_input_starts() {
+  const auto is_input = [](const FmuStart& start) {
+    return start.variable->causality == FmiCausality::input;
+  };
+  auto& starts = setup_->starts;
+  std::copy_if(starts.begin(), starts.end(), std::back_inserter(setup_->input_starts), is_input);
+  starts.erase(std::remove_if(starts.begin(), starts.end(), is_input), starts.end());
+  for (const FmiVariable& variable : setup_->model->variables) {
+    const bool given =
+        std::any_of(setup_->input_starts.begin(), setup_->input_starts.end(),
+                    [&](const FmuStart& start) { return start.variable == &variable; });
+    const bool whole = variable.start.size() == variable.size || variable.start.size() == 1;
+    if (variable.causality != FmiCausality::input || given || !whole) continue;
+    std::vector<std::string> texts = variable.start;
+    texts.resize(variable.size, texts.front());
+    if (is_number(variable.type)) setup_->input_starts.push_back({&variable, std::move(texts)});
+  }
 }
 
 void SetupBuilder::add_inputs() {
@@ -151,9 +175,9 @@ void SetupBuilder::add_inputs() {
     if (variable.causality != FmiCausality::input || !is_number(variable.type)) continue;
     setup_->input_variables.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
-      setup_->description.inputs.push_back(
-          {element_name(variable, i), unit_of(variable), start_of(variable, i), variable.nominal,
-           kind_of(variable)});
+      setup_->description.inputs.push_back({element_name(variable, i), unit_of(variable),
+                                            start_of(variable, i), variable.nominal,
+                                            kind_of(variable)});
     }
   }
 }
@@ -276,8 +300,8 @@ void refuse_request(const FmuRequest& request, const std::string& location,
 }
 
 void tell(const FmuSetup& setup, const std::string& note) {
-  std::fprintf(stderr, "concord: note: subsystem '%s' (%s): %s\n",
-               setup.request.subsystem.c_str(), setup.request.path.c_str(), note.c_str());
+  std::fprintf(stderr, "concord: note: subsystem '%s' (%s): %s\n", setup.request.subsystem.c_str(),
+               setup.request.path.c_str(), note.c_str());
 }
 
 FmuSource FmuSetup::source(const FmuUse& used) const {
@@ -298,8 +322,8 @@ FmuPorts FmuSetup::ports(const std::vector<const FmiVariable*>& all, std::span<c
   std::size_t first = 0;
   for (const FmiVariable* variable : all) {
     const auto own = wanted.empty() ? wanted : wanted.subspan(first, variable->size);
-    const bool some = wanted.empty() ||
-                      std::any_of(own.begin(), own.end(), [](char one) { return one != 0; });
+    const bool some =
+        wanted.empty() || std::any_of(own.begin(), own.end(), [](char one) { return one != 0; });
     if (some && (!kind || *kind == kind_of(*variable))) result.add(*variable, first);
     first += variable->size;
   }
@@ -310,19 +334,18 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
   Capabilities can;
   if (setup.role == FmuRole::model_exchange) {
     const auto& inputs = setup.input_variables;
-    const bool no_events =
-        setup.model->event_indicators == 0 &&
-        std::none_of(inputs.begin(), inputs.end(), [](const FmiVariable* input) {
-          return kind_of(*input) == SignalKind::held;
-        });
+    const bool no_events = setup.model->event_indicators == 0 &&
+                           std::none_of(inputs.begin(), inputs.end(), [](const FmiVariable* input) {
+                             return kind_of(*input) == SignalKind::held;
+                           });
     can = {true, true, true, true, true, true, no_events || use.state, no_events, true};
     return can;
   }
   can.polynomial_inputs = use.input_order > 0 || use.updates || use.variable_steps;
   can.states = can.state_derivatives = !setup.states.empty();
   can.linearization = use.directional && !setup.states.empty();
-  can.output_derivatives = use.output_slopes || can.linearization ||
-                           (use.variable_steps && use.internal_step == 0.0);
+  can.output_derivatives =
+      use.output_slopes || can.linearization || (use.variable_steps && use.internal_step == 0.0);
   can.rollback = use.state;
   can.any_step = use.variable_steps;
   return can;
@@ -336,18 +359,16 @@ double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings
 
 bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,
                           double tolerance) {
-  const auto set_all = [&](const std::vector<FmuStart>& values, bool inputs) {
+  const auto set_all = [&](const std::vector<FmuStart>& values) {
     return std::all_of(values.begin(), values.end(), [&](const FmuStart& value) {
-      return (value.variable->causality == FmiCausality::input) != inputs ||
-             instance.set_texts(*value.variable, value.texts);
+      return instance.set_texts(*value.variable, value.texts);
     });
   };
-  if (!setup.structural.empty() &&
-      !(instance.enter_configuration() && set_all(setup.structural, false) &&
-        instance.leave_configuration()))
+  if (!setup.structural.empty() && !(instance.enter_configuration() && set_all(setup.structural) &&
+                                     instance.leave_configuration()))
     return false;
-  return set_all(setup.starts, false) && instance.enter_initialization(start, stop, tolerance) &&
-         set_all(setup.starts, true);
+  return set_all(setup.starts) && instance.enter_initialization(start, stop, tolerance) &&
+         set_all(setup.input_starts);
 }
 
 bool end_initialization(FmuInstance& instance, EventOutcome& outcome) {

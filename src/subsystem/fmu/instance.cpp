@@ -167,7 +167,7 @@ FmuSnapshot::~FmuSnapshot() { instance_.free_state(state_); }
 bool FmuInstance::save(FmuSnapshot& snapshot) {
   if (!may(while_running, common_.get_state.name)) return false;
   snapshot.mode_ = mode_;
-  return invoke_optional(common_.get_state, &snapshot.state_);
+  return invoke(common_.get_state, &snapshot.state_);
 }
 
 bool FmuInstance::restore(const FmuSnapshot& snapshot) {
@@ -269,9 +269,9 @@ void FmuInstance::judge(int status, const std::string& call) {
 }
 
 void FmuInstance::throw_misuse(const std::string& call) const {
-  constexpr const char* modes[] = {"is instantiated",     "is configured", "initialises",
-                                   "handles events",      "runs in continuous time",
-                                   "makes steps",         "has ended",     "has failed"};
+  constexpr const char* modes[] = {
+      "is instantiated",         "is configured", "initialises", "handles events",
+      "runs in continuous time", "makes steps",   "has ended",   "has failed"};
   throw std::logic_error(call + " of the FMU " + source_.library->fmu() +
                          " is not allowed while it " + modes[static_cast<std::size_t>(mode_)]);
 }

@@ -194,19 +194,16 @@ class FmuInstance {
                          invoke(common_.set_continuous_states, x.data(), x.size()));
   }
   bool get_states(std::span<double> x) {
-    return x.empty() ||
-           (may(in_event | in_continuous_time, common_.get_continuous_states.name) &&
-            invoke(common_.get_continuous_states, x.data(), x.size()));
+    return x.empty() || (may(in_event | in_continuous_time, common_.get_continuous_states.name) &&
+                         invoke(common_.get_continuous_states, x.data(), x.size()));
   }
   bool get_derivatives(std::span<double> dxdt) {
-    return dxdt.empty() ||
-           (may(in_event | in_continuous_time, common_.get_derivatives.name) &&
-            invoke(common_.get_derivatives, dxdt.data(), dxdt.size()));
+    return dxdt.empty() || (may(in_event | in_continuous_time, common_.get_derivatives.name) &&
+                            invoke(common_.get_derivatives, dxdt.data(), dxdt.size()));
   }
   bool get_event_indicators(std::span<double> z) {
-    return z.empty() ||
-           (may(in_event | in_continuous_time, common_.get_event_indicators.name) &&
-            invoke(common_.get_event_indicators, z.data(), z.size()));
+    return z.empty() || (may(in_event | in_continuous_time, common_.get_event_indicators.name) &&
+                         invoke(common_.get_event_indicators, z.data(), z.size()));
   }
   bool completed_step(bool no_rollback, bool& event, bool& terminate) {
     return may(in_continuous_time, "CompletedIntegratorStep") &&

@@ -69,10 +69,9 @@ class FmuModel final : public HybridModel {
   }
   bool input_event(std::span<const double> u) override;
   double next_time_event() const override { return next_.time; }
+  bool wants_completed_steps() const override { return use_.completed_step; }
   bool takes_back_completed_steps() const override { return use_.state; }
-  SmoothInterval reachable() const override {
-    return {next_.since, std::min(next_.time, stop_)};
-  }
+  SmoothInterval reachable() const override { return {next_.since, std::min(next_.time, stop_)}; }
   bool completed_step(double t, std::span<const double> x, std::span<const double> u) override;
   void handle_event(double t, std::span<double> x, std::span<const double> u) override;
   void save() override;
@@ -185,7 +184,7 @@ double FmuModel::confined(double t) const {
     return t;
   const double end = t <= reachable.from ? reachable.from : reachable.until;
   constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
-  const double largest = std::max({std::abs(end), std::abs(start_), std::abs(t)});
+  const double largest = std::max(std::abs(start_), std::abs(stop_));
   if (t == end || std::abs(t - end) <= rounding * largest) return end;
   throw RecoverableFailure("evaluated beyond an event of " + fmu());
 }

@@ -168,7 +168,8 @@ void Trials::iterate_events(FmuInstance& instance) {
 }
 
 std::vector<double> Trials::all_values(FmuInstance& instance) {
-  std::vector<double> values(setup_.description.outputs.size()), x(setup_.description.states.size());
+  std::vector<double> values(setup_.description.outputs.size()),
+      x(setup_.description.states.size());
   require(instance.get(outputs_, values) && instance.get(setup_.states, x), instance);
   values.insert(values.end(), x.begin(), x.end());
   if (setup_.role == FmuRole::co_simulation) return values;

@@ -22,7 +22,7 @@ struct FmuSetup {
   /// In the order of the description.
   std::vector<const FmiVariable*> input_variables, output_variables;
   FmuPorts states, derivatives;
-  std::vector<FmuStart> structural, starts;
+  std::vector<FmuStart> structural, starts, input_starts;
   FmuUse use;
 
   const FmiInterface& interface() const {

@@ -41,6 +41,7 @@ class EventIntegrator final : public Integrator {
   bool run_to(double end);
   bool micro_step(double end, bool& event);
   bool handle_event();
+  bool complete(bool& event);
   bool complete_last_step();
   bool evaluate_indicators();
   bool signs_changed() const;
@@ -125,13 +126,19 @@ Outcome EventIntegrator::integrate(double h, History history, std::span<const do
   return Outcome::ok;
 }
 
+bool EventIntegrator::complete(bool& event) {
+  if (!model_.wants_completed_steps()) return true;
+  method().leave_behind();
+  return rhs_.at(reached_, [&](double t, std::span<const double> u) {
+    event = model_.completed_step(t, x_, u) || event;
+  }) == RightHandSide::ok;
+}
+
 /// The one before the communication point, now that it is accepted.
 bool EventIntegrator::complete_last_step() {
   if (!std::exchange(open_, false)) return true;
   bool event = false;
-  return rhs_.at(reached_, [&](double t, std::span<const double> u) {
-    event = model_.completed_step(t, x_, u);
-  }) == RightHandSide::ok && (!event || handle_event());
+  return complete(event) && (!event || handle_event());
 }
 
 bool EventIntegrator::run(double h, History history) {
@@ -198,12 +205,7 @@ bool EventIntegrator::micro_step(double end, bool& event) {
   ++micro_steps_;
   event = how == MicroSteps::End::root;
   open_ = !event && (reached_ >= h_ || !model_.takes_back_completed_steps());
-  if (!open_) {
-    const int flag = rhs_.at(reached_, [&](double t, std::span<const double> u) {
-      event = model_.completed_step(t, x_, u) || event;
-    });
-    if (flag != RightHandSide::ok) return false;
-  }
+  if (!open_ && !complete(event)) return false;
   if (choice_.reconsider(rhs_.evaluations(), reached_)) take_over();
   return true;
 }

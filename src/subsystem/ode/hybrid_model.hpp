@@ -41,6 +41,10 @@ class HybridModel : public OdeModel {
   /// The next time event; infinity without one.
   virtual double next_time_event() const = 0;
 
+  /// Whether the model wants to know of completed micro-steps, behind which nothing may be
+  /// evaluated any more.
+  virtual bool wants_completed_steps() const = 0;
+
   /// To be called for each micro-step that will not be taken back; true: there is a step event.
   virtual bool completed_step(double t, std::span<const double> x, std::span<const double> u) = 0;
 

@@ -85,24 +85,24 @@ int fmi2Reset(void* c) { return (void)c, OK; }
 int fmi2SetDebugLogging(void* c, int on, size_t n, const char** list) {
   return (void)c, (void)on, (void)n, (void)list, OK;
 }
-#define ACCESS(Name, Type, types)                                                \
-  int fmi2Get##Name(Instance* c, const unsigned* vr, size_t n, Type* v) {        \
-    ++c->calls[GETS];                                                            \
-    REQUIRE(misuse_of_get(&c->s));                                               \
-    for (size_t i = 0; i < n; ++i) {                                             \
-      REQUIRE(misuse_of_type(vr[i], types));                                     \
-      v[i] = (Type)value_of(&c->s, vr[i]);                                       \
-    }                                                                            \
-    return OK;                                                                   \
-  }                                                                              \
-  int fmi2Set##Name(Instance* c, const unsigned* vr, size_t n, const Type* v) {  \
-    ++c->calls[SETS];                                                            \
-    for (size_t i = 0; i < n; ++i) {                                             \
-      REQUIRE(misuse_of_type(vr[i], types));                                     \
-      REQUIRE(misuse_of_set(&c->s, vr[i]));                                      \
-      REQUIRE(set_value(&c->s, vr[i], v[i]) ? "not to be set" : NULL);           \
-    }                                                                            \
-    return OK;                                                                   \
+#define ACCESS(Name, Type, types)                                               \
+  int fmi2Get##Name(Instance* c, const unsigned* vr, size_t n, Type* v) {       \
+    ++c->calls[GETS];                                                           \
+    REQUIRE(misuse_of_get(&c->s));                                              \
+    for (size_t i = 0; i < n; ++i) {                                            \
+      REQUIRE(misuse_of_type(vr[i], types));                                    \
+      v[i] = (Type)value_of(&c->s, vr[i]);                                      \
+    }                                                                           \
+    return OK;                                                                  \
+  }                                                                             \
+  int fmi2Set##Name(Instance* c, const unsigned* vr, size_t n, const Type* v) { \
+    ++c->calls[SETS];                                                           \
+    for (size_t i = 0; i < n; ++i) {                                            \
+      REQUIRE(misuse_of_type(vr[i], types));                                    \
+      REQUIRE(misuse_of_set(&c->s, vr[i]));                                     \
+      REQUIRE(set_value(&c->s, vr[i], v[i]) ? "not to be set" : NULL);          \
+    }                                                                           \
+    return OK;                                                                  \
   }
 ACCESS(Real, double, "rf")
 ACCESS(Integer, int, "ie")

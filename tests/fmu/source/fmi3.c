@@ -121,28 +121,27 @@ static size_t elements(const unsigned* vr, size_t n) {
   for (size_t i = 0; i < n; ++i) sum += (size_t)size_of(vr[i]);
   return sum;
 }
-#define ACCESS(Name, Type, types)                                                         \
-  int fmi3Get##Name(Instance* c, const unsigned* vr, size_t n, Type* v, size_t m) {       \
-    ++c->calls[GETS];                                                                     \
-    REQUIRE(elements(vr, n) == m ? NULL : "a wrong number of values");                    \
-    REQUIRE(misuse_of_get(&c->s));                                                        \
-    for (size_t i = 0; i < n; ++i) {                                                      \
-      REQUIRE(misuse_of_type(vr[i], types));                                              \
-      for (int k = 0; k < size_of(vr[i]); ++k)                                            \
-        *v++ = (Type)value_of(&c->s, vr[i] + (unsigned)k);                                \
-    }                                                                                     \
-    return OK;                                                                            \
-  }                                                                                       \
-  int fmi3Set##Name(Instance* c, const unsigned* vr, size_t n, const Type* v, size_t m) { \
-    ++c->calls[SETS];                                                                     \
-    REQUIRE(elements(vr, n) == m ? NULL : "a wrong number of values");                    \
-    for (size_t i = 0; i < n; ++i) {                                                      \
-      REQUIRE(misuse_of_type(vr[i], types));                                              \
-      REQUIRE(misuse_of_set3(c, vr[i]));                                                  \
-      for (int k = 0; k < size_of(vr[i]); ++k)                                            \
-        REQUIRE(set_value(&c->s, vr[i] + (unsigned)k, (double)*v++) ? "not to be set" : NULL); \
-    }                                                                                     \
-    return OK;                                                                            \
+#define ACCESS(Name, Type, types)                                                                 \
+  int fmi3Get##Name(Instance* c, const unsigned* vr, size_t n, Type* v, size_t m) {               \
+    ++c->calls[GETS];                                                                             \
+    REQUIRE(elements(vr, n) == m ? NULL : "a wrong number of values");                            \
+    REQUIRE(misuse_of_get(&c->s));                                                                \
+    for (size_t i = 0; i < n; ++i) {                                                              \
+      REQUIRE(misuse_of_type(vr[i], types));                                                      \
+      for (int k = 0; k < size_of(vr[i]); ++k) *v++ = (Type)value_of(&c->s, vr[i] + (unsigned)k); \
+    }                                                                                             \
+    return OK;                                                                                    \
+  }                                                                                               \
+  int fmi3Set##Name(Instance* c, const unsigned* vr, size_t n, const Type* v, size_t m) {         \
+    ++c->calls[SETS];                                                                             \
+    REQUIRE(elements(vr, n) == m ? NULL : "a wrong number of values");                            \
+    for (size_t i = 0; i < n; ++i) {                                                              \
+      REQUIRE(misuse_of_type(vr[i], types));                                                      \
+      REQUIRE(misuse_of_set3(c, vr[i]));                                                          \
+      for (int k = 0; k < size_of(vr[i]); ++k)                                                    \
+        REQUIRE(set_value(&c->s, vr[i] + (unsigned)k, (double)*v++) ? "not to be set" : NULL);    \
+    }                                                                                             \
+    return OK;                                                                                    \
   }
 ACCESS(Float64, double, "r")
 ACCESS(Float32, float, "f")
