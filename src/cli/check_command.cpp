@@ -155,6 +155,9 @@ int check_command(Model model, bool probe) {
     return 0;
   }
   std::printf("model %s: t in [%g, %g] s\n", model.name.c_str(), settings.start, settings.stop);
+  for (const auto& note : model.notes) {
+    std::printf("note: %s\n", note.c_str());
+  }
   print_subsystems(model);
   print_connections(network);
   print_feedthrough(model, network);

@@ -6,6 +6,7 @@
 #include "cli/measured_efforts.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
+#include "subsystem/native/watched_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/options.hpp"
 
@@ -17,7 +18,7 @@ SubsystemEntry entry_of(const ModelBuilder::Part& part) {
   entry.description = describe_ode(part.name, "native", part.create()->interface());
   entry.create = [description = entry.description,
                   create = part.create](const SubsystemSettings& settings) {
-    return make_ode_subsystem(description, create(), settings);
+    return make_ode_subsystem(description, watched(create(), description.name, ""), settings);
   };
   return entry;
 }

@@ -1,21 +1,20 @@
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <limits>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/effective_settings.hpp"
 #include "cli/monitors.hpp"
+#include "cli/stop_signals.hpp"
 #include "concord/errors.hpp"
 #include "network/units.hpp"
 #include "record/recorder.hpp"
 #include "simulation/macro_step.hpp"
-#include "subsystem/fmu/crash_report.hpp"
 #include "support/agreement.hpp"
+#include "support/foreign_call.hpp"
 #include "support/log_events.hpp"
 #include "support/wording.hpp"
 
@@ -25,50 +24,23 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int stopped_early = 3;
-constexpr double flush_interval = 10.0;  // seconds of wall time
 
-volatile std::sig_atomic_t stop_signal = 0;
-timespec stop_time;
-
-/// A launcher may send a signal twice: only one that comes a second later is a second one.
-void request_stop(int number) {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  if (stop_signal == 0) {
-    stop_time = now;
-    stop_signal = number;
-  } else if (now.tv_sec - stop_time.tv_sec > 1) {
-    end_at_once("ended by a second signal before the next communication point");
-  }
-}
-
-/// While it lives, SIGTERM and SIGUSR1 ask for the end of the run at the next communication point,
-/// and, a second time, for its end at once; before and after they end the program, as mpirun
-/// expects of ranks that others have left.
-class StopSignals {
- public:
-  StopSignals() {
-    struct sigaction action = {};
-    action.sa_handler = request_stop;
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGTERM, &action, &terminate_);
-    sigaction(SIGUSR1, &action, &user_);
-  }
-  ~StopSignals() {
-    sigaction(SIGTERM, &terminate_, nullptr);
-    sigaction(SIGUSR1, &user_, nullptr);
-  }
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
-
- private:
-  struct sigaction terminate_ = {};
-  struct sigaction user_ = {};
-};
+// Seconds of wall time: rows that only memory holds are lost when the process is killed. The clock
+// is read where macro-steps have taken `clock_interval`; flushes take a fiftieth of the time at
+// most.
+constexpr double clock_interval = 0.1;
+constexpr double flush_interval = 2.0;
+constexpr double most_time_of_flushes = 0.02;
 
 /// What rank 0's clock and any rank's signals ask for after a macro-step.
 /// Above `stop_on_signal` by the signal's number.
-enum Request : int { go_on = 0, flush_now = 1, out_of_time = 2, stop_on_signal = 16 };
+enum Request : int {
+  go_on = 0,
+  flush_now = 1,
+  out_of_time = 2,
+  stop_on_signal = 16,
+  subsystem_failed = 1024
+};
 
 class Run {
  public:
@@ -84,50 +56,32 @@ class Run {
                                                   model_, network_, replicated_ ? whole_ : share_,
                                                   settings_.subsystems);
     });
-    make_stepper();
-    recorder_ = std::make_unique<Recorder>(PETSC_COMM_WORLD, model_, settings_, *subsystems_,
-                                           share_, stepper_->coupling(), command_line);
+    collectively(PETSC_COMM_WORLD, [&] {
+      make_stepper();
+      recorder_ = std::make_unique<Recorder>(PETSC_COMM_WORLD, model_, settings_, *subsystems_,
+                                             share_, stepper_->coupling(), command_line);
+    });
     add_observers();
   }
 
   int go() {
     const StopSignals stop_signals;
+    const ExitsAreErrors exits_are_errors;
     if (settings_.view) {
       view();
     }
     try {
-      together(PETSC_COMM_WORLD, [&] { stepper_->start(); });
-      if (settings_.view) {
-        const std::string loops = stepper_->loops().describe();
-        if (rank_ == 0) {
-          std::printf("%s%s", stepper_->coupling().describe_start().c_str(), loops.c_str());
-        }
-      }
-      recorder_->start(stepper_->point());
-      advance_to_stop();
-    } catch (const PetscFailure& failure) {
-      fail(with_remedy(failure));
+      collectively(PETSC_COMM_WORLD, [&] { simulate(); });
+      return conclude();
     } catch (const InputError&) {
+      if (recorder_->begun()) {
+        recorder_->close(RunStatus::failed, quality());
+      }
+      throw;
+    } catch (const std::exception&) {
       recorder_->close(RunStatus::failed, quality());
       throw;
-    } catch (const std::exception& error) {
-      fail(error.what());
-    } catch (...) {
-      fail("an exception that is not a std::exception");
     }
-    const bool completed = stepper_->finished();
-    const RunQuality known = quality();
-    const RunStatus status = !completed                ? RunStatus::interrupted
-                             : !known.diverged.empty() ? RunStatus::diverged
-                                                       : RunStatus::completed;
-    recorder_->close(status, known);
-    observers_.clear();
-    const auto balance = largest_balance_error();
-    const auto errors = worst_errors();
-    if (rank_ == 0) {
-      print_summary(status, known, errors, balance);
-    }
-    return completed ? 0 : stopped_early;
   }
 
  private:
@@ -146,9 +100,55 @@ class Run {
                : Partition(network_, ranks);
   }
 
-  [[noreturn]] void fail(const std::string& message) {
-    recorder_->close(RunStatus::failed, quality());
-    throw SimulationError(message);
+  void simulate() {
+    try {
+      in_step([&] { stepper_->start(); });
+      if (settings_.view) {
+        const std::string loops = stepper_->loops().describe();
+        if (rank_ == 0) {
+          std::printf("%s%s", stepper_->coupling().describe_start().c_str(), loops.c_str());
+        }
+      }
+      recorder_->start(stepper_->point());
+      watch_exits();
+      advance_to_stop();
+    } catch (const PetscFailure& failure) {
+      throw SimulationError(with_remedy(failure));
+    }
+  }
+
+  /// Where each rank computes the whole (monolithic), only one of them may fail.
+  void in_step(const std::function<void()>& work) {
+    if (replicated_) {
+      together(PETSC_COMM_WORLD, work);
+    } else {
+      work();
+    }
+  }
+
+  /// After the last macro-step.
+  int conclude() {
+    const bool completed = stepper_->finished();
+    const RunQuality known = quality();
+    const auto balance = largest_balance_error();
+    const auto errors = worst_errors();
+    end_subsystems();
+    const RunStatus status = !completed                ? RunStatus::interrupted
+                             : !known.diverged.empty() ? RunStatus::diverged
+                                                       : RunStatus::completed;
+    recorder_->close(status, known);
+    observers_.clear();
+    if (rank_ == 0) {
+      print_summary(status, known, errors, balance);
+    }
+    return completed ? 0 : stopped_early;
+  }
+
+  void end_subsystems() {
+    subsystems_->end();
+    if (const auto failure = agree_on_text(PETSC_COMM_WORLD, subsystems_->failure())) {
+      throw SimulationError(*failure);
+    }
   }
 
   static std::string with_remedy(const PetscFailure& failure) {
@@ -181,21 +181,39 @@ class Run {
 
   void advance_to_stop() {
     while (!stepper_->finished()) {
-      const auto reports = stepper_->advance();
+      std::span<const StepReport> reports;
+      in_step([&] { reports = stepper_->advance(); });
       for (const StepReport& report : reports) {
+        busy_ += report.wall_time;
         for (StepObserver* observer : observers_) {
           observer->step_accepted(report);
         }
       }
-      const int request = agree_on_largest(PETSC_COMM_WORLD, own_request(reports.back().index));
+      const int request = agree_on_largest(PETSC_COMM_WORLD, own_request());
+      if (request == subsystem_failed) {
+        refuse_to_go_on();
+      }
       if (request == flush_now) {
-        recorder_->flush();
+        flush();
       }
       if (request >= out_of_time) {
         stop_reason_ = reason_of(request);
         return;
       }
     }
+  }
+
+  /// A subsystem has failed after its macro-step was accepted, where it was only read.
+  [[noreturn]] void refuse_to_go_on() const {
+    const auto own = subsystems_->fatal() ? subsystems_->failure() : std::nullopt;
+    throw SimulationError(*agree_on_text(PETSC_COMM_WORLD, own));
+  }
+
+  void flush() {
+    const auto began = Clock::now();
+    recorder_->flush();
+    flushed_ = Clock::now();
+    flush_time_ = std::chrono::duration<double>(flushed_ - began).count();
   }
 
   std::string reason_of(int request) const {
@@ -208,24 +226,24 @@ class Run {
     return text;
   }
 
-  int own_request(std::int64_t index) {
-    if (const int number = stop_signal; number != 0) {
+  int own_request() {
+    if (subsystems_->fatal()) {
+      return subsystem_failed;
+    }
+    if (const int number = StopSignals::received(); number != 0) {
       return stop_on_signal + number;
     }
-    constexpr std::int64_t clock_every = 16;
-    if (rank_ != 0 || (index % clock_every != 0 && !settings_.time_limit)) {
+    if (rank_ != 0 || (busy_ < clock_interval && !settings_.time_limit)) {
       return go_on;
     }
+    busy_ = 0.0;
     const auto now = Clock::now();
     if (settings_.time_limit &&
         std::chrono::duration<double>(now - began_).count() > *settings_.time_limit) {
       return out_of_time;
     }
-    if (std::chrono::duration<double>(now - flushed_).count() > flush_interval) {
-      flushed_ = now;
-      return flush_now;
-    }
-    return go_on;
+    const double due = std::max(flush_interval, flush_time_ / most_time_of_flushes);
+    return std::chrono::duration<double>(now - flushed_).count() > due ? flush_now : go_on;
   }
 
   void view() const {
@@ -429,6 +447,8 @@ class Run {
   std::string stop_reason_;
   Clock::time_point began_ = Clock::now();
   Clock::time_point flushed_ = began_;
+  double flush_time_ = 0.0;  ///< s, of the last one
+  double busy_ = 0.0;        ///< s in macro-steps since the clock was read
 };
 
 }  // namespace

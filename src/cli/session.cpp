@@ -1,11 +1,17 @@
 #include "cli/session.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string>
 
 #include "concord/errors.hpp"
+#include "support/exception_words.hpp"
+#include "support/foreign_call.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
@@ -14,11 +20,12 @@ namespace {
 constexpr int simulation_failed = 1;
 constexpr int wrong_input = 2;
 
-int report(const char* message, int code, bool speaks) {
+int report(const std::string& message, int code, bool speaks) {
   if (speaks) {
     std::fflush(stdout);
-    std::fprintf(stderr, "concord: error: %s\n", message);
+    std::fprintf(stderr, "concord: error: %s\n", message.c_str());
   }
+  foreign_end_is_told();
   return code;
 }
 
@@ -27,11 +34,28 @@ int guarded(const std::function<int()>& work, bool speaks) {
     return work();
   } catch (const InputError& error) {
     return report(error.what(), wrong_input, speaks);
-  } catch (const std::exception& error) {
-    return report(error.what(), simulation_failed, speaks);
   } catch (...) {
-    return report("an exception that is not a std::exception", simulation_failed, speaks);
+    return report(in_words(std::current_exception()), simulation_failed, speaks);
   }
+}
+
+/// What was printed may not have got anywhere (a full disk).
+int with_output_written(int code, bool speaks) {
+  const bool flushed = std::fflush(stdout) == 0;
+  const std::string reason = flushed ? "an earlier error" : std::strerror(errno);
+  if (code != 0 || (flushed && std::ferror(stdout) == 0)) {
+    return code;
+  }
+  return report("cannot write to standard output: " + reason, simulation_failed, speaks);
+}
+
+/// Whoever has crashed in this process may crash again where its library is taken down.
+int leave_session(int code) {
+  if (foreign_code_has_ended()) {
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  return code;
 }
 
 /// Whether this process is the first, or the only one, that mpirun or srun has started.
@@ -47,19 +71,26 @@ bool first_of_launch() {
 }  // namespace
 
 int in_session(int argc, char** argv, const std::function<int()>& work) {
-  const MpiSession mpi(&argc, &argv);
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return guarded(
-      [&] {
-        const PetscSession petsc_session(argc, argv);
-        return guarded(work, rank == 0);
-      },
-      rank == 0);
+  const auto with_petsc = [&] {
+    PetscSession petsc_session(argc, argv);
+    const int code = with_output_written(guarded(work, rank == 0), rank == 0);
+    if (code == 0) {
+      petsc_session.finish();
+    }
+    return code;
+  };
+  int code = 0;
+  {
+    const MpiSession mpi(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    code = with_output_written(guarded(with_petsc, rank == 0), rank == 0);
+  }
+  return leave_session(code);
 }
 
 int without_session(const std::function<int()>& work) {
-  return first_of_launch() ? guarded(work, true) : 0;
+  return first_of_launch() ? with_output_written(guarded(work, true), true) : 0;
 }
 
 }  // namespace concord

@@ -317,8 +317,9 @@ bool AlgebraicLoop::run_newton() {
   }
   corrected_ = false;
   last_correction_ = std::numeric_limits<double>::infinity();
-  petsc(SNESSolve(snes_, nullptr, unknown_));
+  const PetscErrorCode code = SNESSolve(snes_, nullptr, unknown_);
   guard_.rethrow();
+  petsc(code);
   SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
   petsc(SNESGetConvergedReason(snes_, &reason));
   const bool solved = finish(reason);

@@ -71,21 +71,15 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   Subsystem& subsystem = subsystems_.own(k);
   const IndexRange inputs = subsystems_.inputs_of(k);
   Linearization& now = part.next;
-  std::string reason;
-  try {
-    if (subsystem.linearize(std::span(point.inputs).subspan(inputs.first, inputs.size()), now) !=
-        Outcome::ok) {
-      reason = subsystem.failure();
-    }
-  } catch (const std::exception& error) {
-    subsystems_.threw_when_asked(k);
-    reason = error.what();
-  } catch (...) {
-    subsystems_.threw_when_asked(k);
-    reason = "an exception that is not a std::exception";
-  }
-  if (!reason.empty()) {
-    failure_ = "subsystem '" + subsystem.description().name + "' cannot be linearised: " + reason;
+  Outcome outcome = Outcome::ok;
+  const auto thrown = subsystems_.at_point(k, [&] {
+    outcome =
+        subsystem.linearize(std::span(point.inputs).subspan(inputs.first, inputs.size()), now);
+  });
+  if (thrown || outcome != Outcome::ok) {
+    failure_ = thrown ? *thrown
+                      : "subsystem '" + subsystem.description().name +
+                            "' cannot be linearised: " + subsystem.failure();
     return part.known ? same : failed;
   }
   if (part.known && equal(now, part.linearization)) {

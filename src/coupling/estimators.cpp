@@ -48,24 +48,19 @@ void Estimators::begin_afresh(std::span<const char> afresh) {
 Estimators::State Estimators::prepare_own(std::size_t k, const MacroStep& step,
                                           const CommunicationPoint& point) {
   const auto& subsystem = subsystems_.own(k);
-  std::string reason;
-  try {
-    Outcome outcome = Outcome::ok;
-    const bool changed = estimators_[k]->prepare(
-        step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
-        part(std::span(point.outputs), subsystems_.outputs_of(k)), point.slopes_known, outcome);
-    if (outcome == Outcome::ok) [[likely]] {
-      return changed ? State::new_gains : State::same_gains;
-    }
-    reason = subsystem.failure();
-  } catch (const std::exception& error) {
-    subsystems_.threw_when_asked(k);
-    reason = error.what();
-  } catch (...) {
-    subsystems_.threw_when_asked(k);
-    reason = "an exception that is not a std::exception";
+  Outcome outcome = Outcome::ok;
+  bool changed = false;
+  const auto thrown = subsystems_.at_point(k, [&] {
+    changed = estimators_[k]->prepare(step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
+                                      part(std::span(point.outputs), subsystems_.outputs_of(k)),
+                                      point.slopes_known, outcome);
+  });
+  if (!thrown && outcome == Outcome::ok) [[likely]] {
+    return changed ? State::new_gains : State::same_gains;
   }
-  failure_ = "subsystem '" + subsystem.description().name + "' cannot be linearised: " + reason;
+  failure_ = thrown ? *thrown
+                    : "subsystem '" + subsystem.description().name +
+                          "' cannot be linearised: " + subsystem.failure();
   return State::failed;
 }
 
@@ -103,12 +98,10 @@ bool Estimators::correct(std::span<const Sample> end) {
     if (!estimators_[k] || !estimators_[k]->curved()) {
       continue;
     }
-    try {
-      good = estimators_[k]->correct(part(end, subsystems_.inputs_of(k))) && good;
-    } catch (...) {
-      subsystems_.threw_when_asked(k);
-      good = false;
-    }
+    bool own = false;
+    subsystems_.asking(k,
+                       [&] { own = estimators_[k]->correct(part(end, subsystems_.inputs_of(k))); });
+    good = own && good;
     copy_free_response(k);
   }
   return good;
@@ -162,8 +155,10 @@ void Estimators::output_terms(std::span<const Sample> inputs, std::span<Sample> 
 void Estimators::observe(const CommunicationPoint& point) {
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (estimators_[k]) {
-      estimators_[k]->observe(part(std::span(point.inputs), subsystems_.inputs_of(k)),
-                              part(std::span(point.outputs), subsystems_.outputs_of(k)));
+      subsystems_.asking(k, [&] {
+        estimators_[k]->observe(part(std::span(point.inputs), subsystems_.inputs_of(k)),
+                                part(std::span(point.outputs), subsystems_.outputs_of(k)));
+      });
     }
   }
 }

@@ -349,12 +349,20 @@ void ImplicitCoupling::write_residual(Vec f) const {
 
 PetscErrorCode ImplicitCoupling::form_function(SNES, Vec v, Vec f, void* self) {
   auto& coupling = *static_cast<ImplicitCoupling*>(self);
-  if (!std::exchange(coupling.guess_is_evaluated_, false)) {
-    coupling.read_unknown(v);
-    coupling.integrate();
-  }
-  coupling.write_residual(f);
-  return 0;
+  return coupling.guard_.run(PetscErrorCode(PETSC_ERR_LIB), [&] {
+    if (!std::exchange(coupling.guess_is_evaluated_, false)) {
+      coupling.read_unknown(v);
+      coupling.integrate();
+    }
+    coupling.write_residual(f);
+    return PetscErrorCode(0);
+  });
+}
+
+/// What a callback has thrown comes before what SNES says of it.
+void ImplicitCoupling::after_callbacks(PetscErrorCode code) {
+  guard_.rethrow();
+  petsc(code);
 }
 
 /// Makes subsystems, inputs and outputs belong to the accepted v: SNES may have looked elsewhere
@@ -365,7 +373,7 @@ void ImplicitCoupling::accept(Vec v) {
   const bool same = std::equal(evaluated_.begin(), evaluated_.end(), values);
   petsc(VecRestoreArrayRead(v, &values));
   if (agree_on_largest(subsystems_.comm(), same ? 0 : 1) != 0) {
-    petsc(SNESComputeFunction(snes_, v, residual_));
+    after_callbacks(SNESComputeFunction(snes_, v, residual_));
   }
 }
 
@@ -409,7 +417,7 @@ void ImplicitCoupling::iterate(CouplingReport& report) {
   settle_scales();
   forget_updates();
   guess_is_evaluated_ = true;
-  petsc(SNESSolve(snes_, nullptr, unknown_));
+  after_callbacks(SNESSolve(snes_, nullptr, unknown_));
   guess_is_evaluated_ = false;
   accept(unknown_);
   PetscInt iterations = 0, linear_iterations = 0;

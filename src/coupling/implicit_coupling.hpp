@@ -14,6 +14,7 @@
 #include "coupling/subsystem_gains.hpp"
 #include "coupling/unknowns_error.hpp"
 #include "signal/history.hpp"
+#include "support/callback_guard.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
@@ -56,6 +57,7 @@ class ImplicitCoupling : public Coupling {
   // The problem, as SNES sees it.
   static PetscErrorCode form_function(SNES snes, Vec v, Vec f, void* self);
   static PetscErrorCode form_jacobian(SNES snes, Vec v, Mat a, Mat p, void* self);
+  void after_callbacks(PetscErrorCode code);
   static PetscErrorCode converged(SNES snes, PetscInt it, PetscReal xnorm, PetscReal gnorm,
                                   PetscReal fnorm, SNESConvergedReason* reason, void* self);
   void create_snes(const Method& method);
@@ -165,6 +167,7 @@ class ImplicitCoupling : public Coupling {
   SnesHandle snes_;
   bool quasi_newton_ = false;
   bool takes_jacobian_ = false;  ///< the solver works with the matrix
+  CallbackGuard guard_;          ///< of what SNES calls
   bool watched_ = false;         ///< -snes_monitor and the like: SNES is called in any case
   SubsystemGains gains_;
   PetscInt widest_ = 0;  ///< columns of the widest subsystem on any rank

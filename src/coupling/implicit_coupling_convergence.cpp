@@ -307,20 +307,22 @@ PetscErrorCode ImplicitCoupling::converged(SNES snes, PetscInt it, PetscReal, Pe
     *reason = SNES_DIVERGED_FNORM_NAN;
     return 0;
   }
-  Vec f = nullptr, x = nullptr;
-  PetscCall(SNESGetFunction(snes, &f, nullptr, nullptr));
-  PetscCall(SNESGetSolution(snes, &x));
-  coupling.verdict_ = coupling.judge(it, x, f);
-  if (coupling.verdict_ == Verdict::converged) {
-    *reason = SNES_CONVERGED_FNORM_ABS;
-  } else if (coupling.verdict_ == Verdict::noise) {
-    *reason = SNES_CONVERGED_SNORM_RELATIVE;
-  } else if (it == 0) {
-    coupling.first_norm_ = fnorm;
-  } else if (fnorm > diverged_factor * std::max(1.0, coupling.first_norm_)) {
-    *reason = SNES_DIVERGED_DTOL;
-  }
-  return 0;
+  return coupling.guard_.run(PetscErrorCode(PETSC_ERR_LIB), [&]() -> PetscErrorCode {
+    Vec f = nullptr, x = nullptr;
+    PetscCall(SNESGetFunction(snes, &f, nullptr, nullptr));
+    PetscCall(SNESGetSolution(snes, &x));
+    coupling.verdict_ = coupling.judge(it, x, f);
+    if (coupling.verdict_ == Verdict::converged) {
+      *reason = SNES_CONVERGED_FNORM_ABS;
+    } else if (coupling.verdict_ == Verdict::noise) {
+      *reason = SNES_CONVERGED_SNORM_RELATIVE;
+    } else if (it == 0) {
+      coupling.first_norm_ = fnorm;
+    } else if (fnorm > diverged_factor * std::max(1.0, coupling.first_norm_)) {
+      *reason = SNES_DIVERGED_DTOL;
+    }
+    return 0;
+  });
 }
 
 /// After SNES has ended, wherever it did. Where a line search finds nothing better along Newton's

@@ -145,15 +145,17 @@ bool ImplicitCoupling::renew_jacobian(Vec v) {
 
 PetscErrorCode ImplicitCoupling::form_jacobian(SNES snes, Vec v, Mat a, Mat p, void* self) {
   auto& coupling = *static_cast<ImplicitCoupling*>(self);
-  ++coupling.jacobian_age_;
-  if (coupling.jacobian_is_stale() && !coupling.renew_jacobian(v)) {
-    PetscCall(SNESSetJacobianDomainError(snes));
-  }
-  if (a != p) {
-    PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
-  }
-  return 0;
+  return coupling.guard_.run(PetscErrorCode(PETSC_ERR_LIB), [&]() -> PetscErrorCode {
+    ++coupling.jacobian_age_;
+    if (coupling.jacobian_is_stale() && !coupling.renew_jacobian(v)) {
+      PetscCall(SNESSetJacobianDomainError(snes));
+    }
+    if (a != p) {
+      PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+    }
+    return 0;
+  });
 }
 
 }  // namespace concord

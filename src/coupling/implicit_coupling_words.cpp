@@ -27,7 +27,8 @@ std::string ImplicitCoupling::explain(const CouplingReport& report) {
                        : estimators_                           ? estimators_->explain()
                                      : agree_on_text(subsystems_.comm(), subsystems_.failure());
   if (failure) {
-    return *failure + describe_guesses();
+    const bool fatal = agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0;
+    return *failure + (fatal ? "" : describe_guesses());
   }
   SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
   SNESType type = nullptr;

@@ -8,6 +8,7 @@
 #include "coupling/start.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/agreement.hpp"
+#include "support/exception_words.hpp"
 
 namespace concord {
 
@@ -98,11 +99,15 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
   /// Calls a subsystem's equations, whose failures don't know whose they are.
   template <class Call>
   void naming(std::size_t k, Call&& call) {
+    const auto named = [&](const std::string& what) {
+      return "subsystem '" + subsystems_.own(k).description().name + "': " + what;
+    };
     try {
       call(*subsystems_.own(k).equations());
     } catch (const RecoverableFailure& failure) {
-      throw RecoverableFailure("subsystem '" + subsystems_.own(k).description().name +
-                               "': " + failure.what());
+      throw RecoverableFailure(named(failure.what()));
+    } catch (...) {
+      throw SimulationError(named(in_words(std::current_exception())));
     }
   }
 
@@ -156,8 +161,12 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
     const std::span<double> rest(jacobians_);
     const Jacobians all{rest.first(n_st * n_st), rest.subspan(n_st * n_st, n_st * in.size()),
                         rest.last(n_out * n_st), g_u};
-    return subsystems_.own(k).equations()->jacobians(
-        t_, x_.subspan(subsystems_.states_of(k).first, n_st), inputs_of(k), all);
+    bool given = false;
+    naming(k, [&](OdeModel& equations) {
+      given = equations.jacobians(t_, x_.subspan(subsystems_.states_of(k).first, n_st),
+                                  inputs_of(k), all);
+    });
+    return given;
   }
 
   double time() const override { return t_; }

@@ -1,7 +1,10 @@
 #include "modelfile/fmu_reader.hpp"
 
+#include <map>
+
 #include "network/units.hpp"
 #include "subsystem/fmu/probe.hpp"
+#include "subsystem/fmu/setup.hpp"
 #include "support/options.hpp"
 
 namespace concord {
@@ -52,7 +55,41 @@ std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* 
   return result;
 }
 
+/// "motor.alias" to "motor.name", of every FMU.
+std::map<std::string, std::string> aliases_in(const Model& model) {
+  std::map<std::string, std::string> result;
+  for (const SubsystemEntry& entry : model.subsystems) {
+    if (!entry.fmu) continue;
+    const std::string owner = entry.description.name + ".";
+    for (const FmiVariable& variable : entry.fmu->model->variables)
+      for (const std::string& alias : variable.aliases)
+        result.emplace(owner + alias, owner + variable.name);
+  }
+  return result;
+}
+
 }  // namespace
+
+void resolve_aliases(Model& model) {
+  const auto aliases = aliases_in(model);
+  if (aliases.empty()) return;
+  const auto resolve = [&](std::string& name) {
+    const std::size_t bracket = name.ends_with(']') ? name.rfind('[') : std::string::npos;
+    const std::string element = bracket == std::string::npos ? "" : name.substr(bracket);
+    auto found = aliases.find(name);
+    if (found != aliases.end()) {
+      name = found->second;
+    } else if ((found = aliases.find(name.substr(0, bracket))) != aliases.end()) {
+      name = found->second + element;
+    }
+  };
+  for (ConnectionEntry& connection : model.connections) {
+    resolve(connection.from);
+    resolve(connection.to);
+  }
+  for (ConstraintEntry& constraint : model.constraints)
+    for (ConstraintFeed& feed : constraint.feeds) resolve(feed.input);
+}
 
 std::string unit_text(const std::string& name, const std::string& base) {
   if (name.empty()) return "";

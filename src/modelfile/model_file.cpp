@@ -10,6 +10,7 @@
 
 #include "concord/errors.hpp"
 #include "modelfile/constraint_reader.hpp"
+#include "modelfile/fmu_reader.hpp"
 #include "modelfile/node_reader.hpp"
 #include "modelfile/ssp_reader.hpp"
 #include "modelfile/subsystem_reader.hpp"
@@ -217,6 +218,7 @@ Model read_model_file(const std::filesystem::path& path) {
   if (const auto schedule = find_field(fields, "schedule")) {
     read_schedule(*schedule, model);
   }
+  resolve_aliases(model);
   connect_constraints(model);
   if (const auto events = find_field(fields, "events")) {
     read_events(*events, model);

@@ -6,7 +6,9 @@
 
 #include "concord/errors.hpp"
 #include "modelfile/ssp_units.hpp"
+#include "modelfile/ssp_uri.hpp"
 #include "modelfile/ssp_xml.hpp"
+#include "subsystem/fmu/archive.hpp"
 #include "subsystem/fmu/xml_document.hpp"
 #include "support/wording.hpp"
 
@@ -32,11 +34,11 @@ double number(const Node& node, const char* attribute, double fallback, const st
 
 /// The element `name` in the file that `source` names, or inline below `holder`.
 Node content(const Node& binding, const char* holder, const char* name, Document& document,
-             const std::filesystem::path& folder, const std::string& where) {
-  const std::string source = text(binding, "source");
-  if (source.empty()) return child_named(child_named(binding, holder), name);
+             const SspSources& sources, const std::string& where) {
+  if (text(binding, "source").empty()) return child_named(child_named(binding, holder), name);
   document = std::make_unique<pugi::xml_document>();
-  load_xml(*document, folder / source, where + ": " + in_quotes(source));
+  load_xml(*document, sources.file(binding, where),
+           where + ": " + in_quotes(text(binding, "source")));
   return document->document_element();
 }
 
@@ -59,9 +61,16 @@ class Enumerations {
   std::map<std::pair<std::string, std::string>, std::string> values_;
 };
 
-FmuValue read_parameter(const Node& parameter, const SspUnits& units,
-                        const Enumerations& enumerations, const std::string& where) {
+/// A parameter of a set, with the enumeration that its text is an item of.
+struct SspParameter {
   FmuValue value;
+  std::string enumeration;
+};
+
+SspParameter read_parameter(const Node& parameter, const SspUnits& units,
+                            const std::string& where) {
+  SspParameter result;
+  FmuValue& value = result.value;
   value.name = text(parameter, "name");
   value.location = where;
   for (const Node typed : parameter.children()) {
@@ -71,66 +80,113 @@ FmuValue read_parameter(const Node& parameter, const SspUnits& units,
       throw InputError(where + ": parameter " + in_quotes(value.name) +
                        " is of type Binary, which is not supported");
     value.unit = units.text(text(typed, "unit"));
+    if (type == "Enumeration") result.enumeration = text(typed, "name");
     if (!typed.attribute("value")) continue;
     const std::string written = text(typed, "value");
-    if (type == "Enumeration")
-      value.texts = {enumerations.value(text(typed, "name"), written)};
-    else if (!child_named(parameter, "Dimension") || type == "String")
+    if (!child_named(parameter, "Dimension") || type == "String")
       value.texts = {written};
     else
       value.texts = words(written);
   }
   if (value.texts.empty())
     throw InputError(where + ": parameter " + in_quotes(value.name) + " has no value");
-  return value;
-}
-
-std::string transformed(const std::string& value, const LinearTransformation& by,
-                        const std::string& where) {
-  if (by.factor == 1.0 && by.offset == 0.0) return value;
-  const auto number_value = parse_number(value);
-  if (!number_value)
-    throw InputError(where + ": " + in_quotes(value) + " cannot be transformed linearly");
-  return exact_number(by.factor * *number_value + by.offset);
-}
-
-/// With a mapping, what it names; without, everything.
-std::vector<FmuValue> mapped(const std::vector<FmuValue>& values, const Node& mapping,
-                             const std::string& where) {
-  if (!mapping) return values;
-  std::vector<FmuValue> result;
-  for (const Node entry : children_named(mapping, "MappingEntry")) {
-    const LinearTransformation transformation = read_transformation(entry, where);
-    for (const FmuValue& value : values) {
-      if (value.name != text(entry, "source")) continue;
-      FmuValue target = value;
-      target.name = text(entry, "target");
-      for (std::string& item : target.texts) item = transformed(item, transformation, where);
-      result.push_back(std::move(target));
-    }
-  }
   return result;
 }
 
-std::vector<FmuValue> read_binding(const Node& binding, const std::filesystem::path& folder,
+/// true and 1 are the same.
+std::string plain(const std::string& value) {
+  return value == "true" ? "1" : value == "false" ? "0" : value;
+}
+
+/// A <BooleanMappingTransformation>, <IntegerMappingTransformation> or
+/// <EnumerationMappingTransformation>.
+std::string looked_up(const std::string& value, const Node& map, const std::string& where) {
+  for (const Node entry : children_named(map, "MapEntry"))
+    if (plain(text(entry, "source")) == plain(value)) return text(entry, "target");
+  throw InputError(where + ": the <" + std::string(local_name(map)) + "> has no entry for " +
+                   in_quotes(value));
+}
+
+Node map_below(const Node& entry) {
+  for (const Node child : entry.children())
+    if (local_name(child).ends_with("MappingTransformation")) return child;
+  return {};
+}
+
+SspParameter transformed(SspParameter parameter, const Node& entry, const std::string& where) {
+  FmuValue& value = parameter.value;
+  const std::string place = where + ": parameter " + in_quotes(value.name);
+  value.name = text(entry, "target");
+  if (entry.attribute("suppressUnitConversion").as_bool()) value.unit.clear();
+  const Node map = map_below(entry);
+  if (!map) {
+    value.transformation = read_transformation(entry, where);
+    return parameter;
+  }
+  for (std::string& item : value.texts) item = looked_up(item, map, place);
+  if (local_name(map) == "EnumerationMappingTransformation") parameter.enumeration.clear();
+  return parameter;
+}
+
+/// With a mapping, what it names; without, everything.
+std::vector<SspParameter> mapped(const std::vector<SspParameter>& parameters, const Node& mapping,
+                                 const std::string& where) {
+  if (!mapping) return parameters;
+  std::vector<SspParameter> result;
+  for (const Node entry : children_named(mapping, "MappingEntry"))
+    for (const SspParameter& parameter : parameters)
+      if (parameter.value.name == text(entry, "source"))
+        result.push_back(transformed(parameter, entry, where));
+  return result;
+}
+
+/// Names get the prefix before they are mapped (SSP 1.0, 5.3.5).
+std::vector<FmuValue> read_binding(const Node& binding, const SspSources& sources,
                                    const std::string& where) {
   Document file, mapping_file;
-  const Node set = content(binding, "ParameterValues", "ParameterSet", file, folder, where);
+  const Node set = content(binding, "ParameterValues", "ParameterSet", file, sources, where);
   const SspUnits units(set);
   const Enumerations enumerations(set);
-  std::vector<FmuValue> values;
-  for (const Node parameter : children_named(child_named(set, "Parameters"), "Parameter"))
-    values.push_back(read_parameter(parameter, units, enumerations, where));
+  std::vector<SspParameter> parameters;
+  for (const Node node : children_named(child_named(set, "Parameters"), "Parameter")) {
+    parameters.push_back(read_parameter(node, units, where));
+    parameters.back().value.name.insert(0, text(binding, "prefix"));
+  }
   const Node holder = child_named(binding, "ParameterMapping");
   const Node mapping = text(holder, "source").empty()
                            ? child_named(holder, "ParameterMapping")
-                           : content(holder, "", "", mapping_file, folder, where);
-  values = mapped(values, mapping, where);
-  for (FmuValue& value : values) value.name = text(binding, "prefix") + value.name;
+                           : content(holder, "", "", mapping_file, sources, where);
+  std::vector<FmuValue> values;
+  for (SspParameter& parameter : mapped(parameters, mapping, where)) {
+    for (std::string& item : parameter.value.texts)
+      item = enumerations.value(parameter.enumeration, item);
+    values.push_back(std::move(parameter.value));
+  }
   return values;
 }
 
 }  // namespace
+
+/// In a component that is an archive the file itself; else beside the component (RFC 3986).
+std::filesystem::path SspSources::file(const Node& node, const std::string& where) const {
+  const std::string uri = text(node, "source");
+  const std::size_t colon = uri.find(':');
+  if (colon != std::string::npos && colon < uri.find('/'))
+    throw InputError(where + ": " + in_quotes(uri) +
+                     " is not a path; only files beside the description can be read");
+  const std::filesystem::path path = path_of(uri);
+  if (text(node, "sourceBase") != "component") return folder / path;
+  if (component.empty())
+    throw InputError(where + ": " + in_quotes(uri) +
+                     " has the source base 'component', which a system has not; use SSD");
+  if (!std::filesystem::is_regular_file(component)) return component / path;
+  const auto inside = path.lexically_normal();
+  if (*inside.begin() != "..") {
+    const auto file = unpacked_archive(component) / inside.relative_path();
+    if (std::filesystem::is_regular_file(file)) return file;
+  }
+  return component.parent_path() / path;
+}
 
 LinearTransformation read_transformation(const pugi::xml_node& node, const std::string& where) {
   LinearTransformation result;
@@ -147,12 +203,12 @@ LinearTransformation read_transformation(const pugi::xml_node& node, const std::
 }
 
 std::vector<FmuValue> read_parameter_bindings(const pugi::xml_node& element,
-                                              const std::filesystem::path& folder,
-                                              const std::string& where) {
+                                              const SspSources& sources, const std::string& where) {
   std::vector<FmuValue> result;
   for (const Node binding :
        children_named(child_named(element, "ParameterBindings"), "ParameterBinding"))
-    for (FmuValue& value : read_binding(binding, folder, where)) result.push_back(std::move(value));
+    for (FmuValue& value : read_binding(binding, sources, where))
+      result.push_back(std::move(value));
   return result;
 }
 

@@ -9,10 +9,13 @@
 
 namespace concord {
 
-/// target = factor * source + offset.
-struct LinearTransformation {
-  double factor = 1.0;
-  double offset = 0.0;
+/// Files that belong to a description.
+struct SspSources {
+  std::filesystem::path folder;     ///< of the description: where relative URIs begin
+  std::filesystem::path component;  ///< where they begin with sourceBase="component"; may be empty
+
+  /// The file that a URI reference names. Throws InputError; `where` names the place.
+  std::filesystem::path file(const pugi::xml_node& node, const std::string& where) const;
 };
 
 /// The <LinearTransformation> below `node`, or the identity. Throws InputError for any other
@@ -20,10 +23,9 @@ struct LinearTransformation {
 LinearTransformation read_transformation(const pugi::xml_node& node, const std::string& where);
 
 /// The values of all <ParameterBindings> of a component or system, with prefixes and mappings
-/// applied; names are relative to it. Files (.ssv, .ssm) are relative to `folder`. Later values
-/// replace earlier ones.
+/// applied; names are relative to it. A transformation follows the conversion of units and is left
+/// to whoever knows the target's. Later values replace earlier ones.
 std::vector<FmuValue> read_parameter_bindings(const pugi::xml_node& element,
-                                              const std::filesystem::path& folder,
-                                              const std::string& where);
+                                              const SspSources& sources, const std::string& where);
 
 }  // namespace concord

@@ -75,7 +75,8 @@ struct Model {
   std::vector<ConstraintEntry> constraints;
   std::vector<std::vector<ScheduledName>> groups;  ///< `schedule: {groups: ...}`; may be empty
   Location groups_location;
-  std::vector<double> events;  ///< s, ascending: times at which something jumps
+  std::vector<double> events;      ///< s, ascending: times at which something jumps
+  std::vector<std::string> notes;  ///< what was read and has no effect, for `concord check`
 };
 
 }  // namespace concord

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "support/exception_words.hpp"
 #include "support/log_events.hpp"
 
 namespace concord {
@@ -85,6 +86,7 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
   for (const std::size_t g : global_) {
     subsystems_.push_back(model.subsystems[g].create(settings[g]));
     const auto& description = subsystems_.back()->description();
+    names_.push_back(description.name);
     if (description.capabilities.rollback) {
       with_rollback_.push_back(all_.size());
     }
@@ -128,39 +130,58 @@ void RankNetwork::tell_use(const SettingsList& settings) {
   }
 }
 
-/// Once a subsystem has thrown, none is called any more.
-template <class Call>
-void RankNetwork::attempt(std::size_t k, const Call& call) {
-  if (fatal_) [[unlikely]] {
-    return;
+RankNetwork::~RankNetwork() { end(); }
+
+/// What belongs to code that has crashed is left as it is.
+void RankNetwork::end() {
+  for (std::size_t k = last_counters_.size(); k < subsystems_.size(); ++k) {
+    last_counters_.push_back(subsystems_[k]->counters());
+    if (!foreign_code_has_ended()) {
+      try {
+        surviving([&] { subsystems_[k].reset(); });
+      } catch (...) {
+        fatal_ = std::current_exception();
+        failed_ = k;
+      }
+    }
+    if (foreign_code_has_ended()) {
+      static_cast<void>(subsystems_[k].release());
+    }
   }
-  try {
-    call(*subsystems_[k]);
-  } catch (...) {
-    fatal_ = suspicion_ && suspect_ == k ? suspicion_ : std::current_exception();
+}
+
+Outcome RankNetwork::judged(std::size_t k, Outcome outcome) {
+  if (outcome != Outcome::ok) [[unlikely]] {
     failed_ = k;
+  } else {
+    failed_ = failed_ == k ? std::nullopt : failed_;
+    suspicion_ = suspect_ == k ? nullptr : suspicion_;
   }
+  return outcome;
 }
 
 template <class Call>
 Outcome RankNetwork::guarded(std::size_t k, const Call& call) {
   Outcome outcome = Outcome::failed;
-  attempt(k, [&](Subsystem& subsystem) { outcome = call(subsystem); });
-  if (!fatal_) {
-    if (outcome != Outcome::ok) {
-      failed_ = k;
-    } else {
-      failed_ = failed_ == k ? std::nullopt : failed_;
-      suspicion_ = suspect_ == k ? nullptr : suspicion_;
-    }
+  attempt(k, [&] { outcome = judged(k, call(*subsystems_[k])); });
+  return fatal_ ? Outcome::failed : outcome;
+}
+
+/// In a catch block.
+std::string RankNetwork::threw_when_asked(std::size_t k) {
+  suspicion_ = std::current_exception();
+  suspect_ = k;
+  if (foreign_code_has_ended()) {
+    fatal_ = suspicion_;
+    failed_ = k;
   }
-  return outcome;
+  return in_words(suspicion_);
 }
 
 void RankNetwork::enter(const SmoothInterval& interval) {
   interval_ = interval;
   for (std::size_t k = 0; k < n_own(); ++k) {
-    attempt(k, [&](Subsystem& subsystem) { subsystem.enter(interval); });
+    attempt(k, [&] { subsystems_[k]->enter(interval); });
   }
 }
 
@@ -168,7 +189,7 @@ void RankNetwork::start(const MacroStep& first, double stop) {
   time_ = saved_time_ = first.begin;
   step_ = first.size();
   for (std::size_t k = 0; k < n_own(); ++k) {
-    attempt(k, [&](Subsystem& subsystem) { subsystem.start(first, stop); });
+    attempt(k, [&] { subsystems_[k]->start(first, stop); });
   }
 }
 
@@ -209,18 +230,27 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
     inputs = fed_;
   }
   Outcome total = Outcome::ok;
-  for (const std::size_t k : which) {
-    const IndexRange in = inputs_of(k);
+  const auto refuse = [&](std::size_t k) {
     const IndexRange out = outputs_of(k);
-    const Outcome outcome = guarded(k, [&](Subsystem& subsystem) {
-      return subsystem.advance(step, inputs.subspan(in.first, in.size()), continuity, wanted,
-                               outputs.subspan(out.first, out.size()));
-    });
-    if (outcome != Outcome::ok) [[unlikely]] {
-      std::fill_n(outputs.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(),
-                  not_a_number);
-      total = outcome;
+    std::fill_n(outputs.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(), not_a_number);
+    total = Outcome::failed;
+  };
+  std::size_t next = 0, k = 0;
+  attempt(k, [&] {
+    for (; next < which.size(); ++next) {
+      k = which[next];
+      const IndexRange in = inputs_of(k);
+      const IndexRange out = outputs_of(k);
+      const Outcome outcome =
+          subsystems_[k]->advance(step, inputs.subspan(in.first, in.size()), continuity, wanted,
+                                  outputs.subspan(out.first, out.size()));
+      if (judged(k, outcome) != Outcome::ok) [[unlikely]] {
+        refuse(k);
+      }
     }
+  });
+  for (; next < which.size(); ++next) {
+    refuse(which[next]);
   }
   return total;
 }
@@ -253,39 +283,44 @@ bool RankNetwork::feedthrough(std::size_t k, std::span<const Sample> inputs,
 void RankNetwork::save() {
   saved_time_ = time_;
   for (const std::size_t k : with_rollback_) {
-    attempt(k, [](Subsystem& subsystem) { subsystem.save(); });
+    attempt(k, [&] { subsystems_[k]->save(); });
   }
 }
 
 void RankNetwork::restore() {
   time_ = saved_time_;
   for (const std::size_t k : with_rollback_) {
-    attempt(k, [](Subsystem& subsystem) { subsystem.restore(); });
+    attempt(k, [&] { subsystems_[k]->restore(); });
   }
 }
 
-void RankNetwork::gather_states(std::span<double> result) const {
+void RankNetwork::gather_states(std::span<double> result) {
   for (std::size_t k = 0; k < n_own(); ++k) {
-    const auto states = subsystems_[k]->states();
-    std::copy(states.begin(), states.end(),
-              result.begin() + static_cast<std::ptrdiff_t>(state_offset_[k]));
+    const IndexRange range = states_of(k);
+    const auto part = result.subspan(range.first, range.size());
+    std::fill(part.begin(), part.end(), not_a_number.value);
+    attempt(k, [&] {
+      const auto states = subsystems_[k]->states();
+      std::copy(states.begin(), states.end(), part.begin());
+    });
   }
 }
 
+/// A foreign end names its subsystem itself.
 std::optional<std::string> RankNetwork::failure() const {
   if (!failed_) {
     return std::nullopt;
   }
-  const std::string place = "subsystem '" + subsystems_[*failed_]->description().name + "': ";
+  const std::string place = "subsystem '" + names_[*failed_] + "': ";
   if (!fatal_) {
     return place + subsystems_[*failed_]->failure();
   }
   try {
     std::rethrow_exception(fatal_);
-  } catch (const std::exception& error) {
-    return place + error.what();
+  } catch (const ForeignEnd& end) {
+    return end.what();
   } catch (...) {
-    return place + "an exception that is not a std::exception";
+    return place + in_words(fatal_);
   }
 }
 

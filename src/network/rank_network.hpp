@@ -10,6 +10,7 @@
 #include "network/exchange.hpp"
 #include "network/network.hpp"
 #include "signal/sizes.hpp"
+#include "support/foreign_call.hpp"
 
 namespace concord {
 
@@ -20,11 +21,14 @@ using SettingsList = std::vector<SubsystemSettings>;
 /// the other ranks. Outcomes are this rank's own: agreeing on them is the caller's.
 ///
 /// An exception out of a subsystem is kept and reported as a failure, so that the other ranks don't
-/// wait; `fatal` tells that no smaller step will help.
+/// wait; so is a crash of its code. `fatal` tells that no smaller step will help.
 class RankNetwork {
  public:
   RankNetwork(MPI_Comm comm, const Model& model, const Network& network, const Partition& partition,
               const SettingsList& settings);
+  ~RankNetwork();
+  RankNetwork(const RankNetwork&) = delete;
+  RankNetwork& operator=(const RankNetwork&) = delete;
 
   MPI_Comm comm() const { return comm_; }
   const Network& network() const { return network_; }
@@ -110,30 +114,72 @@ class RankNetwork {
     exchange_.apply(outputs, inputs);
   }
 
-  void gather_states(std::span<double> result) const;
+  /// Those of a subsystem that fails here are NaN.
+  void gather_states(std::span<double> result);
+
+  /// What own subsystem k has cost so far.
+  Counters counters(std::size_t k) const {
+    return k < last_counters_.size() ? last_counters_[k] : subsystems_[k]->counters();
+  }
+
+  /// Frees the subsystems, of which only names and counters are left. What fails is told by
+  /// `failure`.
+  void end();
 
   /// "subsystem 'left': ..." of the subsystem on this rank whose last call has failed, or nothing.
   std::optional<std::string> failure() const;
-  /// In a catch block: own subsystem k has thrown where it was only asked what it would do. Should
-  /// it throw again when it must act, this was the reason.
-  void threw_when_asked(std::size_t k) {
-    suspicion_ = std::current_exception();
-    suspect_ = k;
+  /// Calls `work`, which asks own subsystem k about the communication point where it stands; its
+  /// failure in words where it throws, which then is fatal.
+  template <class Work>
+  std::optional<std::string> at_point(std::size_t k, Work&& work) {
+    attempt(k, work);
+    return fatal_ ? failure() : std::nullopt;
+  }
+
+  /// Calls `work`, which asks own subsystem k what it would do elsewhere; its failure in words
+  /// where it throws. Should k throw again when it must act, this was the reason.
+  template <class Work>
+  std::optional<std::string> asking(std::size_t k, Work&& work) {
+    if (fatal_) [[unlikely]] {
+      return failure();
+    }
+    try {
+      surviving(work);
+      return std::nullopt;
+    } catch (...) {
+      return threw_when_asked(k);
+    }
   }
 
   bool fatal() const { return fatal_ != nullptr; }
 
  private:
   void tell_use(const SettingsList& settings);
-  template <class Call>
-  void attempt(std::size_t k, const Call& call);
+  /// `work` on own subsystem k, which it may move on. Once a subsystem has thrown, none is called
+  /// any more.
+  template <class Work>
+  void attempt(const std::size_t& k, const Work& work) {
+    if (fatal_) [[unlikely]] {
+      return;
+    }
+    try {
+      surviving(work);
+    } catch (...) {
+      fatal_ = suspicion_ && suspect_ == k ? suspicion_ : std::current_exception();
+      failed_ = k;
+    }
+  }
   template <class Call>
   Outcome guarded(std::size_t k, const Call& call);
+  Outcome judged(std::size_t k, Outcome outcome);
+  std::string threw_when_asked(std::size_t k);
 
   MPI_Comm comm_;
   const Network& network_;
   const Partition& partition_;
   std::vector<std::unique_ptr<Subsystem>> subsystems_;
+  std::vector<std::string> names_;
+  std::vector<Counters> last_counters_;
   std::vector<std::size_t> global_;
   std::vector<std::size_t> all_, with_rollback_;
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};

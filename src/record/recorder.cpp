@@ -187,7 +187,7 @@ void Recorder::close(RunStatus status, const RunQuality& quality) {
   std::vector<Counters> counters;
   for (const std::size_t k : own_subsystems_) {
     counters.push_back(coupling_.counters() != nullptr ? *coupling_.counters()
-                                                       : subsystems_.own(k).counters());
+                                                       : subsystems_.counters(k));
   }
   writer_->close(status, counters, quality);
 }

@@ -17,6 +17,8 @@ class Recorder : public StepObserver {
            const Partition& share, const Coupling& coupling, const std::string& command_line);
 
   void start(const CommunicationPoint& point);
+  /// Whether there is a results file of this run.
+  bool begun() const { return writer_->begun(); }
   void step_accepted(const StepReport& report) override;
 
   /// A results file that opens, up to here. Collective.

@@ -13,6 +13,7 @@
 #include "record/growing_dataset.hpp"
 #include "record/hdf5_io.hpp"
 #include "record/results_file.hpp"
+#include "record/results_lock.hpp"
 #include "record/row_exchange.hpp"
 #include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"
@@ -124,18 +125,21 @@ std::size_t buffered_rows(const ResultsLayout& layout, int ranks) {
   return std::clamp<std::size_t>(bytes / row_bytes(layout), 1, most_buffered_rows);
 }
 
-/// Where symbolic links lead, so that a link is not replaced by a file.
-fs::path resolved(const fs::path& path) {
+/// Where symbolic links lead, also to what is not there yet: a link is not replaced by a file.
+fs::path resolved(fs::path path) {
+  constexpr int most_links = 40;
   std::error_code error;
-  const fs::path target = fs::canonical(path, error);
+  for (int i = 0; i < most_links && fs::is_symlink(path, error); ++i) {
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path target = fs::canonical(folder, error) / path.filename();
   return error ? path : target;
 }
 
-/// A hidden neighbour of `path`, the same on every rank.
-fs::path unfinished_name(const fs::path& path, MPI_Comm comm) {
-  long process = getpid();
-  MPI_Bcast(&process, 1, MPI_LONG, 0, comm);
-  return path.parent_path() / ("." + path.filename().string() + ".new" + std::to_string(process));
+/// A hidden neighbour of `path`, under which a file is made complete; its lock is held.
+fs::path unfinished_name(const fs::path& path) {
+  return path.parent_path() / ("." + path.filename().string() + ".new");
 }
 
 /// MPI-IO hangs when a file opens on some ranks only: look before.
@@ -165,9 +169,13 @@ class ResultsWriter::Impl {
   void append(const ResultsRow& row, const StepStatistics& step);
   void flush();
   void close(RunStatus status, std::span<const Counters> own_counters, const RunQuality& quality);
+  bool begun() const { return static_cast<bool>(file_); }
 
  private:
+  void claim();
   void create_file();
+  bool begin_late();
+  std::optional<std::string> on_first_rank(const std::function<void()>& action) const;
   void open_datasets();
   void write_buffer();
   void write_rows(RowBlock rows, RowBlock steps);
@@ -199,6 +207,8 @@ class ResultsWriter::Impl {
   std::size_t buffered_ = 0;
   hsize_t written_ = 0;
   bool broken_ = false;  // a write failed: the file keeps written_ rows
+  bool ended_ = false;
+  std::optional<ResultsLock> lock_;  // of the first rank
   std::vector<double> reals_;
   std::vector<std::int32_t> integers_;
 
@@ -211,7 +221,7 @@ class ResultsWriter::Impl {
 ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout)
     : comm_(comm),
       path_(resolved(path)),
-      unfinished_(unfinished_name(path_, comm_)),
+      unfinished_(unfinished_name(path_)),
       layout_(layout),
       capacity_(buffered_rows(layout, comm_.size)),
       outputs_(comm_, layout.outputs),
@@ -232,7 +242,22 @@ ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayo
     state_values_ = make_table("/states/values", states_, layout.states, 1, capacity_);
   if (layout.balance.recorded)
     balance_values_ = make_table("/balance/values", balance_, layout.balance, 1, capacity_);
-  create_file();
+  claim();
+}
+
+std::optional<std::string> ResultsWriter::Impl::on_first_rank(
+    const std::function<void()>& action) const {
+  return failure_on_any_rank(comm_, [&] {
+    if (comm_.rank == 0) action();
+  });
+}
+
+void ResultsWriter::Impl::claim() {
+  const auto failure = on_first_rank([&] {
+    require_replaceable(path_, layout_.model_name);
+    lock_.emplace(path_);
+  });
+  if (failure) throw InputError(*failure);
 }
 
 std::array<std::optional<Table>*, 6> ResultsWriter::Impl::tables() {
@@ -247,14 +272,6 @@ std::array<const std::optional<Table>*, 6> ResultsWriter::Impl::tables() const {
 
 /// The file appears under its name when it is complete; until then, what was there stays.
 void ResultsWriter::Impl::create_file() {
-  const auto on_first_rank = [&](const std::function<void()>& action) {
-    return failure_on_any_rank(comm_, [&] {
-      if (comm_.rank == 0) action();
-    });
-  };
-  if (const auto failure = on_first_rank([&] { require_replaceable(path_, layout_.model_name); }))
-    throw InputError(*failure);
-
   auto failure = on_first_rank([&] { create_empty_results(unfinished_, layout_, comm_.size); });
   if (!failure) failure = failure_on_any_rank(comm_, [&] { require_visible(unfinished_); });
   if (!failure) failure = failure_on_any_rank(comm_, [&] { open_datasets(); });
@@ -277,6 +294,7 @@ void ResultsWriter::Impl::open_datasets() {
 }
 
 void ResultsWriter::Impl::append(const ResultsRow& row, const StepStatistics& step) {
+  if (!file_) create_file();
   *times_.row(buffered_) = row.time;
   *steps_.row(buffered_) = step;
   const auto copy = [&](std::optional<Table>& table, const RecordedColumns& columns,
@@ -423,16 +441,26 @@ void ResultsWriter::Impl::fail(const std::string& reason) {
 
 void ResultsWriter::Impl::close(RunStatus status, std::span<const Counters> own_counters,
                                 const RunQuality& quality) {
-  if (!file_) return;
+  if (!file_ && !begin_late()) return;
   std::optional<std::string> unwritten;
   if (!broken_ && buffered_ > 0) unwritten = failure_on_any_rank(comm_, [&] { write_buffer(); });
   const Conclusion conclusion{gather_counters(own_counters), gather_errors(quality.output_errors),
                               quality};
   const auto failure = failure_on_any_rank(
       comm_, [&] { conclude(unwritten ? RunStatus::failed : status, conclusion); });
+  ended_ = true;
+  lock_.reset();
   if (unwritten) throw SimulationError(*unwritten);
   if (failure)
     throw SimulationError("cannot finish the results file '" + path_.string() + "': " + *failure);
+}
+
+/// A run that has failed before its first row says so in a file, where no earlier one lies.
+bool ResultsWriter::Impl::begin_late() {
+  if (ended_ || agree_on_largest(comm_, comm_.rank == 0 && fs::exists(path_) ? 1 : 0) != 0)
+    return false;
+  create_file();
+  return true;
 }
 
 std::vector<Counters> ResultsWriter::Impl::gather_counters(std::span<const Counters> own) const {
@@ -488,6 +516,8 @@ ResultsWriter::ResultsWriter(MPI_Comm comm, const std::filesystem::path& path,
     : impl_(std::make_unique<Impl>(comm, path, layout)) {}
 
 ResultsWriter::~ResultsWriter() = default;
+
+bool ResultsWriter::begun() const { return impl_->begun(); }
 
 void ResultsWriter::append_start(const ResultsRow& row) { impl_->append(row, {}); }
 

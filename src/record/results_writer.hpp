@@ -79,20 +79,23 @@ struct RunQuality {
 /// Writes the results file of contract section 5, all ranks together, in large buffered writes.
 /// Every member function, the destructor too, is collective. Layout: src/record/FORMAT.md.
 ///
-/// The file is touched only by flush, by close and by an append that fills the buffer, so a killed
-/// run leaves what these wrote. A write error is a SimulationError on every rank alike; the file
-/// then keeps the rows written before. Destroyed without close, the file stays "running" and rows
-/// not yet written are dropped.
+/// The file is there from the first row on; what was there before stays until then. It is touched
+/// only by flush, by close and by an append that fills the buffer, so a killed run leaves what
+/// these wrote. No other run can write it meanwhile (ResultsLock). A write error is a
+/// SimulationError on every rank alike; the file then keeps the rows written before. Destroyed
+/// without close, the file stays "running" and rows not yet written are dropped.
 class ResultsWriter {
  public:
-  /// Creates the file; throws InputError (on every rank alike) when it cannot be written or when a
-  /// file that isn't a results file of this model is in the way. A results file of this model is
-  /// replaced, in one go, when the new one is complete.
+  /// Throws InputError (on every rank alike) when the file cannot be written, when a file that
+  /// isn't a results file of this model is in the way, or when another run is writing it.
   ResultsWriter(MPI_Comm comm, const std::filesystem::path& path, const ResultsLayout& layout);
   ~ResultsWriter();
 
-  /// Row 0.
+  /// Row 0. Creates the file, or replaces one of this model, in one go; throws InputError when that
+  /// cannot be done.
   void append_start(const ResultsRow& row);
+  /// Whether the file of this run is there.
+  bool begun() const;
   void append(const ResultsRow& row, const StepStatistics& step);
 
   /// Everything appended so far is on disk, and the file opens even if the program is killed now.
@@ -100,7 +103,8 @@ class ResultsWriter {
 
   /// Writes the rest, the status, what is known of the run's quality and the counters of this
   /// rank's own subsystems, in the order of layout.own_subsystems. May follow a SimulationError of
-  /// append or flush (then the rows that could not be written are left out).
+  /// append or flush (then the rows that could not be written are left out). Before row 0 it makes
+  /// a file without rows, unless an earlier one is there, which then stays.
   void close(RunStatus status, std::span<const Counters> own_counters,
              const RunQuality& quality = {});
 

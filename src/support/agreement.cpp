@@ -1,10 +1,15 @@
 #include "support/agreement.hpp"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <climits>
+#include <cstdio>
 #include <exception>
-#include <new>
 
 #include "concord/errors.hpp"
+#include "support/exception_words.hpp"
+#include "support/foreign_call.hpp"
 
 namespace concord {
 namespace {
@@ -29,6 +34,89 @@ void reduce_all(MPI_Comm comm, std::span<double> values, MPI_Op operation) {
 }
 
 enum Severity { none = 0, simulation = 1, input = 2 };
+
+/// What has failed on this rank.
+struct Failure {
+  Severity severity = none;
+  std::string message;
+};
+
+Failure failure_of(const std::exception_ptr& thrown) {
+  Failure failure{simulation, in_words(thrown)};
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const InputError&) {
+    failure.severity = input;
+  } catch (...) {
+  }
+  return failure;
+}
+
+/// The worst failure of all ranks, of the lowest rank that has it, on every rank. Collective.
+void throw_worst(MPI_Comm comm, const Failure& own) {
+  const int worst = agree_on_largest(comm, static_cast<int>(own.severity));
+  if (worst == none) {
+    return;
+  }
+  const auto text =
+      agree_on_text(comm, own.severity == worst ? std::optional(own.message) : std::nullopt);
+  if (worst == input) {
+    throw InputError(*text);
+  }
+  throw SimulationError(*text);
+}
+
+/// Where ranks that have failed wait for the others, which may be waiting for them elsewhere.
+class MeetingPlace {
+ public:
+  explicit MeetingPlace(MPI_Comm comm) {
+    MPI_Comm_size(comm, &size_);
+    if (size_ > 1) {
+      MPI_Comm_dup(comm, &comm_);
+    }
+  }
+  ~MeetingPlace() {
+    if (size_ > 1) {
+      MPI_Comm_free(&comm_);
+    }
+  }
+  MeetingPlace(const MeetingPlace&) = delete;
+  MeetingPlace& operator=(const MeetingPlace&) = delete;
+
+  /// False where some rank has not come after a few seconds.
+  bool everyone_comes() const {
+    constexpr std::chrono::seconds patience(5);
+    if (size_ == 1) {
+      return true;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(comm_, &request);
+    const auto began = std::chrono::steady_clock::now();
+    int all = 0;
+    while (MPI_Test(&request, &all, MPI_STATUS_IGNORE), all == 0) {
+      if (std::chrono::steady_clock::now() - began > patience) {
+        return false;
+      }
+      usleep(1000);
+    }
+    return true;
+  }
+
+ private:
+  int size_ = 1;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// The other ranks wait for this one where it will not come: nobody agrees on anything any more.
+[[noreturn]] void end_all(MPI_Comm comm, const Failure& own) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  std::fflush(stdout);
+  std::fprintf(stderr, "concord: error: rank %d alone: %s\n", rank, own.message.c_str());
+  std::fflush(stderr);
+  MPI_Abort(comm, own.severity);
+  _exit(own.severity);
+}
 
 }  // namespace
 
@@ -64,39 +152,34 @@ std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std:
 }
 
 void together(MPI_Comm comm, const std::function<void()>& work) {
-  std::optional<std::string> message;
-  Severity severity = none;
+  Failure own;
+  try {
+    surviving(work);
+  } catch (...) {
+    own = failure_of(std::current_exception());
+  }
+  throw_worst(comm, own);
+}
+
+void collectively(MPI_Comm comm, const std::function<void()>& work) {
+  const MeetingPlace meeting(comm);
   try {
     work();
-  } catch (const InputError& error) {
-    message = error.what();
-    severity = input;
-  } catch (const std::exception& error) {
-    message = error.what();
-    severity = simulation;
+  } catch (...) {
+    const Failure own = failure_of(std::current_exception());
+    if (!meeting.everyone_comes()) {
+      end_all(comm, own);
+    }
+    throw_worst(comm, own);
   }
-  const int worst = agree_on_largest(comm, static_cast<int>(severity));
-  if (worst == none) {
-    return;
-  }
-  if (severity != worst) {
-    message.reset();
-  }
-  const auto text = agree_on_text(comm, message);
-  if (worst == input) {
-    throw InputError(*text);
-  }
-  throw SimulationError(*text);
 }
 
 std::optional<std::string> failure_on_any_rank(MPI_Comm comm, const std::function<void()>& action) {
   std::optional<std::string> failure;
   try {
     action();
-  } catch (const std::bad_alloc&) {
-    failure = "not enough memory";
-  } catch (const std::exception& error) {
-    failure = error.what();
+  } catch (...) {
+    failure = in_words(std::current_exception());
   }
   return agree_on_text(comm, failure);
 }

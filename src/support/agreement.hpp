@@ -20,9 +20,15 @@ void agree_on_sum(MPI_Comm comm, std::span<double> values);
 /// The text of the lowest rank that has one, on every rank; nothing if no rank has one. Collective.
 std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std::string>& own);
 
-/// Runs `work` on every rank. If it throws InputError, SimulationError or anything else on some
-/// ranks, every rank throws the error of the lowest of them: no rank waits for one that failed.
+/// Runs `work`, which does not communicate, on every rank. If it throws, or foreign code in it ends
+/// (support/foreign_call.hpp), on some ranks, every rank throws the worst failure, InputError
+/// before others, of the lowest rank that has it: no rank waits for one that failed.
 void together(MPI_Comm comm, const std::function<void()>& work);
+
+/// Runs `work`, which communicates, and so must fail on every rank or on none: every rank then
+/// throws what the lowest says. A rank that stays alone with its failure for five seconds, because
+/// the others wait for it inside of `work`, prints it with its rank and ends all (MPI_Abort).
+void collectively(MPI_Comm comm, const std::function<void()>& work);
 
 /// Runs `action` on every rank of comm and lets the ranks agree: the message of the lowest rank on
 /// which it threw, the same on every rank, or nothing when it went well everywhere. Collective;

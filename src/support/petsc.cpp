@@ -3,8 +3,12 @@
 #include <petscsys.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
@@ -99,6 +103,7 @@ std::vector<std::filesystem::path> default_options_files() {
   return files;
 }
 
+constexpr const char* options_remedy = "; look at the options given to PETSc";
 constexpr const char* skip_default_files = "-skip_petscrc";
 
 /// All options in the order of precedence, the strongest last: files, PETSC_OPTIONS, command line.
@@ -122,6 +127,32 @@ std::vector<std::string> option_words(int argc, char** argv) {
   }
   words.insert(words.end(), given.words.begin(), given.words.end());
   return words;
+}
+
+/// The value of `option`; empty without one.
+std::string value_of(const std::string& option, const std::vector<std::string>& words) {
+  const auto found = std::find(words.begin(), words.end(), option);
+  const bool has_value =
+      found != words.end() && std::next(found) != words.end() && !is_option_name(*std::next(found));
+  return has_value ? *std::next(found) : std::string();
+}
+
+void require_writable(const std::string& option, const std::string& file) {
+  if (!file.empty() && !std::ofstream(file, std::ios::app)) {
+    throw InputError(option + ": the file " + in_quotes(file) + " cannot be written (" +
+                     std::strerror(errno) + "); name another one");
+  }
+}
+
+/// Where PETSc 3.18 cannot open its history it crashes, and where the first rank cannot open what
+/// -log_view asks for (type:file:format) the others wait for it.
+void require_writable_files(const std::vector<std::string>& words) {
+  require_writable("-history", value_of("-history", words));
+  const std::string view = value_of("-log_view", words);
+  const std::size_t begin = view.find(':');
+  if (begin != std::string::npos) {
+    require_writable("-log_view", view.substr(begin + 1, view.find(':', begin + 1) - begin - 1));
+  }
 }
 
 }  // namespace
@@ -149,7 +180,10 @@ MpiSession::MpiSession(int* argc, char*** argv) {
 MpiSession::~MpiSession() { MPI_Finalize(); }
 
 PetscSession::PetscSession(int argc, char** argv) {
-  together(MPI_COMM_WORLD, [&] { words_ = option_words(argc, argv); });
+  together(MPI_COMM_WORLD, [&] {
+    words_ = option_words(argc, argv);
+    require_writable_files(words_);
+  });
   words_.insert(words_.begin(), argv[0]);
   words_.emplace_back(skip_default_files);
   for (std::string& word : words_) {
@@ -163,15 +197,30 @@ PetscSession::PetscSession(int argc, char** argv) {
   try {
     petsc(PetscInitialize(&count, &first, nullptr, nullptr));
   } catch (const PetscFailure& failure) {
-    throw InputError(std::string(failure.what()) + "; look at the options given to PETSc");
+    throw InputError(std::string(failure.what()) + options_remedy);
   }
+  open_ = true;
   petsc(PetscOptionsClearValue(nullptr, skip_default_files));
   PetscPopSignalHandler();
 }
 
+/// The error handler stays: what PETSc allocates before it starts, it cannot free with another
+/// allocator (-malloc_debug).
+void PetscSession::finish() {
+  if (!std::exchange(open_, false)) {
+    return;
+  }
+  try {
+    collectively(MPI_COMM_WORLD, [] { petsc(PetscFinalize()); });
+  } catch (const SimulationError& failure) {
+    throw InputError(std::string(failure.what()) + options_remedy);
+  }
+}
+
 PetscSession::~PetscSession() {
-  PetscPopErrorHandler();
-  PetscFinalize();
+  if (open_) {
+    PetscFinalize();
+  }
 }
 
 }  // namespace concord

@@ -73,12 +73,17 @@ class PetscSession {
  public:
   PetscSession(int argc, char** argv);
   ~PetscSession();
+
+  /// Ends the session, with what PETSc prints then. Throws InputError where it cannot.
+  void finish();
+
   PetscSession(const PetscSession&) = delete;
   PetscSession& operator=(const PetscSession&) = delete;
 
  private:
   std::vector<std::string> words_;
   std::vector<char*> arguments_;  ///< PETSc keeps pointers to them
+  bool open_ = false;
 };
 
 }  // namespace concord

@@ -5,9 +5,10 @@ import stat
 import subprocess
 import time
 import unittest
+import warnings
 import zipfile
 
-from concord_runs import execute
+from concord_runs import execute, simulate
 from fmu_runs import FmuTest
 
 
@@ -36,7 +37,7 @@ class Hostile(FmuTest):
         self.refused(["symbolic link"], [(link, b"/etc")])
 
     def test_twice(self):
-        self.refused(["twice"], [("resources/readme.txt", b"again")])
+        self.refused(["twice", "different contents"], [("resources/readme.txt", b"again")])
 
     def test_bomb(self):
         self.refused(["times its size"], [("resources/zeros", bytes(150_000_000))])
@@ -96,6 +97,72 @@ class Descriptions(FmuTest):
         run = execute("check", path)
         self.assertEqual(run.returncode, 2)
         self.assertIn("the units don't match: 'm'", run.stderr)
+
+
+class Unusual(FmuTest):
+    """What other tools take, too: it runs, and `check` says what was found."""
+
+    def repacked(self, change, more=(), version=2, rename=None):
+        path = self.build("left", version, capabilities=("state", "variable", "directional"))
+        with zipfile.ZipFile(path) as good:
+            files = [(item.filename, good.read(item)) for item in good.infolist()]
+        with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as archive:
+            warnings.simplefilter("ignore")
+            for name, data in files + list(more):
+                if name == "modelDescription.xml":
+                    data = change(data.decode()).encode()
+                archive.writestr(rename(name) if rename else name, data)
+
+    def taken(self, says, *options, parts=("left",)):
+        run = execute("check", self.model(parts))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn(says, run.stdout)
+        return simulate(self.model(parts, 0.1), *options)
+
+    def test_the_same_entry_twice(self):
+        self.repacked(str, [("resources/readme.txt", b"a resource\n")])
+        self.taken("the archive holds 'resources/readme.txt' twice, with the same contents")
+
+    def test_identifier_that_is_no_name(self):
+        for identifier in ("rollback-end", "left mass", "1.left"):
+            self.repacked(lambda text, i=identifier: text.replace(
+                'modelIdentifier="left"', f'modelIdentifier="{i}"'),
+                          rename=lambda name, i=identifier: name.replace("left.so", i + ".so"))
+            self.taken(f"its modelIdentifier '{identifier}' is no name of C")
+
+    def test_binary_named_otherwise(self):
+        for version in (2, 3):
+            self.repacked(str, version=version,
+                          rename=lambda name: name.replace("left.so", "Left_1.so"))
+            self.taken("its only binary for this platform is called 'Left_1.so', not 'left.so'")
+        folder = "binaries/x86_64-linux/"
+        self.repacked(str, [(folder + "other.so", b"")], version=3,
+                      rename=lambda name: name.replace("left.so", "Left_1.so"))
+        self.fails(2, ["there are Left_1.so, other.so, and which one is meant is not known"])
+
+    def test_start_values_that_are_none(self):
+        self.repacked(lambda text: text.replace('unit="m" start="1"', 'unit="m" start="one"'))
+        self.taken("the start value of 'x_state' must be of type Float64, not 'one'; the FMU's own")
+        self.repacked(lambda text: text.replace('start="20000"', 'start="2OOOO"'))
+        self.fails(2, ["left.fmu", "the start value of 'f' must be of type Float64, not '2OOOO'"])
+
+    def test_many_dependencies(self):
+        """2500 outputs that depend on 2500 inputs each: their number counts, not its square times theirs."""
+        count = 2500
+        inputs = "".join(f'<ScalarVariable name="u{i}" valueReference="{1000 + i}" causality="input">'
+                         '<Real start="0"/></ScalarVariable>' for i in range(count))
+        outputs = "".join(f'<ScalarVariable name="y{i}" valueReference="{5000 + i}" '
+                          'causality="output"><Real/></ScalarVariable>' for i in range(count))
+        every = " ".join(str(i) for i in range(1, count + 1))
+        unknowns = "".join(f'<Unknown index="{count + i}" dependencies="{every}"/>'
+                           for i in range(1, count + 1))
+        self.repacked(lambda text: text[:text.index("  <ModelVariables>")] + "<ModelVariables>" + inputs
+                      + outputs + "</ModelVariables><ModelStructure><Outputs>" + unknowns
+                      + "</Outputs></ModelStructure></fmiModelDescription>")
+        begin = os.times().children_user
+        run = execute("schedule", self.model(("left",)))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertLess(os.times().children_user - begin, 4)
 
 
 class Cleanliness(FmuTest):

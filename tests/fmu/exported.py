@@ -282,6 +282,26 @@ connections:
         self.assertEqual(results.outputs.units, native.outputs.units)
         self.assertEqual(results.outputs.names[:2], ["one.s", "one.u_output"])
 
+    def test_words_of_c_and_of_the_sources(self):
+        """Names that C, its libraries or the sources have themselves, in every role."""
+        words = ("derivatives", "float", "main", "INFINITY", "x", "n_states", "component", "EOF", "_Bool",
+                 "fmi2DoStep", "states", "start_inputs", "dt", "signgam")
+        half = len(words) // 2
+        outputs = {**{w: f"2*{w}" for w in words[:half]}, **{f"out_{w}": w for w in words[half:]}}
+        text = "experiment: {start: 0, stop: 1}\nsubsystems:\n  int:\n    equations:\n"
+        text += "      states: {" + ", ".join(f"{w}: 1" for w in words[:half]) + "}\n"
+        text += "      derivatives: {" + ", ".join(f"{w}: -{w}" for w in words[:half]) + "}\n"
+        text += "      parameters: {" + ", ".join(f"{w}: 2" for w in words[half:-2]) + "}\n"
+        text += "      inputs: {" + ", ".join(f"{w}: 3" for w in words[-2:]) + "}\n"
+        text += "      outputs: {" + ", ".join(f"{k}: {v}" for k, v in outputs.items()) + "}\n"
+        path = write_model(self.folder, "words", text)
+        for version in (2, 3):
+            export(path, "int", self.folder / "int.fmu", "--fmi", str(version))
+            model = write_model(self.folder, "again", "experiment: {start: 0, stop: 1}\n"
+                                "subsystems:\n  int: {fmu: int.fmu}\n")
+            native, results = (simulate(file, "-cosim_step", "0.1") for file in (path, model))
+            self.assertTrue(np.array_equal(native.outputs.values, results.outputs.values))
+
     def test_several_instances_share_nothing(self):
         export(TWO_MASS, "left", self.folder / "left.fmu")
         folder = unpack(self.folder / "left.fmu")

@@ -117,9 +117,9 @@ class Ssp(FmuTest):
         self.refused(["'inner.wrong.m'", "belongs to no component"],
                      values=VALUES.replace("right.m\"", "wrong.m\""))
         self.refused(["given in 's'", "'kg'"], values=VALUES.replace('unit="kg"', 'unit="s"'))
-        self.refused(["signal dictionaries"], lambda text: text.replace(
-            "    <ssd:Elements>\n      <ssd:Component",
-            "    <ssd:SignalDictionaries/>\n    <ssd:Elements>\n      <ssd:Component"))
+        self.refused(["'bus'", "signal dictionary 'none'"], lambda text: text.replace(
+            "    <ssd:Elements>\n      <ssd:Component", "    <ssd:Elements>\n      "
+            '<ssd:SignalDictionaryReference name="bus" dictionary="none"/><ssd:Component', 1))
 
     def error_of(self, structure=TWO_MASSES, values=VALUES):
         results = simulate(self.package(structure, values, **ME), "-cosim_step", "1e-3", *TIGHT)

@@ -111,6 +111,75 @@ class Types(FmuTest):
             results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.5")
             self.assertEqual(results.outputs["first.y[2]"][-1], 8 + 300 + 1)
 
+    def described(self, change):
+        """The FMU with another description."""
+        self.typed()
+        path = self.folder / "typed.fmu"
+        with zipfile.ZipFile(path) as archive:
+            library = archive.read("binaries/x86_64-linux/typed.so")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("modelDescription.xml", change(DESCRIPTION))
+            archive.writestr("binaries/x86_64-linux/typed.so", library)
+
+    def test_aliases(self):
+        """Values and connections may name variables by an alias, elements of arrays too."""
+        def change(text):
+            for name in ("y", "a", "n", "next"):
+                begin = text.index(f'name="{name}"')
+                end = text.index(">", begin)
+                alias = f'<Alias name="{name}.alias"/>'
+                kind = text[text.rindex("<", 0, begin) + 1:begin].strip()
+                text = (text[:end - 1] + ">" + alias + f"</{kind}>" + text[end + 1:]
+                        if text[end - 1] == "/" else text[:end + 1] + alias + text[end + 1:])
+            return text
+        self.described(change)
+        path = self.model_with("parameters: {a.alias: [10, 20]}, start: {n.alias: 2}")
+        path.write_text(path.read_text().replace("first.next -> second.n",
+                                                 "first.next.alias -> second.n.alias"))
+        results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.5")
+        self.assertEqual(results.outputs["first.y[2]"][-1], 20 + 2)
+        self.assertEqual(results.outputs["second.next"][-1], 4)
+
+    def test_whole_numbers_keep_their_digits(self):
+        """A parameter of 64 bits arrives as it was written; an input, which a double carries, may
+        not have more digits than that."""
+        def change(text):
+            begin, end = text.index("    <Enumeration"), text.index("    <Int32 name=\"next\"")
+            return text[:begin] + ('<Int64 name="level" valueReference="8" causality="CAUSALITY" '
+                                   'VARIABILITY start="0"/>') + text[end:]
+        self.described(lambda text: change(text).replace("CAUSALITY", "parameter").replace(
+            "VARIABILITY", 'variability="fixed"'))
+        whole = 2**53 + 1
+        model = self.model_with(f"parameters: {{level: {whole}}}, start: {{n: 0}}")
+        results = simulate(model, "-cosim_type", "jacobi", "-cosim_step", "0.5")
+        self.assertEqual(results.outputs["first.y[2]"][-1], 100)
+        for value in (2**63, -2**63 - 1, "1.5"):
+            run = execute("check", self.model_with(f"parameters: {{level: {value}}}"))
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn("must be of type Int64", run.stderr)
+        self.described(lambda text: change(text).replace("CAUSALITY", "input").replace(
+            "VARIABILITY", ""))
+        run = execute("check", self.model_with(f"start: {{level: {whole}}}"))
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("'level' is an input, which holds 53 bits", run.stderr)
+
+    def test_inputs_that_are_texts(self):
+        """They cannot be connected, but start values reach them."""
+        self.described(lambda text: text.replace(
+            'name="text" valueReference="5" causality="parameter" variability="fixed"',
+            'name="text" valueReference="5" causality="input"'))
+        results = simulate(self.model_with("start: {text: four, n: 0}"), "-cosim_type", "jacobi",
+                           "-cosim_step", "0.5")
+        self.assertEqual(results.outputs["first.y[1]"][-1], 4)
+
+    def test_values_that_no_item_has(self):
+        self.typed()
+        for value in ("1", "-3", "4.0"):
+            run = execute("check", self.model_with(f"parameters: {{level: {value}}}"))
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(f"'level' has no item with the value '{value}'; known items: low, high",
+                          run.stderr)
+
     def test_wrong_values(self):
         self.typed()
         for values, says in (("parameters: {a: 1}", "takes 2 values, found 1"),

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/scratch_folder.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -41,6 +43,7 @@ struct Entry {
   std::string name;
   zip_uint64_t size = 0;
   bool is_folder = false;
+  zip_uint32_t checksum = 0;
 };
 
 [[noreturn]] void refuse(const fs::path& archive, const std::string& problem) {
@@ -82,12 +85,13 @@ bool is_special_file(zip_t* zip, zip_uint64_t index) {
 }
 
 Entry inspect(zip_t* zip, zip_uint64_t index, const fs::path& archive) {
+  constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_CRC;
   zip_stat_t status;
   const char* name = zip_get_name(zip, index, ZIP_FL_ENC_GUESS);
   if (name == nullptr || zip_stat_index(zip, index, 0, &status) != 0 ||
-      (status.valid & ZIP_STAT_SIZE) == 0)
+      (status.valid & needed) != needed)
     refuse(archive, "its directory is damaged at entry " + std::to_string(index));
-  const Entry entry{index, name, status.size, std::string_view(name).ends_with('/')};
+  const Entry entry{index, name, status.size, std::string_view(name).ends_with('/'), status.crc};
   const std::string place = "the entry " + in_quotes(entry.name) + " ";
   if (const char* problem = problem_of_name(entry.name))
     refuse(archive, place + problem + "; the archive is refused");
@@ -109,13 +113,16 @@ void check_amount(const std::vector<Entry>& entries, const fs::path& archive) {
                         " times its size; the archive is refused");
 }
 
-/// A name twice, or a file that is also a folder.
-void check_unique(const std::vector<Entry>& entries, const fs::path& archive) {
+std::string place_of(const Entry& entry) {
+  return fs::path(entry.name).lexically_normal().string();
+}
+
+/// A file that is also a folder.
+void check_folders(const std::vector<Entry>& entries, const fs::path& archive) {
   std::set<std::string> files, folders;
   for (const Entry& entry : entries) {
-    const std::string name = fs::path(entry.name).lexically_normal().string();
-    if (!entry.is_folder && !files.insert(name).second)
-      refuse(archive, "the entry " + in_quotes(entry.name) + " is there twice");
+    const std::string name = place_of(entry);
+    if (!entry.is_folder) files.insert(name);
     for (fs::path parent = fs::path(name).parent_path(); !parent.empty();
          parent = parent.parent_path()) {
       if (!folders.insert(parent.string()).second) break;
@@ -125,6 +132,43 @@ void check_unique(const std::vector<Entry>& entries, const fs::path& archive) {
     if (files.contains(folder))
       refuse(archive, "the entry " + in_quotes(folder) + " is a file and a folder");
   }
+}
+
+/// Each file once: what is there again must be the same, by size and checksum.
+std::vector<Entry> without_repetitions(const std::vector<Entry>& entries, const fs::path& archive,
+                                       std::set<std::string>& repeated) {
+  std::map<std::string, const Entry*> files;
+  std::vector<Entry> result;
+  for (const Entry& entry : entries) {
+    const auto [known, is_new] = files.emplace(place_of(entry), &entry);
+    if (entry.is_folder || is_new) {
+      result.push_back(entry);
+      continue;
+    }
+    if (known->second->size != entry.size || known->second->checksum != entry.checksum)
+      refuse(archive, "the entry " + in_quotes(entry.name) +
+                          " is there twice with different contents; remove the wrong one");
+    repeated.insert(entry.name);
+  }
+  return result;
+}
+
+struct Contents {
+  std::vector<Entry> entries;
+  std::set<std::string> repeated;  ///< names that are there more than once
+};
+
+Contents contents_of(zip_t* zip, const fs::path& archive) {
+  const zip_int64_t count = zip_get_num_entries(zip, 0);
+  if (count > most_entries)
+    refuse(archive, "holds " + std::to_string(count) + " files; the archive is refused");
+  Contents contents;
+  for (zip_int64_t i = 0; i < count; ++i)
+    contents.entries.push_back(inspect(zip, static_cast<zip_uint64_t>(i), archive));
+  check_amount(contents.entries, archive);
+  check_folders(contents.entries, archive);
+  contents.entries = without_repetitions(contents.entries, archive, contents.repeated);
+  return contents;
 }
 
 class OutputFile {
@@ -177,15 +221,23 @@ void extract(zip_t* zip, const Entry& entry, const fs::path& archive, const fs::
 
 void unpack_archive(const fs::path& archive, const fs::path& target) {
   const Zip zip = open_archive(archive);
-  const zip_int64_t count = zip_get_num_entries(zip.get(), 0);
-  if (count > most_entries)
-    refuse(archive, "holds " + std::to_string(count) + " files; the archive is refused");
-  std::vector<Entry> entries;
-  for (zip_int64_t i = 0; i < count; ++i)
-    entries.push_back(inspect(zip.get(), static_cast<zip_uint64_t>(i), archive));
-  check_amount(entries, archive);
-  check_unique(entries, archive);
-  for (const Entry& entry : entries) extract(zip.get(), entry, archive, target);
+  for (const Entry& entry : contents_of(zip.get(), archive).entries)
+    extract(zip.get(), entry, archive, target);
+}
+
+fs::path unpacked_archive(const fs::path& archive) {
+  const fs::path path = fs::absolute(archive);
+  const std::string key = path.string() + "|" + std::to_string(fs::file_size(path)) + "|" +
+                          std::to_string(fs::last_write_time(path).time_since_epoch().count());
+  return shared_scratch_folder(key, [&](const fs::path& folder) { unpack_archive(path, folder); });
+}
+
+std::vector<std::string> remarks_on_archive(const fs::path& archive) {
+  const auto repeated = contents_of(open_archive(archive).get(), archive).repeated;
+  if (repeated.empty()) return {};
+  return {"the archive holds " + in_quotes(*repeated.begin()) +
+          (repeated.size() > 1 ? " and " + std::to_string(repeated.size() - 1) + " more" : "") +
+          " twice, with the same contents"};
 }
 
 }  // namespace concord

@@ -10,7 +10,6 @@
 
 #include "concord/errors.hpp"
 #include "subsystem/fmu/archive.hpp"
-#include "subsystem/fmu/scratch_folder.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/wording.hpp"
 
@@ -33,18 +32,19 @@ fs::path unpacked(const FmuRequest& request) {
   if (!fs::is_regular_file(path, error))
     throw InputError(place + "there is no FMU " + in_quotes(request.path.string()) +
                      "; its path is relative to the model file");
-  const std::string key = path.string() + "|" + std::to_string(fs::file_size(path)) + "|" +
-                          std::to_string(fs::last_write_time(path).time_since_epoch().count());
-  return shared_scratch_folder(key, [&](const fs::path& folder) { unpack_archive(path, folder); });
+  return unpacked_archive(path);
 }
 
 /// Read once per FMU, however many instances there are.
 std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
-                                                       const std::string& fmu) {
+                                                       const fs::path& fmu) {
   static std::map<fs::path, std::shared_ptr<const ModelDescription>> known_descriptions;
   auto& description = known_descriptions[folder];
-  if (!description)
-    description = std::make_shared<const ModelDescription>(read_model_description(folder, fmu));
+  if (!description) {
+    ModelDescription model = read_model_description(folder, fmu.string());
+    for (std::string& remark : remarks_on_archive(fmu)) model.remarks.push_back(std::move(remark));
+    description = std::make_shared<const ModelDescription>(std::move(model));
+  }
   return description;
 }
 
@@ -55,7 +55,7 @@ class SetupBuilder {
       : units_(units), setup_(std::make_shared<FmuSetup>()) {
     setup_->request = request;
     setup_->folder = unpacked(request);
-    setup_->model = description_in(setup_->folder, request.path.string());
+    setup_->model = description_in(setup_->folder, request.path);
   }
 
   std::shared_ptr<const FmuSetup> build() {
@@ -87,7 +87,10 @@ class SetupBuilder {
   void add_feedthrough();
   void set_capabilities();
   void add_remarks();
-  bool acts_directly(const FmiVariable& input, const FmiVariable& output) const;
+  std::vector<bool> acting_on(const FmiVariable& output) const;
+  std::size_t place_of(const FmiVariable& variable) const {
+    return static_cast<std::size_t>(&variable - setup_->model->variables.data());
+  }
   std::string element_name(const FmiVariable& variable, std::size_t element) const;
   double start_of(const FmiVariable& variable, std::size_t element) const;
   std::string unit_of(const FmiVariable& variable) const {
@@ -209,15 +212,19 @@ void SetupBuilder::add_states() {
   }
 }
 
-/// Missing dependency information means everything.
-bool SetupBuilder::acts_directly(const FmiVariable& input, const FmiVariable& output) const {
+/// For each variable whether `output` depends on it directly; missing dependency information means
+/// on everything.
+std::vector<bool> SetupBuilder::acting_on(const FmiVariable& output) const {
   const auto& variables = setup_->model->variables;
-  for (const FmiUnknown& unknown : setup_->model->outputs) {
-    if (&variables[unknown.variable] != &output || !unknown.dependencies) continue;
-    return std::any_of(unknown.dependencies->begin(), unknown.dependencies->end(),
-                       [&](std::size_t i) { return &variables[i] == &input; });
-  }
-  return true;
+  const auto& outputs = setup_->model->outputs;
+  const auto unknown = std::find_if(outputs.begin(), outputs.end(), [&](const FmiUnknown& each) {
+    return &variables[each.variable] == &output;
+  });
+  const bool known = unknown != outputs.end() && unknown->dependencies;
+  std::vector<bool> acting(variables.size(), !known);
+  if (known)
+    for (const std::size_t i : *unknown->dependencies) acting[i] = true;
+  return acting;
 }
 
 /// Of arrays, every element of one on every element of the other.
@@ -226,8 +233,9 @@ void SetupBuilder::add_feedthrough() {
   std::size_t output = 0;
   for (const FmiVariable* y : setup_->output_variables) {
     std::size_t input = 0;
+    const std::vector<bool> acting = acting_on(*y);
     for (const FmiVariable* u : setup_->input_variables) {
-      if (acts_directly(*u, *y)) {
+      if (acting[place_of(*u)]) {
         if (feedthrough.size() + y->size * u->size > most_feedthrough)
           fail(setup_->request.location,
                "more than ten million pairs of outputs and inputs may depend on each other; give "
@@ -255,6 +263,13 @@ void SetupBuilder::add_remarks() {
   remarks.push_back("FMI " + version + (exchange ? " model exchange" : " co-simulation") + " of " +
                     setup_->model->model_name +
                     (setup_->model->tool.empty() ? "" : ", made by " + setup_->model->tool));
+  const fs::path binary =
+      binary_in(setup_->folder, setup_->model->version, interface.model_identifier);
+  if (!binary.empty() && binary.stem() != interface.model_identifier)
+    remarks.push_back("its only binary for this platform is called " +
+                      in_quotes(binary.filename().string()) + ", not " +
+                      in_quotes(interface.model_identifier + ".so"));
+  remarks.insert(remarks.end(), setup_->model->remarks.begin(), setup_->model->remarks.end());
   const Capabilities& can = setup_->description.capabilities;
   if (exchange) {
     if (!can.rollback)

@@ -23,12 +23,23 @@ struct FmuOptions {
   bool probe = false;         ///< try the FMU first and withhold what it claims wrongly
 };
 
+/// target = factor * source + offset.
+struct LinearTransformation {
+  double factor = 1.0;
+  double offset = 0.0;
+
+  bool changes_nothing() const { return factor == 1.0 && offset == 0.0; }
+  /// Of a number as text. Throws InputError, with the place `where`, for what is none.
+  std::string applied(const std::string& text, const std::string& where) const;
+};
+
 /// A value that the model file gives a variable: one text per element.
 struct FmuValue {
   std::string name;
   std::vector<std::string> texts;
   std::string unit;  ///< text as udunits reads it; empty: the variable's
   std::string location;
+  LinearTransformation transformation{};  ///< after the conversion into the variable's unit
 };
 
 /// An FMU as the model file names it.

@@ -41,8 +41,9 @@ FmuInstance::FmuInstance(const FmuSource& source)
     : source_(source), common_(load_common_functions(source_)) {
   messages_.instance = source.name;
   messages_.print = source.log;
+  place_.what = "the FMU";
   place_.subsystem = source_.name.c_str();
-  place_.fmu = source_.library->fmu().c_str();
+  place_.origin = source_.library->fmu().c_str();
   ++source_.library->instances;
 }
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "subsystem/fmu/common_functions.hpp"
-#include "subsystem/fmu/crash_report.hpp"
 #include "subsystem/fmu/library.hpp"
 #include "subsystem/fmu/model_description.hpp"
 #include "subsystem/fmu/ports.hpp"
+#include "support/foreign_call.hpp"
 
 namespace concord {
 
@@ -290,8 +290,10 @@ class FmuInstance {
   }
 
   bool passed(int status, const std::string& call) {
-    if (status <= 1) [[likely]]
+    if (status <= 1) [[likely]] {
+      messages_.last.clear();  // a warning is no reason of a later error
       return true;
+    }
     judge(status, call);
     return false;
   }
@@ -299,7 +301,7 @@ class FmuInstance {
   /// handle_ = the instance that `instantiate` gives; throws SimulationError without one.
   template <class Instantiate>
   void instantiate(const char* call, Instantiate&& instantiate_it) {
-    report_crashes_of_fmus();
+    watch_foreign_code();
     {
       const Running running(*this, call);
       handle_ = instantiate_it();
@@ -313,27 +315,20 @@ class FmuInstance {
   std::string failure_;
 
  private:
-  /// While it lives, a crash is this instance's, in `function`. Throws where no call is allowed.
+  /// While it lives, `function` of this instance runs. Throws where no call is allowed.
   class Running {
    public:
     Running(const FmuInstance& instance, const char* function)
-        : outer_place_(running_place), outer_function_(running_function) {
-      if (instance.source_.library->is_dead()) [[unlikely]]
-        instance.throw_dead();
-      running_function = function;
-      running_place = &instance.place_;
-    }
-    ~Running() {
-      running_place = outer_place_;
-      running_function = outer_function_;
-    }
-    Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
+        : call_(instance.callable_place(), function) {}
 
    private:
-    const FmuPlace* outer_place_;
-    const char* outer_function_;
+    ForeignCall call_;
   };
+  const ForeignPlace& callable_place() const {
+    if (source_.library->is_dead()) [[unlikely]]
+      throw_dead();
+    return place_;
+  }
 
   static constexpr unsigned in_event = only(FmuMode::event);
   static constexpr unsigned in_continuous_time = only(FmuMode::continuous_time);
@@ -358,7 +353,7 @@ class FmuInstance {
   [[noreturn]] void fail_to_instantiate(const char* call) const;
 
   CommonFunctions common_;
-  FmuPlace place_;
+  ForeignPlace place_;
   void* handle_ = nullptr;
   FmuMode mode_ = FmuMode::instantiated;
   bool fed_ = false;  ///< an input was set in step mode: no Get before the next step

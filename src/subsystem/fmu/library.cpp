@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -22,16 +23,33 @@ std::string platforms_in(const fs::path& binaries) {
   return names.empty() ? "it has none at all" : "it has those for " + joined(names);
 }
 
+std::vector<fs::path> shared_libraries_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".so" && entry.is_regular_file(error))
+      found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string names_of(const std::vector<fs::path>& files) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.filename().string());
+  return joined(names);
+}
+
 fs::path binary(const fs::path& folder, const std::string& fmu, FmiVersion version,
                 const std::string& identifier) {
-  const fs::path binaries = folder / "binaries";
-  const fs::path path = binaries / platform_folder(version) / (identifier + ".so");
-  std::error_code error;
-  if (!fs::is_regular_file(path, error))
-    throw InputError(fmu + ": has no binary for this platform (binaries/" +
-                     platform_folder(version) + "/" + identifier + ".so); " +
-                     platforms_in(binaries) + "; export the FMU for Linux, or compile its sources");
-  return path;
+  const fs::path path = binary_in(folder, version, identifier);
+  if (!path.empty()) return path;
+  const std::string place = std::string("binaries/") + platform_folder(version);
+  const auto others = shared_libraries_in(folder / place);
+  throw InputError(
+      fmu + ": has no binary for this platform (" + place + "/" + identifier + ".so); " +
+      (others.empty() ? platforms_in(folder / "binaries")
+                      : "there are " + names_of(others) + ", and which one is meant is not known") +
+      "; export the FMU for Linux, or compile its sources");
 }
 
 }  // namespace
@@ -44,6 +62,14 @@ const char* platform_folder(FmiVersion version) {
 #else
   return version == FmiVersion::v2 ? "linux32" : "x86-linux";
 #endif
+}
+
+fs::path binary_in(const fs::path& folder, FmiVersion version, const std::string& identifier) {
+  const fs::path place = folder / "binaries" / platform_folder(version);
+  std::error_code error;
+  if (fs::is_regular_file(place / (identifier + ".so"), error)) return place / (identifier + ".so");
+  const auto others = shared_libraries_in(place);
+  return others.size() == 1 ? others.front() : fs::path();
 }
 
 std::shared_ptr<FmuLibrary> FmuLibrary::open(const fs::path& folder, const std::string& fmu,

@@ -12,6 +12,11 @@ namespace concord {
 /// The folder below binaries/ with the shared libraries for this platform.
 const char* platform_folder(FmiVersion version);
 
+/// The shared library for this platform in an unpacked FMU: that which is named like the
+/// identifier, or the only one there; empty where there is none or no telling which.
+std::filesystem::path binary_in(const std::filesystem::path& folder, FmiVersion version,
+                                const std::string& identifier);
+
 /// The shared library of an FMU, open until the process ends.
 class FmuLibrary {
  public:

@@ -1,7 +1,9 @@
 #include "subsystem/fmu/model_description.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -54,6 +56,27 @@ std::optional<Value> look_up(const std::pair<std::string_view, Value> (&table)[N
   return std::nullopt;
 }
 
+template <class Value, std::size_t N>
+const char* word_for(const std::pair<std::string_view, Value> (&table)[N], Value value) {
+  for (const auto& [name, candidate] : table)
+    if (candidate == value) return name.data();
+  return "?";
+}
+
+/// Every digit counts: a double holds 53 bits only. "4.0" and "1e3" are whole, too.
+template <class Whole>
+bool is_whole(std::string_view text) {
+  text.remove_prefix(text.starts_with('+') && !text.starts_with("+-") ? 1 : 0);
+  Whole exact{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, exact);
+  if (stop == end || error == std::errc::result_out_of_range) return error == std::errc{};
+  const auto number = parse_number(text);
+  return number && *number == std::floor(*number) &&
+         *number >= static_cast<double>(std::numeric_limits<Whole>::min()) &&
+         *number < static_cast<double>(std::numeric_limits<Whole>::max()) + 1.0;
+}
+
 std::string text(const Node& node, const char* attribute) {
   return node.attribute(attribute).as_string();
 }
@@ -76,14 +99,20 @@ class Reader {
   std::optional<double> number(const Node& node, const char* attribute) const;
   std::uint64_t count(const Node& node, const char* attribute) const;
   void read_version();
-  std::optional<FmiInterface> read_interface(const char* element) const;
+  std::string identifier(const Node& node);
+  std::optional<FmiInterface> read_interface(const char* element);
   void read_declared_types();
   void read_variables();
   void read_variable(const Node& node, const Node& typed);
   Node source_of(const char* attribute, const Node& typed) const;
+  std::string attribute_of(const char* attribute, const Node& typed) const {
+    return text(source_of(attribute, typed), attribute);
+  }
+  void read_aliases(const Node& node, FmiVariable& variable) const;
+  void check_start(const FmiVariable& variable);
   void read_nominal(const Node& typed, FmiVariable& variable) const;
   void read_unit(const Node& typed, FmiVariable& variable) const;
-  void read_items(const Node& typed, FmiVariable& variable) const;
+  void read_items(FmiVariable& variable) const;
   void read_start(const Node& typed, FmiVariable& variable) const;
   void read_dimensions();
   void set_initial(const Node& node, FmiVariable& variable) const;
@@ -141,7 +170,22 @@ void Reader::read_version() {
          "3.0");
 }
 
-std::optional<FmiInterface> Reader::read_interface(const char* element) const {
+/// It only names the binary: what would lead elsewhere is refused, what is no name of C is not.
+std::string Reader::identifier(const Node& node) {
+  std::string found = text(node, "modelIdentifier");
+  const bool leads_away = found.empty() || found == "." || found == ".." ||
+                          found.find_first_of("/\\:") != std::string::npos ||
+                          std::any_of(found.begin(), found.end(),
+                                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (leads_away)
+    fail("the modelIdentifier of <" + std::string(node.name()) + "> must be a name of C, not " +
+         in_quotes(found));
+  if (!is_name(found))
+    result_.remarks.push_back("its modelIdentifier " + in_quotes(found) + " is no name of C");
+  return found;
+}
+
+std::optional<FmiInterface> Reader::read_interface(const char* element) {
   const Node node = root_.child(element);
   if (!node) return std::nullopt;
   const bool v2 = result_.version == FmiVersion::v2;
@@ -149,10 +193,7 @@ std::optional<FmiInterface> Reader::read_interface(const char* element) const {
     return node.attribute(v2 ? in_v2 : in_v3).as_bool();
   };
   FmiInterface result;
-  result.model_identifier = text(node, "modelIdentifier");
-  if (!is_name(result.model_identifier))
-    fail("the modelIdentifier of <" + std::string(element) + "> must be a name of C, not " +
-         in_quotes(result.model_identifier));
+  result.model_identifier = identifier(node);
   result.needs_execution_tool = flag("needsExecutionTool", "needsExecutionTool");
   result.only_once_per_process =
       flag("canBeInstantiatedOnlyOncePerProcess", "canBeInstantiatedOnlyOncePerProcess");
@@ -211,10 +252,13 @@ void Reader::read_variable(const Node& node, const Node& typed) {
           .value_or(real || v2 ? FmiVariability::continuous : FmiVariability::discrete);
   variable.intermediate_update = node.attribute("intermediateUpdate").as_bool();
   set_initial(node, variable);
+  read_aliases(node, variable);
+  variable.declared_type = text(typed, "declaredType");
   read_unit(typed, variable);
   read_nominal(typed, variable);
-  read_items(typed, variable);
+  read_items(variable);
   read_start(typed, variable);
+  check_start(variable);
   by_reference_.emplace(variable.reference, result_.variables.size());
   nodes_.push_back(typed);
   result_.variables.push_back(std::move(variable));
@@ -238,21 +282,27 @@ Node Reader::source_of(const char* attribute, const Node& typed) const {
   return declared != declared_types_.end() ? declared->second : typed;
 }
 
+/// FMI 3: other names of the same variable.
+void Reader::read_aliases(const Node& node, FmiVariable& variable) const {
+  for (const Node alias : node.children("Alias")) variable.aliases.push_back(text(alias, "name"));
+}
+
 void Reader::read_nominal(const Node& typed, FmiVariable& variable) const {
-  const auto value = parse_number(text(source_of("nominal", typed), "nominal"));
+  const auto value = parse_number(attribute_of("nominal", typed));
   if (value && std::isfinite(*value)) variable.nominal = std::abs(*value);
 }
 
 void Reader::read_unit(const Node& typed, FmiVariable& variable) const {
-  const Node source = source_of("unit", typed);
-  variable.unit = text(source, "unit");
+  variable.unit = attribute_of("unit", typed);
+  const Node relative = source_of("relativeQuantity", typed);
+  variable.relative = relative.attribute("relativeQuantity").as_bool();
   const auto unit = units_.find(variable.unit);
   if (unit == units_.end()) return;
-  variable.base_unit = in_base_units(unit->second, source.attribute("relativeQuantity").as_bool());
+  variable.base_unit = in_base_units(unit->second, variable.relative);
 }
 
-void Reader::read_items(const Node& typed, FmiVariable& variable) const {
-  const auto declared = declared_types_.find(text(typed, "declaredType"));
+void Reader::read_items(FmiVariable& variable) const {
+  const auto declared = declared_types_.find(variable.declared_type);
   if (variable.type != FmiType::enumeration || declared == declared_types_.end()) return;
   for (const Node item : declared->second.children("Item"))
     variable.items.emplace_back(text(item, "name"), text(item, "value"));
@@ -265,6 +315,22 @@ void Reader::read_start(const Node& typed, FmiVariable& variable) const {
     return;
   }
   variable.start = words(text(typed, "start"));
+}
+
+/// What no value of the type is: refused where Concord sets it, told where the FMU's own counts.
+void Reader::check_start(const FmiVariable& variable) {
+  if (variable.type == FmiType::binary || variable.type == FmiType::clock) return;
+  for (const std::string& start : variable.start) {
+    if (fits(start, variable.type)) continue;
+    const std::string problem = "the start value of " + in_quotes(variable.name) +
+                                " must be of type " + name_of(variable.type) + ", not " +
+                                in_quotes(start);
+    if (variable.causality == FmiCausality::input ||
+        variable.causality == FmiCausality::structural_parameter)
+      fail(problem);
+    result_.remarks.push_back(problem + "; the FMU's own counts");
+    return;
+  }
 }
 
 void Reader::read_dimensions() {
@@ -402,10 +468,41 @@ SignalKind kind_of(const FmiVariable& variable) {
   return moves ? SignalKind::continuous : SignalKind::held;
 }
 
-const char* name_of(FmiType type) {
-  for (const auto& [name, value] : types)
-    if (value == type) return name.data();
-  return "?";
+const char* name_of(FmiType type) { return word_for(types, type); }
+const char* name_of(FmiCausality causality) {
+  return causality == FmiCausality::local ? "local" : word_for(causalities, causality);
+}
+const char* name_of(FmiVariability variability) { return word_for(variabilities, variability); }
+
+bool fits(const std::string& text, FmiType type) {
+  switch (type) {
+    case FmiType::string:
+      return true;
+    case FmiType::boolean:
+      return text == "true" || text == "false" || text == "0" || text == "1";
+    case FmiType::float32:
+    case FmiType::float64:
+      return parse_number(text).has_value();
+    case FmiType::int8:
+      return is_whole<std::int8_t>(text);
+    case FmiType::uint8:
+      return is_whole<std::uint8_t>(text);
+    case FmiType::int16:
+      return is_whole<std::int16_t>(text);
+    case FmiType::uint16:
+      return is_whole<std::uint16_t>(text);
+    case FmiType::int32:
+      return is_whole<std::int32_t>(text);
+    case FmiType::uint32:
+      return is_whole<std::uint32_t>(text);
+    case FmiType::uint64:
+      return is_whole<std::uint64_t>(text);
+    case FmiType::int64:
+    case FmiType::enumeration:
+      return is_whole<std::int64_t>(text);
+    default:
+      return false;
+  }
 }
 
 }  // namespace concord

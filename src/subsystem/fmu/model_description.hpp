@@ -64,7 +64,10 @@ struct FmiVariable {
   std::string unit;                ///< name as written
   double nominal = 0.0;            ///< 0: not given
   std::string base_unit;           ///< the same in base units, as udunits reads it; may be empty
-  std::size_t size = 1;            ///< number of elements
+  bool relative = false;           ///< a difference (relativeQuantity): units have no offset
+  std::string declared_type;       ///< name of its type definition; may be empty
+  std::vector<std::string> aliases;
+  std::size_t size = 1;                                    ///< number of elements
   std::vector<std::pair<std::string, std::string>> items;  ///< of an enumeration: name, value
   std::optional<std::size_t> derivative_of;                ///< index of the state
   std::vector<FmiDimension> dimensions;                    ///< none: a scalar
@@ -104,6 +107,7 @@ struct ModelDescription {
   std::vector<std::size_t> indicator_variables;  ///< FMI 3
   std::size_t event_indicators = 0;
   std::optional<double> start, stop, tolerance, step;
+  std::vector<std::string> remarks;  ///< what is unusual and was understood nevertheless
 };
 
 /// Reads `folder`/modelDescription.xml; `fmu` names the FMU in messages. Throws InputError.
@@ -119,5 +123,12 @@ SignalKind kind_of(const FmiVariable& variable);
 
 /// "Float64", "Boolean", ...: as in FMI 3.
 const char* name_of(FmiType type);
+
+/// "input", "calculatedParameter", ...: as in modelDescription.xml.
+const char* name_of(FmiCausality causality);
+const char* name_of(FmiVariability variability);
+
+/// Whether a text stands for a value of the type, items of enumerations apart.
+bool fits(const std::string& text, FmiType type);
 
 }  // namespace concord

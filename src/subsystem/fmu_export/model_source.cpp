@@ -11,7 +11,8 @@ namespace concord {
 
 namespace {
 
-/// The role's part in C: how its arrays and enumerators are called.
+/// The role's part in C: how its arrays and enumerators are called. Nothing else in the sources
+/// begins with "the_", and no name can be a keyword behind it.
 struct InC {
   const char *array, *prefix;
 };
@@ -19,13 +20,13 @@ struct InC {
 InC in_c(VariableRole role) {
   switch (role) {
     case VariableRole::state:
-      return {"x", "state_"};
+      return {"x", "the_state_"};
     case VariableRole::input:
-      return {"u", "input_"};
+      return {"u", "the_input_"};
     case VariableRole::parameter:
-      return {"p", "parameter_"};
+      return {"p", "the_parameter_"};
     default:
-      return {"y", "output_"};
+      return {"y", "the_output_"};
   }
 }
 
@@ -125,11 +126,11 @@ std::string main_source(const ExportedModel& model, FmiVersion version,
           start_values(model, VariableRole::input, "inputs") +
           start_values(model, VariableRole::parameter, "parameters") + "\n";
   text += "#include \"functions.h\"\n\n";
-  text += evaluation("derivatives", model.derivatives, "dxdt", "state_", names) +
-          evaluation("outputs", model.outputs, "y", "output_", names);
+  text += evaluation("derivatives", model.derivatives, "dxdt", "the_state_", names) +
+          evaluation("outputs", model.outputs, "y", "the_output_", names);
   text += "/* The same, differentiated in the direction (dt, dx, du, dp). */\n" +
-          tangents("derivatives", model.derivatives, "df", "state_", names) +
-          tangents("outputs", model.outputs, "dy", "output_", names);
+          tangents("derivatives", model.derivatives, "df", "the_state_", names) +
+          tangents("outputs", model.outputs, "dy", "the_output_", names);
   return text + "#include \"instance.h\"\n#include \"integrator.h\"\n#include \"" +
          interface_file(version) + "\"\n";
 }

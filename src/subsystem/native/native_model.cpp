@@ -7,6 +7,9 @@
 #include <set>
 
 #include "subsystem/native/registry.hpp"
+#include "subsystem/native/watched_model.hpp"
+#include "support/exception_words.hpp"
+#include "support/foreign_call.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -30,8 +33,15 @@ std::string path_to_open(const NativeDescription& description) {
   return absolute.string();
 }
 
+/// A message about code that ends here names the subsystem.
+ForeignPlace place_of(const NativeDescription& description) {
+  return {"the C++ code", description.subsystem.c_str(), description.library.c_str()};
+}
+
 LibraryHandle open_library(const NativeDescription& description) {
   const std::size_t first = all_registered_subsystems().size();
+  const ForeignPlace place = place_of(description);
+  const ForeignCall running(place, "loading the library");
   void* library = dlopen(path_to_open(description).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     fail(description, description.library_location,
@@ -136,7 +146,12 @@ void check_interface(const NativeDescription& description, const OdeInterface& i
 std::unique_ptr<OdeModel> construct(const NativeDescription& description,
                                     SubsystemFactory factory) {
   const Parameters parameters = description.parameters;
-  std::unique_ptr<OdeModel> model = factory(parameters);
+  std::unique_ptr<OdeModel> model;
+  {
+    const ForeignPlace place = place_of(description);
+    const ForeignCall running(place, "the constructor");
+    model = watched(factory(parameters), description.subsystem, description.library);
+  }
   parameters.check_all_asked();
   check_interface(description, model->interface());
   return model;
@@ -145,6 +160,7 @@ std::unique_ptr<OdeModel> construct(const NativeDescription& description,
 }  // namespace
 
 std::unique_ptr<OdeModel> make_native_model(const NativeDescription& description) {
+  watch_foreign_code();
   const SubsystemFactory factory = find_factory(description);
   const std::string reason = "the type '" + description.type + "' cannot be constructed: ";
   try {
@@ -157,10 +173,8 @@ std::unique_ptr<OdeModel> make_native_model(const NativeDescription& description
       throw;
     }
     fail(description, {}, reason + text);
-  } catch (const std::exception& error) {
-    fail(description, {}, reason + error.what());
   } catch (...) {
-    fail(description, {}, reason + "it throws something that is not a std::exception");
+    fail(description, {}, reason + in_words(std::current_exception()));
   }
 }
 

@@ -1,5 +1,6 @@
 /* An FMI 3.0 FMU with variables of many types: y[i] = a[i] + n + b + length of the text + 100 times
- * the level, an enumeration, where n is an integer input; it puts out n + 1 and whether n > 2. */
+ * the level, an enumeration (less multiples of 2^53), where n is an integer input; it puts out n +
+ * 1 and whether n > 2. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ int fmi3Terminate(void) { return OK; }
 int fmi3GetFloat64(Instance* c, const unsigned* vr, size_t n, double* v, size_t m) {
   if (n != 1 || vr[0] != Y || m != 2) return ERROR;
   for (int i = 0; i < 2; ++i)
-    v[i] = c->a[i] + c->n + c->b + (double)c->length + 100 * (double)c->level;
+    v[i] =
+        c->a[i] + c->n + c->b + (double)c->length + 100 * (double)(c->level % ((int64_t)1 << 53));
   return OK;
 }
 int fmi3SetFloat64(Instance* c, const unsigned* vr, size_t n, const double* v, size_t m) {

@@ -152,7 +152,7 @@ class EveryCombination : public testing::Test {
     return true;
   }
 
-  static double largest_error(MacroStepper& stepper, const RankNetwork& subsystems) {
+  static double largest_error(MacroStepper& stepper, RankNetwork& subsystems) {
     stepper.start();
     double largest = 0.0;
     while (!stepper.finished()) {

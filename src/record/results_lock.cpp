@@ -1,0 +1,121 @@
+#include "record/results_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string host() {
+  char name[256] = "";
+  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+/// "1234 on host node7", as the holder has written it.
+std::string read_holder(const fs::path& lock) {
+  std::ifstream file(lock);
+  std::string text;
+  std::getline(file, text);
+  return text;
+}
+
+/// Whether the holder was a process of this host that is no more: a child may still have the lock.
+bool is_dead(const std::string& holder) {
+  const std::size_t blank = holder.find(' ');
+  const auto process = parse_number(holder.substr(0, blank));
+  return process && holder.ends_with(" on host " + host()) &&
+         kill(static_cast<pid_t>(*process), 0) != 0 && errno == ESRCH;
+}
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& reason,
+                         const std::string& remedy) {
+  throw InputError("cannot write the results file '" + path.string() + "': " + reason + "; " +
+                   remedy);
+}
+
+/// Whether `file` is still what lies at `lock`: its last holder removes it.
+bool lies_at(const fs::path& lock, int file) {
+  struct stat opened {
+  }, there{};
+  return fstat(file, &opened) == 0 && stat(lock.c_str(), &there) == 0 &&
+         opened.st_ino == there.st_ino && opened.st_dev == there.st_dev;
+}
+
+/// The locked file, or nothing where another process has it.
+std::optional<int> locked(const fs::path& path, const fs::path& lock) {
+  for (;;) {
+    const int file = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (file < 0) {
+      refuse(path,
+             "its lock '" + lock.string() + "' cannot be opened (" + std::strerror(errno) + ")",
+             "remove that file, or choose another file with -cosim_output");
+    }
+    const bool mine = flock(file, LOCK_EX | LOCK_NB) == 0;
+    const int error = errno;
+    if (mine && lies_at(lock, file)) {
+      return file;
+    }
+    close(file);
+    if (mine || error == EINTR) {
+      continue;
+    }
+    if (error == EWOULDBLOCK) {
+      return std::nullopt;
+    }
+    unlink(lock.c_str());
+    refuse(path,
+           std::string("its folder knows no locks (") + std::strerror(error) +
+               "), so that two runs could write the same file unnoticed",
+           "choose a file on another file system with -cosim_output");
+  }
+}
+
+}  // namespace
+
+ResultsLock::ResultsLock(const fs::path& path)
+    : lock_path_(path.parent_path() / ("." + path.filename().string() + ".lock")) {
+  auto file = locked(path, lock_path_);
+  if (!file) {
+    const std::string holder = read_holder(lock_path_);
+    if (!is_dead(holder)) {
+      refuse(path, "another run is writing it (process " + holder + ")",
+             "wait for its end, or choose another file with -cosim_output");
+    }
+    unlink(lock_path_.c_str());
+    file = locked(path, lock_path_);
+  }
+  if (!file) {
+    refuse(path, "another run has just begun to write it",
+           "wait for its end, or choose another file with -cosim_output");
+  }
+  file_ = *file;
+  const std::string holder = std::to_string(getpid()) + " on host " + host() + "\n";
+  if (ftruncate(file_, 0) != 0 ||
+      write(file_, holder.data(), holder.size()) != static_cast<ssize_t>(holder.size())) {
+    const std::string reason = std::strerror(errno);
+    unlink(lock_path_.c_str());
+    close(file_);
+    refuse(path, reason, "make room, or choose another file with -cosim_output");
+  }
+}
+
+ResultsLock::~ResultsLock() {
+  unlink(lock_path_.c_str());
+  close(file_);
+}
+
+}  // namespace concord

@@ -1,0 +1,99 @@
+#include "subsystem/native/watched_model.hpp"
+
+#include <new>
+
+#include "support/foreign_call.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+class WatchedModel final : public OdeModel {
+  // Before their uses: what they return is deduced.
+  template <class Work>
+  auto at(double t, const char* function, const Work& work) {
+    place_.time = t;
+    return call(function, work);
+  }
+
+  template <class Work>
+  auto call(const char* function, const Work& work) const {
+    const ForeignCall running(place_, function);
+    try {
+      return work();
+    } catch (const RecoverableFailure&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw SimulationError(where(function) + "not enough memory");
+    } catch (const std::exception& error) {
+      throw SimulationError(where(function) + error.what());
+    } catch (...) {
+      throw SimulationError(where(function) + "an exception that is not a std::exception");
+    }
+  }
+
+  /// "derivatives at t = 0.5 s: "
+  std::string where(const char* function) const {
+    const bool started = place_.time == place_.time;
+    return function + (started ? " at t = " + short_number(place_.time) + " s" : std::string()) +
+           ": ";
+  }
+
+ public:
+  WatchedModel(std::unique_ptr<OdeModel> model, const std::string& subsystem,
+               const std::string& origin)
+      : subsystem_(subsystem), origin_(origin), model_(std::move(model)) {
+    place_.what = "the C++ code";
+    place_.subsystem = subsystem_.c_str();
+    place_.origin = origin_.c_str();
+    watch_foreign_code();
+  }
+
+  ~WatchedModel() override {
+    const ForeignCall running(place_, "the destructor");
+    model_.reset();
+  }
+
+  OdeInterface interface() const override {
+    return call("interface", [&] { return model_->interface(); });
+  }
+
+  void derivatives(double t, std::span<const double> x, std::span<const double> u,
+                   std::span<double> dxdt) override {
+    at(t, "derivatives", [&] { model_->derivatives(t, x, u, dxdt); });
+  }
+
+  void outputs(double t, std::span<const double> x, std::span<const double> u,
+               std::span<double> y) override {
+    at(t, "outputs", [&] { model_->outputs(t, x, u, y); });
+  }
+
+  bool jacobians(double t, std::span<const double> x, std::span<const double> u,
+                 const Jacobians& result) override {
+    return at(t, "jacobians", [&] { return model_->jacobians(t, x, u, result); });
+  }
+
+  bool time_derivatives(double t, std::span<const double> x, std::span<const double> u,
+                        const TimeDerivatives& result) override {
+    return at(t, "time_derivatives", [&] { return model_->time_derivatives(t, x, u, result); });
+  }
+
+  bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
+                     const Motion& motion, std::span<double> dydt) override {
+    return at(t, "output_slopes", [&] { return model_->output_slopes(t, x, u, motion, dydt); });
+  }
+
+ private:
+  std::string subsystem_, origin_;
+  ForeignPlace place_;
+  std::unique_ptr<OdeModel> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<OdeModel> watched(std::unique_ptr<OdeModel> model, const std::string& subsystem,
+                                  const std::string& origin) {
+  return std::make_unique<WatchedModel>(std::move(model), subsystem, origin);
+}
+
+}  // namespace concord
