@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "concord/errors.hpp"
 #include "support/exception_words.hpp"
 #include "support/log_events.hpp"
 
@@ -304,6 +305,19 @@ void RankNetwork::gather_states(std::span<double> result) {
       std::copy(states.begin(), states.end(), part.begin());
     });
   }
+}
+
+bool RankNetwork::asks_for_end() const {
+  try {
+    if (fatal_) {
+      std::rethrow_exception(fatal_);
+    }
+  } catch (const EndOfSimulation&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+  return false;
 }
 
 /// A foreign end names its subsystem itself.

@@ -153,6 +153,9 @@ class RankNetwork {
 
   bool fatal() const { return fatal_ != nullptr; }
 
+  /// Whether that was EndOfSimulation.
+  bool asks_for_end() const;
+
  private:
   void tell_use(const SettingsList& settings);
   /// `work` on own subsystem k, which it may move on. Once a subsystem has thrown, none is called

@@ -343,6 +343,9 @@ void MacroStepper::give_up(const MacroStep& step) {
   } else {
     message << coupling_->explain(coupling);
   }
+  if (agree_on_largest(subsystems_.comm(), subsystems_.asks_for_end() ? 1 : 0) != 0) {
+    throw EndOfSimulation(message.str());
+  }
   throw SimulationError(message.str());
 }
 

@@ -4,7 +4,7 @@ import time
 import unittest
 
 import numpy as np
-from concord_runs import execute, simulate
+from concord_runs import Results, execute, simulate
 from fmu_runs import FmuTest
 
 
@@ -63,9 +63,21 @@ class Behaviour(FmuTest):
                               behaviour="loses_state", **how)
 
     def test_the_fmu_ends_the_simulation(self):
+        """An end that the FMU asks for is no failure: exit code 3, and everything up to there."""
         for version in (2, 3):
-            self.run_left(1, [f"fmi{version}DoStep", "terminateSimulation", "t = 0.5"],
-                          version=version, behaviour="ends")
+            for ranks in (1, 2):
+                self.build("left", version, behaviour="ends")
+                out = self.folder / "out.h5"
+                run = execute("run", self.model(("left",)), "-cosim_type", "jacobi", "-cosim_step",
+                              "1e-2", "-cosim_output", out, ranks=ranks)
+                self.assertEqual(run.returncode, 3, run.stderr)
+                for text in ("concord: note: ", "'left'", "left.fmu", f"fmi{version}DoStep",
+                             "terminateSimulation", "t = 0.5"):
+                    self.assertIn(text, run.stderr)
+                self.assertNotIn("error:", run.stderr)
+                results = Results(out, run)
+                self.assertEqual(results.status, "interrupted")
+                self.assertGreater(results.time[-1], 0.48)
 
     def test_another_step_size_never_reaches_an_fmu_that_takes_one(self):
         self.build("left", capabilities=("state", "interpolate", "slopes"))

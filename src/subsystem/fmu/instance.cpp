@@ -93,7 +93,7 @@ std::string FmuInstance::when() const {
 }
 
 bool FmuInstance::change(unsigned from, FmuMode to, const FmiFunction<>& function) {
-  if (!may(from, function.name) || !invoke(function)) return false;
+  if (!may(from, function.name.c_str()) || !invoke(function)) return false;
   mode_ = to;
   fed_ = false;
   return true;
@@ -166,7 +166,7 @@ StepEnd FmuInstance::do_step(double time, double size, bool no_rollback, double&
 FmuSnapshot::~FmuSnapshot() { instance_.free_state(state_); }
 
 bool FmuInstance::save(FmuSnapshot& snapshot) {
-  if (!may(while_running, common_.get_state.name)) return false;
+  if (!may(while_running, common_.get_state.name.c_str())) return false;
   snapshot.mode_ = mode_;
   return invoke(common_.get_state, &snapshot.state_);
 }
@@ -269,11 +269,11 @@ void FmuInstance::judge(int status, const std::string& call) {
   throw SimulationError(failure_ + when() + "; no instance of this FMU can be called any more");
 }
 
-void FmuInstance::throw_misuse(const std::string& call) const {
+void FmuInstance::throw_misuse(const char* call) const {
   constexpr const char* modes[] = {
       "is instantiated",         "is configured", "initialises", "handles events",
       "runs in continuous time", "makes steps",   "has ended",   "has failed"};
-  throw std::logic_error(call + " of the FMU " + source_.library->fmu() +
+  throw std::logic_error(std::string(call) + " of the FMU " + source_.library->fmu() +
                          " is not allowed while it " + modes[static_cast<std::size_t>(mode_)]);
 }
 

@@ -186,24 +186,27 @@ class FmuInstance {
   // model exchange
   bool set_time(double time) {
     place_.time = time;
-    return may(in_event | in_continuous_time, common_.set_time.name) &&
+    return may(in_event | in_continuous_time, common_.set_time.name.c_str()) &&
            invoke(common_.set_time, time);
   }
   bool set_states(std::span<const double> x) {
-    return x.empty() || (may(in_continuous_time, common_.set_continuous_states.name) &&
+    return x.empty() || (may(in_continuous_time, common_.set_continuous_states.name.c_str()) &&
                          invoke(common_.set_continuous_states, x.data(), x.size()));
   }
   bool get_states(std::span<double> x) {
-    return x.empty() || (may(in_event | in_continuous_time, common_.get_continuous_states.name) &&
-                         invoke(common_.get_continuous_states, x.data(), x.size()));
+    return x.empty() ||
+           (may(in_event | in_continuous_time, common_.get_continuous_states.name.c_str()) &&
+            invoke(common_.get_continuous_states, x.data(), x.size()));
   }
   bool get_derivatives(std::span<double> dxdt) {
-    return dxdt.empty() || (may(in_event | in_continuous_time, common_.get_derivatives.name) &&
-                            invoke(common_.get_derivatives, dxdt.data(), dxdt.size()));
+    return dxdt.empty() ||
+           (may(in_event | in_continuous_time, common_.get_derivatives.name.c_str()) &&
+            invoke(common_.get_derivatives, dxdt.data(), dxdt.size()));
   }
   bool get_event_indicators(std::span<double> z) {
-    return z.empty() || (may(in_event | in_continuous_time, common_.get_event_indicators.name) &&
-                         invoke(common_.get_event_indicators, z.data(), z.size()));
+    return z.empty() ||
+           (may(in_event | in_continuous_time, common_.get_event_indicators.name.c_str()) &&
+            invoke(common_.get_event_indicators, z.data(), z.size()));
   }
   bool completed_step(bool no_rollback, bool& event, bool& terminate) {
     return may(in_continuous_time, "CompletedIntegratorStep") &&
@@ -338,7 +341,7 @@ class FmuInstance {
   static constexpr unsigned while_running = in_event | in_continuous_time | in_step;
 
   /// Whether the mode is one of `modes`; false after an error, else a mistake of ours.
-  bool may(unsigned modes, const std::string& call) const {
+  bool may(unsigned modes, const char* call) const {
     if ((only(mode_) & modes) != 0) [[likely]]
       return true;
     if (mode_ != FmuMode::failed) throw_misuse(call);
@@ -347,7 +350,7 @@ class FmuInstance {
   bool change(unsigned from, FmuMode to, const FmiFunction<>& function);
   void free_state(void*& state) noexcept;
   friend class FmuSnapshot;
-  [[noreturn]] void throw_misuse(const std::string& call) const;
+  [[noreturn]] void throw_misuse(const char* call) const;
   void judge(int status, const std::string& call);
   [[noreturn]] void throw_dead() const;
   [[noreturn]] void fail_to_instantiate(const char* call) const;

@@ -73,6 +73,7 @@ int fmi2EnterInitializationMode(Instance* c) {
 }
 int fmi2ExitInitializationMode(Instance* c) {
   REQUIRE_MODE(INITIALIZING);
+  if (BEHAVIOUR == REFUSES_START) return c->s.mode = FAILED, ERROR;
   c->s.mode = c->exchange ? EVENT : STEP;
   if (!c->exchange) model_event(&c->s);
   return c->s.fed = false, OK;
@@ -197,7 +198,7 @@ int fmi2DoStep(Instance* c, double t, double h, int no_rollback) {
   if (BEHAVIOUR == FROZEN && !no_rollback) return c->s.own_time += h, OK;
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->call.logger(c->call.environment, c->name, WARNING, "flood", "message %d", i);
-  integrate(&c->s, t + h, true, NULL, NULL);
+  integrate(&c->s, end_of_steps(&c->s, t + h), true, NULL, NULL);
   c->s.own_time = BEHAVIOUR == DRIFTS ? t + 1.00001 * h : c->s.own_time + h;
   return c->s.fed = false, OK;
 }

@@ -74,6 +74,7 @@ int fmi3EnterInitializationMode(Instance* c, bool t, double tolerance, double st
 }
 int fmi3ExitInitializationMode(Instance* c) {
   REQUIRE_MODE(INITIALIZING);
+  if (BEHAVIOUR == REFUSES_START) return c->s.mode = FAILED, ERROR;
   c->s.mode = c->exchange || c->event_mode ? EVENT : STEP;
   if (c->s.mode == STEP) model_event(&c->s);
   return c->s.fed = false, OK;
@@ -85,7 +86,6 @@ int fmi3Terminate(Instance* c) {
 int fmi3EnterEventMode(Instance* c) {
   REQUIRE_MODE(CONTINUOUS | STEP);
   REQUIRE(c->exchange || c->event_mode ? NULL : "event mode is not used");
-  if (BEHAVIOUR == REFUSES_EVENTS && !c->exchange) return ERROR;
   c->s.event_time = c->s.t;
   ++c->calls[EVENTS];
   return c->s.mode = EVENT, OK;
@@ -98,6 +98,7 @@ int fmi3EnterStepMode(Instance* c) {
 int fmi3UpdateDiscreteStates(Instance* c, bool* again, bool* terminate, bool* nominals,
                              bool* values, bool* has_next, double* next) {
   REQUIRE_MODE(EVENT);
+  if (BEHAVIOUR == REFUSES_EVENTS && !c->exchange) return c->s.mode = FAILED, ERROR;
   *again = *nominals = *has_next = false;
   *terminate = BEHAVIOUR == ENDS && c->s.t >= 0.5;
   *values = model_event(&c->s);
@@ -250,10 +251,10 @@ int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, b
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->log(c->environment, WARNING, "flood", "message");
   const bool early_return = BEHAVIOUR == RETURNS_EARLY && c->event_mode && t < 0.3 && t + h > 0.3;
-  const double end = early_return ? 0.3 : t + h;
+  const double end = early_return ? 0.3 : end_of_steps(&c->s, t + h);
   integrate(&c->s, end, !c->event_mode, c->update ? ask : NULL, c);
   *early = *event = early_return;
-  *last = BEHAVIOUR == DRIFTS ? t + 1.00001 * h : end;
+  *last = BEHAVIOUR == DRIFTS ? t + 1.00001 * h : early_return ? end : t + h;
   c->s.own_time = early_return ? end : c->s.own_time + h;
   *terminate = BEHAVIOUR == ENDS && end > 0.5;
   return c->s.fed = false, OK;

@@ -37,7 +37,8 @@ enum {
   NO_LATER_DIRECTIONALS,
   FROZEN,
   NAN_TIME,
-  REFUSES_EVENTS
+  REFUSES_EVENTS,
+  REFUSES_START
 };
 #ifndef BEHAVIOUR
 #define BEHAVIOUR BEHAVES
@@ -208,6 +209,16 @@ static inline void integrate(State* s, double end, bool time_events, void (*upda
       s->t = next;
     }
   }
+}
+
+/* With INTERNAL_STEP defined, steps of that size and no others, whatever is asked for. */
+static inline double end_of_steps(const State* s, double end) {
+#ifdef INTERNAL_STEP
+  const double n = floor((end - s->t) / INTERNAL_STEP + 1e-6);
+  return s->t + n * INTERNAL_STEP;
+#else
+  return (void)s, end;
+#endif
 }
 
 /* The value that a reference stands for; derivatives and outputs are computed. */
