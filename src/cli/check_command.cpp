@@ -1,9 +1,13 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/commands.hpp"
 #include "cli/effective_settings.hpp"
+#include "cli/fmu_listing.hpp"
+#include "concord/errors.hpp"
 #include "network/strong_components.hpp"
 #include "simulation/settings.hpp"
+#include "subsystem/fmu/setup.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
@@ -29,6 +33,22 @@ void print_subsystems(const Model& model) {
   }
 }
 
+/// An FMU that cannot be loaded is wrong input; one that crashes is not loaded once more.
+void require_loading(const SubsystemEntry& entry, std::span<const std::string> found) {
+  const auto says = [&](const char* text) {
+    return std::any_of(found.begin(), found.end(), [&](const std::string& line) {
+      return line.find(text) != std::string::npos;
+    });
+  };
+  if (says("CRASHES while loading")) {
+    throw InputError(entry.location + ": subsystem '" + entry.description.name +
+                     "': its binary crashes while it is loaded; export the FMU again");
+  }
+  if (entry.fmu && !says("CRASHES") && !says("no end after")) {
+    entry.fmu->source();
+  }
+}
+
 /// Claimed against found, by a child process per subsystem that can be tried.
 void print_probes(const Model& model) {
   std::printf("probe:\n");
@@ -38,9 +58,11 @@ void print_probes(const Model& model) {
     }
     std::printf("  %s:\n", entry.description.name.c_str());
     std::fflush(stdout);
-    for (const auto& line : entry.probe()) {
+    const auto found = entry.probe();
+    for (const auto& line : found) {
       std::printf("    %s\n", line.c_str());
     }
+    require_loading(entry, found);
   }
 }
 
@@ -146,13 +168,16 @@ void print_roles(const Method& method, const Model& model) {
 
 }  // namespace
 
-int check_command(Model model, bool probe) {
+int check_command(Model model, bool probe, bool lone_fmu) {
   const Network network(model);
   const Settings settings = read_settings_for_check(model);
   int rank = 0;
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   if (rank != 0) {
     return 0;
+  }
+  if (lone_fmu) {
+    print_fmu(model);
   }
   std::printf("model %s: t in [%g, %g] s\n", model.name.c_str(), settings.start, settings.stop);
   for (const auto& note : model.notes) {

@@ -10,8 +10,9 @@ namespace concord {
 /// The commands of `concord`, each returning the exit code; wrong input is an InputError.
 /// run, check, schedule: after MPI and PETSc are up, on every rank.
 int run_command(Model model, const std::string& command_line);
-/// With `probe`, check also tries what the subsystems claim.
-int check_command(Model model, bool probe);
+/// With `probe`, check also tries what the subsystems claim; of an FMU alone it shows what its
+/// description says.
+int check_command(Model model, bool probe, bool lone_fmu);
 int schedule_command(Model model);
 
 /// A subsystem or a whole model for other tools: on one rank.

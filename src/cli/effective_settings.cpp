@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "simulation/idle_options.hpp"
+#include "simulation/unread_options.hpp"
 
 namespace concord {
 namespace {
@@ -84,6 +85,12 @@ void print_without_effect(const Settings& settings) {
   if (!outside.empty()) {
     std::printf("  without effect        events at %s: outside the experiment\n",
                 described_events(outside).c_str());
+  }
+}
+
+void print_unread_options() {
+  for (const auto& option : options_left_unread()) {
+    std::printf("  without effect        %s\n", option.c_str());
   }
 }
 

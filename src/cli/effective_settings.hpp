@@ -14,6 +14,9 @@ std::string described_events(const std::vector<double>& events);
 /// What was given and counts for nothing, for the reader of a run: options, events outside.
 void print_without_effect(const Settings& settings);
 
+/// After a run: options of solvers that were not there to read them.
+void print_unread_options();
+
 /// The model's events at which nothing happens: before the start, after the stop.
 std::vector<double> events_outside(const Settings& settings);
 

@@ -122,8 +122,13 @@ int export_command(std::span<const std::string> arguments) {
     return 0;
   }
   const ResultsReader results(options.files[0]);
-  const auto variables = select_variables(results, options.variables);
-  TextFile file(options.output);
+  write_csv(results, select_variables(results, options.variables), options.output);
+  return 0;
+}
+
+void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
+               const std::optional<std::string>& path) {
+  TextFile file(path);
   file.write(header(variables));
   std::size_t widest = 1;
   for (const RecordedVariable& v : variables)
@@ -132,7 +137,6 @@ int export_command(std::span<const std::string> arguments) {
   for (std::size_t first = 0; first < rows; first += at_once)
     write_rows(results, variables, first, std::min(at_once, rows - first), file);
   file.close();
-  return 0;
 }
 
 }  // namespace concord

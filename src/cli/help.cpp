@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/fmu_words.hpp"
 #include "simulation/settings.hpp"
 
 namespace concord {
@@ -41,9 +42,13 @@ std::string program_help() {
          "                                              equations as an FMU\n"
          "  concord export-ssp MODEL [-o FILE.ssp]      a model of FMUs as SSP\n"
          "  concord COMMAND --help, concord --version\n\n"
-         "MODEL is a YAML model file, an .ssp archive or an .ssd file. Exit codes: 0 done; 1 the\n"
-         "simulation failed; 2 the input is wrong; 3 stopped early by a signal or a time limit.\n\n"
-         "Options of run, check and schedule (PETSc options database: defaults, -options_file, "
+         "MODEL is a YAML model file, an .ssp archive, an .ssd file, or one FMU. Exit codes: 0 "
+         "done; 1 "
+         "the\nsimulation failed; 2 the input is wrong; 3 stopped early by a signal or a time "
+         "limit.\n\n"
+         "Beside options, an FMU alone takes the words of FMI tools:\n" +
+         fmu_words_help() +
+         "\nOptions of run, check and schedule (PETSc options database: defaults, -options_file, "
          "command "
          "line):\n" +
          option_lines() + padded("  -subsystem_<name>_...") +

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
+
+#include "record/results_reader.hpp"
 
 namespace concord {
 
@@ -12,6 +16,10 @@ namespace concord {
 int compare_command(std::span<const std::string> arguments);
 /// Variables as comma-separated values.
 int export_command(std::span<const std::string> arguments);
+/// The same of chosen variables, under the names they have there; to standard output without a
+/// file.
+void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
+               const std::optional<std::string>& file);
 /// Variables as a PNG picture, drawn by gnuplot.
 int plot_command(std::span<const std::string> arguments);
 

@@ -430,6 +430,7 @@ class Run {
           static_cast<long long>(summary_.at_noise), summary_.noise);
     }
     print_without_effect(settings_);
+    print_unread_options();
     if (balance) {
       std::printf("  balance error         at most %s\n", balance->c_str());
     }

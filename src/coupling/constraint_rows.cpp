@@ -1,12 +1,11 @@
 #include "coupling/constraint_rows.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace concord {
 
 ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
-    : any_(subsystems.network().has_constraints()) {
+    : subsystems_(subsystems), any_(subsystems.network().has_constraints()) {
   const Network& network = subsystems.network();
   for (std::size_t k = 0; k < network.n_subsystems(); ++k) {
     any_indirect_ = any_indirect_ || network.constraint(k) == ConstraintKind::indirect;
@@ -26,6 +25,7 @@ ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
         unknowns_.push_back(afresh_.size());
       }
       equation_.push_back(guess);
+      gamma_.push_back(guess ? subsystems.outputs_of(k).first + constraint_residual : 0);
       afresh_.push_back(!kind && source == ConstraintKind::indirect);
       compared_.push_back(guess ? IndexRange{own.first + 1, own.last}
                                 : IndexRange{own.first + i, own.first + i + 1});
@@ -34,11 +34,12 @@ ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
 }
 
 double ConstraintRows::size(std::size_t j, std::span<const Sample> inputs) const {
-  double largest = 0.0;
+  const auto weights = subsystems_.equation_weights();
+  double sum = 0.0;
   for (std::size_t i = compared_[j].first; i < compared_[j].last; ++i) {
-    largest = std::max(largest, std::abs(inputs[i].value));
+    sum += equation_[j] ? weights[i] * std::abs(inputs[i].value) : std::abs(inputs[i].value);
   }
-  return largest;
+  return sum;
 }
 
 }  // namespace concord

@@ -29,18 +29,32 @@ class ConstraintRows {
   /// Whether row j is the equation of a constraint itself.
   bool is_equation(std::size_t j) const { return equation_[j]; }
 
-  /// What row j must be small against: |u|, or the largest of the outputs in the equation.
+  /// What row j must be small against: |u|, or the sum of what the outputs in the equation make of
+  /// it, |d gamma/dy_i| |y_i|.
   double size(std::size_t j, std::span<const Sample> inputs) const;
+
+  /// What is left of row j, u - P y, or gamma itself: beside an unknown in another unit the
+  /// difference would lose its digits. `outputs` are all local ones.
+  Sample rest_of(std::size_t j, const Sample& input, const Sample& fed,
+                 std::span<const Sample> outputs) const {
+    return equation_[j] ? outputs[gamma_[j]]
+                        : Sample{input.value - fed.value, input.derivative - fed.derivative};
+  }
+
+  /// Local index of the output that gives an equation's row.
+  std::size_t gamma(std::size_t j) const { return gamma_[j]; }
 
   /// The j of own indirect constraints' unknowns.
   std::span<const std::size_t> indirect_unknowns() const { return unknowns_; }
 
  private:
+  const RankNetwork& subsystems_;
   bool any_ = false;
   bool any_indirect_ = false;
   std::vector<bool> afresh_;
   std::vector<bool> equation_;
   std::vector<IndexRange> compared_;  ///< per j: local inputs whose size counts
+  std::vector<std::size_t> gamma_;
   std::vector<std::size_t> unknowns_;
 };
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "coupling/hidden_constraints.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -13,72 +14,16 @@ namespace {
 /// What rounding leaves of start values that were meant to be consistent.
 constexpr double rounding = 1e-9;
 
-/// Change of d gamma/dt, relative to |y'|, from which it counts as an answer to the unknown.
-constexpr double answer = 1e-7;
-
-double largest(std::span<const Sample> samples, double Sample::*part) {
-  double result = 0.0;
-  for (const Sample& sample : samples) {
-    result = std::max(result, std::abs(sample.*part));
+/// sum_i |d gamma/dy_i| of values or slopes in the equation of own constraint k.
+double terms(const RankNetwork& subsystems, std::size_t k, const CommunicationPoint& point,
+             double Sample::*part) {
+  const IndexRange in = subsystems.inputs_of(k);
+  double sum = 0.0;
+  for (std::size_t i = in.first + 1; i < in.last; ++i) {
+    sum += subsystems.equation_weights()[i] * std::abs(point.inputs[i].*part);
   }
-  return result;
+  return sum;
 }
-
-/// gamma and d gamma/dt of this rank's constraints at the start.
-class StartResiduals {
- public:
-  StartResiduals(RankNetwork& subsystems, const ConstraintRows& constraints,
-                 const CommunicationPoint& start)
-      : subsystems_(subsystems),
-        constraints_(constraints),
-        inputs_(start.inputs),
-        outputs_(start.outputs) {}
-
-  bool slopes_are_there() const {
-    bool all = true;
-    for (const std::size_t k : subsystems_.all()) {
-      const auto& has = subsystems_.own(k).description().capabilities;
-      all = all && has.output_derivatives && has.point_outputs;
-    }
-    return agree_on_largest(subsystems_.comm(), all ? 0 : 1) == 0;
-  }
-
-  /// With what the unknowns feed changed by about `change`, each by another amount. Collective.
-  std::vector<Sample> evaluate(const CommunicationPoint& start, double change, Wanted wanted) {
-    inputs_ = start.inputs;
-    const auto& connected = subsystems_.connected_inputs();
-    for (std::size_t j = 0; j < connected.size(); ++j) {
-      if (constraints_.begins_afresh(j)) {
-        const double uneven = 1.0 + std::fmod(0.618 * static_cast<double>(j), 1.0);
-        double& value = inputs_[connected[j]].value;
-        value += change * uneven * std::max(1.0, std::abs(value));
-      }
-    }
-    for (const std::size_t k : subsystems_.all()) {
-      subsystems_.point_outputs(k, inputs_, wanted, outputs_);
-    }
-    subsystems_.exchange(outputs_, inputs_);
-    std::vector<Sample> result;
-    for (const std::size_t k : subsystems_.all()) {
-      if (subsystems_.own(k).description().constraint == ConstraintKind::indirect) {
-        subsystems_.point_outputs(k, inputs_, wanted, outputs_);
-        result.push_back(outputs_[subsystems_.outputs_of(k).first + constraint_residual]);
-      }
-    }
-    return result;
-  }
-
-  /// The outputs in the equation of own constraint k, after `evaluate`.
-  std::span<const Sample> in_equation(std::size_t k) const {
-    const IndexRange in = subsystems_.inputs_of(k);
-    return std::span(inputs_).subspan(in.first + 1, in.size() - 1);
-  }
-
- private:
-  RankNetwork& subsystems_;
-  const ConstraintRows& constraints_;
-  std::vector<Sample> inputs_, outputs_;
-};
 
 std::string violation(const std::string& name, double time, const char* what, double found,
                       double allowed, const char* remedy) {
@@ -88,43 +33,89 @@ std::string violation(const std::string& name, double time, const char* what, do
   return text.str();
 }
 
+/// What start values of own constraint k violate, if anything.
+class StartCheck {
+ public:
+  StartCheck(const RankNetwork& subsystems, const Tolerance& tolerance,
+             const CommunicationPoint& start)
+      : subsystems_(subsystems), tolerance_(tolerance), start_(start) {}
+
+  std::optional<std::string> value(std::size_t k, const Sample& gamma) const {
+    const double allowed = allowed_value(k);
+    if (std::abs(gamma.value) <= allowed) {
+      return std::nullopt;
+    }
+    return violation(name(k), start_.time, "its equation", gamma.value, allowed,
+                     "give start values of states or parameters that satisfy it");
+  }
+
+  std::optional<std::string> slope(std::size_t k, const Sample& gamma) const {
+    const double allowed = allowed_slope(k);
+    if (std::abs(gamma.derivative) <= allowed) {
+      return std::nullopt;
+    }
+    return violation(name(k), start_.time, "the time derivative of its equation", gamma.derivative,
+                     allowed, "give start values of velocities that satisfy it");
+  }
+
+ private:
+  const std::string& name(std::size_t k) const { return subsystems_.own(k).description().name; }
+  double relative() const { return std::max(tolerance_.relative, rounding); }
+  double given() const { return tolerance_.of_size ? 0.0 : tolerance_.absolute; }
+  double allowed_value(std::size_t k) const {
+    return relative() * terms(subsystems_, k, start_, &Sample::value) + given();
+  }
+  /// What is left of velocities at rest may be what rounding of positions makes of them.
+  double allowed_slope(std::size_t k) const {
+    const double still = rounding * terms(subsystems_, k, start_, &Sample::value);
+    return relative() * terms(subsystems_, k, start_, &Sample::derivative) +
+           still / subsystems_.step() + given();
+  }
+
+  const RankNetwork& subsystems_;
+  const Tolerance& tolerance_;
+  const CommunicationPoint& start_;
+};
+
 }  // namespace
 
-void refuse_inconsistent_start(RankNetwork& subsystems, const ConstraintRows& constraints,
-                               double rtol, double atol, const CommunicationPoint& start) {
+void start_constraints(RankNetwork& subsystems, ConsistentInputs& consistent,
+                       const ConstraintRows& constraints, const Tolerance& tolerance,
+                       CommunicationPoint& start) {
+  subsystems.weigh_equations(start.inputs);
   if (!constraints.any_indirect()) {
     return;
   }
-  StartResiduals residuals(subsystems, constraints, start);
-  const bool with_slopes = residuals.slopes_are_there();
-  const Wanted wanted = with_slopes ? Wanted::values_and_derivatives : Wanted::values;
-  const auto changed = residuals.evaluate(start, 1.0, wanted);
-  const auto gamma = residuals.evaluate(start, 0.0, wanted);
-  const double relative = std::max(rtol, rounding);
+  HiddenConstraints hidden(subsystems, consistent, start);
+  const auto gamma = hidden.equations();
+  const auto answers = hidden.answers();
+  const StartCheck check(subsystems, tolerance, start);
   std::optional<std::string> problem;
-  std::size_t c = 0;
   for (const std::size_t k : subsystems.all()) {
-    const auto& description = subsystems.own(k).description();
-    if (description.constraint != ConstraintKind::indirect) {
+    if (!gamma || subsystems.own(k).description().constraint != ConstraintKind::indirect) {
       continue;
     }
-    const auto y = residuals.in_equation(k);
-    const double speed = largest(y, &Sample::derivative);
-    const double allowed = relative * largest(y, &Sample::value) + atol;
-    const double allowed_slope = relative * speed + atol;
-    const bool answers = std::abs(changed[c].derivative - gamma[c].derivative) > answer * speed;
-    if (!(std::abs(gamma[c].value) <= allowed)) {
-      problem = violation(description.name, start.time, "its equation", gamma[c].value, allowed,
-                          "give start values of states or parameters that satisfy it");
-    } else if (with_slopes && !answers && !(std::abs(gamma[c].derivative) <= allowed_slope)) {
-      problem = violation(description.name, start.time, "the time derivative of its equation",
-                          gamma[c].derivative, allowed_slope,
-                          "give start values of velocities that satisfy it");
+    const std::size_t c = hidden.position(k);
+    if (const auto found = check.value(k, (*gamma)[c])) {
+      problem = found;
+    } else if (hidden.slopes_are_there() && !answers[c]) {
+      const auto slope = check.slope(k, (*gamma)[c]);
+      problem = slope ? slope : problem;
     }
-    ++c;
   }
   if (const auto message = agree_on_text(subsystems.comm(), problem)) {
     throw InputError(*message);
+  }
+  hidden.solve(start);
+}
+
+void restart_constraints(RankNetwork& subsystems, ConsistentInputs& consistent,
+                         const ConstraintRows& constraints, CommunicationPoint& point) {
+  subsystems.weigh_equations(point.inputs);
+  if (constraints.any_indirect()) {
+    HiddenConstraints hidden(subsystems, consistent, point);
+    hidden.answers();
+    hidden.solve(point);
   }
 }
 

@@ -184,8 +184,7 @@ void ImplicitCoupling::refuse_unsuitable_solver() const {
 
 void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
-  refuse_inconsistent_start(subsystems_, constraints_, method_.tolerance.relative,
-                            method_.tolerance.absolute, point);
+  start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
   remember(point);
   history_.start(point.inputs, false);
 }
@@ -334,11 +333,11 @@ void ImplicitCoupling::write_residual(Vec f) const {
   petsc(VecGetArrayWrite(f, &r));
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const Sample& input = trial_->inputs[connected[j]];
-    const Sample& fed = fed_[connected[j]];
-    r[j * parts_] = (input.value - fed.value) / residual_scale_values_[j * parts_];
+    const std::size_t i = connected[j];
+    const Sample rest = constraints_.rest_of(j, trial_->inputs[i], fed_[i], trial_->outputs);
+    r[j * parts_] = rest.value / residual_scale_values_[j * parts_];
     if (parts_ == 2) {
-      r[2 * j + 1] = (input.derivative - fed.derivative) / residual_scale_values_[2 * j + 1];
+      r[2 * j + 1] = rest.derivative / residual_scale_values_[2 * j + 1];
     }
   }
   if (last_failed_ && !connected.empty()) {
@@ -487,6 +486,7 @@ void ImplicitCoupling::finish(CouplingReport& report) {
 
 void ImplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, wanted_, point);
+  restart_constraints(subsystems_, consistent_, constraints_, point);
   history_.start(point.inputs, false);
   contraction_.forget();
   rejected();

@@ -111,6 +111,11 @@ void ImplicitCoupling::learn_terms() {
   }
   estimators_->output_terms(trial_->inputs, base_outputs_);
   subsystems_.exchange(base_outputs_, terms_);
+  for (std::size_t j = 0; j < subsystems_.connected_inputs().size(); ++j) {
+    if (constraints_.is_equation(j)) {
+      terms_[subsystems_.connected_inputs()[j]] = base_outputs_[constraints_.gamma(j)];
+    }
+  }
   for (auto& terms : terms_) {
     terms = {std::abs(terms.value), std::abs(terms.derivative)};
   }

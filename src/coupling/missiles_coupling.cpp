@@ -26,6 +26,12 @@ constexpr double growth_astray = 100.0;
 /// Growth of a signal, missed noticeably in each macro-step, that an iteration must confirm.
 constexpr double doubtful_growth = 1e6;
 
+/// What an iteration that isn't made of noise leaves of a prediction that is far off.
+constexpr double helpful = 0.1;
+
+/// Rounds of feeding back, in a row, that may do without halving what is left.
+constexpr int most_slow_rounds = 4;
+
 /// Where iterations don't help, at the noise of signals that ought to be 0, they are tried in ever
 /// fewer macro-steps.
 constexpr int longest_rest = 64;
@@ -55,8 +61,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
 
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
-  refuse_inconsistent_start(subsystems_, constraints_, method_.tolerance.relative,
-                            method_.tolerance.absolute, point);
+  start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
 }
 
 /// Inputs at the end of the macro-step; once more where they show that slopes at t_N mislead.
@@ -80,7 +85,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
                                        Trial& trial) {
   CouplingReport report;
   report.status = CouplingStatus::failed;
-  iterated_ = false;
+  iterated_ = unfinished_ = false;
   run_away_.reset();
   if (!predict(step, point, trial)) {
     return report;
@@ -123,8 +128,8 @@ void MissilesCoupling::integrate(const MacroStep& step, const CommunicationPoint
   miss_ = worst_miss(trial, outcome);
 }
 
-/// Newton's method from where the prediction led, or from the values at t_N where that fails, to
-/// the coupling's tolerance or as far as it comes; trial is the best there was.
+/// From where the prediction led, or from the values at t_N where that fails, to the coupling's
+/// tolerance or as far as it comes; trial is the best there was.
 void MissilesCoupling::iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                                CouplingReport& report) {
   const auto again = [&] {
@@ -134,18 +139,35 @@ void MissilesCoupling::iterate(const MacroStep& step, const CommunicationPoint& 
   };
   iterated_ = true;
   double ratio = worst_ratio(trial);
+  const double predicted = std::isfinite(ratio) ? ratio : std::numeric_limits<double>::max();
   if (!std::isfinite(miss_)) {
     for (const std::size_t i : subsystems_.connected_inputs()) {
       trial.inputs[i] = {point.inputs[i].value, 0.0};
     }
     ratio = again();
   }
-  bool quick = std::isfinite(miss_);
+  if (std::isfinite(miss_) && begin_layers_afresh(step, point, trial)) {
+    ratio = again();
+  }
+  if (std::isfinite(miss_)) {
+    ratio = correct(point, trial, ratio, again);
+    ratio = ratio >= 1.0 ? feed_back(trial, ratio, again) : ratio;
+  }
+  report.iterations = report.evaluations - 1;
+  in_vain_ = miss_ > far_off ? in_vain_ + 1 : 0;
+  unfinished_ = ratio >= 1.0 && ratio < helpful * predicted && miss_ > noticeable;
+}
+
+/// Newton's method with the estimators' matrix, as long as it is quick; what is left of the ratio.
+template <class Again>
+double MissilesCoupling::correct(const CommunicationPoint& point, Trial& trial, double ratio,
+                                 const Again& again) {
+  bool quick = true;
   for (int it = 0; quick && ratio >= 1.0 && it < method_.max_it; ++it) {
     best_.assign(trial.inputs.begin(), trial.inputs.end());
     estimators_.match(trial.inputs, trial.outputs);
     if (!system_.solve_again(point, trial.inputs)) {
-      break;
+      return ratio;
     }
     const double next = again();
     quick = next < 0.5 * ratio;
@@ -156,20 +178,69 @@ void MissilesCoupling::iterate(const MacroStep& step, const CommunicationPoint& 
       ratio = again();
     }
   }
-  report.iterations = report.evaluations - 1;
-  in_vain_ = miss_ > far_off ? in_vain_ + 1 : 0;
+  return ratio;
+}
+
+/// Where the matrix is no longer the subsystems', inputs become what they are fed, which takes some
+/// rounds to come around; what is left of the ratio.
+template <class Again>
+double MissilesCoupling::feed_back(Trial& trial, double ratio, const Again& again) {
+  best_.assign(trial.inputs.begin(), trial.inputs.end());
+  double now = ratio;
+  for (int slow = 0, it = 0;
+       slow < most_slow_rounds && now >= 1.0 && std::isfinite(miss_) && it < method_.max_it; ++it) {
+    for (const std::size_t i : subsystems_.connected_inputs()) {
+      trial.inputs[i] = fed_[i];
+    }
+    now = again();
+    slow = now < 0.5 * ratio ? 0 : slow + 1;
+    if (now < ratio) {
+      ratio = now;
+      best_.assign(trial.inputs.begin(), trial.inputs.end());
+    }
+  }
+  if (now <= ratio) {
+    return now;
+  }
+  std::copy(best_.begin(), best_.end(), trial.inputs.begin());
+  return again();
+}
+
+/// What is fed shows layers that the prediction did not: inputs in them begin afresh, at what is
+/// fed.
+bool MissilesCoupling::begin_layers_afresh(const MacroStep& step, const CommunicationPoint& point,
+                                           Trial& trial) {
+  if (joins_.any_layer() || !joins_.find_layers(point, fed_, step.size())) {
+    return false;
+  }
+  subsystems_.restore();
+  estimators_.begin_afresh(joins_.afresh());
+  system_.solve(estimators_.prepare(step, point), step, point, trial.inputs);
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    trial.inputs[i] = fed_[i];
+  }
+  return true;
+}
+
+/// Of the unknown's input, or of what is summed up in a constraint's equation.
+double MissilesCoupling::row_size(std::size_t j, const Trial& trial) const {
+  const double value = constraints_.size(j, trial.inputs);
+  const std::size_t i = subsystems_.connected_inputs()[j];
+  return constraints_.is_equation(j)
+             ? value
+             : std::max({subsystems_.input_sizes()[i], value, std::abs(fed_[i].value)});
 }
 
 /// By how much of its size input j misses what feeds it; of one that has never been anything but 0
 /// nobody can say.
 double MissilesCoupling::miss(std::size_t j, const Trial& trial) const {
   const std::size_t i = subsystems_.connected_inputs()[j];
-  const double u = trial.inputs[i].value, y = fed_[i].value;
-  const double size = std::max(
-      {subsystems_.input_sizes()[i], constraints_.size(j, trial.inputs), std::abs(u), std::abs(y)});
-  const double difference = std::abs(u - y);
-  const bool known = subsystems_.input_sizes()[i] > 0.0 || !std::isfinite(difference);
-  return known && difference != 0.0 ? difference / size : 0.0;
+  const double rest =
+      std::abs(constraints_.rest_of(j, trial.inputs[i], fed_[i], trial.outputs).value);
+  const double size = row_size(j, trial);
+  const bool equation = constraints_.is_equation(j);
+  const bool known = (equation ? size : subsystems_.input_sizes()[i]) > 0.0 || !std::isfinite(rest);
+  return known && rest != 0.0 ? rest / size : 0.0;
 }
 
 /// The largest on any rank; infinity where a subsystem has failed or what is put out isn't finite.
@@ -189,12 +260,12 @@ double MissilesCoupling::worst_ratio(const Trial& trial) const {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    const double difference = std::abs(trial.inputs[i].value - fed_[i].value);
-    const double value = constraints_.size(j, trial.inputs);
-    const double size = std::max({subsystems_.input_sizes()[i], value, std::abs(fed_[i].value)});
-    if (difference > 0.0) {
-      const double tolerance = std::max(method_.tolerance.of(value, size), smallest_size);
-      worst = std::max(worst, difference / tolerance);
+    const double rest =
+        std::abs(constraints_.rest_of(j, trial.inputs[i], fed_[i], trial.outputs).value);
+    if (rest > 0.0) {
+      const double allowed =
+          method_.tolerance.of(constraints_.size(j, trial.inputs), row_size(j, trial));
+      worst = std::max(worst, rest / std::max(allowed, smallest_size));
     }
   }
   return agree_on_largest(subsystems_.comm(), worst);
@@ -224,7 +295,7 @@ bool MissilesCoupling::runs_away(const Trial& trial) {
     return true;
   }
   const bool astray = miss_ > far_off && far_off_ + 1 >= most_missed && growth_ > growth_astray;
-  if (astray || (iterated_ && growth_ > doubtful_growth && miss_ > noticeable)) {
+  if (astray || unfinished_ || (iterated_ && growth_ > doubtful_growth && miss_ > noticeable)) {
     run_away_ = words_of_worst(trial);
     return true;
   }
@@ -247,8 +318,13 @@ std::string MissilesCoupling::words_of_worst(const Trial& trial) const {
     std::ostringstream words;
     words << "input '" << subsystem.name << "."
           << subsystem.inputs[i - subsystems_.inputs_of(k).first].name << "' was predicted as "
-          << trial.inputs[i].value << " and is fed " << fed_[i].value << ", signals have grown "
-          << growth_ << " times in " << missed_ + 1 << " macro-steps that all missed them";
+          << trial.inputs[i].value << " and is fed " << fed_[i].value;
+    if (unfinished_) {
+      words << ", and iterations don't bring them together";
+    } else {
+      words << ", signals have grown " << growth_ << " times in " << missed_ + 1
+            << " macro-steps that all missed them";
+    }
     return words.str();
   }
   return {};
@@ -270,6 +346,7 @@ void MissilesCoupling::commit(const CommunicationPoint& point) {
 
 void MissilesCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
+  restart_constraints(subsystems_, consistent_, constraints_, point);
   estimators_.restart();
   missed_ = far_off_ = resting_ = in_vain_ = 0;
 }

@@ -12,8 +12,10 @@ namespace concord {
 ///
 /// Where that leads is looked at. If an input then misses what feeds it by half of its size, and
 /// every subsystem can roll back, the macro-step is iterated in place: Newton's method with the
-/// estimators' matrix, as in jfm. Signals that are missed in macro-step after macro-step while they
-/// grow without bounds are no result, unless iterations confirm them: the macro-step has failed.
+/// estimators' matrix, as in jfm, or, where that is of no use, what is put out is fed back. An
+/// iteration that stops on the way has failed, but at the noise of signals that ought to be 0.
+/// Signals that are missed in macro-step after macro-step while they grow without bounds are no
+/// result, unless iterations confirm them: the macro-step has failed.
 class MissilesCoupling : public Coupling {
  public:
   MissilesCoupling(const Method& method, RankNetwork& subsystems);
@@ -33,6 +35,12 @@ class MissilesCoupling : public Coupling {
                  CouplingReport& report);
   void iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                CouplingReport& report);
+  bool begin_layers_afresh(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
+  template <class Again>
+  double correct(const CommunicationPoint& point, Trial& trial, double ratio, const Again& again);
+  template <class Again>
+  double feed_back(Trial& trial, double ratio, const Again& again);
+  double row_size(std::size_t j, const Trial& trial) const;
   double miss(std::size_t j, const Trial& trial) const;
   double worst_miss(const Trial& trial, Outcome outcome) const;
   double worst_ratio(const Trial& trial) const;
@@ -53,6 +61,7 @@ class MissilesCoupling : public Coupling {
   bool rolls_back_;            ///< everyone
   double miss_ = 0.0;          ///< worst_miss of the last trial
   bool iterated_ = false;      ///< the last trial
+  bool unfinished_ = false;    ///< its iteration helped, and not enough
   int in_vain_ = 0;            ///< macro-steps, the last ones, whose iteration did not help
   int resting_ = 0;            ///< macro-steps that will not be iterated
   double growth_ = 1.0;        ///< of signals that have been missed, in the last trial

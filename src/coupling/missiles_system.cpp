@@ -79,15 +79,17 @@ void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
 
 /// Gains act on the change of the value: the unknowns are (u - u_N, u').
 void MissilesSystem::write_right_side(const CommunicationPoint& point) {
-  subsystems_.exchange(estimators_.free_outputs(), fed_);
+  const auto free = estimators_.free_outputs();
+  subsystems_.exchange(free, fed_);
   const auto scale = scales_.residual();
   const auto& connected = subsystems_.connected_inputs();
   PetscScalar* b = nullptr;
   petsc(VecGetArrayWrite(right_side_, &b));
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const Sample& fed = fed_[connected[j]];
-    b[2 * j] = (fed.value - point.inputs[connected[j]].value) / scale[2 * j];
-    b[2 * j + 1] = fed.derivative / scale[2 * j + 1];
+    const Sample begin{point.inputs[connected[j]].value, 0.0};
+    const Sample rest = constraints_.rest_of(j, begin, fed_[connected[j]], free);
+    b[2 * j] = -rest.value / scale[2 * j];
+    b[2 * j + 1] = -rest.derivative / scale[2 * j + 1];
   }
   petsc(VecRestoreArrayWrite(right_side_, &b));
 }

@@ -1,10 +1,12 @@
 #include "coupling/monolithic_coupling.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "coupling/input_elimination.hpp"
 #include "coupling/start.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/agreement.hpp"
@@ -21,13 +23,24 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
   explicit NetworkEquations(RankNetwork& subsystems)
       : subsystems_(subsystems),
         consistent_(subsystems),
+        elimination_(subsystems),
         inputs_(subsystems.start_inputs()),
         outputs_(subsystems.n_outputs()),
         input_values_(subsystems.n_inputs()),
-        output_values_(subsystems.n_outputs()) {}
+        output_values_(subsystems.n_outputs()),
+        input_slopes_(subsystems.n_inputs()),
+        output_slopes_(subsystems.n_outputs()),
+        own_(subsystems.n_own()) {
+    for (std::size_t k = 0; k < own_.size(); ++k) {
+      own_[k].resize(subsystems.states_of(k).size(), subsystems.inputs_of(k).size(),
+                     subsystems.outputs_of(k).size());
+      of_outputs_.push_back({own_[k].g_x, own_[k].g_u});
+    }
+  }
 
   OdeInterface interface() const override {
     OdeInterface whole;
+    whole.time_dependent = false;
     for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
       const auto& d = subsystems_.own(k).description();
       const auto x = subsystems_.own(k).states();
@@ -38,6 +51,9 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
       for (const auto& output : d.outputs) {
         whole.outputs.push_back({d.name + "." + output.name, output.unit, output.nominal});
       }
+      whole.time_dependent =
+          whole.time_dependent ||
+          (!stands_for_constraint(k) && subsystems_.own(k).equations()->interface().time_dependent);
     }
     return whole;
   }
@@ -79,6 +95,42 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
     }
   }
 
+  /// f_x = A + B du/dx and g_x = C + D du/dx, du/dx that of the eliminated inputs. False where a
+  /// subsystem has no Jacobians.
+  bool jacobians(double t, std::span<const double> x, std::span<const double>,
+                 const Jacobians& result) override {
+    eliminate_inputs(t, x);
+    for (std::size_t k = 0; k < own_.size(); ++k) {
+      if (!derive(k)) {
+        return false;
+      }
+    }
+    if (!elimination_.take(of_outputs_)) {
+      return false;
+    }
+    for (std::size_t k = 0; k < own_.size(); ++k) {
+      for (std::size_t j = 0; j < subsystems_.states_of(k).size(); ++j) {
+        elimination_.follow(of_outputs_, k, j, input_slopes_);
+        fill_column(k, j, result);
+      }
+    }
+    return true;
+  }
+
+  /// y' = g_t + g_x f + g_u u' with u' = P y'. False where a subsystem doesn't give its part.
+  bool output_slopes(double t, std::span<const double> x, std::span<const double>,
+                     const Motion& motion, std::span<double> dydt) override {
+    stand_at(t, x);
+    dxdt_ = motion.dxdt;
+    slopes_given_ = true;
+    const Outcome outcome =
+        consistent_.solve(*this, Wanted::values_and_derivatives, inputs_, outputs_);
+    for (std::size_t i = 0; i < dydt.size(); ++i) {
+      dydt[i] = outputs_[i].derivative;
+    }
+    return slopes_given_ && outcome == Outcome::ok;
+  }
+
   /// Where the outputs are evaluated from now on.
   void stand_at(double t, std::span<const double> x) {
     t_ = t;
@@ -111,6 +163,52 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
     }
   }
 
+  /// All of one subsystem's, row-major.
+  struct Derivatives {
+    std::vector<double> f_x, f_u, g_x, g_u;
+    void resize(std::size_t n_st, std::size_t n_in, std::size_t n_out) {
+      f_x.resize(n_st * n_st);
+      f_u.resize(n_st * n_in);
+      g_x.resize(n_out * n_st);
+      g_u.resize(n_out * n_in);
+    }
+  };
+
+  bool derive(std::size_t k) {
+    Derivatives& own = own_[k];
+    if (stands_for_constraint(k)) {
+      return subsystems_.feedthrough(k, inputs_, own.g_u);
+    }
+    const IndexRange states = subsystems_.states_of(k);
+    return subsystems_.own(k).equations()->jacobians(t_, x_.subspan(states.first, states.size()),
+                                                     inputs_of(k),
+                                                     {own.f_x, own.f_u, own.g_x, own.g_u});
+  }
+
+  /// Of state j of subsystem k, with input_slopes_.
+  void fill_column(std::size_t k, std::size_t j, const Jacobians& result) {
+    const std::size_t n_st = x_.size(), column = subsystems_.states_of(k).first + j;
+    for (std::size_t l = 0; l < own_.size(); ++l) {
+      const Derivatives& own = own_[l];
+      const IndexRange states = subsystems_.states_of(l), outputs = subsystems_.outputs_of(l);
+      const IndexRange in = subsystems_.inputs_of(l);
+      const auto entry = [&](std::span<const double> by_x, std::span<const double> by_u,
+                             std::size_t row) {
+        double sum = l == k ? by_x[row * states.size() + j] : 0.0;
+        for (std::size_t i = 0; i < in.size(); ++i) {
+          sum += by_u[row * in.size() + i] * input_slopes_[in.first + i];
+        }
+        return sum;
+      };
+      for (std::size_t row = 0; row < states.size(); ++row) {
+        result.f_x[(states.first + row) * n_st + column] = entry(own.f_x, own.f_u, row);
+      }
+      for (std::size_t row = 0; row < outputs.size(); ++row) {
+        result.g_x[(outputs.first + row) * n_st + column] = entry(own.g_x, own.g_u, row);
+      }
+    }
+  }
+
   bool stands_for_constraint(std::size_t k) const {
     return subsystems_.own(k).description().constraint.has_value();
   }
@@ -120,27 +218,37 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
     return std::span(input_values_).subspan(range.first, range.size());
   }
 
-  Outcome outputs(std::size_t k, std::span<const Sample> inputs, Wanted,
+  Outcome outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
                   std::span<Sample> outputs) override {
     if (stands_for_constraint(k)) {
-      return subsystems_.point_outputs(k, inputs, Wanted::values, outputs);
+      return subsystems_.point_outputs(k, inputs, wanted, outputs);
     }
     const IndexRange in = subsystems_.inputs_of(k);
     const IndexRange out = subsystems_.outputs_of(k);
     const IndexRange states = subsystems_.states_of(k);
     for (std::size_t i = in.first; i < in.last; ++i) {
       input_values_[i] = inputs[i].value;
+      input_slopes_[i] = inputs[i].derivative;
     }
     const auto y = std::span(output_values_).subspan(out.first, out.size());
+    const auto dydt = std::span(output_slopes_).subspan(out.first, out.size());
+    std::fill(dydt.begin(), dydt.end(), 0.0);
     try {
       naming(k, [&](OdeModel& equations) {
-        equations.outputs(t_, x_.subspan(states.first, states.size()), inputs_of(k), y);
+        const auto x = x_.subspan(states.first, states.size());
+        equations.outputs(t_, x, inputs_of(k), y);
+        if (wanted == Wanted::values_and_derivatives) {
+          const Motion motion{dxdt_.subspan(states.first, states.size()),
+                              std::span(input_slopes_).subspan(in.first, in.size())};
+          slopes_given_ =
+              equations.output_slopes(t_, x, inputs_of(k), motion, dydt) && slopes_given_;
+        }
       });
     } catch (const RecoverableFailure&) {
       return Outcome::failed;
     }
     for (std::size_t i = 0; i < y.size(); ++i) {
-      outputs[out.first + i] = {y[i], 0.0};
+      outputs[out.first + i] = {y[i], dydt[i]};
     }
     return Outcome::ok;
   }
@@ -173,10 +281,14 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
 
   RankNetwork& subsystems_;
   ConsistentInputs consistent_;
+  InputElimination elimination_;
   double t_ = 0.0;
-  std::span<const double> x_;
+  std::span<const double> x_, dxdt_;
+  bool slopes_given_ = false;
   std::vector<Sample> inputs_, outputs_;
-  std::vector<double> input_values_, output_values_, jacobians_;
+  std::vector<double> input_values_, output_values_, input_slopes_, output_slopes_, jacobians_;
+  std::vector<Derivatives> own_;                                 ///< per subsystem
+  std::vector<InputElimination::OutputDerivatives> of_outputs_;  ///< of own_
 };
 
 namespace {

@@ -4,6 +4,20 @@
 #include "support/agreement.hpp"
 
 namespace concord {
+namespace {
+
+/// Of constraints, as they were given: they are connected back to what they came from.
+void put_out_unknowns(const RankNetwork& subsystems, CommunicationPoint& point) {
+  for (const std::size_t k : subsystems.all()) {
+    if (subsystems.own(k).description().constraint) {
+      const std::size_t first = subsystems.outputs_of(k).first;
+      point.outputs[first + constraint_value] = point.outputs[first + constraint_corrected] =
+          point.inputs[subsystems.inputs_of(k).first];
+    }
+  }
+}
+
+}  // namespace
 
 void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double stop) {
   subsystems.start(first, stop);
@@ -19,6 +33,7 @@ void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, W
   point.inputs = subsystems.start_inputs();
   point.outputs.resize(subsystems.n_outputs());
   point.polynomials.resize(subsystems.n_inputs());
+  put_out_unknowns(subsystems, point);
   end_initialization(subsystems, consistent, point);
   make_consistent(subsystems, consistent, wanted, point);
 }

@@ -91,6 +91,9 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
     if (description.capabilities.rollback) {
       with_rollback_.push_back(all_.size());
     }
+    if (description.constraint) {
+      own_constraints_.push_back(all_.size());
+    }
     all_.push_back(all_.size());
     for (std::size_t i = 0; i < description.inputs.size(); ++i) {
       const std::size_t input = network.inputs_of(g).first + i;
@@ -105,6 +108,7 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
     output_offset_.push_back(output_offset_.back() + description.outputs.size());
     state_offset_.push_back(state_offset_.back() + description.states.size());
   }
+  equation_weights_.assign(own_constraints_.empty() ? 0 : input_offset_.back(), 0.0);
   held_values_.resize(held_.size());
   tell_use(settings);
 }
@@ -279,6 +283,22 @@ bool RankNetwork::feedthrough(std::size_t k, std::span<const Sample> inputs,
     g_u.assign(linearization_.g_u.begin(), linearization_.g_u.end());
   }
   return outcome == Outcome::ok;
+}
+
+/// Where an equation answers to nothing, the weights it had are better.
+void RankNetwork::weigh_equations(std::span<const Sample> inputs) {
+  for (const std::size_t k : own_constraints_) {
+    if (!feedthrough(k, inputs, g_u_)) {
+      continue;
+    }
+    const IndexRange in = inputs_of(k);
+    const auto row = std::span(g_u_).subspan(constraint_residual * in.size(), in.size());
+    if (std::any_of(row.begin(), row.end(), [](double slope) { return slope != 0.0; })) {
+      std::transform(row.begin(), row.end(),
+                     equation_weights_.begin() + static_cast<std::ptrdiff_t>(in.first),
+                     [](double slope) { return std::abs(slope); });
+    }
+  }
 }
 
 void RankNetwork::save() {

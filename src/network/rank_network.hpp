@@ -86,7 +86,13 @@ class RankNetwork {
   void see(std::span<const Sample> inputs, std::span<const Sample> outputs, double h) {
     input_sizes_.see(inputs, h);
     output_sizes_.see(outputs, h);
+    weigh_equations(inputs);
   }
+
+  /// |d gamma/dy| of own constraints by the outputs in their equations, where they were weighed
+  /// last; local indices of inputs, 0 for all others.
+  std::span<const double> equation_weights() const { return equation_weights_; }
+  void weigh_equations(std::span<const Sample> inputs);
 
   /// All own subsystems, 0 to n_own() - 1.
   std::span<const std::size_t> all() const { return all_; }
@@ -192,6 +198,9 @@ class RankNetwork {
   std::vector<Polynomial> fed_;  ///< with held inputs only
   std::vector<Sample> start_inputs_;
   Sizes input_sizes_, output_sizes_;
+  std::vector<std::size_t> own_constraints_;
+  std::vector<double> equation_weights_;
+  std::vector<double> g_u_;
   Exchange exchange_;
   SmoothInterval interval_;
   double time_ = 0.0;

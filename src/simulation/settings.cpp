@@ -9,6 +9,7 @@
 #include "concord/errors.hpp"
 #include "simulation/idle_options.hpp"
 #include "simulation/model_choices.hpp"
+#include "simulation/unread_options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -549,6 +550,7 @@ void read_adapt_tolerances(Settings& settings) {
 
 Settings read_settings_for_check(Model& model) {
   refuse_unknown_options(model);
+  refuse_unread_options();
   Settings settings;
   settings.method = read_method();
   settings.adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);

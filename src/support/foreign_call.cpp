@@ -75,7 +75,8 @@ Watch watch;
 
 /// "fmi2DoStep of subsystem 'left' (left.fmu) at t = 0.5 s"
 void tell_place(Line& line, const ForeignPlace& place) {
-  line << ForeignCall::running().function << " of subsystem '" << place.subsystem << "'";
+  line << ForeignCall::running().function;
+  if (*place.subsystem != '\0') line << " of subsystem '" << place.subsystem << "'";
   if (*place.origin != '\0') line << " (" << place.origin << ")";
   if (place.time == place.time)
     line << " at t = " << place.time << " s";

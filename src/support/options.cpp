@@ -43,6 +43,10 @@ bool has(const std::string& name) {
   return set == PETSC_TRUE;
 }
 
+void set(const std::string& name, const std::string& value) {
+  petsc(PetscOptionsSetValue(nullptr, ("-" + name).c_str(), value.c_str()));
+}
+
 std::optional<std::string> text(const std::string& name) {
   if (PetscInitializeCalled == PETSC_FALSE) {
     return std::nullopt;

@@ -23,6 +23,8 @@ struct OptionSpec {
 namespace options {
 
 bool has(const std::string& name);
+/// As if the command line had it.
+void set(const std::string& name, const std::string& value);
 std::optional<std::string> text(const std::string& name);
 std::optional<double> real(const std::string& name);
 std::optional<double> positive(const std::string& name);

@@ -12,6 +12,7 @@
 
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
+#include "support/node_token.hpp"
 #include "support/options_file.hpp"
 #include "support/wording.hpp"
 
@@ -175,6 +176,7 @@ MpiSession::MpiSession(int* argc, char*** argv) {
     tell_openmpi_that_it_is_alone();
   }
   MPI_Init(argc, argv);
+  share_node_token();
 }
 
 MpiSession::~MpiSession() { MPI_Finalize(); }

@@ -73,6 +73,68 @@ refused("unknown_option_of_a_subsystem", "-subsystem_left_rotl 1e-6",
 refused("unknown_option_in_capitals", "-COSIM_STEPP 1", "unknown option -COSIM_STEPP",
         "Allowed: -cosim_type")
 
+for words, says in {
+        "-snes_typ newtonls": ("unknown option -snes_typ", "did you mean -snes_type?"),
+        "-ksp_rtoll 1e-3": ("unknown option -ksp_rtoll", "did you mean -ksp_rtol?"),
+        "-missiles_defekt none": ("unknown option -missiles_defekt", "-missiles_defect"),
+        "-loop_snes_tipe newtonls": ("unknown option -loop_snes_tipe",),
+        "--cosim_step 0.1": ("unknown option --cosim_step", "did you mean -cosim_step?"),
+        "--set left.m=2": ("unknown option --set",),
+        "-set left.m=2": ("unknown option -set",),
+        "--probe": ("unknown option --probe", "belongs to concord check"),
+        "-ts_type bdf": ("unknown option -ts_type",),
+        "-log_viw": ("unknown option -log_viw", "did you mean -log_view?"),
+        "-o out.h5": ("unknown option -o",)}.items():
+    refused("unread_option_" + words.split()[0].strip("-"), words, *says,
+            ranks=BOTH if words in ("-snes_typ newtonls", "--cosim_step 0.1") else (1,))
+
+
+@case
+def options_that_petsc_reads(bench):
+    """None of them is unknown, whatever object of PETSc reads it, or PETSc itself."""
+    bench.write("model.yaml", PAIR)
+    for words in ("-log_view :log.txt", "-info :info.txt:sys", "-on_error_abort", "-options_left no",
+                  "-snes_view :view.txt", "-ksp_gmres_restart 30", "-pc_factor_shift_type nonzero",
+                  "-snes_linesearch_type bt", "-mat_mffd_err 1e-6", "-SNES_TYPE newtonls",
+                  "-npc_snes_type ngs", "-sub_pc_type ilu", "-mg_levels_1_pc_type jacobi",
+                  "-fieldsplit_0_ksp_type preonly", "-missiles_ksp_type gmres",
+                  "-missiles_sub_pc_type ilu", "-loop_snes_type newtonls", "-loop_ksp_monitor",
+                  "-estimate_ksp_type gmres", "-memory_view", "-mat_mumps_icntl_14 50",
+                  "-vec_type seq"):
+        bench.run("check", "model.yaml", *words.split()).succeeds()
+    bench.run("run", "model.yaml", "-log_view", ":log.txt", "-snes_view", ":view.txt").succeeds()
+
+
+@case
+def options_of_solvers_that_are_not_there(bench):
+    """They are told beside those that cannot have an effect."""
+    bench.write("model.yaml", PAIR)
+    for words, told in {"-cosim_type jacobi -snes_type anderson": "-snes_type: no solver",
+                        "-cosim_type missiles -ksp_type cg": "-ksp_type: no solver",
+                        "-loop_snes_type newtonls": "-loop_snes_type: no solver",
+                        "-snes_rtol 1e-3": "-snes_rtol: -cosim_rtol"}.items():
+        ended = bench.run("run", "model.yaml", *words.split()).succeeds()
+        lines = [line for line in ended.out.splitlines() if "without effect" in line]
+        ended.require(len(lines) == 1 and told in lines[0], f"{lines} instead of {told}")
+    ended = bench.run("run", "model.yaml", "-snes_type", "newtonls", "-ksp_type", "gmres").succeeds()
+    ended.require("without effect" not in ended.out, "something that has an effect was told")
+
+
+@case
+def misspelt_word_of_check(bench):
+    bench.write("model.yaml", PAIR)
+    bench.refuses("check", "model.yaml", "--prob", says=["unknown option --prob", "--probe?"])
+    bench.run("check", "model.yaml", "--probe").succeeds()
+
+
+@case
+def unread_option_in_environment(bench):
+    bench.write("model.yaml", PAIR)
+    for words in ("-snes_typ newtonls", "--cosim_step 1"):
+        ended = bench.run("run", "model.yaml", env=os.environ | {"PETSC_OPTIONS": words})
+        ended.fails(2, "unknown option " + words.split()[0])
+
+
 # --- combinations ---
 refused("hold_contradicts_solve", "-cosim_type jacobi -cosim_hold hermite", "-cosim_hold",
         "-cosim_solve none", "use -cosim_solve snes", ranks=BOTH)

@@ -1,51 +1,15 @@
 // A subsystem whose failure is chosen by parameters: what it does, in which of its functions, and
 // from which time on. Opened by the fault tests.
-#include <unistd.h>
-
-#include <cfenv>
-#include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
-#include <map>
-#include <stdexcept>
 #include <string>
 
 #include "concord/registry.hpp"
+#include "faults.hpp"
 
 namespace {
 
 using concord::Parameters;
-
-/// Which of the processes that a launcher has started this is; 0 without one.
-int own_rank() {
-  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  return rank == nullptr ? 0 : std::atoi(rank);
-}
-
-/// Until the stack is full, long before `depth` is 0.
-int deeper(int depth) {
-  volatile char here[4096];
-  here[0] = static_cast<char>(depth);
-  return depth == 0 ? here[0] : deeper(depth - 1) + here[0];
-}
-
-void commit(const std::string& fault) {
-  volatile int zero = 0;
-  volatile std::uintptr_t nowhere = 8;
-  if (fault == "throw") throw std::out_of_range("no entry 17 in the table");
-  if (fault == "throw_number") throw 42;
-  if (fault == "exit") std::exit(0);
-  if (fault == "quick_exit") std::quick_exit(0);
-  if (fault == "_exit") _exit(0);
-  if (fault == "abort") std::abort();
-  if (fault == "segfault") *reinterpret_cast<volatile int*>(nowhere) = 1;
-  if (fault == "fpe") {
-    zero = 1 / zero;
-    std::raise(SIGFPE);  // where a division by zero does not trap
-  }
-  if (fault == "stack_overflow") deeper(1 << 30);
-}
 
 /// x'' = (load - x)/10, which fails.
 class Faulty : public concord::OdeModel {
@@ -114,9 +78,9 @@ class Faulty : public concord::OdeModel {
  private:
   /// Fails if it is time in `call`; true: the call is to give a NaN.
   bool at(const std::string& call, double t) const {
-    const bool mine = rank_ < 0 || rank_ == own_rank();
+    const bool mine = rank_ < 0 || rank_ == faults::own_rank();
     if (call != call_ || t < time_ || !mine || made < in_run_) return false;
-    commit(fault_);
+    faults::commit(fault_);
     return fault_ == "nan";
   }
 

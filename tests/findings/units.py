@@ -103,6 +103,38 @@ class TwoMasses(Kinds, unittest.TestCase):
                     "-cosim_type jfm -subsystem_integrator cvode_bdf"], (1e-9, 1e-12))
 
 
+def cubic(size, other, apart):
+    """A state that rises from 0 at rest and is held by a cubic spring, beside one of another size; in
+    a subsystem of its own, or in the same."""
+    rising = f"-3*x + {size!r}*sin(3*t) - {1 / size**2!r}*x^3"
+    if not apart:
+        return Model([Subsystem("a", {"x": 0.0, "z": other}, {"x": rising, "z": "-z + x"},
+                                {"x": "x", "z": "z"})], stop=2.0)
+    return Model([Subsystem("a", {"x": 0.0}, {"x": rising}, {"x": "x"}),
+                  Subsystem("b", {"z": other}, {"z": "-z + u"}, {"z": "z"}, {"u": 0.0})],
+                 [("a.x", "b.u")], stop=2.0)
+
+
+class BesideOthers(Kinds, unittest.TestCase):
+    """8.10: what another state's size is says nothing of a state that has none yet."""
+
+    def check(self, apart, methods):
+        for method in methods:
+            for size in (1e-12, 1e-8, 1.0, 1e12):
+                for other in (1e-10, 1e10):
+                    with self.subTest(method=method, size=size, other=other, apart=apart):
+                        self.assert_right(cubic(size, other, apart), 1e-5, method,
+                                          "-cosim_step 0.01")
+
+    def test_apart(self):
+        self.check(True, ["-cosim_type monolithic", "-cosim_type jfm", "-cosim_type missiles",
+                          "-cosim_type monolithic -subsystem_integrator dirk"])
+
+    def test_in_one_subsystem(self):
+        self.check(False, [f"-cosim_type jfm -subsystem_integrator {integrator}"
+                           for integrator in ("cvode_bdf", "dirk", "erk")])
+
+
 def gas(coefficient, heat=40.0):
     """Ideal gas p V = k n T with n of order 1/k: a product whose coefficient is small, of order one or
     large, with the same pressure whatever k is."""

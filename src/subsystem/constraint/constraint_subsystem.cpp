@@ -15,11 +15,9 @@ class ConstraintSubsystem : public Subsystem {
       : Subsystem(std::move(description)),
         gamma_(std::vector<PlacedExpression>{{constraint.equation, constraint.place}},
                names(constraint), constraint.outputs.size()),
-        direction_(constraint.outputs.size()),
-        start_(constraint.start),
-        lambda_{constraint.start, 0.0} {}
+        direction_(constraint.outputs.size()) {}
 
-  void start(const MacroStep& /*first*/, double /*stop*/) override { lambda_ = {start_, 0.0}; }
+  void start(const MacroStep& /*first*/, double /*stop*/) override {}
 
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity /*continuity*/, Wanted wanted,
@@ -30,11 +28,7 @@ class ConstraintSubsystem : public Subsystem {
       ends_.push_back(input.at(step.size()));
     }
     const Sample gamma = evaluate(ends_, wanted);
-    lambda_ = ends_[constraint_guess];
-    outputs[constraint_value] = lambda_;
-    outputs[constraint_residual] = gamma;
-    outputs[constraint_corrected] = {lambda_.value - gamma.value,
-                                     lambda_.derivative - gamma.derivative};
+    put_out(ends_[constraint_guess], gamma, true, outputs);
     return outcome(gamma);
   }
 
@@ -42,13 +36,8 @@ class ConstraintSubsystem : public Subsystem {
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override {
     const Sample gamma = evaluate(inputs, wanted);
-    const Sample& guess = inputs[constraint_guess];
-    outputs[constraint_value] = guess;
-    outputs[constraint_residual] = gamma;
-    outputs[constraint_corrected] =
-        description_.constraint == ConstraintKind::direct
-            ? Sample{guess.value - gamma.value, guess.derivative - gamma.derivative}
-            : lambda_;
+    const bool corrects = description_.constraint == ConstraintKind::direct;
+    put_out(inputs[constraint_guess], gamma, corrects, outputs);
     return outcome(gamma);
   }
 
@@ -58,11 +47,7 @@ class ConstraintSubsystem : public Subsystem {
 
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override {
     const Sample gamma = evaluate(point.inputs, Wanted::values_and_derivatives);
-    const Sample& guess = point.inputs[constraint_guess];
-    outputs[constraint_value] = guess;
-    outputs[constraint_residual] = gamma;
-    outputs[constraint_corrected] = {guess.value - gamma.value,
-                                     guess.derivative - gamma.derivative};
+    put_out(point.inputs[constraint_guess], gamma, true, outputs);
     return outcome(gamma);
   }
 
@@ -91,8 +76,8 @@ class ConstraintSubsystem : public Subsystem {
     return Outcome::ok;
   }
 
-  void save() override { saved_ = lambda_; }
-  void restore() override { lambda_ = saved_; }
+  void save() override {}
+  void restore() override {}
 
  private:
   static ExpressionNames names(const ConstraintDescription& constraint) {
@@ -101,6 +86,14 @@ class ConstraintSubsystem : public Subsystem {
       result.variables.emplace(constraint.outputs[i], i);
     }
     return result;
+  }
+
+  static void put_out(const Sample& guess, const Sample& gamma, bool corrects,
+                      std::span<Sample> outputs) {
+    outputs[constraint_value] = guess;
+    outputs[constraint_residual] = gamma;
+    outputs[constraint_corrected] =
+        corrects ? Sample{guess.value - gamma.value, guess.derivative - gamma.derivative} : guess;
   }
 
   /// gamma and, if wanted, gamma' = sum_i (d gamma/d y_i) y_i'.
@@ -136,8 +129,6 @@ class ConstraintSubsystem : public Subsystem {
 
   ExpressionList gamma_;  ///< over the outputs in the equation
   std::vector<double> direction_;
-  double start_;
-  Sample lambda_, saved_;
   std::vector<Sample> ends_;
 };
 

@@ -27,14 +27,14 @@ std::string file_uri(const std::filesystem::path& path) {
   return uri;
 }
 
-void log_message(fmi2::Environment messages, fmi2::String /*instance*/, fmi2::Status status,
+void log_message(fmi2::Environment environment, fmi2::String /*instance*/, fmi2::Status status,
                  fmi2::String /*category*/, fmi2::String format, ...) {
   char text[1024] = "";
   std::va_list arguments;
   va_start(arguments, format);
   if (format != nullptr) std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  static_cast<FmuMessages*>(messages)->take(status, text);
+  if (FmuInstance* instance = LiveInstance::at(environment)) instance->take_message(status, text);
 }
 
 /// Get and Set of the types that the FMU has.
@@ -91,7 +91,7 @@ class Fmi2Instance final : public FmuInstance {
  public:
   explicit Fmi2Instance(const FmuSource& source)
       : FmuInstance(source), f_(load_functions(source_)) {
-    callbacks_ = {log_message, std::calloc, std::free, nullptr, &messages_};
+    callbacks_ = {log_message, std::calloc, std::free, nullptr, static_cast<FmuInstance*>(this)};
     const auto type =
         source_.role == FmuRole::co_simulation ? fmi2::co_simulation : fmi2::model_exchange;
     const std::string resources = file_uri(source_.folder / "resources");

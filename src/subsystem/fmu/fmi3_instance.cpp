@@ -71,9 +71,9 @@ class Fmi3Instance final : public FmuInstance {
       instantiate_co_simulation(resources);
     else
       instantiate("fmi3InstantiateModelExchange", [&] {
-        return f_.instantiate_model_exchange(source_.name.c_str(),
-                                             source_.description->token.c_str(), resources, false,
-                                             source_.log, this, log_message);
+        return f_.instantiate_model_exchange(
+            source_.name.c_str(), source_.description->token.c_str(), resources, false, source_.log,
+            static_cast<FmuInstance*>(this), log_message);
       });
   }
   ~Fmi3Instance() override { end(); }
@@ -122,16 +122,19 @@ class Fmi3Instance final : public FmuInstance {
                            values.data(), values.size());
   }
 
-  static void log_message(fmi3::Environment self, fmi3::Status status, fmi3::String /*category*/,
-                          fmi3::String message) {
-    static_cast<Fmi3Instance*>(self)->messages_.take(status, message);
+  static void log_message(fmi3::Environment environment, fmi3::Status status,
+                          fmi3::String /*category*/, fmi3::String message) {
+    if (FmuInstance* instance = LiveInstance::at(environment))
+      instance->take_message(status, message);
   }
-  static void intermediate_update(fmi3::Environment self, double time, bool set_requested,
+  static void intermediate_update(fmi3::Environment environment, double time, bool set_requested,
                                   bool /*get_allowed*/, bool /*step_finished*/,
                                   bool /*can_return_early*/, bool* return_requested,
                                   double* /*return_time*/) {
-    auto& instance = *static_cast<Fmi3Instance*>(self);
     if (return_requested != nullptr) *return_requested = false;
+    auto* const found = static_cast<Fmi3Instance*>(LiveInstance::at(environment));
+    if (found == nullptr) return;
+    Fmi3Instance& instance = *found;
     instance.guard_.run(0, [&] {
       if (set_requested && instance.intermediate_update_) instance.intermediate_update_(time);
       return 0;
@@ -152,8 +155,9 @@ void Fmi3Instance::instantiate_co_simulation(const char* resources) {
   instantiate("fmi3InstantiateCoSimulation", [&] {
     return f_.instantiate_co_simulation(
         source_.name.c_str(), source_.description->token.c_str(), resources, false, source_.log,
-        source_.event_mode, source_.event_mode, intermediate.data(), intermediate.size(), this,
-        log_message, interface.intermediate_update ? intermediate_update : nullptr);
+        source_.event_mode, source_.event_mode, intermediate.data(), intermediate.size(),
+        static_cast<FmuInstance*>(this), log_message,
+        interface.intermediate_update ? intermediate_update : nullptr);
   });
 }
 

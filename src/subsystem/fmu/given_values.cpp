@@ -163,8 +163,10 @@ std::vector<std::string> GivenValues::in_unit_of(const FmiVariable& variable,
   return result;
 }
 
-/// Names of items become their values.
+/// One text may hold all elements of an array. Names of items become their values.
 void GivenValues::read_items(const FmiVariable& variable, FmuValue& value) const {
+  const bool listed = value.texts.size() == 1 && variable.size > 1;
+  if (listed && variable.type != FmiType::string) value.texts = words(value.texts.front());
   for (std::string& text : value.texts)
     for (const auto& [name, number] : variable.items)
       if (text == name) {

@@ -13,6 +13,7 @@
 
 #include "subsystem/fmu/common_functions.hpp"
 #include "subsystem/fmu/library.hpp"
+#include "subsystem/fmu/live_instances.hpp"
 #include "subsystem/fmu/model_description.hpp"
 #include "subsystem/fmu/ports.hpp"
 #include "support/foreign_call.hpp"
@@ -128,6 +129,9 @@ class FmuInstance {
 
   /// " at t = 0.5 s" of the last call that told the FMU a time, or " before the start".
   std::string when() const;
+
+  /// What the FMU says in a callback. Never throws.
+  void take_message(int status, const char* text) noexcept { messages_.take(status, text); }
 
   /// Whether the last failed call returned discard: other arguments may help.
   bool last_was_discard() const { return last_was_discard_; }
@@ -357,6 +361,7 @@ class FmuInstance {
 
   CommonFunctions common_;
   ForeignPlace place_;
+  LiveInstance live_{*this, place_};
   void* handle_ = nullptr;
   FmuMode mode_ = FmuMode::instantiated;
   bool fed_ = false;  ///< an input was set in step mode: no Get before the next step

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "concord/errors.hpp"
+#include "support/foreign_call.hpp"
 #include "support/options.hpp"
 
 namespace concord {
@@ -54,6 +55,14 @@ fs::path binary(const fs::path& folder, const std::string& fmu, FmiVersion versi
 
 }  // namespace
 
+/// What an FMU brings along (SUNDIALS, LAPACK, a C++ runtime) comes before what this program has of
+/// the same name. Sanitizers cannot do that.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int how_to_load = RTLD_NOW | RTLD_LOCAL;
+#else
+constexpr int how_to_load = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
+
 const char* platform_folder(FmiVersion version) {
 #if defined(__x86_64__)
   return version == FmiVersion::v2 ? "linux64" : "x86_64-linux";
@@ -78,7 +87,13 @@ std::shared_ptr<FmuLibrary> FmuLibrary::open(const fs::path& folder, const std::
   const fs::path path = binary(folder, fmu, version, interface.model_identifier);
   std::shared_ptr<FmuLibrary>& library = opened[path];
   if (!library) {
-    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* handle = nullptr;
+    {
+      watch_foreign_code();
+      const ForeignPlace place{"the FMU", "", fmu.c_str()};
+      const ForeignCall running(place, "loading its binary");
+      handle = dlopen(path.c_str(), how_to_load);
+    }
     if (handle == nullptr) {
       const char* reason = dlerror();
       throw InputError(fmu + ": its binary cannot be loaded: " +

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <system_error>
 
 #include "concord/errors.hpp"
+#include "support/node_token.hpp"
 
 extern char** environ;
 
@@ -34,20 +36,45 @@ fs::path temporary_folder() {
   return chosen != nullptr && *chosen != '\0' ? fs::path(chosen) : fs::path("/tmp");
 }
 
-/// The same text in all processes of one MPI job on one node, and in no other process: the name of
-/// the job and the process that started the ranks on this node. Not by MPI, so that a rank whose
-/// input is wrong leaves no other one waiting.
-std::string job_name() {
-  for (const char* variable : {"PMIX_NAMESPACE", "PMI_RANK"}) {
-    if (std::getenv(variable) != nullptr) {
-      return std::to_string(getuid()) + "-job" + std::to_string(getppid());
-    }
-  }
-  return std::to_string(getuid()) + "-" + std::to_string(getpid());
+/// "concord-fmu-1000-", what the folders of this user begin with; a token follows.
+std::string own_prefix() { return "concord-fmu-" + std::to_string(getuid()) + "-"; }
+
+/// Held by every process that uses the folder, as long as it lives.
+constexpr const char* in_use = ".in_use";
+
+bool is_private_folder(const fs::path& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == getuid() && (status.st_mode & 077) == 0;
 }
 
-/// Removes `folder` when this process ends, by whatever signal: a shell waits until the pipe that
-/// only this process can write to is closed.
+/// Removes `folder` unless some process uses it.
+void remove_unused(const fs::path& folder) {
+  const int file = open((folder / in_use).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) return;
+  std::error_code ignored;
+  if (flock(file, LOCK_EX | LOCK_NB) == 0) fs::remove_all(folder, ignored);
+  close(file);
+}
+
+/// What is left where process and waiting child were killed together.
+void remove_stale_folders(const fs::path& temporary) {
+  constexpr std::chrono::minutes still_being_made(1);
+  const std::string prefix = own_prefix();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(temporary, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix) || name.size() != prefix.size() + node_token().size() ||
+        !is_private_folder(entry.path()))
+      continue;
+    const auto changed = fs::last_write_time(entry.path(), error);
+    if (!error && fs::file_time_type::clock::now() - changed > still_being_made)
+      remove_unused(entry.path());
+  }
+}
+
+/// Removes `folder` when this process has ended, by whatever signal, and no other uses it: a shell
+/// waits until the pipe that only this process can write to is closed.
 void remove_at_end_of_process(const fs::path& folder) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -64,7 +91,10 @@ void remove_at_end_of_process(const fs::path& folder) {
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   std::string path = folder.string();
-  char shell[] = "sh", flag[] = "-c", script[] = "read -r nothing; rm -rf -- \"$0\"";
+  char shell[] = "sh", flag[] = "-c",
+       script[] =
+           "read -r nothing; command -v flock && exec flock \"$0/.in_use\" rm -rf -- \"$0\"; "
+           "rm -rf -- \"$0\"";
   char* const arguments[] = {shell, flag, script, path.data(), nullptr};
   pid_t child = 0;
   const int error = posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environ);
@@ -77,24 +107,23 @@ void remove_at_end_of_process(const fs::path& folder) {
   }
 }
 
-/// The folder of this process's job; removed at the end of the process that makes it.
+/// The folder of this process's job on this node; the last process that uses it removes it.
 class JobFolder {
  public:
-  JobFolder() : path_(fs::absolute(temporary_folder()) / ("concord-fmu-" + job_name())) {
+  JobFolder() : path_(fs::absolute(temporary_folder()) / (own_prefix() + node_token())) {
     if (mkdir(path_.c_str(), 0700) == 0) {
-      owner_ = getpid();
       remove_at_end_of_process(path_);
+      remove_stale_folders(path_.parent_path());
     } else if (errno != EEXIST) {
       refuse(path_, std::strerror(errno));
     }
-    struct stat status {};
-    const bool private_folder = lstat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-                                status.st_uid == getuid() && (status.st_mode & 077) == 0;
-    if (!private_folder) refuse(path_, "is there and not a private folder of this user");
+    if (!is_private_folder(path_)) refuse(path_, "is there and not a private folder of this user");
+    file_ = open((path_ / in_use).c_str(), O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file_ < 0 || flock(file_, LOCK_SH) != 0) refuse(path_ / in_use, std::strerror(errno));
   }
   ~JobFolder() {
-    std::error_code ignored;
-    if (owner_ == getpid()) fs::remove_all(path_, ignored);
+    close(file_);
+    if (process_ == getpid()) remove_unused(path_);
   }
   JobFolder(const JobFolder&) = delete;
   JobFolder& operator=(const JobFolder&) = delete;
@@ -103,7 +132,8 @@ class JobFolder {
 
  private:
   fs::path path_;
-  pid_t owner_ = 0;
+  pid_t process_ = getpid();
+  int file_ = -1;
 };
 
 /// Exclusive among processes while it lives.

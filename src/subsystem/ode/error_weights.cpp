@@ -20,9 +20,9 @@ ErrorWeights::ErrorWeights(const Tolerance& tolerance, std::size_t states)
     : tolerance_(tolerance), sizes_(states), absolute_(states, tolerance.of(0.0, 0.0)) {}
 
 void ErrorWeights::take(std::span<const double> sizes, std::span<const double> rounding) {
-  largest_ = sizes.empty() ? 0.0 : *std::max_element(sizes.begin(), sizes.end());
+  const double largest = sizes.empty() ? 0.0 : *std::max_element(sizes.begin(), sizes.end());
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    sizes_[i] = sizes[i] > 0.0 ? std::max(sizes[i], smallest_size * largest_) : 0.0;
+    sizes_[i] = sizes[i] > 0.0 ? std::max(sizes[i], smallest_size * largest) : 0.0;
     absolute_[i] = tolerance_.of(0.0, sizes_[i]);
     if (tolerance_.of_size) absolute_[i] = std::max(absolute_[i], rounding[i]);
   }
@@ -37,9 +37,7 @@ void ErrorWeights::weigh(std::span<const double> x, double multiple,
 }
 
 double ErrorWeights::magnitude(std::size_t i, double value) const {
-  const double size = sizes_[i] > 0.0 ? sizes_[i] : largest_;
-  const double known = std::max(std::abs(value), size);
-  return known > 0.0 ? known : 1.0;
+  return sizes_[i] > 0.0 ? std::max(std::abs(value), sizes_[i]) : 0.0;
 }
 
 }  // namespace concord

@@ -24,8 +24,7 @@ class ErrorWeights {
   /// weights_i = 1 / (multiple of the tolerance).
   void weigh(std::span<const double> x, double multiple, std::span<double> weights) const;
 
-  /// Of a difference in state i: what its increment is a small part of; without a size, that of the
-  /// largest state, so that rounding of f doesn't spoil the quotient.
+  /// Of a difference in state i: what its increment is a small part of; 0 where it has no size.
   double magnitude(std::size_t i, double value) const;
 
   const Tolerance& tolerance() const { return tolerance_; }
@@ -33,7 +32,6 @@ class ErrorWeights {
  private:
   Tolerance tolerance_;
   std::vector<double> sizes_, absolute_;
-  double largest_ = 0.0;
 };
 
 }  // namespace concord

@@ -218,6 +218,7 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
   const History history = usable_history(continuity);
   const double h = step.size();
   rhs_.begin_step(step, inputs);
+  for (std::size_t i = 0; i < u_.size(); ++i) u_[i] = inputs[i](0.0);
   size_states(h);
   weigh_errors(h);
   Outcome outcome = run(h, history);

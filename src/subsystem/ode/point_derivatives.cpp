@@ -76,11 +76,14 @@ bool first_that_works(const std::array<Stencil, 3>& stencils, double t, double s
 /// The increment of a variable of order one.
 const double unit_step = std::cbrt(std::numeric_limits<double>::epsilon());
 
-/// `unknown` is for a variable that has never been anything but 0.
-double step_for(double value, double size, double unknown) {
+/// A variable that has never been anything but 0 counts as one of order one.
+double step_for(double value, double size) {
   const double magnitude = std::max(std::abs(value), size);
-  return magnitude > 0.0 ? unit_step * magnitude : unknown;
+  return magnitude > 0.0 ? unit_step * magnitude : unit_step;
 }
+
+/// Change of a quotient of central differences that counts as none.
+constexpr double same_quotient = 1e-5;
 
 }  // namespace
 
@@ -98,10 +101,7 @@ PointDerivatives::PointDerivatives(CheckedModel& model)
       f_low_(model.state_count()),
       g_high_(model.output_count()),
       g_low_(model.output_count()),
-      slopes_before_(model.state_count() + model.output_count()),
-      answered_(slopes_before_.size()),
-      state_steps_(model.state_count(), 0.0),
-      input_steps_(model.input_count(), 0.0) {
+      quotients_(model.state_count() + model.output_count()) {
   const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
   if (n_st <= most_states_for_jacobian_slopes)
     jacobian_scratch_.resize((n_st + n_out) * (n_st + n_in));
@@ -203,7 +203,7 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
     std::copy(x.begin(), x.end(), x_moved_.begin());
     std::copy(u_.begin(), u_.end(), u_moved_.begin());
     if (!difference_states(t, sizes.states, result) ||
-        !difference_columns(t, u_moved_, sizes.inputs, input_steps_, result.f_u, result.g_u,
+        !difference_columns(t, u_moved_, sizes.inputs, unknown_inputs_, result.f_u, result.g_u,
                             result))
       return false;
   }
@@ -281,50 +281,34 @@ bool PointDerivatives::difference(double value, double step, const Linearization
   return true;
 }
 
-/// The increment from 0 for a variable whose size nobody knows: of 1e-18 to 1e6 times that of order
-/// one, the largest with which an f_i or g_i first answers as it did with the thousandth part, well
-/// above rounding.
-template <class Evaluate>
-double PointDerivatives::answered_step(const Linearization& at, Evaluate&& evaluate) {
-  double answering = unit_step;
-  std::fill(answered_.begin(), answered_.end(), false);
-  std::fill(slopes_before_.begin(), slopes_before_.end(), 0.0);
-  for (int power = -18; power <= 6; power += 3) {
-    const double step = unit_step * std::pow(10.0, power);
-    if (!difference(0.0, step, at, evaluate)) break;
-    bool first = false;
-    for (std::size_t i = 0; i < slopes_before_.size(); ++i) {
-      const double slope = i < f_high_.size() ? f_high_[i] : g_high_[i - f_high_.size()];
-      const bool same =
-          slope != 0.0 && std::abs(slope - slopes_before_[i]) <= 1e-5 * std::abs(slope);
-      first = first || (same && !answered_[i]);
-      answered_[i] = answered_[i] || same;
-      slopes_before_[i] = slope;
-    }
-    if (first) answering = step;
-  }
-  return answering;
-}
-
 /// One column after the other of f_columns and g_columns, by moving the entries of `moved`.
 bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
                                           std::span<const double> sizes,
-                                          std::vector<double>& unknown_steps,
+                                          std::vector<AnsweringIncrements>& unknown,
                                           std::vector<double>& f_columns,
                                           std::vector<double>& g_columns, const Linearization& at) {
-  const std::size_t n = moved.size();
+  const std::size_t n = moved.size(), n_st = f_high_.size();
   for (std::size_t j = 0; j < n; ++j) {
     const double value = moved[j];
     const auto evaluate = [&](double displaced, std::span<double> f, std::span<double> g) {
       moved[j] = displaced;
       return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
     };
-    const bool unknown = value == 0.0 && !(sizes[j] > 0.0);
-    if (unknown && unknown_steps[j] == 0.0) unknown_steps[j] = answered_step(at, evaluate);
-    if (!difference(value, step_for(value, sizes[j], unknown_steps[j]), at, evaluate)) return false;
+    const auto quotients = [&](double step, std::span<double> result) {
+      if (!difference(value, step, at, evaluate)) return false;
+      std::copy(f_high_.begin(), f_high_.end(), result.begin());
+      std::copy(g_high_.begin(), g_high_.end(), result.begin() + static_cast<std::ptrdiff_t>(n_st));
+      return true;
+    };
+    const double magnitude = std::max(std::abs(value), sizes[j]);
+    if (!(magnitude > 0.0)) unknown.resize(n);
+    const bool done = magnitude > 0.0
+                          ? quotients(unit_step * magnitude, quotients_)
+                          : unknown[j].differentiate(value, same_quotient, quotients, quotients_);
     moved[j] = value;
-    for (std::size_t i = 0; i < f_high_.size(); ++i) f_columns[i * n + j] = f_high_[i];
-    for (std::size_t i = 0; i < g_high_.size(); ++i) g_columns[i * n + j] = g_high_[i];
+    if (!done) return false;
+    for (std::size_t i = 0; i < n_st; ++i) f_columns[i * n + j] = quotients_[i];
+    for (std::size_t i = 0; i < g_high_.size(); ++i) g_columns[i * n + j] = quotients_[n_st + i];
   }
   return true;
 }
@@ -334,14 +318,14 @@ bool PointDerivatives::difference_states(double t, std::span<const double> sizes
                                          Linearization& result) {
   const std::size_t n = x_moved_.size();
   if (n < fewest_states_for_groups)
-    return difference_columns(t, x_moved_, sizes, state_steps_, result.f_x, result.g_x, result);
+    return difference_columns(t, x_moved_, sizes, unknown_states_, result.f_x, result.g_x, result);
   if (groups_.useful()) {
     const std::vector<double> x = x_moved_;
     const bool done = difference_groups(t, sizes, result) && pattern_holds(t, sizes, result);
     x_moved_ = x;
     if (done) return true;
   }
-  if (!difference_columns(t, x_moved_, sizes, state_steps_, result.f_x, result.g_x, result))
+  if (!difference_columns(t, x_moved_, sizes, unknown_states_, result.f_x, result.g_x, result))
     return false;
   groups_.learn(result.f_x, result.g_x, n);
   return true;
@@ -358,10 +342,10 @@ bool PointDerivatives::difference_groups(double t, std::span<const double> sizes
     return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
   };
   for (const auto& group : groups_.groups()) {
-    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j], sizes[j], unit_step);
+    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j], sizes[j]);
     if (!evaluate(f_high_, g_high_)) return false;
     for (const std::size_t j : group) {
-      const volatile double below = x[j] - step_for(x[j], sizes[j], unit_step);
+      const volatile double below = x[j] - step_for(x[j], sizes[j]);
       distance[j] = x_moved_[j] - below;
       x_moved_[j] = below;
     }
@@ -387,8 +371,7 @@ bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
   const std::vector<double> x = x_moved_;
   std::vector<double> direction(n);
   for (std::size_t j = 0; j < n; ++j)
-    direction[j] =
-        (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j], sizes[j], unit_step);
+    direction[j] = (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j], sizes[j]);
   const auto move = [&](double sign) {
     for (std::size_t j = 0; j < n; ++j) x_moved_[j] = x[j] + sign * direction[j];
   };

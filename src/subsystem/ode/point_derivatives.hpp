@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "subsystem/integrator_settings.hpp"
+#include "subsystem/ode/answering_increments.hpp"
 #include "subsystem/ode/checked_model.hpp"
 #include "subsystem/ode/column_groups.hpp"
 
@@ -31,9 +32,9 @@ class PointDerivatives {
                Wanted wanted, std::span<Sample> outputs);
 
   /// All of `result`. Without Jacobians the columns are central differences with the step
-  /// cbrt(eps) max(|x_j|, size), or, where both are 0, one that f or g answers to; f_t and g_t are
-  /// second-order differences with h/1000. Of many states, those that no equation has together are
-  /// moved at once, by the pattern of earlier calls; a difference in another direction tells
+  /// cbrt(eps) max(|x_j|, size), or, where both are 0, those that f and g answer to; f_t and g_t
+  /// are second-order differences with h/1000. Of many states, those that no equation has together
+  /// are moved at once, by the pattern of earlier calls; a difference in another direction tells
   /// whether that still holds.
   bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
                  const PointSizes& sizes, Linearization& result);
@@ -61,10 +62,8 @@ class PointDerivatives {
   bool difference_groups(double t, std::span<const double> sizes, Linearization& result);
   bool pattern_holds(double t, std::span<const double> sizes, const Linearization& result);
   bool difference_columns(double t, std::vector<double>& moved, std::span<const double> sizes,
-                          std::vector<double>& unknown_steps, std::vector<double>& f_columns,
+                          std::vector<AnsweringIncrements>& unknown, std::vector<double>& f_columns,
                           std::vector<double>& g_columns, const Linearization& at);
-  template <class Evaluate>
-  double answered_step(const Linearization& at, Evaluate&& evaluate);
   bool derive_by_time(double t, double h, std::span<const double> x, Linearization& result);
   template <class Stencil>
   bool difference_in_time(const Stencil& stencil, double t, double s, std::span<const double> x,
@@ -77,9 +76,8 @@ class PointDerivatives {
   std::vector<double> y_, dy_;      ///< at the point
   std::vector<double> x_moved_, u_moved_, y_moved_;
   std::vector<double> f_high_, f_low_, g_high_, g_low_;  ///< f_high_, g_high_ end as the quotients
-  std::vector<double> slopes_before_;                    ///< of f, then g, with a smaller increment
-  std::vector<bool> answered_;
-  std::vector<double> state_steps_, input_steps_;  ///< from 0, found once; 0: not yet
+  std::vector<double> quotients_;                        ///< of f, then g
+  std::vector<AnsweringIncrements> unknown_states_, unknown_inputs_;  ///< empty: not yet wanted
   std::vector<double> jacobian_scratch_;
   ColumnGroups groups_;         ///< of many states
   bool has_jacobians_ = false;  ///< at the last linearisation

@@ -3,7 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "subsystem/ode/answering_increments.hpp"
+
 namespace concord {
+
+namespace {
+
+/// Change of a quotient of differences that Newton's method doesn't mind.
+constexpr double enough_for_newton = 1e-3;
+
+}  // namespace
 
 std::span<const double> RightHandSide::inputs_at(double tau) {
   for (std::size_t i = 0; i < u_.size(); ++i) u_[i] = inputs_[i](tau);
@@ -50,10 +59,18 @@ void RightHandSide::difference_jacobian(double t, std::span<const double> x,
   last_failed_ = false;
   for (std::size_t j = 0; j < n && !last_failed_; ++j) {
     const std::span<double> column = f_x.subspan(j * n, n);
-    displaced_[j] = x[j] + std::copysign(sqrt_eps * weights_.magnitude(j, x[j]), x[j]);
-    last_failed_ = !model_.f(t, displaced_, u_, column);
-    const double step = displaced_[j] - x[j];
-    for (std::size_t i = 0; i < n; ++i) column[i] = (column[i] - f_at_x[i]) / step;
+    const auto quotients = [&](double increment, std::span<double> result) {
+      displaced_[j] = x[j] + std::copysign(increment, x[j]);
+      const double step = displaced_[j] - x[j];
+      if (step == 0.0 || !model_.f(t, displaced_, u_, result)) return false;
+      for (std::size_t i = 0; i < n; ++i) result[i] = (result[i] - f_at_x[i]) / step;
+      return true;
+    };
+    const double magnitude = weights_.magnitude(j, x[j]);
+    const bool done = magnitude > 0.0 ? quotients(sqrt_eps * magnitude, column)
+                                      : AnsweringIncrements().differentiate(x[j], enough_for_newton,
+                                                                            quotients, column);
+    last_failed_ = !done;
     displaced_[j] = x[j];
   }
 }

@@ -36,8 +36,9 @@ class RightHandSide {
   /// dxdt = f at tau (seconds since the macro-step's begin); never throws.
   int evaluate(double tau, std::span<const double> x, std::span<double> dxdt) noexcept;
 
-  /// f_x at tau, column-major n_st x n_st: the model's, or forward differences with
-  /// increments of sqrt(eps) times the states' sizes, for which `f_at_x` is f at the point.
+  /// f_x at tau, column-major n_st x n_st: the model's, or forward differences, for which `f_at_x`
+  /// is f at the point, with increments of sqrt(eps) times the states' sizes; for states without
+  /// one, with those that f answers to.
   int state_jacobian(double tau, std::span<const double> x, std::span<const double> f_at_x,
                      std::span<double> f_x) noexcept;
 

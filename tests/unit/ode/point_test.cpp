@@ -235,6 +235,25 @@ TEST(Point, SlopesOfInputsThatHaveAlwaysBeenZero) {
   }
 }
 
+/// Each of f and g has increments of its own: what is small for one is large for another.
+TEST(Point, SlopesOfAStateAtZeroBesideALargeOne) {
+  const auto s = subsystem_of(
+      {0.0, 1e10}, 0,
+      [](double, Span x, Span, Out dxdt) {
+        dxdt[0] = -3.0 * x[0] - 1e16 * x[0] * x[0] * x[0];
+        dxdt[1] = -x[1] + 2.0 * x[0];
+      },
+      settings_of(IntegratorKind::erk), [](double, Span x, Span, Out y) { y[0] = 1e-9 * x[0]; });
+  s->start({0.0, 0.1}, 1.0);
+  Linearization l;
+  for (int call = 0; call < 2; ++call) {
+    ASSERT_EQ(s->linearize({}, l), Outcome::ok);
+    EXPECT_NEAR(l.f_x[0], -3.0, 1e-5);
+    EXPECT_NEAR(l.f_x[2], 2.0, 1e-5);
+    EXPECT_NEAR(l.g_x[0], 1e-9, 1e-14);
+  }
+}
+
 /// y = x t with its own slopes; differences would see what y has besides.
 class OwnSlopes final : public OdeModel {
  public:

@@ -71,6 +71,26 @@ TEST(Sizes, UnitsAreOfEachState) {
   }
 }
 
+/// x' = -3 x + s sin 3t - x^3/s^2 from rest, beside z' = -z + x: without Jacobians the increment
+/// for x is found from how f answers, not from the size of z.
+TEST(Sizes, WithoutOneYetAStateIsMeasuredByItself) {
+  const auto at_the_end = [](IntegratorKind kind, double unit, double other) {
+    const auto f = [unit](double t, Span x, Span, Out dxdt) {
+      dxdt[0] = -3.0 * x[0] + unit * std::sin(3.0 * t) - x[0] * x[0] * x[0] / (unit * unit);
+      dxdt[1] = -x[1] + x[0];
+    };
+    const auto s = subsystem_of({0.0, other}, 0, f, of_size(kind));
+    run(*s, 1.0, 100);
+    return s->states()[0] / unit;
+  };
+  const double exact = at_the_end(IntegratorKind::erk, 1.0, 1.0);
+  for (const auto kind : kinds)
+    for (const double unit : {1e-12, 1e-8, 1.0, 1e8, 1e12})
+      for (const double other : {1e-10, 1e10, 1e20})
+        EXPECT_NEAR(at_the_end(kind, unit, other), exact, 1e-6)
+            << static_cast<int>(kind) << ' ' << unit << ' ' << other;
+}
+
 TEST(Sizes, WhatIsOnlyRoundingCostsNothing) {
   // The difference of two equal states is 0 but for rounding, 1e-16 of them.
   const auto f = [](double, Span x, Span, Out dxdt) {

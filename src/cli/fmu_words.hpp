@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "modelfile/lone_fmu.hpp"
+
+namespace concord {
+
+/// `concord run x.fmu` in the words of FMI tools (--start-value k 2, --output-interval 0.01).
+struct FmuWords {
+  LoneFmu fmu;
+  std::filesystem::path output_file;  ///< CSV of the results; may be empty
+  std::vector<std::string> output_variables;
+  /// The command line without these words; what Concord has options for is among its options.
+  std::vector<std::string> arguments;
+};
+
+/// Reads and takes out the words from the command line of an FMU alone. Throws InputError, which
+/// names the word, the value and what is allowed.
+FmuWords read_fmu_words(int argc, char** argv);
+
+/// The words, one per line with their meaning, for the help text.
+std::string fmu_words_help();
+
+/// Their names, "--start-time" first.
+std::vector<std::string> fmu_word_names();
+
+}  // namespace concord

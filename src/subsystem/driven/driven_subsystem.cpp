@@ -1,0 +1,163 @@
+#include "subsystem/driven/driven_subsystem.hpp"
+
+#include <algorithm>
+
+namespace concord {
+
+namespace {
+
+/// p(tau + shift) as a polynomial in tau.
+Polynomial shifted(const Polynomial& p, double shift) {
+  const auto& c = p.c;
+  return {{p(shift), p.derivative(shift), c[2] + 3.0 * c[3] * shift, c[3]}};
+}
+
+/// For each input of the subsystem its signal, or the input that is left; one of both.
+struct Source {
+  bool is_signal = false;
+  std::size_t index = 0;
+};
+
+std::vector<Source> sources_of(std::size_t n_inputs, const Drive& drive) {
+  std::vector<Source> result(n_inputs);
+  for (std::size_t k = 0; k < drive.inputs.size(); ++k) result[drive.inputs[k]] = {true, k};
+  std::size_t left = 0;
+  for (Source& source : result)
+    if (!source.is_signal) source.index = left++;
+  return result;
+}
+
+class DrivenSubsystem final : public Subsystem {
+ public:
+  DrivenSubsystem(std::unique_ptr<Subsystem> inner, const Drive& drive)
+      : Subsystem(driven_description(inner->description(), drive)),
+        inner_(std::move(inner)),
+        drive_(drive),
+        sources_(sources_of(inner_->description().inputs.size(), drive)),
+        polynomials_(sources_.size()),
+        samples_(sources_.size()) {}
+
+  void start(const MacroStep& first, double stop) override {
+    t_ = saved_t_ = first.begin;
+    inner_->start(first, stop);
+  }
+  void enter(const SmoothInterval& interval) override { inner_->enter(interval); }
+  Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                  InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
+  Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
+                        std::span<Sample> outputs) override {
+    show_signals(outputs, false);
+    return told(inner_->point_outputs(now(inputs), wanted, own(outputs)));
+  }
+  std::span<const double> states() const override { return inner_->states(); }
+  Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override {
+    return told(inner_->state_derivatives(now(inputs), result));
+  }
+  Outcome linearize(std::span<const Sample> /*inputs*/, Linearization& /*result*/) override {
+    failure_ = "a subsystem with inputs from a file gives no linearization";
+    return Outcome::failed;
+  }
+  void save() override {
+    saved_t_ = t_;
+    inner_->save();
+  }
+  void restore() override {
+    t_ = saved_t_;
+    inner_->restore();
+  }
+
+ private:
+  std::span<Sample> own(std::span<Sample> outputs) const {
+    return outputs.first(inner_->description().outputs.size());
+  }
+  Outcome told(Outcome outcome) {
+    failure_ = inner_->failure();
+    counters_ = inner_->counters();
+    return outcome;
+  }
+  std::span<const Sample> now(std::span<const Sample> inputs);
+  void show_signals(std::span<Sample> outputs, bool before) const;
+  void feed(const MacroStep& step, double begin, std::span<const Polynomial> inputs);
+  Polynomial fed(std::size_t signal, double begin) const;
+
+  std::unique_ptr<Subsystem> inner_;
+  Drive drive_;
+  std::vector<Source> sources_;
+  std::vector<Polynomial> polynomials_;
+  std::vector<Sample> samples_;
+  double t_ = 0.0, saved_t_ = 0.0;
+};
+
+/// All inputs of the subsystem at the current time.
+std::span<const Sample> DrivenSubsystem::now(std::span<const Sample> inputs) {
+  for (std::size_t i = 0; i < samples_.size(); ++i)
+    samples_[i] = sources_[i].is_signal ? drive_.signals->from_right(sources_[i].index, t_)
+                                        : inputs[sources_[i].index];
+  return samples_;
+}
+
+/// The signals behind the outputs, `before` or after what jumps now.
+void DrivenSubsystem::show_signals(std::span<Sample> outputs, bool before) const {
+  const std::size_t first = inner_->description().outputs.size();
+  for (std::size_t k = 0; k < drive_.inputs.size(); ++k)
+    outputs[first + k] =
+        before ? drive_.signals->from_left(k, t_) : drive_.signals->from_right(k, t_);
+}
+
+Polynomial DrivenSubsystem::fed(std::size_t signal, double begin) const {
+  const Sample at = drive_.signals->from_right(signal, begin);
+  const bool takes_slopes = description_.capabilities.polynomial_inputs;
+  return {{at.value, drive_.any_step || takes_slopes ? at.derivative : 0.0, 0.0, 0.0}};
+}
+
+void DrivenSubsystem::feed(const MacroStep& step, double begin,
+                           std::span<const Polynomial> inputs) {
+  for (std::size_t i = 0; i < polynomials_.size(); ++i)
+    polynomials_[i] = sources_[i].is_signal
+                          ? fed(sources_[i].index, begin)
+                          : shifted(inputs[sources_[i].index], begin - step.begin);
+}
+
+Outcome DrivenSubsystem::advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                                 InputContinuity continuity, Wanted wanted,
+                                 std::span<Sample> outputs) {
+  Outcome outcome = Outcome::ok;
+  for (double begin = step.begin; outcome == Outcome::ok && begin < step.end;) {
+    const double row = drive_.any_step ? drive_.signals->next_row(begin) : step.end;
+    const double end = std::min(row, step.end);
+    const bool whole = begin == step.begin && end == step.end;
+    feed(step, begin, inputs);
+    outcome = inner_->advance(whole ? step : MacroStep{begin, end}, polynomials_,
+                              whole ? continuity : InputContinuity::broken,
+                              end == step.end ? wanted : Wanted::values, own(outputs));
+    begin = end;
+  }
+  t_ = step.end;
+  show_signals(outputs, drive_.any_step);
+  return told(outcome);
+}
+
+}  // namespace
+
+SubsystemDescription driven_description(const SubsystemDescription& inner, const Drive& drive) {
+  SubsystemDescription result = inner;
+  const std::vector<Source> sources = sources_of(inner.inputs.size(), drive);
+  result.inputs.clear();
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (!sources[i].is_signal) result.inputs.push_back(inner.inputs[i]);
+  for (const std::size_t i : drive.inputs)
+    result.outputs.push_back({inner.inputs[i].name, inner.inputs[i].unit, inner.inputs[i].nominal});
+  result.feedthrough.clear();
+  for (const Feedthrough& pair : inner.feedthrough)
+    if (!sources[pair.input].is_signal)
+      result.feedthrough.push_back({pair.output, sources[pair.input].index});
+  result.capabilities.linearization = result.capabilities.equations = false;
+  result.capabilities.state_outputs = false;
+  return result;
+}
+
+std::unique_ptr<Subsystem> drive_subsystem(std::unique_ptr<Subsystem> inner, const Drive& drive) {
+  return std::make_unique<DrivenSubsystem>(std::move(inner), drive);
+}
+
+}  // namespace concord

@@ -1,0 +1,52 @@
+"""Subsystems that fail in every way, in every call: no rank waits, no word is lost, rows are kept."""
+import unittest
+
+from fault_runs import Fault, run
+
+
+class Faults(unittest.TestCase):
+    def check(self, *faults):
+        for fault in faults:
+            with self.subTest(fault):
+                ended = run(fault)
+                self.assertEqual(list(ended.complaints(fault)), [], ended.output)
+
+
+class Native(Faults):
+    def test_alone(self):
+        """Every kind of fault."""
+        self.check(*(Fault("native", fault, "derivatives", ranks=1, place="all")
+                     for fault in ("throw", "throw_number", "exit", "quick_exit", "abort",
+                                   "segfault", "fpe", "stack_overflow", "nan")))
+
+    def test_every_call(self):
+        self.check(*(Fault("native", "exit", call, method="missiles", ranks=1, place="all")
+                     for call in ("constructor", "interface", "outputs", "jacobians",
+                                  "time_derivatives", "output_slopes", "destructor")))
+
+    def test_two_ranks(self):
+        self.check(Fault("native", "exit", "derivatives", "jfm", "last"),
+                   Fault("native", "segfault", "outputs", "jacobi", "first"),
+                   Fault("native", "throw", "derivatives", "monolithic", "last"),
+                   Fault("native", "abort", "derivatives", "missiles", "all"))
+
+
+class Fmu(Faults):
+    def test_co_simulation(self):
+        self.check(*(Fault("cs", fault, "fmi2DoStep", ranks=1, place="all")
+                     for fault in ("throw", "exit", "segfault", "nan", "fatal")),
+                   Fault("cs", "abort", "fmi2SetFMUstate", "ifosmondi", "all", 1),
+                   Fault("cs", "throw", "fmi2FreeInstance", ranks=1, place="all"))
+
+    def test_model_exchange(self):
+        self.check(*(Fault("me", fault, "fmi2GetDerivatives", ranks=1, place="all")
+                     for fault in ("throw", "exit", "stack_overflow", "fatal")),
+                   Fault("me", "exit", "fmi2Instantiate", ranks=1, place="all"))
+
+    def test_two_ranks(self):
+        self.check(Fault("cs", "exit", "fmi2GetFMUstate", "jfm", "last"),
+                   Fault("me", "fatal", "fmi2GetDerivatives", "missiles", "last"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,284 @@
+// An FMU (2.0, co-simulation and model exchange) whose failure is chosen by its parameters: what it
+// does, in which of its functions, and from which time on. x'' = (load - x)/10.
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+
+#include "faults.hpp"
+
+namespace {
+
+enum Status { ok, warning, discard, error, fatal };
+enum Reference : unsigned { load, x, v, der_x, der_v, time_of_fault, rank_of_fault, fault, call };
+
+struct Callbacks;
+struct EventInfo {
+  int again, terminate, nominals_changed, states_changed, next_time_defined;
+  double next_time;
+};
+
+struct Model {
+  double t = 0.0, x[2] = {1.0, 0.0}, u[4] = {0.0, 0.0, 0.0, 0.0};
+  double time_of_fault = 0.5;
+  int rank = -1;
+  std::string fault = "none", call = "fmi2DoStep";
+};
+
+bool now(const Model& model, const char* function) {
+  const bool here = model.rank < 0 || model.rank == faults::own_rank();
+  // Times of communication points are rounded.
+  return here && model.call == function && model.t >= model.time_of_fault - 1e-9;
+}
+
+Status at(void* instance, const char* function) {
+  const auto& model = *static_cast<Model*>(instance);
+  if (!now(model, function)) return ok;
+  faults::commit(model.fault);
+  return model.fault == "fatal" ? fatal : model.fault == "error" ? error : ok;
+}
+
+bool gives_nan(const Model& model, const char* function) {
+  return model.fault == "nan" && now(model, function);
+}
+
+double derivative(const double* state, double u, int i) {
+  return i == 0 ? state[1] : 0.1 * (u - state[0]);
+}
+
+double input(const Model& model, double tau) {
+  return model.u[0] + tau * (model.u[1] + tau * (model.u[2] / 2 + tau * model.u[3] / 6));
+}
+
+/// Runge and Kutta's method.
+void integrate(Model& model, double h) {
+  double k[4][2], z[2];
+  const double c[] = {0.0, 0.5, 0.5, 1.0};
+  for (int s = 0; s < 4; ++s) {
+    for (int i = 0; i < 2; ++i) z[i] = model.x[i] + (s == 0 ? 0.0 : c[s] * h * k[s - 1][i]);
+    for (int i = 0; i < 2; ++i) k[s][i] = derivative(z, input(model, c[s] * h), i);
+  }
+  for (int i = 0; i < 2; ++i) model.x[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+  model.t += h;
+}
+
+double value(const Model& model, unsigned reference) {
+  switch (reference) {
+    case load:
+      return model.u[0];
+    case x:
+      return model.x[0];
+    case v:
+      return model.x[1];
+    case der_x:
+    case der_v:
+      return derivative(model.x, model.u[0], static_cast<int>(reference - der_x));
+    default:
+      return model.time_of_fault;
+  }
+}
+
+}  // namespace
+
+#define AT(function)                           \
+  if (const Status status = at(m, function)) { \
+    return status;                             \
+  }
+#define MODEL Model& model = *static_cast<Model*>(m)
+
+extern "C" {
+
+const char* fmi2GetTypesPlatform() { return "default"; }
+const char* fmi2GetVersion() { return "2.0"; }
+
+/// Parameters come later: what fails here is named by the environment.
+void* fmi2Instantiate(const char*, int, const char*, const char*, const Callbacks*, int, int) {
+  if (const char* name = std::getenv("FAULT_IN_INSTANTIATE")) faults::commit(name);
+  return new Model;
+}
+void fmi2FreeInstance(void* m) {
+  at(m, "fmi2FreeInstance");
+  delete static_cast<Model*>(m);
+}
+Status fmi2SetDebugLogging(void*, int, std::size_t, const char* const*) { return ok; }
+Status fmi2SetupExperiment(void* m, int, double, double start, int, double) {
+  MODEL;
+  model.t = start;
+  AT("fmi2SetupExperiment");
+  return ok;
+}
+Status fmi2EnterInitializationMode(void* m) {
+  AT("fmi2EnterInitializationMode");
+  return ok;
+}
+Status fmi2ExitInitializationMode(void* m) {
+  AT("fmi2ExitInitializationMode");
+  return ok;
+}
+Status fmi2Terminate(void* m) {
+  AT("fmi2Terminate");
+  return ok;
+}
+Status fmi2Reset(void*) { return ok; }
+
+Status fmi2GetReal(void* m, const unsigned* references, std::size_t count, double* values) {
+  MODEL;
+  AT("fmi2GetReal");
+  for (std::size_t i = 0; i < count; ++i) values[i] = value(model, references[i]);
+  if (gives_nan(model, "fmi2GetReal")) values[0] = std::nan("");
+  return ok;
+}
+Status fmi2SetReal(void* m, const unsigned* references, std::size_t count, const double* values) {
+  MODEL;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (references[i] == load) model.u[0] = values[i];
+    if (references[i] == x) model.x[0] = values[i];
+    if (references[i] == v) model.x[1] = values[i];
+    if (references[i] == time_of_fault) model.time_of_fault = values[i];
+  }
+  model.u[1] = model.u[2] = model.u[3] = 0.0;
+  AT("fmi2SetReal");
+  return ok;
+}
+Status fmi2GetInteger(void* m, const unsigned*, std::size_t, int* values) {
+  MODEL;
+  *values = model.rank;
+  return ok;
+}
+Status fmi2SetInteger(void* m, const unsigned*, std::size_t, const int* values) {
+  MODEL;
+  model.rank = *values;
+  return ok;
+}
+Status fmi2SetString(void* m, const unsigned* references, std::size_t count,
+                     const char* const* values) {
+  MODEL;
+  for (std::size_t i = 0; i < count; ++i) {
+    (references[i] == fault ? model.fault : model.call) = values[i];
+  }
+  return ok;
+}
+
+Status fmi2GetFMUstate(void* m, void** state) {
+  MODEL;
+  AT("fmi2GetFMUstate");
+  if (*state == nullptr) {
+    *state = new Model(model);
+  } else {
+    *static_cast<Model*>(*state) = model;
+  }
+  return ok;
+}
+Status fmi2SetFMUstate(void* m, void* state) {
+  MODEL;
+  AT("fmi2SetFMUstate");
+  model = *static_cast<Model*>(state);
+  return ok;
+}
+Status fmi2FreeFMUstate(void* m, void** state) {
+  AT("fmi2FreeFMUstate");
+  delete static_cast<Model*>(*state);
+  *state = nullptr;
+  return ok;
+}
+
+Status fmi2GetDirectionalDerivative(void* m, const unsigned* unknowns, std::size_t n_unknowns,
+                                    const unsigned* knowns, std::size_t n_knowns,
+                                    const double* seed, double* result) {
+  MODEL;
+  AT("fmi2GetDirectionalDerivative");
+  double direction[3] = {0.0, 0.0, 0.0};  // load, x, v
+  for (std::size_t i = 0; i < n_knowns; ++i) direction[knowns[i]] = seed[i];
+  for (std::size_t i = 0; i < n_unknowns; ++i) {
+    const unsigned of = unknowns[i];
+    result[i] = of == der_v   ? 0.1 * (direction[load] - direction[x])
+                : of == der_x ? direction[v]
+                              : direction[of];
+  }
+  if (gives_nan(model, "fmi2GetDirectionalDerivative")) result[0] = std::nan("");
+  return ok;
+}
+
+Status fmi2SetRealInputDerivatives(void* m, const unsigned*, std::size_t count, const int* orders,
+                                   const double* values) {
+  MODEL;
+  AT("fmi2SetRealInputDerivatives");
+  for (std::size_t i = 0; i < count; ++i) model.u[orders[i]] = values[i];
+  return ok;
+}
+Status fmi2GetRealOutputDerivatives(void* m, const unsigned*, std::size_t count, const int*,
+                                    double* values) {
+  MODEL;
+  AT("fmi2GetRealOutputDerivatives");
+  for (std::size_t i = 0; i < count; ++i) values[i] = model.x[1];
+  if (gives_nan(model, "fmi2GetRealOutputDerivatives")) values[0] = std::nan("");
+  return ok;
+}
+Status fmi2DoStep(void* m, double, double size, int) {
+  MODEL;
+  AT("fmi2DoStep");
+  integrate(model, size);
+  if (gives_nan(model, "fmi2DoStep")) model.x[0] = std::nan("");
+  return ok;
+}
+Status fmi2CancelStep(void*) { return error; }
+Status fmi2GetStatus(void*, int, Status*) { return discard; }
+Status fmi2GetRealStatus(void* m, int, double* time) {
+  MODEL;
+  *time = model.t;
+  return ok;
+}
+Status fmi2GetBooleanStatus(void*, int, int* value) {
+  *value = 0;
+  return ok;
+}
+
+Status fmi2EnterEventMode(void* m) {
+  AT("fmi2EnterEventMode");
+  return ok;
+}
+Status fmi2NewDiscreteStates(void* m, EventInfo* info) {
+  AT("fmi2NewDiscreteStates");
+  *info = {0, 0, 0, 0, 0, 0.0};
+  return ok;
+}
+Status fmi2EnterContinuousTimeMode(void* m) {
+  AT("fmi2EnterContinuousTimeMode");
+  return ok;
+}
+Status fmi2CompletedIntegratorStep(void* m, int, int* event, int* terminate) {
+  *event = *terminate = 0;
+  AT("fmi2CompletedIntegratorStep");
+  return ok;
+}
+Status fmi2SetTime(void* m, double time) {
+  MODEL;
+  model.t = time;
+  AT("fmi2SetTime");
+  return ok;
+}
+Status fmi2SetContinuousStates(void* m, const double* values, std::size_t) {
+  MODEL;
+  AT("fmi2SetContinuousStates");
+  std::memcpy(model.x, values, sizeof model.x);
+  return ok;
+}
+Status fmi2GetDerivatives(void* m, double* values, std::size_t) {
+  MODEL;
+  AT("fmi2GetDerivatives");
+  for (int i = 0; i < 2; ++i) values[i] = derivative(model.x, model.u[0], i);
+  if (gives_nan(model, "fmi2GetDerivatives")) values[0] = std::nan("");
+  return ok;
+}
+Status fmi2GetContinuousStates(void* m, double* values, std::size_t) {
+  MODEL;
+  AT("fmi2GetContinuousStates");
+  std::memcpy(values, model.x, sizeof model.x);
+  return ok;
+}
+Status fmi2GetNominalsOfContinuousStates(void*, double* values, std::size_t) {
+  values[0] = values[1] = 1.0;
+  return ok;
+}
+Status fmi2GetEventIndicators(void*, double*, std::size_t) { return ok; }
+}
