@@ -97,7 +97,7 @@ Outcome ExplicitCoupling::advance_in_stages(const MacroStep& step, const Communi
   Outcome outcome = Outcome::ok;
   for (std::size_t s = 0; s < stages_.count() && outcome == Outcome::ok; ++s) {
     if (s > 0) {
-      subsystems_.exchange(trial.outputs, trial.inputs);
+      subsystems_.exchange(trial.outputs, stages_.known_inputs(s), trial.inputs);
       interpolate(step.size(), stages_.known_inputs(s), point, trial);
     }
     outcome = advance(stages_.members(s), step, point, trial);

@@ -48,14 +48,13 @@ class HiddenConstraints::Displaced : public PointEvaluation {
       moved_[i] += s_ * slopes_[k][i];
     }
     const IndexRange in = subsystems_.inputs_of(k), out = subsystems_.outputs_of(k);
-    try {
-      return subsystem.outputs_at(
+    Outcome outcome = Outcome::failed;
+    subsystems_.asking(k, [&] {
+      outcome = subsystem.outputs_at(
           {time(), subsystems_.step(), moved_, inputs.subspan(in.first, in.size())},
           outputs.subspan(out.first, out.size()));
-    } catch (...) {
-      subsystems_.threw_when_asked(k);
-      return Outcome::failed;
-    }
+    });
+    return outcome;
   }
 
   bool feedthrough(std::size_t, std::span<const Sample>, std::vector<double>&) override {
@@ -239,14 +238,12 @@ std::optional<std::vector<HiddenConstraints::Values>> HiddenConstraints::state_s
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange in = subsystems_.inputs_of(k);
     result[k].resize(subsystems_.states_of(k).size());
-    try {
-      ok = ok && subsystems_.own(k).state_derivatives(
-                     std::span<const Sample>(inputs_).subspan(in.first, in.size()), result[k]) ==
-                     Outcome::ok;
-    } catch (...) {
-      subsystems_.threw_when_asked(k);
-      ok = false;
-    }
+    Outcome outcome = Outcome::failed;
+    subsystems_.asking(k, [&] {
+      outcome = subsystems_.own(k).state_derivatives(
+          std::span<const Sample>(inputs_).subspan(in.first, in.size()), result[k]);
+    });
+    ok = ok && outcome == Outcome::ok;
   }
   return agree_on_largest(subsystems_.comm(), ok ? 0 : 1) == 0 ? std::optional(result)
                                                                : std::nullopt;

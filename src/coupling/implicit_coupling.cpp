@@ -73,7 +73,8 @@ void ImplicitCoupling::divide_roles() {
       (rolls_back ? stage.iterated : stage.estimated).push_back(k);
       estimates = estimates || !rolls_back;
     }
-    for (const std::size_t input : order.known_inputs(s)) {
+    stage.fed.assign(order.known_inputs(s).begin(), order.known_inputs(s).end());
+    for (const std::size_t input : stage.fed) {
       const auto j = std::lower_bound(connected.begin(), connected.end(), input);
       stage.known.push_back(static_cast<std::size_t>(j - connected.begin()));
       known_[stage.known.back()] = true;
@@ -261,7 +262,7 @@ void ImplicitCoupling::run(const Stage& stage) {
 
 /// What this evaluation has put out already takes the place of the unknown.
 void ImplicitCoupling::take_over(const Stage& stage) {
-  subsystems_.exchange(trial_->outputs, fed_);
+  subsystems_.exchange(trial_->outputs, stage.fed, fed_);
   for (const std::size_t j : stage.known) {
     const std::size_t i = subsystems_.connected_inputs()[j];
     trial_->inputs[i] = fed_[i];

@@ -72,6 +72,7 @@ class ImplicitCoupling : public Coupling {
   /// Own subsystems that run together in an evaluation.
   struct Stage {
     std::vector<std::size_t> known;      ///< positions of connected inputs that earlier stages feed
+    std::vector<std::size_t> fed;        ///< these inputs
     std::vector<std::size_t> iterated;   ///< integrated at each evaluation
     std::vector<std::size_t> estimated;  ///< without rollback: by their estimator
   };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 
 namespace concord {
@@ -29,17 +28,18 @@ LoopEquations::LoopEquations(RankNetwork& subsystems, const FeedthroughComponent
   find_own(loop);
   find_rows();
   find_entries();
-  g_u_.resize(subsystems.n_own());
-  scratch_.resize(subsystems.n_outputs());
+  g_u_.resize(own_.size());
 }
 
 void LoopEquations::find_inputs(const FeedthroughComponent& loop) {
   const Network& network = subsystems_.network();
   std::set<std::size_t> found;
-  for (const auto& [output, input] : network.feedthrough()) {
-    const auto& link = network.coupled_links()[input];
-    if (link && contains(loop.outputs, output) && contains(loop.outputs, link->output)) {
-      found.insert(input);
+  for (const std::size_t felt : loop.outputs) {
+    for (const auto& [output, input] : network.feedthrough_to(felt)) {
+      const auto& link = network.coupled_links()[input];
+      if (link && contains(loop.outputs, link->output)) {
+        found.insert(input);
+      }
     }
   }
   inputs_.assign(found.begin(), found.end());
@@ -52,18 +52,21 @@ void LoopEquations::find_inputs(const FeedthroughComponent& loop) {
 /// Which ranks take part, and with what.
 void LoopEquations::find_own(const FeedthroughComponent& loop) {
   const Network& network = subsystems_.network();
+  int rank = 0;
+  MPI_Comm_rank(subsystems_.comm(), &rank);
   std::set<std::size_t> members;
-  std::set<int> ranks;
   for (const std::size_t output : loop.outputs) {
     members.insert(network.subsystem_of_output(output));
-    ranks.insert(subsystems_.partition().rank_of(network.subsystem_of_output(output)));
   }
-  for (const std::size_t k : subsystems_.all()) {
-    if (!members.contains(subsystems_.global(k))) {
+  std::set<int> ranks;
+  for (const std::size_t member : members) {
+    const int owner = subsystems_.partition().rank_of(member);
+    ranks.insert(owner);
+    if (owner != rank) {
       continue;
     }
-    own_.push_back(k);
-    const IndexRange range = network.inputs_of(subsystems_.global(k));
+    own_.push_back(subsystems_.local(member));
+    const IndexRange range = network.inputs_of(member);
     for (std::size_t i = range.first; i < range.last; ++i) {
       if (contains(inputs_, i)) {
         own_rows_.push_back(position(inputs_, i));
@@ -92,24 +95,22 @@ void LoopEquations::find_rows() {
 
 void LoopEquations::find_entries() {
   const Network& network = subsystems_.network();
-  std::map<std::size_t, std::set<std::size_t>> felt;
-  for (const auto& [output, input] : network.feedthrough()) {
-    if (contains(inputs_, input)) {
-      felt[output].insert(input);
-    }
-  }
   for (std::size_t row = 0; row < inputs_.size(); ++row) {
     const Link& link = *network.coupled_links()[inputs_[row]];
     const std::size_t from = network.subsystem_of_output(link.output);
     const std::size_t first_output = network.outputs_of(from).first;
     const std::size_t source = constraint_[row] ? first_output + constraint_residual : link.output;
+    std::set<std::size_t> felt;
     std::set<std::size_t> columns{row};
-    for (const std::size_t input : felt[source]) {
-      columns.insert(position(inputs_, input));
+    for (const auto& [output, input] : network.feedthrough_to(source)) {
+      if (contains(inputs_, input)) {
+        felt.insert(input);
+        columns.insert(position(inputs_, input));
+      }
     }
     for (const std::size_t column : columns) {
       for (const std::size_t k : own_) {
-        if (subsystems_.global(k) == from && felt[source].contains(inputs_[column])) {
+        if (subsystems_.global(k) == from && felt.contains(inputs_[column])) {
           entries_.push_back({columns_.size(), k, source - first_output,
                               inputs_[column] - network.inputs_of(from).first,
                               constraint_[row] ? 1.0 : -link.factor, constraint_[row]});
@@ -196,6 +197,7 @@ bool LoopEquations::evaluate(PointEvaluation& point, Wanted wanted, std::span<co
 bool LoopEquations::outputs_at(std::size_t k, PointEvaluation& point,
                                std::span<const Sample> inputs, std::vector<double>& y) {
   const IndexRange range = subsystems_.outputs_of(k);
+  scratch_.resize(subsystems_.n_outputs());
   if (point.outputs(k, inputs, Wanted::values, scratch_) != Outcome::ok) {
     return false;
   }
@@ -254,7 +256,8 @@ void LoopEquations::fill(PointEvaluation& point, std::vector<double>& jacobian) 
   for (const Entry& own : entries_) {
     if (!own.constraint || point.solves_constraint(own.subsystem)) {
       const std::size_t n_in = subsystems_.inputs_of(own.subsystem).size();
-      jacobian[own.entry] += own.factor * g_u_[own.subsystem][own.output * n_in + own.input];
+      jacobian[own.entry] +=
+          own.factor * g_u_[position(own_, own.subsystem)][own.output * n_in + own.input];
     }
   }
 }
@@ -262,12 +265,13 @@ void LoopEquations::fill(PointEvaluation& point, std::vector<double>& jacobian) 
 bool LoopEquations::linearize(PointEvaluation& point, std::span<const double> sizes,
                               std::span<Sample> inputs, std::vector<double>& jacobian) {
   bool ok = true;
-  for (const std::size_t k : own_) {
+  for (std::size_t member = 0; member < own_.size(); ++member) {
+    const std::size_t k = own_[member];
     const bool cheap = subsystems_.states_of(k).size() <= most_states_to_linearize;
-    if (!ok || (cheap && point.feedthrough(k, inputs, g_u_[k]))) {
+    if (!ok || (cheap && point.feedthrough(k, inputs, g_u_[member]))) {
       continue;
     }
-    ok = difference(k, point, sizes, inputs, g_u_[k]);
+    ok = difference(k, point, sizes, inputs, g_u_[member]);
   }
   if (ok) {
     fill(point, jacobian);
@@ -279,8 +283,8 @@ bool LoopEquations::linearize(PointEvaluation& point, std::span<const double> si
 bool LoopEquations::linearize(PointEvaluation& point, std::span<const Sample> inputs,
                               std::vector<double>& jacobian) {
   bool ok = true;
-  for (const std::size_t k : own_) {
-    ok = ok && point.feedthrough(k, inputs, g_u_[k]);
+  for (std::size_t member = 0; member < own_.size(); ++member) {
+    ok = ok && point.feedthrough(own_[member], inputs, g_u_[member]);
   }
   if (ok) {
     fill(point, jacobian);

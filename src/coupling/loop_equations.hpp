@@ -99,7 +99,7 @@ class LoopEquations {
   std::vector<Entry> entries_;
   std::vector<std::size_t> row_starts_{0}, columns_;
   std::vector<std::vector<double>> g_u_;  ///< per own subsystem in the loop
-  std::vector<Sample> scratch_;
+  std::vector<Sample> scratch_;           ///< outputs of all, only where differences are made
   mutable std::vector<double> message_;
   bool here_ = true;
   bool alone_ = true;

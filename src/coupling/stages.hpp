@@ -8,8 +8,9 @@
 
 namespace concord {
 
-/// A schedule on this rank. In stage s the s-th members of all groups run, in parallel; what a
-/// member receives from earlier members of its own group is known by then.
+/// A schedule on this rank. What a member receives from earlier members of its own group is known
+/// when it runs; those that wait for nobody run in stage 0, in parallel, those that wait for
+/// members of stage s in stage s + 1.
 class Stages {
  public:
   /// Without groups every subsystem is one of its own: a single stage.

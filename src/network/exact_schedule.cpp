@@ -47,8 +47,8 @@ class Subsets {
         continue;
       }
       double cost = extrapolated_[s & ~bit];
-      for (std::size_t j = 0; j < problem_.size(); ++j) {
-        cost += (s & ~bit) >> j & 1 ? 0.0 : problem_.signals[k][j];
+      for (const auto& [from, count] : problem_.received[k]) {
+        cost += (s & ~bit) >> from & 1 ? 0.0 : count;
       }
       if (cost < extrapolated_[s]) {
         extrapolated_[s] = cost;

@@ -1,5 +1,7 @@
 #include "network/exchange.hpp"
 
+#include <algorithm>
+
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 
@@ -56,11 +58,29 @@ Exchange::Exchange(MPI_Comm comm, const Network& network, const Partition& parti
   }
 }
 
+void Exchange::copy(const LocalLink& link, std::span<const Sample> from, std::span<Sample> to) {
+  const Sample& sample = from[link.output];
+  to[link.input] = {link.factor * sample.value + link.offset, link.factor * sample.derivative};
+}
+
 void Exchange::copy(const std::vector<LocalLink>& links, std::span<const Sample> from,
                     std::span<Sample> to) {
   for (const auto& link : links) {
-    const Sample& sample = from[link.output];
-    to[link.input] = {link.factor * sample.value + link.offset, link.factor * sample.derivative};
+    copy(link, from, to);
+  }
+}
+
+void Exchange::apply(std::span<const Sample> outputs, std::span<const std::size_t> wanted,
+                     std::span<Sample> inputs) {
+  if (crosses_ranks_) {
+    apply(outputs, inputs);
+    return;
+  }
+  const LogScope scope(log_events().exchange);
+  for (const std::size_t input : wanted) {
+    copy(*std::lower_bound(local_.begin(), local_.end(), input,
+                           [](const LocalLink& link, std::size_t i) { return link.input < i; }),
+         outputs, inputs);
   }
 }
 

@@ -20,6 +20,10 @@ class Exchange {
   /// Sets the connected entries of `inputs`, leaves the others. Collective where ranks are linked.
   void apply(std::span<const Sample> outputs, std::span<Sample> inputs);
 
+  /// Sets at least `wanted`, own connected inputs. Collective like `apply`.
+  void apply(std::span<const Sample> outputs, std::span<const std::size_t> wanted,
+             std::span<Sample> inputs);
+
   /// Whether any input of any rank is fed from another rank.
   bool crosses_ranks() const { return crosses_ranks_; }
 
@@ -30,10 +34,11 @@ class Exchange {
     double factor;
     double offset;
   };
+  static void copy(const LocalLink& link, std::span<const Sample> from, std::span<Sample> to);
   static void copy(const std::vector<LocalLink>& links, std::span<const Sample> from,
                    std::span<Sample> to);
 
-  std::vector<LocalLink> local_;
+  std::vector<LocalLink> local_;  ///< in the order of inputs
   std::vector<LocalLink> remote_;
   std::vector<Sample> received_;
   SfHandle messages_;

@@ -24,6 +24,8 @@ Index index_of(const std::vector<std::string>& names) {
   return index;
 }
 
+bool before(const Feedthrough& a, const Feedthrough& b) { return a.output < b.output; }
+
 std::string at(const Location& location) { return location.empty() ? "" : location + ": "; }
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
@@ -132,6 +134,7 @@ void Network::number(const Model& model) {
     append(d.name, d.states, state_names_, state_offset_);
     one_per_process_.push_back(d.one_per_process);
   }
+  std::stable_sort(feedthrough_.begin(), feedthrough_.end(), before);
   links_.resize(n_inputs());
   coupled_.resize(n_inputs());
 }
@@ -261,21 +264,32 @@ bool Network::has_loops() const {
                      [](const auto& component) { return component.loop; });
 }
 
+std::span<const Feedthrough> Network::feedthrough_to(std::size_t output) const {
+  const auto [first, last] =
+      std::equal_range(feedthrough_.begin(), feedthrough_.end(), Feedthrough{output, 0}, before);
+  return {first, last};
+}
+
+/// Breadth-first from one output back to itself, inside the component: a shortest cycle.
 std::string Network::describe_loop(const FeedthroughComponent& loop) const {
-  // Breadth-first from one output back to itself, inside the component: a shortest cycle.
   const std::size_t start = loop.outputs.front();
-  const auto inside = [&](std::size_t output) {
-    return std::binary_search(loop.outputs.begin(), loop.outputs.end(), output);
-  };
+  std::unordered_map<std::size_t, std::vector<Feedthrough>> successors;
+  for (const std::size_t reached : loop.outputs) {
+    for (const Feedthrough& felt : feedthrough_to(reached)) {
+      const auto& link = links_[felt.input];
+      if (link && std::binary_search(loop.outputs.begin(), loop.outputs.end(), link->output)) {
+        successors[link->output].push_back(felt);
+      }
+    }
+  }
   std::unordered_map<std::size_t, Feedthrough> reached_by;  // output -> (previous output, input)
   std::queue<std::size_t> open;
   open.push(start);
   while (!open.empty() && !reached_by.contains(start)) {
     const std::size_t from = open.front();
     open.pop();
-    for (const auto& [output, input] : feedthrough_) {
-      if (links_[input] && links_[input]->output == from && inside(output) &&
-          reached_by.emplace(output, Feedthrough{from, input}).second) {
+    for (const auto& [output, input] : successors[from]) {
+      if (reached_by.emplace(output, Feedthrough{from, input}).second) {
         open.push(output);
       }
     }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,8 +80,11 @@ class Network {
   /// "a.y -> b.u -> b.y -> a.u -> a.y": one cycle through the component, variable by variable.
   std::string describe_loop(const FeedthroughComponent& loop) const;
 
-  /// Direct feedthrough entries (global output, global input), connected inputs or not.
+  /// Direct feedthrough entries (global output, global input), connected inputs or not, in the
+  /// order of outputs.
   const std::vector<Feedthrough>& feedthrough() const { return feedthrough_; }
+  /// Those of one output.
+  std::span<const Feedthrough> feedthrough_to(std::size_t output) const;
 
   /// SubsystemDescription::one_per_process.
   const std::string& one_per_process(std::size_t k) const { return one_per_process_[k]; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -41,6 +42,11 @@ class RankNetwork {
   Subsystem& own(std::size_t k) { return *subsystems_[k]; }
   const Subsystem& own(std::size_t k) const { return *subsystems_[k]; }
   std::size_t global(std::size_t k) const { return global_[k]; }
+  /// Of a subsystem of this rank.
+  std::size_t local(std::size_t global) const {
+    return static_cast<std::size_t>(std::lower_bound(global_.begin(), global_.end(), global) -
+                                    global_.begin());
+  }
   IndexRange inputs_of(std::size_t k) const { return {input_offset_[k], input_offset_[k + 1]}; }
   IndexRange outputs_of(std::size_t k) const { return {output_offset_[k], output_offset_[k + 1]}; }
 
@@ -118,6 +124,11 @@ class RankNetwork {
   /// inputs = P outputs. Collective.
   void exchange(std::span<const Sample> outputs, std::span<Sample> inputs) {
     exchange_.apply(outputs, inputs);
+  }
+  /// Sets at least `wanted`, own connected inputs.
+  void exchange(std::span<const Sample> outputs, std::span<const std::size_t> wanted,
+                std::span<Sample> inputs) {
+    exchange_.apply(outputs, wanted, inputs);
   }
 
   /// Those of a subsystem that fails here are NaN.

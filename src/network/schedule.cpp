@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 #include "concord/errors.hpp"
 #include "network/schedule_search.hpp"
@@ -11,36 +12,43 @@
 namespace concord {
 namespace {
 
-/// The subsystem of that name in the model file's groups.
-std::size_t position_of(const ScheduledName& member, const Model& model) {
-  std::vector<std::string> names;
+using Positions = std::unordered_map<std::string, std::size_t>;
+
+Positions positions(const Model& model) {
+  Positions result;
   for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
-    names.push_back(model.subsystems[k].description.name);
-    if (names.back() == member.name) {
-      return k;
-    }
+    result[model.subsystems[k].description.name] = k;
+  }
+  return result;
+}
+
+[[noreturn]] void refuse(const ScheduledName& member, const Model& model) {
+  std::vector<std::string> names;
+  for (const auto& entry : model.subsystems) {
+    names.push_back(entry.description.name);
   }
   throw InputError(member.location + ": the schedule names '" + member.name +
                    "', which is no subsystem; " + known("subsystems", member.name, names));
-}
-
-double total(const ScheduleProblem& problem) {
-  double sum = 0.0;
-  for (const auto& row : problem.signals) {
-    sum = std::accumulate(row.begin(), row.end(), sum);
-  }
-  return sum;
 }
 
 }  // namespace
 
 ScheduleProblem schedule_problem(const Model& model, const Network& network) {
   const std::size_t n = network.n_subsystems();
-  ScheduleProblem problem{std::vector(n, std::vector<double>(n, 0.0)), std::vector<double>(n)};
+  ScheduleProblem problem{std::vector<std::vector<ScheduleProblem::Signals>>(n),
+                          std::vector<double>(n)};
   for (std::size_t i = 0; i < network.n_inputs(); ++i) {
     if (const auto& link = network.links()[i]) {
-      problem.signals[network.subsystem_of_input(i)][network.subsystem_of_output(link->output)] +=
-          1.0;
+      auto& received = problem.received[network.subsystem_of_input(i)];
+      const std::size_t from = network.subsystem_of_output(link->output);
+      const auto known = std::find_if(
+          received.begin(), received.end(),
+          [&](const ScheduleProblem::Signals& signals) { return signals.from == from; });
+      if (known == received.end()) {
+        received.push_back({from, 1.0});
+      } else {
+        known->count += 1.0;
+      }
     }
   }
   const bool given = std::any_of(model.subsystems.begin(), model.subsystems.end(),
@@ -58,33 +66,40 @@ ScheduleProblem schedule_problem(const Model& model, const Network& network) {
 }
 
 ScheduleCosts costs(const ScheduleProblem& problem, const Groups& groups) {
-  double extrapolated = 0.0;
-  double longest = 0.0;
-  for (const auto& group : groups) {
+  struct Place {
+    std::size_t group, position;
+  };
+  std::vector<Place> places(problem.size());
+  double longest = 0.0, work = 0.0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
     double effort = 0.0;
-    for (std::size_t m = 0; m < group.size(); ++m) {
-      const auto& row = problem.signals[group[m]];
-      extrapolated = std::accumulate(row.begin(), row.end(), extrapolated);
-      for (std::size_t before = 0; before < m; ++before) {
-        extrapolated -= row[group[before]];
-      }
-      effort += problem.effort[group[m]];
+    for (std::size_t m = 0; m < groups[g].size(); ++m) {
+      places[groups[g][m]] = {g, m};
+      effort += problem.effort[groups[g][m]];
     }
     longest = std::max(longest, effort);
+    work += effort;
   }
-  const double all = total(problem);
-  const double work = std::accumulate(problem.effort.begin(), problem.effort.end(), 0.0);
+  double all = 0.0, extrapolated = 0.0;
+  for (std::size_t k = 0; k < problem.size(); ++k) {
+    for (const auto& [from, count] : problem.received[k]) {
+      const bool known =
+          places[from].group == places[k].group && places[from].position < places[k].position;
+      all += count;
+      extrapolated += known ? 0.0 : count;
+    }
+  }
   return {all > 0.0 ? extrapolated / all : 0.0, work > 0.0 ? longest / work : 0.0};
 }
 
 Groups best_sequence(const ScheduleProblem& problem) {
   return problem.size() <= largest_exact_schedule ? exact_sequence(problem)
-                                                  : greedy_sequence(problem);
+                                                  : good_sequence(problem);
 }
 
 Groups best_groups(const ScheduleProblem& problem, double w) {
   return problem.size() <= largest_exact_schedule ? exact_groups(problem, w)
-                                                  : greedy_groups(problem, w);
+                                                  : good_groups(problem, w);
 }
 
 std::string written(const Groups& groups, const Model& model) {
@@ -102,10 +117,15 @@ std::string written(const Groups& groups, const Model& model) {
 Groups given_groups(const Model& model) {
   Groups groups;
   std::vector<bool> placed(model.subsystems.size(), false);
+  const Positions known = model.groups.empty() ? Positions{} : positions(model);
   for (const auto& names : model.groups) {
     groups.emplace_back();
     for (const auto& member : names) {
-      const std::size_t k = position_of(member, model);
+      const auto found = known.find(member.name);
+      if (found == known.end()) {
+        refuse(member, model);
+      }
+      const std::size_t k = found->second;
       if (placed[k]) {
         throw InputError(member.location + ": subsystem '" + member.name +
                          "' is in the schedule twice; name it once");

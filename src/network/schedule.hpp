@@ -18,8 +18,13 @@ constexpr std::size_t largest_exact_schedule = 16;
 
 /// What a schedule is judged by.
 struct ScheduleProblem {
-  std::vector<std::vector<double>> signals;  ///< [k][j]: how many signals k receives from j
-  std::vector<double> effort;                ///< of a macro-step, greater than zero
+  /// So many signals from one subsystem.
+  struct Signals {
+    std::size_t from;
+    double count;
+  };
+  std::vector<std::vector<Signals>> received;  ///< by each subsystem, every sender once
+  std::vector<double> effort;                  ///< of a macro-step, greater than zero
   std::size_t size() const { return effort.size(); }
 };
 
@@ -39,7 +44,7 @@ ScheduleCosts costs(const ScheduleProblem& problem, const Groups& groups);
 Groups best_sequence(const ScheduleProblem& problem);
 
 /// Minimises (1-w) J_E + w J_D, w in [0,1] (Holzinger and Benedikt 2019, eq. (10)). Exact up to 16
-/// subsystems, by dynamic programming over subsets; beyond, groups are merged greedily.
+/// subsystems, by dynamic programming over subsets; beyond, by simulated annealing.
 Groups best_groups(const ScheduleProblem& problem, double w);
 
 /// "[a, b] [c]": groups as in the model file.

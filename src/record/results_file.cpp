@@ -266,6 +266,18 @@ void reserve_space(const fs::path& path, std::uintmax_t size) {
   if (fs::file_size(path) + space.available < size) throw Hdf5Error(std::strerror(ENOSPC));
 }
 
+void announce_end(const fs::path& path, std::uintmax_t end) {
+  constexpr off_t end_of_file_address = 40;
+  constexpr std::size_t address_bytes = 8;
+  const FileDescriptor file(open(path.c_str(), O_WRONLY));
+  std::array<unsigned char, address_bytes> little_endian{};
+  for (std::size_t byte = 0; byte < address_bytes; ++byte)
+    little_endian[byte] = static_cast<unsigned char>(end >> 8 * byte);
+  if (ftruncate(file, static_cast<off_t>(end)) != 0) throw Hdf5Error(std::strerror(errno));
+  if (pwrite(file, little_endian.data(), address_bytes, end_of_file_address) != address_bytes)
+    throw Hdf5Error(std::strerror(errno));
+}
+
 void write_quality(hid_t file, const ResultsLayout& layout, const Conclusion& conclusion) {
   const RunQuality& quality = conclusion.quality;
   if (layout.outputs.recorded && !conclusion.output_errors.empty()) {

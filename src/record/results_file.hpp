@@ -30,6 +30,12 @@ void create_empty_results(const std::filesystem::path& path, const ResultsLayout
 /// Hdf5Error with the reason.
 void reserve_space(const std::filesystem::path& path, std::uintmax_t size);
 
+/// Makes the file as long as `end`, where the next H5Fflush will let it end, and says so in its
+/// superblock. H5Fflush writes the superblock after the index: a program killed in between would
+/// leave rows beyond the end that no program can read ("addr overflow"). End of file address of a
+/// superblock of version 0: HDF5 File Format Specification 3.0, II.A.
+void announce_end(const std::filesystem::path& path, std::uintmax_t end);
+
 /// What is known at the end of a run, of all ranks.
 struct Conclusion {
   std::vector<Counters> counters;     ///< of all subsystems, in model-file order

@@ -55,32 +55,37 @@ bool lies_at(const fs::path& lock, int file) {
          opened.st_ino == there.st_ino && opened.st_dev == there.st_dev;
 }
 
-/// The locked file, or nothing where another process has it.
+int open_lock(const fs::path& lock, int flags) {
+  return open(lock.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0666);
+}
+
+/// The locked file, or nothing where another process has it. Where the file system knows no locks
+/// (Lustre without `flock`), who has made the file has it, until it is removed.
 std::optional<int> locked(const fs::path& path, const fs::path& lock) {
   for (;;) {
-    const int file = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int file = open_lock(lock, O_CREAT | O_EXCL);
+    const bool made = file >= 0;
+    if (!made && errno == EEXIST) {
+      file = open_lock(lock, 0);
+      if (file < 0 && errno == ENOENT) {
+        continue;
+      }
+    }
     if (file < 0) {
       refuse(path,
              "its lock '" + lock.string() + "' cannot be opened (" + std::strerror(errno) + ")",
              "remove that file, or choose another file with -cosim_output");
     }
     const bool mine = flock(file, LOCK_EX | LOCK_NB) == 0;
-    const int error = errno;
-    if (mine && lies_at(lock, file)) {
+    const int error = mine ? 0 : errno;
+    const bool knows_locks = mine || error == EWOULDBLOCK || error == EINTR;
+    if (mine ? lies_at(lock, file) : !knows_locks && made) {
       return file;
     }
     close(file);
-    if (mine || error == EINTR) {
-      continue;
-    }
-    if (error == EWOULDBLOCK) {
+    if (!mine && error != EINTR) {
       return std::nullopt;
     }
-    unlink(lock.c_str());
-    refuse(path,
-           std::string("its folder knows no locks (") + std::strerror(error) +
-               "), so that two runs could write the same file unnoticed",
-           "choose a file on another file system with -cosim_output");
   }
 }
 
@@ -92,8 +97,11 @@ ResultsLock::ResultsLock(const fs::path& path)
   if (!file) {
     const std::string holder = read_holder(lock_path_);
     if (!is_dead(holder)) {
-      refuse(path, "another run is writing it (process " + holder + ")",
-             "wait for its end, or choose another file with -cosim_output");
+      refuse(
+          path, "another run is writing it (process " + holder + ")",
+          "wait for its end, or choose another file with -cosim_output; if that process is gone, "
+          "remove '" +
+              lock_path_.string() + "'");
     }
     unlink(lock_path_.c_str());
     file = locked(path, lock_path_);

@@ -184,6 +184,7 @@ class ResultsWriter::Impl {
   void write_steps(const StepSeries& series, RowBlock rows, hsize_t in_file);
   void reserve(hsize_t rows) const;
   void keep_room_for_conclusion() const;
+  void announce_growth();
   void resize_all(hsize_t rows);
   void conclude(RunStatus status, const Conclusion& conclusion);
   std::vector<Counters> gather_counters(std::span<const Counters> own) const;
@@ -206,6 +207,7 @@ class ResultsWriter::Impl {
   std::vector<StepSeries> step_series_ = step_series();
   std::size_t buffered_ = 0;
   hsize_t written_ = 0;
+  haddr_t announced_end_ = 0;
   bool broken_ = false;  // a write failed: the file keeps written_ rows
   bool ended_ = false;
   std::optional<ResultsLock> lock_;  // of the first rank
@@ -357,8 +359,18 @@ void ResultsWriter::Impl::write_rows(RowBlock rows, RowBlock steps) {
     write_table(**table, per_step ? steps : rows, per_step ? steps_written : written_);
   }
   for (const StepSeries& series : step_series_) write_steps(series, steps, steps_written);
+  if (comm_.size == 1) announce_growth();
   require([&] { hdf5_check(H5Fflush(file_, H5F_SCOPE_LOCAL)); });
   keep_room_for_conclusion();
+}
+
+/// Only of a file that HDF5 writes without MPI it tells where it ends.
+void ResultsWriter::Impl::announce_growth() {
+  require([&] {
+    haddr_t end = 0;
+    hdf5_check(H5Fget_eoa(file_, &end));
+    if (end != std::exchange(announced_end_, end)) announce_end(path_, end);
+  });
 }
 
 void ResultsWriter::Impl::write_times(RowBlock rows) {

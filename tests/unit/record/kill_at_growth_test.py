@@ -1,0 +1,57 @@
+"""Kills a writing run at each write while its file grows: HDF5 writes rows, index and superblock
+one after the other, and whatever is missing, the file must open and hold all flushed rows.
+
+usage: kill_at_growth_test.py ENDLESS_RUN KILL_AT_WRITE
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import h5py
+
+
+def run(program, shim, folder, last):
+    """Rows that were flushed, and the ends of all writes."""
+    log = os.path.join(folder, "ends.txt")
+    environment = dict(os.environ, LD_PRELOAD=shim, KILL_AT_WRITE=str(last), KILL_LOG=log)
+    output = subprocess.run([program, os.path.join(folder, "run.h5")], env=environment, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60).stdout
+    flushed = [int(line.split()[1]) for line in output.splitlines(keepends=True)
+               if line.startswith("flushed") and line.endswith("\n")]
+    with open(log) as ends:
+        return max(flushed, default=0), [int(end) for end in ends]
+
+
+def growth(ends):
+    """Writes from the second time that the file grows to where it is whole again."""
+    largest = 0
+    grown = []
+    for number, end in enumerate(ends, 1):
+        if end > largest and number > 1000:
+            grown.append(number)
+        largest = max(largest, end)
+    assert grown, "the file did not grow"
+    return range(grown[0], grown[0] + 60)
+
+
+def check(path, flushed):
+    with h5py.File(path) as f:
+        rows = min(len(f["time"]), len(f["steps/size"]) + 1)
+        assert rows >= flushed, f"{rows} rows, {flushed} were flushed"
+        for name in ("outputs", "inputs", "states", "balance"):
+            assert f[name + "/values"][:].shape[0] >= flushed
+        f["inputs/polynomials"][:]
+
+
+def main():
+    program, shim = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        _, ends = run(program, shim, folder, 4000)
+        for number in growth(ends)[::2]:
+            flushed, _ = run(program, shim, folder, number)
+            check(os.path.join(folder, "run.h5"), flushed)
+            print("killed at write", number, "after", flushed, "rows: file is whole")
+
+
+main()
