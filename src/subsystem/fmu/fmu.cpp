@@ -263,12 +263,12 @@ void SetupBuilder::add_remarks() {
   remarks.push_back("FMI " + version + (exchange ? " model exchange" : " co-simulation") + " of " +
                     setup_->model->model_name +
                     (setup_->model->tool.empty() ? "" : ", made by " + setup_->model->tool));
-  const fs::path binary =
-      binary_in(setup_->folder, setup_->model->version, interface.model_identifier);
-  if (!binary.empty() && binary.stem() != interface.model_identifier)
+  const std::string& identifier = setup_->interface().model_identifier;
+  const fs::path binary = binary_in(setup_->folder, setup_->model->version, identifier);
+  if (!binary.empty() && binary.stem() != identifier)
     remarks.push_back("its only binary for this platform is called " +
                       in_quotes(binary.filename().string()) + ", not " +
-                      in_quotes(interface.model_identifier + ".so"));
+                      in_quotes(identifier + ".so"));
   remarks.insert(remarks.end(), setup_->model->remarks.begin(), setup_->model->remarks.end());
   const Capabilities& can = setup_->description.capabilities;
   if (exchange) {

@@ -20,7 +20,8 @@ class StairWatch {
       ++rests_;
       return;
     }
-    if (changes_++ > 0) shortest_gap_ = std::min(shortest_gap_, t - last_change_);
+    const bool went_back = t <= last_change_;
+    if (changes_++ > 0 && !went_back) shortest_gap_ = std::min(shortest_gap_, t - last_change_);
     last_change_ = t;
     const bool stairs = shortest_gap_ > clearly * longest_ && rests_ > changes_;
     if (changes_ > enough && stairs) internal_step_ = shortest_gap_;

@@ -50,7 +50,7 @@ double cut_into_pieces(const MacroStep& step, bool constant, bool by_differences
     distance = std::max(1.0, std::round(distance / settings.fixed_internal_step)) *
                settings.fixed_internal_step;
   const int available = static_cast<int>(step.size() / distance + 1e-6);
-  const int count = std::max(1, holds ? available : sampled_ends);
+  const int count = std::max(1, holds ? available : std::min(available, sampled_ends));
   double left = step.begin;
   for (int k = 1; k <= count; ++k) {
     const double right = k == count ? step.end : step.end - (count - k) * distance;

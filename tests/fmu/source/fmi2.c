@@ -195,7 +195,7 @@ int fmi2DoStep(Instance* c, double t, double h, int no_rollback) {
   if (BEHAVIOUR == ENDS && t + h > 0.5) return c->s.mode = OVER, DISCARD;
   if (BEHAVIOUR == DISCARDS && t + h > 0.5) return DISCARD;
   if (BEHAVIOUR == FATAL && t + h > 0.5) return FATALITY;
-  if (BEHAVIOUR == FROZEN && !no_rollback) return c->s.own_time += h, OK;
+  if (BEHAVIOUR == FROZEN && !no_rollback) return c->s.own_time += h, c->s.fed = false, OK;
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->call.logger(c->call.environment, c->name, WARNING, "flood", "message %d", i);
   integrate(&c->s, end_of_steps(&c->s, t + h), true, NULL, NULL);

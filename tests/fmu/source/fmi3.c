@@ -246,7 +246,7 @@ int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, b
   misbehave_in_step(t + h);
   if (BEHAVIOUR == DISCARDS && t + h > 0.5) return DISCARD;
   if (BEHAVIOUR == FATAL && t + h > 0.5) return FATALITY;
-  if (BEHAVIOUR == FROZEN && !no_rollback) return *last = c->s.own_time += h, OK;
+  if (BEHAVIOUR == FROZEN && !no_rollback) return *last = c->s.own_time += h, c->s.fed = false, OK;
   if (BEHAVIOUR == NAN_TIME && t > 0.5) return *early = true, *last = NAN, OK;
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->log(c->environment, WARNING, "flood", "message");
