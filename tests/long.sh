@@ -1,19 +1,28 @@
 #!/usr/bin/env bash
 # What takes too long for tests/run.sh: installs what is missing, builds the program, runs every method
-# on 200 random networks in random units, and prints the table of doc/numerics.md. Arguments go to
-# tests/networks/sweep.py: bash tests/long.sh --count 20 --details
+# on 200 random networks in random units, and prints the table of doc/numerics.md; then subsystems that
+# fail in every call, and prints the tables of doc/faults.md. Arguments go to tests/networks/sweep.py:
+# bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
 install_packages
 configure
-build_targets concord_program
+build_targets concord_program faulty_subsystem faulty_fmu
 mpi_environment
 
 log=$logs/long.log
 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
   /usr/bin/python3 -B "$root/tests/networks/sweep.py" --jobs "$(nproc)" "$@" 2>&1 | tee "$log" || {
   echo "concord: error: runs were wrong (whole log: $log)" >&2
+  exit 1
+}
+
+log=$logs/faults.log
+CONCORD_PROGRAM=$build/bin/concord FAULTY_SUBSYSTEM=$build/lib/libfaulty_subsystem.so \
+  FAULTY_FMU=$build/lib/libfaulty_fmu.so \
+  /usr/bin/python3 -B "$root/tests/faults/table.py" --jobs "$(nproc)" 2>&1 | tee "$log" || {
+  echo "concord: error: failures were not told as promised (whole log: $log)" >&2
   exit 1
 }

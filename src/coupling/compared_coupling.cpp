@@ -35,13 +35,20 @@ ComparedCoupling::ComparedCoupling(std::unique_ptr<Coupling> method, const Metho
       consistent_(subsystems),
       estimators_(subsystems, without_defect(settings.estimator)),
       system_(subsystems, estimators_, settings.tolerance),
-      norm_(subsystems, settings.adapt_tolerance.relative, settings.adapt_tolerance.absolute),
       order_(local_error_order(settings, subsystems.network().has_feedthrough())),
-      estimates_(subsystems.n_outputs()) {}
+      norm_(subsystems, settings.adapt_tolerance, order_),
+      estimates_(subsystems.n_outputs()),
+      terms_(subsystems.n_outputs()) {}
 
 void ComparedCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   method_->start(first, stop, point);
   predicted_ = {point.inputs, point.outputs, {}};
+  norm_.restart(point);
+}
+
+void ComparedCoupling::restart(CommunicationPoint& point) {
+  method_->restart(point);
+  norm_.restart(point);
 }
 
 /// Inputs and outputs at the end of the macro-step by the estimators alone.
@@ -81,7 +88,11 @@ CouplingReport ComparedCoupling::solve(const MacroStep& step, const Communicatio
   if (report.status == CouplingStatus::converged) {
     compare(trial);
   }
-  report.error = norm_(estimates_, trial.outputs);
+  report.error = norm_(step.size(), estimates_, trial.outputs);
+  if (report.error > ErrorNorm::doubtful) {
+    estimators_.output_terms(trial.inputs, terms_);
+    report.error = norm_(step.size(), estimates_, trial.outputs, terms_);
+  }
   report.error_order = order_;
   return report;
 }
@@ -95,7 +106,7 @@ void ComparedCoupling::compare(const Trial& trial) {
 void ComparedCoupling::commit(const CommunicationPoint& point) {
   method_->commit(point);
   system_.commit(point);
-  norm_.commit(point.outputs);
+  norm_.commit();
 }
 
 std::string ComparedCoupling::explain(const CouplingReport& report) {

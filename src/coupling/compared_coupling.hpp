@@ -26,7 +26,7 @@ class ComparedCoupling : public Coupling {
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
   void rejected() override { method_->rejected(); }
-  void restart(CommunicationPoint& point) override { method_->restart(point); }
+  void restart(CommunicationPoint& point) override;
   std::span<const double> error_estimates() const override { return estimates_; }
   std::span<const Sample> fed() const override { return method_->fed(); }
   const BalanceErrors* balance() const override { return method_->balance(); }
@@ -42,12 +42,13 @@ class ComparedCoupling : public Coupling {
   ConsistentInputs consistent_;
   Estimators estimators_;
   MissilesSystem system_;
-  OutputErrorNorm norm_;
   int order_;
+  OutputErrorNorm norm_;
   CommunicationPoint begin_;  ///< consistent, with slopes, whatever the method's own inputs are
   Trial predicted_;
   bool predicts_ = true;
   std::vector<double> estimates_;
+  std::vector<Sample> terms_;
 };
 
 }  // namespace concord

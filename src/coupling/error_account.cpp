@@ -62,13 +62,16 @@ std::optional<std::string> why_not(const Method& method, const RankNetwork& subs
 
 ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
     : subsystems_(subsystems),
+      controlled_(method.estimate != ErrorEstimate::none),
       holds_(method, subsystems),
       missing_(why_not(method, subsystems)),
       largest_(subsystems.n_outputs(), 0.0),
       scale_(subsystems.n_outputs(), 0.0),
       as_large_(subsystems.n_outputs(), 0),
       driven_(subsystems.n_outputs(), false),
-      floors_(subsystems.n_outputs(), 0.0) {
+      floors_(subsystems.n_outputs(), 0.0),
+      then_(subsystems.n_outputs(), 0.0),
+      before_(subsystems.n_outputs(), 0.0) {
   const auto& links = subsystems.network().coupled_links();
   const auto connected =
       std::count_if(links.begin(), links.end(), [](const auto& link) { return link.has_value(); });
@@ -156,7 +159,8 @@ void ErrorAccount::choose_interval(double variation) {
   } else if (variation < little_change) {
     interval_ *= 2;
   }
-  interval_ = std::clamp(interval_, freely_ > 0 ? 1 : shortest_later, longest_interval);
+  const int shortest = freely_ > 0 || controlled_ ? 1 : shortest_later;
+  interval_ = std::clamp(interval_, shortest, longest_interval);
 }
 
 /// What the signal would be without its error is its scale, where the error is the smaller part.
@@ -240,6 +244,23 @@ std::vector<double> ErrorAccount::relative_errors() const {
     relative[o] = driven_[o] ? no_number : relative[o];
   }
   return relative;
+}
+
+double ErrorAccount::in_tolerances(const Tolerance& tolerance, double elapsed) {
+  constexpr double in_proportion = 4.0;
+  const auto sizes = subsystems_.output_sizes().values();
+  double worst = 0.0;
+  for (std::size_t o = 0; o < largest_.size(); ++o) {
+    if (sizes[o] > 0.0 && sizes[o] <= in_proportion * before_[o]) {
+      worst = std::max(worst, largest_[o] / tolerance.of(sizes[o], sizes[o]));
+    }
+  }
+  if (elapsed >= 2.0 * half_) {
+    half_ = elapsed;
+    std::swap(before_, then_);
+    std::copy(sizes.begin(), sizes.end(), then_.begin());
+  }
+  return agree_on_largest(subsystems_.comm(), worst);
 }
 
 }  // namespace concord

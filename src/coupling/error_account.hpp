@@ -39,6 +39,11 @@ class ErrorAccount {
   /// chain.
   std::vector<double> relative_errors() const;
 
+  /// The largest of all ranks' outputs' errors so far, in units of their tolerances, `elapsed`
+  /// after the start. Of those that have grown more than in proportion to time since a quarter to
+  /// half of it, nobody knows yet what they are relative to. Collective.
+  double in_tolerances(const Tolerance& tolerance, double elapsed);
+
   /// Where the estimate has become as large as a signal, first: subsystem, output, time and values.
   /// The same on every rank.
   const std::optional<std::string>& diverged() const { return diverged_; }
@@ -53,6 +58,7 @@ class ErrorAccount {
   std::string described(std::size_t output, const CommunicationPoint& point) const;
 
   RankNetwork& subsystems_;
+  bool controlled_;  ///< macro-steps are as long as their error lets them be: intervals are few
   HoldErrors holds_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_, diverged_;
@@ -68,6 +74,8 @@ class ErrorAccount {
   std::vector<int> astray_;
   std::vector<bool> driven_;  ///< rises from nothing, by what sound signals feed it
   std::vector<double> floors_;
+  double half_ = 0.0;                  ///< of the time elapsed, to all of it
+  std::vector<double> then_, before_;  ///< sizes at that time, and the one before
 };
 
 }  // namespace concord

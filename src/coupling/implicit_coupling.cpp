@@ -39,7 +39,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
       gains_(subsystems, parts_),
       amplification_(subsystems),
-      error_estimate_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
+      error_estimate_(subsystems, method.adapt_tolerance),
       fed_(subsystems.n_inputs()),
       base_outputs_(subsystems.n_outputs()),
       evaluated_(subsystems.connected_inputs().size() * parts_),
@@ -188,12 +188,15 @@ void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationP
   start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
   remember(point);
   history_.start(point.inputs, false);
+  error_estimate_.restart(point);
 }
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
   history_.push(point.last_step, point.inputs);
   remember(point);
-  error_estimate_.commit(point);
+  if (method_.estimate == ErrorEstimate::predictor) {
+    error_estimate_.commit(point);
+  }
   if (estimators_) {
     estimators_->observe(point);
   }
@@ -475,7 +478,11 @@ void ImplicitCoupling::finish(CouplingReport& report) {
     report.status = last_failed_ ? CouplingStatus::failed : CouplingStatus::converged;
   }
   if (method_.estimate == ErrorEstimate::predictor) {
-    report.error = error_estimate_.norm(step_, *point_, *trial_, fed_);
+    report.error = error_estimate_.norm(step_, *point_, *trial_, fed_, {});
+    if (report.error > ErrorNorm::doubtful) {
+      learn_terms();
+      report.error = error_estimate_.norm(step_, *point_, *trial_, fed_, terms_);
+    }
     report.error_order = PredictionError::order;
   }
   for (const std::size_t i : subsystems_.connected_inputs()) {
@@ -489,6 +496,7 @@ void ImplicitCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, wanted_, point);
   restart_constraints(subsystems_, consistent_, constraints_, point);
   history_.start(point.inputs, false);
+  error_estimate_.restart(point);
   contraction_.forget();
   rejected();
 }

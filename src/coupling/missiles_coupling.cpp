@@ -54,7 +54,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       joins_(subsystems, constraints_),
       estimators_(subsystems, method.estimator),
       system_(subsystems, estimators_, method.tolerance),
-      error_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
+      error_(subsystems, method.adapt_tolerance),
       fed_(subsystems.n_inputs()),
       rolls_back_(everyone_rolls_back(subsystems)),
       sizes_(subsystems.connected_inputs().size(), 0.0) {}
@@ -62,6 +62,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
   start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
+  error_.restart(point);
 }
 
 /// Inputs at the end of the macro-step; once more where they show that slopes at t_N mislead.
@@ -99,11 +100,23 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   }
   report.residual = worst_ratio(trial);
   if (method_.estimate == ErrorEstimate::predictor) {
-    report.error = error_.norm(step, point, trial, fed_);
+    report.error = error_.norm(step, point, trial, fed_, {});
     report.error_order = PredictionError::order;
+    if (report.error > ErrorNorm::doubtful) {
+      learn_terms(trial);
+      report.error = error_.norm(step, point, trial, fed_, terms_);
+    }
   }
   report.status = runs_away(trial) ? CouplingStatus::failed : CouplingStatus::converged;
   return report;
+}
+
+/// What the outputs are sums of, as the inputs see it.
+void MissilesCoupling::learn_terms(const Trial& trial) {
+  output_terms_.resize(subsystems_.n_outputs());
+  terms_.resize(subsystems_.n_inputs());
+  estimators_.output_terms(trial.inputs, output_terms_);
+  subsystems_.exchange(output_terms_, terms_);
 }
 
 /// Every subsystem once, with the inputs that end in trial.inputs.
@@ -341,13 +354,16 @@ void MissilesCoupling::commit(const CommunicationPoint& point) {
   }
   missed_ = miss_ > noticeable ? missed_ + 1 : 0;
   far_off_ = miss_ > far_off ? far_off_ + 1 : 0;
-  error_.commit(point);
+  if (method_.estimate == ErrorEstimate::predictor) {
+    error_.commit(point);
+  }
 }
 
 void MissilesCoupling::restart(CommunicationPoint& point) {
   make_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
   restart_constraints(subsystems_, consistent_, constraints_, point);
   estimators_.restart();
+  error_.restart(point);
   missed_ = far_off_ = resting_ = in_vain_ = 0;
 }
 

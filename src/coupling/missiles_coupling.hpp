@@ -35,6 +35,7 @@ class MissilesCoupling : public Coupling {
                  CouplingReport& report);
   void iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                CouplingReport& report);
+  void learn_terms(const Trial& trial);
   bool begin_layers_afresh(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   template <class Again>
   double correct(const CommunicationPoint& point, Trial& trial, double ratio, const Again& again);
@@ -57,6 +58,7 @@ class MissilesCoupling : public Coupling {
   MissilesSystem system_;
   PredictionError error_;
   std::vector<Sample> fed_;
+  std::vector<Sample> output_terms_, terms_;
 
   bool rolls_back_;            ///< everyone
   double miss_ = 0.0;          ///< worst_miss of the last trial

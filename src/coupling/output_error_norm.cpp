@@ -1,32 +1,32 @@
 #include "coupling/output_error_norm.hpp"
 
-#include <algorithm>
 #include <cmath>
-
-#include "support/agreement.hpp"
 
 namespace concord {
 
-OutputErrorNorm::OutputErrorNorm(const RankNetwork& subsystems, double rtol, double atol)
-    : subsystems_(subsystems), rtol_(rtol), atol_(atol), largest_(subsystems.n_outputs(), 0.0) {}
+OutputErrorNorm::OutputErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance,
+                                 int order)
+    : subsystems_(subsystems), norm_(subsystems.comm(), tolerance, order, subsystems.n_outputs()) {}
 
-double OutputErrorNorm::operator()(std::span<const double> estimates,
-                                   std::span<const Sample> outputs) const {
-  double sum = 0.0;
-  for (std::size_t o = 0; o < largest_.size(); ++o) {
-    const double size = std::max(largest_[o], std::abs(outputs[o].value));
-    const double ratio = estimates[o] / (atol_ + rtol_ * size);
-    sum += ratio * ratio;
+void OutputErrorNorm::restart(const CommunicationPoint& point) {
+  const Sizes& sizes = subsystems_.output_sizes();
+  norm_.restart();
+  for (std::size_t o = 0; o < point.outputs.size(); ++o) {
+    const bool unknown = sizes[o] == 0.0 || sizes.only_expected(o);
+    if (unknown && point.outputs[o].value == 0.0 && point.outputs[o].derivative == 0.0) {
+      norm_.begins_at_zero(o);
+    }
   }
-  const auto count =
-      static_cast<double>(std::max<std::size_t>(1, subsystems_.network().n_outputs()));
-  return std::sqrt(agree_on_sum(subsystems_.comm(), sum) / count);
 }
 
-void OutputErrorNorm::commit(std::span<const Sample> outputs) {
-  for (std::size_t o = 0; o < largest_.size(); ++o) {
-    largest_[o] = std::max(largest_[o], std::abs(outputs[o].value));
+double OutputErrorNorm::operator()(double h, std::span<const double> estimates,
+                                   std::span<const Sample> outputs, std::span<const Sample> terms) {
+  norm_.begin(h);
+  for (std::size_t o = 0; o < estimates.size(); ++o) {
+    norm_.add(o, estimates[o], std::abs(outputs[o].value), subsystems_.output_sizes()[o],
+              terms.empty() ? 0.0 : norm_.noise(terms[o].value));
   }
+  return norm_.worst();
 }
 
 }  // namespace concord

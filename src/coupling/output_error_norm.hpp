@@ -1,28 +1,31 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
-#include "network/rank_network.hpp"
+#include "coupling/coupling.hpp"
+#include "coupling/error_norm.hpp"
 
 namespace concord {
 
-/// err = sqrt(mean_i (EST_i / (ATOL + RTOL |y_i|))^2) over the outputs of all ranks (Arnold 2012);
-/// |y_i| is the largest value so far, so that a zero of a signal is no demand.
+/// ErrorNorm of the outputs of all ranks.
 class OutputErrorNorm {
  public:
-  OutputErrorNorm(const RankNetwork& subsystems, double rtol, double atol);
+  OutputErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance, int order);
 
-  /// `estimates`, `outputs`: of this rank at the end of the macro-step, size n_outputs. Collective.
-  double operator()(std::span<const double> estimates, std::span<const Sample> outputs) const;
+  /// A start, or an event.
+  void restart(const CommunicationPoint& point);
+
+  /// Of this rank at the end of the macro-step of size h, size n_outputs; `terms`: what the outputs
+  /// are sums of, where it is known. Collective.
+  double operator()(double h, std::span<const double> estimates, std::span<const Sample> outputs,
+                    std::span<const Sample> terms = {});
 
   /// The outputs became those of a communication point.
-  void commit(std::span<const Sample> outputs);
+  void commit() { norm_.commit(); }
 
  private:
   const RankNetwork& subsystems_;
-  double rtol_, atol_;
-  std::vector<double> largest_;  ///< |y| so far
+  ErrorNorm norm_;
 };
 
 }  // namespace concord

@@ -4,6 +4,7 @@
 
 #include "coupling/constraint_rows.hpp"
 #include "coupling/coupling.hpp"
+#include "coupling/error_norm.hpp"
 
 namespace concord {
 
@@ -14,31 +15,38 @@ namespace concord {
 ///
 /// what the inputs miss at t_{N+1} of the outputs really integrated, and the mean of the cubic's
 /// distance from the signal inside the step; u'''' from the change of the third derivative from
-/// one macro-step to the next. Weighted as in Arnold 2012: err = sqrt(mean (EST_i / (ATOL + RTOL
-/// |u_i|))^2), |u_i| being the largest value so far, so that a zero of a signal is no demand. In
-/// the row of a constraint, where the first term is gamma, it is the largest output in the
-/// equation.
+/// one macro-step to the next. In the row of a constraint, where the first term is gamma, sizes are
+/// those of the largest output in the equation.
+///
+/// EST is an error of the inputs over the macro-step, however long: errors per unit time, whose sum
+/// over a run is proportional to the tolerance.
 class PredictionError {
  public:
   static constexpr int order = 3;  ///< EST = O(h^{order + 1})
 
-  PredictionError(const RankNetwork& subsystems, double rtol, double atol);
+  PredictionError(const RankNetwork& subsystems, const Tolerance& tolerance);
 
-  /// err of the trial, whose inputs are fed `fed` = P y. Collective.
+  /// A start, or an event.
+  void restart(const CommunicationPoint& point);
+
+  /// err (ErrorNorm) of the trial, whose inputs are fed `fed` = P y. `terms`: what the outputs that
+  /// feed the inputs are sums of, where it is known. Collective.
   double norm(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
-              std::span<const Sample> fed) const;
+              std::span<const Sample> fed, std::span<const Sample> terms);
 
   /// The trial became the communication point.
   void commit(const CommunicationPoint& point);
 
  private:
-  double hold_error(std::size_t own, const Polynomial& polynomial, double h,
+  double hold_error(std::size_t input, const Polynomial& polynomial, double h,
                     const CommunicationPoint& point) const;
+  double size(std::size_t j) const;
+  double noise(const Sample& terms, double h) const;
 
   const RankNetwork& subsystems_;
   ConstraintRows constraints_;
-  double rtol_, atol_;
-  std::vector<double> largest_;  ///< |u| so far, per connected input
+  ErrorNorm norm_;
+  std::vector<double> largest_;  ///< so far, of rows of constraints
 };
 
 }  // namespace concord

@@ -21,7 +21,7 @@ RichardsonCoupling::RichardsonCoupling(const Method& method, RankNetwork& subsys
                1.0),
       fine_(method, subsystems),
       coarse_(method, subsystems),
-      norm_(subsystems, method.adapt_tolerance.relative, method.adapt_tolerance.absolute),
+      norm_(subsystems, method.adapt_tolerance, error_order()),
       estimates_(subsystems.n_outputs()) {}
 
 /// Errors of states over a step are O(H^{k+2}); what inputs reach directly is O(H^{k+1}).
@@ -35,6 +35,7 @@ void RichardsonCoupling::start(const MacroStep& first, double stop, Communicatio
   rough_ = first_ = {point.inputs, point.outputs, point.polynomials};
   middle_.point = point;
   middle_.states.resize(subsystems_.n_states());
+  norm_.restart(point);
 }
 
 CouplingStatus RichardsonCoupling::agreed(const CouplingReport& report) const {
@@ -80,7 +81,7 @@ CouplingReport RichardsonCoupling::solve(const MacroStep& step, const Communicat
   report.status = two_small_steps(step, point, trial);
   if (report.status == CouplingStatus::converged) {
     estimate(trial);
-    report.error = norm_(estimates_, trial.outputs);
+    report.error = norm_(step.size(), estimates_, trial.outputs);
     report.error_order = error_order();
   }
   return report;
@@ -95,7 +96,7 @@ void RichardsonCoupling::estimate(const Trial& trial) {
 void RichardsonCoupling::commit(const CommunicationPoint& point) {
   fine_.commit(point);
   coarse_.commit(point, middle_.point.last_step + point.last_step);
-  norm_.commit(point.outputs);
+  norm_.commit();
   middle_committed_ = false;
 }
 
@@ -109,6 +110,7 @@ void RichardsonCoupling::rejected() {
 void RichardsonCoupling::restart(CommunicationPoint& point) {
   fine_.restart(point);
   coarse_.restart(point);
+  norm_.restart(point);
 }
 
 }  // namespace concord

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 /// The fraction of a usual macro-step that is taken where nothing is known of the next one.
 constexpr double cautious = 1e-3;
 
-std::unique_ptr<StepController> make_controller(const Settings& settings) {
+std::unique_ptr<StepController> make_controller(const Settings& settings, bool rolls_back) {
   if (settings.adapt == Adapt::iteration) {
     return std::make_unique<IterationSteps>(settings.start, settings.stop, settings.step,
                                             settings.step_min, settings.events);
@@ -31,7 +31,7 @@ std::unique_ptr<StepController> make_controller(const Settings& settings) {
     const ErrorControlledSteps::Limits limits{
         settings.start, settings.stop,
         std::min(factor * settings.largest_step, settings.stop - settings.start),
-        factor * settings.step_min};
+        factor * settings.step_min, rolls_back};
     return std::make_unique<ErrorControlledSteps>(limits, cautious * factor * settings.step,
                                                   settings.events);
   }
@@ -64,10 +64,14 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
                                                    everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
-      controller_(make_controller(settings)),
+      controller_(make_controller(settings, rolls_back_)),
       at_point_(subsystems),
       loops_(subsystems, settings.method),
-      errors_(settings.method, subsystems) {}
+      errors_(settings.method, subsystems) {
+  if (settings.adapt == Adapt::predictor && !settings.method.compares_with_prediction()) {
+    budget_.emplace(settings.stop - settings.start);
+  }
+}
 
 PointEvaluation& MacroStepper::evaluation() {
   PointEvaluation* own = coupling_->evaluation();
@@ -205,6 +209,9 @@ void MacroStepper::try_step(const MacroStep& step) {
   report_.coupling = coupling_->solve(step, point_, trial_);
   report_.coupling.status = agreed(report_.coupling);
   report_.coupling.retryable &= rolls_back_;
+  if (budget_) {
+    report_.coupling.error /= budget_->share();
+  }
 }
 
 /// A step that cannot be taken back is kept whatever its error; the next one is smaller.
@@ -293,6 +300,10 @@ void MacroStepper::account() {
     errors_.observe(middle->point, *coupling_, false);
   }
   const double estimate = errors_.observe(point_, *coupling_, controller_->finished());
+  elapsed_ += report_.step.size();
+  if (budget_ && !std::isnan(estimate) && !errors_.missing()) {
+    budget_->observe(elapsed_, errors_.in_tolerances(settings_.method.adapt_tolerance, elapsed_));
+  }
   report_.error_estimate =
       settings_.method.estimate == ErrorEstimate::none ? estimate : report_.coupling.error;
   if (errors_.diverged() && settings_.diverged == Diverged::fail) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "coupling/coupling.hpp"
@@ -9,6 +10,7 @@
 #include "coupling/loop_watch.hpp"
 #include "simulation/settings.hpp"
 #include "simulation/step_report.hpp"
+#include "stepping/error_budget.hpp"
 #include "stepping/step_controller.hpp"
 
 namespace concord {
@@ -60,6 +62,8 @@ class MacroStepper {
   CommunicationPointEvaluation at_point_;
   LoopWatch loops_;
   ErrorAccount errors_;
+  std::optional<ErrorBudget> budget_;  ///< where err is an error per unit time
+  double elapsed_ = 0.0;
   CommunicationPoint point_;
   Trial trial_;
   std::vector<Sample> fed_;    ///< P y of the trial, where inputs are held

@@ -160,8 +160,8 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_adapt", "none", "", "step-size control", words(adapts)},
       {"cosim_adapt_rtol", "1e-6", "", "relative tolerance of the step-size control", {}},
       {"cosim_adapt_atol",
-       "1e-6",
-       "input's unit",
+       "rtol of each signal's size",
+       "signal's unit",
        "absolute tolerance of the step-size control",
        {}},
       {"cosim_rtol", "1e-6", "", "relative coupling tolerance", {}},
@@ -247,8 +247,8 @@ Tolerance read_tolerance(const std::string& prefix, Tolerance tolerance) {
   return tolerance;
 }
 
-/// Of integrators, the absolute part in units of sizes goes with the relative one.
-Tolerance read_subsystem_tolerance(const std::string& prefix, const Tolerance& inherited) {
+/// Of integrators and step control, the absolute part in units of sizes goes with the relative one.
+Tolerance read_proportional_tolerance(const std::string& prefix, const Tolerance& inherited) {
   Tolerance tolerance = read_tolerance(prefix, inherited);
   if (tolerance.of_size) {
     tolerance.absolute = inherited.absolute / inherited.relative * tolerance.relative;
@@ -317,7 +317,7 @@ void refuse_unknown_options(const Model& model) {
 SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings settings) {
   settings.integrator =
       options::choice(prefix + "integrator", integrators).value_or(settings.integrator);
-  settings.tolerance = read_subsystem_tolerance(prefix, settings.tolerance);
+  settings.tolerance = read_proportional_tolerance(prefix, settings.tolerance);
   settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
   settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
   settings.state_derivatives =
@@ -540,7 +540,7 @@ void tighten_inner_tolerances(Settings& settings) {
 
 void read_adapt_tolerances(Settings& settings) {
   Method& method = settings.method;
-  method.adapt_tolerance = read_tolerance("cosim_adapt_", method.adapt_tolerance);
+  method.adapt_tolerance = read_proportional_tolerance("cosim_adapt_", method.adapt_tolerance);
   if (method.estimate != ErrorEstimate::none) {
     tighten_inner_tolerances(settings);
   }

@@ -34,7 +34,7 @@ ErrorControlledSteps::ErrorControlledSteps(const Limits& limits, double first,
 void ErrorControlledSteps::begin_anew(double size) {
   size_ = std::clamp(size, limits_.smallest, limits_.largest);
   last_error_ = 1.0;
-  largest_factor_ = growth_of_beginners;
+  largest_factor_ = limits_.retries ? growth_of_beginners : usual_growth;
   after_rejection_ = false;
 }
 
@@ -55,8 +55,10 @@ void ErrorControlledSteps::accept(double error_norm, int order) {
   const double error = within(error_norm);
   const double tried = propose().size;
   const double exponent = 1.0 / (order + 1);
-  const double wanted = std::pow(safety * std::pow(error, -exponent), integral) *
-                        std::pow(last_error_ / error, proportional * exponent);
+  const double plain = safety * std::pow(error, -exponent);
+  const double settled =
+      std::pow(plain, integral) * std::pow(last_error_ / error, proportional * exponent);
+  const double wanted = plain > usual_growth ? plain : settled;
   const double factor = std::clamp(wanted, least_factor, after_rejection_ ? 1.0 : largest_factor_);
   largest_factor_ = wanted < usual_growth ? usual_growth : largest_factor_;
   // A step that was clipped to an exact time says nothing against the size before.

@@ -11,9 +11,11 @@ namespace concord {
 /// tolerance, EST = O(h^{q+1}) and theta = 0.7^{q+1},
 ///
 ///     h_new = h (theta/err)^{0.3/(q+1)} (err_last/err)^{0.4/(q+1)}    after an accepted step,
-///     h_new = h (theta/err)^{1/(q+1)}                                 after a rejected one.
+///     h_new = h (theta/err)^{1/(q+1)}                                 after a rejected one, and
+///                                                                     where that is above 2 h.
 ///
-/// A step grows by 2 at most, from a new start on by 10 until it first would by less than 2. A step
+/// A step grows by 2 at most, from a new start on by 10 until it first would by less than 2 (if it
+/// could be taken back). A step
 /// may also be accepted with err > 1, where it cannot be taken back: the next one is smaller.
 /// Macro-steps end exactly at `stop` and at each of `events`; a step that would leave a small rest
 /// before such a time is halved instead.
@@ -24,6 +26,7 @@ class ErrorControlledSteps : public StepController {
     double stop;
     double largest;
     double smallest;
+    bool retries = true;  ///< steps whose error is too large can be taken back
   };
 
   /// `first`: size of the first macro-step; `events`: as in Course.

@@ -242,6 +242,12 @@ void install_handlers() {
 
 bool foreign_code_has_ended() { return watch.ended != 0; }
 
+void foreign_code_ends_child() {
+  watch.process = getpid();
+  watch.shore = nullptr;
+  ForeignCall::forget_running();
+}
+
 void foreign_end_is_told() { watch.told = 1; }
 
 void watch_foreign_code() {

@@ -91,6 +91,9 @@ class ExitsAreErrors {
   ExitsAreErrors& operator=(const ExitsAreErrors&) = delete;
 };
 
+/// In a child process that was forked: ends of foreign code end it, at once.
+void foreign_code_ends_child();
+
 /// The end has been printed: further crashes add nothing to it.
 void foreign_end_is_told();
 

@@ -3,7 +3,9 @@
 #include <petscsys.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -156,6 +158,27 @@ void require_writable_files(const std::vector<std::string>& words) {
   }
 }
 
+/// What the program does on signals, which PETSc's own handlers would leave changed: also that some
+/// are ignored.
+class SignalsAsTheyWere {
+ public:
+  SignalsAsTheyWere() {
+    for (int number = 1; number < static_cast<int>(before_.size()); ++number) {
+      sigaction(number, nullptr, &before_[static_cast<std::size_t>(number)]);
+    }
+  }
+  ~SignalsAsTheyWere() {
+    for (int number = 1; number < static_cast<int>(before_.size()); ++number) {
+      sigaction(number, &before_[static_cast<std::size_t>(number)], nullptr);
+    }
+  }
+  SignalsAsTheyWere(const SignalsAsTheyWere&) = delete;
+  SignalsAsTheyWere& operator=(const SignalsAsTheyWere&) = delete;
+
+ private:
+  std::array<struct sigaction, 32> before_ = {};
+};
+
 }  // namespace
 
 namespace petsc_detail {
@@ -196,6 +219,7 @@ PetscSession::PetscSession(int argc, char** argv) {
   int count = static_cast<int>(words_.size());
   char** first = arguments_.data();
   PetscPushErrorHandler(keep_first_message, nullptr);
+  const SignalsAsTheyWere signals;
   try {
     petsc(PetscInitialize(&count, &first, nullptr, nullptr));
   } catch (const PetscFailure& failure) {

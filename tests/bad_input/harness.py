@@ -105,9 +105,9 @@ class Bench:
         launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
         return [*launcher, str(PROGRAM), *map(str, words)]
 
-    def start(self, *words, ranks=1, **how):
+    def start(self, *words, ranks=1, launcher=(), **how):
         """A run in the background, in a process group of its own."""
-        return subprocess.Popen(self.command(*words, ranks=ranks), cwd=self.folder, text=True,
+        return subprocess.Popen([*launcher, *self.command(*words, ranks=ranks)], cwd=self.folder, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True, **how)
 

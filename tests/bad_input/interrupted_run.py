@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Runs that are stopped: by a time limit and by signals, exit code 3; by SIGKILL, a file that opens."""
+import os
 import signal
 import subprocess
 import time
@@ -17,10 +18,10 @@ def ranks_of(process):
     return [int(pid) for pid in found]
 
 
-def begin(bench, ranks, *options):
+def begin(bench, ranks, *options, launcher=()):
     """A run that is at work: the results file is there, and some macro-steps are done."""
     bench.write("model.yaml", PAIR)
-    process = bench.start(*ENDLESS, *options, ranks=ranks)
+    process = bench.start(*ENDLESS, *options, ranks=ranks, launcher=launcher)
     deadline = time.monotonic() + 20
     while not (bench.folder / "model.h5").exists():
         assert time.monotonic() < deadline and process.poll() is None, "the run does not begin"
@@ -56,8 +57,35 @@ def stopped(name, number, ranks, to_all=False):
 
 stopped("sigterm", signal.SIGTERM, 1)
 stopped("sigusr1", signal.SIGUSR1, 1)
+for other in ("SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR2", "SIGXCPU", "SIGPIPE", "SIGXFSZ"):
+    stopped(other.lower(), getattr(signal, other), 1)
 stopped("sigterm_to_last_rank", signal.SIGTERM, 3)
 stopped("sigusr1_to_all_ranks", signal.SIGUSR1, 3, to_all=True)
+
+
+@case
+def sighup_under_nohup(bench):
+    """What the user has had ignored stays so."""
+    process = begin(bench, 1, launcher=["nohup"])
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.3)
+    assert process.poll() is None, "the run has ended"
+    process.send_signal(signal.SIGTERM)
+    interrupted(bench, bench.end(process))
+
+
+@case
+def reader_that_goes(bench):
+    """A run whose output nobody reads any more closes its file."""
+    bench.write("model.yaml", PAIR)
+    reader, writer = os.pipe()
+    process = subprocess.Popen(bench.command(*ENDLESS, "-cosim_monitor"), cwd=bench.folder,
+                               stdout=writer, stderr=subprocess.DEVNULL)
+    os.close(writer)
+    os.read(reader, 1000)
+    os.close(reader)
+    assert process.wait(timeout=20) == 3, f"exit code {process.returncode}"
+    assert bench.record()[0] == "interrupted"
 
 
 @case

@@ -35,8 +35,10 @@ class Fmu(Faults):
     def test_co_simulation(self):
         self.check(*(Fault("cs", fault, "fmi2DoStep", ranks=1, place="all")
                      for fault in ("throw", "exit", "segfault", "nan", "fatal")),
-                   Fault("cs", "abort", "fmi2SetFMUstate", "ifosmondi", "all", 1),
-                   Fault("cs", "throw", "fmi2FreeInstance", ranks=1, place="all"))
+                   Fault("cs", "abort", "fmi2SetFMUstate", "ifosmondi", "last", 1,
+                         options=("-cosim_predictor", "hold")),
+                   *(Fault("cs", "throw", call, ranks=1, place="all")
+                     for call in ("fmi2Terminate", "fmi2FreeInstance", "fmi2Instantiate")))
 
     def test_model_exchange(self):
         self.check(*(Fault("me", fault, "fmi2GetDerivatives", ranks=1, place="all")

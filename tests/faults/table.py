@@ -26,11 +26,11 @@ ME = {"faults": CS["faults"],
 KINDS = {"native": NATIVE, "cs": CS, "me": ME}
 TITLES = {"native": "C++ subsystems", "cs": "FMUs, co-simulation", "me": "FMUs, model exchange"}
 MAIN_CALL = {"native": "derivatives", "cs": "fmi2DoStep", "me": "fmi2GetDerivatives"}
-# Calls that only some methods make, where jfm does not.
-MADE_BY = {"jacobians": "missiles", "time_derivatives": "missiles",
-           "fmi2SetFMUstate": "ifosmondi",
-           "fmi2GetDirectionalDerivative": "missiles", "fmi2GetRealOutputDerivatives": "jacobi",
-           "fmi2SetRealInputDerivatives": "jacobi"}
+# Calls that jfm alone does not make here: the method and options that do.
+MADE_BY = {"jacobians": ("missiles", ()), "time_derivatives": ("missiles", ()),
+           "fmi2GetDirectionalDerivative": ("missiles", ()),
+           "fmi2SetFMUstate": ("ifosmondi", ("-cosim_predictor", "hold")),
+           "fmi2GetRealOutputDerivatives": ("jfm", ("-subsystem_linearization", "false"))}
 # NaN where nothing is a number; errors in calls that cannot report them.
 SENSELESS = {("nan", call) for kind in KINDS.values() for call in kind["calls"]
              if call not in ("derivatives", "outputs", "fmi2DoStep", "fmi2GetReal",
@@ -45,8 +45,9 @@ SENSELESS |= {("error", call) for call in SHARED + CS["calls"]
 def by_call(kind):
     start = ("fmi2SetupExperiment", "fmi2EnterInitializationMode", "fmi2ExitInitializationMode",
              "fmi2NewDiscreteStates")
-    return [Fault(kind, fault, call, MADE_BY.get(call, "jfm"),
-                  time=0.0 if call in start else 0.5)
+    usual = ("jfm", ())
+    return [Fault(kind, fault, call, MADE_BY.get(call, usual)[0],
+                  time=0.0 if call in start else 0.5, options=MADE_BY.get(call, usual)[1])
             for call in KINDS[kind]["calls"] for fault in KINDS[kind]["faults"]
             if (fault, call) not in SENSELESS]
 

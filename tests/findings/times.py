@@ -1,4 +1,4 @@
-"""Findings 8.8, 8.9, 8.10, 4: close events, far times, step control by the worst signal."""
+"""Findings 8.8, 8.9: close events, far times."""
 import unittest
 
 import numpy as np
@@ -94,68 +94,6 @@ class FarTimes(Kinds, unittest.TestCase):
                      .results.steps["wall_time"].sum() for _ in range(3)) for start in STARTS]
         print("wall times beside start 0:", np.array(walls) / walls[0])
         self.assertLess(walls[2], 4 * walls[0])
-
-
-class StepControl(Kinds, unittest.TestCase):
-    """8.10: steps by the worst signal, not diluted by idle ones; error/tolerance between 0.05 and 5."""
-
-    def ratio(self, model, tolerance, method, exact_of=None):
-        done = run(model, f"-cosim_type {method} -cosim_adapt predictor -cosim_step 1 "
-                          f"-cosim_adapt_rtol {tolerance}")
-        self.assertTrue(done.completed, done.reason)
-        grid = done.results.time - model.start
-        exact = exact_outputs(exact_of or model, grid, pieces=2)
-        return errors(model, done.results, exact=exact).max() / tolerance, len(grid) - 1
-
-    def test_idle_signals(self):
-        for method in ("jfm", "missiles"):
-            for tolerance in (1e-3, 1e-6, 1e-9):
-                few = self.ratio(shifted(swing(), 0.0), tolerance, method)
-                many = self.ratio(shifted(swing(idle=40), 0.0), tolerance, method)
-                print(f"{method} {tolerance:g}: alone {few}, with 40 idle signals {many}")
-                with self.subTest(method=method, tolerance=tolerance):
-                    self.assertLess(abs(many[1] - few[1]), 0.1 * few[1] + 1)
-                    for found in (few[0], many[0]):
-                        self.assertLess(found, 5)
-                        self.assertGreater(found, 0.05)
-
-    def test_units_and_start_times(self):
-        for size, start in ((1e-9, 0.0), (1e9, 0.0), (1.0, 1.7e9)):
-            for tolerance in (1e-3, 1e-6):
-                found = self.ratio(shifted(swing(size), start), tolerance, "jfm",
-                                   shifted(swing(size), 0.0))
-                print(f"size {size:g} start {start:g} {tolerance:g}: {found}")
-                with self.subTest(size=size, start=start, tolerance=tolerance):
-                    self.assertLess(found[0], 5)
-                    self.assertGreater(found[0], 0.05)
-
-    def test_controller_forgets_at_events(self):
-        """Steps after an event are as after a start, whatever came before."""
-        def model(before):
-            m = shifted(swing(), 0.0)
-            m.events = [2.0]
-            m.subsystems[0].derivatives["v"] += f" + (t < 2.0)*{before!r}*sin(60*t)"
-            return m
-
-        steps = {}
-        for before in (0.0, 30.0):
-            done = run(model(before), "-cosim_type jfm -cosim_adapt predictor -cosim_step 1")
-            self.assertTrue(done.completed, done.reason)
-            time = done.results.time
-            steps[before] = np.count_nonzero(time > 2.0)
-            self.assertLess(done.results.steps["rejections"][time[1:] > 2.0].sum(), 6)
-        print(steps)
-        self.assertLess(steps[30.0], 1.6 * steps[0.0] + 5)
-
-    def test_largest_step_is_free(self):
-        """4: without -cosim_step macro-steps grow as far as the tolerance lets them."""
-        model = Model([Subsystem("a", {"x": 1.0}, {"x": "-x + 0.1*u"}, {"y": "x"}, {"u": 0.0}),
-                       Subsystem("b", {"z": 0.0}, {"z": "u - z"}, {"y": "z"}, {"u": 1.0})],
-                      [("a.y", "b.u"), ("b.y", "a.u")], stop=100.0)
-        done = run(model, "-cosim_type jfm -cosim_adapt predictor")
-        self.assertTrue(done.completed, done.reason)
-        print(len(done.results.time) - 1, "macro-steps")
-        self.assertLess(len(done.results.time) - 1, 500)
 
 
 if __name__ == "__main__":

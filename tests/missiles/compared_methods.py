@@ -23,7 +23,7 @@ ORDERS = {"jacobi": 1, "jacobi, order 1": 2, "gauss_seidel": 1, "staggered_grid"
 
 
 class Estimate(unittest.TestCase):
-    """Beside the true local error, both as root mean square over the outputs."""
+    """Beside the true local error of the worst output."""
 
     def check(self, model, step):
         exact = simulate(model, "-cosim_type", "monolithic", "-cosim_step", step, "-cosim_stop",
@@ -32,10 +32,10 @@ class Estimate(unittest.TestCase):
             with self.subTest(method=name):
                 results = simulate(model, *method, "-cosim_stop", step, "-cosim_step", step,
                                    "-cosim_step_min", step, "-cosim_adapt", "predictor",
-                                   "-cosim_adapt_atol", 1, "-cosim_adapt_rtol", 1e-9, *TIGHT)
+                                   "-cosim_adapt_atol", 10, "-cosim_adapt_rtol", 1e-9, *TIGHT)
                 self.assertEqual(len(results.time), 2)
-                true = np.sqrt(np.mean((results.outputs.values[-1] - exact.outputs.values[-1])**2))
-                ratio = results.steps["error_estimate"][0] / true
+                true = np.abs(results.outputs.values[-1] - exact.outputs.values[-1]).max()
+                ratio = 10 * results.steps["error_estimate"][0] / true
                 print(f"{name:20} h = {step:g}: local error {true:.3e}, estimate {ratio:.4f} of it")
                 self.assertAlmostEqual(ratio, 1.0, delta=0.02)
 
@@ -43,7 +43,7 @@ class Estimate(unittest.TestCase):
         self.check(TWO_MASS, 1e-4)
 
     def test_lotka_volterra(self):
-        self.check(LOTKA_VOLTERRA, 1e-3)
+        self.check(LOTKA_VOLTERRA, 2e-3)
 
 
 class Control(unittest.TestCase):

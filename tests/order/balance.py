@@ -153,7 +153,8 @@ class Ramp(unittest.TestCase):
     def test_steps_that_vary(self):
         """Under step control, and to an event and a stop that the steps don't meet."""
         for correction in ("none", "constant", "smooth"):
-            for options in (["-cosim_adapt", "predictor", "-cosim_adapt_rtol", 1e-3],
+            for options in (["-cosim_adapt", "predictor", "-cosim_adapt_rtol", 1e-3,
+                             "-cosim_adapt_atol", 1e-6],
                             ["-cosim_step", 0.3]):
                 spread = ["-cosim_balance_spread", 2] if correction != "none" else []
                 self.simulate("-cosim_record", "states,balance", "-cosim_balance", correction,

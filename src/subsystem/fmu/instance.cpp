@@ -7,6 +7,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/fmu/fmi2_instance.hpp"
 #include "subsystem/fmu/fmi3_instance.hpp"
+#include "support/exception_words.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -51,9 +52,13 @@ FmuInstance::~FmuInstance() { --source_.library->instances; }
 
 void FmuInstance::end() noexcept {
   if (handle_ == nullptr || source_.library->is_dead()) return;
-  if ((only(mode_) & while_running) != 0 && invoke_raw(common_.terminate) >= 4) {
-    source_.library->declare_dead();
-    return;
+  if ((only(mode_) & while_running) != 0) {
+    const Running terminating(*this,
+                              "Terminate");  // also where an exception cannot leave from here
+    if (invoke_raw(common_.terminate) >= 4) {
+      source_.library->declare_dead();
+      return;
+    }
   }
   const Running running(*this, "FreeInstance");
   common_.free_instance(handle_);
@@ -280,6 +285,14 @@ void FmuInstance::throw_misuse(const char* call) const {
 void FmuInstance::throw_dead() const {
   throw SimulationError("another instance of the FMU " + source_.library->fmu() +
                         " has reported fatal; no instance of it can be called any more");
+}
+
+/// In a catch block: an exception has left the FMU, which may be anywhere now.
+void FmuInstance::throw_thrown(const char* call) const {
+  source_.library->declare_dead();
+  throw SimulationError("subsystem " + in_quotes(source_.name) + ": " + call + " of the FMU " +
+                        source_.library->fmu() + " threw an exception" + when() + ": " +
+                        in_words(std::current_exception()));
 }
 
 void FmuInstance::fail_to_instantiate(const char* call) const {

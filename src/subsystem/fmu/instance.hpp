@@ -293,7 +293,11 @@ class FmuInstance {
   template <class... Parameters, class... Arguments>
   int invoke_raw(const FmiFunction<Parameters...>& function, Arguments... arguments) {
     const Running running(*this, function.name.c_str());
-    return function.call(handle_, arguments...);
+    try {
+      return function.call(handle_, arguments...);
+    } catch (...) {
+      throw_thrown(function.name.c_str());
+    }
   }
 
   bool passed(int status, const std::string& call) {
@@ -311,7 +315,11 @@ class FmuInstance {
     watch_foreign_code();
     {
       const Running running(*this, call);
-      handle_ = instantiate_it();
+      try {
+        handle_ = instantiate_it();
+      } catch (...) {
+        throw_thrown(call);
+      }
     }
     if (handle_ == nullptr) fail_to_instantiate(call);
   }
@@ -357,6 +365,7 @@ class FmuInstance {
   [[noreturn]] void throw_misuse(const char* call) const;
   void judge(int status, const std::string& call);
   [[noreturn]] void throw_dead() const;
+  [[noreturn]] void throw_thrown(const char* call) const;
   [[noreturn]] void fail_to_instantiate(const char* call) const;
 
   CommonFunctions common_;

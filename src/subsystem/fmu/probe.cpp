@@ -1,17 +1,9 @@
 #include "subsystem/fmu/probe.hpp"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <functional>
-#include <sstream>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/child_process.hpp"
 #include "subsystem/fmu/probe_trials.hpp"
 #include "subsystem/fmu/setup.hpp"
 
@@ -19,58 +11,27 @@ namespace concord {
 
 namespace {
 
-constexpr unsigned longest_probe = 60;  ///< seconds
+constexpr unsigned longest_trial = 60;  ///< seconds
 
-using Tell = std::function<void(const std::string&)>;
-using Trials = std::function<void(const Tell&)>;
-
-/// The child: no way back into the program, whatever the FMU does.
-[[noreturn]] void try_in_child(const Trials& trials, int report) {
-  alarm(longest_probe);
-  const int nowhere = open("/dev/null", O_WRONLY);
-  dup2(nowhere, STDOUT_FILENO);
-  dup2(nowhere, STDERR_FILENO);
-  const auto tell = [&](const std::string& line) {
-    const std::string text = line + "\n";
-    std::size_t done = 0;
-    while (done < text.size()) {
-      const ssize_t count = write(report, text.data() + done, text.size() - done);
-      if (count <= 0) _exit(1);
-      done += static_cast<std::size_t>(count);
-    }
-  };
-  try {
-    trials(tell);
-  } catch (const std::exception& error) {
-    tell(std::string("stopped ") + error.what());
-  }
-  tell("end");
-  for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) std::signal(number, SIG_DFL);
-  _exit(0);
+/// A claim that its own trial does not confirm is not believed.
+void withhold(FmuTrial trial, FmuProbe& probe) {
+  if (trial == FmuTrial::rollback) probe.rollback = probe.rollback.value_or(false);
+  if (trial == FmuTrial::serialization) probe.serializes = false;
+  if (trial == FmuTrial::directional) probe.directional = false;
+  if (trial == FmuTrial::input_derivatives) probe.input_order = probe.input_order.value_or(0);
 }
 
-std::string read_all(int file) {
-  std::string text;
-  char buffer[4096];
-  ssize_t count = 0;
-  while ((count = read(file, buffer, sizeof buffer)) > 0)
-    text.append(buffer, static_cast<std::size_t>(count));
-  return text;
-}
-
-/// Adds what the "key value" lines of a child say.
-SerializedState understand(const std::string& text, FmuProbe& probe) {
-  SerializedState state;
-  std::istringstream lines(text);
-  std::string doing, stopped;
-  bool ended = false;
+/// Adds what the "key value" records of a child say; what it was doing last.
+std::string understand(const std::vector<std::string>& records, FmuProbe& probe,
+                       SerializedState& state, std::string& stopped) {
+  std::string doing = "loading it";
   const auto also = [](std::optional<bool>& found, const std::string& value) {
     found = found.value_or(true) && value == "1";
   };
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t blank = line.find(' ');
-    const std::string key = line.substr(0, blank);
-    const std::string value = blank == std::string::npos ? "" : line.substr(blank + 1);
+  for (const std::string& record : records) {
+    const std::size_t blank = std::min(record.find(' '), record.size());
+    const std::string key = record.substr(0, blank);
+    const std::string value = blank == record.size() ? "" : record.substr(blank + 1);
     if (key == "doing") doing = value;
     if (key == "stopped") stopped = value;
     if (key == "line") probe.lines.push_back(value);
@@ -80,41 +41,35 @@ SerializedState understand(const std::string& text, FmuProbe& probe) {
     if (key == "input_order") probe.input_order = std::stoi(value);
     if (key == "state") state.bytes = value;
     if (key == "values") state.values = value;
-    ended = ended || key == "end";
   }
-  if (!ended) probe.crash = doing.empty() ? "loading it" : doing;
-  if (!stopped.empty()) probe.lines.push_back("stopped while " + doing + ": " + stopped);
-  return state;
+  return doing;
 }
 
-/// Runs the trials in a child process and adds what they find.
-SerializedState probe_in_child(const Trials& trials, FmuProbe& probe) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    throw SimulationError(std::string("cannot make a pipe: ") + std::strerror(errno));
-  const pid_t child = fork();
-  if (child < 0) throw SimulationError(std::string("cannot fork: ") + std::strerror(errno));
-  if (child == 0) try_in_child(trials, ends[1]);
-  close(ends[1]);
-  const SerializedState state = understand(read_all(ends[0]), probe);
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (!probe.crash.empty()) {
-    const bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
-    probe.lines.push_back((late ? "no end after a minute while " : "CRASHES while ") + probe.crash);
+/// Makes one trial in a child process of its own and adds what it finds. An FMU that cannot even be
+/// stepped crashes; elsewhere only the claim is lost.
+void make_trial(FmuTrial trial, const FmuSetup& setup, FmuProbe& probe, SerializedState& state) {
+  const ChildReport report = in_child_process(
+      longest_trial, [&](const auto& tell) { run_probe_trial(trial, setup, state, tell); });
+  std::string stopped;
+  const std::string doing = understand(report.records, probe, state, stopped);
+  if (!report.ended) {
+    probe.lines.push_back((report.late ? "no end after a minute while " : "CRASHES while ") +
+                          doing);
+    if (trial == FmuTrial::stepping) probe.crash = doing;
   }
-  return state;
+  if (!stopped.empty()) probe.lines.push_back("stopped while " + doing + ": " + stopped);
+  if (!report.ended || !stopped.empty()) withhold(trial, probe);
 }
 
 }  // namespace
 
 FmuProbe probe_fmu(const FmuSetup& setup) {
   FmuProbe probe;
-  const SerializedState state =
-      probe_in_child([&](const Tell& tell) { run_probe_trials(setup, tell); }, probe);
-  if (!state.bytes.empty() && probe.crash.empty())
-    probe_in_child([&](const Tell& tell) { continue_probe(setup, state, tell); }, probe);
+  SerializedState state;
+  make_trial(FmuTrial::stepping, setup, probe, state);
+  for (const FmuTrial trial : claimed_trials(setup))
+    if (probe.crash.empty()) make_trial(trial, setup, probe, state);
+  if (!state.bytes.empty()) make_trial(FmuTrial::serialization, setup, probe, state);
   return probe;
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/child_process.hpp"
 
 namespace concord {
 
@@ -16,6 +17,7 @@ namespace {
 
 using Tell = std::function<void(const std::string&)>;
 
+constexpr unsigned longest_computation = 30;  ///< seconds
 constexpr char digits[] = "0123456789abcdef";
 
 std::string in_hex(std::span<const std::byte> bytes) {
@@ -56,20 +58,23 @@ class Trials {
       u_.push_back(input.start.value_or(0.0));
   }
 
-  void run() {
-    const FmuUse& use = setup_.use;
-    doing("instantiating and initialising it");
-    initialized();
-    doing("stepping it");
-    step(*stepping(), start_);
-    if (use.state) try_rollback();
-    if (use.input_order > 0 && !u_.empty()) try_input_derivatives();
-    if (use.directional && !u_.empty()) try_directional();
+  void run(FmuTrial trial, const SerializedState& state) {
+    switch (trial) {
+      case FmuTrial::stepping:
+        return try_stepping();
+      case FmuTrial::rollback:
+        return try_rollback();
+      case FmuTrial::serialization:
+        return continue_from(state);
+      case FmuTrial::input_derivatives:
+        return try_input_derivatives();
+      case FmuTrial::directional:
+        return try_directional();
+    }
   }
 
-  void continue_from(const SerializedState& state);
-
  private:
+  void continue_from(const SerializedState& state);
   void doing(const std::string& what) { tell_("doing " + what); }
   void found(const std::string& key, bool good, const std::string& good_text,
              const std::string& bad_text) {
@@ -88,6 +93,7 @@ class Trials {
   void iterate_events(FmuInstance& instance);
   std::vector<double> all_values(FmuInstance& instance);
   bool moves_while_it_may_be_set_back();
+  void try_stepping();
   void try_rollback();
   void try_input_derivatives();
   void try_directional();
@@ -183,9 +189,21 @@ std::vector<double> Trials::all_values(FmuInstance& instance) {
 /// Some FMUs stand still as long as they may be set back.
 bool Trials::moves_while_it_may_be_set_back() {
   if (setup_.role == FmuRole::model_exchange) return true;
-  const auto careful = stepping(), free = stepping();
-  const auto before = all_values(*free);
-  return !same_bits(before, step(*careful, start_)) || same_bits(before, step(*free, start_, true));
+  const auto apart = [&](const std::function<std::vector<double>(FmuInstance&)>& values) {
+    return computed_apart(longest_computation, [&] { return values(*stepping()); });
+  };
+  const auto before = apart([&](FmuInstance& instance) { return all_values(instance); });
+  const auto careful = apart([&](FmuInstance& instance) { return step(instance, start_); });
+  if (!same_bits(before, careful)) return true;
+  const auto free = apart([&](FmuInstance& instance) { return step(instance, start_, true); });
+  return same_bits(before, free);
+}
+
+void Trials::try_stepping() {
+  doing("instantiating and initialising it");
+  const auto instance = stepping();
+  doing("stepping it");
+  step(*instance, start_);
 }
 
 void Trials::try_rollback() {
@@ -245,10 +263,13 @@ void Trials::try_input_derivatives() {
     return step(*instance, start_);
   };
   doing("stepping with input derivatives");
-  const auto without = response(0);
+  const auto apart = [&](int order) {
+    return computed_apart(longest_computation, [&] { return response(order); });
+  };
+  const auto without = apart(0);
   int honoured = 0;
   for (int order = 1; order <= 3; ++order) {
-    const auto with = response(order);
+    const auto with = apart(order);
     if (with.empty() || same_bits(with, without)) break;
     honoured = order;
   }
@@ -295,10 +316,19 @@ void Trials::try_directional() {
 
 }  // namespace
 
-void run_probe_trials(const FmuSetup& setup, const Tell& tell) { Trials(setup, tell).run(); }
+std::vector<FmuTrial> claimed_trials(const FmuSetup& setup) {
+  const FmuUse& use = setup.use;
+  const bool inputs = !setup.description.inputs.empty();
+  std::vector<FmuTrial> trials;
+  if (use.state) trials.push_back(FmuTrial::rollback);
+  if (use.input_order > 0 && inputs) trials.push_back(FmuTrial::input_derivatives);
+  if (use.directional && inputs) trials.push_back(FmuTrial::directional);
+  return trials;
+}
 
-void continue_probe(const FmuSetup& setup, const SerializedState& state, const Tell& tell) {
-  Trials(setup, tell).continue_from(state);
+void run_probe_trial(FmuTrial trial, const FmuSetup& setup, const SerializedState& state,
+                     const Tell& tell) {
+  Trials(setup, tell).run(trial, state);
 }
 
 }  // namespace concord

@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+"""Who may write a results file, and when: earlier results, two runs at once, links, output nobody takes."""
+import os
+import subprocess
+import time
+
+from harness import PAIR, case, changed, main
+
+ENDLESS = ("run", "model.yaml", "-cosim_step", "1e-7")
+# The start is refused: y = 1/x at x = 0.
+FAILS_AT_START = changed(("outputs: {x: x}", "outputs: {x: 1/(x - 1)}"))
+
+
+def finished(bench, *options, ranks=1):
+    bench.write("model.yaml", PAIR)
+    bench.run("run", "model.yaml", *options, ranks=ranks).succeeds()
+
+
+@case
+def earlier_result_outlives_a_failed_start(bench):
+    for ranks in (1, 2):
+        finished(bench)
+        before = (bench.folder / "model.h5").read_bytes()
+        bench.write("model.yaml", FAILS_AT_START)
+        bench.run("run", "model.yaml", ranks=ranks).fails(1, "'left'", "t = 0")
+        assert (bench.folder / "model.h5").read_bytes() == before, "the earlier result is gone"
+        assert bench.results() == ["model.h5"], bench.results()
+
+
+@case
+def earlier_result_is_replaced_after_the_start(bench):
+    finished(bench)
+    bench.write("model.yaml", changed(("{x: f - k*x}", '{x: "t < 0.5 ? f : 1/(t - t)"}')))
+    bench.run("run", "model.yaml").fails(1, "t = 0.5")
+    status, times = bench.record()
+    assert status == "failed" and 0.4 < times[-1] < 0.51, (status, times)
+
+
+def begun(bench, *words, ranks=1):
+    bench.write("model.yaml", PAIR)
+    process = bench.start(*ENDLESS, *words, ranks=ranks)
+    deadline = time.monotonic() + 20
+    while not (bench.folder / "model.h5").exists():
+        assert time.monotonic() < deadline and process.poll() is None, "the run does not begin"
+        time.sleep(0.02)
+    return process
+
+
+@case
+def two_runs_do_not_share(bench):
+    """The second is refused and names the first, which goes on; also through a link."""
+    process = begun(bench)
+    (bench.folder / "link.h5").symlink_to("model.h5")
+    for name in ("model.h5", "link.h5"):
+        bench.run("run", "model.yaml", "-cosim_output", name).fails(
+            2, "another run is writing it", f"process {process.pid} on host")
+    assert process.poll() is None
+    process.terminate()
+    assert bench.end(process).code == 3
+    assert bench.record()[0] == "interrupted"
+    finished(bench)
+
+
+@case
+def two_ranks_hold_it_too(bench):
+    process = begun(bench, ranks=2)
+    bench.run("run", "model.yaml", ranks=2).fails(2, "another run is writing it")
+    process.terminate()
+    bench.end(process)
+
+
+@case
+def what_a_killed_run_leaves_locks_nothing(bench):
+    process = begun(bench)
+    process.kill()
+    bench.end(process)
+    assert (bench.folder / ".model.h5.lock").exists()
+    finished(bench)
+    assert bench.results() == ["model.h5"], bench.results()
+
+
+@case
+def links_are_followed(bench):
+    """To a file, to one that is not there yet, and through a folder."""
+    (bench.folder / "far").mkdir()
+    (bench.folder / "there.h5").symlink_to("far/result.h5")
+    (bench.folder / "again.h5").symlink_to("there.h5")
+    (bench.folder / "near").symlink_to("far")
+    for name in ("there.h5", "again.h5", "near/result.h5"):
+        finished(bench, "-cosim_output", name)
+        assert (bench.folder / "far/result.h5").is_file(), name
+        assert (bench.folder / "there.h5").is_symlink() and (bench.folder / "again.h5").is_symlink()
+        assert bench.record("far/result.h5")[0] == "completed"
+
+
+@case
+def output_that_cannot_be_written(bench):
+    bench.write("model.yaml", PAIR)
+    for words in (["check", "model.yaml"], ["run", "model.yaml"], ["--version"], ["--help"]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            ended = subprocess.run(bench.command(*words), cwd=bench.folder, stdout=full, text=True,
+                                   stderr=subprocess.PIPE, check=False)
+        assert ended.returncode == 1, f"{words}: exit code {ended.returncode}"
+        assert ended.stderr.startswith("concord: error: cannot write to standard output"), \
+            ended.stderr
+        assert len(ended.stderr.splitlines()) == 1, ended.stderr
+
+
+@case
+def files_that_petsc_cannot_write(bench):
+    bench.write("model.yaml", PAIR)
+    for ranks in (1, 2):
+        for option, value in (("-history", "/nonexistent/x"), ("-log_view", ":/nonexistent/x")):
+            bench.run("run", "model.yaml", option, value, ranks=ranks).fails(
+                2, option, "/nonexistent/x")
+    bench.run("run", "model.yaml", "-log_trace", "/nonexistent/x").fails(2, "/nonexistent/x")
+
+
+@case
+def petsc_debugs_its_memory(bench):
+    finished(bench, "-malloc_debug")
+    finished(bench, "-history", os.fspath(bench.folder / "history"))
+    assert (bench.folder / "history").stat().st_size > 0
+
+
+if __name__ == "__main__":
+    main()
