@@ -51,6 +51,8 @@ class Run {
         share_(shared_out()),
         whole_(network_, 1),
         replicated_(settings_.method.solve == Solve::monolithic) {
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank_);
+    announce();
     together(PETSC_COMM_WORLD, [&] {
       subsystems_ = std::make_unique<RankNetwork>(replicated_ ? PETSC_COMM_SELF : PETSC_COMM_WORLD,
                                                   model_, network_, replicated_ ? whole_ : share_,
@@ -143,6 +145,7 @@ class Run {
                                                        : RunStatus::completed;
     recorder_->close(status, known);
     observers_.clear();
+    owned_.clear();  // the progress line ends before the summary begins
     if (rank_ == 0) {
       print_summary(status, known, errors, balance);
     }
@@ -173,8 +176,19 @@ class Run {
     }
   }
 
+  /// What is about to be started, which may take a while.
+  void announce() const {
+    if (rank_ != 0 || !settings_.progress) {
+      return;
+    }
+    const std::size_t count = network_.n_subsystems();
+    const int ranks = size_of(PETSC_COMM_WORLD);
+    std::fprintf(stderr, "%s: %s, %zu subsystem%s on %d rank%s, t from %g to %g s\n",
+                 model_.name.c_str(), settings_.method.type.c_str(), count, count == 1 ? "" : "s",
+                 ranks, ranks == 1 ? "" : "s", settings_.start, settings_.stop);
+  }
+
   void add_observers() {
-    MPI_Comm_rank(PETSC_COMM_WORLD, &rank_);
     observers_.push_back(recorder_.get());
     observers_.push_back(&summary_);
     if (settings_.monitor && rank_ == 0) {
@@ -431,6 +445,9 @@ class Run {
     }
     print_without_effect(settings_);
     print_unread_options();
+    for (const std::string& note : model_.notes) {
+      std::printf("  note                  %s\n", note.c_str());
+    }
     if (balance) {
       std::printf("  balance error         at most %s\n", balance->c_str());
     }

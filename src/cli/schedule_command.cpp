@@ -20,6 +20,26 @@ void print_groups(const Model& model, const Groups& groups, const Partition& par
   }
 }
 
+/// Which ranks a run with these options uses.
+void print_ranks(const Model& model, const Settings& settings, const Network& network,
+                 const ScheduleProblem& problem, int ranks) {
+  const Method& method = settings.method;
+  const Partition partition = method.schedule == Schedule::hierarchical
+                                  ? Partition(method.groups, problem.effort, ranks)
+                                  : Partition(network, ranks);
+  std::printf("ranks of a run with these options (-cosim_type %s, %s schedule):\n",
+              method.type.c_str(), std::string(word(method.schedule)).c_str());
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::printf("  rank %d:", rank);
+    for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
+      if (partition.rank_of(k) == rank) {
+        std::printf(" %s", model.subsystems[k].description.name.c_str());
+      }
+    }
+    std::printf("\n");
+  }
+}
+
 void print_costs(const ScheduleCosts& costs, double weight) {
   std::printf("  extrapolated signals, of all      J_E = %.4f\n", costs.extrapolated);
   std::printf("  longest group, of total effort    J_D = %.4f\n", costs.duration);
@@ -45,7 +65,7 @@ void print_efforts(const Model& model, const std::vector<double>& efforts) {
 
 /// The model file's groups where it gives some, and the best ones.
 int schedule_command(Model model) {
-  read_settings_for_check(model);
+  const Settings settings = read_settings_for_check(model);
   const Network network(model);
   const double weight = read_schedule_weight();
   int rank = 0, ranks = 1;
@@ -68,6 +88,7 @@ int schedule_command(Model model) {
   const bool exact = problem.size() <= largest_exact_schedule;
   print(exact ? "best schedule:" : "good schedule (too many subsystems for an exact search):",
         best_groups(problem, weight));
+  print_ranks(model, settings, network, problem, ranks);
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -20,10 +21,20 @@ namespace {
 constexpr int simulation_failed = 1;
 constexpr int wrong_input = 2;
 
+/// Texts of libraries and FMUs may have several.
+std::string on_one_line(std::string message) {
+  while (message.ends_with('\n')) {
+    message.pop_back();
+  }
+  std::replace_if(
+      message.begin(), message.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return message;
+}
+
 int report(const std::string& message, int code, bool speaks) {
   if (speaks) {
     std::fflush(stdout);
-    std::fprintf(stderr, "concord: error: %s\n", message.c_str());
+    std::fprintf(stderr, "concord: error: %s\n", on_one_line(message).c_str());
   }
   foreign_end_is_told();
   return code;

@@ -351,16 +351,18 @@ bool AlgebraicLoop::finish(SNESConvergedReason reason) {
   return true;
 }
 
-/// Sum of the sizes of what a row adds up.
+/// Sum of the sizes of what a row adds up; a constraint adds up what has rounding of its own.
 double AlgebraicLoop::terms(std::size_t row, double Sample::*part) const {
   const bool constraint = equations_.is_constraint(row);
   double sum =
       constraint ? 0.0 : std::abs(u_[row].*part) + std::abs(u_[row].*part - rows_[row].*part);
   for (auto e = equations_.row_starts()[row]; e < equations_.row_starts()[row + 1]; ++e) {
     const std::size_t column = equations_.columns()[e];
-    if (!values_.empty() && (column != row || constraint)) {
-      sum += std::abs(values_[e] * (u_[column].*part));
+    if (values_.empty() || (column == row && !constraint)) {
+      continue;
     }
+    const bool sums = constraint && !equations_.is_constraint(column);
+    sum += std::abs(values_[e]) * (sums ? terms(column, part) : std::abs(u_[column].*part));
   }
   return sum;
 }

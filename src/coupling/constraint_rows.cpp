@@ -42,4 +42,12 @@ double ConstraintRows::size(std::size_t j, std::span<const Sample> inputs) const
   return sum;
 }
 
+double ConstraintRows::usual_size(std::size_t j) const {
+  double sum = 0.0;
+  for (std::size_t i = compared_[j].first; equation_[j] && i < compared_[j].last; ++i) {
+    sum += subsystems_.equation_weights()[i] * subsystems_.input_sizes()[i];
+  }
+  return sum;
+}
+
 }  // namespace concord

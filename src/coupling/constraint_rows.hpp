@@ -33,6 +33,9 @@ class ConstraintRows {
   /// it, |d gamma/dy_i| |y_i|.
   double size(std::size_t j, std::span<const Sample> inputs) const;
 
+  /// The same of the sizes of these outputs; 0 for rows that are no equation.
+  double usual_size(std::size_t j) const;
+
   /// What is left of row j, u - P y, or gamma itself: beside an unknown in another unit the
   /// difference would lose its digits. `outputs` are all local ones.
   Sample rest_of(std::size_t j, const Sample& input, const Sample& fed,

@@ -47,7 +47,7 @@ double CouplingScales::size(std::size_t j, const Sample& input, const Sample& fe
 double CouplingScales::row_size(std::size_t j, std::span<const Sample> inputs,
                                 std::span<const Sample> fed, double h) const {
   if (constraints_.is_equation(j)) {
-    return std::max(equation_sizes_[j], constraints_.size(j, inputs));
+    return std::max({equation_sizes_[j], constraints_.size(j, inputs), constraints_.usual_size(j)});
   }
   const std::size_t i = subsystems_.connected_inputs()[j];
   return size(j, inputs[i], fed[i], h);

@@ -10,7 +10,7 @@
 namespace concord {
 namespace {
 
-/// Change of an unknown from which the gains are found, relative to one or to the unknown.
+/// Change of an unknown from which the gains are found, relative to its size.
 constexpr double gain_difference = 1e-5;
 
 std::string subsystem_name(const Network& network, std::size_t k) {
@@ -217,8 +217,10 @@ Outcome DirectConstraints::find_gains(std::span<const Sample> inputs,
       constraint.residual = output(outputs_, constraint, constraint_residual);
     }
   }
-  const auto change = [](const Constraint& constraint) {
-    return gain_difference * std::max(1.0, std::abs(constraint.held));
+  const auto change = [&](const Constraint& constraint) {
+    const std::size_t value = subsystems_.outputs_of(*constraint.own).first + constraint_value;
+    const double size = std::max(std::abs(constraint.held), subsystems_.output_sizes()[value]);
+    return gain_difference * (size > 0.0 ? size : 1.0);
   };
   for (const auto& constraint : constraints_) {
     if (constraint.own) {

@@ -34,6 +34,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       wanted_(joins_smoothly(method.hold) ? Wanted::values_and_derivatives : Wanted::values),
       consistent_(subsystems),
       constraints_(subsystems),
+      constraint_sizes_(subsystems),
       scales_(subsystems, constraints_, method.tolerance, parts_),
       joins_(subsystems, constraints_),
       history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2),
@@ -186,12 +187,14 @@ void ImplicitCoupling::refuse_unsuitable_solver() const {
 void ImplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
   start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
+  constraint_sizes_.see(point.inputs, point.outputs);
   remember(point);
   history_.start(point.inputs, false);
   error_estimate_.restart(point);
 }
 
 void ImplicitCoupling::commit(const CommunicationPoint& point) {
+  constraint_sizes_.see(point.inputs, point.outputs);
   history_.push(point.last_step, point.inputs);
   remember(point);
   if (method_.estimate == ErrorEstimate::predictor) {

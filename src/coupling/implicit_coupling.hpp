@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "coupling/amplification.hpp"
+#include "coupling/constraint_sizes.hpp"
 #include "coupling/contraction.hpp"
 #include "coupling/coupling_scales.hpp"
 #include "coupling/input_operator.hpp"
@@ -160,6 +161,7 @@ class ImplicitCoupling : public Coupling {
   Wanted wanted_;
   ConsistentInputs consistent_;
   ConstraintRows constraints_;
+  ConstraintSizes constraint_sizes_;
   CouplingScales scales_;
   Joins joins_;
   SignalHistory history_;

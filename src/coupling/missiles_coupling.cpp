@@ -51,6 +51,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       subsystems_(subsystems),
       consistent_(subsystems),
       constraints_(subsystems),
+      constraint_sizes_(subsystems),
       joins_(subsystems, constraints_),
       estimators_(subsystems, method.estimator),
       system_(subsystems, estimators_, method.tolerance),
@@ -62,6 +63,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
   start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
+  constraint_sizes_.see(point.inputs, point.outputs);
   error_.restart(point);
 }
 
@@ -240,7 +242,7 @@ double MissilesCoupling::row_size(std::size_t j, const Trial& trial) const {
   const double value = constraints_.size(j, trial.inputs);
   const std::size_t i = subsystems_.connected_inputs()[j];
   return constraints_.is_equation(j)
-             ? value
+             ? std::max(value, constraints_.usual_size(j))
              : std::max({subsystems_.input_sizes()[i], value, std::abs(fed_[i].value)});
 }
 
@@ -345,6 +347,7 @@ std::string MissilesCoupling::words_of_worst(const Trial& trial) const {
 
 void MissilesCoupling::commit(const CommunicationPoint& point) {
   system_.commit(point);
+  constraint_sizes_.see(point.inputs, point.outputs);
   if (iterated_) {
     estimators_.forget();
     resting_ = in_vain_ > 0 ? std::min(longest_rest, 1 << std::min(in_vain_, 10)) : 0;

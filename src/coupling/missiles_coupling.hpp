@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coupling/constraint_sizes.hpp"
 #include "coupling/joins.hpp"
 #include "coupling/missiles_system.hpp"
 #include "coupling/prediction_error.hpp"
@@ -53,6 +54,7 @@ class MissilesCoupling : public Coupling {
   RankNetwork& subsystems_;
   ConsistentInputs consistent_;
   ConstraintRows constraints_;
+  ConstraintSizes constraint_sizes_;
   Joins joins_;
   Estimators estimators_;
   MissilesSystem system_;

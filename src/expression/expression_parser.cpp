@@ -25,7 +25,7 @@ struct BinaryOperator {
 constexpr BinaryOperator binary_operators[] = {
     {"||", 1}, {"&&", 2}, {"<=", 3}, {">=", 3}, {"==", 3}, {"!=", 3}, {"<", 3},
     {">", 3},  {"+", 4},  {"-", 4},  {"*", 5},  {"/", 5},  {"^", 7}};
-constexpr int sign_strength = 6;
+constexpr int sign_strength = 6, comparison_strength = 3;
 
 /// Operator precedence parsing with a stack of its own, so that brackets nest as deep as they like
 /// (Dijkstra 1961, the shunting yard).
@@ -85,6 +85,7 @@ class ExpressionParser {
   void close();
   void comma();
   void colon();
+  void refuse_chain(std::string_view second);
   void finish(int weakest);
   void finish_group();
   void finish_one();
@@ -161,6 +162,7 @@ const BinaryOperator* ExpressionParser::binary_operator() const {
 
 void ExpressionParser::infix() {
   if (const BinaryOperator* found = binary_operator()) {
+    if (found->strength == comparison_strength) refuse_chain(found->symbol);
     finish(found->symbol == "^" ? found->strength + 1 : found->strength);
     return push_operator(What::infix, found->symbol, found->strength);
   }
@@ -177,6 +179,17 @@ void ExpressionParser::infix() {
     default:
       refuse_as_operator();
   }
+}
+
+/// "0 < t < 1" would compare 0 or 1 with 1, as in C, and nobody means that.
+void ExpressionParser::refuse_chain(std::string_view second) {
+  finish(comparison_strength + 1);
+  if (open_.empty() || open_.back().what != What::infix ||
+      open_.back().strength != comparison_strength)
+    return;
+  const std::string first(open_.back().symbol);
+  fail(position_, "a chain of comparisons is no interval; write 'a " + first + " b && b " +
+                      std::string(second) + " c', or brackets around the one that is compared");
 }
 
 /// Completes what binds at least as strongly as `weakest`.

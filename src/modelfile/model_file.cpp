@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <system_error>
 
@@ -16,6 +17,7 @@
 #include "modelfile/subsystem_reader.hpp"
 #include "modelfile/yaml_tree.hpp"
 #include "network/schedule.hpp"
+#include "network/units.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -187,6 +189,24 @@ void read_events(const NodeReader& node, Model& model) {
   model.events.erase(std::unique(model.events.begin(), model.events.end()), model.events.end());
 }
 
+/// They match themselves, and are converted to nothing else.
+void note_unknown_units(Model& model) {
+  std::set<std::string> known = {""};
+  const auto look_at = [&](const std::string& owner, const auto& variables) {
+    for (const auto& variable : variables) {
+      if (known.insert(variable.unit).second && !is_known_unit(variable.unit)) {
+        model.notes.push_back("the unit " + in_quotes(variable.unit) + " of " + owner + "." +
+                              variable.name + " is not known: it matches itself only");
+      }
+    }
+  };
+  for (const SubsystemEntry& entry : model.subsystems) {
+    look_at(entry.description.name, entry.description.inputs);
+    look_at(entry.description.name, entry.description.states);
+    look_at(entry.description.name, entry.description.outputs);
+  }
+}
+
 }  // namespace
 
 Model read_model_file(const std::filesystem::path& path) {
@@ -223,6 +243,7 @@ Model read_model_file(const std::filesystem::path& path) {
   if (const auto events = find_field(fields, "events")) {
     read_events(*events, model);
   }
+  note_unknown_units(model);
   return model;
 }
 

@@ -93,6 +93,10 @@ UnitConversion require_conversion(const ConnectionEntry& connection, const std::
       throw InputError(place + "unknown unit '" + from + "'; correct it or leave it out");
     case UnitProblem::unknown_to:
       throw InputError(place + "unknown unit '" + to + "'; correct it or leave it out");
+    case UnitProblem::periods_and_angles:
+      throw InputError(place + "the units don't match: '" + from + "' and '" + to +
+                       "' differ by 2 pi, as Hz counts periods and not angles; write rev/s for "
+                       "revolutions, or 1/s");
     case UnitProblem::different_dimensions:
       break;
   }

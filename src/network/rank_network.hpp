@@ -95,6 +95,11 @@ class RankNetwork {
     weigh_equations(inputs);
   }
 
+  void raise_sizes(std::span<const Sample> inputs, std::span<const Sample> outputs) {
+    input_sizes_.raise(inputs);
+    output_sizes_.raise(outputs);
+  }
+
   /// |d gamma/dy| of own constraints by the outputs in their equations, where they were weighed
   /// last; local indices of inputs, 0 for all others.
   std::span<const double> equation_weights() const { return equation_weights_; }

@@ -3,6 +3,7 @@
 #include <udunits2.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -142,6 +143,33 @@ std::string product_text(const BaseUnit& unit) {
 
 }  // namespace
 
+namespace {
+
+/// Whether "Hz", "kHz", "hertz" ... stands in the text.
+bool counts_periods(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && std::isalpha(static_cast<unsigned char>(text[end])) != 0) ++end;
+    const std::string_view word = std::string_view(text).substr(at, end - at);
+    if (word.ends_with("Hz") || word.ends_with("hertz")) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+int angle_exponent(const Unit& unit) {
+  Exponents found;
+  const bool read = ut_accept_visitor(unit.get(), &visitor, &found) == UT_SUCCESS;
+  return read ? found.unit.exponents[base_unit_names.size() - 1] : 0;
+}
+
+}  // namespace
+
+bool is_known_unit(const std::string& unit) {
+  const std::string text(trimmed(unit));
+  return text.empty() || parse(text) != nullptr;
+}
+
 std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& from,
                                                           const std::string& to) {
   const std::string output_text(trimmed(from));
@@ -156,6 +184,10 @@ std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& fro
   const Unit input = parse(input_text);
   if (!input) {
     return UnitProblem::unknown_to;
+  }
+  if (counts_periods(output_text) != counts_periods(input_text) &&
+      angle_exponent(output) != angle_exponent(input)) {
+    return UnitProblem::periods_and_angles;
   }
   const Converter converter(ut_get_converter(output.get(), input.get()));
   const auto conversion = converter ? affine(converter.get()) : std::nullopt;

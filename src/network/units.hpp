@@ -15,15 +15,19 @@ struct UnitConversion {
 };
 
 /// Why there is no conversion.
-enum class UnitProblem { unknown_from, unknown_to, different_dimensions };
+enum class UnitProblem { unknown_from, unknown_to, different_dimensions, periods_and_angles };
 
 /// How a value in the unit `from` becomes one in the unit `to`. Empty texts match anything, equal
 /// texts match each other whatever they say; neither reads the units database. Unit texts are those
 /// of udunits-2 ("kg.m2/s2", "m^2", "degC", "rpm", "%") and a few more ("-" none, "deg", "rev").
-/// Angles count as pure numbers: 1 rad/s is 1/s.
-/// Throws InputError when the database of udunits-2 is not installed.
+/// Angles count as pure numbers: 1 rad/s is 1/s; but Hz, which counts periods, is not converted to
+/// a unit with an angle in it, nor back. Throws InputError when the database of udunits-2 is not
+/// installed.
 std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& from,
                                                           const std::string& to);
+
+/// Whether udunits-2 can read the unit; so it can "".
+bool is_known_unit(const std::string& unit);
 
 /// The unit in base units; nothing where udunits-2 cannot read it or FMI cannot express it
 /// (logarithms, fractional powers, other dimensions).

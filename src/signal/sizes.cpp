@@ -22,4 +22,12 @@ void Sizes::see(std::span<const Sample> samples, double h) {
   }
 }
 
+void Sizes::raise(std::span<const Sample> sizes) {
+  for (std::size_t i = 0; i < size_.size(); ++i) {
+    if (!(nominal_[i] > 0.0) && sizes[i].value > largest_[i] && std::isfinite(sizes[i].value)) {
+      largest_[i] = size_[i] = sizes[i].value;
+    }
+  }
+}
+
 }  // namespace concord

@@ -44,6 +44,9 @@ class Sizes {
   /// what has been 0 so far.
   void see(std::span<const Sample> samples, double h);
 
+  /// Sizes that are known otherwise, where they are larger than what was seen.
+  void raise(std::span<const Sample> sizes);
+
  private:
   std::vector<double> nominal_;  ///< 0: not given
   std::vector<double> largest_;

@@ -1,5 +1,7 @@
 #include "simulation/settings.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -193,7 +195,7 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_record_variables", "*", "", "shell pattern of the variables to record", {}},
       {"cosim_record_every", "1", "", "record every n-th communication point", {}},
       {"cosim_time_limit", "none", "s", "wall time after which the run stops with exit code 3", {}},
-      {"cosim_progress", "false", "", "progress line with the time left", {}},
+      {"cosim_progress", "on a terminal", "", "progress line with the time left", {}},
       {"cosim_monitor", "false", "", "a line per macro-step", {}},
       {"cosim_view", "false", "", "effective settings", {}},
       {"missiles_defect", "constant", "", "defect correction of the estimators", words(defects)},
@@ -566,7 +568,7 @@ Settings read_settings_for_check(Model& model) {
   settings.time_limit = options::positive("cosim_time_limit");
   settings.record = read_record(model, settings.method);
   fit_record(settings.record, settings.method);
-  settings.progress = options::flag("cosim_progress").value_or(false);
+  settings.progress = options::flag("cosim_progress").value_or(isatty(STDERR_FILENO) != 0);
   settings.monitor = options::flag("cosim_monitor").value_or(false);
   settings.view = options::flag("cosim_view").value_or(false);
   read_subsystems(model, settings);

@@ -64,6 +64,9 @@ class MpiSession {
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
+
+ private:
+  bool owner_ = false;  ///< a program that has started MPI itself ends it itself
 };
 
 /// PETSc and its options database, with the precedence defaults, -options_file, command line.

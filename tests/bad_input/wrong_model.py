@@ -22,6 +22,15 @@ refused("broken_yaml", changed(("{x: f - k*x}", "{x: f - k*x")), "model.yaml:", 
 refused("tabs_for_indentation", "name: x\nexperiment:\n\tstop: 1\n", "model.yaml:3", "spaces")
 refused("binary_file", bytes(range(256)) * 16, "model.yaml:1: byte 0x0 is not UTF-8", ranks=BOTH)
 refused("latin_1_file", PAIR.encode() + b"# \xe4\n", "model.yaml:22: byte 0xe4 is not UTF-8")
+for chain, says in {"0 < t < 0.5": "'a < b && b < c'", "1 >= k > x": "'a >= b && b > c'",
+                    "x == 1 == 1": "'a == b && b == c'", "(t < 1) + (0 < -t*2 < 1)": "a < b"}.items():
+    refused("chain_of_comparisons_" + chain.replace(" ", ""), changed(("f - k*x", chain)),
+            "model.yaml:", "a chain of comparisons is no interval", says)
+for unit in ("rad/s", "rpm", "deg/s"):
+    refused("periods_and_angles_" + unit.replace("/", "_"), changed(
+        ("units: {x: m, f: N}", "units: {x: m, f: " + unit + "}"),
+        ("units: {x: m, f: N}", "units: {x: m, f: Hz}")), "right.f [Hz] -> left.f [" + unit + "]",
+            "differ by 2 pi", "rev/s")
 refused("a_list", "- 1\n- 2\n", "model.yaml:1:", "must be a map", "a list")
 refused("two_documents", PAIR + "---\n" + PAIR, "a second YAML document")
 refused("nests_deeply", "name: " + "[" * 100000, "model.yaml:1:")

@@ -1,5 +1,8 @@
 """What `concord check` and -cosim_view tell of a model and a method."""
+import os
+import pty
 import re
+import subprocess
 import tempfile
 import unittest
 
@@ -44,6 +47,43 @@ class Check(Telling):
     def test_events(self):
         self.assertIn("events: none", self.lines("check", TWO_MASS))
         self.assertIn("events: 0.05, 0.0725 s", self.lines("check", self.with_events()))
+
+
+class Notes(Telling):
+    def test_units_that_are_none(self):
+        """They are told by check and in the summary of a run."""
+        text = TWO_MASS.read_text(encoding="utf-8").replace("x: m,", "x: smoot_,", 1)
+        self.assertIn("smoot_", text)
+        path = write_model(self.folder, "units", text.replace("connections:", "x_:", 1).split("x_:")[0])
+        note = "the unit 'smoot_' of left.x is not known: it matches itself only"
+        self.assertIn("note: " + note, self.lines("check", path))
+        self.assertIn("note " + note, self.lines("run", path, "-cosim_stop", 0.1, "-cosim_output",
+                                                 f"{self.folder}/units.h5"))
+
+    def test_ranks_of_a_run(self):
+        """`schedule` shows the ranks that a run with the same options uses."""
+        for options, title in (((), "-cosim_type jfm, parallel"),
+                               (("-cosim_type", "gauss_seidel"), "gauss_seidel, sequential")):
+            lines = self.lines("schedule", TWO_MASS, *options, ranks=2)
+            place = next(i for i, line in enumerate(lines) if title in line)
+            self.assertIn("ranks of a run with these options", lines[place])
+            self.assertEqual(lines[place + 1:], ["rank 0: left", "rank 1: right"])
+
+
+class Terminal(Telling):
+    def test_progress_is_shown_and_ends_before_the_summary(self):
+        leader, follower = pty.openpty()
+        command = [os.environ["CONCORD_PROGRAM"], "run", str(TWO_MASS), "-cosim_stop", "0.1",
+                   "-cosim_output", f"{self.folder}/shown.h5"]
+        with subprocess.Popen(command, stdout=follower, stderr=follower) as process:
+            process.wait(timeout=60)
+            os.close(follower)
+            shown = os.read(leader, 100000).decode()
+        os.close(leader)
+        lines = re.split(r"[\r\n]+", shown)
+        self.assertIn("two masses: jfm, 2 subsystems on 1 rank, t from 0 to 0.1 s", lines)
+        self.assertTrue(any(line.strip().startswith("100.0 %") for line in lines), shown)
+        self.assertIn("two masses: completed at t = 0.1 s", lines)
 
 
 class View(Telling):

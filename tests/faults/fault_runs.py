@@ -28,7 +28,7 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
     providesDirectionalDerivative="true" completedIntegratorStepNotNeeded="false"/>
   <CoSimulation modelIdentifier="faulty" canHandleVariableCommunicationStepSize="true"
     canInterpolateInputs="true" maxOutputDerivativeOrder="1" canGetAndSetFMUstate="true"
-    providesDirectionalDerivative="true"/>
+    canBeInstantiatedOnlyOncePerProcess="true" providesDirectionalDerivative="true"/>
   <ModelVariables>
     <ScalarVariable name="load" valueReference="0" causality="input"><Real start="0"/></ScalarVariable>
     <ScalarVariable name="x" valueReference="1" causality="output"><Real/></ScalarVariable>

@@ -1,7 +1,10 @@
 """Subsystems that fail in every way, in every call: no rank waits, no word is lost, rows are kept."""
+import os
+import tempfile
 import unittest
+from pathlib import Path
 
-from fault_runs import Fault, run
+from fault_runs import PROGRAM, Fault, build_fmu, model, run, watch
 
 
 class Faults(unittest.TestCase):
@@ -48,6 +51,37 @@ class Fmu(Faults):
     def test_two_ranks(self):
         self.check(Fault("cs", "exit", "fmi2GetFMUstate", "jfm", "last"),
                    Fault("me", "fatal", "fmi2GetDerivatives", "missiles", "last"))
+
+
+class Foreign(unittest.TestCase):
+    """What FMUs of other tools do, and may do."""
+
+    def run_model(self, command, *options, fault="none", **environment):
+        with tempfile.TemporaryDirectory() as folder:
+            build_fmu(folder)
+            (Path(folder) / "model.yaml").write_text(
+                model(Fault("cs", fault, "fmi2DoStep", ranks=1)))
+            return watch([PROGRAM, command, "model.yaml", "-cosim_step", "0.1",
+                          "-subsystem_fmu_interface", "cs", *options], folder,
+                         {**os.environ, **environment})
+
+    def test_own_sundials(self):
+        """The FMU has functions of SUNDIALS' names and refuses to work with those of the program."""
+        for interface in ("cs", "me"):
+            ended = self.run_model("run", "-subsystem_fmu_interface", interface)
+            self.assertEqual(ended.code, 0, ended.output)
+
+    def test_logger_with_any_pointer(self):
+        ended = self.run_model("run", "-subsystem_fmu_log", "true", fault="odd_logger")
+        self.assertEqual(ended.code, 0, ended.output)
+        self.assertIn("an odd message", ended.output)
+
+    def test_probe_of_an_fmu_that_exists_once_per_process(self):
+        ended = self.run_model("check", "--probe", ONCE_PER_PROCESS="1")
+        self.assertEqual(ended.code, 0, ended.output)
+        for text in ("after a restore gives the same bits", "honoured up to order 3"):
+            self.assertIn(text, ended.output)
+        self.assertLess(ended.seconds, 20)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,11 @@ namespace {
 enum Status { ok, warning, discard, error, fatal };
 enum Reference : unsigned { load, x, v, der_x, der_v, time_of_fault, rank_of_fault, fault, call };
 
-struct Callbacks;
+/// The beginning of fmi2CallbackFunctions.
+struct Callbacks {
+  void (*logger)(void* environment, const char* instance, int status, const char* category,
+                 const char* message, ...);
+};
 struct EventInfo {
   int again, terminate, nominals_changed, states_changed, next_time_defined;
   double next_time;
@@ -23,7 +27,17 @@ struct Model {
   double time_of_fault = 0.5;
   int rank = -1;
   std::string fault = "none", call = "fmi2DoStep";
+  const Callbacks* callbacks = nullptr;
 };
+
+/// As tools do that keep a pointer of their own.
+void log_oddly(const Model& model) {
+  char nobody = 0;
+  for (void* environment :
+       {reinterpret_cast<void*>(1), static_cast<void*>(nullptr), static_cast<void*>(&nobody)}) {
+    model.callbacks->logger(environment, "it", warning, "odd", "an odd %s", "message");
+  }
+}
 
 bool now(const Model& model, const char* function) {
   const bool here = model.rank < 0 || model.rank == faults::own_rank();
@@ -35,6 +49,7 @@ Status at(void* instance, const char* function) {
   const auto& model = *static_cast<Model*>(instance);
   if (!now(model, function)) return ok;
   faults::commit(model.fault);
+  if (model.fault == "odd_logger") log_oddly(model);
   return model.fault == "fatal" ? fatal : model.fault == "error" ? error : ok;
 }
 
@@ -91,10 +106,25 @@ extern "C" {
 const char* fmi2GetTypesPlatform() { return "default"; }
 const char* fmi2GetVersion() { return "2.0"; }
 
-/// Parameters come later: what fails here is named by the environment.
-void* fmi2Instantiate(const char*, int, const char*, const char*, const Callbacks*, int, int) {
+/// SUNDIALS brought along, as it were, of another version.
+int brought_along = 0;
+void* CVodeCreate(int, void*) { return &brought_along; }
+void* N_VNew_Serial(long, void*) { return &brought_along; }
+
+/// Parameters come later: what fails here is named by the environment. Without what was brought
+/// along there is no instance, and, where that is asked for, a second one in a process waits for
+/// ever.
+void* fmi2Instantiate(const char*, int, const char*, const char*, const Callbacks* callbacks, int,
+                      int) {
+  static int instances = 0;
   if (const char* name = std::getenv("FAULT_IN_INSTANTIATE")) faults::commit(name);
-  return new Model;
+  if (std::getenv("ONCE_PER_PROCESS") != nullptr && instances++ > 0) pause();
+  if (CVodeCreate(1, nullptr) != &brought_along || N_VNew_Serial(1, nullptr) != &brought_along) {
+    return nullptr;
+  }
+  auto* model = new Model;
+  model->callbacks = callbacks;
+  return model;
 }
 void fmi2FreeInstance(void* m) {
   at(m, "fmi2FreeInstance");

@@ -73,7 +73,7 @@ class Units(Kinds, unittest.TestCase):
 
     def error(self, model, step, size, method="jfm"):
         done = run(model, f"-cosim_type {method} -cosim_step {step} -cosim_rtol 1e-11 "
-                          "-subsystem_rtol 1e-12")
+                          f"-cosim_atol {1e-12 * size!r} -subsystem_rtol 1e-12")
         self.assertTrue(done.completed, done.reason)
         exact = size * done.results.time**4
         return np.abs(done.results.outputs["left.y"] - exact).max() / size
@@ -101,14 +101,64 @@ class Units(Kinds, unittest.TestCase):
                     self.assert_right(model, 1e-4, f"-cosim_type {method}")
 
 
+class Factors(Kinds, unittest.TestCase):
+    """The solution is the constraint's, whatever factor and units its equation is written in."""
+    FACTORS = (1e-9, 1e9)
+
+    def outputs(self, model, factor, options):
+        constraint = model.constraints[0]
+        constraint.equation = f"{factor!r}*({constraint.equation})"
+        done = run(model, options)
+        self.assertTrue(done.completed, f"{factor:g} {options}: {done.reason}")
+        return done.results.outputs
+
+    def check(self, make, names, options, allowed):
+        one = self.outputs(make(), 1.0, options)
+        for factor in self.FACTORS:
+            with self.subTest(factor=factor, options=options):
+                other = self.outputs(make(), factor, options)
+                for name in names:
+                    far = np.abs(other[name] - one[name]).max() / np.abs(one[name]).max()
+                    print(f"{options} {factor:g} {name}: {far:.1e}")
+                    self.assertLess(far, allowed)
+
+    def test_direct(self):
+        for method in ("jfm", "missiles", "monolithic", "jacobi",
+                       "jacobi -cosim_constraints overlapping"):
+            self.check(lambda: direct(0.0), ("left.y", "u.value"),
+                       f"-cosim_type {method} -cosim_step 0.02", 1e-6)
+
+    def test_position(self):
+        for method in ("jfm", "missiles"):
+            self.check(lambda: pair(80.0, 1e-3), ("a.p", "b.p"),
+                       f"-cosim_type {method} -cosim_step 0.01", 1e-6)
+            self.check(lambda: pair(80.0, 1e-3), ("force.value",),
+                       f"-cosim_type {method} -cosim_step 0.01", 1e-3)
+
+    def test_start_values_are_looked_at_in_every_unit(self):
+        for factor in (1e-9, 1.0, 1e9):
+            for method in ("jfm", "missiles"):
+                with self.subTest(factor=factor, method=method):
+                    model = pair(1.0)
+                    model.constraints[0].equation = f"{factor!r}*(a.p - b.p)"
+                    model.subsystems[1].states["x"] = 0.5 * (1 + 1e-4)
+                    self.assert_refused(run(model, f"-cosim_type {method} -cosim_step 0.01"),
+                                        "violate its equation")
+                    model.subsystems[1].states["x"] = 0.5
+                    model.subsystems[1].states["v"] = 1e-3
+                    self.assert_refused(run(model, f"-cosim_type {method} -cosim_step 0.01"),
+                                        "time derivative of its equation")
+
+
 class Starts(Kinds, unittest.TestCase):
     """8.7: constraints start from what the outputs are, and from the guess that a user gives."""
 
     def test_root_of_an_output(self):
         """0 = q - sqrt(d): never started, since both were tried at 0."""
         for level, guess in ((0.25, 0.0), (9.0, 0.0), (9.0, 5.0), (1e-8, 0.0), (1e8, 1e4)):
+            leak = 0.01 * float(np.sqrt(level))
             model = Model(
-                [Subsystem("tank", {"d": level}, {"d": f"{0.1 * level!r} - 0.2*d - 0.01*q"},
+                [Subsystem("tank", {"d": level}, {"d": f"{0.1 * level!r} - 0.2*d - {leak!r}*q"},
                            {"d": "d"}, {"q": 0.0}),
                  Subsystem("valve", {"z": 0.0}, {"z": "q - z"}, {"q": "q", "z": "z"}, {"q": 0.0})],
                 constraints=[Constraint("flow", "valve.q - sqrt(tank.d)",
@@ -117,7 +167,7 @@ class Starts(Kinds, unittest.TestCase):
                 with self.subTest(method=method, level=level, guess=guess):
                     solved = Model([Subsystem(
                         "s", {"d": level, "z": 0.0},
-                        {"d": f"{0.1 * level!r} - 0.2*d - 0.01*sqrt(d)", "z": "sqrt(d) - z"},
+                        {"d": f"{0.1 * level!r} - 0.2*d - {leak!r}*sqrt(d)", "z": "sqrt(d) - z"},
                         {"d": "d", "q": "sqrt(d)", "z": "z"})], stop=2.0)
                     self.check(model, solved, method)
 

@@ -75,6 +75,8 @@ class Descriptions(FmuTest):
                                                  "modelIdentifier=\"../x\""), ["modelIdentifier"])
         self.rewritten(lambda text: text.replace('index="4"', 'index="99"'), ["'99'"])
         self.rewritten(lambda text: text.replace("CoSimulation", "Simulation"), ["neither"])
+        self.rewritten(lambda text: text.replace("CoSimulation", "ScheduledExecution"),
+                       ["scheduled execution only"])
         self.rewritten(lambda text: text.replace('Indicators="0"', 'Indicators="4294967295"'),
                        ["million event indicators"])
         self.rewritten(lambda text: text.replace('"2.0"', '"3.0-beta.4"'), ["'3.0-beta.4'"])
@@ -238,6 +240,38 @@ class Cleanliness(FmuTest):
                 process.communicate(timeout=60)
                 self.assertEqual(self.left_behind(), [])
                 (self.folder / "out.h5").unlink(missing_ok=True)
+
+    def test_programs_that_look_like_one_job_do_not_share(self):
+        """The environment of a launcher, without one: each has a folder of its own."""
+        self.environment |= {"PMIX_NAMESPACE": "job", "PMI_RANK": "0"}
+        first = self.start(behaviour="behaves")
+        time.sleep(1.5)
+        before = set(self.scratch.glob("concord*"))
+        second = self.start("-cosim_stop", "1", "-cosim_record", "none", "-cosim_output",
+                            str(self.folder / "other.h5"))
+        second.communicate(timeout=60)
+        self.assertEqual(second.returncode, 0)
+        self.assertEqual(set(self.scratch.glob("concord*")), before)
+        self.assertEqual(len(before), 1)
+        self.assertGreater(len(before.pop().name), len("concord-fmu-0-") + 30)
+        first.terminate()
+        first.communicate(timeout=60)
+        self.assertEqual(self.left_behind(), [])
+
+    def test_stale_folders_are_removed(self):
+        """Those of nobody who lives, and none that others made."""
+        uid, old = os.getuid(), time.time() - 3600
+        stale = self.scratch / f"concord-fmu-{uid}-{'0' * 32}"
+        foreign = self.scratch / f"concord-fmu-{uid}-something"
+        for folder in (stale, foreign):
+            folder.mkdir(mode=0o700)
+            (folder / ".in_use").touch()
+            os.utime(folder, (old, old))
+        self.start("-cosim_stop", "1", "-cosim_record", "none").communicate(timeout=60)
+        self.assertFalse(stale.exists())
+        self.assertTrue(foreign.exists())
+        foreign.joinpath(".in_use").unlink()
+        foreign.rmdir()
 
     def test_two_ranks_share(self):
         self.build("left")

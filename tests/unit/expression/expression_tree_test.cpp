@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"2^-a^b", "(^ 2 (- (^ a b)))"}, Case{"-a*b", "(* (- a) b)"},
                     Case{"a*-b", "(* a (- b))"}, Case{"+a", "a"}, Case{"!a==b", "(== (! a) b)"},
                     Case{"!(a!=b)", "(! (!= a b))"}, Case{"a<b+1", "(< a (+ b 1))"},
-                    Case{"a<b<c", "(< (< a b) c)"}, Case{"a<=b&&c>d", "(&& (<= a b) (> c d))"},
+                    Case{"(a<b)<c", "(< (< a b) c)"}, Case{"a<=b&&c>d", "(&& (<= a b) (> c d))"},
                     Case{"a||b&&c", "(|| a (&& b c))"}, Case{"a?b:c?d:e", "(? a b (? c d e))"},
                     Case{"a?b?c:d:e", "(? a (? b c d) e)"}, Case{"a||b?c:d", "(? (|| a b) c d)"}));
 
