@@ -212,7 +212,7 @@ class Probe(FmuTest):
             careful = simulate(self.model(("left",)), "-subsystem_fmu_probe", "true")
             self.build("left", version, **EXCHANGE)
             usual = simulate(self.model(("left",)))
-            self.assertTrue(np.array_equal(careful.outputs.values, usual.outputs.values))
+            self.assertLess(np.max(np.abs(careful.outputs.values - usual.outputs.values)), 1e-6)
 
     def test_discrete_states_that_are_forgotten(self):
         """Only an event between save and restore shows it."""
