@@ -95,6 +95,9 @@ class SspWriter {
   void add_connectors(Node component, const Part& part);
   void add_values(Node component, const Part& part);
   void add_value(Node parameters, const Part& part, const FmuValue& value);
+  std::string whole(const FmuValue& value, const std::string& what) const;
+  static std::string enumeration_name(const FmiVariable& variable);
+  static void add_enumerations(Node values, const Part& part, const std::vector<FmuValue>& given);
   void add_connection(Node connections, const ConnectionEntry& connection);
   void set_end(Node node, const char* element, const char* connector, const std::string& name,
                const Location& location);
@@ -224,37 +227,110 @@ void SspWriter::add_connectors(Node component, const Part& part) {
   }
 }
 
-void SspWriter::add_value(Node parameters, const Part& part, const FmuValue& value) {
+/// The variable of that name or alias, which the reader has found before.
+const FmiVariable& variable_of(const Part& part, const FmuValue& value) {
   const auto& variables = part.fmu->model->variables;
-  const auto variable =
-      std::find_if(variables.begin(), variables.end(),
-                   [&](const FmiVariable& candidate) { return candidate.name == value.name; });
+  return *std::find_if(variables.begin(), variables.end(), [&](const FmiVariable& candidate) {
+    return candidate.name == value.name ||
+           std::find(candidate.aliases.begin(), candidate.aliases.end(), value.name) !=
+               candidate.aliases.end();
+  });
+}
+
+/// One value per variable, the last, as it was given; what was transformed as the FMU gets it.
+std::vector<FmuValue> values_of(const Part& part) {
+  const FmuRequest& request = part.fmu->request;
+  std::vector<FmuValue> result;
+  for (const auto* list : {&request.parameters, &request.start, &request.values})
+    for (FmuValue value : *list) {
+      const FmiVariable& variable = variable_of(part, value);
+      value.name = variable.name;
+      for (const auto* starts : {&part.fmu->structural, &part.fmu->starts})
+        for (const FmuStart& start : *starts)
+          if (start.variable == &variable && !value.transformation.changes_nothing()) {
+            value.texts = start.texts;
+            value.unit.clear();
+          }
+      std::erase_if(result, [&](const FmuValue& other) { return other.name == value.name; });
+      result.push_back(std::move(value));
+    }
+  return result;
+}
+
+/// The item that a text names, or has the value of; null where there is none.
+const std::string* item_of(const FmiVariable& variable, const std::string& text) {
+  for (const auto& [name, value] : variable.items)
+    if (text == name || text == value) return &name;
+  return nullptr;
+}
+
+std::string SspWriter::whole(const FmuValue& value, const std::string& what) const {
+  const std::string& text = value.texts.front();
+  const auto number = parse_number(text);
+  if (!number) return text;
+  if (*number < -2147483648.0 || *number > 2147483647.0)
+    refuse(value.location, what + "is " + text +
+                               ", which SSP's 32-bit integers cannot hold; "
+                               "give it its value in the FMU");
+  return std::to_string(static_cast<long>(*number));
+}
+
+void SspWriter::add_value(Node parameters, const Part& part, const FmuValue& value) {
+  const FmiVariable& variable = variable_of(part, value);
   const std::string what = "subsystem '" + part.name + "': '" + value.name + "' ";
-  const char* type = ssp_type(variable->type);
-  if (type == nullptr || !variable->dimensions.empty())
+  const char* type = ssp_type(variable.type);
+  if (type == nullptr || !variable.dimensions.empty())
     refuse(value.location, what +
                                "is an array or binary, and SSP 1.0 has no values of these; give "
                                "it its value in the FMU");
   Node parameter = parameters.append_child("ssv:Parameter");
   set(parameter, "name", value.name);
   std::string text = value.texts.front();
-  const bool is_truth = std::string_view(type) == "Boolean";
-  const auto number = parse_number(text);
-  if (is_truth) text = text == "true" || text == "1" ? "true" : "false";
-  if (number && std::string_view(type) == "Real") text = xml_number(*number);
-  if (number && std::string_view(type) == "Integer") {
-    if (*number < -2147483648.0 || *number > 2147483647.0)
-      refuse(value.location, what + "is " + text +
-                                 ", which SSP's 32-bit integers cannot hold; "
-                                 "give it its value in the FMU");
-    text = std::to_string(static_cast<long>(*number));
+  const std::string* item = item_of(variable, text);
+  if (item != nullptr) {
+    type = "Enumeration";
+    text = *item;
+  } else if (std::string_view(type) == "Boolean") {
+    text = text == "true" || text == "1" ? "true" : "false";
+  } else if (std::string_view(type) == "Integer") {
+    text = whole(value, what);
+  } else if (const auto number = parse_number(text); number && std::string_view(type) == "Real") {
+    text = xml_number(*number);
   }
-  set(parameter.append_child((std::string("ssv:") + type).c_str()), "value", text);
+  Node typed = parameter.append_child((std::string("ssv:") + type).c_str());
+  set(typed, "value", text);
+  if (item != nullptr) set(typed, "name", enumeration_name(variable));
+  if (std::string_view(type) == "Real" && !value.unit.empty()) set(typed, "unit", value.unit);
+}
+
+std::string SspWriter::enumeration_name(const FmiVariable& variable) {
+  return variable.declared_type.empty() ? variable.name : variable.declared_type;
+}
+
+/// Each enumeration of the set once, by its name in the FMU.
+void SspWriter::add_enumerations(Node values, const Part& part,
+                                 const std::vector<FmuValue>& given) {
+  std::set<std::string> defined;
+  Node enumerations;
+  for (const FmuValue& value : given) {
+    const FmiVariable& variable = variable_of(part, value);
+    if (item_of(variable, value.texts.front()) == nullptr ||
+        !defined.insert(enumeration_name(variable)).second)
+      continue;
+    if (!enumerations) enumerations = values.append_child("ssv:Enumerations");
+    Node enumeration = enumerations.append_child("ssc:Enumeration");
+    set(enumeration, "name", enumeration_name(variable));
+    for (const auto& [name, number] : variable.items) {
+      Node item = enumeration.append_child("ssc:Item");
+      set(item, "name", name);
+      set(item, "value", number);
+    }
+  }
 }
 
 void SspWriter::add_values(Node component, const Part& part) {
-  const FmuRequest& request = part.fmu->request;
-  if (request.parameters.empty() && request.start.empty() && request.values.empty()) return;
+  const std::vector<FmuValue> given = values_of(part);
+  if (given.empty()) return;
   Node values = component.append_child("ssd:ParameterBindings")
                     .append_child("ssd:ParameterBinding")
                     .append_child("ssd:ParameterValues")
@@ -262,8 +338,13 @@ void SspWriter::add_values(Node component, const Part& part) {
   set(values, "version", "1.0");
   set(values, "name", part.name);
   Node parameters = values.append_child("ssv:Parameters");
-  for (const auto* list : {&request.parameters, &request.start, &request.values})
-    for (const FmuValue& value : *list) add_value(parameters, part, value);
+  std::set<std::string> units;
+  for (const FmuValue& value : given) {
+    add_value(parameters, part, value);
+    if (!value.unit.empty()) units.insert(value.unit);
+  }
+  add_enumerations(values, part, given);
+  if (!units.empty()) add_units(values.append_child("ssv:Units"), units, in_base_units, "ssc:");
 }
 
 void SspWriter::add_component(Node elements, const Part& part) {

@@ -36,17 +36,17 @@ class Native(Faults):
 
 class Fmu(Faults):
     def test_co_simulation(self):
-        self.check(*(Fault("cs", fault, "fmi2DoStep", ranks=1, place="all")
+        self.check(*(Fault("cs", fault, "fmi2DoStep", ranks=1)
                      for fault in ("throw", "exit", "segfault", "nan", "fatal")),
                    Fault("cs", "abort", "fmi2SetFMUstate", "ifosmondi", "last", 1,
                          options=("-cosim_predictor", "hold")),
-                   *(Fault("cs", "throw", call, ranks=1, place="all")
+                   *(Fault("cs", "throw", call, ranks=1)
                      for call in ("fmi2Terminate", "fmi2FreeInstance", "fmi2Instantiate")))
 
     def test_model_exchange(self):
-        self.check(*(Fault("me", fault, "fmi2GetDerivatives", ranks=1, place="all")
+        self.check(*(Fault("me", fault, "fmi2GetDerivatives", ranks=1)
                      for fault in ("throw", "exit", "stack_overflow", "fatal")),
-                   Fault("me", "exit", "fmi2Instantiate", ranks=1, place="all"))
+                   Fault("me", "exit", "fmi2Instantiate", ranks=1))
 
     def test_two_ranks(self):
         self.check(Fault("cs", "exit", "fmi2GetFMUstate", "jfm", "last"),

@@ -357,5 +357,44 @@ class Structures(ValuesTest):
         self.assertIn("within each other", run.stderr)
 
 
+class OutAndIn(ValuesTest):
+    """Exported and read again: the same values at the FMUs, each name once."""
+
+    def exported(self, root):
+        first = self.arrived(root)
+        path = self.folder / "again.ssp"
+        run = execute("export-ssp", self.folder / "model.ssd", "-o", path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.5")
+        again = dict(zip(results.outputs.names, results.outputs.values[-1]))
+        self.assertEqual(first, again)
+        with zipfile.ZipFile(path) as archive:
+            return archive.read("SystemStructure.ssd").decode()
+
+    def test_units_enumerations_and_transformations(self):
+        text = self.exported(system("all", component("g", bindings(
+            binding(parameter_set(parameter("l", 80000, more=' unit="mm"'),
+                                  parameter("dT", 20, more=' unit="degC"'),
+                                  parameter("T", 20, more=' unit="degC"'),
+                                  parameter("e", "high", "Enumeration", ' name="Level"'),
+                                  parameter("n", 1, "Integer"))),
+            binding(parameter_set(parameter("x", 3), parameter("n", 4, "Integer")),
+                    mapping(entry("x", "u", linear(2, 1)), entry("n", "n")))))))
+        self.assertIn('<ssv:Enumeration value="high" name="Level"', text)
+        self.assertIn('<ssc:Item name="high" value="3"', text)
+        self.assertIn('value="80000" unit="mm"', text)
+        self.assertIn('<ssv:Real value="7"', text)
+        for name in ("l", "T", "dT", "e", "n", "u"):
+            self.assertEqual(text.count(f'<ssv:Parameter name="{name}">'), 1, name)
+
+    def test_nested_systems(self):
+        inner = system("inner", component("g"), connection("p", "g/l", linear(3, 1)) + connection(
+            "in", "g/u", linear(2)), connectors(connector("p", "parameter", "mm"),
+                                                connector("in", "input", "mm")))
+        own = bindings(binding(parameter_set(parameter("inner.p", 4, more=' unit="mm"'))))
+        self.exported(system("all", component("h", bindings(binding(parameter_set(
+            parameter("l", 5))))) + inner, connection("h/length", "inner/in"), own))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -414,8 +414,9 @@ ModelDescription Reader::read() {
   result_.co_simulation = read_interface("CoSimulation");
   result_.model_exchange = read_interface("ModelExchange");
   if (!result_.co_simulation && !result_.model_exchange && root_.child("ScheduledExecution"))
-    fail("offers scheduled execution only, whose clocks Concord does not drive; export it for "
-         "co-simulation or model exchange");
+    fail(
+        "offers scheduled execution only, whose clocks Concord does not drive; export it for "
+        "co-simulation or model exchange");
   if (!result_.co_simulation && !result_.model_exchange)
     fail("offers neither co-simulation nor model exchange, which Concord needs");
   units_ = read_unit_definitions(root_);
