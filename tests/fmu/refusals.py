@@ -100,9 +100,9 @@ class Steps(Refusals):
         """Outputs in stairs are not differenced within them (3.6), and that is told."""
         for version in (2, 3):
             how = dict(version=version, kinds=("cs",), capabilities=("state", "variable"))
-            usual = self.waved("-cosim_type", "jfm", "-cosim_step", "0.02", **how)
-            found = self.waved("-cosim_type", "jfm", "-cosim_step", "0.02",
-                               defines=("INTERNAL_STEP=0.01",), **how)
+            options = ("-cosim_type", "jacobi", "-cosim_hold", "extrapolate", "-cosim_step", "0.02")
+            usual = self.waved(*options, **how)
+            found = self.waved(*options, defines=("INTERNAL_STEP=0.01",), **how)
             self.assertIn("move in stairs of 0.01 s", self.said)
             scale = np.ptp(usual.outputs["left.x"])
             away = np.max(np.abs(found.outputs["left.x"] - usual.outputs["left.x"])) / scale
