@@ -19,6 +19,12 @@ class SimulationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A subsystem asks for the end of the simulation: what is there is kept, exit code 3.
+class EndOfSimulation : public SimulationError {
+ public:
+  using SimulationError::SimulationError;
+};
+
 /// Thrown by a subsystem's f or g where a smaller step may help (out of the domain of definition).
 class RecoverableFailure : public std::runtime_error {
  public:

@@ -9,6 +9,11 @@
 
 namespace concord {
 
+/// What a variable does between events: a continuous one moves and has slopes; a held one
+/// (integers, Booleans, enumerations, discrete and sampled reals) keeps its value, and is never
+/// interpolated.
+enum class SignalKind { continuous, held };
+
 /// An input u_i of a subsystem. `unit` may be empty (matches anything); an input without a start
 /// value must be fed by a connection or a constraint. `nominal`, here and below: the variable's
 /// usual magnitude in its unit, greater than 0; 0: not known, what it has been so far counts.
@@ -17,6 +22,7 @@ struct InputVariable {
   std::string unit;
   std::optional<double> start;
   double nominal = 0.0;
+  SignalKind kind = SignalKind::continuous;
 };
 
 /// A continuous state x_j with its value at the start of the simulation.
@@ -32,6 +38,7 @@ struct OutputVariable {
   std::string name;
   std::string unit;
   double nominal = 0.0;
+  SignalKind kind = SignalKind::continuous;
 };
 
 /// One entry of the structure of g_u: `output` depends directly on `input` (indices into the

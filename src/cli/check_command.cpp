@@ -45,7 +45,7 @@ void require_loading(const SubsystemEntry& entry, std::span<const std::string> f
                      "': its binary crashes while it is loaded; export the FMU again");
   }
   if (entry.fmu && !says("CRASHES") && !says("no end after")) {
-    entry.fmu->source();
+    entry.fmu->source(entry.fmu->use);
   }
 }
 

@@ -95,7 +95,7 @@ void print_fmu(const Model& model) {
   print_interface(fmu, "co-simulation", fmu.co_simulation);
   line("used as", setup.role == FmuRole::model_exchange ? "model exchange" : "co-simulation");
   line("default experiment", experiment_of(fmu));
-  line("states", std::to_string(setup.states.size()));
+  line("states", std::to_string(setup.description.states.size()));
   line("event indicators", std::to_string(fmu.event_indicators));
   std::printf("variables:\n");
   for (const FmiVariable& variable : fmu.variables) print_variable(variable, fmu);

@@ -114,6 +114,11 @@ class Run {
       recorder_->start(stepper_->point());
       watch_exits();
       advance_to_stop();
+    } catch (const EndOfSimulation& end) {
+      ended_ = end.what();
+      if (rank_ == 0) {
+        std::fprintf(stderr, "concord: note: %s\n", end.what());
+      }
     } catch (const PetscFailure& failure) {
       throw SimulationError(with_remedy(failure));
     }
@@ -149,6 +154,9 @@ class Run {
 
   void end_subsystems() {
     subsystems_->end();
+    if (!ended_.empty()) {
+      return;
+    }
     if (const auto failure = agree_on_text(PETSC_COMM_WORLD, subsystems_->failure())) {
       throw SimulationError(*failure);
     }
@@ -463,6 +471,7 @@ class Run {
   std::vector<std::unique_ptr<StepObserver>> owned_;
   std::vector<StepObserver*> observers_;
   std::string stop_reason_;
+  std::string ended_;  ///< what a subsystem that asked for the end has said; empty: none did
   Clock::time_point began_ = Clock::now();
   Clock::time_point flushed_ = began_;
   double flush_time_ = 0.0;  ///< s, of the last one

@@ -15,7 +15,7 @@ ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
     const auto kind = network.constraint(g);
     const IndexRange own = subsystems.inputs_of(k);
     for (std::size_t i = 0; i < own.size(); ++i) {
-      const auto& link = network.links()[network.inputs_of(g).first + i];
+      const auto& link = network.coupled_links()[network.inputs_of(g).first + i];
       if (!link) {
         continue;
       }

@@ -72,7 +72,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
       floors_(subsystems.n_outputs(), 0.0),
       then_(subsystems.n_outputs(), 0.0),
       before_(subsystems.n_outputs(), 0.0) {
-  const auto& links = subsystems.network().links();
+  const auto& links = subsystems.network().coupled_links();
   const auto connected =
       std::count_if(links.begin(), links.end(), [](const auto& link) { return link.has_value(); });
   disturbance_.mean.resize(subsystems.connected_inputs().size());

@@ -12,7 +12,7 @@ std::vector<PetscInt> rows_of_inputs(const RankNetwork& subsystems, int parts) {
   for (std::size_t k = 0; k < network.n_subsystems(); ++k) {
     auto& inputs = by_rank[static_cast<std::size_t>(subsystems.partition().rank_of(k))];
     for (std::size_t i = network.inputs_of(k).first; i < network.inputs_of(k).last; ++i) {
-      if (network.links()[i]) {
+      if (network.coupled_links()[i]) {
         inputs.push_back(i);
       }
     }
@@ -38,7 +38,7 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
 
   std::vector<std::vector<Target>> targets(network.n_outputs());
   for (std::size_t i = 0; i < network.n_inputs(); ++i) {
-    if (const auto& link = network.links()[i]) {
+    if (const auto& link = network.coupled_links()[i]) {
       targets[link->output].push_back({row_of[i], link->factor});
     }
   }
@@ -47,7 +47,7 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
     const std::size_t g = subsystems.global(k);
     auto& columns = columns_.emplace_back();
     for (std::size_t i = network.inputs_of(g).first; i < network.inputs_of(g).last; ++i) {
-      for (int part = 0; network.links()[i] && part < parts_; ++part) {
+      for (int part = 0; network.coupled_links()[i] && part < parts_; ++part) {
         columns.push_back(row_of[i] + part);
       }
     }
@@ -77,14 +77,14 @@ void InputOperator::preallocate(const RankNetwork& subsystems,
   MPI_Comm_rank(subsystems.comm(), &rank);
   std::size_t own = 0;
   for (std::size_t i = 0; i < network.n_inputs(); ++i) {
-    const auto& link = network.links()[i];
+    const auto& link = network.coupled_links()[i];
     if (!link || partition.rank_of(network.subsystem_of_input(i)) != rank) {
       continue;
     }
     const std::size_t source = network.subsystem_of_output(link->output);
     PetscInt width = 0;
     for (std::size_t j = network.inputs_of(source).first; j < network.inputs_of(source).last; ++j) {
-      width += network.links()[j] ? parts_ : 0;
+      width += network.coupled_links()[j] ? parts_ : 0;
     }
     auto& counts = partition.rank_of(source) == rank ? diagonal : off_diagonal;
     for (int part = 0; part < parts_; ++part) {

@@ -36,7 +36,7 @@ void LoopEquations::find_inputs(const FeedthroughComponent& loop) {
   std::set<std::size_t> found;
   for (const std::size_t felt : loop.outputs) {
     for (const auto& [output, input] : network.feedthrough_to(felt)) {
-      const auto& link = network.links()[input];
+      const auto& link = network.coupled_links()[input];
       if (link && contains(loop.outputs, link->output)) {
         found.insert(input);
       }
@@ -82,7 +82,7 @@ void LoopEquations::find_own(const FeedthroughComponent& loop) {
 void LoopEquations::find_rows() {
   const Network& network = subsystems_.network();
   for (std::size_t row = 0; row < inputs_.size(); ++row) {
-    const Link& link = *network.links()[inputs_[row]];
+    const Link& link = *network.coupled_links()[inputs_[row]];
     const std::size_t from = network.subsystem_of_output(link.output);
     for (const std::size_t k : own_) {
       if (subsystems_.global(k) == from) {
@@ -96,7 +96,7 @@ void LoopEquations::find_rows() {
 void LoopEquations::find_entries() {
   const Network& network = subsystems_.network();
   for (std::size_t row = 0; row < inputs_.size(); ++row) {
-    const Link& link = *network.links()[inputs_[row]];
+    const Link& link = *network.coupled_links()[inputs_[row]];
     const std::size_t from = network.subsystem_of_output(link.output);
     const std::size_t first_output = network.outputs_of(from).first;
     const std::size_t source = constraint_[row] ? first_output + constraint_residual : link.output;

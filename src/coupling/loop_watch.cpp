@@ -42,7 +42,7 @@ LoopWatch::LoopWatch(RankNetwork& subsystems, const Method& method)
   from_first_.resize(network.n_inputs(), false);
   for (std::size_t i = 0; method.schedule == Schedule::staggered_grid && i < known_.size(); ++i) {
     const auto& first = method.groups.front();
-    const auto& link = network.links()[i];
+    const auto& link = network.coupled_links()[i];
     from_first_[i] = link && std::find(first.begin(), first.end(),
                                        network.subsystem_of_output(link->output)) != first.end();
   }

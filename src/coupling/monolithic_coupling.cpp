@@ -7,6 +7,7 @@
 
 #include "concord/errors.hpp"
 #include "coupling/input_elimination.hpp"
+#include "coupling/start.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/agreement.hpp"
 #include "support/exception_words.hpp"
@@ -77,6 +78,20 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
     eliminate_inputs(t, x);
     for (std::size_t i = 0; i < y.size(); ++i) {
       y[i] = outputs_[i].value;
+    }
+  }
+
+  /// The network has come to this point for good. Throws SimulationError where that makes an event.
+  void complete_step(double t, std::span<const double> x) {
+    eliminate_inputs(t, x);
+    for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+      const auto states = subsystems_.states_of(k);
+      if (!subsystems_.own(k).complete_step(t, x.subspan(states.first, states.size()),
+                                            inputs_of(k))) {
+        throw SimulationError("subsystem '" + subsystems_.own(k).description().name +
+                              "' has an event, which monolithic cannot handle; choose another "
+                              "-cosim_type");
+      }
     }
   }
 
@@ -307,15 +322,17 @@ void MonolithicCoupling::refuse_events() const {
 
 void MonolithicCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_subsystems(subsystems_, first, stop);
+  point.time = time_ = first.begin;
+  point.inputs = subsystems_.start_inputs();
+  point.outputs.resize(subsystems_.n_outputs());
+  point.polynomials.resize(subsystems_.n_inputs());
+  ConsistentInputs consistent(subsystems_);
+  end_initialization(subsystems_, consistent, point);
   refuse_events();
   auto equations = std::make_unique<NetworkEquations>(subsystems_);
   equations_ = equations.get();
   auto description = describe_ode("monolithic", "monolithic", equations->interface());
   whole_ = make_ode_subsystem(std::move(description), std::move(equations), settings_);
-  point.time = time_ = first.begin;
-  point.inputs = subsystems_.start_inputs();
-  point.outputs.resize(subsystems_.n_outputs());
-  point.polynomials.resize(subsystems_.n_inputs());
   whole_->enter(subsystems_.smooth_interval());
   whole_->start(first, stop);
   put_out(point);
@@ -341,6 +358,9 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
   report.evaluations = 1;
   report.retryable = false;
   const auto continuity = std::exchange(next_, InputContinuity::smooth);
+  if (point.last_step > 0.0) {
+    equations_->complete_step(time_, whole_->states());
+  }
   time_ = step.end;
   if (whole_->advance(step, {}, continuity, Wanted::values_and_derivatives, trial.outputs) !=
       Outcome::ok) {

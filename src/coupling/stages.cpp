@@ -23,7 +23,7 @@ void for_each_known(const Network& network, const std::vector<Place>& places, st
                     Action action) {
   const IndexRange inputs = network.inputs_of(receiver);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (const auto& link = network.links()[inputs.first + i]) {
+    if (const auto& link = network.coupled_links()[inputs.first + i]) {
       const Place& source = places[network.subsystem_of_output(link->output)];
       if (is_known(source, places[receiver])) {
         action(i, source);

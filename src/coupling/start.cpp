@@ -34,7 +34,20 @@ void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, W
   point.outputs.resize(subsystems.n_outputs());
   point.polynomials.resize(subsystems.n_inputs());
   put_out_unknowns(subsystems, point);
+  end_initialization(subsystems, consistent, point);
   make_consistent(subsystems, consistent, wanted, point);
+}
+
+void end_initialization(RankNetwork& subsystems, ConsistentInputs& consistent,
+                        CommunicationPoint& point) {
+  if (agree_on_largest(subsystems.comm(), subsystems.initializing() ? 1 : 0) == 0) {
+    return;
+  }
+  make_consistent(subsystems, consistent, Wanted::values, point);
+  subsystems.end_initialization(point.inputs);
+  if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
+    throw SimulationError(*failure);
+  }
 }
 
 void make_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,

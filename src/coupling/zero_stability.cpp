@@ -76,7 +76,7 @@ std::vector<bool> known_in_sequence(const Network& network, const Groups& groups
   }
   std::vector<bool> result(network.n_inputs(), false);
   for (std::size_t i = 0; i < result.size(); ++i) {
-    if (const auto& link = network.links()[i]) {
+    if (const auto& link = network.coupled_links()[i]) {
       const std::size_t to = network.subsystem_of_input(i);
       const std::size_t from = network.subsystem_of_output(link->output);
       result[i] = group[to] < groups.size() && group[to] == group[from] && stage[from] < stage[to];

@@ -140,6 +140,7 @@ void Network::number(const Model& model) {
   }
   std::stable_sort(feedthrough_.begin(), feedthrough_.end(), before);
   links_.resize(n_inputs());
+  coupled_.resize(n_inputs());
 }
 
 void Network::connect(const Model& model) {
@@ -166,6 +167,9 @@ void Network::connect(const Model& model) {
     }
     links_[input] = Link{output, connection.factor * conversion.factor,
                          connection.factor * conversion.offset + connection.offset};
+    const bool held = source.kind == SignalKind::held || target.kind == SignalKind::held;
+    coupled_[input] = held ? std::nullopt : links_[input];
+    has_held_ = has_held_ || held;
   }
 }
 
@@ -203,23 +207,57 @@ std::size_t Network::subsystem_of_output(std::size_t output) const {
   return block_of(output_offset_, output);
 }
 
-std::vector<std::vector<std::size_t>> Network::output_successors() const {
+std::vector<std::vector<std::size_t>> Network::output_successors(
+    const std::vector<std::optional<Link>>& links) const {
   std::vector<std::vector<std::size_t>> successors(n_outputs());
   for (const auto& [output, input] : feedthrough_) {
-    if (links_[input]) {
-      successors[links_[input]->output].push_back(output);
+    if (links[input]) {
+      successors[links[input]->output].push_back(output);
     }
   }
   return successors;
 }
 
+void Network::add_component(std::vector<std::size_t> outputs,
+                            const std::vector<std::vector<std::size_t>>& successors) {
+  const auto& own = successors[outputs.front()];
+  const bool self = std::find(own.begin(), own.end(), outputs.front()) != own.end();
+  components_.push_back({std::move(outputs), false});
+  components_.back().loop = components_.back().outputs.size() > 1 || self;
+}
+
+/// The components that are left of a larger one with fewer edges.
+void Network::add_parts(const std::vector<std::size_t>& outputs,
+                        const std::vector<std::vector<std::size_t>>& successors) {
+  std::vector<std::vector<std::size_t>> inside(outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (const std::size_t to : successors[outputs[i]]) {
+      const auto found = std::lower_bound(outputs.begin(), outputs.end(), to);
+      if (found != outputs.end() && *found == to) {
+        inside[i].push_back(static_cast<std::size_t>(found - outputs.begin()));
+      }
+    }
+  }
+  for (auto& component : strong_components(inside)) {
+    for (std::size_t& output : component) {
+      output = outputs[output];
+    }
+    add_component(std::move(component), successors);
+  }
+}
+
+/// Held inputs have their place in the order and cut loops: what closes through them alone is no
+/// algebraic loop.
 void Network::find_components() {
-  const auto successors = output_successors();
+  const auto successors = output_successors(links_);
+  const auto coupled = output_successors(coupled_);
   for (auto& outputs : strong_components(successors)) {
-    const auto& own = successors[outputs.front()];
-    const bool self = std::find(own.begin(), own.end(), outputs.front()) != own.end();
-    components_.push_back({std::move(outputs), false});
-    components_.back().loop = components_.back().outputs.size() > 1 || self;
+    if (has_held_ && outputs.size() > 1) {
+      std::sort(outputs.begin(), outputs.end());
+      add_parts(outputs, coupled);
+    } else {
+      add_component(std::move(outputs), coupled);
+    }
   }
   has_feedthrough_ = std::any_of(successors.begin(), successors.end(),
                                  [](const auto& list) { return !list.empty(); });

@@ -56,6 +56,13 @@ class Network {
   /// Per global input; nothing where the input stays at its start value.
   const std::vector<std::optional<Link>>& links() const { return links_; }
 
+  /// Whether the input is fed and held between events: it or what feeds it is no continuous signal.
+  bool held(std::size_t input) const { return links_[input] && !coupled_[input]; }
+  bool has_held() const { return has_held_; }
+
+  /// The links that holds, unknowns and slopes belong to: those of inputs that are not held.
+  const std::vector<std::optional<Link>>& coupled_links() const { return coupled_; }
+
   /// "right.f -> left.f" where an output or a constraint's unknown ("lambda.value") feeds the input
   /// of a subsystem of the model; else nothing.
   std::optional<std::string> connection(std::size_t input) const;
@@ -87,13 +94,20 @@ class Network {
   void connect(const Model& model);
   void require_fed_inputs(const Model& model) const;
   void find_components();
-  std::vector<std::vector<std::size_t>> output_successors() const;
+  void add_component(std::vector<std::size_t> outputs,
+                     const std::vector<std::vector<std::size_t>>& successors);
+  void add_parts(const std::vector<std::size_t>& outputs,
+                 const std::vector<std::vector<std::size_t>>& successors);
+  std::vector<std::vector<std::size_t>> output_successors(
+      const std::vector<std::optional<Link>>& links) const;
 
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
   std::vector<std::string> input_names_, output_names_, state_names_;
   std::vector<std::optional<ConstraintKind>> constraints_;
   std::vector<std::string> one_per_process_;
   std::vector<std::optional<Link>> links_;
+  std::vector<std::optional<Link>> coupled_;
+  bool has_held_ = false;
   std::vector<Feedthrough> feedthrough_;
   std::vector<FeedthroughComponent> components_;
   bool has_feedthrough_ = false;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "concord/errors.hpp"
 #include "support/exception_words.hpp"
 #include "support/log_events.hpp"
 
@@ -95,7 +96,10 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
     }
     all_.push_back(all_.size());
     for (std::size_t i = 0; i < description.inputs.size(); ++i) {
-      if (network.links()[network.inputs_of(g).first + i]) {
+      const std::size_t input = network.inputs_of(g).first + i;
+      if (network.held(input)) {
+        held_.push_back(input_offset_.back() + i);
+      } else if (network.links()[input]) {
         connected_.push_back(input_offset_.back() + i);
       }
       start_inputs_.push_back({description.inputs[i].start.value_or(0.0), 0.0});
@@ -105,6 +109,30 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
     state_offset_.push_back(state_offset_.back() + description.states.size());
   }
   equation_weights_.assign(own_constraints_.empty() ? 0 : input_offset_.back(), 0.0);
+  held_values_.resize(held_.size());
+  tell_use(settings);
+}
+
+/// To each subsystem: its inputs that something feeds, its outputs that feed something or are
+/// recorded.
+void RankNetwork::tell_use(const SettingsList& settings) {
+  std::vector<char> feeds(network_.n_outputs(), 0), fed(network_.n_inputs(), 0);
+  for (std::size_t i = 0; i < network_.n_inputs(); ++i) {
+    if (const auto& link = network_.links()[i]) {
+      fed[i] = feeds[link->output] = 1;
+    }
+  }
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    const std::size_t g = global_[k];
+    const IndexRange in = network_.inputs_of(g), out = network_.outputs_of(g);
+    const auto& recorded = settings[g].recorded;
+    for (std::size_t o = 0; o < out.size(); ++o) {
+      const bool is_recorded = recorded.empty() || recorded[o] != 0;
+      feeds[out.first + o] = is_recorded ? 1 : feeds[out.first + o];
+    }
+    subsystems_[k]->note_use(std::span(fed).subspan(in.first, in.size()),
+                             std::span(feeds).subspan(out.first, out.size()));
+  }
 }
 
 RankNetwork::~RankNetwork() { end(); }
@@ -170,6 +198,26 @@ void RankNetwork::start(const MacroStep& first, double stop) {
   }
 }
 
+bool RankNetwork::initializing() const {
+  return std::any_of(subsystems_.begin(), subsystems_.end(),
+                     [](const auto& subsystem) { return subsystem->initializing(); });
+}
+
+void RankNetwork::end_initialization(std::span<const Sample> inputs) {
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    const IndexRange in = inputs_of(k);
+    guarded(k, [&](Subsystem& subsystem) {
+      return subsystem.end_initialization(inputs.subspan(in.first, in.size()));
+    });
+  }
+}
+
+void RankNetwork::hold(std::span<const Sample> inputs) {
+  for (std::size_t j = 0; j < held_.size(); ++j) {
+    held_values_[j] = inputs[held_[j]].value;
+  }
+}
+
 Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep& step,
                              std::span<const Polynomial> inputs, InputContinuity continuity,
                              Wanted wanted, std::span<Sample> outputs) {
@@ -179,6 +227,13 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
   }
   time_ = step.end;
   step_ = step.size();
+  if (!held_.empty()) {
+    fed_.assign(inputs.begin(), inputs.end());
+    for (std::size_t j = 0; j < held_.size(); ++j) {
+      fed_[held_[j]].c = {held_values_[j], 0.0, 0.0, 0.0};
+    }
+    inputs = fed_;
+  }
   Outcome total = Outcome::ok;
   const auto refuse = [&](std::size_t k) {
     const IndexRange out = outputs_of(k);
@@ -217,7 +272,7 @@ Outcome RankNetwork::point_outputs(std::size_t k, std::span<const Sample> inputs
 
 bool RankNetwork::feedthrough(std::size_t k, std::span<const Sample> inputs,
                               std::vector<double>& g_u) {
-  if (!subsystems_[k]->description().capabilities.linearization) {
+  if (!subsystems_[k]->description().capabilities.linearization || subsystems_[k]->initializing()) {
     return false;
   }
   const IndexRange in = inputs_of(k);
@@ -270,6 +325,19 @@ void RankNetwork::gather_states(std::span<double> result) {
       std::copy(states.begin(), states.end(), part.begin());
     });
   }
+}
+
+bool RankNetwork::asks_for_end() const {
+  try {
+    if (fatal_) {
+      std::rethrow_exception(fatal_);
+    }
+  } catch (const EndOfSimulation&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+  return false;
 }
 
 /// A foreign end names its subsystem itself.

@@ -56,13 +56,23 @@ class RankNetwork {
   std::size_t local_input(std::size_t global_input) const { return input_local_[global_input]; }
   std::size_t local_output(std::size_t global_output) const { return output_local_[global_output]; }
 
-  /// Local indices of the inputs that a connection feeds, ascending.
+  /// Local indices of the inputs that a connection feeds and that move between events, ascending.
   const std::vector<std::size_t>& connected_inputs() const { return connected_; }
+
+  /// Those that are held between events.
+  const std::vector<std::size_t>& held_inputs() const { return held_; }
+
+  /// From here on held inputs have these values in every macro-step, whatever holds say.
+  void hold(std::span<const Sample> inputs);
 
   /// Start values of all inputs (zero where there is none); unconnected ones keep them for good.
   const std::vector<Sample>& start_inputs() const { return start_inputs_; }
 
   void start(const MacroStep& first, double stop);
+
+  /// Whether some own subsystem is still finding its start values; and their end for all.
+  bool initializing() const;
+  void end_initialization(std::span<const Sample> inputs);
 
   /// Where the subsystems stand.
   double time() const { return time_; }
@@ -165,7 +175,11 @@ class RankNetwork {
 
   bool fatal() const { return fatal_ != nullptr; }
 
+  /// Whether that was EndOfSimulation.
+  bool asks_for_end() const;
+
  private:
+  void tell_use(const SettingsList& settings);
   /// `work` on own subsystem k, which it may move on. Once a subsystem has thrown, none is called
   /// any more.
   template <class Work>
@@ -195,7 +209,9 @@ class RankNetwork {
   std::vector<std::size_t> all_, with_rollback_;
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
   std::vector<std::size_t> input_local_, output_local_;
-  std::vector<std::size_t> connected_;
+  std::vector<std::size_t> connected_, held_;
+  std::vector<double> held_values_;
+  std::vector<Polynomial> fed_;  ///< with held inputs only
   std::vector<Sample> start_inputs_;
   Sizes input_sizes_, output_sizes_;
   std::vector<std::size_t> own_constraints_;

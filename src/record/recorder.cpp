@@ -1,7 +1,5 @@
 #include "record/recorder.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -23,10 +21,6 @@ int rank_in(MPI_Comm comm) {
 struct Column {
   std::string name, unit;
 };
-
-bool recorded(const std::string& pattern, const std::string& name) {
-  return pattern.empty() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
 
 /// Columns of one kind of variable: `ranges` per subsystem in the file's order, `local` the
 /// beginning of each of this rank's subsystems in its own arrays, `column_of` what is recorded of
@@ -86,7 +80,7 @@ Recorder::Recorder(MPI_Comm comm, const Model& model, const Settings& settings,
   };
   const auto variables = [&](const std::vector<std::string>& names, auto list) {
     return [&, list](std::size_t k, std::size_t i, std::size_t global) -> std::optional<Column> {
-      if (!recorded(record.pattern, names[global])) {
+      if (!record.takes(names[global])) {
         return std::nullopt;
       }
       return Column{names[global], (model.subsystems[k].description.*list)[i].unit};
@@ -95,7 +89,7 @@ Recorder::Recorder(MPI_Comm comm, const Model& model, const Settings& settings,
   const auto connections = [&](std::size_t k, std::size_t i,
                                std::size_t global) -> std::optional<Column> {
     auto name = network.connection(global);
-    if (!name || !recorded(record.pattern, network.input_names()[global])) {
+    if (!name || !record.takes(network.input_names()[global])) {
       return std::nullopt;
     }
     return Column{std::move(*name), integral_unit(model.subsystems[k].description.inputs[i].unit)};

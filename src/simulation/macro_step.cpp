@@ -82,6 +82,7 @@ void MacroStepper::start() {
   const MacroStep first = proposed();
   subsystems_.enter(smooth_interval(first.begin));
   coupling_->start(first, settings_.stop, point_);
+  take_held(point_);
   loops_.restart(evaluation(), point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
   controller_->begin_anew(beginning(first.size()));
@@ -182,7 +183,9 @@ SmoothInterval MacroStepper::smooth_interval(double time) const {
 
 /// What follows an event is a new start.
 void MacroStepper::restart_after_event() {
-  if (!std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
+  const bool held_changed = std::exchange(held_changed_, false);
+  if (!held_changed &&
+      !std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
     return;
   }
   errors_.close(point_);
@@ -190,6 +193,7 @@ void MacroStepper::restart_after_event() {
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
   coupling_->restart(point_);
+  take_held(point_);
   loops_.restart(evaluation(), point_.inputs);
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
     point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
@@ -239,8 +243,35 @@ bool MacroStepper::ends_interval(double time) const {
          std::binary_search(settings_.events.begin(), settings_.events.end(), time);
 }
 
+/// Held inputs stay at the point's values until the next one.
+void MacroStepper::take_held(CommunicationPoint& point) {
+  subsystems_.hold(point.inputs);
+  for (const std::size_t i : subsystems_.held_inputs()) {
+    point.inputs[i].derivative = 0.0;
+    point.polynomials[i].c = {point.inputs[i].value, 0.0, 0.0, 0.0};
+  }
+}
+
+/// What feeds held inputs now; where one has changed, a new start follows. Collective.
+void MacroStepper::renew_held() {
+  if (!subsystems_.network().has_held()) {
+    return;
+  }
+  fed_.resize(trial_.inputs.size());
+  subsystems_.exchange(trial_.outputs, fed_);
+  bool changed = false;
+  for (const std::size_t i : subsystems_.held_inputs()) {
+    const double value = point_.inputs[i].value;
+    trial_.polynomials[i].c = {value, 0.0, 0.0, 0.0};
+    trial_.inputs[i] = {fed_[i].value, 0.0};
+    changed = changed || fed_[i].value != value;
+  }
+  held_changed_ = agree_on_largest(subsystems_.comm(), changed ? 1 : 0) != 0;
+}
+
 /// The only place that changes committed data.
 void MacroStepper::commit(const MacroStep& step) {
+  renew_held();
   loops_.look(evaluation(), trial_.inputs, ends_interval(step.end));
   std::swap(point_.inputs, trial_.inputs);
   std::swap(point_.outputs, trial_.outputs);
@@ -249,6 +280,7 @@ void MacroStepper::commit(const MacroStep& step) {
   const Middle* middle = coupling_->middle();
   point_.last_step = middle == nullptr ? step.size() : step.size() - middle->point.last_step;
   point_.slopes_known = true;
+  subsystems_.hold(point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, step.size());
   coupling_->commit(point_);
   controller_->accept(report_.coupling.error, report_.coupling.error_order);
@@ -321,6 +353,9 @@ void MacroStepper::give_up(const MacroStep& step) {
             << remedy_of_error();
   } else {
     message << coupling_->explain(coupling);
+  }
+  if (agree_on_largest(subsystems_.comm(), subsystems_.asks_for_end() ? 1 : 0) != 0) {
+    throw EndOfSimulation(message.str());
   }
   throw SimulationError(message.str());
 }

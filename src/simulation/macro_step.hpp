@@ -42,6 +42,8 @@ class MacroStepper {
   bool acceptable() const;
   bool retry();
   CouplingStatus agreed(const CouplingReport& report) const;
+  void take_held(CommunicationPoint& point);
+  void renew_held();
   void commit(const MacroStep& step);
   void account();
   [[noreturn]] void refuse_diverged() const;
@@ -64,6 +66,8 @@ class MacroStepper {
   double elapsed_ = 0.0;
   CommunicationPoint point_;
   Trial trial_;
+  std::vector<Sample> fed_;    ///< P y of the trial, where inputs are held
+  bool held_changed_ = false;  ///< at the point, on any rank
   StepReport report_;
   Effort rejected_;  ///< of the attempts at this macro-step that were not kept
   std::array<StepReport, 2> accepted_;

@@ -1,8 +1,12 @@
 #include "simulation/model_choices.hpp"
 
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "concord/errors.hpp"
 #include "network/two_groups.hpp"
-#include "simulation/settings.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -45,6 +49,57 @@ void require_capabilities(const Method& method, const Model& model) {
   throw InputError(
       "-cosim_type " + method.type + " cannot run: " + joined(missing, "; ") +
       ". Methods that can run this model: " + (possible.empty() ? "none" : joined(possible)));
+}
+
+void require_equal_steps(const Settings& settings, const Model& model) {
+  const auto one =
+      std::find_if(model.subsystems.begin(), model.subsystems.end(),
+                   [](const auto& entry) { return !entry.description.capabilities.any_step; });
+  if (one == model.subsystems.end()) {
+    return;
+  }
+  const std::string who = "subsystem '" + one->description.name +
+                          "' takes steps of one size only (its FMU's " +
+                          "canHandleVariableCommunicationStepSize is not true), but ";
+  if (settings.adapt != Adapt::none) {
+    throw InputError(who + "-cosim_adapt changes them; use a fixed -cosim_step");
+  }
+  if (settings.method.schedule == Schedule::staggered_grid) {
+    throw InputError(who + "-cosim_schedule staggered_grid begins with half a macro-step; use " +
+                     "another schedule");
+  }
+  constexpr double whole = 1e-6;
+  const auto fits = [&](double time) {
+    const double steps = (time - settings.start) / settings.step;
+    return std::abs(steps - std::nearbyint(steps)) <= whole;
+  };
+  std::vector<double> times = settings.events;
+  times.push_back(settings.stop);
+  for (const double time : times) {
+    if (time > settings.start && time <= settings.stop && !fits(time)) {
+      throw InputError(who + "steps of -cosim_step " + short_number(settings.step) +
+                       " s from t = " + short_number(settings.start) + " s do not end at t = " +
+                       short_number(time) + " s; use a -cosim_step that does");
+    }
+  }
+}
+
+void tell_what_is_recorded(const Model& model, Settings& settings) {
+  const RecordSettings& record = settings.record;
+  if (record.outputs && record.pattern.empty()) {
+    return;
+  }
+  for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
+    const auto& description = model.subsystems[k].description;
+    for (const auto& output : description.outputs) {
+      settings.subsystems[k].recorded.push_back(
+          record.outputs && record.takes(description.name + "." + output.name) ? 1 : 0);
+    }
+  }
+}
+
+bool RecordSettings::takes(const std::string& name) const {
+  return pattern.empty() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
 void choose_predictor(Method& method, const Model& model) {

@@ -1,12 +1,19 @@
 #pragma once
 
 #include "coupling/method.hpp"
+#include "simulation/settings.hpp"
 
 namespace concord {
 
 /// Throws InputError where the method cannot run on the model's subsystems, with the methods that
 /// can.
 void require_capabilities(const Method& method, const Model& model);
+
+/// Subsystems that take steps of one size only get no others. Throws InputError.
+void require_equal_steps(const Settings& settings, const Model& model);
+
+/// So that subsystems know which of their outputs nobody looks at.
+void tell_what_is_recorded(const Model& model, Settings& settings);
 
 /// The estimators' prediction needs hermite inputs and states with a linearization of every
 /// subsystem; without them the default becomes extrapolation. linear_implicit is only what was

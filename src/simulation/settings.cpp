@@ -572,6 +572,7 @@ Settings read_settings_for_check(Model& model) {
   settings.monitor = options::flag("cosim_monitor").value_or(false);
   settings.view = options::flag("cosim_view").value_or(false);
   read_subsystems(model, settings);
+  tell_what_is_recorded(model, settings);
   settings.method.groups = choose_groups(settings.method, model);
   return settings;
 }
@@ -580,6 +581,7 @@ Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   choose_consistent_outputs(settings.method, model);
   require_capabilities(settings.method, model);
+  require_equal_steps(settings, model);
   choose_predictor(settings.method, model);
   return settings;
 }

@@ -26,6 +26,9 @@ struct RecordSettings {
   bool balance = false;
   std::string pattern;  ///< shell pattern of variable names; empty: all
   int every = 1;
+
+  /// Whether the pattern takes the variable.
+  bool takes(const std::string& name) const;
 };
 
 /// How a model is simulated: the -cosim_* and -subsystem_* options, resolved.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "signal/sizes.hpp"
 
@@ -17,6 +18,7 @@ struct SubsystemSettings {
   bool state_derivatives = true;  ///< false withholds the capability
   /// Multistep integrators may continue across communication points where inputs are C1.
   bool continuation = true;
+  std::vector<char> recorded{};  ///< which outputs are; empty: all
 };
 
 }  // namespace concord

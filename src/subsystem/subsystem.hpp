@@ -24,6 +24,7 @@ struct Capabilities {
   bool rollback = false;            ///< save and restore at a communication point
   bool equations = false;           ///< f and g at any (t,x,u): what `monolithic` needs
   bool state_outputs = false;       ///< f, y, y' where a prediction leads: for given t, x, u
+  bool any_step = true;             ///< macro-steps of any size, not only that of the first one
 };
 
 /// How the equation of a constraint answers to its unknown: directly, or only through states
@@ -123,6 +124,17 @@ class Subsystem {
   /// time scale of difference quotients), `stop` the end of the experiment.
   virtual void start(const MacroStep& first, double stop) = 0;
 
+  /// Before start: which inputs something feeds and which outputs somebody looks at. What nobody
+  /// needs may stay as it was at the start.
+  virtual void note_use(std::span<const char> /*fed*/, std::span<const char> /*looked_at*/) {}
+
+  /// Whether start values are still being found: `point_outputs` gives values only, and is asked
+  /// for them until they fit in the whole network; then `end_initialization` follows.
+  virtual bool initializing() const { return false; }
+
+  /// The inputs at the start are these. Events at the very start happen here.
+  virtual Outcome end_initialization(std::span<const Sample> /*inputs*/) { return Outcome::ok; }
+
   /// Before start and after each time event: what lies ahead. Subsystems that find events by
   /// themselves need not listen.
   virtual void enter(const SmoothInterval& /*interval*/) {}
@@ -167,6 +179,12 @@ class Subsystem {
   /// f and g for `monolithic`, from the start on; null without that capability, or where an event
   /// has turned out.
   virtual OdeModel* equations() { return nullptr; }
+
+  /// `monolithic` has come to this point and goes on from it. False where that makes an event.
+  virtual bool complete_step(double /*t*/, std::span<const double> /*x*/,
+                             std::span<const double> /*u*/) {
+    return true;
+  }
 
  protected:
   SubsystemDescription description_;

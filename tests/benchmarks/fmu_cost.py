@@ -11,16 +11,31 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-DESCRIPTION = """<?xml version="1.0"?>
+HEAD = """<?xml version="1.0"?>
 <fmiModelDescription fmiVersion="2.0" modelName="cheapest" guid="c">
   <CoSimulation modelIdentifier="cheapest"/>
   <ModelVariables>
-    <ScalarVariable name="u" valueReference="0" causality="input"><Real start="0"/></ScalarVariable>
-    <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
-  </ModelVariables>
-  <ModelStructure><Outputs><Unknown index="2" dependencies=""/></Outputs></ModelStructure>
+"""
+TAIL = """  </ModelVariables>
+  <ModelStructure><Outputs>{outputs}</Outputs></ModelStructure>
 </fmiModelDescription>
 """
+# Pairs of an input and an output; a chain connects the first of them.
+KINDS = {"two": ["Real"], "ten": ["Real", "Real", "Integer", "Boolean", "Enumeration"]}
+
+
+def description(kinds):
+    rows, outputs = "", ""
+    for i, kind in enumerate(kinds):
+        held = ' variability="discrete"' if kind != "Real" else ""
+        start = "false" if kind == "Boolean" else "0"
+        names = (f"u{i or ''}", f"y{i or ''}")
+        for k, (name, causality) in enumerate(zip(names, ("input", "output"))):
+            given = f' start="{start}"' if causality == "input" else ""
+            rows += (f'    <ScalarVariable name="{name}" valueReference="{2 * i + k}" '
+                     f'causality="{causality}"{held}><{kind}{given}/></ScalarVariable>\n')
+        outputs += f'<Unknown index="{2 * i + 2}" dependencies=""/>'
+    return HEAD + rows + TAIL.format(outputs=outputs)
 
 
 def compiled(folder):
@@ -28,16 +43,17 @@ def compiled(folder):
     subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-o", library, HERE / "cheapest_fmu.c"],
                    check=True)
     subprocess.run(["cc", "-O2", "-o", loop, HERE / "bare_loop.c", "-ldl"], check=True)
-    with zipfile.ZipFile(folder / "cheapest.fmu", "w") as archive:
-        archive.writestr("modelDescription.xml", DESCRIPTION)
-        archive.write(library, "binaries/linux64/cheapest.so")
+    for name, kinds in KINDS.items():
+        with zipfile.ZipFile(folder / f"{name}.fmu", "w") as archive:
+            archive.writestr("modelDescription.xml", description(kinds))
+            archive.write(library, "binaries/linux64/cheapest.so")
     return library, loop
 
 
-def concord_cost(program, folder, count, steps):
-    model = folder / f"chain{count}.yaml"
+def concord_cost(program, folder, name, count, steps):
+    model = folder / f"{name}{count}.yaml"
     model.write_text("experiment: {start: 0, stop: 1}\nsubsystems:\n" + "".join(
-        f"  s{k}: {{fmu: cheapest.fmu}}\n" for k in range(count)) + "connections:\n" + "".join(
+        f"  s{k}: {{fmu: {name}.fmu}}\n" for k in range(count)) + "connections:\n" + "".join(
             f"  - s{k}.y -> s{k + 1}.u\n" for k in range(count - 1)))
     run = subprocess.run([program, "run", model, "-cosim_type", "jacobi", "-cosim_step",
                           str(1 / steps), "-cosim_record", "none", "-cosim_output",
@@ -49,14 +65,16 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         library, loop = compiled(folder)
-        print("instances  bare loop  concord   (microseconds per FMU-step, best of 3)")
+        print("microseconds per FMU-step, best of 3\n"
+              "instances  bare loop  two variables  ten of all types")
         for count in (2, 10, 100):
             steps = 1_000_000 // count
             bare = min(float(subprocess.run([loop, library, str(count), str(steps)], check=True,
                                             capture_output=True, text=True).stdout)
                        for _ in range(3))
-            cost = min(concord_cost(sys.argv[1], folder, count, steps) for _ in range(3))
-            print(f"{count:9}  {bare:9.3f}  {cost:7.3f}")
+            costs = [min(concord_cost(sys.argv[1], folder, name, count, steps) for _ in range(3))
+                     for name in KINDS]
+            print(f"{count:9}  {bare:9.3f}  {costs[0]:13.3f}  {costs[1]:16.3f}")
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ class Monolithic(FmuTest):
         self.fails(2, ["'ball' offers no equations"], "-cosim_type", "monolithic", parts=("ball",))
         self.build("ticker", **ME)
         self.fails(1, ["'ticker' has events", "another -cosim_type"], "-cosim_type", "monolithic",
-                   parts=("ticker",))
+                   "-subsystem_fmu_interface", "me", parts=("ticker",))
 
 
 class Mixed(FmuTest):

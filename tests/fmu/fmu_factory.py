@@ -6,7 +6,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent / "source"
 
 # States, parameters: (name, unit, start); inputs: the same, and a type unless it is a continuous
-# real; outputs: (name, unit, inputs that act directly), and a type.
+# real; outputs: (name, unit, inputs that act directly), and a type. Arrays have a length behind the
+# type; FMI 2 gets their entries one by one.
 MODELS = {
     "left": dict(states=[("x_state", "m", 1), ("v_state", "m/s", 0)], inputs=[("f", "N", 20000)],
                  outputs=[("x", "m", []), ("v", "m/s", [])],
@@ -38,23 +39,59 @@ MODELS = {
                     outputs=[("x", "", []), ("count", "", [])], parameters=[]),
     "chatter": dict(states=[("x_state", "", 0.5)], inputs=[("push", "", 0)],
                     outputs=[("x", "", [])], parameters=[], indicators=1),
+    "mixed": dict(states=[("x_state", "", 0.5)],
+                  inputs=[("u", "", 0), ("n", "", 1, "Integer"), ("on", "", "true", "Boolean"),
+                          ("d", "", 0, "discrete"), ("level", "", 1, "Enumeration")],
+                  outputs=[("y", "", [0]), ("count", "", [1], "Integer"),
+                           ("high", "", [1], "Boolean"), ("next_level", "", [4], "Enumeration"),
+                           ("broken", "", [3], "discrete")], parameters=[]),
+    "arrays": dict(states=[("x_state", "", "1 2 3", "Real", 3)],
+                   inputs=[("u", "", "0 0 0", "Real", 3)],
+                   outputs=[("y", "", [0], "Real", 3), ("sum", "", [])], parameters=[]),
+    "single": dict(states=[("x_state", "", 0)], inputs=[("u", "", 0, "Float32")],
+                   outputs=[("y", "", [], "Float32"), ("exact", "", [])], parameters=[]),
+    "jumper": dict(states=[("x_state", "", 0)], inputs=[("u", "", 0)], outputs=[("y", "", [])],
+                   parameters=[]),
 }
 UNITS = {"m": 'm="1"', "m/s": 'm="1" s="-1"', "N": 'kg="1" m="1" s="-2"', "kg": 'kg="1"', "1": "",
          "cm": 'm="1" factor="0.01"'}
+ITEMS = '<Item name="single" value="1"/><Item name="double" value="2"/>'
+TYPES = {2: f'  <TypeDefinitions><SimpleType name="Level"><Enumeration>{ITEMS}</Enumeration>'
+            "</SimpleType></TypeDefinitions>\n",
+         3: f'  <TypeDefinitions><EnumerationType name="Level">{ITEMS}</EnumerationType>'
+            "</TypeDefinitions>\n"}
 
-
-
-def variables(model):
-    """(reference, name, unit, causality, start, derivative_of, type) in the description's order."""
+def variables(model, version):
+    """(reference, name, unit, causality, start, derivative_of, type, length) in the description's
+    order; length 0: no array."""
     part = MODELS[model]
 
-    def typed(base, entries, causality, with_start=True):
-        return [(base + i, entry[0], entry[1], causality, entry[2] if with_start else None, None,
-                 entry[3] if len(entry) > 3 else "Real") for i, entry in enumerate(entries)]
+    def numbered(base, entries):
+        for entry in entries:
+            length = entry[4] if len(entry) > 4 else 0
+            yield base, entry, length
+            base += max(1, length)
 
-    rates = [(100 + i, f"der({n})", "", "local", None, i, "Real")
-             for i, (n, _, _) in enumerate(part["states"])]
-    return (typed(0, part["states"], "local") + rates + typed(200, part["inputs"], "input")
+    def typed(base, entries, causality, with_start=True, rate=False):
+        rows = []
+        for reference, entry, length in numbered(base, entries):
+            name, kind = entry[0], entry[3] if len(entry) > 3 else "Real"
+            if rate:
+                name, start, of = f"der({name})", None, reference - base
+            else:
+                start, of = entry[2] if with_start else None, None
+            if length and version == 2:
+                values = str(start).split() if start is not None else [None] * length
+                rows += [(reference + k, f"{name}[{k + 1}]", entry[1], causality, values[k],
+                          None if of is None else of + k, kind, 0) for k in range(length)]
+            else:
+                rows.append((reference, name, entry[1], causality, start, of, kind, length))
+        return rows
+
+    return (typed(0, part["states"], "local")
+            + [(r, n, "", c, s, o, k, m)
+               for r, n, _, c, s, o, k, m in typed(100, part["states"], "local", rate=True)]
+            + typed(200, part["inputs"], "input")
             + typed(300, part["outputs"], "output", with_start=False)
             + typed(400, part["parameters"], "parameter"))
 
@@ -100,7 +137,7 @@ def capabilities_of(version, names):
 
 def description(model, version, kinds, names, with_states):
     part = MODELS[model]
-    rows = variables(model)
+    rows = variables(model, version)
     index = {row[0]: i + 1 for i, row in enumerate(rows)}
     token = "guid" if version == 2 else "instantiationToken"
     head = (f'<?xml version="1.0" encoding="UTF-8"?>\n<fmiModelDescription fmiVersion="{version}.0" '
@@ -111,16 +148,19 @@ def description(model, version, kinds, names, with_states):
     text += "  <UnitDefinitions>\n"
     for name, base in UNITS.items():
         text += f'    <Unit name="{name}"><BaseUnit {base}/></Unit>\n'
-    text += "  </UnitDefinitions>\n  <ModelVariables>\n"
+    text += "  </UnitDefinitions>\n" + TYPES[version] + "  <ModelVariables>\n"
+    outputs = [row for row in rows if 300 <= row[0] < 400]
+    inputs_of = {row[0]: acting for row, acting in zip(outputs, acting_inputs(model, version))}
+    states = [row[0] for row in rows if row[0] < 100] if with_states else []
     if part.get("indicators") and version == 3:
-        rows.append((500, "indicator", "", "local", None, None, "Real"))
+        rows.append((500, "indicator", "", "local", None, None, "Real", 0))
     if version == 3:
-        rows.append((999, "time", "", "independent", None, None, "Real"))
-    for reference, name, unit, causality, start, derivative_of, kind in rows:
+        rows.append((999, "time", "", "independent", None, None, "Real", 0))
+    for reference, name, unit, causality, start, derivative_of, kind, length in rows:
         common = f'name="{name}" valueReference="{reference}" causality="{causality}"'
         if causality == "parameter":
             common += ' variability="fixed"'
-        elif kind != "Real":
+        elif kind not in ("Real", "Float32"):
             common += ' variability="discrete"'
         if causality == "local" and start is not None:
             common += ' initial="exact"'
@@ -128,37 +168,55 @@ def description(model, version, kinds, names, with_states):
         own += f' start="{start}"' if start is not None else ""
         if derivative_of is not None:
             own += f' derivative="{index[derivative_of] if version == 2 else derivative_of}"'
+        if kind == "Enumeration":
+            own += ' declaredType="Level"'
         element = "Real" if kind == "discrete" else kind
         if version == 2:
+            element = "Real" if element == "Float32" else element
             text += f"    <ScalarVariable {common}><{element}{own}/></ScalarVariable>\n"
         else:
             if causality == "input" and "update" in names:
                 own += ' intermediateUpdate="true"'
             element = {"Real": "Float64", "Integer": "Int32"}.get(element, element)
-            text += f"    <{element} {common}{own}/>\n"
+            inside = f'><Dimension start="{length}"/></{element}>' if length else "/>"
+            text += f"    <{element} {common}{own}{inside}\n"
     text += "  </ModelVariables>\n  <ModelStructure>\n"
-    states = range(len(part["states"])) if with_states else []
     if version == 2:
         text += "    <Outputs>\n"
-        for i, (_, _, inputs, *_) in enumerate(part["outputs"]):
-            known = [index[200 + j] for j in inputs] + [index[j] for j in states]
-            text += (f'      <Unknown index="{index[300 + i]}" '
+        for reference, inputs in inputs_of.items():
+            known = [index[r] for r in [*inputs, *states]]
+            text += (f'      <Unknown index="{index[reference]}" '
                      f'dependencies="{" ".join(map(str, known))}"/>\n')
         text += "    </Outputs>\n"
         if states:
             text += "    <Derivatives>\n" + "".join(
-                f'      <Unknown index="{index[100 + i]}"/>\n' for i in states)
+                f'      <Unknown index="{index[100 + r]}"/>\n' for r in states)
             text += "    </Derivatives>\n"
     else:
-        for i, (_, _, inputs, *_) in enumerate(part["outputs"]):
-            known = [200 + j for j in inputs] + list(states)
-            text += (f'    <Output valueReference="{300 + i}" '
+        for reference, inputs in inputs_of.items():
+            known = [*inputs, *states]
+            text += (f'    <Output valueReference="{reference}" '
                      f'dependencies="{" ".join(map(str, known))}"/>\n')
-        for i in states:
-            text += f'    <ContinuousStateDerivative valueReference="{100 + i}"/>\n'
+        for r in states:
+            text += f'    <ContinuousStateDerivative valueReference="{100 + r}"/>\n'
         if part.get("indicators"):
             text += '    <EventIndicator valueReference="500"/>\n'
     return text + "  </ModelStructure>\n</fmiModelDescription>\n"
+
+
+def acting_inputs(model, version):
+    """References of the inputs that act directly on each output of the description."""
+    part = MODELS[model]
+    first, references = 200, []
+    for entry in part["inputs"]:
+        length = entry[4] if len(entry) > 4 else 0
+        spread = length if version == 2 else 0
+        references.append([first + k for k in range(spread)] if spread else [first])
+        first += max(1, length)
+    for entry in part["outputs"]:
+        length = entry[4] if len(entry) > 4 and version == 2 else 1
+        for _ in range(length):
+            yield [r for i in entry[2] for r in references[i]]
 
 
 def build(folder, model, version, kinds=("cs",), capabilities=("state", "variable"),
@@ -167,6 +225,10 @@ def build(folder, model, version, kinds=("cs",), capabilities=("state", "variabl
     folder = Path(folder)
     path = folder / f"{name or model}.fmu"
     library = folder / f"{model}.so"
+    if "variable" not in capabilities:
+        defines = (*defines, "ONE_STEP_SIZE")
+    if version == 2:
+        defines = (*defines, "FMI2")
     subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-fvisibility=default",
                     f"-DBEHAVIOUR={behaviour.upper()}", *(f"-D{d}" for d in defines), "-o", library,
                     SOURCE / f"{model}.c", SOURCE / f"fmi{version}.c", *libraries, "-lm"], check=True)

@@ -3,7 +3,8 @@ import subprocess
 import time
 import unittest
 
-from concord_runs import execute
+import numpy as np
+from concord_runs import Results, execute, simulate
 from fmu_runs import FmuTest
 
 
@@ -62,13 +63,29 @@ class Behaviour(FmuTest):
                               behaviour="loses_state", **how)
 
     def test_the_fmu_ends_the_simulation(self):
+        """An end that the FMU asks for is no failure: exit code 3, and everything up to there."""
         for version in (2, 3):
-            self.run_left(1, [f"fmi{version}DoStep", "terminateSimulation", "t = 0.5"],
-                          version=version, behaviour="ends")
+            for ranks in (1, 2):
+                self.build("left", version, behaviour="ends")
+                out = self.folder / "out.h5"
+                run = execute("run", self.model(("left",)), "-cosim_type", "jacobi", "-cosim_step",
+                              "1e-2", "-cosim_output", out, ranks=ranks)
+                self.assertEqual(run.returncode, 3, run.stderr)
+                for text in ("concord: note: ", "'left'", "left.fmu", f"fmi{version}DoStep",
+                             "terminateSimulation", "t = 0.5"):
+                    self.assertIn(text, run.stderr)
+                self.assertNotIn("error:", run.stderr)
+                results = Results(out, run)
+                self.assertEqual(results.status, "interrupted")
+                self.assertGreater(results.time[-1], 0.48)
 
-    def test_another_step_size_is_refused_by_the_fmu(self):
-        self.run_left(1, ["fmi2DoStep", "error", "step 0.0003, not 0.0007"], "-cosim_step", "7e-4",
-                      "-cosim_stop", "1e-3", behaviour="fixed_step", capabilities=())
+    def test_another_step_size_never_reaches_an_fmu_that_takes_one(self):
+        self.build("left", capabilities=("state", "interpolate", "slopes"))
+        for options, says in ((("-cosim_step", "7e-4", "-cosim_stop", "1e-3"), "end at t = 0.001 s"),
+                              (("-cosim_step", "1e-2", "-cosim_adapt", "iteration"),
+                               "-cosim_adapt")):
+            self.fails(2, ["'left'", "one size only", says], "-cosim_type", "ifosmondi", *options)
+        simulate(self.model(("left",)), "-cosim_step", "1e-2", "-cosim_type", "ifosmondi")
 
     def test_instantiation_refused(self):
         for version, says in ((2, ["fmi2Instantiate", "guid"]),
@@ -191,8 +208,11 @@ class Probe(FmuTest):
             self.fails(2, ["'left' offers no rollback"], "-subsystem_fmu_probe", "true")
             self.build("left", version, behaviour="forgets", **EXCHANGE)
             self.assertIn("OTHER values", self.probe())
-            run = execute("run", self.model(("left",)), "-subsystem_fmu_probe", "true")
-            self.assertIn("left (no rollback; integrated once per macro-step)", run.stdout)
+            # Equations without events go back without the FMU's help.
+            careful = simulate(self.model(("left",)), "-subsystem_fmu_probe", "true")
+            self.build("left", version, **EXCHANGE)
+            usual = simulate(self.model(("left",)))
+            self.assertLess(np.max(np.abs(careful.outputs.values - usual.outputs.values)), 1e-6)
 
     def test_discrete_states_that_are_forgotten(self):
         """Only an event between save and restore shows it."""

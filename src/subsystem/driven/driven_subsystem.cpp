@@ -41,6 +41,11 @@ class DrivenSubsystem final : public Subsystem {
     t_ = saved_t_ = first.begin;
     inner_->start(first, stop);
   }
+  void note_use(std::span<const char> fed, std::span<const char> looked_at) override;
+  bool initializing() const override { return inner_->initializing(); }
+  Outcome end_initialization(std::span<const Sample> inputs) override {
+    return told(inner_->end_initialization(now(inputs)));
+  }
   void enter(const SmoothInterval& interval) override { inner_->enter(interval); }
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
@@ -87,6 +92,14 @@ class DrivenSubsystem final : public Subsystem {
   std::vector<Sample> samples_;
   double t_ = 0.0, saved_t_ = 0.0;
 };
+
+/// Signals feed the inputs that they stand for.
+void DrivenSubsystem::note_use(std::span<const char> fed, std::span<const char> looked_at) {
+  std::vector<char> all(sources_.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = sources_[i].is_signal ? 1 : fed[sources_[i].index];
+  inner_->note_use(all, looked_at.first(inner_->description().outputs.size()));
+}
 
 /// All inputs of the subsystem at the current time.
 std::span<const Sample> DrivenSubsystem::now(std::span<const Sample> inputs) {

@@ -103,26 +103,6 @@ class Fmi2Instance final : public FmuInstance {
   ~Fmi2Instance() override { end(); }
 
   bool set_texts(const FmiVariable& variable, std::span<const std::string> values) override;
-  bool enter_configuration() override { return true; }
-  bool leave_configuration() override { return true; }
-  bool enter_step_mode() override { return true; }
-  bool directional_derivative(std::span<const FmiReference> unknowns,
-                              std::span<const FmiReference> knowns, std::span<const double> seed,
-                              std::span<double> sensitivity) override {
-    return invoke(f_.get_directional_derivative, unknowns.data(), unknowns.size(), knowns.data(),
-                  knowns.size(), seed.data(), sensitivity.data());
-  }
-  bool set_input_derivatives(std::span<const FmiReference> inputs, std::span<const int> orders,
-                             std::span<const double> values) override {
-    return invoke(f_.set_real_input_derivatives, inputs.data(), inputs.size(), orders.data(),
-                  values.data());
-  }
-  bool get_output_derivatives(std::span<const FmiReference> outputs, std::span<const int> orders,
-                              std::span<double> values) override {
-    return invoke(f_.get_real_output_derivatives, outputs.data(), outputs.size(), orders.data(),
-                  values.data());
-  }
-  bool completed_step(bool no_rollback, bool& event, bool& terminate) override;
 
  private:
   bool begin_initialization(double start, double stop, double tolerance) override {
@@ -133,14 +113,27 @@ class Fmi2Instance final : public FmuInstance {
   StepEnd step(double time, double size, bool no_rollback, double& reached,
                bool& event_needed) override;
   StepEnd after_discard(double time, double size, double& reached);
-  bool set_item(const FmuPorts::Item& item, const double* values) override;
-  bool get_item(const FmuPorts::Item& item, double* values) override;
-  bool set_float64(std::span<const FmiReference> references,
-                   std::span<const double> values) override {
-    return invoke(f_.set_real, references.data(), references.size(), values.data());
+  bool begin_configuration() override { return true; }
+  bool end_configuration() override { return true; }
+  bool begin_step_mode() override { return true; }
+  bool complete_step(bool no_rollback, bool& event, bool& terminate) override;
+  bool set_group(const FmuPorts::Group& group, std::span<const double> values) override;
+  bool get_group(const FmuPorts::Group& group, std::span<double> values) override;
+  bool directional_derivative(std::span<const FmiReference> unknowns,
+                              std::span<const FmiReference> knowns, std::span<const double> seed,
+                              std::span<double> sensitivity) override {
+    return invoke_optional(f_.get_directional_derivative, unknowns.data(), unknowns.size(),
+                           knowns.data(), knowns.size(), seed.data(), sensitivity.data());
   }
-  bool get_float64(std::span<const FmiReference> references, std::span<double> values) override {
-    return invoke(f_.get_real, references.data(), references.size(), values.data());
+  bool input_derivatives(std::span<const FmiReference> inputs, std::span<const int> orders,
+                         std::span<const double> values) override {
+    return invoke_optional(f_.set_real_input_derivatives, inputs.data(), inputs.size(),
+                           orders.data(), values.data());
+  }
+  bool output_derivatives(std::span<const FmiReference> outputs, std::span<const int> orders,
+                          std::span<double> values) override {
+    return invoke_optional(f_.get_real_output_derivatives, outputs.data(), outputs.size(),
+                           orders.data(), values.data());
   }
 
   Functions f_;
@@ -152,30 +145,41 @@ bool Fmi2Instance::set_texts(const FmiVariable& variable, std::span<const std::s
     const char* text = values.front().c_str();
     return invoke(f_.set_string, &variable.reference, std::size_t{1}, &text);
   }
-  const double number = variable.type == FmiType::boolean
-                            ? (values.front() == "true" || values.front() == "1" ? 1.0 : 0.0)
-                            : parse_number(values.front()).value_or(0.0);
-  return set_item({variable.type, variable.reference, 0, 1}, &number);
+  const std::string& text = values.front();
+  if (variable.type == FmiType::float64) {
+    const double number = parse_number(text).value_or(0.0);
+    return invoke(f_.set_real, &variable.reference, std::size_t{1}, &number);
+  }
+  const bool logical = variable.type == FmiType::boolean;
+  const fmi2::Integer whole = logical ? static_cast<int>(text == "true" || text == "1")
+                                      : rounded_to<fmi2::Integer>(parse_number(text).value_or(0.0));
+  return invoke(logical ? f_.set_boolean : f_.set_integer, &variable.reference, std::size_t{1},
+                &whole);
 }
 
-bool Fmi2Instance::set_item(const FmuPorts::Item& item, const double* values) {
-  if (item.type == FmiType::float64)
-    return invoke(f_.set_real, &item.reference, std::size_t{1}, values);
-  const fmi2::Integer whole = item.type == FmiType::boolean
-                                  ? static_cast<int>(rounded_to<bool>(values[0]))
-                                  : rounded_to<fmi2::Integer>(values[0]);
-  return invoke(item.type == FmiType::boolean ? f_.set_boolean : f_.set_integer, &item.reference,
-                std::size_t{1}, &whole);
+bool Fmi2Instance::set_group(const FmuPorts::Group& group, std::span<const double> values) {
+  const std::span<const FmiReference> r = group.references;
+  if (group.type == FmiType::float64)
+    return invoke(f_.set_real, r.data(), r.size(), gathered<double>(group, values).data());
+  if (group.type == FmiType::int32)
+    return invoke(f_.set_integer, r.data(), r.size(),
+                  gathered<fmi2::Integer>(group, values).data());
+  const std::span<fmi2::Boolean> typed = room<fmi2::Boolean>(r.size());
+  for (std::size_t i = 0; i < typed.size(); ++i)
+    typed[i] = static_cast<int>(rounded_to<bool>(values[group.places[i]]));
+  return invoke(f_.set_boolean, r.data(), r.size(), typed.data());
 }
 
-bool Fmi2Instance::get_item(const FmuPorts::Item& item, double* values) {
-  if (item.type == FmiType::float64)
-    return invoke(f_.get_real, &item.reference, std::size_t{1}, values);
-  fmi2::Integer whole = 0;
-  const bool good = invoke(item.type == FmiType::boolean ? f_.get_boolean : f_.get_integer,
-                           &item.reference, std::size_t{1}, &whole);
-  values[0] = whole;
-  return good;
+bool Fmi2Instance::get_group(const FmuPorts::Group& group, std::span<double> values) {
+  const std::span<const FmiReference> r = group.references;
+  if (group.type == FmiType::float64)
+    return scattered<double>(group, values, [&](std::span<double> typed) {
+      return invoke(f_.get_real, r.data(), r.size(), typed.data());
+    });
+  const auto& get = group.type == FmiType::boolean ? f_.get_boolean : f_.get_integer;
+  return scattered<fmi2::Integer>(group, values, [&](std::span<fmi2::Integer> typed) {
+    return invoke(get, r.data(), r.size(), typed.data());
+  });
 }
 
 bool Fmi2Instance::update_discrete_states_once(EventOutcome& outcome, bool& again) {
@@ -218,7 +222,7 @@ StepEnd Fmi2Instance::after_discard(double time, double size, double& reached) {
   return StepEnd::discarded;
 }
 
-bool Fmi2Instance::completed_step(bool no_rollback, bool& event, bool& terminate) {
+bool Fmi2Instance::complete_step(bool no_rollback, bool& event, bool& terminate) {
   event = terminate = false;
   if (!f_.completed_integrator_step) return true;
   fmi2::Boolean enter_event_mode = 0, stop = 0;

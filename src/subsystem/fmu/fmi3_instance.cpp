@@ -79,36 +79,6 @@ class Fmi3Instance final : public FmuInstance {
   ~Fmi3Instance() override { end(); }
 
   bool set_texts(const FmiVariable& variable, std::span<const std::string> values) override;
-  bool enter_configuration() override {
-    source_.library->load(f_.enter_configuration_mode, "fmi3EnterConfigurationMode");
-    return invoke(f_.enter_configuration_mode);
-  }
-  bool leave_configuration() override {
-    source_.library->load(f_.exit_configuration_mode, "fmi3ExitConfigurationMode");
-    return invoke(f_.exit_configuration_mode);
-  }
-  bool enter_step_mode() override { return invoke(f_.enter_step_mode); }
-  bool directional_derivative(std::span<const FmiReference> unknowns,
-                              std::span<const FmiReference> knowns, std::span<const double> seed,
-                              std::span<double> sensitivity) override {
-    return invoke(f_.get_directional_derivative, unknowns.data(), unknowns.size(), knowns.data(),
-                  knowns.size(), seed.data(), seed.size(), sensitivity.data(), sensitivity.size());
-  }
-  bool set_input_derivatives(std::span<const FmiReference> /*inputs*/,
-                             std::span<const int> /*orders*/,
-                             std::span<const double> /*values*/) override {
-    return true;
-  }
-  bool get_output_derivatives(std::span<const FmiReference> outputs, std::span<const int> orders,
-                              std::span<double> values) override {
-    return invoke(f_.get_output_derivatives, outputs.data(), outputs.size(), orders.data(),
-                  values.data(), values.size());
-  }
-  bool completed_step(bool no_rollback, bool& event, bool& terminate) override {
-    event = terminate = false;
-    return !f_.completed_integrator_step ||
-           invoke(f_.completed_integrator_step, no_rollback, &event, &terminate);
-  }
 
  private:
   void instantiate_co_simulation(const char* resources);
@@ -118,24 +88,38 @@ class Fmi3Instance final : public FmuInstance {
   bool update_discrete_states_once(EventOutcome& outcome, bool& again) override;
   StepEnd step(double time, double size, bool no_rollback, double& reached,
                bool& event_needed) override;
-  bool set_item(const FmuPorts::Item& item, const double* values) override;
-  bool get_item(const FmuPorts::Item& item, double* values) override;
-  bool set_float64(std::span<const FmiReference> references,
-                   std::span<const double> values) override {
-    return invoke(f_.float64.set, references.data(), references.size(), values.data(),
-                  values.size());
+  StepEnd without_time();
+  bool begin_configuration() override {
+    source_.library->load(f_.enter_configuration_mode, "fmi3EnterConfigurationMode");
+    return invoke(f_.enter_configuration_mode);
   }
-  bool get_float64(std::span<const FmiReference> references, std::span<double> values) override {
-    return invoke(f_.float64.get, references.data(), references.size(), values.data(),
-                  values.size());
+  bool end_configuration() override {
+    source_.library->load(f_.exit_configuration_mode, "fmi3ExitConfigurationMode");
+    return invoke(f_.exit_configuration_mode);
   }
-
-  /// Room for `count` values, kept from call to call.
-  template <class Value>
-  std::span<Value> room(std::size_t count) {
-    if (room_.size() < count) room_.resize(count);
-    static_assert(sizeof(Value) <= sizeof(room_[0]) && alignof(Value) <= alignof(std::uint64_t));
-    return {reinterpret_cast<Value*>(room_.data()), count};
+  bool begin_step_mode() override { return invoke(f_.enter_step_mode); }
+  bool complete_step(bool no_rollback, bool& event, bool& terminate) override {
+    event = terminate = false;
+    return !f_.completed_integrator_step ||
+           invoke(f_.completed_integrator_step, no_rollback, &event, &terminate);
+  }
+  bool set_group(const FmuPorts::Group& group, std::span<const double> values) override;
+  bool get_group(const FmuPorts::Group& group, std::span<double> values) override;
+  bool directional_derivative(std::span<const FmiReference> unknowns,
+                              std::span<const FmiReference> knowns, std::span<const double> seed,
+                              std::span<double> sensitivity) override {
+    return invoke_optional(f_.get_directional_derivative, unknowns.data(), unknowns.size(),
+                           knowns.data(), knowns.size(), seed.data(), seed.size(),
+                           sensitivity.data(), sensitivity.size());
+  }
+  bool input_derivatives(std::span<const FmiReference> /*inputs*/, std::span<const int> /*orders*/,
+                         std::span<const double> /*values*/) override {
+    return true;
+  }
+  bool output_derivatives(std::span<const FmiReference> outputs, std::span<const int> orders,
+                          std::span<double> values) override {
+    return invoke_optional(f_.get_output_derivatives, outputs.data(), outputs.size(), orders.data(),
+                           values.data(), values.size());
   }
 
   static void log_message(fmi3::Environment environment, fmi3::Status status,
@@ -159,7 +143,6 @@ class Fmi3Instance final : public FmuInstance {
 
   Functions f_;
   CallbackGuard guard_;  ///< of the intermediate update
-  std::vector<std::uint64_t> room_;
 };
 
 void Fmi3Instance::instantiate_co_simulation(const char* resources) {
@@ -172,7 +155,7 @@ void Fmi3Instance::instantiate_co_simulation(const char* resources) {
   instantiate("fmi3InstantiateCoSimulation", [&] {
     return f_.instantiate_co_simulation(
         source_.name.c_str(), source_.description->token.c_str(), resources, false, source_.log,
-        interface.event_mode, interface.event_mode, intermediate.data(), intermediate.size(),
+        source_.event_mode, source_.event_mode, intermediate.data(), intermediate.size(),
         static_cast<FmuInstance*>(this), log_message,
         interface.intermediate_update ? intermediate_update : nullptr);
   });
@@ -191,21 +174,20 @@ bool Fmi3Instance::set_texts(const FmiVariable& variable, std::span<const std::s
   });
 }
 
-bool Fmi3Instance::set_item(const FmuPorts::Item& item, const double* values) {
-  return with_access(f_, item.type, [&]<class Value>(const fmi3::Access<Value>& access) {
-    const std::span<Value> typed = room<Value>(item.count);
-    for (std::size_t i = 0; i < item.count; ++i) typed[i] = rounded_to<Value>(values[i]);
-    return invoke(access.set, &item.reference, std::size_t{1}, typed.data(), typed.size());
+bool Fmi3Instance::set_group(const FmuPorts::Group& group, std::span<const double> values) {
+  const std::span<const FmiReference> r = group.references;
+  return with_access(f_, group.type, [&]<class Value>(const fmi3::Access<Value>& access) {
+    const std::span<const Value> typed = gathered<Value>(group, values);
+    return invoke(access.set, r.data(), r.size(), typed.data(), typed.size());
   });
 }
 
-bool Fmi3Instance::get_item(const FmuPorts::Item& item, double* values) {
-  return with_access(f_, item.type, [&]<class Value>(const fmi3::Access<Value>& access) {
-    const std::span<Value> typed = room<Value>(item.count);
-    const bool good =
-        invoke(access.get, &item.reference, std::size_t{1}, typed.data(), typed.size());
-    for (std::size_t i = 0; good && i < item.count; ++i) values[i] = static_cast<double>(typed[i]);
-    return good;
+bool Fmi3Instance::get_group(const FmuPorts::Group& group, std::span<double> values) {
+  const std::span<const FmiReference> r = group.references;
+  return with_access(f_, group.type, [&]<class Value>(const fmi3::Access<Value>& access) {
+    return scattered<Value>(group, values, [&](std::span<Value> typed) {
+      return invoke(access.get, r.data(), r.size(), typed.data(), typed.size());
+    });
   });
 }
 
@@ -220,6 +202,12 @@ bool Fmi3Instance::update_discrete_states_once(EventOutcome& outcome, bool& agai
   return true;
 }
 
+StepEnd Fmi3Instance::without_time() {
+  failure_ = f_.do_step.name + " of the FMU " + source_.library->fmu() +
+             " says that it has come to t = nan (lastSuccessfulTime)";
+  return StepEnd::failed;
+}
+
 StepEnd Fmi3Instance::step(double time, double size, bool no_rollback, double& reached,
                            bool& event_needed) {
   bool terminate = false, early = false;
@@ -230,6 +218,7 @@ StepEnd Fmi3Instance::step(double time, double size, bool no_rollback, double& r
   reached = time;
   if (!passed(status, f_.do_step.name)) [[unlikely]]
     return status == fmi3::discard ? StepEnd::discarded : StepEnd::failed;
+  if (std::isnan(last)) return without_time();
   reached = early ? last : time + size;
   if (terminate) return StepEnd::terminated;
   const double allowed = std::max(1e-6 * size, 1.001 * source_.interface().fixed_internal_step);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -61,6 +64,7 @@ class SetupBuilder {
     setup_->description.name = setup_->request.subsystem;
     setup_->description.kind = "fmu";
     take_given_values(*setup_, units_);
+    add_input_starts();
     add_inputs();
     add_outputs();
     add_states();
@@ -76,13 +80,13 @@ class SetupBuilder {
   }
   void refuse_unsupported() const;
   void choose_role();
+  void add_input_starts();
   void add_inputs();
   void add_outputs();
   void add_states();
   void add_feedthrough();
   void set_capabilities();
   void add_remarks();
-  bool can_take_polynomials() const;
   std::vector<bool> acting_on(const FmiVariable& output) const;
   std::size_t place_of(const FmiVariable& variable) const {
     return static_cast<std::size_t>(&variable - setup_->model->variables.data());
@@ -95,7 +99,6 @@ class SetupBuilder {
 
   const UnitRules& units_;
   std::shared_ptr<FmuSetup> setup_;
-  std::vector<const FmiVariable*> output_variables_;  ///< of `outputs`
 };
 
 void SetupBuilder::refuse_unsupported() const {
@@ -118,8 +121,15 @@ void SetupBuilder::choose_role() {
     require(model.model_exchange.has_value(), "model exchange", "cs");
   if (choice == FmuInterfaceChoice::co_simulation)
     require(model.co_simulation.has_value(), "co-simulation", "me");
+  const bool nothing_to_integrate = model.derivatives.empty() && model.event_indicators == 0;
+  const bool automatic = choice == FmuInterfaceChoice::automatic;
+  const bool prefers_steps = automatic && nothing_to_integrate && model.co_simulation;
   const bool exchange = choice == FmuInterfaceChoice::model_exchange ||
-                        (choice == FmuInterfaceChoice::automatic && model.model_exchange);
+                        (automatic && model.model_exchange && !prefers_steps);
+  if (prefers_steps && model.model_exchange)
+    setup_->description.remarks.push_back(
+        "co-simulation: the model exchange that the FMU offers has neither states nor event "
+        "indicators (-subsystem_fmu_interface me takes it all the same)");
   setup_->role = exchange ? FmuRole::model_exchange : FmuRole::co_simulation;
   if (setup_->interface().needs_execution_tool)
     fail(setup_->request.location,
@@ -135,21 +145,42 @@ std::string SetupBuilder::element_name(const FmiVariable& variable, std::size_t 
 
 double SetupBuilder::start_of(const FmiVariable& variable, std::size_t element) const {
   const std::vector<std::string>* texts = &variable.start;
-  for (const FmuStart& start : setup_->starts)
-    if (start.variable == &variable) texts = &start.texts;
+  for (const auto* starts : {&setup_->starts, &setup_->input_starts})
+    for (const FmuStart& start : *starts)
+      if (start.variable == &variable) texts = &start.texts;
   if (texts->empty()) return 0.0;
   const std::string& text = (*texts)[std::min(element, texts->size() - 1)];
   return text == "true" ? 1.0 : parse_number(text).value_or(0.0);
 }
 
+/// Every input's text, given or the FMU's own, as the FMU is to have it while nothing feeds it.
+void SetupBuilder::add_input_starts() {
+  const auto is_input = [](const FmuStart& start) {
+    return start.variable->causality == FmiCausality::input;
+  };
+  auto& starts = setup_->starts;
+  std::copy_if(starts.begin(), starts.end(), std::back_inserter(setup_->input_starts), is_input);
+  starts.erase(std::remove_if(starts.begin(), starts.end(), is_input), starts.end());
+  for (const FmiVariable& variable : setup_->model->variables) {
+    const bool given =
+        std::any_of(setup_->input_starts.begin(), setup_->input_starts.end(),
+                    [&](const FmuStart& start) { return start.variable == &variable; });
+    const bool whole = variable.start.size() == variable.size || variable.start.size() == 1;
+    if (variable.causality != FmiCausality::input || given || !whole) continue;
+    std::vector<std::string> texts = variable.start;
+    texts.resize(variable.size, texts.front());
+    if (is_number(variable.type)) setup_->input_starts.push_back({&variable, std::move(texts)});
+  }
+}
+
 void SetupBuilder::add_inputs() {
   for (const FmiVariable& variable : setup_->model->variables) {
     if (variable.causality != FmiCausality::input || !is_number(variable.type)) continue;
-    setup_->inputs.add(variable);
     setup_->input_variables.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
-      setup_->description.inputs.push_back(
-          {element_name(variable, i), unit_of(variable), start_of(variable, i), variable.nominal});
+      setup_->description.inputs.push_back({element_name(variable, i), unit_of(variable),
+                                            start_of(variable, i), variable.nominal,
+                                            kind_of(variable)});
     }
   }
 }
@@ -157,11 +188,10 @@ void SetupBuilder::add_inputs() {
 void SetupBuilder::add_outputs() {
   for (const FmiVariable& variable : setup_->model->variables) {
     if (variable.causality != FmiCausality::output || !is_number(variable.type)) continue;
-    setup_->outputs.add(variable);
-    output_variables_.push_back(&variable);
+    setup_->output_variables.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.outputs.push_back(
-          {element_name(variable, i), unit_of(variable), variable.nominal});
+          {element_name(variable, i), unit_of(variable), variable.nominal, kind_of(variable)});
     }
   }
 }
@@ -174,8 +204,8 @@ void SetupBuilder::add_states() {
     if (state.size != derivative.size || state.type != FmiType::float64)
       fail(setup_->request.location,
            "the state " + in_quotes(state.name) + " and its derivative don't fit each other");
-    setup_->states.add(state);
-    setup_->derivatives.add(derivative);
+    setup_->states.add(state, setup_->description.states.size());
+    setup_->derivatives.add(derivative, setup_->description.states.size());
     for (std::size_t i = 0; i < state.size; ++i)
       setup_->description.states.push_back(
           {element_name(state, i), unit_of(state), start_of(state, i), state.nominal});
@@ -183,8 +213,7 @@ void SetupBuilder::add_states() {
 }
 
 /// For each variable whether `output` depends on it directly; missing dependency information means
-/// on everything. In model exchange an input that changes at events only acts from the next
-/// macro-step on.
+/// on everything.
 std::vector<bool> SetupBuilder::acting_on(const FmiVariable& output) const {
   const auto& variables = setup_->model->variables;
   const auto& outputs = setup_->model->outputs;
@@ -195,9 +224,6 @@ std::vector<bool> SetupBuilder::acting_on(const FmiVariable& output) const {
   std::vector<bool> acting(variables.size(), !known);
   if (known)
     for (const std::size_t i : *unknown->dependencies) acting[i] = true;
-  if (setup_->role == FmuRole::model_exchange)
-    for (const FmiVariable* input : setup_->input_variables)
-      if (is_discrete(*input)) acting[place_of(*input)] = false;
   return acting;
 }
 
@@ -205,7 +231,7 @@ std::vector<bool> SetupBuilder::acting_on(const FmiVariable& output) const {
 void SetupBuilder::add_feedthrough() {
   auto& feedthrough = setup_->description.feedthrough;
   std::size_t output = 0;
-  for (const FmiVariable* y : output_variables_) {
+  for (const FmiVariable* y : setup_->output_variables) {
     std::size_t input = 0;
     const std::vector<bool> acting = acting_on(*y);
     for (const FmiVariable* u : setup_->input_variables) {
@@ -223,63 +249,26 @@ void SetupBuilder::add_feedthrough() {
   }
 }
 
-bool SetupBuilder::can_take_polynomials() const {
-  const FmiInterface& interface = setup_->interface();
-  return interface.interpolates || setup_->polynomials_by_update || interface.variable_steps;
-}
-
 void SetupBuilder::set_capabilities() {
-  Capabilities& can = setup_->description.capabilities;
-  const FmiInterface& interface = setup_->interface();
-  const bool has_states = setup_->states.size() > 0;
-  if (interface.only_once_per_process)
+  if (setup_->interface().only_once_per_process)
     setup_->description.one_per_process = setup_->folder.string();
-  if (setup_->role == FmuRole::model_exchange) {
-    const bool no_events =
-        setup_->model->event_indicators == 0 &&
-        std::none_of(setup_->input_variables.begin(), setup_->input_variables.end(),
-                     [](const FmiVariable* input) { return is_discrete(*input); });
-    const bool asks_after_steps =
-        setup_->model->version == FmiVersion::v3 && interface.completed_step;
-    can = {true,
-           true,
-           true,
-           true,
-           true,
-           true,
-           no_events || interface.state,
-           no_events && !asks_after_steps,
-           true};
-    return;
-  }
-  setup_->polynomials_by_update =
-      interface.intermediate_update && !interface.variable_steps &&
-      !setup_->input_variables.empty() &&
-      std::all_of(setup_->input_variables.begin(), setup_->input_variables.end(),
-                  [](const FmiVariable* input) { return input->intermediate_update; });
-  can.polynomial_inputs = can_take_polynomials();
-  can.states = can.state_derivatives = has_states;
-  can.linearization = interface.directional && has_states && setup_->inputs.all_float64() &&
-                      setup_->outputs.all_float64();
-  can.output_derivatives = interface.output_derivative_order > 0 || can.linearization ||
-                           (interface.variable_steps && interface.fixed_internal_step == 0.0);
-  can.rollback = interface.state;
+  setup_->use = claimed_use(*setup_);
+  setup_->description.capabilities = capabilities_of(*setup_, setup_->use);
 }
 
 void SetupBuilder::add_remarks() {
   std::vector<std::string>& remarks = setup_->description.remarks;
-  const FmiInterface& interface = setup_->interface();
   const std::string version = setup_->model->version == FmiVersion::v2 ? "2.0" : "3.0";
   const bool exchange = setup_->role == FmuRole::model_exchange;
   remarks.push_back("FMI " + version + (exchange ? " model exchange" : " co-simulation") + " of " +
                     setup_->model->model_name +
                     (setup_->model->tool.empty() ? "" : ", made by " + setup_->model->tool));
-  const fs::path binary =
-      binary_in(setup_->folder, setup_->model->version, interface.model_identifier);
-  if (!binary.empty() && binary.stem() != interface.model_identifier)
+  const std::string& identifier = setup_->interface().model_identifier;
+  const fs::path binary = binary_in(setup_->folder, setup_->model->version, identifier);
+  if (!binary.empty() && binary.stem() != identifier)
     remarks.push_back("its only binary for this platform is called " +
                       in_quotes(binary.filename().string()) + ", not " +
-                      in_quotes(interface.model_identifier + ".so"));
+                      in_quotes(identifier + ".so"));
   remarks.insert(remarks.end(), setup_->model->remarks.begin(), setup_->model->remarks.end());
   const Capabilities& can = setup_->description.capabilities;
   if (exchange) {
@@ -288,22 +277,29 @@ void SetupBuilder::add_remarks() {
     if (!can.equations) remarks.push_back("no equations for monolithic: the FMU has events");
     return;
   }
-  if (interface.interpolates)
+  const FmuUse& use = setup_->use;
+  if (use.input_order >= 3)
     remarks.push_back("polynomial inputs: input derivatives, which the FMU claims to interpolate");
-  else if (setup_->polynomials_by_update)
+  else if (use.updates)
     remarks.push_back("polynomial inputs: by intermediate update, held between updates");
-  else if (interface.variable_steps)
+  else if (use.variable_steps)
     remarks.push_back("polynomial inputs: the macro-step is cut into " +
-                      std::to_string(setup_->request.options.micro_steps) +
-                      " micro-steps with held inputs (-subsystem_fmu_micro_steps)");
+                      std::to_string(use.micro_steps) + " micro-steps with " +
+                      (use.input_order == 0 ? "held inputs" : "inputs through both ends") +
+                      " (-subsystem_fmu_micro_steps)");
+  else if (use.input_order > 0)
+    remarks.push_back("polynomial inputs: input derivatives, only up to order " +
+                      std::to_string(use.input_order) + ", through both ends");
   else
     remarks.push_back("no polynomial inputs: the FMU has one step size and no way to take them");
-  if (interface.output_derivative_order > 0)
+  if (use.output_slopes)
     remarks.push_back("output derivatives: from the FMU");
   else if (can.linearization)
     remarks.push_back("output derivatives: from directional derivatives");
   else if (can.output_derivatives)
     remarks.push_back("output derivatives: differences over the last micro-steps");
+  if (!can.any_step)
+    remarks.push_back("one step size: the FMU takes no other macro-steps than its first one");
   if (!can.rollback && !can.linearization)
     remarks.push_back(std::string("neither rollback nor linearization: explicit methods ") +
                       (can.polynomial_inputs ? "with polynomial inputs " : "") +
@@ -318,19 +314,56 @@ void refuse_request(const FmuRequest& request, const std::string& location,
                    "): " + problem);
 }
 
-bool is_discrete(const FmiVariable& input) {
-  return input.type != FmiType::float64 || input.variability != FmiVariability::continuous;
+void tell(const FmuSetup& setup, const std::string& note) {
+  std::fprintf(stderr, "concord: note: subsystem '%s' (%s): %s\n", setup.request.subsystem.c_str(),
+               setup.request.path.c_str(), note.c_str());
 }
 
-FmuSource FmuSetup::source() const {
+FmuSource FmuSetup::source(const FmuUse& used) const {
   FmuSource result;
   result.library = FmuLibrary::open(folder, request.path.string(), model->version, interface());
   result.description = model;
   result.folder = folder;
   result.name = request.subsystem;
   result.role = role;
+  result.event_mode = used.event_mode;
   result.log = request.options.log;
   return result;
+}
+
+FmuPorts FmuSetup::ports(const std::vector<const FmiVariable*>& all, std::span<const char> wanted,
+                         std::optional<SignalKind> kind) const {
+  FmuPorts result(model->version);
+  std::size_t first = 0;
+  for (const FmiVariable* variable : all) {
+    const auto own = wanted.empty() ? wanted : wanted.subspan(first, variable->size);
+    const bool some =
+        wanted.empty() || std::any_of(own.begin(), own.end(), [](char one) { return one != 0; });
+    if (some && (!kind || *kind == kind_of(*variable))) result.add(*variable, first);
+    first += variable->size;
+  }
+  return result;
+}
+
+Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
+  Capabilities can;
+  if (setup.role == FmuRole::model_exchange) {
+    const auto& inputs = setup.input_variables;
+    const bool no_events = setup.model->event_indicators == 0 &&
+                           std::none_of(inputs.begin(), inputs.end(), [](const FmiVariable* input) {
+                             return kind_of(*input) == SignalKind::held;
+                           });
+    can = {true, true, true, true, true, true, no_events || use.state, no_events, true};
+    return can;
+  }
+  can.polynomial_inputs = use.input_order > 0 || use.updates || use.variable_steps;
+  can.states = can.state_derivatives = !setup.states.empty();
+  can.linearization = use.directional && !setup.states.empty();
+  can.output_derivatives =
+      use.output_slopes || can.linearization || (use.variable_steps && use.internal_step == 0.0);
+  can.rollback = use.state;
+  can.any_step = use.variable_steps;
+  return can;
 }
 
 double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings) {
@@ -341,18 +374,27 @@ double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings
 
 bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,
                           double tolerance) {
-  if (!setup.structural.empty()) {
-    if (!instance.enter_configuration()) return false;
-    for (const FmuStart& value : setup.structural)
-      if (!instance.set_texts(*value.variable, value.texts)) return false;
-    if (!instance.leave_configuration()) return false;
-  }
-  for (const FmuStart& value : setup.starts)
-    if ((value.variable->causality != FmiCausality::input ||
-         value.variable->type == FmiType::string) &&
-        !instance.set_texts(*value.variable, value.texts))
-      return false;
-  return instance.enter_initialization(start, stop, tolerance);
+  const auto set_all = [&](const std::vector<FmuStart>& values) {
+    return std::all_of(values.begin(), values.end(), [&](const FmuStart& value) {
+      return instance.set_texts(*value.variable, value.texts);
+    });
+  };
+  if (!setup.structural.empty() && !(instance.enter_configuration() && set_all(setup.structural) &&
+                                     instance.leave_configuration()))
+    return false;
+  return set_all(setup.starts) && instance.enter_initialization(start, stop, tolerance) &&
+         set_all(setup.input_starts);
+}
+
+bool end_initialization(FmuInstance& instance, EventOutcome& outcome) {
+  outcome.next_time = std::numeric_limits<double>::infinity();
+  if (!instance.leave_initialization()) return false;
+  return instance.mode() != FmuMode::event || iterate_events(instance, outcome);
+}
+
+bool iterate_events(FmuInstance& instance, EventOutcome& outcome) {
+  return instance.update_discrete_states(outcome) &&
+         (outcome.terminate || instance.leave_event_mode());
 }
 
 std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitRules& units) {

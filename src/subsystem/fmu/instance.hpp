@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -14,34 +15,12 @@
 #include "subsystem/fmu/library.hpp"
 #include "subsystem/fmu/live_instances.hpp"
 #include "subsystem/fmu/model_description.hpp"
+#include "subsystem/fmu/ports.hpp"
 #include "support/foreign_call.hpp"
 
 namespace concord {
 
 enum class FmuRole { co_simulation, model_exchange };
-
-/// Variables that are read or written together as numbers (booleans as 0 and 1); arrays are spread.
-class FmuPorts {
- public:
-  struct Item {
-    FmiType type;
-    FmiReference reference;
-    std::size_t first, count;  ///< elements
-  };
-
-  void add(const FmiVariable& variable);
-
-  std::size_t size() const { return size_; }
-  bool all_float64() const { return all_float64_; }
-  std::span<const FmiReference> references() const { return references_; }
-  std::span<const Item> items() const { return items_; }
-
- private:
-  std::vector<FmiReference> references_;
-  std::vector<Item> items_;
-  std::size_t size_ = 0;
-  bool all_float64_ = true;
-};
 
 /// What an FMU has to say: its last warning or error, and, if wanted, its messages on stderr.
 struct FmuMessages {
@@ -61,6 +40,7 @@ struct FmuSource {
   std::filesystem::path folder;
   std::string name;  ///< of the instance
   FmuRole role = FmuRole::co_simulation;
+  bool event_mode = false;  ///< co-simulation is to use it
   bool log = false;
 
   const FmiInterface& interface() const {
@@ -76,7 +56,40 @@ enum class StepEnd { completed, early, discarded, terminated, failed };
 struct EventOutcome {
   bool states_changed = false;
   bool terminate = false;
-  double next_time;  ///< infinity: none
+  double next_time = std::numeric_limits<double>::infinity();  ///< infinity: none
+};
+
+/// Where an instance is in the standards' state machines. `failed`: after error, from where only a
+/// saved state leads back.
+enum class FmuMode {
+  instantiated,
+  configuring,
+  initializing,
+  event,
+  continuous_time,
+  stepping,
+  over,
+  failed
+};
+
+/// As a set of one mode.
+constexpr unsigned only(FmuMode mode) { return 1U << static_cast<unsigned>(mode); }
+
+class FmuInstance;
+
+/// The state of an instance as it was saved; freed with this object, which the instance outlives.
+class FmuSnapshot {
+ public:
+  explicit FmuSnapshot(FmuInstance& instance) : instance_(instance) {}
+  ~FmuSnapshot();
+  FmuSnapshot(const FmuSnapshot&) = delete;
+  FmuSnapshot& operator=(const FmuSnapshot&) = delete;
+
+ private:
+  friend class FmuInstance;
+  FmuInstance& instance_;
+  void* state_ = nullptr;
+  FmuMode mode_ = FmuMode::instantiated;
 };
 
 /// A number as a variable of an integer type takes it: rounded, and kept within the type's limits.
@@ -98,8 +111,10 @@ Value rounded_to(double number) {
 /// One instance of an FMU: the C interface of both versions under one roof.
 ///
 /// Calls that return bool give false where the FMU reports discard or error; `failure()` says which
-/// call and why. After an error only `set_state` may follow. Fatal throws SimulationError, as does
-/// every call after it on any instance of the same FMU.
+/// call and why. After an error nothing is called any more until `restore`; all calls return false
+/// and the failure stays. Optional calls (directional and output derivatives, derivatives of
+/// inputs, saving) may fail without that. Calls in a mode that forbids them are std::logic_error.
+/// Fatal throws SimulationError, as does every call after it on any instance of the same FMU.
 class FmuInstance {
  public:
   /// Throws SimulationError where the FMU cannot be instantiated.
@@ -121,49 +136,50 @@ class FmuInstance {
   /// Whether the last failed call returned discard: other arguments may help.
   bool last_was_discard() const { return last_was_discard_; }
 
+  FmuMode mode() const { return mode_; }
+
+  /// `values` are the flat array that the ports' places refer to.
   bool set(const FmuPorts& ports, std::span<const double> values);
   bool get(const FmuPorts& ports, std::span<double> values);
 
   /// Start values as texts, one per element.
   virtual bool set_texts(const FmiVariable& variable, std::span<const std::string> values) = 0;
-  virtual bool enter_configuration() = 0;
-  virtual bool leave_configuration() = 0;
+  bool enter_configuration();
+  bool leave_configuration();
 
   bool enter_initialization(double start, double stop, double tolerance);
   bool leave_initialization();
 
-  bool enter_event_mode() { return invoke(common_.enter_event_mode); }
+  bool enter_event_mode();
 
   /// The event iteration, in event mode.
   bool update_discrete_states(EventOutcome& outcome);
 
-  /// Co-simulation (FMI 3): from event mode back to step mode.
-  virtual bool enter_step_mode() = 0;
+  /// From event mode to step mode (co-simulation) or continuous-time mode.
+  bool leave_event_mode();
 
-  bool get_state(void*& state) { return invoke(common_.get_state, &state); }
-  bool set_state(void* state);
-  void free_state(void*& state) noexcept;
-  bool serialize(void* state, std::vector<char>& bytes);
-  bool deserialize(const std::vector<char>& bytes, void*& state) {
-    return invoke(common_.deserialize, bytes.data(), bytes.size(), &state);
-  }
+  bool save(FmuSnapshot& snapshot);
+  bool restore(const FmuSnapshot& snapshot);
+  bool serialize(const FmuSnapshot& snapshot, std::vector<char>& bytes);
+  /// The state of a like instance in the same mode as this one.
+  bool deserialize(const std::vector<char>& bytes, FmuSnapshot& snapshot);
 
-  /// sensitivity = d unknowns / d knowns * seed.
-  virtual bool directional_derivative(std::span<const FmiReference> unknowns,
-                                      std::span<const FmiReference> knowns,
-                                      std::span<const double> seed,
-                                      std::span<double> sensitivity) = 0;
+  /// result[i * columns + j] = d (element i) / d (element j) for the places of all continuous reals
+  /// of both ports; other entries are 0. Rows and columns are as many as the flat arrays have.
+  bool partial(const FmuPorts& unknowns, std::size_t rows, const FmuPorts& knowns,
+               std::size_t columns, std::span<double> result);
+
+  /// sensitivity = sum over all continuous reals of d unknowns / d knowns * seed; all of them flat
+  /// arrays.
+  bool directional(const FmuPorts& unknowns, const FmuPorts& knowns, std::span<const double> seed,
+                   std::span<double> sensitivity);
 
   // co-simulation
-  virtual bool set_input_derivatives(std::span<const FmiReference> inputs,
-                                     std::span<const int> orders,
-                                     std::span<const double> values) = 0;
-  virtual bool get_output_derivatives(std::span<const FmiReference> outputs,
-                                      std::span<const int> orders, std::span<double> values) = 0;
-  StepEnd do_step(double time, double size, bool no_rollback, double& reached, bool& event_needed) {
-    place_.time = time;
-    return step(time, size, no_rollback, reached, event_needed);
-  }
+  /// Derivatives of one order of all continuous reals of the ports.
+  bool set_input_derivatives(const FmuPorts& inputs, int order, std::span<const double> values);
+  /// First derivatives of all continuous reals of the ports.
+  bool get_output_derivatives(const FmuPorts& outputs, std::span<double> values);
+  StepEnd do_step(double time, double size, bool no_rollback, double& reached, bool& event_needed);
 
   /// FMI 3: called back within do_step with the time for which inputs are wanted; what it throws,
   /// do_step throws.
@@ -172,24 +188,34 @@ class FmuInstance {
   }
 
   // model exchange
-  bool enter_continuous_time() { return invoke(common_.enter_continuous_time_mode); }
   bool set_time(double time) {
     place_.time = time;
-    return invoke(common_.set_time, time);
+    return may(in_event | in_continuous_time, common_.set_time.name.c_str()) &&
+           invoke(common_.set_time, time);
   }
   bool set_states(std::span<const double> x) {
-    return x.empty() || invoke(common_.set_continuous_states, x.data(), x.size());
+    return x.empty() || (may(in_continuous_time, common_.set_continuous_states.name.c_str()) &&
+                         invoke(common_.set_continuous_states, x.data(), x.size()));
   }
   bool get_states(std::span<double> x) {
-    return x.empty() || invoke(common_.get_continuous_states, x.data(), x.size());
+    return x.empty() ||
+           (may(in_event | in_continuous_time, common_.get_continuous_states.name.c_str()) &&
+            invoke(common_.get_continuous_states, x.data(), x.size()));
   }
   bool get_derivatives(std::span<double> dxdt) {
-    return dxdt.empty() || invoke(common_.get_derivatives, dxdt.data(), dxdt.size());
+    return dxdt.empty() ||
+           (may(in_event | in_continuous_time, common_.get_derivatives.name.c_str()) &&
+            invoke(common_.get_derivatives, dxdt.data(), dxdt.size()));
   }
   bool get_event_indicators(std::span<double> z) {
-    return z.empty() || invoke(common_.get_event_indicators, z.data(), z.size());
+    return z.empty() ||
+           (may(in_event | in_continuous_time, common_.get_event_indicators.name.c_str()) &&
+            invoke(common_.get_event_indicators, z.data(), z.size()));
   }
-  virtual bool completed_step(bool no_rollback, bool& event, bool& terminate) = 0;
+  bool completed_step(bool no_rollback, bool& event, bool& terminate) {
+    return may(in_continuous_time, "CompletedIntegratorStep") &&
+           complete_step(no_rollback, event, terminate);
+  }
 
  protected:
   explicit FmuInstance(const FmuSource& source);
@@ -202,16 +228,65 @@ class FmuInstance {
   virtual bool update_discrete_states_once(EventOutcome& outcome, bool& again) = 0;
   virtual StepEnd step(double time, double size, bool no_rollback, double& reached,
                        bool& event_needed) = 0;
-  virtual bool set_item(const FmuPorts::Item& item, const double* values) = 0;
-  virtual bool get_item(const FmuPorts::Item& item, double* values) = 0;
-  virtual bool set_float64(std::span<const FmiReference> references,
-                           std::span<const double> values) = 0;
-  virtual bool get_float64(std::span<const FmiReference> references, std::span<double> values) = 0;
+  virtual bool complete_step(bool no_rollback, bool& event, bool& terminate) = 0;
+  virtual bool begin_configuration() = 0;
+  virtual bool end_configuration() = 0;
+  virtual bool begin_step_mode() = 0;
+  virtual bool set_group(const FmuPorts::Group& group, std::span<const double> values) = 0;
+  virtual bool get_group(const FmuPorts::Group& group, std::span<double> values) = 0;
+  virtual bool directional_derivative(std::span<const FmiReference> unknowns,
+                                      std::span<const FmiReference> knowns,
+                                      std::span<const double> seed,
+                                      std::span<double> sensitivity) = 0;
+  virtual bool input_derivatives(std::span<const FmiReference> inputs, std::span<const int> orders,
+                                 std::span<const double> values) = 0;
+  virtual bool output_derivatives(std::span<const FmiReference> outputs,
+                                  std::span<const int> orders, std::span<double> values) = 0;
+
+  /// Room for `count` values, kept from call to call.
+  template <class Value>
+  std::span<Value> room(std::size_t count) {
+    if (room_.size() < count) room_.resize(count);
+    static_assert(sizeof(Value) <= sizeof(room_[0]) && alignof(Value) <= alignof(std::uint64_t));
+    return {reinterpret_cast<Value*>(room_.data()), count};
+  }
+
+  /// The entries of `values` at the group's places, as numbers of its type.
+  template <class Value>
+  std::span<const Value> gathered(const FmuPorts::Group& group, std::span<const double> values) {
+    if constexpr (std::is_same_v<Value, double>)
+      if (group.in_a_row) return values.subspan(group.places.front(), group.places.size());
+    const std::span<Value> typed = room<Value>(group.places.size());
+    for (std::size_t i = 0; i < typed.size(); ++i)
+      typed[i] = rounded_to<Value>(values[group.places[i]]);
+    return typed;
+  }
+
+  /// `call(typed)` fills the group's values, which go to their places.
+  template <class Value, class Call>
+  bool scattered(const FmuPorts::Group& group, std::span<double> values, Call&& call) {
+    if constexpr (std::is_same_v<Value, double>)
+      if (group.in_a_row) return call(values.subspan(group.places.front(), group.places.size()));
+    const std::span<Value> typed = room<Value>(group.places.size());
+    if (!call(typed)) return false;
+    for (std::size_t i = 0; i < typed.size(); ++i)
+      values[group.places[i]] = static_cast<double>(typed[i]);
+    return true;
+  }
 
   /// Calls `function` and judges what it returns.
   template <class... Parameters, class... Arguments>
   bool invoke(const FmiFunction<Parameters...>& function, Arguments... arguments) {
     return passed(invoke_raw(function, arguments...), function.name);
+  }
+
+  /// The same for what an FMU may refuse and go on.
+  template <class... Parameters, class... Arguments>
+  bool invoke_optional(const FmiFunction<Parameters...>& function, Arguments... arguments) {
+    const FmuMode before = mode_;
+    const bool good = invoke(function, arguments...);
+    mode_ = before;
+    return good;
   }
 
   /// The same without judging.
@@ -270,6 +345,24 @@ class FmuInstance {
     return place_;
   }
 
+  static constexpr unsigned in_event = only(FmuMode::event);
+  static constexpr unsigned in_continuous_time = only(FmuMode::continuous_time);
+  static constexpr unsigned in_step = only(FmuMode::stepping);
+  static constexpr unsigned before_start = only(FmuMode::instantiated);
+  static constexpr unsigned in_initialization = only(FmuMode::initializing);
+  static constexpr unsigned while_running = in_event | in_continuous_time | in_step;
+
+  /// Whether the mode is one of `modes`; false after an error, else a mistake of ours.
+  bool may(unsigned modes, const char* call) const {
+    if ((only(mode_) & modes) != 0) [[likely]]
+      return true;
+    if (mode_ != FmuMode::failed) throw_misuse(call);
+    return false;
+  }
+  bool change(unsigned from, FmuMode to, const FmiFunction<>& function);
+  void free_state(void*& state) noexcept;
+  friend class FmuSnapshot;
+  [[noreturn]] void throw_misuse(const char* call) const;
   void judge(int status, const std::string& call);
   [[noreturn]] void throw_dead() const;
   [[noreturn]] void throw_thrown(const char* call) const;
@@ -279,9 +372,12 @@ class FmuInstance {
   ForeignPlace place_;
   LiveInstance live_{*this, place_};
   void* handle_ = nullptr;
-  bool initialized_ = false;
-  bool in_error_ = false;
+  FmuMode mode_ = FmuMode::instantiated;
+  bool fed_ = false;  ///< an input was set in step mode: no Get before the next step
   bool last_was_discard_ = false;
+  std::vector<std::uint64_t> room_;
+  std::vector<double> seed_, sensitivity_;
+  std::vector<int> orders_;
 };
 
 }  // namespace concord

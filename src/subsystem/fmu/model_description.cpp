@@ -466,6 +466,12 @@ void apply_dimensions(ModelDescription& model, const std::string& where) {
     throw InputError(where + ": more than a million event indicators");
 }
 
+SignalKind kind_of(const FmiVariable& variable) {
+  const bool real = variable.type == FmiType::float64 || variable.type == FmiType::float32;
+  const bool moves = real && variable.variability == FmiVariability::continuous;
+  return moves ? SignalKind::continuous : SignalKind::held;
+}
+
 const char* name_of(FmiType type) { return word_for(types, type); }
 const char* name_of(FmiCausality causality) {
   return causality == FmiCausality::local ? "local" : word_for(causalities, causality);

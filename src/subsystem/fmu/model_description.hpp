@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "concord/ode_model.hpp"
+
 namespace concord {
 
 enum class FmiVersion { v2, v3 };
@@ -115,6 +117,9 @@ ModelDescription read_model_description(const std::filesystem::path& folder,
 /// Sizes of arrays and the number of event indicators, from the start values of structural
 /// parameters. Throws InputError; `where` names the file in messages.
 void apply_dimensions(ModelDescription& model, const std::string& where);
+
+/// What the variable does between events: continuous reals move, everything else is held.
+SignalKind kind_of(const FmiVariable& variable);
 
 /// "Float64", "Boolean", ...: as in FMI 3.
 const char* name_of(FmiType type);

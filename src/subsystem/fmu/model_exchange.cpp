@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "concord/errors.hpp"
 #include "subsystem/fmu/setup.hpp"
@@ -14,28 +15,20 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The inputs that may be set at any time, or those that only events may change: where they are
-/// among all inputs, and what the FMU has.
+/// The inputs that may be set at any time, or those that only events may change.
 struct InputGroup {
   FmuPorts ports;
-  std::vector<std::size_t> places;
-  std::vector<bool> real;
-  std::vector<double> values, wanted;
+  std::vector<char> whole;             ///< of all inputs: those whose values are whole numbers
+  std::vector<double> values, wanted;  ///< of all inputs: what the FMU has, and is to have
 
-  void add(const FmiVariable& variable, std::size_t first) {
-    ports.add(variable);
-    const bool is_real = variable.type == FmiType::float64 || variable.type == FmiType::float32;
-    real.resize(places.size() + variable.size, is_real);
-    for (std::size_t i = 0; i < variable.size; ++i) places.push_back(first + i);
-    values.resize(places.size());
-    wanted.resize(places.size());
-  }
-
-  /// Whether the entries of u differ from what the FMU has; they are kept in `wanted`.
+  /// Whether what the FMU is to have differs from what it has.
   bool differs(std::span<const double> u) {
-    for (std::size_t i = 0; i < places.size(); ++i)
-      wanted[i] = real[i] ? u[places[i]] : std::nearbyint(u[places[i]]);
-    return wanted != values;
+    bool any = false;
+    for (const std::size_t i : ports.places()) {
+      wanted[i] = whole[i] != 0 ? std::nearbyint(u[i]) : u[i];
+      any = any || wanted[i] != values[i];
+    }
+    return any;
   }
 };
 
@@ -45,8 +38,7 @@ struct InputGroup {
 /// ends the run.
 class FmuModel final : public HybridModel {
  public:
-  FmuModel(std::shared_ptr<const FmuSetup> setup, double tolerance);
-  ~FmuModel() override { instance_->free_state(saved_); }
+  FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, double tolerance);
 
   OdeInterface interface() const override {
     const SubsystemDescription& d = setup_->description;
@@ -59,13 +51,16 @@ class FmuModel final : public HybridModel {
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result) override;
 
-  void initialize(double t, double stop, std::span<double> x) override;
+  void note_use(std::span<const char> fed) override;
+  void begin_initialization(double t, double stop) override;
+  bool initializing() const override { return instance_->mode() == FmuMode::initializing; }
+  void end_initialization(std::span<const double> u, std::span<double> x) override;
   std::size_t indicator_count() const override { return setup_->model->event_indicators; }
 
   /// Nothing else than an event brings a new time event.
   bool has_events() const override {
-    return indicator_count() > 0 || std::isfinite(next_.time) || interface_.completed_step ||
-           !discrete_.places.empty();
+    return indicator_count() > 0 || std::isfinite(next_.time) || use_.completed_step ||
+           !discrete_.ports.empty();
   }
   void indicators(double t, std::span<const double> x, std::span<const double> u,
                   std::span<double> z) override {
@@ -74,13 +69,16 @@ class FmuModel final : public HybridModel {
   }
   bool input_event(std::span<const double> u) override;
   double next_time_event() const override { return next_.time; }
+  bool wants_completed_steps() const override { return use_.completed_step; }
+  bool takes_back_completed_steps() const override { return use_.state; }
+  SmoothInterval reachable() const override { return {next_.since, std::min(next_.time, stop_)}; }
   bool completed_step(double t, std::span<const double> x, std::span<const double> u) override;
   void handle_event(double t, std::span<double> x, std::span<const double> u) override;
   void save() override;
   void restore() override;
 
  private:
-  /// The last event and the next time event, and the inputs that events have set.
+  /// The last event or completed step and the next time event, and the inputs that events have set.
   struct Between {
     double since = -infinity, time = infinity;
     std::vector<double> discrete;
@@ -94,7 +92,7 @@ class FmuModel final : public HybridModel {
   }
   std::string fmu() const { return "the FMU " + setup_->request.path.string(); }
   [[noreturn]] void ended() const {
-    throw SimulationError(fmu() + " ended the simulation (terminateSimulation)" +
+    throw EndOfSimulation(fmu() + " ended the simulation (terminateSimulation)" +
                           instance_->when());
   }
   /// Saving or restoring has failed, which the next evaluation reports.
@@ -102,70 +100,92 @@ class FmuModel final : public HybridModel {
   double confined(double t) const;
   void go_to(double t, std::span<const double> x, std::span<const double> u);
   void forget_point() { t_ = std::numeric_limits<double>::quiet_NaN(); }
-  void iterate_events(double t, std::span<double> x);
-  bool all_scalar() const;
-  bool partial(std::span<const FmiReference> unknowns, std::span<const FmiReference> knowns,
-               std::span<const std::size_t> places, std::size_t columns, std::span<double> result);
+  void set_inputs(std::span<const double> u);
+  void begin_anew(double t, const EventOutcome& outcome, std::span<double> x);
   template <class Variable>
   void check_finite(std::span<const double> values, const std::vector<Variable>& variables,
                     const char* what) const;
 
   std::shared_ptr<const FmuSetup> setup_;
+  FmuUse use_;
   double tolerance_;
-  const FmiInterface& interface_;
   std::unique_ptr<FmuInstance> instance_;
+  std::optional<FmuSnapshot> saved_;  ///< freed before the instance
   InputGroup continuous_, discrete_;
-  std::vector<std::size_t> state_places_;
+  FmuPorts outputs_;
   Between next_, saved_next_;
+  double start_ = 0.0, stop_ = infinity;
   bool redo_possible_ = false;
   std::string lost_;
-  void* saved_ = nullptr;
   double t_ = std::numeric_limits<double>::quiet_NaN();  ///< where the FMU stands
-  std::vector<double> x_, column_;
+  std::vector<double> x_;
 };
 
-FmuModel::FmuModel(std::shared_ptr<const FmuSetup> setup, double tolerance)
+FmuModel::FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, double tolerance)
     : setup_(std::move(setup)),
+      use_(use),
       tolerance_(tolerance),
-      interface_(setup_->interface()),
-      instance_(FmuInstance::make(setup_->source())),
-      x_(setup_->states.size()) {
-  std::size_t first = 0;
-  for (const FmiVariable* input : setup_->input_variables) {
-    (is_discrete(*input) ? discrete_ : continuous_).add(*input, first);
-    first += input->size;
+      instance_(FmuInstance::make(setup_->source(use_))),
+      outputs_(setup_->ports(setup_->output_variables)),
+      x_(setup_->description.states.size()) {
+  for (InputGroup* group : {&continuous_, &discrete_}) {
+    for (const FmiVariable* input : setup_->input_variables) {
+      const bool real = input->type == FmiType::float64 || input->type == FmiType::float32;
+      group->whole.insert(group->whole.end(), input->size, real ? 0 : 1);
+    }
+    for (const InputVariable& input : setup_->description.inputs)
+      group->values.push_back(input.start.value_or(0.0));
+    group->wanted = group->values;
   }
-  for (std::size_t i = 0; i < x_.size(); ++i) state_places_.push_back(i);
+  note_use({});
 }
 
-void FmuModel::initialize(double t, double stop, std::span<double> x) {
-  for (InputGroup* group : {&continuous_, &discrete_})
-    for (std::size_t i = 0; i < group->places.size(); ++i)
-      group->values[i] = setup_->description.inputs[group->places[i]].start.value_or(0.0);
-  require(begin_initialization(*setup_, *instance_, t, stop, tolerance_) &&
-          instance_->set(continuous_.ports, continuous_.values) &&
-          instance_->set(discrete_.ports, discrete_.values) && instance_->leave_initialization());
-  iterate_events(t, x);
+void FmuModel::note_use(std::span<const char> fed) {
+  const auto& inputs = setup_->input_variables;
+  continuous_.ports = setup_->ports(inputs, fed, SignalKind::continuous);
+  discrete_.ports = setup_->ports(inputs, fed, SignalKind::held);
 }
 
-/// From event mode to continuous-time mode.
-void FmuModel::iterate_events(double t, std::span<double> x) {
-  EventOutcome outcome{};
-  require(instance_->update_discrete_states(outcome));
+void FmuModel::begin_initialization(double t, double stop) {
+  start_ = t;
+  stop_ = stop;
+  require(concord::begin_initialization(*setup_, *instance_, t, stop, tolerance_));
+}
+
+/// In initialisation mode, where every input may be set.
+void FmuModel::set_inputs(std::span<const double> u) {
+  for (InputGroup* group : {&continuous_, &discrete_}) {
+    group->differs(u);
+    require(instance_->set(group->ports, group->wanted));
+    group->values = group->wanted;
+  }
+}
+
+void FmuModel::end_initialization(std::span<const double> u, std::span<double> x) {
+  set_inputs(u);
+  EventOutcome outcome;
+  require(concord::end_initialization(*instance_, outcome));
+  begin_anew(start_, outcome, x);
+}
+
+/// After the events at t.
+void FmuModel::begin_anew(double t, const EventOutcome& outcome, std::span<double> x) {
   if (outcome.terminate) ended();
   next_.since = t;
   next_.time = outcome.next_time;
-  require(instance_->enter_continuous_time() && instance_->get_states(x));
+  require(instance_->get_states(x));
   forget_point();
 }
 
 /// t, or the event beside it that only rounding separates from it.
 double FmuModel::confined(double t) const {
-  if (t > next_.since && t < next_.time) [[likely]]
+  const SmoothInterval reachable = this->reachable();
+  if (t > reachable.from && t < reachable.until) [[likely]]
     return t;
-  const double event = t <= next_.since ? next_.since : next_.time;
+  const double end = t <= reachable.from ? reachable.from : reachable.until;
   constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
-  if (std::abs(t - event) <= rounding * std::abs(event) || t == event) return event;
+  const double largest = std::max(std::abs(start_), std::abs(stop_));
+  if (t == end || std::abs(t - end) <= rounding * largest) return end;
   throw RecoverableFailure("evaluated beyond an event of " + fmu());
 }
 
@@ -201,64 +221,50 @@ void FmuModel::derivatives(double t, std::span<const double> x, std::span<const 
 
 void FmuModel::outputs(double t, std::span<const double> x, std::span<const double> u,
                        std::span<double> y) {
-  go_to(t, x, u);
-  require(instance_->get(setup_->outputs, y));
+  if (initializing())
+    set_inputs(u);
+  else
+    go_to(t, x, u);
+  require(instance_->get(outputs_, y));
   check_finite(y, setup_->description.outputs, "output ");
 }
 
-/// result = d unknowns / d knowns, row-major with `columns` columns; those of `knowns` are at
-/// `places`.
-bool FmuModel::partial(std::span<const FmiReference> unknowns, std::span<const FmiReference> knowns,
-                       std::span<const std::size_t> places, std::size_t columns,
-                       std::span<double> result) {
-  const double seed[] = {1.0};
-  const std::size_t rows = unknowns.size();
-  column_.resize(rows);
-  std::fill(result.begin(), result.end(), 0.0);
-  for (std::size_t j = 0; rows > 0 && j < knowns.size(); ++j) {
-    if (!instance_->directional_derivative(unknowns, knowns.subspan(j, 1), seed, column_))
-      return false;
-    for (std::size_t i = 0; i < rows; ++i) result[i * columns + places[j]] = column_[i];
-  }
-  return true;
-}
-
-bool FmuModel::all_scalar() const {
-  return continuous_.ports.references().size() == continuous_.places.size() &&
-         setup_->outputs.references().size() == setup_->outputs.size() &&
-         setup_->states.references().size() == setup_->states.size();
-}
-
-/// Inputs that only events may change have columns of zeros.
+/// Inputs that only events may change have columns of zeros, outputs that are no continuous reals
+/// rows of zeros. An FMU that refuses is not asked again: differences are used.
 bool FmuModel::jacobians(double t, std::span<const double> x, std::span<const double> u,
                          const Jacobians& result) {
-  if (!interface_.directional || !all_scalar() || !setup_->outputs.all_float64()) return false;
+  if (!use_.directional) return false;
   go_to(t, x, u);
-  const auto outputs = setup_->outputs.references(), inputs = continuous_.ports.references();
-  const auto states = setup_->states.references(), slopes = setup_->derivatives.references();
-  const std::size_t n_st = x.size(), n_in = u.size();
-  return partial(slopes, states, state_places_, n_st, result.f_x) &&
-         partial(slopes, inputs, continuous_.places, n_in, result.f_u) &&
-         partial(outputs, states, state_places_, n_st, result.g_x) &&
-         partial(outputs, inputs, continuous_.places, n_in, result.g_u);
+  const std::size_t n_st = x.size(), n_in = u.size(), n_out = setup_->description.outputs.size();
+  const FmuPorts &states = setup_->states, &slopes = setup_->derivatives;
+  const FmuPorts& inputs = continuous_.ports;
+  if (instance_->partial(slopes, n_st, states, n_st, result.f_x) &&
+      instance_->partial(slopes, n_st, inputs, n_in, result.f_u) &&
+      instance_->partial(outputs_, n_out, states, n_st, result.g_x) &&
+      instance_->partial(outputs_, n_out, inputs, n_in, result.g_u))
+    return true;
+  use_.directional = false;
+  tell(*setup_, instance_->failure() + instance_->when() +
+                    "; differences take the place of its directional derivatives");
+  return false;
 }
 
 bool FmuModel::input_event(std::span<const double> u) {
-  if (discrete_.places.empty()) return false;
-  return discrete_.differs(u);
+  return !discrete_.ports.empty() && discrete_.differs(u);
 }
 
 bool FmuModel::completed_step(double t, std::span<const double> x, std::span<const double> u) {
-  if (!interface_.completed_step) return false;
+  if (!use_.completed_step) return false;
   go_to(t, x, u);
   bool event = false, terminate = false;
-  require(instance_->completed_step(!redo_possible_, event, terminate));
+  require(instance_->completed_step(!redo_possible_ || !use_.state, event, terminate));
   if (terminate) ended();
+  next_.since = t_;
   return event;
 }
 
 void FmuModel::handle_event(double t, std::span<double> x, std::span<const double> u) {
-  if (redo_possible_ && !interface_.state)
+  if (redo_possible_ && !use_.state)
     throw SimulationError(fmu() + " has an event" + instance_->when() +
                           ", but cannot restore its state (canGetAndSetFMUState), which methods "
                           "that repeat macro-steps need; withhold the capability "
@@ -271,20 +277,24 @@ void FmuModel::handle_event(double t, std::span<double> x, std::span<const doubl
     require(instance_->set(discrete_.ports, discrete_.wanted));
     discrete_.values = discrete_.wanted;
   }
-  iterate_events(t_, x);
+  EventOutcome outcome;
+  require(iterate_events(*instance_, outcome));
+  begin_anew(t_, outcome, x);
 }
 
 void FmuModel::save() {
   redo_possible_ = true;
   saved_next_ = next_;
   saved_next_.discrete = discrete_.values;
-  if (interface_.state && !instance_->get_state(saved_)) note_lost();
+  if (!use_.state) return;
+  if (!saved_) saved_.emplace(*instance_);
+  if (!instance_->save(*saved_)) note_lost();
 }
 
 void FmuModel::restore() {
   next_ = saved_next_;
   discrete_.values = discrete_.wanted = saved_next_.discrete;
-  if (interface_.state && !instance_->set_state(saved_)) note_lost();
+  if (use_.state && !instance_->restore(*saved_)) note_lost();
   forget_point();
 }
 
@@ -293,9 +303,11 @@ void FmuModel::restore() {
 std::unique_ptr<Subsystem> make_model_exchange(std::shared_ptr<const FmuSetup> setup,
                                                const SubsystemSettings& settings) {
   SubsystemDescription description = setup->description;
+  const FmuUse use = permitted(setup->use, settings);
+  description.capabilities = capabilities_of(*setup, use);
   const double tolerance = chosen_tolerance(*setup, settings);
   return make_ode_subsystem(std::move(description),
-                            std::make_unique<FmuModel>(std::move(setup), tolerance), settings);
+                            std::make_unique<FmuModel>(std::move(setup), use, tolerance), settings);
 }
 
 }  // namespace concord

@@ -79,12 +79,12 @@ std::shared_ptr<const FmuSetup> without_refuted(const FmuSetup& setup, const Fmu
     throw InputError(request.location + ": subsystem '" + request.subsystem + "' (" +
                      request.path.string() + "): the FMU crashes while " + probe.crash);
   auto result = std::make_shared<FmuSetup>(setup);
-  Capabilities& can = result->description.capabilities;
-  if (probe.rollback == false) can.rollback = false;
-  if (probe.directional == false) can.linearization = false;
-  if (probe.input_order)
-    result->request.options.input_derivatives =
-        std::min(result->request.options.input_derivatives, *probe.input_order);
+  FmuUse& use = result->use;
+  use.state = use.state && probe.rollback.value_or(true);
+  use.serializes = use.serializes && probe.serializes.value_or(true);
+  use.directional = use.directional && probe.directional.value_or(true);
+  use.input_order = std::min(use.input_order, probe.input_order.value_or(use.input_order));
+  result->description.capabilities = capabilities_of(*result, use);
   return result;
 }
 

@@ -44,7 +44,11 @@ std::vector<Value> from_hex(const std::string& text) {
 /// The trials of one FMU, each with an instance of its own.
 class Trials {
  public:
-  Trials(const FmuSetup& setup, const Tell& tell) : setup_(setup), tell_(tell) {
+  Trials(const FmuSetup& setup, const Tell& tell)
+      : setup_(setup),
+        tell_(tell),
+        inputs_(setup.ports(setup.input_variables)),
+        outputs_(setup.ports(setup.output_variables)) {
     const ModelDescription& model = *setup.model;
     start_ = model.start.value_or(0.0);
     stop_ = std::max(model.stop.value_or(start_ + 1.0), start_ + 1e-9);
@@ -82,12 +86,13 @@ class Trials {
   }
   std::unique_ptr<FmuInstance> initialized();
   std::unique_ptr<FmuInstance> stepping();
-  std::vector<double> step(FmuInstance& instance, double time);
-  void step_by_itself(FmuInstance& instance, double time);
+  std::vector<double> step(FmuInstance& instance, double time, bool no_rollback = false);
+  void step_by_itself(FmuInstance& instance, double time, bool no_rollback);
   void step_by_euler(FmuInstance& instance, double time);
   void handle_event(FmuInstance& instance);
   void iterate_events(FmuInstance& instance);
   std::vector<double> all_values(FmuInstance& instance);
+  bool moves_while_it_may_be_set_back();
   void try_stepping();
   void try_rollback();
   void try_input_derivatives();
@@ -96,6 +101,7 @@ class Trials {
 
   const FmuSetup& setup_;
   const Tell& tell_;
+  FmuPorts inputs_, outputs_;
   double start_ = 0.0, stop_ = 1.0, size_ = 1e-3;
   double next_event_ = std::numeric_limits<double>::infinity();
   std::vector<double> u_;
@@ -108,10 +114,10 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// In initialisation mode.
 std::unique_ptr<FmuInstance> Trials::initialized() {
-  auto instance = FmuInstance::make(setup_.source());
+  auto instance = FmuInstance::make(setup_.source(setup_.use));
   require(begin_initialization(setup_, *instance, start_, stop_,
                                setup_.model->tolerance.value_or(0.0)) &&
-              instance->set(setup_.inputs, u_),
+              instance->set(inputs_, u_),
           *instance);
   return instance;
 }
@@ -119,33 +125,30 @@ std::unique_ptr<FmuInstance> Trials::initialized() {
 /// In step mode or continuous-time mode.
 std::unique_ptr<FmuInstance> Trials::stepping() {
   auto instance = initialized();
-  require(instance->leave_initialization(), *instance);
-  EventOutcome outcome{};
-  if (setup_.role == FmuRole::model_exchange)
-    iterate_events(*instance);
-  else if (setup_.interface().event_mode)
-    require(instance->update_discrete_states(outcome) && instance->enter_step_mode(), *instance);
+  EventOutcome outcome;
+  require(end_initialization(*instance, outcome), *instance);
+  next_event_ = outcome.next_time;
   return instance;
 }
 
 /// Outputs, exposed states, derivatives and event indicators after a step from `time`.
-std::vector<double> Trials::step(FmuInstance& instance, double time) {
+std::vector<double> Trials::step(FmuInstance& instance, double time, bool no_rollback) {
   if (setup_.role == FmuRole::co_simulation)
-    step_by_itself(instance, time);
+    step_by_itself(instance, time, no_rollback);
   else
     step_by_euler(instance, time);
   return all_values(instance);
 }
 
-void Trials::step_by_itself(FmuInstance& instance, double time) {
+void Trials::step_by_itself(FmuInstance& instance, double time, bool no_rollback) {
   double reached = time;
   bool event = false;
-  const StepEnd end = instance.do_step(time, size_, false, reached, event);
+  const StepEnd end = instance.do_step(time, size_, no_rollback, reached, event);
   if (end != StepEnd::completed) throw SimulationError("a step did not end as it should");
 }
 
 void Trials::step_by_euler(FmuInstance& instance, double time) {
-  std::vector<double> x(setup_.states.size()), dxdt(x.size());
+  std::vector<double> x(setup_.description.states.size()), dxdt(x.size());
   bool event = false, terminate = false;
   require(instance.get_states(x) && instance.get_derivatives(dxdt), instance);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += size_ * dxdt[i];
@@ -165,14 +168,15 @@ void Trials::handle_event(FmuInstance& instance) {
 
 /// From event mode to continuous-time mode.
 void Trials::iterate_events(FmuInstance& instance) {
-  EventOutcome outcome{};
-  require(instance.update_discrete_states(outcome) && instance.enter_continuous_time(), instance);
+  EventOutcome outcome;
+  require(concord::iterate_events(instance, outcome), instance);
   next_event_ = outcome.next_time;
 }
 
 std::vector<double> Trials::all_values(FmuInstance& instance) {
-  std::vector<double> values(setup_.outputs.size()), x(setup_.states.size());
-  require(instance.get(setup_.outputs, values) && instance.get(setup_.states, x), instance);
+  std::vector<double> values(setup_.description.outputs.size()),
+      x(setup_.description.states.size());
+  require(instance.get(outputs_, values) && instance.get(setup_.states, x), instance);
   values.insert(values.end(), x.begin(), x.end());
   if (setup_.role == FmuRole::co_simulation) return values;
   std::vector<double> dxdt(x.size()), z(setup_.model->event_indicators);
@@ -180,6 +184,19 @@ std::vector<double> Trials::all_values(FmuInstance& instance) {
   values.insert(values.end(), dxdt.begin(), dxdt.end());
   values.insert(values.end(), z.begin(), z.end());
   return values;
+}
+
+/// Some FMUs stand still as long as they may be set back.
+bool Trials::moves_while_it_may_be_set_back() {
+  if (setup_.role == FmuRole::model_exchange) return true;
+  const auto apart = [&](const std::function<std::vector<double>(FmuInstance&)>& values) {
+    return computed_apart(longest_computation, [&] { return values(*stepping()); });
+  };
+  const auto before = apart([&](FmuInstance& instance) { return all_values(instance); });
+  const auto careful = apart([&](FmuInstance& instance) { return step(instance, start_); });
+  if (!same_bits(before, careful)) return true;
+  const auto free = apart([&](FmuInstance& instance) { return step(instance, start_, true); });
+  return same_bits(before, free);
 }
 
 void Trials::try_stepping() {
@@ -191,59 +208,58 @@ void Trials::try_stepping() {
 
 void Trials::try_rollback() {
   doing("saving and restoring its state");
+  if (!moves_while_it_may_be_set_back()) {
+    tell_("rollback 0");
+    tell_("line rollback: claimed, but the FMU STANDS STILL as long as it may be set back");
+    return;
+  }
   const auto instance = stepping();
   step(*instance, start_);
-  void* state = nullptr;
-  require(instance->get_state(state), *instance);
+  FmuSnapshot state(*instance);
+  require(instance->save(state), *instance);
   const auto first = step(*instance, start_ + size_);
   handle_event(*instance);
   if (setup_.role == FmuRole::co_simulation) step(*instance, start_ + 2 * size_);
-  require(instance->set_state(state), *instance);
+  require(instance->restore(state), *instance);
   found("rollback", same_bits(first, step(*instance, start_ + size_)),
         "rollback: claimed; the same step after a restore gives the same bits",
         "rollback: claimed, but the same step after a restore gives OTHER values");
-  if (setup_.interface().serializes) {
-    doing("serialising its state");
-    std::vector<char> bytes;
-    void* copy = nullptr;
-    require(instance->serialize(state, bytes) && instance->deserialize(bytes, copy) &&
-                instance->set_state(copy),
-            *instance);
-    found("serializes", same_bits(first, step(*instance, start_ + size_)),
-          "serialising: claimed; a state that was serialised gives the same bits",
-          "serialising: claimed, but a state that was serialised gives OTHER values");
-    instance->free_state(copy);
-    tell_("state " + in_hex(std::as_bytes(std::span(bytes))));
-    tell_("values " + in_hex(std::as_bytes(std::span(first))));
-  }
-  instance->free_state(state);
+  if (!setup_.use.serializes) return;
+  doing("serialising its state");
+  std::vector<char> bytes;
+  FmuSnapshot copy(*instance);
+  require(instance->serialize(state, bytes) && instance->deserialize(bytes, copy) &&
+              instance->restore(copy),
+          *instance);
+  found("serializes", same_bits(first, step(*instance, start_ + size_)),
+        "serialising: claimed; a state that was serialised gives the same bits",
+        "serialising: claimed, but a state that was serialised gives OTHER values");
+  tell_("state " + in_hex(std::as_bytes(std::span(bytes))));
+  tell_("values " + in_hex(std::as_bytes(std::span(first))));
 }
 
 void Trials::continue_from(const SerializedState& state) {
   doing("continuing from a serialised state in a new process");
   const auto instance = stepping();
   const std::vector<char> bytes = from_hex<char>(state.bytes);
-  void* copy = nullptr;
-  require(instance->deserialize(bytes, copy) && instance->set_state(copy), *instance);
+  FmuSnapshot copy(*instance);
+  require(instance->deserialize(bytes, copy) && instance->restore(copy), *instance);
   found("serializes", same_bits(from_hex<double>(state.values), step(*instance, start_ + size_)),
         "serialising: a new process goes on from the state with the same bits",
         "serialising: a new process that goes on from the state gives OTHER values");
-  instance->free_state(copy);
 }
 
 /// Derivatives that would move an input by its own size over the step.
 void Trials::try_input_derivatives() {
   const auto response = [&](int order) {
     const auto instance = stepping();
-    require(instance->set(setup_.inputs, u_), *instance);
+    require(instance->set(inputs_, u_), *instance);
     const double scale = order == 0 ? 0.0 : std::tgamma(order + 1.0) / std::pow(size_, order);
-    for (const FmuPorts::Item& item : setup_.inputs.items()) {
-      if (item.type != FmiType::float64 || order == 0) continue;
-      const double value[] = {scale * std::max(1.0, std::abs(u_[item.first]))};
-      const FmiReference reference[] = {item.reference};
-      const int orders[] = {order};
-      if (!instance->set_input_derivatives(reference, orders, value)) return std::vector<double>{};
-    }
+    std::vector<double> derivatives(u_.size());
+    for (std::size_t i = 0; i < u_.size(); ++i)
+      derivatives[i] = scale * std::max(1.0, std::abs(u_[i]));
+    if (order > 0 && !instance->set_input_derivatives(inputs_, order, derivatives))
+      return std::vector<double>{};
     return step(*instance, start_);
   };
   doing("stepping with input derivatives");
@@ -262,8 +278,8 @@ void Trials::try_input_derivatives() {
 }
 
 std::vector<double> Trials::outputs_for(FmuInstance& instance, const std::vector<double>& u) {
-  std::vector<double> y(setup_.outputs.size());
-  require(instance.set(setup_.inputs, u) && instance.get(setup_.outputs, y), instance);
+  std::vector<double> y(setup_.description.outputs.size());
+  require(instance.set(inputs_, u) && instance.get(outputs_, y), instance);
   return y;
 }
 
@@ -271,26 +287,25 @@ std::vector<double> Trials::outputs_for(FmuInstance& instance, const std::vector
 void Trials::try_directional() {
   doing("asking for directional derivatives");
   const auto instance = initialized();
-  const auto inputs = setup_.inputs.references(), outputs = setup_.outputs.references();
-  if (inputs.size() != u_.size() || outputs.size() != setup_.outputs.size()) return;
+  const std::size_t n_in = u_.size(), n_out = setup_.description.outputs.size();
+  std::vector<double> found_here(n_in * n_out);
+  require(instance->partial(outputs_, n_out, inputs_, n_in, found_here), *instance);
   double worst = 0.0;
-  std::vector<double> column(outputs.size());
-  const double seed[] = {1.0};
-  for (std::size_t j = 0; j < inputs.size(); ++j) {
-    std::vector<double> low = u_, high = u_;
-    const double move = 1e-5 * std::max(1.0, std::abs(u_[j]));
-    low[j] -= move;
-    high[j] += move;
-    require(instance->directional_derivative(outputs, inputs.subspan(j, 1), seed, column),
-            *instance);
-    const auto below = outputs_for(*instance, low), above = outputs_for(*instance, high);
-    require(instance->set(setup_.inputs, u_), *instance);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const double difference = (above[i] - below[i]) / (2 * move);
-      worst =
-          std::max(worst, std::abs(column[i] - difference) / std::max(1.0, std::abs(difference)));
+  for (const FmuPorts::Real& input : inputs_.reals())
+    for (std::size_t j = input.first; j < input.first + input.count; ++j) {
+      std::vector<double> low = u_, high = u_;
+      const double move = 1e-5 * std::max(1.0, std::abs(u_[j]));
+      low[j] -= move;
+      high[j] += move;
+      const auto below = outputs_for(*instance, low), above = outputs_for(*instance, high);
+      require(instance->set(inputs_, u_), *instance);
+      for (const FmuPorts::Real& output : outputs_.reals())
+        for (std::size_t i = output.first; i < output.first + output.count; ++i) {
+          const double difference = (above[i] - below[i]) / (2 * move);
+          worst = std::max(worst, std::abs(found_here[i * n_in + j] - difference) /
+                                      std::max(1.0, std::abs(difference)));
+        }
     }
-  }
   char text[32];
   std::snprintf(text, sizeof text, "%.1e", worst);
   found(
@@ -302,13 +317,12 @@ void Trials::try_directional() {
 }  // namespace
 
 std::vector<FmuTrial> claimed_trials(const FmuSetup& setup) {
-  const FmiInterface& interface = setup.interface();
+  const FmuUse& use = setup.use;
   const bool inputs = !setup.description.inputs.empty();
   std::vector<FmuTrial> trials;
-  if (interface.state) trials.push_back(FmuTrial::rollback);
-  if (setup.role == FmuRole::co_simulation && interface.interpolates && inputs)
-    trials.push_back(FmuTrial::input_derivatives);
-  if (interface.directional && inputs) trials.push_back(FmuTrial::directional);
+  if (use.state) trials.push_back(FmuTrial::rollback);
+  if (use.input_order > 0 && inputs) trials.push_back(FmuTrial::input_derivatives);
+  if (use.directional && inputs) trials.push_back(FmuTrial::directional);
   return trials;
 }
 

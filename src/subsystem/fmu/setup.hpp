@@ -2,6 +2,7 @@
 
 #include "subsystem/fmu/fmu.hpp"
 #include "subsystem/fmu/instance.hpp"
+#include "subsystem/fmu/use.hpp"
 
 namespace concord {
 
@@ -18,22 +19,31 @@ struct FmuSetup {
   std::shared_ptr<const ModelDescription> model;
   FmuRole role = FmuRole::co_simulation;
   SubsystemDescription description;
-  FmuPorts inputs, outputs, states, derivatives;    ///< in the order of the description
-  std::vector<const FmiVariable*> input_variables;  ///< of `inputs`
-  std::vector<FmuStart> structural, starts;
-  /// FMI 3: all inputs by intermediate update, which an FMU holds until the next one (first order
-  /// in its internal step): only where micro-steps (second order) are not possible.
-  bool polynomials_by_update = false;
+  /// In the order of the description.
+  std::vector<const FmiVariable*> input_variables, output_variables;
+  FmuPorts states, derivatives;
+  std::vector<FmuStart> structural, starts, input_starts;
+  FmuUse use;
 
   const FmiInterface& interface() const {
     return role == FmuRole::co_simulation ? *model->co_simulation : *model->model_exchange;
   }
-  FmuSource source() const;
+  FmuSource source(const FmuUse& used) const;
+
+  /// The variables of `all` with an element that `wanted` has (empty: all), of one kind or both.
+  FmuPorts ports(const std::vector<const FmiVariable*>& all, std::span<const char> wanted = {},
+                 std::optional<SignalKind> kind = std::nullopt) const;
 };
+
+/// What the subsystem can do with this use of its FMU.
+Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use);
 
 /// Throws InputError that names the subsystem and the FMU.
 [[noreturn]] void refuse_request(const FmuRequest& request, const std::string& location,
                                  const std::string& problem);
+
+/// A note on stderr about the FMU.
+void tell(const FmuSetup& setup, const std::string& note);
 
 /// Checks the values that the request gives and puts them into `structural` and `starts`; sizes of
 /// arrays follow. Throws InputError.
@@ -42,12 +52,16 @@ void take_given_values(FmuSetup& setup, const UnitRules& units);
 /// What the FMU is told: -subsystem_rtol where it was given, else the FMU's own; 0 without either.
 double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings);
 
-/// Sets the start values and enters initialisation mode. `tolerance` 0: none is given.
+/// Sets the start values and enters initialisation mode, in both roles: what is given to inputs
+/// follows there, as it was given. `tolerance` 0: none is given.
 bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,
                           double tolerance);
 
-/// Whether the input changes at events only: everything but continuous reals.
-bool is_discrete(const FmiVariable& input);
+/// From initialisation mode to step mode or continuous-time mode, with the events at the start.
+bool end_initialization(FmuInstance& instance, EventOutcome& outcome);
+
+/// The event iteration and what follows it, from event mode to where the instance runs.
+bool iterate_events(FmuInstance& instance, EventOutcome& outcome);
 
 std::unique_ptr<Subsystem> make_co_simulation(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings);

@@ -24,6 +24,11 @@ double refresh_from(double left, double right, const PieceSettings& settings) {
 void add_held(double left, double right, double begin, bool refresh, const PieceSettings& settings,
               std::vector<StepPiece>& pieces) {
   const double split = refresh ? refresh_from(left, right, settings) : right;
+  if (settings.input_order > 0) {
+    if (split > left) pieces.push_back({left, std::min(split, right), {}, {}});
+    if (split < right) pieces.push_back({std::max(split, left), right, {}, {}});
+    return;
+  }
   const double middle = 0.5 * (left + right) - begin;
   if (split > left) pieces.push_back({left, std::min(split, right), middle, {}});
   if (split < right) pieces.push_back({std::max(split, left), right, right - begin, {}});
@@ -45,7 +50,7 @@ double cut_into_pieces(const MacroStep& step, bool constant, bool by_differences
     distance = std::max(1.0, std::round(distance / settings.fixed_internal_step)) *
                settings.fixed_internal_step;
   const int available = static_cast<int>(step.size() / distance + 1e-6);
-  const int count = std::max(1, holds ? available : sampled_ends);
+  const int count = std::max(1, holds ? available : std::min(available, sampled_ends));
   double left = step.begin;
   for (int k = 1; k <= count; ++k) {
     const double right = k == count ? step.end : step.end - (count - k) * distance;

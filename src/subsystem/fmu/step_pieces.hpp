@@ -19,7 +19,8 @@ struct StepPiece {
 };
 
 struct PieceSettings {
-  int micro_steps = 1;  ///< 1: the FMU takes inputs that vary within a step
+  int micro_steps = 1;  ///< 1: the FMU takes cubic inputs
+  int input_order = 0;  ///< above 0 inputs vary within a micro-step, through both its ends
   bool variable_steps = false;
   double fixed_internal_step = 0.0;  ///< pieces are multiples of it; 0: none
   bool feedthrough = false;
@@ -28,11 +29,11 @@ struct PieceSettings {
 /// Samples that a backward difference takes (third order), and a forward one (fourth order).
 inline constexpr int sampled_ends = 4, forward_samples = 4;
 
-/// Cuts a macro-step. Inputs that vary are held at the middle of each of `micro_steps` pieces
-/// (second order); where outputs depend on inputs directly, a very short piece (an internal step of
-/// FMUs that have a fixed one) with the inputs of its end goes before each point whose outputs are
-/// read. With `by_differences` the outputs are
-/// sampled at four points up to the end, whose distance is returned.
+/// Cuts a macro-step. Inputs that vary are held at the middle of each of `micro_steps` pieces, or
+/// go through both its ends (second order); where outputs depend on inputs directly, a very short
+/// piece (an internal step of FMUs that have a fixed one) with the inputs of its end goes before
+/// each point whose outputs are read. With `by_differences` the outputs are sampled at four points
+/// up to the end, whose distance is returned.
 double cut_into_pieces(const MacroStep& step, bool constant, bool by_differences,
                        const PieceSettings& settings, std::vector<StepPiece>& pieces);
 

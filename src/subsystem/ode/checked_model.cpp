@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "concord/errors.hpp"
+#include "subsystem/ode/hybrid_model.hpp"
 
 namespace concord {
 
@@ -35,6 +36,7 @@ std::string in_words(double value) {
 
 CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description)
     : model_(std::move(model)),
+      hybrid_(dynamic_cast<const HybridModel*>(model_.get())),
       description_(description),
       time_dependent_(model_->interface().time_dependent),
       constant_jacobians_(model_->interface().constant_jacobians) {
@@ -52,13 +54,20 @@ void CheckedModel::enter(const SmoothInterval& interval) {
     known->t = std::numeric_limits<double>::quiet_NaN();
 }
 
+SmoothInterval CheckedModel::interval() const {
+  if (hybrid_ == nullptr) return interval_;
+  const SmoothInterval reachable = hybrid_->reachable();
+  return {std::max(interval_.from, reachable.from), std::min(interval_.until, reachable.until)};
+}
+
 /// Moves t into [from, until); times that rounding has put beyond an end belong to it.
 bool CheckedModel::confine(double& t) {
   if (t >= interval_.from && t < interval_.until) [[likely]]
     return true;
   const double end = t < interval_.from ? interval_.from : interval_.until;
   constexpr double rounding = 8.0 * std::numeric_limits<double>::epsilon();
-  if (!(std::abs(t - end) <= rounding * std::abs(end))) {
+  const double largest = std::max({std::abs(end), std::abs(ends_.begin), std::abs(ends_.end)});
+  if (!(std::abs(t - end) <= rounding * largest)) {
     note_thrown(t, "evaluated beyond an event");
     return false;
   }

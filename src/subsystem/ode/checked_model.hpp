@@ -13,6 +13,8 @@
 
 namespace concord {
 
+class HybridModel;
+
 /// An OdeModel whose evaluations are counted and checked.
 ///
 /// f and g return false beyond a time event, and where the model throws or gives inf or NaN; the
@@ -52,7 +54,7 @@ class CheckedModel {
                      const Motion& motion, std::span<double> dydt);
 
   /// Where f and g may be evaluated.
-  const SmoothInterval& interval() const { return interval_; }
+  SmoothInterval interval() const;
 
   /// `call(t)` of the model itself; false where it throws RecoverableFailure.
   template <class Call>
@@ -107,6 +109,7 @@ class CheckedModel {
   void note_thrown(double t, const char* text);
 
   std::unique_ptr<OdeModel> model_;
+  const HybridModel* hybrid_;  ///< the model, if events may change it
   const SubsystemDescription& description_;
   bool time_dependent_;
   bool constant_jacobians_;

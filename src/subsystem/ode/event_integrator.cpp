@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "concord/errors.hpp"
@@ -40,6 +41,8 @@ class EventIntegrator final : public Integrator {
   bool run_to(double end);
   bool micro_step(double end, bool& event);
   bool handle_event();
+  bool complete(bool& event);
+  bool complete_last_step();
   bool evaluate_indicators();
   bool signs_changed() const;
   void note_signs();
@@ -54,6 +57,9 @@ class EventIntegrator final : public Integrator {
   double h_ = 0.0;
   double reached_ = 0.0;
   bool continues_ = false;  ///< nothing has happened since the method's last micro-step
+  /// The micro-step that led to the communication point isn't completed yet: it may be taken back.
+  bool open_ = false, saved_open_ = false;
+  double farthest_ = 0.0;  ///< |t| so far, which times are rounded by
   std::string reason_;
 };
 
@@ -120,8 +126,24 @@ Outcome EventIntegrator::integrate(double h, History history, std::span<const do
   return Outcome::ok;
 }
 
+bool EventIntegrator::complete(bool& event) {
+  if (!model_.wants_completed_steps()) return true;
+  method().leave_behind();
+  return rhs_.at(reached_, [&](double t, std::span<const double> u) {
+    event = model_.completed_step(t, x_, u) || event;
+  }) == RightHandSide::ok;
+}
+
+/// The one before the communication point, now that it is accepted.
+bool EventIntegrator::complete_last_step() {
+  if (!std::exchange(open_, false)) return true;
+  bool event = false;
+  return complete(event) && (!event || handle_event());
+}
+
 bool EventIntegrator::run(double h, History history) {
-  if (!evaluate_indicators()) return false;
+  farthest_ = std::max({farthest_, std::abs(rhs_.begin()), std::abs(rhs_.begin() + h)});
+  if (!complete_last_step() || !evaluate_indicators()) return false;
   bool input_event = false;
   if (rhs_.at(0.0, [&](double, std::span<const double> u) {
         input_event = model_.input_event(u);
@@ -151,7 +173,7 @@ bool EventIntegrator::run(double h, History history) {
 /// What rounding makes of a time event that falls on the macro-step's end.
 double EventIntegrator::rounding_of(double time) const {
   constexpr double eps = std::numeric_limits<double>::epsilon();
-  return std::isfinite(time) ? 8.0 * eps * std::max(std::abs(time), std::abs(rhs_.begin())) : 0.0;
+  return std::isfinite(time) ? 8.0 * eps * std::max(std::abs(time), farthest_) : 0.0;
 }
 
 /// To `end` or to the first state or step event, which is handled.
@@ -181,11 +203,9 @@ bool EventIntegrator::micro_step(double end, bool& event) {
     return true;
   }
   ++micro_steps_;
-  const int flag = rhs_.at(reached_, [&](double t, std::span<const double> u) {
-    event = model_.completed_step(t, x_, u);
-  });
-  if (flag != RightHandSide::ok) return false;
-  event = event || how == MicroSteps::End::root;
+  event = how == MicroSteps::End::root;
+  open_ = !event && (reached_ >= h_ || !model_.takes_back_completed_steps());
+  if (!open_ && !complete(event)) return false;
   if (choice_.reconsider(rhs_.evaluations(), reached_)) take_over();
   return true;
 }
@@ -199,6 +219,7 @@ void EventIntegrator::take_over() {
 void EventIntegrator::save() {
   model_.save();
   saved_above_ = above_;
+  saved_open_ = open_;
   saved_choice_ = choice_;
   continues_ = false;
   if (erk_) erk_->save();
@@ -209,6 +230,7 @@ void EventIntegrator::restore() {
   model_.restore();
   rhs_.forget();
   above_ = saved_above_;
+  open_ = saved_open_;
   choice_ = saved_choice_;
   continues_ = false;
   if (erk_) erk_->restore();

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "concord/ode_model.hpp"
+#include "subsystem/subsystem.hpp"
 
 namespace concord {
 
@@ -14,8 +15,15 @@ namespace concord {
 /// before the last and behind the next one they throw RecoverableFailure.
 class HybridModel : public OdeModel {
  public:
-  /// Initialises at t and gives the start values of the states, size n_st.
-  virtual void initialize(double t, double stop, std::span<double> x) = 0;
+  /// Before all: which inputs something feeds.
+  virtual void note_use(std::span<const char> /*fed*/) {}
+
+  /// Begins to initialise at t: outputs may be asked for with any inputs.
+  virtual void begin_initialization(double t, double stop) = 0;
+  virtual bool initializing() const = 0;
+
+  /// These are the inputs at the start; gives the start values of the states, size n_st.
+  virtual void end_initialization(std::span<const double> u, std::span<double> x) = 0;
 
   virtual std::size_t indicator_count() const = 0;
 
@@ -33,8 +41,20 @@ class HybridModel : public OdeModel {
   /// The next time event; infinity without one.
   virtual double next_time_event() const = 0;
 
-  /// To be called after each micro-step; true: there is a step event.
+  /// Whether the model wants to know of completed micro-steps, behind which nothing may be
+  /// evaluated any more.
+  virtual bool wants_completed_steps() const = 0;
+
+  /// To be called for each micro-step that will not be taken back; true: there is a step event.
   virtual bool completed_step(double t, std::span<const double> x, std::span<const double> u) = 0;
+
+  /// Whether micro-steps may be completed that are taken back with `restore`: else only what leads
+  /// to communication points is, once it is accepted.
+  virtual bool takes_back_completed_steps() const = 0;
+
+  /// Where f and g can be evaluated: from the last event or completed step to the next time event
+  /// or the end of the experiment.
+  virtual SmoothInterval reachable() const = 0;
 
   /// Handles the events at (t, x, u); x may jump. Throws RecoverableFailure where the model fails.
   virtual void handle_event(double t, std::span<double> x, std::span<const double> u) = 0;

@@ -30,6 +30,10 @@ class MicroSteps {
   /// The states are `x` at tau, whatever they were: an event.
   virtual void restart(double tau, std::span<const double> x) = 0;
 
+  /// From here on nothing is evaluated behind the last micro-step: what root finding would need f
+  /// for there is dropped.
+  virtual void leave_behind() {}
+
   /// A micro-step that ends at `end` or before, in `tau` and `x`; unchanged after a failure.
   virtual End step(double end, double& tau, std::span<double> x) = 0;
 

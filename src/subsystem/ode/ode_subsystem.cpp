@@ -55,7 +55,12 @@ class OdeSubsystem final : public Subsystem {
                const SubsystemSettings& settings);
 
   void enter(const SmoothInterval& interval) override { model_.enter(interval); }
+  void note_use(std::span<const char> fed, std::span<const char> /*looked_at*/) override {
+    if (hybrid_ != nullptr) hybrid_->note_use(fed);
+  }
   void start(const MacroStep& first, double stop) override;
+  bool initializing() const override { return hybrid_ != nullptr && hybrid_->initializing(); }
+  Outcome end_initialization(std::span<const Sample> inputs) override;
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
@@ -69,6 +74,9 @@ class OdeSubsystem final : public Subsystem {
   void save() override;
   void restore() override;
   OdeModel* equations() override;
+  bool complete_step(double t, std::span<const double> x, std::span<const double> u) override {
+    return hybrid_ == nullptr || !hybrid_->completed_step(t, x, u);
+  }
 
  private:
   struct Point {
@@ -84,6 +92,7 @@ class OdeSubsystem final : public Subsystem {
     std::vector<char> rising;  ///< from 0, so steeply that they have no size yet
   };
 
+  void begin();
   Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                     InputContinuity continuity);
   /// What the first trial of a macro-step gave where it continued a multistep history, which trials
@@ -159,7 +168,22 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
   now_.x.reserve(x_end_.size());
   for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
   now_.rounding = rounding_.fresh();
-  if (hybrid_ != nullptr) hybrid_->initialize(first.begin, stop, now_.x);
+  if (hybrid_ != nullptr) hybrid_->begin_initialization(first.begin, stop);
+  if (!initializing()) begin();
+}
+
+Outcome OdeSubsystem::end_initialization(std::span<const Sample> inputs) {
+  if (!initializing()) return Outcome::ok;
+  std::transform(inputs.begin(), inputs.end(), u_.begin(), [](const Sample& s) { return s.value; });
+  const auto end = [&](double) { hybrid_->end_initialization(u_, now_.x); };
+  if (!model_.attempt(now_.t, end)) return checked(false);
+  model_.forget();
+  begin();
+  return Outcome::ok;
+}
+
+/// Only after the initialisation is it known whether there are events.
+void OdeSubsystem::begin() {
   if (hybrid_ != nullptr && hybrid_->has_events())
     integrator_ = make_event_integrator(rhs_, settings_.integrator, *hybrid_);
   else if (!description_.states.empty())

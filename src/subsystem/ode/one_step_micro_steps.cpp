@@ -22,6 +22,7 @@ class OneStepMicroSteps final : public MicroSteps {
     std::copy(x.begin(), x.end(), method_->x().begin());
     begin_method();
   }
+  void leave_behind() override { begin_method(); }
   End step(double end, double& tau, std::span<double> x) override;
   std::string failure() const override {
     return integration_failure(method_->name(), rhs_, method_->explain(flag_), tau_);

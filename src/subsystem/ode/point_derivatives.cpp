@@ -157,25 +157,28 @@ bool PointDerivatives::slopes_in_time(double t, double h, std::span<const double
 }
 
 /// dy_ = d/ds of g(t + s, x + s x_speed f, u + s u_speed u') at s = 0, from whichever side there is
-/// room and g allows.
+/// room and g allows; at an event that ends the experiment there is none, and t rests.
 bool PointDerivatives::slopes_along_line(double t, double h, std::span<const double> x,
                                          double x_speed, double u_speed) {
+  const SmoothInterval interval = model_.interval();
+  if (!(interval.from < interval.until))
+    return slopes_by_stencil(central, t, time_displacement(t, h), x, x_speed, u_speed, 0.0);
   return first_that_works(std::array{central, backward, forward}, t, time_displacement(t, h),
-                          model_.interval(), [&](const FivePoints& stencil, double s) {
-                            return slopes_by_stencil(stencil, t, s, x, x_speed, u_speed);
+                          interval, [&](const FivePoints& stencil, double s) {
+                            return slopes_by_stencil(stencil, t, s, x, x_speed, u_speed, 1.0);
                           });
 }
 
 template <class Stencil>
 bool PointDerivatives::slopes_by_stencil(const Stencil& stencil, double t, double s,
-                                         std::span<const double> x, double x_speed,
-                                         double u_speed) {
+                                         std::span<const double> x, double x_speed, double u_speed,
+                                         double t_speed) {
   std::fill(dy_.begin(), dy_.end(), 0.0);
   for (std::size_t k = 0; k < stencil.offsets.size(); ++k) {
     const double move = stencil.offsets[k] * s, weight = stencil.weights[k] / (12.0 * s);
     for (std::size_t j = 0; j < f_.size(); ++j) x_moved_[j] = x[j] + move * x_speed * f_[j];
     for (std::size_t j = 0; j < u_.size(); ++j) u_moved_[j] = u_[j] + move * u_speed * du_[j];
-    if (!model_.g(t + move, x_moved_, u_moved_, y_moved_)) return false;
+    if (!model_.g(t + t_speed * move, x_moved_, u_moved_, y_moved_)) return false;
     for (std::size_t i = 0; i < y_.size(); ++i) dy_[i] += weight * (y_moved_[i] - y_[i]);
   }
   return true;
@@ -397,7 +400,8 @@ bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
 
 bool PointDerivatives::derive_by_time(double t, double h, std::span<const double> x,
                                       Linearization& result) {
-  if (!model_.time_dependent()) {
+  const SmoothInterval interval = model_.interval();
+  if (!model_.time_dependent() || !(interval.from < interval.until)) {
     std::fill(result.f_t.begin(), result.f_t.end(), 0.0);
     std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
     return true;
@@ -406,7 +410,7 @@ bool PointDerivatives::derive_by_time(double t, double h, std::span<const double
   const double right = std::nextafter(t, std::numeric_limits<double>::infinity());
   return model_.time_derivatives(right, x, u_, {result.f_t, result.g_t}) ||
          first_that_works(std::array{near_both, near_before, near_after}, t,
-                          time_displacement(t, h), model_.interval(),
+                          time_displacement(t, h), interval,
                           [&](const ThreePoints& stencil, double s) {
                             return difference_in_time(stencil, t, s, x, result);
                           });

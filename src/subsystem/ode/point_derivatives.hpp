@@ -57,7 +57,7 @@ class PointDerivatives {
                          double u_speed);
   template <class Stencil>
   bool slopes_by_stencil(const Stencil& stencil, double t, double s, std::span<const double> x,
-                         double x_speed, double u_speed);
+                         double x_speed, double u_speed, double t_speed);
   bool difference_states(double t, std::span<const double> sizes, Linearization& result);
   bool difference_groups(double t, std::span<const double> sizes, Linearization& result);
   bool pattern_holds(double t, std::span<const double> sizes, const Linearization& result);

@@ -16,13 +16,16 @@ typedef struct {
   State s;
   Callbacks call;
   char name[64];
-  bool exchange;
+  bool exchange, set_up;
+  long calls[TALLIES];
 } Instance;
 enum { OK, WARNING, DISCARD, ERROR, FATALITY };
 
 static bool refused(Instance* c, const char* function, const char* why) {
-  if (why) c->call.logger(c->call.environment, c->name, ERROR, "error", "%s: %s", function, why);
-  return why != NULL;
+  if (!complain(function, why)) return false;
+  c->call.logger(c->call.environment, c->name, ERROR, "error", "%s: %s", function, why);
+  c->s.mode = FAILED;
+  return true;
 }
 #define REQUIRE(why)                             \
   do {                                           \
@@ -47,74 +50,77 @@ void* fmi2Instantiate(const char* name, int type, const char* guid, const char* 
   c->exchange = type == 0;
   c->s.mode = INSTANTIATED;
   c->s.event_time = -INFINITY;
+  c->s.stop = INFINITY;
   model_start(&c->s);
   return c;
 }
-void fmi2FreeInstance(void* c) { free(c); }
+void fmi2FreeInstance(Instance* c) {
+  write_calls(c->calls);
+  free(c);
+}
 int fmi2SetupExperiment(Instance* c, int t, double tolerance, double start, int s, double stop) {
-  (void)t, (void)tolerance, (void)s, (void)stop;
+  (void)t, (void)tolerance;
   REQUIRE_MODE(INSTANTIATED);
+  c->set_up = true;
+  if (s) c->s.stop = stop;
   c->s.t = c->s.u_time = c->s.own_time = start;
   return OK;
 }
 int fmi2EnterInitializationMode(Instance* c) {
   REQUIRE_MODE(INSTANTIATED);
+  REQUIRE(c->set_up ? NULL : "called before SetupExperiment");
   return c->s.mode = INITIALIZING, OK;
 }
 int fmi2ExitInitializationMode(Instance* c) {
   REQUIRE_MODE(INITIALIZING);
+  if (BEHAVIOUR == REFUSES_START) return c->s.mode = FAILED, ERROR;
   c->s.mode = c->exchange ? EVENT : STEP;
+  if (!c->exchange) model_event(&c->s);
   return c->s.fed = false, OK;
 }
 int fmi2Terminate(Instance* c) {
-  REQUIRE_MODE(EVENT | CONTINUOUS | STEP);
+  REQUIRE_MODE(EVENT | CONTINUOUS | STEP | OVER);
   return c->s.mode = OVER, OK;
 }
 int fmi2Reset(void* c) { return (void)c, OK; }
 int fmi2SetDebugLogging(void* c, int on, size_t n, const char** list) {
   return (void)c, (void)on, (void)n, (void)list, OK;
 }
-int fmi2GetReal(Instance* c, const unsigned* vr, size_t n, double* v) {
-  REQUIRE(misuse_of_get(&c->s));
-  for (size_t i = 0; i < n; ++i) v[i] = value_of(&c->s, vr[i]);
-  return OK;
-}
-int fmi2SetReal(Instance* c, const unsigned* vr, size_t n, const double* v) {
-  for (size_t i = 0; i < n; ++i) {
-    REQUIRE(misuse_of_set(&c->s, vr[i]));
-    if (set_value(&c->s, vr[i], v[i])) return ERROR;
+#define ACCESS(Name, Type, types)                                               \
+  int fmi2Get##Name(Instance* c, const unsigned* vr, size_t n, Type* v) {       \
+    ++c->calls[GETS];                                                           \
+    REQUIRE(misuse_of_get(&c->s));                                              \
+    for (size_t i = 0; i < n; ++i) {                                            \
+      REQUIRE(misuse_of_type(vr[i], types));                                    \
+      v[i] = (Type)value_of(&c->s, vr[i]);                                      \
+    }                                                                           \
+    return OK;                                                                  \
+  }                                                                             \
+  int fmi2Set##Name(Instance* c, const unsigned* vr, size_t n, const Type* v) { \
+    ++c->calls[SETS];                                                           \
+    for (size_t i = 0; i < n; ++i) {                                            \
+      REQUIRE(misuse_of_type(vr[i], types));                                    \
+      REQUIRE(misuse_of_set(&c->s, vr[i]));                                     \
+      REQUIRE(set_value(&c->s, vr[i], v[i]) ? "not to be set" : NULL);          \
+    }                                                                           \
+    return OK;                                                                  \
   }
-  return OK;
-}
-int fmi2GetInteger(Instance* c, const unsigned* vr, size_t n, int* v) {
-  REQUIRE(misuse_of_get(&c->s));
-  for (size_t i = 0; i < n; ++i) v[i] = (int)value_of(&c->s, vr[i]);
-  return OK;
-}
-int fmi2SetInteger(Instance* c, const unsigned* vr, size_t n, const int* v) {
-  for (size_t i = 0; i < n; ++i) {
-    REQUIRE(misuse_of_set(&c->s, vr[i]));
-    if (set_value(&c->s, vr[i], v[i])) return ERROR;
-  }
-  return OK;
-}
-int fmi2GetBoolean(Instance* c, const unsigned* vr, size_t n, int* v) {
-  return fmi2GetInteger(c, vr, n, v);
-}
-int fmi2SetBoolean(Instance* c, const unsigned* vr, size_t n, const int* v) {
-  return fmi2SetInteger(c, vr, n, v);
-}
+ACCESS(Real, double, "rf")
+ACCESS(Integer, int, "ie")
+ACCESS(Boolean, int, "b")
 int fmi2SetString(void* c, const unsigned* vr, size_t n, const char** v) {
   return (void)c, (void)vr, (void)n, (void)v, OK;
 }
 int fmi2GetFMUstate(Instance* c, void** state) {
-  if (BEHAVIOUR == LOSES_STATE && c->s.t > 0.5) return ERROR;
+  if (BEHAVIOUR == LOSES_STATE && c->s.t > 0.5) return c->s.mode = FAILED, ERROR;
+  REQUIRE(c->s.mode == FAILED ? "called after an error" : NULL);
   if (!*state) *state = malloc(sizeof c->s);
   memcpy(*state, &c->s, sizeof c->s);
   return OK;
 }
 int fmi2SetFMUstate(Instance* c, void* state) {
   const State now = c->s;
+  ++c->calls[RESTORES];
   memcpy(&c->s, state, sizeof c->s);
   if (BEHAVIOUR == FORGETS) c->s.x[0] = now.x[0], c->s.count = now.count;
   return OK;
@@ -139,7 +145,12 @@ int fmi2DeSerializeFMUstate(Instance* c, const char* bytes, size_t size, void** 
 int fmi2GetDirectionalDerivative(Instance* c, const unsigned* unknown, size_t nu,
                                  const unsigned* known, size_t nk, const double* seed,
                                  double* result) {
+  ++c->calls[DIRECTIONALS];
   REQUIRE_MODE(INITIALIZING | EVENT | CONTINUOUS | STEP | OVER);
+  REQUIRE(misuse_of_derivative(unknown, nu));
+  REQUIRE(misuse_of_derivative(known, nk));
+  if (BEHAVIOUR == NO_DIRECTIONALS) return DISCARD;
+  if (BEHAVIOUR == NO_LATER_DIRECTIONALS && c->s.t > 0.5) return DISCARD;
   for (size_t i = 0; i < nu; ++i) {
     result[i] = 0;
     for (size_t j = 0; j < nk; ++j) result[i] += seed[j] * partial(&c->s, unknown[i], known[j]);
@@ -150,7 +161,12 @@ int fmi2GetDirectionalDerivative(Instance* c, const unsigned* unknown, size_t nu
 int fmi2SetRealInputDerivatives(Instance* c, const unsigned* vr, size_t n, const int* order,
                                 const double* v) {
   REQUIRE_MODE(INSTANTIATED | INITIALIZING | STEP);
-  for (size_t i = 0; i < n; ++i) c->s.du[vr[i] - 200][order[i] - 1] = v[i];
+  REQUIRE(misuse_of_derivative(vr, n));
+  REQUIRE(n > (size_t)model_nu ? "more derivatives than inputs" : NULL);
+  for (size_t i = 0; i < n; ++i) {
+    if (order[i] > INPUT_ORDER) return DISCARD;
+    c->s.du[vr[i] - 200][order[i] - 1] = v[i];
+  }
   return OK;
 }
 int fmi2GetRealOutputDerivatives(Instance* c, const unsigned* vr, size_t n, const int* order,
@@ -159,6 +175,7 @@ int fmi2GetRealOutputDerivatives(Instance* c, const unsigned* vr, size_t n, cons
   double u[MOST], dx[MOST];
   const double e = 1e-4;
   REQUIRE_MODE(STEP);
+  REQUIRE(misuse_of_derivative(vr, n));
   inputs_at(&c->s, c->s.t, u);
   model_f(&c->s, c->s.t, c->s.x, u, dx);
   low.t -= e, high.t += e;
@@ -171,29 +188,17 @@ int fmi2GetRealOutputDerivatives(Instance* c, const unsigned* vr, size_t n, cons
 }
 #ifndef WITHOUT_DO_STEP
 int fmi2DoStep(Instance* c, double t, double h, int no_rollback) {
-  (void)no_rollback;
-  REQUIRE_MODE(STEP);
-  if (!(h > 0)) return ERROR;
-  if (fabs(t - c->s.own_time) > 1e-9) {
-    c->call.logger(c->call.environment, c->name, ERROR, "error", "the time is %g, not %g",
-                   c->s.own_time, t);
-    return ERROR;
-  }
+  ++c->calls[STEPS];
+  REQUIRE(misuse_of_step(&c->s, t, h));
   if (BEHAVIOUR == OWN_CLOCK && t != c->s.own_time) return ERROR;
   misbehave_in_step(t + h);
   if (BEHAVIOUR == ENDS && t + h > 0.5) return c->s.mode = OVER, DISCARD;
   if (BEHAVIOUR == DISCARDS && t + h > 0.5) return DISCARD;
   if (BEHAVIOUR == FATAL && t + h > 0.5) return FATALITY;
-  if (BEHAVIOUR == FIXED_STEP) {
-    if (c->s.step > 0 && fabs(h - c->s.step) > 1e-9 * h) {
-      c->call.logger(c->call.environment, c->name, ERROR, "error", "step %g, not %g", h, c->s.step);
-      return ERROR;
-    }
-    c->s.step = h;
-  }
+  if (BEHAVIOUR == FROZEN && !no_rollback) return c->s.own_time += h, c->s.fed = false, OK;
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->call.logger(c->call.environment, c->name, WARNING, "flood", "message %d", i);
-  integrate(&c->s, t + h, NULL, NULL);
+  integrate(&c->s, end_of_steps(&c->s, t + h), true, NULL, NULL);
   c->s.own_time = BEHAVIOUR == DRIFTS ? t + 1.00001 * h : c->s.own_time + h;
   return c->s.fed = false, OK;
 }
@@ -208,6 +213,7 @@ int fmi2GetBooleanStatus(Instance* c, int kind, int* v) {
 int fmi2EnterEventMode(Instance* c) {
   REQUIRE_MODE(CONTINUOUS);
   c->s.event_time = c->s.t;
+  ++c->calls[EVENTS];
   return c->s.mode = EVENT, OK;
 }
 int fmi2NewDiscreteStates(Instance* c, EventInfo* info) {
@@ -227,7 +233,9 @@ int fmi2EnterContinuousTimeMode(Instance* c) {
 }
 int fmi2CompletedIntegratorStep(Instance* c, int no_rollback, int* event, int* terminate) {
   (void)no_rollback;
+  ++c->calls[COMPLETED];
   REQUIRE_MODE(CONTINUOUS);
+  c->s.event_time = c->s.t;
   misbehave_in_step(c->s.t);
   *event = model_step_event && model_step_event(&c->s);
   *terminate = 0;

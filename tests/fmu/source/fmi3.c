@@ -9,14 +9,16 @@ typedef struct {
   Update update;
   void* environment;
   bool exchange, event_mode;
+  long calls[TALLIES];
 } Instance;
 enum { OK, WARNING, DISCARD, ERROR, FATALITY };
 
 static bool refused(Instance* c, const char* function, const char* why) {
   char text[128];
-  if (!why) return false;
+  if (!complain(function, why)) return false;
   snprintf(text, sizeof text, "%s: %s", function, why);
   c->log(c->environment, ERROR, "error", text);
+  c->s.mode = FAILED;
   return true;
 }
 #define REQUIRE(why)                             \
@@ -37,6 +39,7 @@ static Instance* make(const char* token, void* environment, Log log) {
   c->environment = environment;
   c->s.mode = INSTANTIATED;
   c->s.event_time = -INFINITY;
+  c->s.stop = INFINITY;
   model_start(&c->s);
   return c;
 }
@@ -56,18 +59,24 @@ void* fmi3InstantiateCoSimulation(const char* name, const char* token, const cha
   if (c) c->update = update, c->event_mode = event_mode;
   return c;
 }
-void fmi3FreeInstance(void* c) { free(c); }
+void fmi3FreeInstance(Instance* c) {
+  write_calls(c->calls);
+  free(c);
+}
 int fmi3EnterInitializationMode(Instance* c, bool t, double tolerance, double start, bool s,
                                 double stop) {
-  (void)t, (void)tolerance, (void)s, (void)stop;
+  (void)t, (void)tolerance;
   REQUIRE_MODE(INSTANTIATED);
+  if (s) c->s.stop = stop;
   c->s.mode = INITIALIZING;
   c->s.t = c->s.u_time = c->s.own_time = start;
   return OK;
 }
 int fmi3ExitInitializationMode(Instance* c) {
   REQUIRE_MODE(INITIALIZING);
+  if (BEHAVIOUR == REFUSES_START) return c->s.mode = FAILED, ERROR;
   c->s.mode = c->exchange || c->event_mode ? EVENT : STEP;
+  if (c->s.mode == STEP) model_event(&c->s);
   return c->s.fed = false, OK;
 }
 int fmi3Terminate(Instance* c) {
@@ -76,7 +85,9 @@ int fmi3Terminate(Instance* c) {
 }
 int fmi3EnterEventMode(Instance* c) {
   REQUIRE_MODE(CONTINUOUS | STEP);
+  REQUIRE(c->exchange || c->event_mode ? NULL : "event mode is not used");
   c->s.event_time = c->s.t;
+  ++c->calls[EVENTS];
   return c->s.mode = EVENT, OK;
 }
 int fmi3EnterStepMode(Instance* c) {
@@ -87,6 +98,7 @@ int fmi3EnterStepMode(Instance* c) {
 int fmi3UpdateDiscreteStates(Instance* c, bool* again, bool* terminate, bool* nominals,
                              bool* values, bool* has_next, double* next) {
   REQUIRE_MODE(EVENT);
+  if (BEHAVIOUR == REFUSES_EVENTS && !c->exchange) return c->s.mode = FAILED, ERROR;
   *again = *nominals = *has_next = false;
   *terminate = BEHAVIOUR == ENDS && c->s.t >= 0.5;
   *values = model_event(&c->s);
@@ -97,37 +109,59 @@ int fmi3UpdateDiscreteStates(Instance* c, bool* again, bool* terminate, bool* no
   return OK;
 }
 
-#define ACCESS(Name, Type)                                                                \
-  int fmi3Get##Name(Instance* c, const unsigned* vr, size_t n, Type* v, size_t m) {       \
-    if (n != m) return ERROR;                                                             \
-    REQUIRE(misuse_of_get(&c->s));                                                        \
-    for (size_t i = 0; i < n; ++i) v[i] = (Type)value_of(&c->s, vr[i]);                   \
-    return OK;                                                                            \
-  }                                                                                       \
-  int fmi3Set##Name(Instance* c, const unsigned* vr, size_t n, const Type* v, size_t m) { \
-    if (n != m) return ERROR;                                                             \
-    for (size_t i = 0; i < n; ++i) {                                                      \
-      REQUIRE(misuse_of_set(&c->s, vr[i]));                                               \
-      if (set_value(&c->s, vr[i], (double)v[i])) return ERROR;                            \
-    }                                                                                     \
-    return OK;                                                                            \
+/* Discrete inputs of FMUs that use event mode are set there; all others in step mode. */
+static const char* misuse_of_set3(const Instance* c, unsigned reference) {
+  if (c->event_mode && c->s.mode == STEP && is_discrete(reference))
+    return "a discrete input is to be set in event mode";
+  if (c->event_mode && c->s.mode == EVENT && !is_discrete(reference))
+    return "a continuous input is to be set in step mode";
+  return misuse_of_set(&c->s, reference);
+}
+static size_t elements(const unsigned* vr, size_t n) {
+  size_t sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += (size_t)size_of(vr[i]);
+  return sum;
+}
+#define ACCESS(Name, Type, types)                                                                 \
+  int fmi3Get##Name(Instance* c, const unsigned* vr, size_t n, Type* v, size_t m) {               \
+    ++c->calls[GETS];                                                                             \
+    REQUIRE(elements(vr, n) == m ? NULL : "a wrong number of values");                            \
+    REQUIRE(misuse_of_get(&c->s));                                                                \
+    for (size_t i = 0; i < n; ++i) {                                                              \
+      REQUIRE(misuse_of_type(vr[i], types));                                                      \
+      for (int k = 0; k < size_of(vr[i]); ++k) *v++ = (Type)value_of(&c->s, vr[i] + (unsigned)k); \
+    }                                                                                             \
+    return OK;                                                                                    \
+  }                                                                                               \
+  int fmi3Set##Name(Instance* c, const unsigned* vr, size_t n, const Type* v, size_t m) {         \
+    ++c->calls[SETS];                                                                             \
+    REQUIRE(elements(vr, n) == m ? NULL : "a wrong number of values");                            \
+    for (size_t i = 0; i < n; ++i) {                                                              \
+      REQUIRE(misuse_of_type(vr[i], types));                                                      \
+      REQUIRE(misuse_of_set3(c, vr[i]));                                                          \
+      for (int k = 0; k < size_of(vr[i]); ++k)                                                    \
+        REQUIRE(set_value(&c->s, vr[i] + (unsigned)k, (double)*v++) ? "not to be set" : NULL);    \
+    }                                                                                             \
+    return OK;                                                                                    \
   }
-ACCESS(Float64, double)
-ACCESS(Float32, float)
-ACCESS(Int32, int32_t)
-ACCESS(Int64, int64_t)
-ACCESS(Boolean, bool)
+ACCESS(Float64, double, "r")
+ACCESS(Float32, float, "f")
+ACCESS(Int32, int32_t, "i")
+ACCESS(Int64, int64_t, "e")
+ACCESS(Boolean, bool, "b")
 int fmi3SetString(void* c, const unsigned* vr, size_t n, const char* const* v, size_t m) {
   return (void)c, (void)vr, (void)n, (void)v, (void)m, OK;
 }
 
 int fmi3GetFMUState(Instance* c, void** state) {
-  if (BEHAVIOUR == LOSES_STATE && c->s.t > 0.5) return ERROR;
+  if (BEHAVIOUR == LOSES_STATE && c->s.t > 0.5) return c->s.mode = FAILED, ERROR;
+  REQUIRE(c->s.mode == FAILED ? "called after an error" : NULL);
   if (!*state) *state = malloc(sizeof c->s);
   return memcpy(*state, &c->s, sizeof c->s), OK;
 }
 int fmi3SetFMUState(Instance* c, void* state) {
   const State now = c->s;
+  ++c->calls[RESTORES];
   memcpy(&c->s, state, sizeof c->s);
   if (BEHAVIOUR == FORGETS) c->s.x[0] = now.x[0], c->s.count = now.count;
   return OK;
@@ -152,12 +186,22 @@ int fmi3DeserializeFMUState(void* c, const uint8_t* bytes, size_t size, void** s
 int fmi3GetDirectionalDerivative(Instance* c, const unsigned* unknown, size_t nu,
                                  const unsigned* known, size_t nk, const double* seed, size_t ns,
                                  double* result, size_t nr) {
-  if (ns != nk || nr != nu) return ERROR;
+  ++c->calls[DIRECTIONALS];
+  REQUIRE(ns == elements(known, nk) ? NULL : "a wrong number of seeds");
+  REQUIRE(nr == elements(unknown, nu) ? NULL : "a wrong number of sensitivities");
   REQUIRE_MODE(INITIALIZING | EVENT | CONTINUOUS | STEP | OVER);
-  for (size_t i = 0; i < nu; ++i) {
-    result[i] = 0;
-    for (size_t j = 0; j < nk; ++j) result[i] += seed[j] * partial(&c->s, unknown[i], known[j]);
-  }
+  REQUIRE(misuse_of_derivative(unknown, nu));
+  REQUIRE(misuse_of_derivative(known, nk));
+  if (BEHAVIOUR == NO_DIRECTIONALS) return DISCARD;
+  if (BEHAVIOUR == NO_LATER_DIRECTIONALS && c->s.t > 0.5) return DISCARD;
+  for (size_t i = 0; i < nu; ++i)
+    for (int k = 0; k < size_of(unknown[i]); ++k, ++result) {
+      const double* s = seed;
+      *result = 0;
+      for (size_t j = 0; j < nk; ++j)
+        for (int l = 0; l < size_of(known[j]); ++l)
+          *result += *s++ * partial(&c->s, unknown[i] + (unsigned)k, known[j] + (unsigned)l);
+    }
   return OK;
 }
 int fmi3GetOutputDerivatives(Instance* c, const unsigned* vr, size_t n, const int32_t* order,
@@ -165,15 +209,17 @@ int fmi3GetOutputDerivatives(Instance* c, const unsigned* vr, size_t n, const in
   State low = c->s, high = c->s;
   double u[MOST], dx[MOST];
   const double e = 1e-4;
-  if (n != m) return ERROR;
+  REQUIRE(elements(vr, n) == m ? NULL : "a wrong number of values");
   REQUIRE_MODE(STEP);
+  REQUIRE(misuse_of_derivative(vr, n));
   inputs_at(&c->s, c->s.t, u);
   model_f(&c->s, c->s.t, c->s.x, u, dx);
   low.t -= e, high.t += e;
   for (int i = 0; i < model_nx; ++i) low.x[i] -= e * dx[i], high.x[i] += e * dx[i];
   for (size_t i = 0; i < n; ++i) {
     if (order[i] != 1) return ERROR;
-    v[i] = (value_of(&high, vr[i]) - value_of(&low, vr[i])) / (2 * e);
+    for (unsigned k = 0; k < (unsigned)size_of(vr[i]); ++k)
+      *v++ = (value_of(&high, vr[i] + k) - value_of(&low, vr[i] + k)) / (2 * e);
   }
   return OK;
 }
@@ -189,29 +235,26 @@ static void ask(void* data, double t) {
 #ifndef WITHOUT_DO_STEP
 int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, bool* terminate,
                bool* early, double* last) {
-  (void)no_rollback;
+  ++c->calls[STEPS];
   *event = *terminate = *early = false;
   *last = c->s.t;
-  REQUIRE_MODE(STEP);
-  if (fabs(t - c->s.own_time) > 1e-9 || !(h > 0)) return ERROR;
+  REQUIRE(misuse_of_step(&c->s, t, h));
+  REQUIRE(c->event_mode && model_next_time && t + h > model_next_time(&c->s) + 1e-9
+              ? "the step goes over nextEventTime"
+              : NULL);
   if (BEHAVIOUR == OWN_CLOCK && t != c->s.own_time) return ERROR;
   misbehave_in_step(t + h);
   if (BEHAVIOUR == DISCARDS && t + h > 0.5) return DISCARD;
   if (BEHAVIOUR == FATAL && t + h > 0.5) return FATALITY;
-  if (BEHAVIOUR == FIXED_STEP) {
-    if (c->s.step > 0 && fabs(h - c->s.step) > 1e-9 * h) {
-      c->log(c->environment, ERROR, "error", "the step size has changed");
-      return ERROR;
-    }
-    c->s.step = h;
-  }
+  if (BEHAVIOUR == FROZEN && !no_rollback) return *last = c->s.own_time += h, c->s.fed = false, OK;
+  if (BEHAVIOUR == NAN_TIME && t > 0.5) return *early = true, *last = NAN, OK;
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->log(c->environment, WARNING, "flood", "message");
   const bool early_return = BEHAVIOUR == RETURNS_EARLY && c->event_mode && t < 0.3 && t + h > 0.3;
-  const double end = early_return ? 0.3 : t + h;
-  integrate(&c->s, end, c->update ? ask : NULL, c);
+  const double end = early_return ? 0.3 : end_of_steps(&c->s, t + h);
+  integrate(&c->s, end, !c->event_mode, c->update ? ask : NULL, c);
   *early = *event = early_return;
-  *last = BEHAVIOUR == DRIFTS ? t + 1.00001 * h : end;
+  *last = BEHAVIOUR == DRIFTS ? t + 1.00001 * h : early_return ? end : t + h;
   c->s.own_time = early_return ? end : c->s.own_time + h;
   *terminate = BEHAVIOUR == ENDS && end > 0.5;
   return c->s.fed = false, OK;
@@ -224,7 +267,9 @@ int fmi3EnterContinuousTimeMode(Instance* c) {
 }
 int fmi3CompletedIntegratorStep(Instance* c, bool no_rollback, bool* event, bool* terminate) {
   (void)no_rollback;
+  ++c->calls[COMPLETED];
   REQUIRE_MODE(CONTINUOUS);
+  c->s.event_time = c->s.t;
   misbehave_in_step(c->s.t);
   *event = model_step_event && model_step_event(&c->s);
   *terminate = false;

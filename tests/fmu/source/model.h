@@ -1,5 +1,9 @@
 /* A test model: x' = f(t,x,u,p), y = g(t,x,u,p), and the state of an instance.
- * References: states 0.., derivatives 100.., inputs 200.., outputs 300.., parameters 400.. */
+ * References: states 0.., derivatives 100.., inputs 200.., outputs 300.., parameters 400.., each
+ * standing for as many entries as model_size says.
+ *
+ * The interfaces are strict: what the standards forbid returns error, and says so on stderr after
+ * "STRICT:". With CALLS defined as a path, an instance appends the numbers of its calls there. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -18,7 +22,6 @@ enum {
   DISCARDS,
   FATAL,
   NAN_OUTPUT,
-  FIXED_STEP,
   CRASHES,
   FLOODS,
   RETURNS_EARLY,
@@ -29,10 +32,19 @@ enum {
   HANGS,
   ENDS,
   OWN_CLOCK,
-  LOSES_STATE
+  LOSES_STATE,
+  NO_DIRECTIONALS,
+  NO_LATER_DIRECTIONALS,
+  FROZEN,
+  NAN_TIME,
+  REFUSES_EVENTS,
+  REFUSES_START
 };
 #ifndef BEHAVIOUR
 #define BEHAVIOUR BEHAVES
+#endif
+#ifndef INPUT_ORDER
+#define INPUT_ORDER 3
 #endif
 #ifndef SUBSTEP
 #define SUBSTEP 2e-4
@@ -47,13 +59,18 @@ typedef enum {
   STEP = 16,
   UPDATE = 32,
   OVER = 64,
-  CONFIGURING = 128
+  CONFIGURING = 128,
+  FAILED = 256 /* after error: only a state that was saved leads out of it */
 } Mode;
+
+/* What is counted. */
+enum { STEPS, SETS, GETS, DIRECTIONALS, EVENTS, COMPLETED, RESTORES, TALLIES };
 
 typedef struct {
   Mode mode;
   bool fed;          /* an input was set since the last step */
-  double event_time; /* of the last event: time must not go back beyond it */
+  double event_time; /* of the last event or completed step: time must not go back beyond it */
+  double stop;       /* time must not go beyond it */
   double t, x[MOST], u[MOST], du[MOST][3], u_time, p[MOST], step, next, own_time;
   int64_t count;
 } State;
@@ -69,17 +86,45 @@ bool model_event(State* s);
  * the inputs, as bits, that only events may change. */
 double model_next_time(const State* s) __attribute__((weak));
 bool model_step_event(State* s) __attribute__((weak));
+/* What the inputs make of the states while the FMU initialises. */
+void model_initial(State* s) __attribute__((weak));
 unsigned model_discrete(void) __attribute__((weak));
+/* Number of entries, and type (one of "rfibe": real, single, integer, Boolean, enumeration), of a
+ * reference where they are not 1 and 'r'. */
+int model_size(unsigned reference) __attribute__((weak));
+char model_type(unsigned reference) __attribute__((weak));
+
+static inline int size_of(unsigned reference) { return model_size ? model_size(reference) : 1; }
+static inline char type_of(unsigned reference) { return model_type ? model_type(reference) : 'r'; }
+static inline bool is_discrete(unsigned reference) {
+  return reference >= 200 && reference < 300 && model_discrete &&
+         (model_discrete() >> (reference - 200) & 1u);
+}
+
+/* "STRICT: why" */
+static inline const char* complain(const char* function, const char* why) {
+  if (why && BEHAVIOUR != DRIFTS) fprintf(stderr, "STRICT: %s: %s\n", function, why);
+  return why;
+}
+static inline void write_calls(const long* calls) {
+#ifdef CALLS
+  FILE* file = fopen(CALLS, "a");
+  for (int i = 0; file && i < TALLIES; ++i) fprintf(file, "%ld ", calls[i]);
+  if (file) fprintf(file, "\n"), fclose(file);
+#else
+  (void)calls;
+#endif
+}
 
 /* Why a function must not be called now, or NULL. */
 static inline const char* misuse(const State* s, unsigned allowed) {
   if (s->mode & allowed) return NULL;
-  return "called in a mode that does not allow it";
+  return s->mode == FAILED ? "called after an error" : "called in a mode that does not allow it";
 }
 static inline const char* misuse_of_set(const State* s, unsigned reference) {
   const unsigned before = INSTANTIATED | INITIALIZING;
   const bool input = reference >= 200 && reference < 300;
-  const bool discrete = input && model_discrete && (model_discrete() >> (reference - 200) & 1u);
+  const bool discrete = is_discrete(reference);
   if (s->mode & (before | STEP | EVENT)) return !input && !(s->mode & before) ? "fixed" : NULL;
   return input && !discrete && (s->mode & (CONTINUOUS | UPDATE)) ? NULL : "not to be set now";
 }
@@ -89,7 +134,29 @@ static inline const char* misuse_of_get(const State* s) {
   return misuse(s, INITIALIZING | EVENT | CONTINUOUS | STEP | UPDATE | OVER);
 }
 static inline const char* misuse_of_time(const State* s, double t) {
-  return t < s->event_time ? "time goes back over an event" : misuse(s, EVENT | CONTINUOUS);
+  if (t < s->event_time) return "time goes back over an event or a completed step";
+  if (t > s->stop + 1e-12 * fabs(s->stop)) return "time goes beyond stopTime";
+  return misuse(s, EVENT | CONTINUOUS);
+}
+/* Directional derivatives and those of inputs and outputs are there for continuous reals only. */
+static inline const char* misuse_of_derivative(const unsigned* references, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    if (!strchr("rf", type_of(references[i])) || is_discrete(references[i]))
+      return "derivatives of or by a variable that is no continuous real";
+  return NULL;
+}
+static inline const char* misuse_of_type(unsigned reference, const char* types) {
+  return strchr(types, type_of(reference)) ? NULL : "a variable of another type";
+}
+static inline const char* misuse_of_step(State* s, double t, double h) {
+  if (!(h > 0)) return "the step size is not positive";
+  if (fabs(t - s->own_time) > 1e-9) return "the time is not where the last step ended";
+  if (t + h > s->stop + 1e-9 * (1 + fabs(s->stop))) return "the step goes beyond stopTime";
+#ifdef ONE_STEP_SIZE
+  if (s->step > 0 && fabs(h - s->step) > 1e-6 * h) return "the step size has changed";
+  s->step = h;
+#endif
+  return misuse(s, STEP);
 }
 /* What a step of an FMU that misbehaves does beside stepping. */
 static inline void misbehave_in_step(double end) {
@@ -121,8 +188,10 @@ static inline void substep(State* s, double h) {
   s->t += h;
 }
 
-/* Substeps to the end, with events at their ends; update, if any, is called before each. */
-static inline void integrate(State* s, double end, void (*update)(void*, double), void* data) {
+/* Substeps to the end, with events at their ends, time events unless event mode is there for them;
+ * update, if any, is called before each. */
+static inline void integrate(State* s, double end, bool time_events, void (*update)(void*, double),
+                             void* data) {
   const double begin = s->t;
   const long n = (long)ceil((end - begin) / SUBSTEP - 1e-9);
   double z[MOST];
@@ -134,8 +203,22 @@ static inline void integrate(State* s, double end, void (*update)(void*, double)
     model_z(s, z);
     for (int j = 0; j < model_nz; ++j)
       if (z[j] <= 0) model_event(s);
-    if (model_next_time && s->t >= model_next_time(s)) model_event(s);
+    if (time_events && model_next_time && s->t >= model_next_time(s) - 1e-9) {
+      s->t = model_next_time(s);
+      model_event(s);
+      s->t = next;
+    }
   }
+}
+
+/* With INTERNAL_STEP defined, steps of that size and no others, whatever is asked for. */
+static inline double end_of_steps(const State* s, double end) {
+#ifdef INTERNAL_STEP
+  const double n = floor((end - s->t) / INTERNAL_STEP + 1e-6);
+  return s->t + n * INTERNAL_STEP;
+#else
+  return (void)s, end;
+#endif
 }
 
 /* The value that a reference stands for; derivatives and outputs are computed. */
@@ -154,6 +237,7 @@ static inline double value_of(const State* s, unsigned reference) {
 }
 
 static inline int set_value(State* s, unsigned reference, double value) {
+  const bool initializing = (s->mode & (INSTANTIATED | INITIALIZING)) != 0;
   if (reference >= 400) {
     s->p[reference - 400] = value;
   } else if (reference >= 200 && reference < 300) {
@@ -161,6 +245,7 @@ static inline int set_value(State* s, unsigned reference, double value) {
     memset(s->du[reference - 200], 0, sizeof s->du[0]);
     s->u_time = s->t;
     s->fed = true;
+    if (initializing && model_initial) model_initial(s);
   } else if (reference < 100) {
     s->x[reference] = value;
   } else {

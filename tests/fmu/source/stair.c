@@ -26,3 +26,7 @@ bool model_event(State* s) {
 }
 double model_next_time(const State* s) { return s->next; }
 unsigned model_discrete(void) { return 7; }
+char model_type(unsigned r) {
+  if (r == 200 || r == 300) return 'i';
+  return r == 201 || r == 302 ? 'b' : 'r';
+}

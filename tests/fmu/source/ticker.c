@@ -1,7 +1,10 @@
 /* Counts time events, 0.25 s apart; without inputs. */
+#ifndef FIRST
+#define FIRST 0.25
+#endif
 #include "model.h"
 const int model_nx = 0, model_nu = 0, model_ny = 1, model_np = 0, model_nz = 0;
-void model_start(State* s) { s->next = 0.25; }
+void model_start(State* s) { s->next = FIRST; }
 void model_f(const State* s, double t, const double* x, const double* u, double* dx) {
   (void)s, (void)t, (void)x, (void)u, (void)dx;
 }
@@ -15,3 +18,4 @@ bool model_event(State* s) {
   return false;
 }
 double model_next_time(const State* s) { return s->next; }
+char model_type(unsigned r) { return r == 300 ? 'i' : 'r'; }

@@ -110,6 +110,23 @@ TEST(Network, AnOutputFedBackToItselfIsALoop) {
   EXPECT_EQ(network.describe_loop(component), "c.y -> c.q -> c.y");
 }
 
+TEST(Network, HeldInputsCutLoopsAndKeepTheirPlaceInTheOrder) {
+  Model model = three({{"a.y", "b.v"}, {"b.y", "c.p"}, {"c.y", "a.u"}, {"a.z", "c.q"}});
+  EXPECT_TRUE(Network(model).has_loops());
+  EXPECT_FALSE(Network(model).has_held());
+  model.subsystems[0].description.outputs[0].kind = SignalKind::held;
+  const Network cut(model);
+  EXPECT_FALSE(cut.has_loops());
+  EXPECT_TRUE(cut.has_held());
+  EXPECT_TRUE(cut.held(2));  // b.v, which a held output feeds
+  EXPECT_TRUE(cut.links()[2]);
+  EXPECT_FALSE(cut.coupled_links()[2]);
+  EXPECT_FALSE(cut.held(0));
+  EXPECT_FALSE(cut.held(1));  // fed by nothing
+  EXPECT_LT(place(cut, "b.y"), place(cut, "c.y"));
+  EXPECT_LT(place(cut, "c.y"), place(cut, "a.y"));
+}
+
 TEST(Network, DescribesAShortestCycle) {
   // a.y <-> c.y directly, and through b.y as well.
   const Network network(three({{"a.y", "b.v"}, {"b.y", "c.q"}, {"a.y", "c.p"}, {"c.y", "a.u"}}));

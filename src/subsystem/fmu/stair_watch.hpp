@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+namespace concord {
+
+/// Finds out whether what an FMU puts out moves in stairs, because it has a fixed internal step
+/// that it doesn't declare: then differences and steps below that size mean nothing.
+class StairWatch {
+ public:
+  /// Whether it is still worth looking.
+  bool looks() const { return looked_ < most_looks && internal_step_ == 0.0; }
+
+  /// After a step of the FMU of this size that ended at t; `moved`: anything has changed.
+  void look(double t, double size, bool moved) {
+    ++looked_;
+    longest_ = std::max(longest_, size);
+    if (!moved) {
+      ++rests_;
+      return;
+    }
+    const bool went_back = t <= last_change_;
+    if (changes_++ > 0 && !went_back) shortest_gap_ = std::min(shortest_gap_, t - last_change_);
+    last_change_ = t;
+    const bool stairs = shortest_gap_ > clearly * longest_ && rests_ > changes_;
+    if (changes_ > enough && stairs) internal_step_ = shortest_gap_;
+  }
+
+  /// The time between two stairs; 0: none were found.
+  double internal_step() const { return internal_step_; }
+
+ private:
+  static constexpr int most_looks = 400, enough = 2;
+  static constexpr double clearly = 1.5;
+
+  int looked_ = 0, changes_ = 0, rests_ = 0;
+  double longest_ = 0.0, last_change_ = 0.0, internal_step_ = 0.0;
+  double shortest_gap_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace concord

@@ -1,0 +1,176 @@
+"""FMUs that refuse, stand still, or jump: what they do is believed, not what they claim."""
+import unittest
+
+import numpy as np
+from concord_runs import Results, execute, write_model
+from fmu_runs import FmuTest
+from values import Values
+
+CS = dict(kinds=("cs",), capabilities=("state", "variable"))
+ME = dict(kinds=("me",), capabilities=("state", "directional"))
+WAVED = """experiment: {start: 0, stop: 1}
+subsystems:
+  left: {fmu: left.fmu}
+  wave:
+    equations: {inputs: {x: 1}, states: {z: 0}, derivatives: {z: x - z}, outputs: {f: 2e4*cos(3*t) + z}}
+connections: [wave.f -> left.f, left.x -> wave.x]
+"""
+STEPS, SETS, GETS, DIRECTIONALS, EVENTS, COMPLETED, RESTORES = range(7)
+
+
+class Refusals(Values):
+    def waved(self, *options, version=2, code=0, **how):
+        self.build("left", version, **how)
+        return self.simulate(WAVED, *options, code=code)
+
+    def calls(self, *options, version=2, **how):
+        """What the FMU has counted in a run."""
+        path = self.folder / "calls.txt"
+        path.unlink(missing_ok=True)
+        self.waved(*options, version=version, defines=(f'CALLS="{path}"',), **how)
+        return [sum(column) for column in zip(*(map(int, line.split())
+                                                for line in path.read_text().splitlines()))]
+
+
+class Directional(Refusals):
+    """Directional derivatives that are withheld (7.4) or refused (3.11) are not used."""
+
+    def test_withheld(self):
+        for version in (2, 3):
+            used = self.calls("-cosim_type", "jfm", version=version, **ME)
+            self.assertGreater(used[DIRECTIONALS], 0)
+            withheld = self.calls("-cosim_type", "jacobi", "-subsystem_linearization", "false",
+                                  version=version, **ME)
+            self.assertEqual(withheld[DIRECTIONALS], 0)
+
+    def test_refused(self):
+        for version in (2, 3):
+            for how in (ME, dict(kinds=("cs",), capabilities=("state", "variable", "directional"))):
+                usual = self.waved("-cosim_step", "1e-2", version=version, **how)
+                for behaviour in ("no_directionals", "no_later_directionals"):
+                    found = self.waved("-cosim_step", "1e-2", version=version, behaviour=behaviour,
+                                       **how)
+                    self.assertEqual(self.said.count("concord: note: "), 1, self.said)
+                    away = np.max(np.abs(found.outputs["left.x"] - usual.outputs["left.x"]))
+                    self.assertLess(away, 1e-4, (version, how, behaviour))
+
+
+class Saved(Refusals):
+    def test_slopes_of_inputs_do_not_revive(self):
+        """A ramp that rests from 0.5 s on, each macro-step taken twice: x' = u - x (7.5)."""
+        self.build("single", 2, kinds=("cs",), capabilities=("state", "variable", "interpolate"))
+        results = self.simulate(
+            "experiment: {start: 0, stop: 2}\nsubsystems:\n  single: {fmu: single.fmu}\n"
+            "  ramp: {equations: {inputs: {}, states: {}, derivatives: {}, "
+            "outputs: {u: 't < 0.5 ? t : 0.5'}}}\nconnections: [ramp.u -> single.u]\n",
+            "-cosim_type", "jacobi", "-cosim_hold", "extrapolate", "-cosim_hold_order", "1",
+            "-cosim_adapt", "richardson", "-cosim_adapt_rtol", "1e-4", "-cosim_step", "0.05")
+        t = results.time
+        ramp = t - 1 + np.exp(-t)
+        rest = 0.5 + (0.5 - 1 + np.exp(-0.5) - 0.5) * np.exp(-(t - 0.5))
+        exact = np.where(t < 0.5, ramp, rest)
+        self.assertLess(np.max(np.abs(results.outputs["single.y"] - exact)), 2e-3)
+
+    def test_standing_still(self):
+        """As long as it may be set back (3.2): refused under jfm, right where nothing goes back."""
+        for version in (2, 3):
+            how = dict(version=version, behaviour="frozen", kinds=("cs",),
+                       capabilities=("state", "variable", "directional"))
+            self.waved("-cosim_type", "jfm", "-cosim_step", "1e-2", code=1, **how)
+            for text in ("'left'", "stands still", "-subsystem_left_rollback false"):
+                self.assertIn(text, self.said)
+            usual = self.waved("-cosim_type", "jacobi", "-cosim_step", "1e-3",
+                               **{**how, "behaviour": "behaves"})
+            for options in (("jacobi",), ("missiles", "-subsystem_left_rollback", "false"),
+                            ("missiles", "-subsystem_fmu_probe", "true")):
+                found = self.waved("-cosim_step", "1e-3", "-cosim_type", *options, **how)
+                away = np.max(np.abs(found.outputs["left.x"] - usual.outputs["left.x"]))
+                self.assertLess(away, 2e-2, (version, options))
+
+    def test_nothing_after_an_error(self):
+        """7.21: the strict FMU would tell of calls after ExitInitializationMode has failed."""
+        for version in (2, 3):
+            for how in (CS, ME):
+                self.waved(version=version, code=1, behaviour="refuses_start", **how)
+                self.assertIn("ExitInitializationMode", self.said)
+
+
+class Steps(Refusals):
+    def test_undeclared_internal_step(self):
+        """Outputs in stairs are not differenced within them (3.6), and that is told."""
+        for version in (2, 3):
+            how = dict(version=version, kinds=("cs",), capabilities=("state", "variable"))
+            options = ("-cosim_type", "jacobi", "-cosim_hold", "extrapolate", "-cosim_step", "0.02")
+            usual = self.waved(*options, **how)
+            found = self.waved(*options, defines=("INTERNAL_STEP=0.01",), **how)
+            self.assertIn("move in stairs of 0.01 s", self.said)
+            scale = np.ptp(usual.outputs["left.x"])
+            away = np.max(np.abs(found.outputs["left.x"] - usual.outputs["left.x"])) / scale
+            self.assertLess(away, 0.1, version)
+
+    def test_time_that_is_none(self):
+        """lastSuccessfulTime NaN (7.10) is no end of the run."""
+        self.waved("-cosim_type", "jacobi", "-cosim_step", "1e-2", version=3, code=1, kinds=("cs",),
+                   capabilities=("variable", "event_mode"), behaviour="nan_time")
+        self.assertIn("nan", self.said)
+        self.assertIn("t = 0.5", self.said)
+
+    def test_event_mode_that_is_refused(self):
+        how = dict(version=3, kinds=("cs",), capabilities=("variable", "event_mode"))
+        usual = self.waved("-cosim_type", "jacobi", "-cosim_step", "1e-2", **how)
+        found = self.waved("-cosim_type", "jacobi", "-cosim_step", "1e-2",
+                           behaviour="refuses_events", **how)
+        self.assertIn("without event mode", self.said)
+        self.assertTrue(np.array_equal(usual.outputs.values, found.outputs.values))
+
+    def test_events_of_the_model_file(self):
+        """Beside an FMU that steps by itself (7.17)."""
+        text = WAVED.replace("stop: 1}", "stop: 1, events: [0.25, 0.5]}").replace(
+            "experiment: {start: 0, stop: 1, events: [0.25, 0.5]}",
+            "experiment: {start: 0, stop: 1}\nevents: [0.25, 0.5]")
+        for version in (2, 3):
+            for how in (CS, dict(kinds=("cs",), capabilities=("variable",)),
+                        dict(kinds=("cs",), capabilities=("state", "variable", "interpolate",
+                                                          "slopes"))):
+                for method in ("jfm", "jacobi"):
+                    self.build("left", version, **how)
+                    path = write_model(self.folder, "m", text)
+                    out = self.folder / "o.h5"
+                    run = execute("run", path, "-cosim_type", method, "-cosim_step", "1e-2",
+                                  "-cosim_output", out)
+                    self.assertNotIn("STRICT", run.stderr)
+                    if run.returncode == 2:
+                        self.assertIn("offers no", run.stderr)
+                        continue
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                    plain = self.simulate(WAVED, "-cosim_type", method, "-cosim_step", "1e-2")
+                    away = np.max(np.abs(Results(out, run).outputs["left.x"]
+                                         - plain.outputs["left.x"]))
+                    self.assertLess(away, 2e-3, (version, how, method))
+
+    def test_time_event_at_zero(self):
+        """7.19: reached from a negative start time in steps that add up to it by rounding only."""
+        for version in (2, 3):
+            self.build("ticker", version, kinds=("me",), capabilities=("state",),
+                       defines=("FIRST=0.0",))
+            for step in ("0.1", "0.07"):
+                for method in ("jacobi", "jfm"):
+                    results = self.simulate(
+                        "experiment: {start: -0.7, stop: 0.7}\nsubsystems:\n"
+                        "  ticker: {fmu: ticker.fmu}\n", "-cosim_type", method, "-cosim_step", step,
+                        "-subsystem_fmu_interface", "me")
+                    self.assertEqual(results.outputs["ticker.count"][-1], 3)
+
+    def test_completed_steps(self):
+        """monolithic tells FMUs of theirs (7.13); without saved states only communication points
+        are completed, behind which nothing goes back (the strict FMU would tell)."""
+        for version, step_events in ((2, ()), (3, ("step_events",))):
+            how = dict(kinds=("me",), capabilities=step_events)
+            for method in ("monolithic", "jfm", "jacobi", "missiles"):
+                calls = self.calls("-cosim_type", method, "-cosim_step", "1e-2", version=version,
+                                   **how)
+                self.assertGreaterEqual(calls[COMPLETED], 98, (version, method))
+
+
+if __name__ == "__main__":
+    unittest.main()
