@@ -129,10 +129,12 @@ std::size_t buffered_rows(const ResultsLayout& layout, int ranks) {
 fs::path resolved(fs::path path) {
   constexpr int most_links = 40;
   std::error_code error;
+  if (!path.has_filename()) path = path.parent_path();
   for (int i = 0; i < most_links && fs::is_symlink(path, error); ++i) {
     path = path.parent_path() / fs::read_symlink(path, error);
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error)) return path;
   const fs::path target = fs::canonical(folder, error) / path.filename();
   return error ? path : target;
 }

@@ -57,7 +57,7 @@ def concord_cost(program, folder, name, count, steps):
             f"  - s{k}.y -> s{k + 1}.u\n" for k in range(count - 1)))
     run = subprocess.run([program, "run", model, "-cosim_type", "jacobi", "-cosim_step",
                           str(1 / steps), "-cosim_record", "none", "-cosim_output",
-                          folder / f"out{count}.h5"], check=True, capture_output=True, text=True)
+                          folder / f"{name}{count}.h5"], check=True, capture_output=True, text=True)
     return 1e6 * float(re.search(r"wall time +([\d.]+)", run.stdout)[1]) / (steps * count)
 
 

@@ -96,9 +96,9 @@ class View(Telling):
             lines = self.view("-cosim_adapt", "predictor", "-cosim_adapt_rtol", 1e-4, ranks=ranks)
             for line in ("schedule parallel: all subsystems at once",
                          "hold hermite, from a guess of the end of the macro-step",
-                         "solve snes, first guess by missiles, rtol 1e-06, atol 1e-08, at most 50 "
+                         "solve snes, first guess by missiles, rtol 1e-06, atol 1e-06, at most 50 "
                          "iterations",
-                         "step control from 1e-09 to 0.001 s by predictor, rtol 0.0001, atol 1e-06",
+                         "step control from 1e-09 to 0.001 s by predictor, rtol 0.0001, atol 0.0001",
                          "events 0.05, 0.0725 s"):
                 self.assertEqual(lines.count(line), 1, line)
 
