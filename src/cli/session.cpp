@@ -1,5 +1,6 @@
 #include "cli/session.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "concord/errors.hpp"
+#include "support/agreement.hpp"
 #include "support/exception_words.hpp"
 #include "support/foreign_call.hpp"
 #include "support/petsc.hpp"
@@ -50,6 +52,17 @@ int guarded(const std::function<int()>& work, bool speaks) {
   }
 }
 
+/// A standard stream that is closed would give its number to the next file that opens.
+void open_missing_streams() {
+  int file = 0;
+  do {
+    file = open("/dev/null", O_RDWR);
+  } while (file >= 0 && file <= STDERR_FILENO);
+  if (file >= 0) {
+    close(file);
+  }
+}
+
 /// What was printed may not have got anywhere (a full disk).
 int with_output_written(int code, bool speaks) {
   const bool flushed = std::fflush(stdout) == 0;
@@ -82,10 +95,12 @@ bool first_of_launch() {
 }  // namespace
 
 int in_session(int argc, char** argv, const std::function<int()>& work) {
+  open_missing_streams();
   int rank = 0;
   const auto with_petsc = [&] {
     PetscSession petsc_session(argc, argv);
-    const int code = with_output_written(guarded(work, rank == 0), rank == 0);
+    const int own = with_output_written(guarded(work, rank == 0), rank == 0);
+    const int code = agree_on_largest(MPI_COMM_WORLD, own);
     if (code == 0) {
       petsc_session.finish();
     }
@@ -101,6 +116,7 @@ int in_session(int argc, char** argv, const std::function<int()>& work) {
 }
 
 int without_session(const std::function<int()>& work) {
+  open_missing_streams();
   return first_of_launch() ? with_output_written(guarded(work, true), true) : 0;
 }
 

@@ -173,7 +173,7 @@ class Step(Events):
             path = self.folder / "model.yaml"
             path.write_text("experiment: {start: 0, stop: 2}\nsubsystems:\n  it: {fmu: stair.fmu}\n")
             run = execute("run", path, "-cosim_type", "jacobi")
-            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertEqual(run.returncode, 3, run.stderr)
             for text in ("'it'", "stair.fmu", "terminateSimulation", "t = 0.6"):
                 self.assertIn(text, run.stderr)
 

@@ -156,7 +156,7 @@ sign(a-0.61)+2 floor(7*a) ceil(7*a) round(7*a) atan2(a,b) atan2(b,-a) hypot(a,b)
 mod(5*a,0.7) mod(5*a,b) mod(-5*a,2) rem(5*a,0.7) rem(-5*a,b) min(a,0.6) min(a,0.6,a*a) max(a) min(b)
 max(b,a,0.6,2*a-0.5) if(a>0.5,a,b) a>0.5?a:b a<0.5?1:a<0.9?2:3 (a>0.5)+2*(a<0.7)+4*(a>=b)+8*(a<=b)
 (a==a)+(a!=b)+3*(a>0.3&&a<0.9)+7*(a<0.3||a>0.9) !a+!(a>0.5)+1 !(a>0.5&&b<0)||a>1
-1<2<3 3>2>1 a||b&&0 1/2 1/3*a 2*a/3/b 7-a-2-b 7-(a-2)-b a-(b+a) a/(b*a) a/(b/a) -a^2 (-a)^2
+(1<2)<3 (3>2)>1 a||b&&0 1/2 1/3*a 2*a/3/b 7-a-2-b 7-(a-2)-b a-(b+a) a/(b*a) a/(b/a) -a^2 (-a)^2
 2^-a 2^3^a (2^3)^a a^2*3 -2^-a^2 2*-a a-(-b) +a -+a -(-a) 2^-1*4 a^2 a^3 a^4 b^3 b^-3 b^2 -b^2*a
 pi*a 1e-3*a+.5+5. 1.5E+2*a-1e2 ((((a)))) -(a+b)*2 -a*b -a/b a*-b^2 --a !!a
 int*2+double-sin_+register*while+k*NAN_ t+x+time_ x*a^(b+1) 3*a==a+2*a 1 0*a+2""".split()
