@@ -245,7 +245,7 @@ std::vector<FmuValue> values_of(const Part& part) {
     for (FmuValue value : *list) {
       const FmiVariable& variable = variable_of(part, value);
       value.name = variable.name;
-      for (const auto* starts : {&part.fmu->structural, &part.fmu->starts})
+      for (const auto* starts : {&part.fmu->structural, &part.fmu->starts, &part.fmu->input_starts})
         for (const FmuStart& start : *starts)
           if (start.variable == &variable && !value.transformation.changes_nothing()) {
             value.texts = start.texts;
