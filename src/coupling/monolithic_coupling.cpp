@@ -316,7 +316,7 @@ void MonolithicCoupling::refuse_events() const {
     }
   }
   if (failure = agree_on_text(subsystems_.comm(), failure); failure) {
-    throw SimulationError(*failure);
+    throw InputError(*failure);
   }
 }
 

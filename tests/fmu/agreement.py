@@ -47,7 +47,6 @@ CASES = {
     "right": (wave("1 + sin(3*t)/2 + z/100"), "right.x -> wave.y, wave.u -> right.x_left", 1e-4),
     "prey": (wave("1 + sin(3*t)/2 + z/10"), "prey.amount -> wave.y, wave.u -> prey.predators", 1e-4),
     "ball": (wave("sin(3*t) + z/10"), "ball.h -> wave.y, wave.u -> ball.push", 4e-3),
-    "heater": (wave("sin(3*t)/20 + z/100"), "heater.T -> wave.y, wave.u -> heater.draught", 4e-3),
     "ticker": (wave("0"), "ticker.count -> wave.y", 1e-4),
     "stair": (STEPS, "steps.whole -> stair.gain, steps.switch -> stair.on, "
               "steps.half -> stair.offset", 1e-4),
