@@ -83,7 +83,6 @@ void ErrorNorm::add(std::size_t i, double estimate, double magnitude, double siz
 }
 
 double ErrorNorm::noise(double terms) const {
-  constexpr double inner_fraction = 0.01;  // of simulation/settings.cpp
   constexpr double rounding = 1e-13;
   return std::max(inner_fraction * tolerance_.relative, rounding) * std::abs(terms);
 }

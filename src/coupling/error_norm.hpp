@@ -8,6 +8,10 @@
 
 namespace concord {
 
+/// Tolerances that the step control stands on, those of coupling and subsystems, beside its own,
+/// unless they are given.
+inline constexpr double inner_fraction = 0.01;
+
 /// Error of a macro-step in units of the tolerance: that of the worst signal, however many others
 /// are idle,
 ///

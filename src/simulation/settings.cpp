@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "concord/errors.hpp"
+#include "coupling/error_norm.hpp"
 #include "simulation/idle_options.hpp"
 #include "simulation/model_choices.hpp"
 #include "simulation/unread_options.hpp"
@@ -517,9 +518,6 @@ Method read_method() {
 }
 
 namespace {
-
-/// Tolerances that the step control stands on are a hundredth of its own, unless they are given.
-constexpr double inner_fraction = 0.01;
 
 /// Errors of coupling and subsystems stay small beside the one that is controlled (Arnold 2012).
 void tighten_inner_tolerances(Settings& settings) {

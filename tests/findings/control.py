@@ -3,7 +3,7 @@ The whole table of doc/numerics.md is tables.py's."""
 import unittest
 
 import numpy as np
-from control_models import MODELS, elapsed, solutions, with_idle
+from control_models import MODELS, elapsed, scaled, solutions, with_idle
 from equation_models import Model, Subsystem
 from kinds import Kinds, errors, run, shifted
 
@@ -49,6 +49,24 @@ class StepControl(Kinds, unittest.TestCase):
             many = self.check(name, with_idle(MODELS[name]()), 1e-5)
             with self.subTest(model=name):
                 self.assertLess(abs(len(many.time) - len(few.time)), 0.1 * len(few.time) + 1)
+
+    def test_units(self):
+        """Numbers a thousand million times smaller or larger need the same steps."""
+        for name in ("two_masses", "chain"):
+            for tolerance in (1e-3, 1e-6):
+                steps = [len(run(scaled(MODELS[name](), size),
+                                 f"{OPTIONS} {tolerance} -cosim_type jfm").results.time)
+                         for size in (1.0, 1e-9, 1e9)]
+                print(name, tolerance, steps)
+                with self.subTest(model=name, tolerance=tolerance):
+                    self.assertLessEqual(max(steps) - min(steps), 0.02 * steps[0] + 1)
+
+    def test_many_small_idle_signals(self):
+        """Forty beside signals of 1e-9."""
+        few = run(scaled(MODELS["chain"](), 1e-9), f"{OPTIONS} 1e-6 -cosim_type jfm").results
+        many = run(with_idle(scaled(MODELS["chain"](), 1e-9), 40),
+                   f"{OPTIONS} 1e-6 -cosim_type jfm").results
+        self.assertLess(abs(len(many.time) - len(few.time)), 0.1 * len(few.time) + 1)
 
     def test_far_start_time(self):
         """Times are rounded to 2.4e-7 s at 1.7e9 s, which f(t) sees."""

@@ -105,6 +105,14 @@ MODELS = {f.__name__: f for f in (two_masses, lotka_volterra, spring_mass, quart
 SPACING = {"two_masses": 2e-3, "quarter_car": 2e-3, "heating": 0.05}
 
 
+def scaled(model, size):
+    """A linear one in another unit."""
+    return replace(model, subsystems=[
+        replace(part, states={name: size * value for name, value in part.states.items()},
+                inputs={name: size * value for name, value in part.inputs.items()})
+        for part in model.subsystems])
+
+
 def with_idle(model, count=30):
     """The same with signals that are always 0."""
     names = [f"r{i}" for i in range(count)]

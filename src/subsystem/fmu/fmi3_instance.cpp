@@ -112,9 +112,10 @@ class Fmi3Instance final : public FmuInstance {
                            knowns.data(), knowns.size(), seed.data(), seed.size(),
                            sensitivity.data(), sensitivity.size());
   }
+  /// FMI 3.0 has no such call.
   bool input_derivatives(std::span<const FmiReference> /*inputs*/, std::span<const int> /*orders*/,
                          std::span<const double> /*values*/) override {
-    return true;
+    return false;
   }
   bool output_derivatives(std::span<const FmiReference> outputs, std::span<const int> orders,
                           std::span<double> values) override {
