@@ -63,6 +63,7 @@ class ErrorAccount {
   HoldErrors holds_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_, diverged_;
+  std::vector<std::size_t> signals_;  ///< outputs but those that only solve constraints
   std::vector<double> largest_;
   ErrorPropagation::Disturbance disturbance_;
   double elapsed_ = 0.0;  ///< since the interval began
