@@ -34,6 +34,27 @@ class Native(Faults):
                    Fault("native", "abort", "derivatives", "missiles", "all"))
 
 
+class Traps(unittest.TestCase):
+    """-fp_trap, in equations and in what the program computes itself, is one line and exit code 1."""
+
+    def test_equations(self):
+        text = ("experiment: {start: 0, stop: 1}\nsubsystems:\n"
+                "  a: {equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: u - x}, "
+                "outputs: {y: x}}}\n  b: {equations: {inputs: {u: 0}, states: {x: 1}, derivatives: "
+                "{x: sqrt(0.45 - t)}, outputs: {y: x}}}\nconnections: [a.y -> b.u, b.y -> a.u]\n")
+        for launcher in ((), ("mpirun", "--oversubscribe", "-n", "2")):
+            for method in ("jacobi", "jfm", "monolithic"):
+                with self.subTest(method=method, launcher=launcher), \
+                        tempfile.TemporaryDirectory() as folder:
+                    (Path(folder) / "model.yaml").write_text(text)
+                    ended = watch([*launcher, PROGRAM, "run", "model.yaml", "-cosim_step", "0.1",
+                                   "-cosim_type", method, "-fp_trap"], folder, os.environ)
+                    self.assertEqual(ended.code, 1, ended.output)
+                    self.assertEqual(len(set(ended.errors)), 1, ended.output)
+                    self.assertIn("was trapped (-fp_trap)", ended.errors[0])
+                    self.assertNotIn("*** ", ended.output)
+
+
 class Fmu(Faults):
     def test_co_simulation(self):
         self.check(*(Fault("cs", fault, "fmi2DoStep", ranks=1)
