@@ -1,5 +1,6 @@
 """Subsystems that fail in every way, in every call: no rank waits, no word is lost, rows are kept."""
 import os
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -91,6 +92,15 @@ class Foreign(unittest.TestCase):
         for interface in ("cs", "me"):
             ended = self.run_model("run", "-subsystem_fmu_interface", interface)
             self.assertEqual(ended.code, 0, ended.output)
+
+    def test_nothing_to_bind_to(self):
+        """The library shows names of its own only: no templates of std or Eigen, of which one copy
+        serves a whole process (STB_GNU_UNIQUE) whatever RTLD_DEEPBIND says."""
+        symbols = subprocess.run(["nm", "-DC", "--defined-only", os.environ["CONCORD_LIBRARY"]],
+                                 check=True, capture_output=True, text=True).stdout.splitlines()
+        names = [line.split(maxsplit=2)[2] for line in symbols]
+        self.assertGreater(len(names), 100)
+        self.assertEqual([name for name in names if "concord::" not in name], [])
 
     def test_logger_with_any_pointer(self):
         ended = self.run_model("run", "-subsystem_fmu_log", "true", fault="odd_logger")
