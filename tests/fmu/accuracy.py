@@ -88,6 +88,22 @@ class LotkaVolterra(FmuTest):
             self.assertLess(self.error(version=version, **PLAIN), 1.3e-3)
 
 
+class Missiles(FmuTest):
+    """Estimators take f at the ends of macro-steps, of an FMU that was given another input in the
+    middle of its last micro-step (7.12): as good as one that takes the cubic."""
+
+    def error(self, version, *more):
+        results = self.simulate(("prey", "predator"), "-cosim_type", "missiles", "-cosim_step",
+                                "0.1", version=version, kinds=("cs",),
+                                capabilities=("state", "variable", "directional", *more))
+        return lotka_volterra_error(results)
+
+    def test_held_inputs(self):
+        cubic = self.error(2, "interpolate")
+        for version in (2, 3):
+            self.assertLess(self.error(version), 2.0 * cubic)
+
+
 class Monolithic(FmuTest):
     """Event-free FMUs for model exchange offer their right-hand side."""
 

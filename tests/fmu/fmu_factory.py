@@ -135,7 +135,7 @@ def capabilities_of(version, names):
     return result
 
 
-def description(model, version, kinds, names, with_states):
+def description(model, version, kinds, names, with_states, dependencies):
     part = MODELS[model]
     rows = variables(model, version)
     index = {row[0]: i + 1 for i, row in enumerate(rows)}
@@ -185,8 +185,7 @@ def description(model, version, kinds, names, with_states):
         text += "    <Outputs>\n"
         for reference, inputs in inputs_of.items():
             known = [index[r] for r in [*inputs, *states]]
-            text += (f'      <Unknown index="{index[reference]}" '
-                     f'dependencies="{" ".join(map(str, known))}"/>\n')
+            text += f'      <Unknown index="{index[reference]}"{depends(known, dependencies)}/>\n'
         text += "    </Outputs>\n"
         if states:
             text += "    <Derivatives>\n" + "".join(
@@ -195,13 +194,16 @@ def description(model, version, kinds, names, with_states):
     else:
         for reference, inputs in inputs_of.items():
             known = [*inputs, *states]
-            text += (f'    <Output valueReference="{reference}" '
-                     f'dependencies="{" ".join(map(str, known))}"/>\n')
+            text += f'    <Output valueReference="{reference}"{depends(known, dependencies)}/>\n'
         for r in states:
             text += f'    <ContinuousStateDerivative valueReference="{100 + r}"/>\n'
         if part.get("indicators"):
             text += '    <EventIndicator valueReference="500"/>\n'
     return text + "  </ModelStructure>\n</fmiModelDescription>\n"
+
+
+def depends(known, told):
+    return f' dependencies="{" ".join(map(str, known))}"' if told else ""
 
 
 def acting_inputs(model, version):
@@ -220,7 +222,7 @@ def acting_inputs(model, version):
 
 
 def build(folder, model, version, kinds=("cs",), capabilities=("state", "variable"),
-          behaviour="behaves", states=True, defines=(), name=None, libraries=()):
+          behaviour="behaves", states=True, defines=(), name=None, libraries=(), dependencies=True):
     """Path of a new FMU in `folder`."""
     folder = Path(folder)
     path = folder / f"{name or model}.fmu"
@@ -235,7 +237,7 @@ def build(folder, model, version, kinds=("cs",), capabilities=("state", "variabl
     platform = "linux64" if version == 2 else "x86_64-linux"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml",
-                         description(model, version, kinds, capabilities, states))
+                         description(model, version, kinds, capabilities, states, dependencies))
         archive.write(library, f"binaries/{platform}/{model}.so")
         archive.writestr("resources/readme.txt", "a resource\n")
     library.unlink()

@@ -166,6 +166,28 @@ class Requests(FmuTest):
         self.fails(2, ["-subsystem_fmu_interface", "auto, me, cs"], "-subsystem_fmu_interface",
                    "both")
 
+    def test_unknown_dependencies(self):
+        """Loops on paper only (3.13): told, of no effect where a method runs, and those that run
+        are named where one does not."""
+        how = dict(capabilities=("state", "variable", "interpolate", "slopes"))
+        results = {}
+        for known in (True, False):
+            for part in ("left", "right"):
+                self.build(part, dependencies=known, **how)
+            path = self.model(("left", "right"))
+            results[known] = [simulate(path, "-cosim_type", method, "-cosim_step", "1e-2")
+                              for method in ("jfm", "jacobi")]
+            run = execute("check", path)
+            says = "no dependencies of its outputs on its inputs are given"
+            self.assertEqual(says in run.stdout, not known, run.stdout)
+        for with_them, without in zip(results[True], results[False]):
+            away = np.abs(with_them.outputs["left.x"] - without.outputs["left.x"])
+            self.assertLess(np.max(away), 2e-2)
+        for part in ("left", "right"):
+            self.build(part, dependencies=False, capabilities=("variable",), states=False)
+        self.fails(2, ["'left' offers no rollback", "can run this model: jacobi"], "-cosim_type",
+                   "jfm", parts=("left", "right"))
+
     def test_methods_that_cannot_run(self):
         for part in ("left", "right"):
             self.build(part, capabilities=("interpolate", "slopes"))
@@ -213,6 +235,28 @@ class Probe(FmuTest):
             self.build("left", version, **EXCHANGE)
             usual = simulate(self.model(("left",)))
             self.assertLess(np.max(np.abs(careful.outputs.values - usual.outputs.values)), 1e-6)
+
+    def test_a_trial_that_ends_in_an_error(self):
+        """Its claim is withheld, and the trials that follow are made (3.5)."""
+        for version in (2, 3):
+            for kinds in (("cs",), ("me",)):
+                self.build("left", version, behaviour="no_restores", capabilities=self.FULL,
+                           kinds=kinds)
+                found = self.probe()
+                self.assertIn("stopped while saving and restoring its state: ", found)
+                self.assertIn("agree with differences", found)
+                if version == 2 and kinds == ("cs",):
+                    self.assertIn("honoured up to order 3", found)
+            self.build("left", version, behaviour="no_restores",
+                       capabilities=("state", "variable"))
+            self.fails(2, ["'left' offers no rollback", "can run this model: jacobi"],
+                       "-cosim_type", "jfm", "-subsystem_fmu_probe", "true")
+            self.build("left", version, behaviour="no_later_directionals", defines=("LATER=0.0",),
+                       capabilities=self.FULL)
+            self.assertIn("stopped while asking for directional derivatives after a step",
+                          self.probe())
+            self.fails(2, ["'left' offers no linearization"], "-cosim_type", "missiles",
+                       "-subsystem_fmu_probe", "true")
 
     def test_discrete_states_that_are_forgotten(self):
         """Only an event between save and restore shows it."""

@@ -86,6 +86,7 @@ class SetupBuilder {
   void add_states();
   void add_feedthrough();
   void set_capabilities();
+  void add_remark_on_dependencies();
   void add_remarks();
   std::vector<bool> acting_on(const FmiVariable& output) const;
   std::size_t place_of(const FmiVariable& variable) const {
@@ -256,6 +257,21 @@ void SetupBuilder::set_capabilities() {
   setup_->description.capabilities = capabilities_of(*setup_, setup_->use);
 }
 
+/// The loops that this makes may be on paper only.
+void SetupBuilder::add_remark_on_dependencies() {
+  const auto& unknowns = setup_->model->outputs;
+  const bool known =
+      setup_->input_variables.empty() || setup_->output_variables.empty() ||
+      (!unknowns.empty() && std::all_of(unknowns.begin(), unknowns.end(), [](const auto& unknown) {
+        return unknown.dependencies.has_value();
+      }));
+  if (!known)
+    setup_->description.remarks.push_back(
+        "no dependencies of its outputs on its inputs are given: each is taken to depend on all, "
+        "so "
+        "that algebraic loops may exist on paper only");
+}
+
 void SetupBuilder::add_remarks() {
   std::vector<std::string>& remarks = setup_->description.remarks;
   const std::string version = setup_->model->version == FmiVersion::v2 ? "2.0" : "3.0";
@@ -270,6 +286,7 @@ void SetupBuilder::add_remarks() {
                       in_quotes(binary.filename().string()) + ", not " +
                       in_quotes(identifier + ".so"));
   remarks.insert(remarks.end(), setup_->model->remarks.begin(), setup_->model->remarks.end());
+  add_remark_on_dependencies();
   const Capabilities& can = setup_->description.capabilities;
   if (exchange) {
     if (!can.rollback)

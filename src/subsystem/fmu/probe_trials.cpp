@@ -97,6 +97,7 @@ class Trials {
   void try_rollback();
   void try_input_derivatives();
   void try_directional();
+  void require_later_directional(FmuInstance& instance, std::vector<double>& result);
   std::vector<double> outputs_for(FmuInstance& instance, const std::vector<double>& u);
 
   const FmuSetup& setup_;
@@ -283,6 +284,15 @@ std::vector<double> Trials::outputs_for(FmuInstance& instance, const std::vector
   return y;
 }
 
+/// Some FMUs have them while they initialise only.
+void Trials::require_later_directional(FmuInstance& instance, std::vector<double>& result) {
+  EventOutcome outcome;
+  require(end_initialization(instance, outcome), instance);
+  step(instance, start_);
+  const std::size_t n_out = setup_.description.outputs.size();
+  require(instance.partial(outputs_, n_out, inputs_, u_.size(), result), instance);
+}
+
 /// d outputs / d inputs in initialisation mode, where values may be read for any inputs.
 void Trials::try_directional() {
   doing("asking for directional derivatives");
@@ -306,6 +316,8 @@ void Trials::try_directional() {
                                       std::max(1.0, std::abs(difference)));
         }
     }
+  doing("asking for directional derivatives after a step");
+  require_later_directional(*instance, found_here);
   char text[32];
   std::snprintf(text, sizeof text, "%.1e", worst);
   found(

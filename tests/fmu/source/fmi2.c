@@ -121,6 +121,7 @@ int fmi2GetFMUstate(Instance* c, void** state) {
 int fmi2SetFMUstate(Instance* c, void* state) {
   const State now = c->s;
   ++c->calls[RESTORES];
+  if (BEHAVIOUR == NO_RESTORES) return ERROR;
   memcpy(&c->s, state, sizeof c->s);
   if (BEHAVIOUR == FORGETS) c->s.x[0] = now.x[0], c->s.count = now.count;
   return OK;
@@ -150,7 +151,7 @@ int fmi2GetDirectionalDerivative(Instance* c, const unsigned* unknown, size_t nu
   REQUIRE(misuse_of_derivative(unknown, nu));
   REQUIRE(misuse_of_derivative(known, nk));
   if (BEHAVIOUR == NO_DIRECTIONALS) return DISCARD;
-  if (BEHAVIOUR == NO_LATER_DIRECTIONALS && c->s.t > 0.5) return DISCARD;
+  if (BEHAVIOUR == NO_LATER_DIRECTIONALS && c->s.t > LATER) return DISCARD;
   for (size_t i = 0; i < nu; ++i) {
     result[i] = 0;
     for (size_t j = 0; j < nk; ++j) result[i] += seed[j] * partial(&c->s, unknown[i], known[j]);

@@ -38,13 +38,17 @@ enum {
   FROZEN,
   NAN_TIME,
   REFUSES_EVENTS,
-  REFUSES_START
+  REFUSES_START,
+  NO_RESTORES
 };
 #ifndef BEHAVIOUR
 #define BEHAVIOUR BEHAVES
 #endif
 #ifndef INPUT_ORDER
 #define INPUT_ORDER 3
+#endif
+#ifndef LATER
+#define LATER 0.5
 #endif
 #ifndef SUBSTEP
 #define SUBSTEP 2e-4
