@@ -84,10 +84,11 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
 void ErrorAccount::start(const CommunicationPoint& point) {
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange range = subsystems_.outputs_of(k);
-    const bool constraint = subsystems_.network().constraint(subsystems_.global(k)).has_value();
+    const auto constraint = subsystems_.network().constraint(subsystems_.global(k));
     for (std::size_t o = 0; o < range.size(); ++o) {
       if (!constraint || o == constraint_value) {
-        signals_.push_back(range.first + o);
+        auto& these = constraint == ConstraintKind::indirect ? indirect_ : signals_;
+        these.push_back(range.first + o);
       }
       const double nominal = subsystems_.own(k).description().outputs[o].nominal;
       scale_[range.first + o] =
@@ -171,6 +172,9 @@ void ErrorAccount::choose_interval(double variation) {
 void ErrorAccount::compare(const CommunicationPoint& point) {
   constexpr double small_part = 0.5;
   const auto errors = propagation_->outputs();
+  for (const std::size_t o : indirect_) {
+    largest_[o] = std::max(largest_[o], std::abs(errors[o].value));
+  }
   for (const std::size_t o : signals_) {
     const double error = std::abs(errors[o].value);
     const double truth = std::abs(point.outputs[o].value - errors[o].value);
@@ -200,7 +204,7 @@ void ErrorAccount::explain(const CommunicationPoint& point) {
 /// counts.
 void ErrorAccount::recall() {
   const auto sizes = subsystems_.output_sizes().values();
-  for (std::size_t o = 0; o < largest_.size(); ++o) {
+  for (const std::size_t o : signals_) {
     if (sizes[o] > 0.0 && largest_[o] >= sizes[o] - largest_[o]) {
       as_large_[o] = std::max(as_large_[o], at_the_end);
     }
