@@ -23,6 +23,7 @@ struct InputVariable {
   std::optional<double> start;
   double nominal = 0.0;
   SignalKind kind = SignalKind::continuous;
+  bool whole = false;  ///< takes whole numbers: what feeds it is rounded
 };
 
 /// A continuous state x_j with its value at the start of the simulation.
