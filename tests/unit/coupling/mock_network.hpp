@@ -16,16 +16,18 @@ struct LinearPart {
   Eigen::MatrixXd a, b, c, d;
 };
 
-/// Linear subsystems on one rank, wired; inputs u0, u1, ..., outputs y0, y1, ...
+/// Linear subsystems, wired, on one rank or spread over those of `comm`; inputs u0, u1, ...,
+/// outputs y0, y1, ...
 class MockNetwork {
  public:
   using Wires = std::vector<std::pair<std::string, std::string>>;
 
-  MockNetwork(const std::vector<LinearPart>& parts, const Wires& wires)
+  MockNetwork(const std::vector<LinearPart>& parts, const Wires& wires,
+              MPI_Comm comm = PETSC_COMM_SELF)
       : model_(model_of(parts, wires)),
         network_(model_),
-        partition_(network_, 1),
-        subsystems_(PETSC_COMM_SELF, model_, network_, partition_, SettingsList(parts.size())) {}
+        partition_(network_, size_of(comm)),
+        subsystems_(comm, model_, network_, partition_, SettingsList(parts.size())) {}
 
   RankNetwork& subsystems() { return subsystems_; }
 
@@ -40,6 +42,12 @@ class MockNetwork {
 
  private:
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+  static int size_of(MPI_Comm comm) {
+    int size = 1;
+    MPI_Comm_size(comm, &size);
+    return size;
+  }
 
   static Eigen::Map<const Eigen::VectorXd> vector(Span values) {
     return {values.data(), static_cast<Eigen::Index>(values.size())};
