@@ -91,7 +91,7 @@ double CouplingConvergence::row_tolerance(std::size_t j, int part) const {
 }
 
 /// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)).
-CouplingResidual CouplingConvergence::measure(Vec f) {
+CouplingResidual CouplingConvergence::measure(Vec f, const Remarks& remarks) {
   CouplingResidual result;
   const Entries r(f);
   const double h = attempt_.h();
@@ -115,10 +115,17 @@ CouplingResidual CouplingConvergence::measure(Vec f) {
     }
   }
   const bool failed = evaluation_.failed();
-  double largest[] = {failed ? infinite : result.ratio, result.scaled, result.spread,
-                      failed ? 1.0 : 0.0, unknowns_.guessed_scales() ? 1.0 : 0.0};
+  const auto number = [](bool flag) { return flag ? 1.0 : 0.0; };
+  double largest[] = {failed ? infinite : result.ratio,
+                      result.scaled,
+                      result.spread,
+                      number(failed),
+                      number(unknowns_.guessed_scales()),
+                      number(remarks.objects),
+                      number(remarks.sees_layer)};
   agree_on_largest(subsystems_.comm(), largest);
-  return {largest[0], largest[1], largest[2], largest[3] != 0.0, largest[4] != 0.0};
+  return {largest[0],        largest[1],        largest[2],       largest[3] != 0.0,
+          largest[4] != 0.0, largest[5] != 0.0, largest[6] != 0.0};
 }
 
 /// Largest |U - U_before| and |R - R_before|, over tolerances.
@@ -245,10 +252,10 @@ bool CouplingConvergence::error_is_small(const CouplingResidual& residual, Vec f
   return error_ < 1.0 && !(constraints_.any_indirect() && unknowns_are_off(e));
 }
 
-const CouplingResidual& CouplingConvergence::measure_guess() {
+const CouplingResidual& CouplingConvergence::measure_guess(const Remarks& remarks) {
   guess_is_good_ = false;
   evaluation_.write_residual(unknowns_.residual());
-  first_ = measure(unknowns_.residual());
+  first_ = measure(unknowns_.residual(), remarks);
   return first_;
 }
 

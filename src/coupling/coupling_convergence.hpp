@@ -14,6 +14,14 @@ struct CouplingResidual {
   double spread = 0.0;  ///< largest S over the tolerance of its unknown
   bool failed = false;  ///< some subsystem could not be advanced
   bool guessed_scales = false;
+  bool objected = false;    ///< some rank did not suppose what the guess stands on
+  bool sees_layer = false;  ///< some rank sees a layer in what the inputs are fed
+};
+
+/// What a rank tells the others together with its residual.
+struct Remarks {
+  bool objects = false;
+  bool sees_layer = false;
 };
 
 /// When an implicit coupling counts as converged: what has an error of U below the tolerance, by
@@ -32,10 +40,10 @@ class CouplingConvergence {
   void begin();
 
   /// Of the last evaluation. Collective.
-  CouplingResidual measure(Vec f);
+  CouplingResidual measure(Vec f, const Remarks& remarks = {});
 
   /// Takes the residual of the evaluated guess as the first one.
-  const CouplingResidual& measure_guess();
+  const CouplingResidual& measure_guess(const Remarks& remarks = {});
   /// Whether the guess has converged; what outputs are sums of counts where it hasn't, at first
   /// sight. Collective.
   bool judge_guess();

@@ -69,9 +69,7 @@ bool CouplingJacobian::is_stale() const {
 }
 
 bool CouplingJacobian::outgrown() const {
-  const bool own = !known() || is_stale() || joins_.any_layer() != kept_.is_of_layer ||
-                   unknowns_.sizes().outdated(attempt_.point->inputs);
-  return agree_on_largest(subsystems_.comm(), own ? 1 : 0) != 0;
+  return !known() || is_stale() || joins_.any_layer() != kept_.is_of_layer;
 }
 
 void CouplingJacobian::drop() {

@@ -37,8 +37,10 @@ class CouplingJacobian {
   /// The estimators' matrix and its scales.
   void take(const MissilesSystem& estimated);
 
-  /// Whether what is kept, if anything, no longer fits the attempt. Collective.
+  /// Whether nothing that is kept fits the attempt, as far as every rank knows; and whether, on
+  /// this rank, its scales don't.
   bool outgrown() const;
+  bool scales_outgrown() const { return unknowns_.sizes().outdated(attempt_.point->inputs); }
 
   /// Nothing is kept; the scales are those of now.
   void drop();

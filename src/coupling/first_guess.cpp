@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "support/agreement.hpp"
 
@@ -36,18 +37,27 @@ FirstGuess::FirstGuess(const Method& method, RankNetwork& subsystems, Joins& joi
   looks_.reserve(most_looks);
 }
 
-/// The estimators' coupled prediction, left in trial.inputs; once more where it shows that slopes
-/// at t_N mislead.
 bool FirstGuess::begin() {
-  const CommunicationPoint& point = *attempt_.point;
   joins_.begin();
   looks_.clear();
-  for (;;) {
-    if (estimators_ != nullptr) {
-      estimators_->begin_afresh(joins_.afresh());
-    }
-    const auto state = estimators_ != nullptr ? estimators_->prepare(attempt_.step, point)
-                                              : Estimators::State::same_gains;
+  supposed_ = {};
+  const auto state = prepare();
+  return (is_calm() && suppose(state)) || predict(state);
+}
+
+Estimators::State FirstGuess::prepare() {
+  if (estimators_ == nullptr) {
+    return Estimators::State::same_gains;
+  }
+  estimators_->begin_afresh(joins_.afresh());
+  return estimators_->prepare(attempt_.step, *attempt_.point);
+}
+
+/// The estimators' coupled prediction, left in trial.inputs; once more where it shows that slopes
+/// at t_N mislead.
+bool FirstGuess::predict(Estimators::State state) {
+  const CommunicationPoint& point = *attempt_.point;
+  for (;; state = prepare()) {
     const bool failed = state == Estimators::State::failed;
     if (evaluation_.some_estimated() && agree_on_largest(subsystems_.comm(), failed ? 1 : 0) != 0) {
       return false;
@@ -57,9 +67,33 @@ bool FirstGuess::begin() {
     const bool finds = estimated_ && method_.hold == Hold::hermite &&
                        method_.predictor == Predictor::missiles && !joins_.any_layer();
     if (!finds || !joins_.find_layers(point, attempt_.trial->inputs, attempt_.h())) {
+      calm_ = estimated_ && !missiles_->did_more() && !joins_.any_layer() ? calm_ + 1 : 0;
+      calm_h_ = attempt_.h();
       return true;
     }
   }
+}
+
+/// The same on every rank: whether the prediction probably needs no more than the kept matrix. A
+/// supposition that fails costs an evaluation.
+bool FirstGuess::is_calm() const {
+  constexpr int patience = 8;
+  constexpr double same_step = 1e-12;
+  return calm_ >= patience && std::abs(attempt_.h() - calm_h_) <= same_step * calm_h_ &&
+         attempt_.point->last_step > 0.0 && !evaluation_.some_estimated();
+}
+
+/// The prediction by the kept matrix; false where that cannot be solved.
+bool FirstGuess::suppose(Estimators::State state) {
+  const CommunicationPoint& point = *attempt_.point;
+  const std::span<Sample> inputs = attempt_.trial->inputs;
+  estimated_ = missiles_->solve_again(point, inputs);
+  const bool finds = method_.hold == Hold::hermite && method_.predictor == Predictor::missiles;
+  supposed_ = {.made = estimated_,
+               .objected = !missiles_->serves(state, point) ||
+                           (finds && joins_.sees_layer(point, inputs, attempt_.h())),
+               .state = state};
+  return estimated_;
 }
 
 /// The holds of the past, continued to t_{N+1}.
@@ -89,6 +123,7 @@ void FirstGuess::turn_back() {
 /// Leaves a guess in trial.inputs, with the Jacobian and the scales that go with it; false where
 /// there is none of this kind.
 bool FirstGuess::take(Guess guess) {
+  objects_ = guess == Guess::estimated && supposed_.made && supposed_.objected;
   if (guess == Guess::estimated) {
     if (!estimated_) {
       return false;
@@ -107,17 +142,57 @@ bool FirstGuess::take(Guess guess) {
   if (jacobian_.outgrown()) {
     jacobian_.drop();
   }
+  objects_ = objects_ || jacobian_.scales_outgrown();
   return true;
 }
 
-void FirstGuess::evaluate() {
+/// Slopes at t_N that mislead are looked for once, in what is best known of the end: by `predict`
+/// where the guess is its.
+bool FirstGuess::looks_for_layers(Guess guess) const {
+  return method_.hold == Hold::hermite && !joins_.any_layer() &&
+         (guess != Guess::estimated || method_.predictor != Predictor::missiles);
+}
+
+void FirstGuess::evaluate(Guess guess) {
   unknowns_.write(attempt_.trial->inputs);
   evaluation_.evaluate(unknowns_.vector());
-  convergence_.measure_guess();
+  const bool sees_layer = looks_for_layers(guess) &&
+                          joins_.sees_layer(*attempt_.point, evaluation_.fed(), attempt_.h());
+  convergence_.measure_guess({.objects = objects_, .sees_layer = sees_layer});
+}
+
+/// The same guess, agreed on; false where there is none then.
+bool FirstGuess::reconsider(Guess guess) {
+  jacobian_.begin();
+  const Supposition before = std::exchange(supposed_, {});
+  if (before.made && guess == Guess::estimated) {
+    predict(before.state);
+  }
+  if (!take(guess)) {
+    return false;
+  }
+  if (agree_on_largest(subsystems_.comm(), objects_ ? 1 : 0) != 0) {
+    jacobian_.drop();
+  }
+  objects_ = false;
+  return true;
+}
+
+/// Evaluates the guess that was taken; false where agreement leaves none.
+bool FirstGuess::reach(Guess guess) {
+  evaluate(guess);
+  if (convergence_.first().objected) {
+    if (!reconsider(guess)) {
+      return false;
+    }
+    evaluate(guess);
+  }
+  objects_ = false;
+  return true;
 }
 
 /// What the outputs are where slopes at t_N mislead is the better guess.
-void FirstGuess::begin_layers_afresh() {
+void FirstGuess::begin_layers_afresh(Guess guess) {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     Sample& input = attempt_.trial->inputs[connected[j]];
@@ -126,20 +201,16 @@ void FirstGuess::begin_layers_afresh() {
   jacobian_.drop();
   if (evaluation_.some_estimated()) {
     subsystems_.restore();
-    estimators_->begin_afresh(joins_.afresh());
-    estimators_->prepare(attempt_.step, *attempt_.point);
+    prepare();
   }
-  evaluate();
+  evaluate(guess);
 }
 
-/// Evaluates the guess: whether the iteration may begin there.
+/// Whether the iteration may begin at the guess that was evaluated.
 bool FirstGuess::look_at(Guess guess) {
-  evaluate();
-  const bool plain = method_.hold == Hold::hermite &&
-                     (guess != Guess::estimated || method_.predictor != Predictor::missiles);
-  if (plain && std::isfinite(convergence_.first().ratio) && !joins_.any_layer() &&
+  if (convergence_.first().sees_layer && std::isfinite(convergence_.first().ratio) &&
       joins_.find_layers(*attempt_.point, evaluation_.fed(), attempt_.h())) {
-    begin_layers_afresh();
+    begin_layers_afresh(guess);
   }
   const CouplingResidual& first = convergence_.first();
   Look look{guess, Fault::none, first.scaled};
@@ -164,7 +235,7 @@ bool FirstGuess::find(bool plain) {
   }
   std::optional<std::size_t> best;
   for (const Guess guess : order) {
-    if (!take(guess)) {
+    if (!take(guess) || !reach(guess)) {
       continue;
     }
     if (look_at(guess)) {
@@ -179,6 +250,7 @@ bool FirstGuess::find(bool plain) {
   }
   if (best && *best + 1 != looks_.size()) {
     attempt_.trial->inputs = best_inputs_;
+    evaluate(looks_[*best].guess);
     look_at(looks_[*best].guess);
   }
   return best.has_value();

@@ -12,6 +12,11 @@ namespace concord {
 /// Where the solve of an implicit coupling begins: the estimators' coupled prediction, the
 /// continued holds, or back to t_N. Guesses are tested where they lead: one that cannot be
 /// evaluated, or whose residual is many times the signals' sizes, gives way to the next one.
+///
+/// The ranks agree once, on the residual of the guess. What the guess stands on is supposed until
+/// then, where it has been so for some macro-steps: that no rank's gains have changed or are
+/// curved, that scales fit and that no input is in a layer. A rank that sees otherwise says so
+/// together with its residual, and all agree before they look again.
 class FirstGuess {
  public:
   /// `estimators`, `missiles`: null where none is there.
@@ -48,12 +53,26 @@ class FirstGuess {
     double residual;  ///< in units of the signals' sizes
   };
 
+  /// What a prediction without agreement stands on, told to the others with the residual there.
+  struct Supposition {
+    bool made = false;
+    bool objected = false;                                    ///< on this rank
+    Estimators::State state = Estimators::State::same_gains;  ///< of the estimators, on this rank
+  };
+
+  Estimators::State prepare();
+  bool predict(Estimators::State state);
+  bool suppose(Estimators::State state);
+  bool is_calm() const;
   bool take(Guess guess);
   void extrapolate();
   void turn_back();
+  void evaluate(Guess guess);
+  bool reconsider(Guess guess);
+  bool reach(Guess guess);
+  bool looks_for_layers(Guess guess) const;
   bool look_at(Guess guess);
-  void evaluate();
-  void begin_layers_afresh();
+  void begin_layers_afresh(Guess guess);
 
   const Method& method_;
   RankNetwork& subsystems_;
@@ -69,6 +88,10 @@ class FirstGuess {
   std::vector<Look> looks_;
   std::vector<Sample> best_inputs_;
   bool estimated_ = false;  ///< the estimators' prediction is there
+  Supposition supposed_;
+  bool objects_ = false;  ///< this rank, to the guess that was taken
+  int calm_ = 0;          ///< macro-steps in a row whose predictions needed the kept matrix only
+  double calm_h_ = 0.0;
   bool good_ = false;
 };
 

@@ -25,13 +25,26 @@ void Joins::begin() {
   any_layer_ = false;
 }
 
-bool Joins::find_layers(const CommunicationPoint& point, std::span<const Sample> ends, double h) {
-  const auto& connected = subsystems_.connected_inputs();
+bool Joins::is_layer(std::size_t j, const CommunicationPoint& point, std::span<const Sample> ends,
+                     double h) const {
+  const std::size_t i = subsystems_.connected_inputs()[j];
+  return afresh_[j] == 0 &&
+         slope_misleads(point.inputs[i], ends[i], h, subsystems_.input_sizes()[i]);
+}
+
+bool Joins::sees_layer(const CommunicationPoint& point, std::span<const Sample> ends,
+                       double h) const {
   bool found = false;
-  for (std::size_t j = 0; point.slopes_known && j < connected.size(); ++j) {
-    const std::size_t i = connected[j];
-    if (afresh_[j] == 0 &&
-        slope_misleads(point.inputs[i], ends[i], h, subsystems_.input_sizes()[i])) {
+  for (std::size_t j = 0; point.slopes_known && !found && j < afresh_.size(); ++j) {
+    found = is_layer(j, point, ends, h);
+  }
+  return found;
+}
+
+bool Joins::find_layers(const CommunicationPoint& point, std::span<const Sample> ends, double h) {
+  bool found = false;
+  for (std::size_t j = 0; point.slopes_known && j < afresh_.size(); ++j) {
+    if (is_layer(j, point, ends, h)) {
       afresh_[j] = 1;
       found = true;
     }

@@ -24,11 +24,17 @@ class Joins {
   /// found one. Collective.
   bool find_layers(const CommunicationPoint& point, std::span<const Sample> ends, double h);
 
+  /// The same on this rank, without a decision.
+  bool sees_layer(const CommunicationPoint& point, std::span<const Sample> ends, double h) const;
+
   bool afresh(std::size_t j) const { return afresh_[j] != 0; }
   std::span<const char> afresh() const { return afresh_; }
   bool any_layer() const { return any_layer_; }  ///< on any rank
 
  private:
+  bool is_layer(std::size_t j, const CommunicationPoint& point, std::span<const Sample> ends,
+                double h) const;
+
   const RankNetwork& subsystems_;
   const ConstraintRows& constraints_;
   std::vector<char> afresh_;

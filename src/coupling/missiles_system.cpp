@@ -26,6 +26,12 @@ void write(std::span<const double> values, Vec vector) {
   petsc(VecRestoreArrayWrite(vector, &v));
 }
 
+bool finite(std::span<const Sample> samples) {
+  return std::all_of(samples.begin(), samples.end(), [](const Sample& sample) {
+    return std::isfinite(sample.value) && std::isfinite(sample.derivative);
+  });
+}
+
 }  // namespace
 
 MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators,
@@ -49,14 +55,16 @@ MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators,
   petsc(KSPSetFromOptions(ksp_));
 }
 
+bool MissilesSystem::serves(Estimators::State state, const CommunicationPoint& point) const {
+  return state == Estimators::State::same_gains && assembled_ && gains_taken_ &&
+         !estimators_.curved() && finite(estimators_.free_outputs()) &&
+         !scales_.outdated(point.inputs);
+}
+
 /// Gains that have changed, and whether all is finite and the scales fit.
 Estimators::State MissilesSystem::take_gains(Estimators::State state,
                                              const CommunicationPoint& point) {
-  const auto finite = [](const Sample& sample) {
-    return std::isfinite(sample.value) && std::isfinite(sample.derivative);
-  };
-  const auto free = estimators_.free_outputs();
-  if (state == Estimators::State::failed || !std::all_of(free.begin(), free.end(), finite)) {
+  if (state == Estimators::State::failed || !finite(estimators_.free_outputs())) {
     gains_taken_ = false;
     return Estimators::State::failed;
   }
@@ -114,10 +122,12 @@ bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
   agree_on_largest(subsystems_.comm(), worst);
   if (worst[0] == static_cast<double>(Estimators::State::failed)) {
     assembled_ = false;
+    did_more_ = true;
     return false;
   }
   linear_iterations_ = 0;
   reassembled_ = !assembled_ || worst[0] == static_cast<double>(Estimators::State::new_gains);
+  did_more_ = reassembled_ || worst[1] > 0.0;
   if (reassembled_) {
     assemble(point, step.size());
   }
@@ -132,6 +142,7 @@ bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
 
 bool MissilesSystem::solve_again(const CommunicationPoint& point, std::span<Sample> inputs) {
   linear_iterations_ = 0;
+  reassembled_ = false;
   return solve_linear(point, inputs);
 }
 

@@ -29,8 +29,13 @@ class MissilesSystem {
   /// The same once more with the estimators' free responses as they are now. Collective.
   bool solve_again(const CommunicationPoint& point, std::span<Sample> inputs);
 
-  /// Whether the last `solve` assembled the matrix afresh.
+  /// Whether, as far as this rank sees, `solve` would do no more than `solve_again`: finite free
+  /// responses of tangents that need no correction, and a matrix that serves.
+  bool serves(Estimators::State state, const CommunicationPoint& point) const;
+
+  /// Whether the last `solve` assembled the matrix afresh; whether it did more than `solve_again`.
   bool reassembled() const { return reassembled_; }
+  bool did_more() const { return did_more_; }
 
   /// T^-1 (I - P K) S, with the scales and the K it was assembled with.
   Mat matrix() const { return operator_.matrix(); }
@@ -65,6 +70,7 @@ class MissilesSystem {
   std::vector<Sample> tangent_, before_;  ///< inputs by the tangents, and those of one solve ago
   bool assembled_ = false;
   bool reassembled_ = false;
+  bool did_more_ = true;
   PetscInt linear_iterations_ = 0;
 };
 
