@@ -53,6 +53,8 @@ struct OdeInterface {
   std::vector<InputVariable> inputs;
   std::vector<StateVariable> states;
   std::vector<OutputVariable> outputs;
+  /// Names of what `set_parameter` sets between macro-steps.
+  std::vector<std::string> parameters = {};
   /// Structure of g_u; absent means that every output depends on every input.
   std::optional<std::vector<Feedthrough>> feedthrough;
   /// Whether f or g depend on t explicitly. Saying that they don't saves evaluations.
@@ -100,6 +102,10 @@ class OdeModel {
   /// y = g(t,x,u); sizes n_st, n_in, n_out.
   virtual void outputs(double t, std::span<const double> x, std::span<const double> u,
                        std::span<double> y) = 0;
+
+  /// Sets a tunable parameter, by its position in the interface: before the start, or between
+  /// macro-steps. False where the value is refused.
+  virtual bool set_parameter(std::size_t /*parameter*/, double /*value*/) { return false; }
 
   /// Fills the partial derivatives and returns true, or returns false: differences are used.
   virtual bool jacobians(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,

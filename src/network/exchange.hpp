@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "network/network.hpp"
-#include "signal/polynomial.hpp"
+#include "concord/polynomial.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
