@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "coupling/loop_equations.hpp"
 #include "coupling/loop_factors.hpp"
 #include "support/callback_guard.hpp"
@@ -44,6 +46,15 @@ class AlgebraicLoop {
                                            void* self);
   static PetscErrorCode apply_factors(PC pc, Vec b, Vec x);
 
+  /// Rest of a row beside its terms that is their rounding.
+  static constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+  /// Newton's correction, relative to the unknown, whose square is nothing but rounding.
+  static constexpr double last_correction_here = 1e-8;
+  /// Contraction from which a kept Jacobian is renewed.
+  static constexpr double poor_contraction = 0.1;
+  /// What of a variable's size still counts where its value is near 0.
+  static constexpr double near_zero = 1e-6;
+
   void create_solver();
   bool from_guess();
   bool from_elsewhere();
@@ -57,6 +68,7 @@ class AlgebraicLoop {
   bool rows_at(std::span<const Sample> u);
   bool at_rounding(double allowed) const;
   double terms(std::size_t row, double Sample::*part) const;
+  void take_sizes_from_terms();
   double size_from_others(std::size_t row) const;
   void close_partly();
   bool slopes_at_rounding() const;

@@ -1,12 +1,11 @@
 #include "coupling/loop_factors.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include "coupling/matched_scales.hpp"
 
 namespace concord {
 namespace {
 
-/// The last pivot beside the first below which a matrix of entries up to one counts as singular.
+/// The last pivot beside the first below which a matrix of entries up to two counts as singular.
 constexpr double singular_pivot = 1e-12;
 
 /// Rows up to which complete pivoting costs nothing.
@@ -14,39 +13,27 @@ constexpr Eigen::Index most_dense_rows = 64;
 
 }  // namespace
 
-void LoopFactors::equilibrate(const std::vector<std::size_t>& row_starts,
+bool LoopFactors::equilibrate(const std::vector<std::size_t>& row_starts,
                               const std::vector<std::size_t>& columns,
                               std::span<const double> values) {
-  const auto n = static_cast<Eigen::Index>(row_starts.size() - 1);
-  row_scale_ = column_scale_ = Eigen::VectorXd::Ones(n);
-  const auto each = [&](const auto& visit) {
-    for (Eigen::Index row = 0; row < n; ++row) {
-      for (auto e = row_starts[static_cast<std::size_t>(row)];
-           e < row_starts[static_cast<std::size_t>(row) + 1]; ++e) {
-        const auto column = static_cast<Eigen::Index>(columns[e]);
-        visit(row, column, row_scale_[row] * values[e] * column_scale_[column]);
-      }
-    }
-  };
-  constexpr int passes = 12;
-  for (int pass = 0; pass < passes; ++pass) {
-    Eigen::VectorXd rows = Eigen::VectorXd::Zero(n), cols = Eigen::VectorXd::Zero(n);
-    each([&](Eigen::Index row, Eigen::Index column, double value) {
-      rows[row] = std::max(rows[row], std::abs(value));
-      cols[column] = std::max(cols[column], std::abs(value));
-    });
-    const auto inverse_root = [](double largest) {
-      return largest > 0.0 ? 1.0 / std::sqrt(largest) : 1.0;
-    };
-    row_scale_.array() *= rows.unaryExpr(inverse_root).array();
-    column_scale_.array() *= cols.unaryExpr(inverse_root).array();
+  const auto scales = matched_scales(row_starts, columns, values);
+  if (!scales) {
+    return false;
   }
+  const auto n = static_cast<Eigen::Index>(row_starts.size() - 1);
+  row_scale_ = Eigen::Map<const Eigen::VectorXd>(scales->rows.data(), n);
+  column_scale_ = Eigen::Map<const Eigen::VectorXd>(scales->columns.data(), n);
   std::vector<Eigen::Triplet<double>> entries;
-  each([&](Eigen::Index row, Eigen::Index column, double value) {
-    entries.emplace_back(static_cast<int>(row), static_cast<int>(column), value);
-  });
+  entries.reserve(values.size());
+  for (std::size_t row = 0; row + 1 < row_starts.size(); ++row) {
+    for (std::size_t e = row_starts[row]; e < row_starts[row + 1]; ++e) {
+      entries.emplace_back(static_cast<int>(row), static_cast<int>(columns[e]),
+                           scales->rows[row] * values[e] * scales->columns[columns[e]]);
+    }
+  }
   scaled_.resize(n, n);
   scaled_.setFromTriplets(entries.begin(), entries.end());
+  return true;
 }
 
 void LoopFactors::factor_dense() {
@@ -74,7 +61,9 @@ bool LoopFactors::compute(const std::vector<std::size_t>& row_starts,
   sign_ = 0;
   dense_.reset();
   sparse_.reset();
-  equilibrate(row_starts, columns, values);
+  if (!equilibrate(row_starts, columns, values)) {
+    return false;
+  }
   if (scaled_.rows() <= most_dense_rows) {
     factor_dense();
   } else {

@@ -8,8 +8,8 @@
 
 namespace concord {
 
-/// Factors of a loop's Jacobian I - P D, after its rows and columns were scaled until their largest
-/// entries are one (Ruiz 2001): what units its variables have doesn't count.
+/// Factors of a loop's Jacobian I - P D, after its rows and columns were scaled (MatchedScales):
+/// what units its variables have doesn't count.
 class LoopFactors {
  public:
   /// The matrix by rows, compressed. False where it is singular to rounding.
@@ -26,7 +26,7 @@ class LoopFactors {
   void solve(std::span<const double> b, std::span<double> x) const;
 
  private:
-  void equilibrate(const std::vector<std::size_t>& row_starts,
+  bool equilibrate(const std::vector<std::size_t>& row_starts,
                    const std::vector<std::size_t>& columns, std::span<const double> values);
   void factor_dense();
   void factor_sparse();

@@ -117,6 +117,34 @@ bool stack_is_full(int number, const siginfo_t* info) {
          address < watch.stack_end + beyond;
 }
 
+/// What a floating-point operation did that is trapped (-fp_trap); null: the signal is no such
+/// trap.
+const char* trapped_operation(int number, const siginfo_t* info) {
+  if (number != SIGFPE) return nullptr;
+  switch (info->si_code) {
+    case FPE_FLTDIV:
+      return "division by zero";
+    case FPE_FLTOVF:
+      return "overflow";
+    case FPE_FLTUND:
+      return "underflow";
+    case FPE_FLTRES:
+      return "inexact result";
+    case FPE_FLTINV:
+      return "invalid operation";
+    default:
+      return nullptr;
+  }
+}
+
+[[noreturn]] void leave_trap(const char* operation) {
+  watch.end.clear();
+  watch.end << "a floating-point " << operation
+            << " was trapped (-fp_trap), also where it does no harm; leave this option out: the run "
+               "tells which subsystem and variable becomes infinite or not a number, and when";
+  leave();
+}
+
 void restore_default(int number) {
   for (std::size_t i = 0; i < std::size(crashes); ++i)
     if (crashes[i] == number) sigaction(number, &watch.before[i], nullptr);
@@ -137,6 +165,7 @@ void on_crash(int number, siginfo_t* info, void*) {
            << (stack_is_full(number, info) ? ", its stack is full)" : ")");
     leave_place(*place, "crashed ", detail.text(), remedy_of_crash);
   }
+  if (const char* operation = trapped_operation(number, info)) leave_trap(operation);
   restore_default(number);
   raise(number);
 }

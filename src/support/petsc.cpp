@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cfenv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
+#include "support/foreign_call.hpp"
 #include "support/node_token.hpp"
 #include "support/options_file.hpp"
 #include "support/wording.hpp"
@@ -216,6 +218,11 @@ PetscSession::PetscSession(int argc, char** argv, MPI_Comm comm) : comm_(comm) {
   }
   arguments_.push_back(nullptr);
   unsetenv("PETSC_OPTIONS");
+  initialize();
+  if (fegetexcept() > 0) watch_foreign_code();
+}
+
+void PetscSession::initialize() {
   int count = static_cast<int>(words_.size());
   char** first = arguments_.data();
   PetscPushErrorHandler(keep_first_message, nullptr);

@@ -86,6 +86,8 @@ class PetscSession {
   PetscSession& operator=(const PetscSession&) = delete;
 
  private:
+  void initialize();
+
   std::vector<std::string> words_;
   std::vector<char*> arguments_;  ///< PETSc keeps pointers to them
   MPI_Comm comm_;

@@ -1,5 +1,6 @@
 """Subsystems that fail in every way, in every call: no rank waits, no word is lost, rows are kept."""
 import os
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -32,6 +33,27 @@ class Native(Faults):
                    Fault("native", "segfault", "outputs", "jacobi", "first"),
                    Fault("native", "throw", "derivatives", "monolithic", "last"),
                    Fault("native", "abort", "derivatives", "missiles", "all"))
+
+
+class Traps(unittest.TestCase):
+    """-fp_trap, in equations and in what the program computes itself, is one line and exit code 1."""
+
+    def test_equations(self):
+        text = ("experiment: {start: 0, stop: 1}\nsubsystems:\n"
+                "  a: {equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: u - x}, "
+                "outputs: {y: x}}}\n  b: {equations: {inputs: {u: 0}, states: {x: 1}, derivatives: "
+                "{x: sqrt(0.45 - t)}, outputs: {y: x}}}\nconnections: [a.y -> b.u, b.y -> a.u]\n")
+        for launcher in ((), ("mpirun", "--oversubscribe", "-n", "2")):
+            for method in ("jacobi", "jfm", "monolithic"):
+                with self.subTest(method=method, launcher=launcher), \
+                        tempfile.TemporaryDirectory() as folder:
+                    (Path(folder) / "model.yaml").write_text(text)
+                    ended = watch([*launcher, PROGRAM, "run", "model.yaml", "-cosim_step", "0.1",
+                                   "-cosim_type", method, "-fp_trap"], folder, os.environ)
+                    self.assertEqual(ended.code, 1, ended.output)
+                    self.assertEqual(len(set(ended.errors)), 1, ended.output)
+                    self.assertIn("was trapped (-fp_trap)", ended.errors[0])
+                    self.assertNotIn("*** ", ended.output)
 
 
 class Fmu(Faults):
@@ -70,6 +92,15 @@ class Foreign(unittest.TestCase):
         for interface in ("cs", "me"):
             ended = self.run_model("run", "-subsystem_fmu_interface", interface)
             self.assertEqual(ended.code, 0, ended.output)
+
+    def test_nothing_to_bind_to(self):
+        """The library shows names of its own only: no templates of std or Eigen, of which one copy
+        serves a whole process (STB_GNU_UNIQUE) whatever RTLD_DEEPBIND says."""
+        symbols = subprocess.run(["nm", "-DC", "--defined-only", os.environ["CONCORD_LIBRARY"]],
+                                 check=True, capture_output=True, text=True).stdout.splitlines()
+        names = [line.split(maxsplit=2)[2] for line in symbols]
+        self.assertGreater(len(names), 100)
+        self.assertEqual([name for name in names if "concord::" not in name], [])
 
     def test_logger_with_any_pointer(self):
         ended = self.run_model("run", "-subsystem_fmu_log", "true", fault="odd_logger")

@@ -150,6 +150,52 @@ class Factors(Kinds, unittest.TestCase):
                                         "time derivative of its equation")
 
 
+def carried(units):
+    """Index 1: two carriers of one unknown, each variable in a unit of its own: a.p = 2 x + 2 l + sin
+    l/10, b.p = 2 l + sin l/10 - x; `units`: of x, y, the carriers' inputs and outputs, the unknown,
+    the equation."""
+    x, y, in_a, in_b, p_a, p_b, unknown, rest = units
+    carrier = lambda name, at, state, push, answer, u, p: Subsystem(
+        name, {"x": state * at},
+        {"x": f"-2.5*x + {0.6 * at!r}*cos(3*t) + {push * at!r}*sin(l/{u!r})"},
+        {"p": f"{answer * p / at!r}*x + {2 * p / u!r}*l + {0.1 * p!r}*sin(l/{u!r})"}, {"l": 0.0})
+    return Model([carrier("a", x, 0.3, 0.3, 2.0, in_a, p_a), carrier("b", y, 0.7, -0.3, -1.0, in_b, p_b)],
+                 constraints=[Constraint("l", f"{rest / p_a!r}*a.p + {rest / p_b!r}*b.p",
+                                         {"a.l": in_a / unknown, "b.l": in_b / unknown})], stop=1.0)
+
+
+class AllUnits(Kinds, unittest.TestCase):
+    """A constraint of index 1 with every variable in a unit of its own, between 1e-12 and 1e12: starts
+    from 0, and what is left of the equation is not taken for the unknown's, whatever it is beside."""
+
+    def test_index_1(self):
+        rng = np.random.default_rng(20261122)
+        exact = None
+        for units in [np.ones(8)] + [10**rng.uniform(-12, 12, 8) for _ in range(10)]:
+            units = [float(f"{u:.6g}") for u in units]
+            sizes = np.array(units[4:6])
+            for method in ("jfm", "missiles", "monolithic"):
+                with self.subTest(units=units, method=method):
+                    done = run(carried(units), f"-cosim_type {method} -cosim_step 0.01")
+                    self.assertTrue(done.completed, done.reason)
+                    if exact is None:
+                        exact = exact_outputs(carried(units), done.results.time)
+                    found = done.results.outputs.columns("a.p", "b.p") / sizes
+                    self.assert_balanced(done.results, units)
+                    worst = np.abs(found - exact).max() / np.abs(exact).max()
+                    print(f"{method}: error {worst:.1e}, unknown's unit {units[6]:g}, "
+                          f"equation's {units[7]:g}")
+                    self.assertLess(worst, 1e-6)
+
+    def assert_balanced(self, results, units):
+        """The unknown is what a.p and a.x make of it, and the guess is the unknown."""
+        l = results.outputs["l.value"] / units[6]
+        x = results.states["a.x"] / units[0]
+        np.testing.assert_allclose(2 * x + 2 * l + 0.1 * np.sin(l), results.outputs["a.p"] / units[4],
+                                   rtol=0, atol=1e-6)
+        np.testing.assert_allclose(results.inputs["l.guess"] / units[6], l, rtol=0, atol=1e-6)
+
+
 class Starts(Kinds, unittest.TestCase):
     """8.7: constraints start from what the outputs are, and from the guess that a user gives."""
 

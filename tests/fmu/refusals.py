@@ -108,6 +108,23 @@ class Steps(Refusals):
             away = np.max(np.abs(found.outputs["left.x"] - usual.outputs["left.x"])) / scale
             self.assertLess(away, 0.1, version)
 
+    def test_undeclared_internal_step_where_methods_iterate(self):
+        """Found before the first macro-step, from which on the residual is smooth (3.6)."""
+        for version, capabilities in ((2, ("state", "variable")),
+                                      (3, ("state", "variable", "directional"))):
+            how = dict(version=version, kinds=("cs",), capabilities=capabilities)
+            for method in ("jfm", "ifosmondi"):
+                for step in ("0.02", "0.005", "0.033"):
+                    options = ("-cosim_type", method, "-cosim_step", step)
+                    usual = self.waved(*options, **how)
+                    self.assertEqual(self.said, "")
+                    found = self.waved(*options, defines=("INTERNAL_STEP=0.01",), **how)
+                    self.assertEqual(self.said.count("concord: note: "), 1, self.said)
+                    self.assertIn("from t = 0 s on", self.said)
+                    scale = np.ptp(usual.outputs["left.x"])
+                    away = np.abs(found.outputs["left.x"] - usual.outputs["left.x"]) / scale
+                    self.assertLess(np.max(away), 0.25, (version, method, step))
+
     def test_time_that_is_none(self):
         """lastSuccessfulTime NaN (7.10) is no end of the run."""
         self.waved("-cosim_type", "jacobi", "-cosim_step", "1e-2", version=3, code=1, kinds=("cs",),

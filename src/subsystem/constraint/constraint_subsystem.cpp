@@ -32,12 +32,12 @@ class ConstraintSubsystem : public Subsystem {
     return outcome(gamma);
   }
 
-  /// An indirect constraint says nothing about lambda at one point in time: it stays.
+  /// lambda stays: an indirect constraint says nothing about it at one point in time, and a direct
+  /// one has been solved for it there, beside which gamma's rounding may be large in another unit.
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override {
     const Sample gamma = evaluate(inputs, wanted);
-    const bool corrects = description_.constraint == ConstraintKind::direct;
-    put_out(inputs[constraint_guess], gamma, corrects, outputs);
+    put_out(inputs[constraint_guess], gamma, false, outputs);
     return outcome(gamma);
   }
 

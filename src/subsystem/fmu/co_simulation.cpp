@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 #include "concord/errors.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int most_returns = 10'000;  ///< early returns and discards within one macro-step
 constexpr int most_looks_for_moves = 3;
+constexpr int most_steps_ahead = 100;
 
 /// What rounding leaves between a time and the event that falls on it.
 bool reaches(double t, double event) {
@@ -157,6 +159,7 @@ Outcome CoSimulation::advance(const MacroStep& step, std::span<const Polynomial>
                               std::span<Sample> outputs) {
   clock_.begin();
   ++counters_.advances;
+  if (redo_possible_ && now_.t == saved_.t) usable_ = usable_ && look_ahead();
   bool good =
       usable_ && one_step_size(step) && run_again_if_frozen(inputs, step, wanted) && read_states();
   if (good && wanted == Wanted::values_and_derivatives) good = read_slopes(inputs, step.size());
@@ -243,12 +246,48 @@ bool CoSimulation::look_for_stairs(double size) {
   before_ = now_.y;
   if (!read_outputs()) return false;
   stairs_.look(now_.t, size, before_ != now_.y);
-  if (stairs_.internal_step() == 0.0) return true;
-  use_.internal_step = piece_settings_.fixed_internal_step = stairs_.internal_step();
+  if (stairs_.internal_step() > 0.0) take_internal_step(stairs_.internal_step());
+  return true;
+}
+
+void CoSimulation::take_internal_step(double size) {
+  use_.internal_step = piece_settings_.fixed_internal_step = size;
   tell("its outputs move in stairs of " + short_number(use_.internal_step) +
        " s, which it doesn't declare; from t = " + short_number(now_.t) +
        " s on it is neither stepped nor differenced within them");
+}
+
+/// Where macro-steps are repeated, before the first: an iteration must not find out in its midst
+/// that outputs move in stairs, because its residual would no longer be a smooth function of the
+/// inputs.
+bool CoSimulation::look_ahead() {
+  const bool cuts = !takes_cubics(use_) || slope_source() == SlopeSource::differences;
+  if (std::exchange(looked_ahead_, true) || !cuts || use_.micro_steps < 2 || !use_.state ||
+      !use_.variable_steps || use_.internal_step > 0.0)
+    return true;
+  if (!trial_state_) trial_state_.emplace(*instance_);
+  if (!instance_->save(*trial_state_)) return failed_call();
+  trial_ = now_;
+  const bool redo_was_possible = std::exchange(redo_possible_, true);
+  StairWatch stairs;
+  walk_ahead(stairs);
+  redo_possible_ = redo_was_possible;
+  over_ = false;
+  now_ = trial_;
+  if (!instance_->restore(*trial_state_)) return failed_call();
+  if (stairs.internal_step() > 0.0) take_internal_step(stairs.internal_step());
   return true;
+}
+
+/// In micro-steps with the inputs that the FMU has, until its outputs flow, or are known not to.
+void CoSimulation::walk_ahead(StairWatch& stairs) {
+  const double begin = now_.t, size = h_ / use_.micro_steps;
+  for (int k = 1; k <= most_steps_ahead && stairs.internal_step() == 0.0 && !stairs.flows(); ++k) {
+    const double left = now_.t, end = begin + k * size;
+    before_ = now_.y;
+    if (end > stop_ || reaches(end, now_.next_event) || !step_once(end) || !read_outputs()) return;
+    stairs.look(now_.t, now_.t - left, before_ != now_.y);
+  }
 }
 
 bool CoSimulation::sample(int number) {

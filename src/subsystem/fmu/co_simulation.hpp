@@ -71,7 +71,10 @@ class CoSimulation final : public Subsystem {
   bool run(std::span<const Polynomial> inputs, const MacroStep& step, Wanted wanted);
   bool run_again_if_frozen(std::span<const Polynomial> inputs, const MacroStep& step,
                            Wanted wanted);
+  bool look_ahead();
+  void walk_ahead(StairWatch& stairs);
   bool look_for_stairs(double size);
+  void take_internal_step(double size);
   bool run_piece(std::span<const Polynomial> inputs, double begin, const StepPiece& piece);
   double end_of_step(const StepPiece& piece) const;
   bool feed(std::span<const Polynomial> inputs, double begin, const StepPiece& piece, double end);
@@ -114,6 +117,7 @@ class CoSimulation final : public Subsystem {
   bool may_recut_ = false;
   bool recut_ = false;  ///< the macro-step is to be cut into other pieces
   StairWatch stairs_;
+  bool looked_ahead_ = false;
   std::vector<Polynomial> lines_;
   std::vector<std::vector<double>> samples_;  ///< outputs at the ends of the last pieces
   std::vector<double> slopes_, change_, correction_, before_, y_before_;

@@ -97,6 +97,7 @@ bool CoSimulation::start_slopes(std::span<const Sample> inputs, std::span<Sample
   for (std::size_t i = 0; i < inputs.size(); ++i)
     lines_[i].c = {inputs[i].value, inputs[i].derivative, 0.0, 0.0};
   std::fill(slopes_.begin(), slopes_.end(), 0.0);
+  if (!looked_ahead_ && use_.state && !initializing() && !look_ahead()) return false;
   const bool can_try = use_.variable_steps && use_.state && use_.internal_step == 0.0;
   bool good = true;
   if (description_.capabilities.linearization)

@@ -24,8 +24,11 @@ class StairWatch {
     if (changes_++ > 0 && !went_back) shortest_gap_ = std::min(shortest_gap_, t - last_change_);
     last_change_ = t;
     const bool stairs = shortest_gap_ > clearly * longest_ && rests_ > changes_;
-    if (changes_ > enough && stairs) internal_step_ = shortest_gap_;
+    if (changes_ > enough && stairs && shortest_gap_ < never) internal_step_ = shortest_gap_;
   }
+
+  /// Changes followed each other without a rest: these are no stairs, at these sizes of steps.
+  bool flows() const { return shortest_gap_ <= clearly * longest_; }
 
   /// The time between two stairs; 0: none were found.
   double internal_step() const { return internal_step_; }
@@ -34,9 +37,11 @@ class StairWatch {
   static constexpr int most_looks = 400, enough = 2;
   static constexpr double clearly = 1.5;
 
+  static constexpr double never = std::numeric_limits<double>::infinity();
+
   int looked_ = 0, changes_ = 0, rests_ = 0;
   double longest_ = 0.0, last_change_ = 0.0, internal_step_ = 0.0;
-  double shortest_gap_ = std::numeric_limits<double>::infinity();
+  double shortest_gap_ = never;
 };
 
 }  // namespace concord
