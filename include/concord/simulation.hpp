@@ -96,6 +96,19 @@ struct StepInfo {
   double wall_time = 0.0;       ///< s
 };
 
+/// A communication point to which a simulation can return, in memory, as often as wanted. Opaque;
+/// copies share it. Each rank has its own part.
+class Snapshot {
+ public:
+  double time() const { return time_; }  ///< s
+
+ private:
+  friend class Simulation;
+  struct Memory;
+  double time_ = 0.0;
+  std::shared_ptr<const Memory> memory_;
+};
+
 /// A model at work, on the ranks of a communicator, inside any program; the command `concord run`
 /// is one.
 ///
@@ -150,6 +163,17 @@ class Simulation {
   /// before it are those before the change.
   void set(Settable what, double value);
   void set(const std::string& name, double value) { set(settable(name), value); }
+
+  /// The communication point with all that the next macro-steps depend on. What is only kept to
+  /// save work is dropped, in this simulation too: from here on it and whoever restores the
+  /// snapshot go on with the same bits, which are not those of a run that took none, but as exact.
+  /// Throws InputError where a subsystem cannot pass on what it remembers (FMUs; subsystems in C++
+  /// without `io`).
+  Snapshot snapshot();
+
+  /// Back to, or on to, a snapshot of this simulation or of another one with the same model,
+  /// options and ranks, started or not. Observers stay.
+  void restore(const Snapshot& snapshot);
 
   /// Calls it after every accepted macro-step, on every rank.
   void observe(std::function<void(const StepInfo&)> observer);

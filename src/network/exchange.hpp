@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "network/network.hpp"
 #include "concord/polynomial.hpp"
+#include "network/network.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {

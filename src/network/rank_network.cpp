@@ -337,6 +337,9 @@ void RankNetwork::gather_states(std::span<double> result) {
 std::optional<std::string> RankNetwork::io(Archive& archive) {
   archive(start_inputs_, held_values_, input_sizes_, output_sizes_, equation_weights_, interval_,
           time_, step_, saved_time_);
+  if (archive.reading()) {
+    enter(interval_);
+  }
   for (std::size_t k = 0; k < n_own(); ++k) {
     bool passed = false;
     attempt(k, [&] { passed = subsystems_[k]->io(archive); });

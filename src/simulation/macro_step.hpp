@@ -40,8 +40,8 @@ class MacroStepper {
   };
   void jump(std::span<const InputChange> changes);
 
-  /// All that the next macro-step depends on, beside the subsystems: of one that was started when it
-  /// is written, of a new one when it is read.
+  /// All that the next macro-step depends on, beside the subsystems: of one that was started when
+  /// it is written, of a new one when it is read.
   void io(Archive& archive);
 
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected

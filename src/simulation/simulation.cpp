@@ -1,12 +1,15 @@
 #include "concord/simulation.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "simulation/simulation_core.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -67,6 +70,12 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
+struct Snapshot::Memory {
+  std::string identity;
+  std::string end_reason;
+  std::vector<std::byte> bytes;
+};
+
 /// Starts what is not there.
 struct Session::Owned {
   std::unique_ptr<MpiSession> mpi;
@@ -106,8 +115,8 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 struct Simulation::Parts {
-  Parts(MPI_Comm ranks, const ModelSource& source, const Options& given)
-      : comm(ranks), options(database_of(given)), collective(comm) {
+  Parts(MPI_Comm ranks, const ModelSource& source, const Options& options_given)
+      : comm(ranks), given(options_given), options(database_of(given)), collective(comm) {
     inside([&] {
       std::shared_ptr<Model> model;
       together(comm, [&] { model = source(); });
@@ -138,7 +147,11 @@ struct Simulation::Parts {
     }
   }
 
+  /// What a snapshot must have in common with whoever restores it.
+  std::string identity() const;
+
   OwnRanks comm;
+  Options given;
   OptionsHandle options;
   Collective collective;
   std::optional<SimulationCore> core;
@@ -178,9 +191,11 @@ void Simulation::advance_until(double time) {
     throw InputError("advance_until(" + exact_number(time) +
                      "): the simulation is at t = " + exact_number(this->time()) + " s already");
   }
+  const double rounding = 2.0 * std::numeric_limits<double>::epsilon() *
+                          std::max(std::abs(time), std::abs(stop_time()));
   parts_->inside([&] {
     parts_->core->stop_over(time);
-    while (!finished() && this->time() < time) {
+    while (!finished() && time - this->time() > rounding) {
       parts_->advance();
     }
   });
@@ -248,6 +263,46 @@ Settable Simulation::settable(const std::string& name) const {
 
 void Simulation::set(Settable what, double value) {
   parts_->inside([&] { parts_->core->set(what, value, parts_->started); });
+}
+
+std::string Simulation::Parts::identity() const {
+  const Network& network = core->plan().network;
+  std::string words;
+  for (const Names* names :
+       {&network.output_names(), &network.input_names(), &network.state_names()}) {
+    words += joined(*names) + ";";
+  }
+  for (const auto& [name, value] : given) {
+    words += " -" + name + " " + value;
+  }
+  int rank = 0, size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  return words + " " + std::to_string(rank) + " of " + std::to_string(size);
+}
+
+Snapshot Simulation::snapshot() {
+  parts_->require_started("snapshot");
+  Snapshot result;
+  parts_->inside([&] {
+    result.memory_ = std::make_shared<const Snapshot::Memory>(
+        Snapshot::Memory{parts_->identity(), parts_->end_reason, parts_->core->snapshot()});
+  });
+  result.time_ = time();
+  return result;
+}
+
+void Simulation::restore(const Snapshot& snapshot) {
+  parts_->inside([&] {
+    const bool same = snapshot.memory_ && snapshot.memory_->identity == parts_->identity();
+    if (agree_on_largest(parts_->comm, same ? 0 : 1) != 0) {
+      throw InputError(
+          "restore: the snapshot belongs to another model, other options or other ranks");
+    }
+    parts_->core->restore(snapshot.memory_->bytes);
+    parts_->end_reason = snapshot.memory_->end_reason;
+    parts_->started = true;
+  });
 }
 
 void Simulation::observe(std::function<void(const StepInfo&)> observer) {

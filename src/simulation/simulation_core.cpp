@@ -30,6 +30,11 @@ std::unique_ptr<MacroStepper> stepper_of(const Settings& settings, RankNetwork& 
 
 SimulationCore::SimulationCore(std::unique_ptr<const SimulationPlan> plan)
     : plan_(std::move(plan)) {
+  make_parts();
+}
+
+void SimulationCore::make_parts() {
+  stepper_.reset();
   together(plan_->comm, [&] {
     subsystems_ = std::make_unique<RankNetwork>(plan_->sharing(), plan_->model, plan_->network,
                                                 plan_->owners(), plan_->settings.subsystems);
@@ -86,6 +91,34 @@ void SimulationCore::require_sound_subsystems() const {
   if (const auto failure = agree_on_text(plan_->comm, own)) {
     throw SimulationError(*failure);
   }
+}
+
+std::vector<std::byte> SimulationCore::snapshot() {
+  Archive archive;
+  const auto silent = agree_on_text(plan_->comm, subsystems_->io(archive));
+  if (silent) {
+    throw InputError("subsystem '" + *silent +
+                     "' cannot pass on what it remembers, so that no snapshot can be taken");
+  }
+  archive(*stepper_);
+  restore(archive.bytes());
+  return archive.bytes();
+}
+
+void SimulationCore::restore(std::vector<std::byte> memory) {
+  make_parts();
+  const Settings& settings = plan_->settings;
+  subsystems_->start({settings.start, settings.start + settings.step, settings.step},
+                     settings.stop);
+  Archive archive(std::move(memory));
+  std::optional<std::string> failure;
+  if (const auto silent = subsystems_->io(archive)) {
+    failure = "subsystem '" + *silent + "' does not take up what it had remembered";
+  }
+  if (const auto agreed = agree_on_text(plan_->comm, failure)) {
+    throw SimulationError(*agreed);
+  }
+  archive(*stepper_);
 }
 
 bool SimulationCore::owns(std::size_t subsystem) const {

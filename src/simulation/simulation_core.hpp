@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -62,10 +63,20 @@ class SimulationCore {
   /// From here on, or, before the start, from the start on.
   void set(Settable what, double value, bool started);
 
+  /// What the next macro-step depends on, of this rank. What is only kept to save work (Jacobians,
+  /// histories of multistep methods) is dropped here, too, so that this simulation and whoever
+  /// restores go on with the same bits. Throws InputError where a subsystem cannot pass on what it
+  /// remembers.
+  std::vector<std::byte> snapshot();
+
+  /// Goes on from there: subsystems and coupling are made anew.
+  void restore(std::vector<std::byte> memory);
+
   /// Ends the subsystems, of which only names and counters are left.
   void end();
 
  private:
+  void make_parts();
   void in_step(const std::function<void()>& work);
   void set_input(std::size_t input, std::size_t subsystem, double value, bool started);
   void set_parameter(std::size_t parameter, std::size_t subsystem, double value);

@@ -64,8 +64,8 @@ bool foreign_code_has_ended();
 /// From here on crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and the like, also by a full
 /// stack), std::terminate, exit() and quick_exit() inside a ForeignCall end in a ForeignEnd out of
 /// the innermost `surviving`; without one, or in a thread of the foreign code, in one line on
-/// stderr and exit code 1. So do floating-point traps (-fp_trap), wherever they come from. Elsewhere
-/// signals do what they did before.
+/// stderr and exit code 1. So do floating-point traps (-fp_trap), wherever they come from.
+/// Elsewhere signals do what they did before.
 void watch_foreign_code();
 
 /// Handlers of exit() run in reverse order: to be called again when a library has come whose own
