@@ -180,8 +180,21 @@ double& DirectConstraints::output(std::vector<Sample>& outputs, const Constraint
   return outputs[subsystems_.outputs_of(*constraint.own).first + which].value;
 }
 
+/// The first guess of an unknown is what was held, not what is left of the equation beside it.
+void DirectConstraints::begin_at_held(std::span<Sample> inputs,
+                                      std::span<const Sample> outputs) const {
+  for (const auto& constraint : constraints_) {
+    if (constraint.own) {
+      const std::size_t k = *constraint.own;
+      inputs[subsystems_.inputs_of(k).first] =
+          outputs[subsystems_.outputs_of(k).first + constraint_value];
+    }
+  }
+}
+
 Outcome DirectConstraints::solve(Wanted wanted, std::span<Sample> inputs,
                                  std::span<Sample> outputs) {
+  begin_at_held(inputs, outputs);
   if (treatment_ == Constraints::overlapping) {
     return overlap(inputs, outputs);
   }

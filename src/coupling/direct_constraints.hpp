@@ -72,6 +72,7 @@ class DirectConstraints {
   Outcome evaluate_copy(Evaluation& evaluation, std::span<const Sample> inputs,
                         std::span<const Sample> outputs);
   double& output(std::vector<Sample>& outputs, const Constraint& constraint, std::size_t which);
+  void begin_at_held(std::span<Sample> inputs, std::span<const Sample> outputs) const;
   void hold_unknowns(std::span<const Sample> outputs);
   void refuse_entangled() const;
 

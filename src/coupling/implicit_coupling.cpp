@@ -459,8 +459,9 @@ CouplingReport ImplicitCoupling::solve(const MacroStep& step, const Communicatio
   if (found) {
     iterate(report);
   }
-  // A Jacobian of earlier macro-steps may be what led astray.
-  if (found && verdict_ == Verdict::going_on && takes_jacobian_ && !jacobian_is_new_) {
+  // A Jacobian of earlier macro-steps, or the estimators', may be what led astray.
+  const bool differenced = jacobian_is_new_ && !jacobian_is_estimated_;
+  if (found && verdict_ == Verdict::going_on && takes_jacobian_ && !differenced) {
     found = find_guess(true);
     if (found) {
       iterate(report);

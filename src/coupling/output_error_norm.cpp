@@ -6,7 +6,17 @@ namespace concord {
 
 OutputErrorNorm::OutputErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance,
                                  int order)
-    : subsystems_(subsystems), norm_(subsystems.comm(), tolerance, order, subsystems.n_outputs()) {}
+    : subsystems_(subsystems), norm_(subsystems.comm(), tolerance, order, subsystems.n_outputs()) {
+  for (const std::size_t k : subsystems.all()) {
+    const IndexRange range = subsystems.outputs_of(k);
+    const bool constraint = subsystems.own(k).description().constraint.has_value();
+    for (std::size_t o = range.first; o < range.last; ++o) {
+      if (!constraint || o - range.first == constraint_value) {
+        signals_.push_back(o);
+      }
+    }
+  }
+}
 
 void OutputErrorNorm::restart(const CommunicationPoint& point) {
   const Sizes& sizes = subsystems_.output_sizes();
@@ -22,7 +32,7 @@ void OutputErrorNorm::restart(const CommunicationPoint& point) {
 double OutputErrorNorm::operator()(double h, std::span<const double> estimates,
                                    std::span<const Sample> outputs, std::span<const Sample> terms) {
   norm_.begin(h);
-  for (std::size_t o = 0; o < estimates.size(); ++o) {
+  for (const std::size_t o : signals_) {
     norm_.add(o, estimates[o], std::abs(outputs[o].value), subsystems_.output_sizes()[o],
               terms.empty() ? 0.0 : norm_.noise(terms[o].value));
   }

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "coupling/coupling.hpp"
 #include "coupling/error_norm.hpp"
 
 namespace concord {
 
-/// ErrorNorm of the outputs of all ranks.
+/// ErrorNorm of the outputs of all ranks. Of a constraint the unknown alone is a signal: what is
+/// left of its equation is rounding, in a unit of its own.
 class OutputErrorNorm {
  public:
   OutputErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance, int order);
@@ -28,6 +30,7 @@ class OutputErrorNorm {
  private:
   const RankNetwork& subsystems_;
   ErrorNorm norm_;
+  std::vector<std::size_t> signals_;  ///< local outputs
 };
 
 }  // namespace concord

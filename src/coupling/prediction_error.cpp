@@ -53,8 +53,11 @@ double PredictionError::norm(const MacroStep& step, const CommunicationPoint& po
   norm_.begin(step.size());
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    const double estimate = std::abs(trial.inputs[i].value - fed[i].value) +
-                            hold_error(i, trial.polynomials[i], step.size(), point);
+    const Sample rest = constraints_.rest_of(j, trial.inputs[i], fed[i], trial.outputs);
+    const double of_hold = constraints_.is_equation(j)
+                               ? 0.0  // of the unknown, in its own unit: what it feeds has its own
+                               : hold_error(i, trial.polynomials[i], step.size(), point);
+    const double estimate = std::abs(rest.value) + of_hold;
     norm_.add(j, estimate, constraints_.size(j, trial.inputs), size(j),
               terms.empty() ? 0.0 : noise(terms[i], step.size()));
   }

@@ -168,11 +168,16 @@ class AllUnits(Kinds, unittest.TestCase):
     """A constraint of index 1 with every variable in a unit of its own, between 1e-12 and 1e12: starts
     from 0, and what is left of the equation is not taken for the unknown's, whatever it is beside."""
 
-    def test_index_1(self):
+    @staticmethod
+    def draws(count):
+        """Units of one, and random ones."""
         rng = np.random.default_rng(20261122)
+        return [[float(f"{u:.6g}") for u in units]
+                for units in [np.ones(8)] + [10**rng.uniform(-12, 12, 8) for _ in range(count)]]
+
+    def test_index_1(self):
         exact = None
-        for units in [np.ones(8)] + [10**rng.uniform(-12, 12, 8) for _ in range(10)]:
-            units = [float(f"{u:.6g}") for u in units]
+        for units in self.draws(10):
             sizes = np.array(units[4:6])
             for method in ("jfm", "missiles", "monolithic"):
                 with self.subTest(units=units, method=method):
@@ -186,6 +191,25 @@ class AllUnits(Kinds, unittest.TestCase):
                     print(f"{method}: error {worst:.1e}, unknown's unit {units[6]:g}, "
                           f"equation's {units[7]:g}")
                     self.assertLess(worst, 1e-6)
+
+    def test_step_control(self):
+        """What is left of an equation is no signal, and an unknown's hold no error of its equation."""
+        for options in ("jfm -cosim_adapt predictor", "missiles -cosim_adapt predictor",
+                        "jacobi -cosim_adapt richardson", "jacobi -cosim_adapt predictor",
+                        "gauss_seidel -cosim_hold_order 1 -cosim_adapt predictor"):
+            steps = []
+            for units in self.draws(5):
+                with self.subTest(units=units, options=options):
+                    done = run(carried(units), f"-cosim_type {options} -cosim_adapt_rtol 1e-4",
+                               timeout=20)
+                    self.assertTrue(done.completed, done.reason)
+                    exact = exact_outputs(carried([1.0] * 8), done.results.time)
+                    found = done.results.outputs.columns("a.p", "b.p") / np.array(units[4:6])
+                    steps.append(len(done.results.time) - 1)
+                    worst = np.abs(found - exact).max() / np.abs(exact).max()
+                    print(f"{options}: {steps[-1]} macro-steps, error {worst:.1e}")
+                    self.assertLess(worst, 1e-3)
+                    self.assertLess(abs(steps[-1] / steps[0] - 1), 0.1)
 
     def assert_balanced(self, results, units):
         """The unknown is what a.p and a.x make of it, and the guess is the unknown."""

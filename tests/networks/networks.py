@@ -71,5 +71,20 @@ class Others(Networks, unittest.TestCase):
     methods = ("gauss_seidel", "monolithic")
 
 
+class Layers(unittest.TestCase):
+    """Stiff loops that start in a layer, or whose signals bend within a macro-step: where Newton's
+    method fails with the estimators' Jacobian, one by differences is tried."""
+
+    def test_networks(self):
+        for seed in (21, 115):
+            for verdict in Problem(seed).verdicts(("jfm",)):
+                print(f"seed {seed} {verdict.kind} {verdict.of_one.error:.1e} "
+                      f"{verdict.scaled.error:.1e}")
+                with self.subTest(seed=seed):
+                    self.assertEqual(verdict.kind, "agreed",
+                                     f"{verdict.of_one.reason} {verdict.scaled.reason}")
+                    self.assertLess(verdict.scaled.error, 1e-3)
+
+
 if __name__ == "__main__":
     unittest.main()
