@@ -16,11 +16,11 @@ import numpy as np
 K, M1, M2, GAUGE = 50.0, 4.0, 3.0, 0.05
 START = np.array([1.0, 0.0, 0.4, 0.0, 0.05, 0.4])
 METHODS = {
-    "jfm": ("-cosim_type jfm -cosim_step 1e-3 -subsystem_cart_fmu_micro_steps 100", 1e-4),
+    "jfm": ("-cosim_type jfm -cosim_step 1e-3 -subsystem_cart_fmu_micro_steps 100", 1e-5),
     "jfm, hierarchical": ("-cosim_type jfm -cosim_schedule hierarchical -cosim_step 1e-3 "
-                          "-subsystem_cart_fmu_micro_steps 100", 1e-4),
-    "jacobi": ("-cosim_type jacobi -cosim_hold extrapolate -cosim_hold_order 1 -cosim_step 1e-3 "
-               "-subsystem_cart_fmu_micro_steps 100", 1e-3),
+                          "-subsystem_cart_fmu_micro_steps 100", 1e-5),
+    "jfm, iteration": ("-cosim_type jfm -cosim_adapt iteration -cosim_step 1e-3 "
+                       "-subsystem_cart_fmu_micro_steps 100", 1e-5),
 }
 
 

@@ -23,7 +23,7 @@ class Controller {
   double power(double temperature) {
     const double error = wanted - temperature;
     sum_ += error;
-    return 400.0 * error + 20.0 * sum_;  // W
+    return 60.0 * error + 3.0 * sum_;  // W
   }
 
  private:

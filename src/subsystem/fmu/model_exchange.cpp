@@ -42,7 +42,7 @@ class FmuModel final : public HybridModel {
 
   OdeInterface interface() const override {
     const SubsystemDescription& d = setup_->description;
-    return {d.inputs, d.states, d.outputs, d.feedthrough};
+    return {d.inputs, d.states, d.outputs, {}, d.feedthrough};
   }
   void derivatives(double t, std::span<const double> x, std::span<const double> u,
                    std::span<double> dxdt) override;
