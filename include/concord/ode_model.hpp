@@ -23,6 +23,7 @@ struct InputVariable {
   std::optional<double> start;
   double nominal = 0.0;
   SignalKind kind = SignalKind::continuous;
+  bool whole = false;  ///< takes whole numbers: what feeds it is rounded
 };
 
 /// A continuous state x_j with its value at the start of the simulation.
@@ -53,14 +54,14 @@ struct OdeInterface {
   std::vector<InputVariable> inputs;
   std::vector<StateVariable> states;
   std::vector<OutputVariable> outputs;
-  /// Names of what `set_parameter` sets between macro-steps.
-  std::vector<std::string> parameters = {};
   /// Structure of g_u; absent means that every output depends on every input.
   std::optional<std::vector<Feedthrough>> feedthrough;
   /// Whether f or g depend on t explicitly. Saying that they don't saves evaluations.
   bool time_dependent = true;
   /// Whether the Jacobians are the same at every (t, x, u). Saying so saves taking them anew.
   bool constant_jacobians = false;
+  /// Names of what `set_parameter` sets between macro-steps.
+  std::vector<std::string> parameters = {};
 };
 
 /// Partial derivatives of f and g at one point (t, x, u); row-major, sizes as noted.

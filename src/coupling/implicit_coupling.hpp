@@ -131,6 +131,7 @@ class ImplicitCoupling : public Coupling {
   double increment(std::size_t k, std::size_t column) const;
   void difference_column(std::size_t column);
   bool take_column(std::size_t k, std::size_t column);
+  void correct_by_equation(std::size_t k, std::size_t column);
   bool difference_again(std::size_t k, std::size_t column);
   bool difference_gains();
   bool renew_jacobian(Vec v);

@@ -77,7 +77,19 @@ bool ImplicitCoupling::take_column(std::size_t k, std::size_t column) {
       gains_.at(k, o * parts_ + part, column) = gain[part];
     }
   }
+  if (subsystems_.own(k).description().constraint) {
+    correct_by_equation(k, column);
+  }
   return finite;
+}
+
+/// What corrects an unknown is it, its own first input, less what is left of its equation: a
+/// difference of their difference would have the digits of the one in the larger unit.
+void ImplicitCoupling::correct_by_equation(std::size_t k, std::size_t column) {
+  for (std::size_t part = 0; part < static_cast<std::size_t>(parts_); ++part) {
+    gains_.at(k, constraint_corrected * parts_ + part, column) =
+        (column == part ? 1.0 : 0.0) - gains_.at(k, constraint_residual * parts_ + part, column);
+  }
 }
 
 /// A subsystem that could not be evaluated where its column was moved to: on the other side, or

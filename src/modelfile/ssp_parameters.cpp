@@ -107,6 +107,36 @@ std::string looked_up(const std::string& value, const Node& map, const std::stri
                    in_quotes(value));
 }
 
+double number_of_entry(const Node& entry, const char* end, const std::string& where) {
+  const auto value = parse_number(plain(text(entry, end)));
+  if (!value)
+    throw InputError(where + ": a <MapEntry> has the " + end + " " + in_quotes(text(entry, end)) +
+                     ", which is neither a number nor true or false");
+  return *value;
+}
+
+/// The line on which all entries of a map lie, as those of Booleans always do.
+LinearTransformation line_through(const Node& map, const std::string& where) {
+  const std::vector<Node> entries = children_named(map, "MapEntry");
+  if (entries.empty())
+    throw InputError(where + ": the <" + std::string(local_name(map)) + "> has no <MapEntry>");
+  const double first = number_of_entry(entries.front(), "source", where);
+  LinearTransformation line{0.0, number_of_entry(entries.front(), "target", where)};
+  for (const Node entry : entries) {
+    const double source = number_of_entry(entry, "source", where);
+    const double target = number_of_entry(entry, "target", where);
+    if (line.factor == 0.0 && source != first) {
+      line.factor = (target - line.offset) / (source - first);
+      line.offset -= line.factor * first;
+    }
+    if (line.factor * source + line.offset != target)
+      throw InputError(where + ": the entries of the <" + std::string(local_name(map)) +
+                       "> don't lie on one line, as they must where signals flow; let a component "
+                       "between them map the values");
+  }
+  return line;
+}
+
 Node map_below(const Node& entry) {
   for (const Node child : entry.children())
     if (local_name(child).ends_with("MappingTransformation")) return child;
@@ -194,10 +224,12 @@ LinearTransformation read_transformation(const pugi::xml_node& node, const std::
     const auto name = local_name(child);
     if (name == "LinearTransformation")
       result = {number(child, "factor", 1.0, where), number(child, "offset", 0.0, where)};
+    else if (name == "BooleanMappingTransformation" || name == "IntegerMappingTransformation")
+      result = line_through(child, where);
     else if (name.ends_with("Transformation"))
       throw InputError(where + ": <" + std::string(name) +
-                       "> is not supported; only linear ones "
-                       "are");
+                       "> is not supported where signals flow; let a component between them map "
+                       "the values");
   }
   return result;
 }

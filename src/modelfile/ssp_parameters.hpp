@@ -18,8 +18,9 @@ struct SspSources {
   std::filesystem::path file(const pugi::xml_node& node, const std::string& where) const;
 };
 
-/// The <LinearTransformation> below `node`, or the identity. Throws InputError for any other
-/// transformation; `where` names the place.
+/// The <LinearTransformation> below `node`, or the map of Booleans or Integers whose entries lie on
+/// a line, or the identity. Throws InputError for any other transformation; `where` names the
+/// place.
 LinearTransformation read_transformation(const pugi::xml_node& node, const std::string& where);
 
 /// The values of all <ParameterBindings> of a component or system, with prefixes and mappings

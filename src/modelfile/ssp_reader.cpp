@@ -402,6 +402,19 @@ std::vector<SspReader::Link> SspReader::links_to(const Connector& input) const {
   return {};
 }
 
+/// The elements of the array "name", in their order; the name itself where there is no array.
+template <class Variable>
+std::vector<std::string> elements_of(const std::vector<Variable>& variables,
+                                     const std::string& name) {
+  std::vector<std::string> elements;
+  for (const Variable& variable : variables) {
+    if (variable.name == name) return {name};
+    if (variable.name == name + "[" + std::to_string(elements.size() + 1) + "]")
+      elements.push_back(variable.name);
+  }
+  return elements.empty() ? std::vector<std::string>{name} : elements;
+}
+
 /// Whether the variable of an FMU is a difference.
 bool is_relative(const SubsystemEntry& entry, const std::string& name) {
   const auto& variables = entry.fmu->model->variables;
@@ -419,10 +432,12 @@ std::string SspReader::unit_at(const Connector& connector, const Model& model) c
   const SubsystemEntry& entry = model.subsystems[component->second];
   const SubsystemDescription& fmu = entry.description;
   std::string inside;
+  const std::string first_input = elements_of(fmu.inputs, connector.name).front();
+  const std::string first_output = elements_of(fmu.outputs, connector.name).front();
   for (const InputVariable& input : fmu.inputs)
-    if (input.name == connector.name) inside = input.unit;
+    if (input.name == first_input) inside = input.unit;
   for (const OutputVariable& output : fmu.outputs)
-    if (output.name == connector.name) inside = output.unit;
+    if (output.name == first_output) inside = output.unit;
   if (own.empty() || inside.empty()) return own.empty() ? inside : own;
   const auto conversion = unit_conversion(inside, own);
   const auto* same = std::get_if<UnitConversion>(&conversion);
@@ -467,10 +482,18 @@ void SspReader::connect(Model& model) const {
     const Connector& from = links.front().edge->from;
     ConnectionEntry entry;
     entry.location = edge.where;
-    entry.from = components_[by_path_.at(from.path)].request.subsystem + "." + from.name;
-    entry.to = components_[end->second].request.subsystem + "." + to.name;
     convert(links, model, entry);
-    model.connections.push_back(std::move(entry));
+    const std::size_t source = by_path_.at(from.path);
+    const auto outputs = elements_of(model.subsystems[source].description.outputs, from.name);
+    const auto inputs = elements_of(model.subsystems[end->second].description.inputs, to.name);
+    if (outputs.size() != inputs.size())
+      throw InputError(edge.where + ": connects " + std::to_string(outputs.size()) +
+                       " elements to " + std::to_string(inputs.size()));
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      entry.from = components_[source].request.subsystem + "." + outputs[i];
+      entry.to = components_[end->second].request.subsystem + "." + inputs[i];
+      model.connections.push_back(entry);
+    }
   }
 }
 

@@ -33,6 +33,7 @@ class Exchange {
     std::size_t output;  ///< local output, or position in the message buffer
     double factor;
     double offset;
+    bool whole;
   };
   static void copy(const LocalLink& link, std::span<const Sample> from, std::span<Sample> to);
   static void copy(const std::vector<LocalLink>& links, std::span<const Sample> from,

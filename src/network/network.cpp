@@ -166,7 +166,7 @@ void Network::connect(const Model& model) {
       conversion = require_conversion(connection, source.unit, target.unit);
     }
     links_[input] = Link{output, connection.factor * conversion.factor,
-                         connection.factor * conversion.offset + connection.offset};
+                         connection.factor * conversion.offset + connection.offset, target.whole};
     const bool held = source.kind == SignalKind::held || target.kind == SignalKind::held;
     coupled_[input] = held ? std::nullopt : links_[input];
     has_held_ = has_held_ || held;

@@ -15,6 +15,7 @@ struct Link {
   std::size_t output = 0;
   double factor = 1.0;
   double offset = 0.0;
+  bool whole = false;  ///< what arrives is rounded
 };
 
 /// A strongly connected component of the direct-feedthrough graph of the outputs.

@@ -139,9 +139,10 @@ const char* trapped_operation(int number, const siginfo_t* info) {
 
 [[noreturn]] void leave_trap(const char* operation) {
   watch.end.clear();
-  watch.end << "a floating-point " << operation
-            << " was trapped (-fp_trap), also where it does no harm; leave this option out: the run "
-               "tells which subsystem and variable becomes infinite or not a number, and when";
+  watch.end
+      << "a floating-point " << operation
+      << " was trapped (-fp_trap), also where it does no harm; leave this option out: the run "
+         "tells which subsystem and variable becomes infinite or not a number, and when";
   leave();
 }
 

@@ -179,7 +179,7 @@ class AllUnits(Kinds, unittest.TestCase):
         exact = None
         for units in self.draws(10):
             sizes = np.array(units[4:6])
-            for method in ("jfm", "missiles", "monolithic"):
+            for method in ("jfm", "missiles", "monolithic", "jfm -subsystem_linearization false"):
                 with self.subTest(units=units, method=method):
                     done = run(carried(units), f"-cosim_type {method} -cosim_step 0.01")
                     self.assertTrue(done.completed, done.reason)

@@ -166,6 +166,20 @@ class Requests(FmuTest):
         self.fails(2, ["-subsystem_fmu_interface", "auto, me, cs"], "-subsystem_fmu_interface",
                    "both")
 
+    def test_model_exchange_of_nothing(self):
+        """Without states and indicators `auto` takes co-simulation (3.10), and says so."""
+        path = self.folder / "model.yaml"
+        path.write_text("experiment: {start: 0, stop: 1}\nsubsystems: {it: {fmu: stair.fmu}}\n")
+        options = ("-cosim_type", "jacobi", "-cosim_step", "0.05")
+        for version in (2, 3):
+            self.build("stair", version, kinds=("me", "cs"))
+            says = "co-simulation: the model exchange that the FMU offers has neither states nor"
+            self.assertIn(says, execute("check", path).stdout)
+            found = simulate(path, *options)
+            steps = simulate(path, *options, "-subsystem_fmu_interface", "cs")
+            self.assertTrue(np.array_equal(found.outputs.values, steps.outputs.values))
+            self.assertGreater(np.ptp(found.outputs["it.count"]), 0)
+
     def test_unknown_dependencies(self):
         """Loops on paper only (3.13): told, of no effect where a method runs, and those that run
         are named where one does not."""

@@ -5,6 +5,7 @@ import unittest
 import zipfile
 
 import fmu_factory
+import numpy as np
 from concord_runs import execute, simulate
 from fmu_runs import FmuTest
 
@@ -306,6 +307,43 @@ class Structures(ValuesTest):
             values = self.arrived(system("all", component("h", bindings(binding(parameter_set(
                 parameter("l", 2))))) + inner, connection("h/length", "inner/in")))
             self.assertAlmostEqual(values["inner_g.input"], 2000 * factor, 12)
+
+    def test_arrays(self):
+        """Of FMI 3.0: whole arrays are connected element by element, with a transformation of each;
+        another number of elements is refused."""
+        fmu_factory.build(self.folder, "arrays", 3)
+        two = component("a", bindings(binding(parameter_set(*(
+            '<ssv:Parameter name="u"><ssv:Float64 value="1 2 4"/>'
+            '<ssv:Dimension size="3"/></ssv:Parameter>',)))), "arrays.fmu") + component(
+                "b", source="arrays.fmu")
+        path = self.write(description(system("all", two, connection("a/y", "b/u", linear(2, 1))),
+                                      "2.0"))
+        results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.5")
+        for i in (1, 2, 3):
+            away = results.inputs[f"b.u[{i}]"] - 2 * results.outputs[f"a.y[{i}]"] - 1
+            self.assertLess(np.max(np.abs(away)), 1e-12)
+        self.refused(system("all", two, connection("a/sum", "b/u")), "a.sum -> b.u", "connects 1 elements to 3")
+
+    def test_maps_of_signals(self):
+        """Of Booleans always; of Integers where the entries lie on one line; else refused."""
+        def table(kind, *pairs):
+            return (f"<ssc:{kind}MappingTransformation>" + "".join(
+                f'<ssc:MapEntry source="{a}" target="{b}"/>' for a, b in pairs)
+                + f"</ssc:{kind}MappingTransformation>")
+        given = component("g", bindings(binding(parameter_set(
+            parameter("b", "true", "Boolean"), parameter("n", 2, "Integer")))))
+        inverted = table("Boolean", ("true", "false"), ("false", "true"))
+        values = self.arrived(system("all", given + component("h"),
+                                     connection("g/truth", "h/u", inverted)))
+        self.assertEqual(values["h.input"], 0)
+        line = table("Integer", (0, 10), (1, 13), (2, 16))
+        values = self.arrived(system("all", given + component("h"),
+                                     connection("g/count", "h/u", line)))
+        self.assertEqual(values["h.input"], 16)
+        for kind, pairs, says in (("Integer", ((0, 10), (1, 13), (2, 17)), "don't lie on one line"),
+                                  ("Enumeration", (("low", "high"),), "is not supported where")):
+            self.refused(system("all", given + component("h"), connection(
+                "g/count", "h/u", table(kind, *pairs))), "g.count -> h.u", says)
 
     def test_signal_dictionaries(self):
         """A signal enters the dictionary of the outer system in one system and leaves it in

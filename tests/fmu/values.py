@@ -130,6 +130,26 @@ class Kinds(Values):
                         z, t = n + (z - n) * np.exp(-0.05), results.time[k + 1]
                         self.assertLess(abs(value - z), 1e-6, (method, kinds, t))
 
+    def test_continuous_outputs_into_whole_numbers(self):
+        """What feeds an Integer is rounded on its way, so that nothing begins anew until the whole
+        number changes: here three times. x' = 2 n - x of `mixed` by hand from step to step."""
+        text = ("experiment: {start: 0, stop: 1}\nsubsystems:\n  mixed: {fmu: mixed.fmu}\n  ramp:\n"
+                "    equations: {inputs: {y: 0}, states: {z: 0}, derivatives: {z: 3}, outputs: {n: z}}"
+                "\nconnections: [ramp.n -> mixed.n, mixed.y -> ramp.y]\n")
+        for version in (2, 3):
+            for kinds in (("cs",), ("me",)):
+                self.build("mixed", version, kinds=kinds, capabilities=("state", "variable"))
+                results = self.simulate(text, "-cosim_type", "jfm", "-cosim_step", "0.05")
+                i = results.inputs.names.index("mixed.n")
+                rounded = np.round(3 * results.time)
+                off = np.abs(results.inputs.values[:, i] - rounded)
+                clear = np.abs(3 * results.time % 1 - 0.5) > 1e-6
+                self.assertEqual(np.max(off[clear]), 0, (version, kinds))
+                self.assertEqual(len(set(results.inputs.values[:, i])), 4)
+                j = results.inputs.names.index("ramp.y")
+                slopes = results.inputs.derivatives[:, j]
+                self.assertLess(np.sum(slopes == 0.0), 6, (version, kinds))
+
     def test_output_derivatives_of_continuous_reals_only(self):
         """In FMI 2 an Integer's reference may be another Real's (7.7): the strict FMU would tell."""
         for version in (2, 3):

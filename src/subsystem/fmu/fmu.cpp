@@ -181,7 +181,7 @@ void SetupBuilder::add_inputs() {
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.inputs.push_back({element_name(variable, i), unit_of(variable),
                                             start_of(variable, i), variable.nominal,
-                                            kind_of(variable)});
+                                            kind_of(variable), takes_whole_numbers(variable)});
     }
   }
 }

@@ -467,9 +467,13 @@ void apply_dimensions(ModelDescription& model, const std::string& where) {
 }
 
 SignalKind kind_of(const FmiVariable& variable) {
-  const bool real = variable.type == FmiType::float64 || variable.type == FmiType::float32;
-  const bool moves = real && variable.variability == FmiVariability::continuous;
+  const bool moves =
+      !takes_whole_numbers(variable) && variable.variability == FmiVariability::continuous;
   return moves ? SignalKind::continuous : SignalKind::held;
+}
+
+bool takes_whole_numbers(const FmiVariable& variable) {
+  return variable.type != FmiType::float64 && variable.type != FmiType::float32;
 }
 
 const char* name_of(FmiType type) { return word_for(types, type); }

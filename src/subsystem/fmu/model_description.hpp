@@ -121,6 +121,9 @@ void apply_dimensions(ModelDescription& model, const std::string& where);
 /// What the variable does between events: continuous reals move, everything else is held.
 SignalKind kind_of(const FmiVariable& variable);
 
+/// Integers, Booleans and enumerations do.
+bool takes_whole_numbers(const FmiVariable& variable);
+
 /// "Float64", "Boolean", ...: as in FMI 3.
 const char* name_of(FmiType type);
 

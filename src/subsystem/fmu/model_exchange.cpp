@@ -42,7 +42,7 @@ class FmuModel final : public HybridModel {
 
   OdeInterface interface() const override {
     const SubsystemDescription& d = setup_->description;
-    return {d.inputs, d.states, d.outputs, {}, d.feedthrough};
+    return {d.inputs, d.states, d.outputs, d.feedthrough};
   }
   void derivatives(double t, std::span<const double> x, std::span<const double> u,
                    std::span<double> dxdt) override;
@@ -129,10 +129,8 @@ FmuModel::FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, dou
       outputs_(setup_->ports(setup_->output_variables)),
       x_(setup_->description.states.size()) {
   for (InputGroup* group : {&continuous_, &discrete_}) {
-    for (const FmiVariable* input : setup_->input_variables) {
-      const bool real = input->type == FmiType::float64 || input->type == FmiType::float32;
-      group->whole.insert(group->whole.end(), input->size, real ? 0 : 1);
-    }
+    for (const FmiVariable* input : setup_->input_variables)
+      group->whole.insert(group->whole.end(), input->size, takes_whole_numbers(*input) ? 1 : 0);
     for (const InputVariable& input : setup_->description.inputs)
       group->values.push_back(input.start.value_or(0.0));
     group->wanted = group->values;
