@@ -94,9 +94,7 @@ class OdeSubsystem final : public Subsystem {
     StateRounding::Memory rounding;
     std::vector<char> rising;  ///< from 0, so steeply that they have no size yet
 
-    void io(Archive& archive) {
-      archive(t, h, x, states, inputs, seen, rounding, rising);
-    }
+    void io(Archive& archive) { archive(t, h, x, states, inputs, seen, rounding, rising); }
   };
 
   void begin();
@@ -138,9 +136,9 @@ class OdeSubsystem final : public Subsystem {
   FirstTrial first_trial_;
   std::int64_t parameters_set_ = 0;
   std::vector<std::optional<double>> parameters_;  ///< those that have been set
-  bool next_is_first_ = false;  ///< advance since the last save
-  bool repeating_ = false;      ///< restored since the last save
-  bool was_repeated_ = false;   ///< the macro-step before the last save
+  bool next_is_first_ = false;                     ///< advance since the last save
+  bool repeating_ = false;                         ///< restored since the last save
+  bool was_repeated_ = false;                      ///< the macro-step before the last save
   std::vector<double> x_end_;
   std::vector<double> u_;
   std::vector<Sample> end_inputs_;
