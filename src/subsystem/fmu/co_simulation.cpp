@@ -30,7 +30,7 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
       use_(permitted(setup_->use, settings)),
       tolerance_(chosen_tolerance(*setup_, settings)) {
   find_out_directional();
-  instance_ = FmuInstance::make(setup_->source(use_));
+  instance_ = make_instance(*setup_, use_);
   description_.capabilities = capabilities_of(*setup_, use_);
   if (!settings.state_derivatives) description_.capabilities.state_derivatives = false;
   now_.x.resize(description_.states.size());
@@ -51,7 +51,7 @@ void CoSimulation::find_out_directional() {
   if (!use_.directional || setup_->states.empty() || setup_->interface().only_once_per_process)
     return;
   const double start = setup_->model->start.value_or(0.0);
-  const auto other = FmuInstance::make(setup_->source(use_));
+  const auto other = make_instance(*setup_, use_);
   const std::size_t n = description_.states.size();
   std::vector<double> result(n * n);
   if (!begin_initialization(*setup_, *other, start, start + 1.0, tolerance_) ||

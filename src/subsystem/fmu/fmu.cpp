@@ -11,6 +11,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/fmu/archive.hpp"
 #include "subsystem/fmu/setup.hpp"
+#include "support/foreign_call.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -346,6 +347,23 @@ FmuSource FmuSetup::source(const FmuUse& used) const {
   result.event_mode = used.event_mode;
   result.log = request.options.log;
   return result;
+}
+
+std::unique_ptr<FmuInstance> make_instance(const FmuSetup& setup, FmuUse& use) {
+  try {
+    return FmuInstance::make(setup.source(use));
+  } catch (const ForeignEnd&) {
+    throw;
+  } catch (const SimulationError& error) {
+    if (!use.event_mode) throw;
+    FmuUse without = use;
+    without.event_mode = false;
+    auto instance = FmuInstance::make(setup.source(without));
+    tell(setup, std::string(error.what()) +
+                    "; it is used without event mode, which it claims (hasEventMode)");
+    use = without;
+    return instance;
+  }
 }
 
 FmuPorts FmuSetup::ports(const std::vector<const FmiVariable*>& all, std::span<const char> wanted,

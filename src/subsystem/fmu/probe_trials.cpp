@@ -115,7 +115,8 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// In initialisation mode.
 std::unique_ptr<FmuInstance> Trials::initialized() {
-  auto instance = FmuInstance::make(setup_.source(setup_.use));
+  FmuUse use = setup_.use;
+  auto instance = make_instance(setup_, use);
   require(begin_initialization(setup_, *instance, start_, stop_,
                                setup_.model->tolerance.value_or(0.0)) &&
               instance->set(inputs_, u_),

@@ -52,6 +52,10 @@ void take_given_values(FmuSetup& setup, const UnitRules& units);
 /// What the FMU is told: -subsystem_rtol where it was given, else the FMU's own; 0 without either.
 double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings);
 
+/// An instance for this use, which loses event mode where the FMU claims it and is not to be had
+/// with it: that is told. Throws SimulationError.
+std::unique_ptr<FmuInstance> make_instance(const FmuSetup& setup, FmuUse& use);
+
 /// Sets the start values and enters initialisation mode, in both roles: what is given to inputs
 /// follows there, as it was given. `tolerance` 0: none is given.
 bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,

@@ -55,6 +55,8 @@ void* fmi3InstantiateCoSimulation(const char* name, const char* token, const cha
                                   const unsigned* wanted, size_t n, void* environment, Log log,
                                   Update update) {
   (void)name, (void)resources, (void)visible, (void)logging, (void)early, (void)wanted, (void)n;
+  if (BEHAVIOUR == NO_EVENT_MODE && event_mode)
+    return log(environment, ERROR, "error", "there is no event mode"), NULL;
   Instance* c = make(token, environment, log);
   if (c) c->update = update, c->event_mode = event_mode;
   return c;
