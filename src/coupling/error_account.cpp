@@ -43,9 +43,6 @@ std::optional<std::string> why_not(const Method& method, const RankNetwork& subs
   if (method.schedule == Schedule::staggered_grid) {
     return "none for -cosim_schedule staggered_grid; -cosim_adapt predictor gives one";
   }
-  if (subsystems.network().has_constraints()) {
-    return "none for models with constraints; compare with a run at half the -cosim_step";
-  }
   std::optional<std::string> lacking;
   for (const std::size_t k : subsystems.all()) {
     const auto& description = subsystems.own(k).description();
@@ -80,14 +77,19 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
   disturbance_.end = holds_.at_end();
   freely_ = free_intervals(static_cast<std::size_t>(connected));
   if (!missing_ && connected > 0) {
-    propagation_ = std::make_unique<ErrorPropagation>(subsystems);
+    propagation_ = std::make_unique<ErrorPropagation>(subsystems, holds_.consistent());
   }
 }
 
 void ErrorAccount::start(const CommunicationPoint& point) {
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange range = subsystems_.outputs_of(k);
+    const auto constraint = subsystems_.network().constraint(subsystems_.global(k));
     for (std::size_t o = 0; o < range.size(); ++o) {
+      if (!constraint || o == constraint_value) {
+        auto& these = constraint == ConstraintKind::indirect ? indirect_ : signals_;
+        these.push_back(range.first + o);
+      }
       const double nominal = subsystems_.own(k).description().outputs[o].nominal;
       scale_[range.first + o] =
           std::max(std::abs(nominal), std::abs(point.outputs[range.first + o].value));
@@ -170,7 +172,10 @@ void ErrorAccount::choose_interval(double variation) {
 void ErrorAccount::compare(const CommunicationPoint& point) {
   constexpr double small_part = 0.5;
   const auto errors = propagation_->outputs();
-  for (std::size_t o = 0; o < errors.size(); ++o) {
+  for (const std::size_t o : indirect_) {
+    largest_[o] = std::max(largest_[o], std::abs(errors[o].value));
+  }
+  for (const std::size_t o : signals_) {
     const double error = std::abs(errors[o].value);
     const double truth = std::abs(point.outputs[o].value - errors[o].value);
     largest_[o] = std::max(largest_[o], error);
@@ -195,11 +200,12 @@ void ErrorAccount::explain(const CommunicationPoint& point) {
   }
 }
 
-/// At the end of a run whatever has ever been as large as the signal counts.
+/// At the end of a run whatever has ever been as large as what is left of the signal without it
+/// counts.
 void ErrorAccount::recall() {
   const auto sizes = subsystems_.output_sizes().values();
-  for (std::size_t o = 0; o < largest_.size(); ++o) {
-    if (sizes[o] > 0.0 && largest_[o] >= sizes[o]) {
+  for (const std::size_t o : signals_) {
+    if (sizes[o] > 0.0 && largest_[o] >= sizes[o] - largest_[o]) {
       as_large_[o] = std::max(as_large_[o], at_the_end);
     }
   }

@@ -65,6 +65,11 @@ class ErrorAccount {
   HoldErrors holds_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_, diverged_;
+  std::vector<std::size_t> signals_;  ///< outputs that decide whether a run has diverged
+
+  /// Unknowns of indirect constraints, which do not: what a start is off by they mend like an
+  /// impulse within the first macro-steps, and states follow their means.
+  std::vector<std::size_t> indirect_;
   std::vector<double> largest_;
   ErrorPropagation::Disturbance disturbance_;
   double elapsed_ = 0.0;  ///< since the interval began

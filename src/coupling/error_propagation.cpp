@@ -5,7 +5,6 @@
 #include <numbers>
 #include <utility>
 
-#include "coupling/linear_solver_defaults.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 
@@ -33,28 +32,23 @@ bool equal(const Linearization& one, const Linearization& other) {
 
 }  // namespace
 
-ErrorPropagation::ErrorPropagation(RankNetwork& subsystems)
+ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent)
     : subsystems_(subsystems),
-      gains_(subsystems, 1),
-      operator_(subsystems, gains_),
-      scale_values_(subsystems.connected_inputs().size(), 1.0),
+      constraints_(subsystems),
+      over_interval_(subsystems, constraints_),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
+      exact_(subsystems.n_outputs()),
       fed_(subsystems.n_inputs()),
       fed_by_zero_(subsystems.n_inputs()) {
-  petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
-  petsc(VecDuplicate(unknown_, scale_.out()));
-  petsc(KSPCreate(subsystems.comm(), ksp_.out()));
-  petsc(KSPSetOptionsPrefix(ksp_, "estimate_"));
-  petsc(KSPSetOperators(ksp_, operator_.matrix(), operator_.matrix()));
-  petsc(KSPSetTolerances(ksp_, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  choose_direct_solver(ksp_, operator_.matrix(), Diagonal::full);
-  petsc(KSPSetFromOptions(ksp_));
+  if (consistent) {
+    at_end_.emplace(subsystems, constraints_);
+  }
   subsystems.exchange(outputs_, fed_by_zero_);
   std::size_t first = 0;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const auto n = index(subsystems.states_of(k).size());
-    parts_[k].connected = {first, first + gains_.inputs(k).size()};
+    parts_[k].connected = {first, first + over_interval_.gains().inputs(k).size()};
     first = parts_[k].connected.last;
     parts_[k].x.setZero(n);
     parts_[k].target.setZero(n);
@@ -96,7 +90,7 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   part.b.resize(index(n), index(part.connected.size()));
   part.d.resize(index(p), index(part.connected.size()));
   for (std::size_t c = 0; c < part.connected.size(); ++c) {
-    const std::size_t input = gains_.inputs(k)[c] - inputs.first;
+    const std::size_t input = over_interval_.gains().inputs(k)[c] - inputs.first;
     part.b.col(index(c)) = all_b.col(index(input));
     part.d.col(index(c)) = all_d.col(index(input));
   }
@@ -138,24 +132,16 @@ ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint
   return state;
 }
 
-void ErrorPropagation::assemble() {
+void ErrorPropagation::assemble(Eigen::MatrixXd Part::*gain, InputSystem& system) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const auto& gain = parts_[k].gain;
-    for (Eigen::Index o = 0; o < gain.rows(); ++o) {
-      for (Eigen::Index i = 0; i < gain.cols(); ++i) {
-        gains_.at(k, static_cast<std::size_t>(o), static_cast<std::size_t>(i)) = gain(o, i);
+    const Eigen::MatrixXd& own = parts_[k].*gain;
+    for (Eigen::Index o = 0; o < own.rows(); ++o) {
+      for (Eigen::Index i = 0; i < own.cols(); ++i) {
+        system.gains().at(k, static_cast<std::size_t>(o), static_cast<std::size_t>(i)) = own(o, i);
       }
     }
   }
-  const auto& connected = subsystems_.connected_inputs();
-  PetscScalar* scale = nullptr;
-  petsc(VecGetArrayWrite(scale_, &scale));
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    const double size = subsystems_.input_sizes()[connected[j]];
-    scale[j] = scale_values_[j] = size > 0.0 ? size : 1.0;
-  }
-  petsc(VecRestoreArrayWrite(scale_, &scale));
-  operator_.assemble(gains_, scale_, scale_);
+  system.assemble();
 }
 
 /// fed_ = P outputs_, without the offsets of units.
@@ -166,28 +152,21 @@ void ErrorPropagation::exchange() {
   }
 }
 
-/// The inputs of all subsystems from what `target` alone makes of the outputs, in fed_.
-bool ErrorPropagation::solve(std::span<const double> disturbance) {
+/// The inputs of all subsystems from what the outputs are without them.
+bool ErrorPropagation::solve(InputSystem& system, std::span<const double> disturbance) {
+  exchange();
   const auto& connected = subsystems_.connected_inputs();
-  PetscScalar* b = nullptr;
-  petsc(VecGetArrayWrite(right_side_, &b));
+  const auto b = system.right_side();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    b[j] = (fed_[connected[j]].value + disturbance[j]) / scale_values_[j];
+    b[j] = fed_[connected[j]].value + disturbance[j];
   }
-  petsc(VecRestoreArrayWrite(right_side_, &b));
-  petsc(KSPSolve(ksp_, right_side_, unknown_));
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  petsc(KSPGetConvergedReason(ksp_, &reason));
-  const PetscScalar* u = nullptr;
-  petsc(VecGetArrayRead(unknown_, &u));
+  const bool solved = system.solve();
   for (Part& part : parts_) {
     for (std::size_t c = 0; c < part.connected.size(); ++c) {
-      const std::size_t j = part.connected.first + c;
-      part.u[index(c)] = u[j] * scale_values_[j];
+      part.u[index(c)] = system.solution()[part.connected.first + c];
     }
   }
-  petsc(VecRestoreArrayRead(unknown_, &u));
-  return reason > 0;
+  return solved;
 }
 
 /// stage = target + gamma H (A stage + B u).
@@ -200,8 +179,7 @@ bool ErrorPropagation::stage(std::span<const double> disturbance) {
     part.y.noalias() = part.c * part.stage;
     write_outputs(k);
   }
-  exchange();
-  const bool solved = solve(disturbance);
+  const bool solved = solve(over_interval_, disturbance);
   for (Part& part : parts_) {
     part.stage.noalias() += part.response * part.u;
   }
@@ -221,7 +199,8 @@ void ErrorPropagation::pass_through(Disturbance& disturbance) {
   exchange();
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    disturbance.mean[j] -= fed_[connected[j]].value;
+    const double passed = fed_[connected[j]].value;
+    disturbance.mean[j] = constraints_.is_equation(j) ? 0.0 : disturbance.mean[j] - passed;
   }
 }
 
@@ -243,7 +222,10 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
     return false;
   }
   if (worst == renewed) {
-    assemble();
+    assemble(&Part::gain, over_interval_);
+    if (at_end_) {
+      assemble(&Part::d, *at_end_);
+    }
   }
   pass_through(disturbance);
   const std::span<const double> mean = disturbance.mean;
@@ -259,18 +241,56 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   if (!stage(mean)) {
     return false;
   }
+  for (Part& part : parts_) {
+    part.x = part.stage;
+  }
+  return end(point, disturbance);
+}
+
+/// The outputs where the interval ends.
+bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.x = part.stage;
-    for (std::size_t c = 0; c < part.connected.size(); ++c) {
-      part.u[index(c)] +=
-          disturbance.end[part.connected.first + c] - mean[part.connected.first + c];
-    }
     part.y.noalias() = part.c * part.x;
-    part.y.noalias() += part.d * part.u;
+    write_outputs(k);
+    for (std::size_t c = 0; c < part.connected.size(); ++c) {
+      const std::size_t j = part.connected.first + c;
+      part.u[index(c)] += disturbance.end[j] - disturbance.mean[j];
+    }
+  }
+  const bool solved = !at_end_ || solve(*at_end_, disturbance.end);
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    parts_[k].y.noalias() += parts_[k].d * parts_[k].u;
+    pass_through_curve(k, point, disturbance.end);
     write_outputs(k);
   }
-  return true;
+  return solved;
+}
+
+/// What inputs that are wrong by as much as they are make of outputs directly is more than D tells:
+/// g itself tells it.
+void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoint& point,
+                                          std::span<const double> end) {
+  Part& part = parts_[k];
+  const auto wrong = end.subspan(part.connected.first, part.connected.size());
+  bool large = false;
+  for (std::size_t c = 0; c < wrong.size(); ++c) {
+    const double size =
+        subsystems_.input_sizes()[subsystems_.connected_inputs()[part.connected.first + c]];
+    large =
+        large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.d.col(index(c)).isZero(0.0));
+  }
+  if (!large || !subsystems_.own(k).description().capabilities.point_outputs ||
+      subsystems_.point_outputs(k, point.inputs, Wanted::values, exact_) != Outcome::ok) {
+    return;
+  }
+  const Eigen::Map<const Eigen::VectorXd> u(wrong.data(), index(wrong.size()));
+  const std::size_t first = subsystems_.outputs_of(k).first;
+  part.y.noalias() -= part.d * u;
+  for (Eigen::Index o = 0; o < part.y.size(); ++o) {
+    const std::size_t output = first + static_cast<std::size_t>(o);
+    part.y[o] += point.outputs[output].value - exact_[output].value;
+  }
 }
 
 /// Whether there was one.
@@ -318,7 +338,7 @@ void ErrorPropagation::excuse_driven(const CommunicationPoint& point, std::span<
 
 void ErrorPropagation::write_floors(const CommunicationPoint& point, std::span<double> floors) {
   constexpr double of_terms = 1e-8;   // what integrators and rounding leave of terms that cancel
-  constexpr double of_inputs = 1e-4;  // of what the inputs could do within one interval
+  constexpr double of_inputs = 1e-6;  // of what the inputs could do within one interval
   constexpr int links = 3;
   const auto& connected = subsystems_.connected_inputs();
   std::vector<Sample> noise(outputs_.size());

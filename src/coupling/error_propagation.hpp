@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "coupling/constraint_rows.hpp"
 #include "coupling/coupling.hpp"
-#include "coupling/input_operator.hpp"
-#include "support/petsc.hpp"
+#include "coupling/input_system.hpp"
 
 namespace concord {
 
@@ -25,7 +25,9 @@ namespace concord {
 /// and H stay.
 class ErrorPropagation {
  public:
-  explicit ErrorPropagation(RankNetwork& subsystems);
+  /// `consistent`: outputs at communication points belong to what feeds the inputs there, whatever
+  /// was given before.
+  ErrorPropagation(RankNetwork& subsystems, bool consistent);
 
   /// Over an interval of size h that ended at `point`, with the means of e and d over it and e at
   /// its end, per connected input. False: a subsystem cannot be linearised, or the system not
@@ -73,22 +75,23 @@ class ErrorPropagation {
   State linearize(std::size_t k, const CommunicationPoint& point);
   State linearize_all(const CommunicationPoint& point, double h);
   void factorize(Part& part, double h) const;
-  void assemble();
+  void assemble(Eigen::MatrixXd Part::*gain, InputSystem& system);
   void pass_through(Disturbance& disturbance);
+  void pass_through_curve(std::size_t k, const CommunicationPoint& point,
+                          std::span<const double> end);
   void write_outputs(std::size_t k);
   void exchange();
   bool excuse_explained(std::span<const Sample> fed, std::span<int> astray) const;
-  bool solve(std::span<const double> disturbance);
+  bool solve(InputSystem& system, std::span<const double> disturbance);
+  bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
 
   RankNetwork& subsystems_;
-  SubsystemGains gains_;
-  InputOperator operator_;
-  KspHandle ksp_;
-  VecHandle unknown_, right_side_, scale_;
-  std::vector<double> scale_values_;
+  ConstraintRows constraints_;
+  InputSystem over_interval_;          ///< K = Part::gain
+  std::optional<InputSystem> at_end_;  ///< K = D
   std::vector<Part> parts_;
-  std::vector<Sample> outputs_, fed_, fed_by_zero_;
+  std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   double h_ = 0.0;
   bool lost_ = false;
   std::optional<std::string> failure_;

@@ -23,7 +23,8 @@ double mean(const Polynomial& p, double h) {
 HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
     : subsystems_(subsystems),
       cubic_(method.hold == Hold::hermite),
-      consistent_(method.solve == Solve::none && method.consistent_outputs),
+      consistent_(method.solve == Solve::none &&
+                  (method.consistent_outputs || subsystems.network().has_constraints())),
       points_(std::min(points_for(method), most_points)) {
   const std::size_t n = subsystems.connected_inputs().size();
   for (auto* values : {&impulse_, &deviation_, &largest_, &variation_, &at_end_, &third_}) {
@@ -35,6 +36,14 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
   }
   last_.resize(n);
   accumulated_.assign(subsystems.n_inputs(), 0.0);
+  solved_.assign(n, 0);
+  std::size_t j = 0;
+  for (const std::size_t k : subsystems.all()) {
+    const bool solved = consistent_ && subsystems.network().constraint(subsystems.global(k));
+    for (; j < n && subsystems.connected_inputs()[j] < subsystems.inputs_of(k).last; ++j) {
+      solved_[j] = solved ? 1 : 0;
+    }
+  }
 }
 
 void HoldErrors::start(const CommunicationPoint& point, std::span<const Sample> fed) {
@@ -164,7 +173,9 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     const Polynomial& given = point.polynomials[i];
-    if (balance != nullptr) {
+    if (solved_[j] != 0) {
+      add(j, 0.0, h);
+    } else if (balance != nullptr) {
       add(j, (accumulated_[i] - balance->accumulated()[i]) / h, h);
     } else if (cubic_) {
       add_cubic(j, given, fed[i], h);

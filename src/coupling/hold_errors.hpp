@@ -39,6 +39,9 @@ class HoldErrors {
   void observe(const CommunicationPoint& point, std::span<const Sample> fed,
                const BalanceErrors* balance);
 
+  /// Whether outputs at communication points belong to P y there, whatever was given before.
+  bool consistent() const { return consistent_; }
+
   // Per connected input, since `clear`.
   std::span<const double> impulses() const { return impulse_; }      ///< integral of e
   std::span<const double> deviations() const { return deviation_; }  ///< integral of d
@@ -68,8 +71,9 @@ class HoldErrors {
 
   const RankNetwork& subsystems_;
   bool cubic_;
-  bool consistent_;     ///< outputs at communication points belong to P y itself
-  std::size_t points_;  ///< that P y goes through, where no slopes are used
+  bool consistent_;
+  std::vector<char> solved_;  ///< of constraints, which are solved where nothing is held
+  std::size_t points_;        ///< that P y goes through, where no slopes are used
   std::vector<double> impulse_, deviation_, largest_, variation_, at_end_, accumulated_;
   // Cubics.
   std::vector<Sample> last_;

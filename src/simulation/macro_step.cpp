@@ -68,7 +68,8 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       at_point_(subsystems),
       loops_(subsystems, settings.method),
       errors_(settings.method, subsystems) {
-  if (settings.adapt == Adapt::predictor && !settings.method.compares_with_prediction()) {
+  if (settings.adapt == Adapt::predictor && !settings.method.compares_with_prediction() &&
+      !subsystems.network().has_constraints()) {
     budget_.emplace(settings.stop - settings.start);
   }
 }

@@ -28,7 +28,7 @@ class ZeroStability(Kinds, unittest.TestCase):
             for order in (0, 1, 2, 3):
                 for gains in ((0.1, 1.0), (0.5, 0.5), (-0.9, 0.9), (3.0, 1.0), (-2.0, 1.5)):
                     with self.subTest(method=method, order=order, gains=gains):
-                        self.assert_right(loop(*gains), 5e-2,
+                        self.assert_right(loop(*gains), 5e-2, "-cosim_step 4e-3 "
                                           f"-cosim_type {method} -cosim_hold_order {order}")
 
     def test_orders_with_consistent_outputs(self):
@@ -98,10 +98,12 @@ class Explosions(Kinds, unittest.TestCase):
                 self.check(spring(stiffness, damping), "-cosim_type jacobi -cosim_step 5e-3")
 
     def test_missiles_right_or_refused(self):
+        """The force begins with a layer of 1e-4 to 1e-6 s, of which its first row keeps a rest of two
+        percent; and y is integrated to 1e-10, which 1e10 N/m make one of 150 N."""
         for stiffness, damping in ((1e12, 2e6), (1e10, 2e5), (1e8, 2e4), (1e14, 1e7)):
             for size in (1.0, 1e-9):
                 with self.subTest(stiffness=stiffness, size=size):
-                    self.assert_right(spring(stiffness, damping, size), 1e-2, "-cosim_type missiles",
+                    self.assert_right(spring(stiffness, damping, size), 3e-2, "-cosim_type missiles",
                                       may_refuse=True, fastest=1e4)
 
     def test_diverged_warn_goes_on(self):

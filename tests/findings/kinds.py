@@ -10,8 +10,6 @@ from equation_models import Equations
 
 METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "gauss_seidel",
            "hierarchical", "extripol", "monolithic")
-
-
 @dataclass
 class Run:
     code: int

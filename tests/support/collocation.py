@@ -23,6 +23,14 @@ def radau(stages):
     return c, a
 
 
+def determines(block):
+    """Whether r's derivatives by z, in whatever units, determine z."""
+    with np.errstate(all="ignore"):
+        rows = block / np.abs(block).max(axis=1, keepdims=True)
+        scaled = rows / np.abs(rows).max(axis=0)
+    return np.isfinite(scaled).all() and np.linalg.matrix_rank(scaled) == len(block)
+
+
 class NoSolution(RuntimeError):
     """Newton's iteration finds no root: the model has no solution there, or it needs shorter steps."""
 
@@ -76,7 +84,7 @@ class Collocation:
             r = self.equations.at(np.array([t0]), x[:, None], z[:, None])[1][:, 0]
             jacobian = self.equations.jacobians(np.array([t0]), x[:, None], z[:, None])[0]
             block = jacobian[len(x):, len(x):]
-            if not len(z) or np.linalg.matrix_rank(block) < len(z):
+            if not len(z) or not determines(block):
                 return z
             change = np.linalg.solve(block, r)
             z = z - change
@@ -144,7 +152,7 @@ class Collocation:
         """Whether r alone does not determine z (index 2 or 3)."""
         x, z = self.equations.start, self.equations.guess
         block = self.equations.jacobians(np.array([t0]), x[:, None], z[:, None])[0]
-        return len(z) and np.linalg.matrix_rank(block[len(x):, len(x):]) < len(z)
+        return len(z) and not determines(block[len(x):, len(x):])
 
     def _backwards(self, t0, h, n):
         """z at the start of an index 2 or 3 system: the first steps' polynomial, at its begin."""

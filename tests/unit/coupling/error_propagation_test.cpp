@@ -24,7 +24,7 @@ class Ring {
                    number(gain)}},
                  {{"gain.y0", "lag.u0"}, {"lag.y0", "gain.u0"}}),
         point_(network_.start(0.1)),
-        propagation_(network_.subsystems()) {}
+        propagation_(network_.subsystems(), false) {}
 
   /// Means of e and d over an interval, e at its end, of the inputs of lag and gain.
   void advance(double size, std::vector<double> mean, std::vector<double> deviation,
@@ -153,8 +153,8 @@ TEST(ErrorPropagation, FloorsOfTermsAndInputs) {
   double of_lag = 0.0, of_gain = 0.0;
   for (int link = 0; link < 4; ++link) {
     const double before = of_lag;
-    of_lag = gain_of_lag * (1e-4 * 2.0 + of_gain);
-    of_gain = loop * (1e-4 * 5.0 + before);
+    of_lag = gain_of_lag * (1e-6 * 2.0 + of_gain);
+    of_gain = loop * (1e-6 * 5.0 + before);
   }
   EXPECT_NEAR(floors[0], of_lag, 1e-15);
   EXPECT_NEAR(floors[1], of_gain, 1e-15);
