@@ -256,7 +256,8 @@ std::string ErrorAccount::described(std::size_t output, double error,
 
 void ErrorAccount::io(Archive& archive) {
   archive(holds_, missing_, diverged_, largest_, disturbance_, elapsed_, since_, interval_, freely_,
-          estimated_, scale_, as_large_, astray_, driven_, floors_, half_, then_, before_);
+          estimated_, signals_, indirect_, scale_, as_large_, astray_, driven_, floors_, half_,
+          then_, before_);
   if (propagation_) {
     archive(*propagation_);
   }
