@@ -74,6 +74,8 @@ class CouplingConvergence {
   /// Something has jumped.
   void forget() { contraction_.forget(); }
 
+  void io(Archive& archive) { archive(contraction_); }
+
  private:
   template <class Action>
   void for_each_row(const Action& action) const;

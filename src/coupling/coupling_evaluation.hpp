@@ -60,6 +60,8 @@ class CouplingEvaluation {
   std::int32_t count() const { return count_; }         ///< of this attempt
   Wanted wanted() const { return wanted_; }
   bool runs_in_stages() const { return stages_.all().size() > 1; }
+  /// P y, which outlives the attempt.
+  void io(Archive& archive) { archive(fed_); }
   bool some_estimated() const { return stages_.some_estimated(); }
 
  private:

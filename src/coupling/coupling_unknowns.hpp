@@ -31,6 +31,9 @@ class CouplingUnknowns {
   const CouplingScales& sizes() const { return scales_; }
   void see(const CommunicationPoint& point) { scales_.see(point); }
 
+  /// Scales in effect are not in it.
+  void io(Archive& archive) { archive(scales_); }
+
   /// The scales that fit `inputs`, and `fed` where an input has been 0 so far.
   void take_scales(std::span<const Sample> inputs, std::span<const Sample> fed, double h);
   /// Those of another system of the same unknowns.

@@ -90,6 +90,18 @@ void ImplicitCoupling::remember(const CommunicationPoint& point) {
   }
 }
 
+/// Jacobian, factors and what is known of their quality are made anew.
+void ImplicitCoupling::io(Archive& archive) {
+  archive(consistent_, constraint_sizes_, parts_->unknowns, parts_->guess, error_estimate_,
+          parts_->convergence, parts_->evaluation);
+  if (estimators_) {
+    archive(*estimators_);
+  }
+  if (missiles_) {
+    archive(*missiles_);
+  }
+}
+
 void ImplicitCoupling::rejected() {
   if (estimators_) {
     estimators_->forget();

@@ -32,6 +32,7 @@ class ImplicitCoupling : public Coupling {
   void restart(CommunicationPoint& point) override;
   std::span<const Sample> fed() const override { return parts_->evaluation.fed(); }
   bool passed_layer() const override { return joins_.any_layer(); }
+  void io(Archive& archive) override;
   std::string explain(const CouplingReport& report) override;
   void view() const override { parts_->solver.view(); }
 
