@@ -69,7 +69,9 @@ bool CouplingJacobian::is_stale() const {
 }
 
 bool CouplingJacobian::outgrown() const {
-  return !known() || is_stale() || joins_.any_layer() != kept_.is_of_layer;
+  const bool own = !known() || is_stale() || joins_.any_layer() != kept_.is_of_layer ||
+                   unknowns_.sizes().outdated(attempt_.point->inputs);
+  return agree_on_largest(subsystems_.comm(), own ? 1 : 0) != 0;
 }
 
 void CouplingJacobian::drop() {

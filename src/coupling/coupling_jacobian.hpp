@@ -37,10 +37,8 @@ class CouplingJacobian {
   /// The estimators' matrix and its scales.
   void take(const MissilesSystem& estimated);
 
-  /// Whether nothing that is kept fits the attempt, as far as every rank knows; and whether, on
-  /// this rank, its scales don't.
+  /// Whether what is kept, if anything, no longer fits the attempt. Collective.
   bool outgrown() const;
-  bool scales_outgrown() const { return unknowns_.sizes().outdated(attempt_.point->inputs); }
 
   /// Nothing is kept; the scales are those of now.
   void drop();

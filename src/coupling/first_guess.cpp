@@ -79,7 +79,8 @@ bool FirstGuess::predict(Estimators::State state) {
 bool FirstGuess::is_calm() const {
   constexpr int patience = 8;
   constexpr double same_step = 1e-12;
-  return calm_ >= patience && std::abs(attempt_.h() - calm_h_) <= same_step * calm_h_ &&
+  return method_.predictor == Predictor::missiles && calm_ >= patience &&
+         std::abs(attempt_.h() - calm_h_) <= same_step * calm_h_ &&
          attempt_.point->last_step > 0.0 && !evaluation_.some_estimated();
 }
 
@@ -89,10 +90,11 @@ bool FirstGuess::suppose(Estimators::State state) {
   const std::span<Sample> inputs = attempt_.trial->inputs;
   estimated_ = missiles_->solve_again(point, inputs);
   const bool finds = method_.hold == Hold::hermite && method_.predictor == Predictor::missiles;
-  supposed_ = {.made = estimated_,
-               .objected = !missiles_->serves(state, point) ||
-                           (finds && joins_.sees_layer(point, inputs, attempt_.h())),
-               .state = state};
+  if (estimated_) {
+    supposed_ = {.objected = !missiles_->serves(state, point) ||
+                             (finds && joins_.sees_layer(point, inputs, attempt_.h())),
+                 .state = state};
+  }
   return estimated_;
 }
 
@@ -123,7 +125,6 @@ void FirstGuess::turn_back() {
 /// Leaves a guess in trial.inputs, with the Jacobian and the scales that go with it; false where
 /// there is none of this kind.
 bool FirstGuess::take(Guess guess) {
-  objects_ = guess == Guess::estimated && supposed_.made && supposed_.objected;
   if (guess == Guess::estimated) {
     if (!estimated_) {
       return false;
@@ -142,7 +143,6 @@ bool FirstGuess::take(Guess guess) {
   if (jacobian_.outgrown()) {
     jacobian_.drop();
   }
-  objects_ = objects_ || jacobian_.scales_outgrown();
   return true;
 }
 
@@ -154,40 +154,27 @@ bool FirstGuess::looks_for_layers(Guess guess) const {
 }
 
 void FirstGuess::evaluate(Guess guess) {
+  const bool objects = guess == Guess::estimated && supposed_.objected;
   unknowns_.write(attempt_.trial->inputs);
   evaluation_.evaluate(unknowns_.vector());
   const bool sees_layer = looks_for_layers(guess) &&
                           joins_.sees_layer(*attempt_.point, evaluation_.fed(), attempt_.h());
-  convergence_.measure_guess({.objects = objects_, .sees_layer = sees_layer});
+  convergence_.measure_guess({.objects = objects, .sees_layer = sees_layer});
 }
 
-/// The same guess, agreed on; false where there is none then.
-bool FirstGuess::reconsider(Guess guess) {
-  jacobian_.begin();
-  const Supposition before = std::exchange(supposed_, {});
-  if (before.made && guess == Guess::estimated) {
-    predict(before.state);
+/// Evaluates the guess that was taken, where some rank objects once more with an agreed prediction;
+/// false where there is none then.
+bool FirstGuess::reach(Guess guess) {
+  evaluate(guess);
+  if (!convergence_.first().objected) {
+    return true;
   }
+  jacobian_.begin();
+  predict(std::exchange(supposed_, {}).state);
   if (!take(guess)) {
     return false;
   }
-  if (agree_on_largest(subsystems_.comm(), objects_ ? 1 : 0) != 0) {
-    jacobian_.drop();
-  }
-  objects_ = false;
-  return true;
-}
-
-/// Evaluates the guess that was taken; false where agreement leaves none.
-bool FirstGuess::reach(Guess guess) {
   evaluate(guess);
-  if (convergence_.first().objected) {
-    if (!reconsider(guess)) {
-      return false;
-    }
-    evaluate(guess);
-  }
-  objects_ = false;
   return true;
 }
 

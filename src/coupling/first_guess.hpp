@@ -56,7 +56,6 @@ class FirstGuess {
 
   /// What a prediction without agreement stands on, told to the others with the residual there.
   struct Supposition {
-    bool made = false;
     bool objected = false;                                    ///< on this rank
     Estimators::State state = Estimators::State::same_gains;  ///< of the estimators, on this rank
   };
@@ -69,7 +68,6 @@ class FirstGuess {
   void extrapolate();
   void turn_back();
   void evaluate(Guess guess);
-  bool reconsider(Guess guess);
   bool reach(Guess guess);
   bool looks_for_layers(Guess guess) const;
   bool look_at(Guess guess);
@@ -90,8 +88,7 @@ class FirstGuess {
   std::vector<Sample> best_inputs_;
   bool estimated_ = false;  ///< the estimators' prediction is there
   Supposition supposed_;
-  bool objects_ = false;  ///< this rank, to the guess that was taken
-  int calm_ = 0;          ///< macro-steps in a row whose predictions needed the kept matrix only
+  int calm_ = 0;  ///< macro-steps in a row whose predictions needed the kept matrix only
   double calm_h_ = 0.0;
   bool good_ = false;
 };

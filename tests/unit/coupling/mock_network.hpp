@@ -10,10 +10,12 @@
 
 namespace concord::testing {
 
-/// x' = A x + B u, y = C x + D u, from 0.
+/// x' = A x + B u, y = C x + D u, from x = `start` in each state.
 struct LinearPart {
   std::string name;
   Eigen::MatrixXd a, b, c, d;
+  double start = 0.0;
+  bool declared = false;  ///< it says that it is linear
 };
 
 /// Linear subsystems, wired, on one rank or spread over those of `comm`; inputs u0, u1, ...,
@@ -31,7 +33,7 @@ class MockNetwork {
 
   RankNetwork& subsystems() { return subsystems_; }
 
-  /// At the start, everything 0.
+  /// At the start.
   CommunicationPoint start(double h) {
     ConsistentInputs consistent(subsystems_);
     CommunicationPoint point;
@@ -65,8 +67,11 @@ class MockNetwork {
     };
     const auto n = static_cast<std::size_t>(part.a.rows());
     auto model = std::make_unique<LambdaModel>(
-        std::vector<double>(n, 0.0), static_cast<std::size_t>(part.d.cols()),
+        std::vector<double>(n, part.start), static_cast<std::size_t>(part.d.cols()),
         static_cast<std::size_t>(part.d.rows()), sum(part.a, part.b), sum(part.c, part.d));
+    if (part.declared) {
+      model->declare_linear();
+    }
     model->exact = [=](double, Span, Span, const Jacobians& result) {
       copy(part.a, result.f_x);
       copy(part.b, result.f_u);

@@ -28,6 +28,10 @@ class LambdaModel final : public OdeModel {
   }
 
   OdeInterface interface() const override { return interface_; }
+  void declare_linear() {
+    interface_.constant_jacobians = true;
+    interface_.time_dependent = false;
+  }
   void derivatives(double t, Span x, Span u, Out dxdt) override { f_(t, x, u, dxdt); }
   void outputs(double t, Span x, Span u, Out y) override { g_(t, x, u, y); }
   bool jacobians(double t, Span x, Span u, const Jacobians& result) override {
