@@ -60,6 +60,8 @@ struct OdeInterface {
   bool time_dependent = true;
   /// Whether the Jacobians are the same at every (t, x, u). Saying so saves taking them anew.
   bool constant_jacobians = false;
+  /// Names of what `set_parameter` sets between macro-steps.
+  std::vector<std::string> parameters = {};
 };
 
 /// Partial derivatives of f and g at one point (t, x, u); row-major, sizes as noted.
@@ -101,6 +103,10 @@ class OdeModel {
   /// y = g(t,x,u); sizes n_st, n_in, n_out.
   virtual void outputs(double t, std::span<const double> x, std::span<const double> u,
                        std::span<double> y) = 0;
+
+  /// Sets a tunable parameter, by its position in the interface: before the start, or between
+  /// macro-steps. False where the value is refused.
+  virtual bool set_parameter(std::size_t /*parameter*/, double /*value*/) { return false; }
 
   /// Fills the partial derivatives and returns true, or returns false: differences are used.
   virtual bool jacobians(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,

@@ -52,16 +52,4 @@ void ProgressLine::print(double time, double elapsed) {
   std::fflush(stderr);
 }
 
-void RunSummary::step_accepted(const StepReport& report) {
-  const double h = report.step.size();
-  smallest_step = steps == 0 ? h : std::min(smallest_step, h);
-  largest_step = std::max(largest_step, h);
-  ++steps;
-  rejections += report.rejections;
-  at_noise += report.coupling.at_noise ? 1 : 0;
-  noise = std::max(noise, report.coupling.noise);
-  evaluations += report.coupling.evaluations;
-  iterations += report.coupling.iterations;
-}
-
 }  // namespace concord

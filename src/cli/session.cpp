@@ -98,7 +98,7 @@ int in_session(int argc, char** argv, const std::function<int()>& work) {
   open_missing_streams();
   int rank = 0;
   const auto with_petsc = [&] {
-    PetscSession petsc_session(argc, argv);
+    PetscSession petsc_session(argc, argv, MPI_COMM_WORLD);
     const int own = with_output_written(guarded(work, rank == 0), rank == 0);
     const int code = agree_on_largest(MPI_COMM_WORLD, own);
     if (code == 0) {

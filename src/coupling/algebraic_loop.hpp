@@ -34,6 +34,8 @@ class AlgebraicLoop {
 
   bool here() const { return equations_.here(); }
   const std::string& failure() const { return failure_; }
+  /// Whether guesses are near the solution; the Jacobian is not in it.
+  void io(Archive& archive) { archive(started_); }
 
  private:
   static PetscErrorCode form_rows(SNES snes, Vec z, Vec f, void* self);

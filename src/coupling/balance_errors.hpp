@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "concord/archive.hpp"
+
 namespace concord {
 
 /// Balance errors of inputs, the integral of (true - given) over time, in the input's unit times s,
@@ -38,6 +40,10 @@ class BalanceErrors {
 
   /// The largest |accumulated| so far.
   std::span<const double> largest() const { return largest_; }
+
+  void io(Archive& archive) {
+    archive(missed_, oldest_, share_, due_, measured_, accumulated_, largest_);
+  }
 
  private:
   int spread_;

@@ -31,6 +31,9 @@ class ComparedCoupling : public Coupling {
   std::span<const Sample> fed() const override { return method_->fed(); }
   bool passed_layer() const override { return method_->passed_layer(); }
   const BalanceErrors* balance() const override { return method_->balance(); }
+  void io(Archive& archive) override {
+    archive(*method_, consistent_, estimators_, system_, norm_, begin_, predicted_, estimates_);
+  }
   std::string explain(const CouplingReport& report) override;
   void view() const override;
 

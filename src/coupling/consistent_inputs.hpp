@@ -25,6 +25,13 @@ class ConsistentInputs {
 
   /// The same on every rank.
   const std::string& failure() const { return failure_; }
+  void io(Archive& archive) {
+    for (Stage& stage : stages_) {
+      if (stage.loop) {
+        archive(*stage.loop);
+      }
+    }
+  }
 
  private:
   struct Member {

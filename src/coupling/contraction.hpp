@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "concord/archive.hpp"
+
 namespace concord {
 
 /// How far the last iterate of an iteration is from its limit, by what its residuals and steps have
@@ -21,6 +23,7 @@ class Contraction {
   /// The iteration has converged.
   void remember(double h);
   void forget();
+  void io(Archive& archive) { archive(remembered_, remembered_h_, age_); }
 
   void begin(double residual);
   /// After an iteration: the new residual, |U_k - U_{k-1}| and |R_k - R_{k-1}|.

@@ -15,6 +15,10 @@ namespace concord {
 /// This rank's committed data at the communication point t_N. Only the macro-step's commit changes
 /// it.
 struct CommunicationPoint {
+  void io(Archive& archive) {
+    archive(time, last_step, slopes_known, inputs, outputs, polynomials);
+  }
+
   double time = 0.0;
   double last_step = 0.0;               ///< size of the macro-step that ended here; 0 at the start
   bool slopes_known = false;            ///< whether inputs[i].derivative may begin a hermite hold
@@ -25,6 +29,8 @@ struct CommunicationPoint {
 
 /// What a coupling proposes for t_{N+1}; becomes the next CommunicationPoint when accepted.
 struct Trial {
+  void io(Archive& archive) { archive(inputs, outputs, polynomials); }
+
   std::vector<Sample> inputs;
   std::vector<Sample> outputs;
   std::vector<Polynomial> polynomials;
@@ -35,6 +41,8 @@ enum class CouplingStatus { converged, not_converged, failed };
 
 /// Where a macro-step that is taken in two halves passes through; accepted with its end.
 struct Middle {
+  void io(Archive& archive) { archive(point, states); }
+
   CommunicationPoint point;
   std::vector<double> states;
 };
@@ -107,6 +115,11 @@ class Coupling {
 
   /// What `start` has found out that is worth telling (-cosim_view), in whole lines.
   virtual std::string describe_start() const { return {}; }
+
+  /// What the next macro-step depends on, beside the point and the subsystems: of a coupling that
+  /// was started when it is written; of a new one, whose subsystems stand where the other's did,
+  /// when it is read. Caches are not in it.
+  virtual void io(Archive& archive) = 0;
 
   /// SNES, KSP and other settings in effect (-cosim_view). Collective.
   virtual void view() const {}

@@ -43,6 +43,8 @@ class CouplingScales {
   double row_size(std::size_t j, std::span<const Sample> inputs, std::span<const Sample> fed,
                   double h) const;
 
+  void io(Archive& archive) { archive(equation_sizes_); }
+
  private:
   const RankNetwork& subsystems_;
   const ConstraintRows& constraints_;

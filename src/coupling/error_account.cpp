@@ -254,6 +254,15 @@ std::string ErrorAccount::described(std::size_t output, double error,
   return text.str();
 }
 
+void ErrorAccount::io(Archive& archive) {
+  archive(holds_, missing_, diverged_, largest_, disturbance_, elapsed_, since_, interval_, freely_,
+          estimated_, signals_, indirect_, scale_, as_large_, astray_, driven_, floors_, half_,
+          then_, before_);
+  if (propagation_) {
+    archive(*propagation_);
+  }
+}
+
 std::vector<double> ErrorAccount::relative_errors() const {
   std::vector<double> relative(largest_.size(), no_number);
   if (missing_ || (propagation_ && !estimated_)) {

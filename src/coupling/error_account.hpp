@@ -48,6 +48,8 @@ class ErrorAccount {
   /// The same on every rank.
   const std::optional<std::string>& diverged() const { return diverged_; }
 
+  void io(Archive& archive);
+
  private:
   double propagate(const CommunicationPoint& point, bool last);
   void lose(const std::string& reason);

@@ -47,6 +47,8 @@ class ErrorNorm {
   /// The last trial was accepted.
   void commit();
 
+  void io(Archive& archive) { archive(signals_, worst_, h_, elapsed_); }
+
  private:
   /// One signal.
   struct Signal {

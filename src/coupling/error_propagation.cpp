@@ -97,6 +97,13 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   return renewed;
 }
 
+void ErrorPropagation::io(Archive& archive) {
+  for (Part& part : parts_) {
+    archive.values(std::span(part.x.data(), static_cast<std::size_t>(part.x.size())));
+  }
+  archive(outputs_, lost_);
+}
+
 void ErrorPropagation::factorize(Part& part, double h) const {
   const auto n = part.a.rows();
   part.response = diagonal * h * part.b;

@@ -35,6 +35,7 @@ class ErrorPropagation {
   struct Disturbance {
     std::vector<double> mean, deviation;
     std::span<const double> end;
+    void io(Archive& archive) { archive(mean, deviation); }
   };
   bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance);
 
@@ -49,6 +50,9 @@ class ErrorPropagation {
   /// What an output can be because of rounding and of inputs that cancel: what its terms would sum
   /// to, each weighed as little.
   void write_floors(const CommunicationPoint& point, std::span<double> floors);
+
+  /// What errors have become; linearisations and factors are not in it.
+  void io(Archive& archive);
 
   /// Of this rank, after a failure.
   const std::optional<std::string>& failure() const { return failure_; }

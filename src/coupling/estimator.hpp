@@ -72,6 +72,11 @@ class Estimator {
   /// The macro-step was accepted with inputs `end` and real outputs: learns the defect.
   void observe(std::span<const Sample> end, std::span<const Sample> outputs);
 
+  void io(Archive& archive) {
+    archive(defect_, defect_before_, defect_h_, defect_before_h_, defects_known_,
+            defect_of_curves_);
+  }
+
   /// Forgets the defects (rejected macro-steps).
   void forget();
 

@@ -60,6 +60,15 @@ class Estimators {
   /// Forgets all that was learnt: something has jumped.
   void restart();
 
+  /// What was learnt; linearisations are not in it.
+  void io(Archive& archive) {
+    for (auto& estimator : estimators_) {
+      if (estimator) {
+        archive(*estimator);
+      }
+    }
+  }
+
   /// After a failure on any rank: the subsystem and why it could not be advanced or linearised.
   /// Collective.
   std::optional<std::string> explain() const;

@@ -192,6 +192,16 @@ void ExplicitCoupling::restart(CommunicationPoint& point) {
   }
 }
 
+void ExplicitCoupling::io(Archive& archive) {
+  archive(consistent_, about_constraints_, history_);
+  if (constraints_) {
+    archive(*constraints_);
+  }
+  if (shaped_) {
+    archive(*shaped_);
+  }
+}
+
 std::string ExplicitCoupling::explain(const CouplingReport& /*report*/) {
   if (const auto failure = agree_on_text(subsystems_.comm(), subsystems_.failure())) {
     return *failure;

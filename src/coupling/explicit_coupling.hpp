@@ -36,6 +36,7 @@ class ExplicitCoupling : public Coupling {
   std::string explain(const CouplingReport& report) override;
   const BalanceErrors* balance() const override { return shaped_ ? shaped_->balance() : nullptr; }
   std::string describe_start() const override { return about_constraints_; }
+  void io(Archive& archive) override;
 
   /// Undoes the last commit; for orders up to 2.
   void take_back() { history_.drop_newest(); }

@@ -50,6 +50,15 @@ class HoldErrors {
   std::span<const double> at_end() const { return at_end_; }         ///< e at the last point
   void clear();
 
+  void io(Archive& archive) {
+    archive(impulse_, deviation_, largest_, variation_, at_end_, accumulated_, last_, third_,
+            last_h_, steps_, slopes_known_, age_, weight_, age_of_weights_, known_,
+            known_of_weights_);
+    for (std::size_t i = 0; i < most_points; ++i) {
+      archive(values_[i], ends_[i]);
+    }
+  }
+
  private:
   static constexpr std::size_t most_points = 5;
 

@@ -212,6 +212,17 @@ void ImplicitCoupling::remember(const CommunicationPoint& point) {
   }
 }
 
+/// Jacobian, factors and what is known of their quality are made anew.
+void ImplicitCoupling::io(Archive& archive) {
+  archive(consistent_, constraint_sizes_, scales_, history_, error_estimate_, contraction_, fed_);
+  if (estimators_) {
+    archive(*estimators_);
+  }
+  if (missiles_) {
+    archive(*missiles_);
+  }
+}
+
 void ImplicitCoupling::read_unknown(Vec v) {
   const PetscScalar* values = nullptr;
   petsc(VecGetArrayRead(v, &values));

@@ -52,6 +52,7 @@ class ImplicitCoupling : public Coupling {
   void restart(CommunicationPoint& point) override;
   std::span<const Sample> fed() const override { return fed_; }
   bool passed_layer() const override { return joins_.any_layer(); }
+  void io(Archive& archive) override;
   std::string explain(const CouplingReport& report) override;
   void view() const override;
 

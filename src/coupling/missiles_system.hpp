@@ -40,6 +40,9 @@ class MissilesSystem {
   /// The accepted communication point.
   void commit(const CommunicationPoint& point) { scales_.see(point); }
 
+  /// Scales in effect, matrix and factors are not in it.
+  void io(Archive& archive) { archive(scales_); }
+
   PetscInt linear_iterations() const { return linear_iterations_; }
   void view() const;
 

@@ -131,6 +131,13 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
     return slopes_given_ && outcome == Outcome::ok;
   }
 
+  void io(Archive& archive) { archive(inputs_, outputs_, consistent_); }
+
+  /// Inputs that nothing feeds are these from now on.
+  void take_inputs(std::span<const Sample> inputs) {
+    std::copy(inputs.begin(), inputs.end(), inputs_.begin());
+  }
+
   /// Where the outputs are evaluated from now on.
   void stand_at(double t, std::span<const double> x) {
     t_ = t;
@@ -329,16 +336,34 @@ void MonolithicCoupling::start(const MacroStep& first, double stop, Communicatio
   ConsistentInputs consistent(subsystems_);
   end_initialization(subsystems_, consistent, point);
   refuse_events();
+  first_ = first;
+  stop_ = stop;
+  make_whole();
+  put_out(point);
+}
+
+/// Where the subsystems stand.
+void MonolithicCoupling::make_whole() {
   auto equations = std::make_unique<NetworkEquations>(subsystems_);
   equations_ = equations.get();
   auto description = describe_ode("monolithic", "monolithic", equations->interface());
   whole_ = make_ode_subsystem(std::move(description), std::move(equations), settings_);
   whole_->enter(subsystems_.smooth_interval());
-  whole_->start(first, stop);
-  put_out(point);
+  whole_->start(first_, stop_);
+}
+
+/// Whoever reads has subsystems that stand at the start.
+void MonolithicCoupling::io(Archive& archive) {
+  archive(first_, stop_, time_, next_);
+  if (archive.reading()) {
+    make_whole();
+  }
+  archive(*equations_);
+  whole_->io(archive);
 }
 
 void MonolithicCoupling::restart(CommunicationPoint& point) {
+  equations_->take_inputs(point.inputs);
   whole_->enter(subsystems_.smooth_interval());
   next_ = InputContinuity::broken;
   put_out(point);

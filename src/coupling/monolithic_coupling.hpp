@@ -22,6 +22,7 @@ class MonolithicCoupling : public Coupling {
     return whole_ ? whole_->states() : std::span<const double>();
   }
   PointEvaluation* evaluation() override;
+  void io(Archive& archive) override;
   const Counters* counters() const override { return whole_ ? &whole_->counters() : nullptr; }
 
  private:
@@ -29,11 +30,14 @@ class MonolithicCoupling : public Coupling {
 
   void refuse_events() const;
   void put_out(CommunicationPoint& point);
+  void make_whole();
 
   RankNetwork& subsystems_;
   SubsystemSettings settings_;
   std::unique_ptr<Subsystem> whole_;       ///< from the start on
   NetworkEquations* equations_ = nullptr;  ///< of whole_
+  MacroStep first_;
+  double stop_ = 0.0;
   double time_ = 0.0;
   InputContinuity next_ = InputContinuity::smooth;
 };

@@ -25,6 +25,8 @@ class OutputErrorNorm {
   /// The outputs became those of a communication point.
   void commit() { norm_.commit(); }
 
+  void io(Archive& archive) { archive(norm_); }
+
  private:
   const RankNetwork& subsystems_;
   ErrorNorm norm_;

@@ -37,6 +37,8 @@ class PredictionError {
   /// The trial became the communication point.
   void commit(const CommunicationPoint& point);
 
+  void io(Archive& archive) { archive(norm_, largest_); }
+
  private:
   double hold_error(std::size_t input, const Polynomial& polynomial, double h,
                     const CommunicationPoint& point) const;

@@ -28,6 +28,9 @@ class RichardsonCoupling : public Coupling {
   std::string explain(const CouplingReport& report) override { return fine_.explain(report); }
   const Middle* middle() const override { return &middle_; }
   std::span<const double> error_estimates() const override { return estimates_; }
+  void io(Archive& archive) override {
+    archive(fine_, coarse_, rough_, first_, middle_, middle_committed_, norm_, estimates_);
+  }
 
  private:
   CouplingStatus two_small_steps(const MacroStep& step, const CommunicationPoint& point,

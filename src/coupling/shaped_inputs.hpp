@@ -38,6 +38,12 @@ class ShapedInputs {
   void restart();
   const BalanceErrors* balance() const { return errors_ ? &*errors_ : nullptr; }
 
+  void io(Archive& archive) {
+    if (errors_) {
+      archive(*errors_);
+    }
+  }
+
  private:
   bool switches(const CommunicationPoint& point) const {
     return switching_ && point.last_step > 0.0;

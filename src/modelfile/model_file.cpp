@@ -185,8 +185,6 @@ void read_events(const NodeReader& node, Model& model) {
   for (const NodeReader& item : node.items("event")) {
     model.events.push_back(item.number());
   }
-  std::sort(model.events.begin(), model.events.end());
-  model.events.erase(std::unique(model.events.begin(), model.events.end()), model.events.end());
 }
 
 /// They match themselves, and are converted to nothing else.
@@ -208,6 +206,14 @@ void note_unknown_units(Model& model) {
 }
 
 }  // namespace
+
+void complete(Model& model) {
+  resolve_aliases(model);
+  connect_constraints(model);
+  std::sort(model.events.begin(), model.events.end());
+  model.events.erase(std::unique(model.events.begin(), model.events.end()), model.events.end());
+  note_unknown_units(model);
+}
 
 Model read_model_file(const std::filesystem::path& path) {
   if (is_ssp(path)) {
@@ -238,12 +244,10 @@ Model read_model_file(const std::filesystem::path& path) {
   if (const auto schedule = find_field(fields, "schedule")) {
     read_schedule(*schedule, model);
   }
-  resolve_aliases(model);
-  connect_constraints(model);
   if (const auto events = find_field(fields, "events")) {
     read_events(*events, model);
   }
-  note_unknown_units(model);
+  complete(model);
   return model;
 }
 

@@ -11,4 +11,8 @@ namespace concord {
 /// Throws InputError, whose text begins with "file:line: ".
 Model read_model_file(const std::filesystem::path& path);
 
+/// What follows from what was described, whoever has: constraints become subsystems with their
+/// connections, aliases names, events ascend; units that mean nothing are noted. Throws InputError.
+void complete(Model& model);
+
 }  // namespace concord

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "concord/polynomial.hpp"
 #include "network/network.hpp"
-#include "signal/polynomial.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {

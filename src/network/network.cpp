@@ -207,6 +207,10 @@ std::size_t Network::subsystem_of_output(std::size_t output) const {
   return block_of(output_offset_, output);
 }
 
+std::size_t Network::subsystem_of_state(std::size_t state) const {
+  return block_of(state_offset_, state);
+}
+
 std::vector<std::vector<std::size_t>> Network::output_successors(
     const std::vector<std::optional<Link>>& links) const {
   std::vector<std::vector<std::size_t>> successors(n_outputs());

@@ -48,6 +48,7 @@ class Network {
   IndexRange states_of(std::size_t k) const { return {state_offset_[k], state_offset_[k + 1]}; }
   std::size_t subsystem_of_input(std::size_t input) const;
   std::size_t subsystem_of_output(std::size_t output) const;
+  std::size_t subsystem_of_state(std::size_t state) const;
 
   /// Whether subsystem k stands for a constraint, and of which kind.
   std::optional<ConstraintKind> constraint(std::size_t k) const { return constraints_[k]; }

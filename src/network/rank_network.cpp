@@ -315,6 +315,13 @@ void RankNetwork::restore() {
   }
 }
 
+std::optional<std::string> RankNetwork::set_parameter(std::size_t k, std::size_t parameter,
+                                                      double value) {
+  const Outcome outcome =
+      guarded(k, [&](Subsystem& subsystem) { return subsystem.set_parameter(parameter, value); });
+  return outcome == Outcome::ok ? std::nullopt : failure();
+}
+
 void RankNetwork::gather_states(std::span<double> result) {
   for (std::size_t k = 0; k < n_own(); ++k) {
     const IndexRange range = states_of(k);
@@ -325,6 +332,22 @@ void RankNetwork::gather_states(std::span<double> result) {
       std::copy(states.begin(), states.end(), part.begin());
     });
   }
+}
+
+std::optional<std::string> RankNetwork::io(Archive& archive) {
+  archive(start_inputs_, held_values_, input_sizes_, output_sizes_, equation_weights_, interval_,
+          time_, step_, saved_time_);
+  if (archive.reading()) {
+    enter(interval_);
+  }
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    bool passed = false;
+    attempt(k, [&] { passed = subsystems_[k]->io(archive); });
+    if (!passed) {
+      return names_[k];
+    }
+  }
+  return std::nullopt;
 }
 
 bool RankNetwork::asks_for_end() const {

@@ -67,6 +67,8 @@ class RankNetwork {
 
   /// Start values of all inputs (zero where there is none); unconnected ones keep them for good.
   const std::vector<Sample>& start_inputs() const { return start_inputs_; }
+  /// Before the start: of one that nothing feeds, local index.
+  void set_start_input(std::size_t input, double value) { start_inputs_[input] = {value, 0.0}; }
 
   void start(const MacroStep& first, double stop);
 
@@ -139,6 +141,11 @@ class RankNetwork {
   /// Those of a subsystem that fails here are NaN.
   void gather_states(std::span<double> result);
 
+  /// All that the next macro-step depends on: of subsystems that were started when it is written,
+  /// and of others, made and started in the same way, when it is read. The first own subsystem that
+  /// cannot pass on what it remembers, by name, or nothing.
+  std::optional<std::string> io(Archive& archive);
+
   /// What own subsystem k has cost so far.
   Counters counters(std::size_t k) const {
     return k < last_counters_.size() ? last_counters_[k] : subsystems_[k]->counters();
@@ -172,6 +179,10 @@ class RankNetwork {
       return threw_when_asked(k);
     }
   }
+
+  /// Sets a tunable parameter of own subsystem k at the communication point where it stands; its
+  /// failure in words where it refuses.
+  std::optional<std::string> set_parameter(std::size_t k, std::size_t parameter, double value);
 
   bool fatal() const { return fatal_ != nullptr; }
 

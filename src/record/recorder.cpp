@@ -51,10 +51,13 @@ RecordedColumns columns(const Network& network, const RangeOf& range_of, const L
 
 }  // namespace
 
-Recorder::Recorder(MPI_Comm comm, const Model& model, const Settings& settings,
-                   RankNetwork& subsystems, const Partition& share, const Coupling& coupling,
-                   const std::string& command_line)
-    : subsystems_(subsystems), coupling_(coupling), every_(settings.record.every) {
+Recorder::Recorder(SimulationCore& simulation, const std::string& command_line)
+    : simulation_(simulation), every_(simulation.plan().settings.record.every) {
+  const MPI_Comm comm = simulation.plan().comm;
+  const Model& model = simulation.plan().model;
+  const Settings& settings = simulation.plan().settings;
+  const Partition& share = simulation.plan().share;
+  const RankNetwork& subsystems = simulation.subsystems();
   const Network& network = subsystems.network();
   const RecordSettings& record = settings.record;
   const int rank = rank_in(comm);
@@ -131,21 +134,20 @@ Recorder::Recorder(MPI_Comm comm, const Model& model, const Settings& settings,
 /// `states` where the subsystems no longer have them.
 ResultsRow Recorder::row(const CommunicationPoint& point, std::span<const double> states) {
   if (!states_.empty()) {
-    const auto whole = states.empty() ? coupling_.states() : states;
-    if (whole.empty()) {
-      subsystems_.gather_states(states_);
+    if (states.empty()) {
+      simulation_.gather_states(states_);
     } else {
-      std::copy(whole.begin(), whole.end(), states_.begin());
+      std::copy(states.begin(), states.end(), states_.begin());
     }
   }
-  const BalanceErrors* balance = coupling_.balance();
+  const BalanceErrors* balance = simulation_.stepper().coupling().balance();
   return {
       point.time,        point.outputs,
       point.inputs,      states_,
       point.polynomials, balance != nullptr ? balance->accumulated() : std::span<const double>()};
 }
 
-void Recorder::start(const CommunicationPoint& point) { writer_->append_start(row(point, {})); }
+void Recorder::start() { writer_->append_start(row(simulation_.stepper().point(), {})); }
 
 void Recorder::step_accepted(const StepReport& report) {
   const LogScope scope(log_events().record);
@@ -184,10 +186,10 @@ void Recorder::close(RunStatus status, const RunQuality& quality) {
   if (since_row_ > 0) {
     write(kept_.row());
   }
+  const Counters* whole = simulation_.stepper().coupling().counters();
   std::vector<Counters> counters;
   for (const std::size_t k : own_subsystems_) {
-    counters.push_back(coupling_.counters() != nullptr ? *coupling_.counters()
-                                                       : subsystems_.counters(k));
+    counters.push_back(whole != nullptr ? *whole : simulation_.subsystems().counters(k));
   }
   writer_->close(status, counters, quality);
 }

@@ -3,20 +3,18 @@
 #include <optional>
 
 #include "record/results_writer.hpp"
-#include "simulation/settings.hpp"
-#include "simulation/step_report.hpp"
+#include "simulation/simulation_core.hpp"
 
 namespace concord {
 
 /// Writes accepted communication points into the results file, every n-th of them and the last.
 class Recorder : public StepObserver {
  public:
-  /// `coupling` may hold the states itself (monolithic). `output_share` tells which subsystems this
-  /// rank writes. Collective.
-  Recorder(MPI_Comm comm, const Model& model, const Settings& settings, RankNetwork& subsystems,
-           const Partition& share, const Coupling& coupling, const std::string& command_line);
+  /// Collective.
+  Recorder(SimulationCore& simulation, const std::string& command_line);
 
-  void start(const CommunicationPoint& point);
+  /// The first row.
+  void start();
   /// Whether there is a results file of this run.
   bool begun() const { return writer_->begun(); }
   void step_accepted(const StepReport& report) override;
@@ -43,8 +41,7 @@ class Recorder : public StepObserver {
     ResultsRow row() const { return {time, outputs, inputs, states, polynomials, balance}; }
   };
 
-  RankNetwork& subsystems_;
-  const Coupling& coupling_;
+  SimulationCore& simulation_;
   int every_;
   std::vector<std::size_t> own_subsystems_;  ///< local positions of those this rank writes
   std::vector<double> states_;

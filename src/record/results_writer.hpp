@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "signal/polynomial.hpp"
+#include "concord/polynomial.hpp"
+#include "simulation/run_quality.hpp"
 #include "subsystem/subsystem.hpp"
 
 namespace concord {
@@ -60,20 +61,6 @@ struct StepStatistics {
   double residual = 0.0;
   double error_estimate = std::numeric_limits<double>::quiet_NaN();
   double wall_time = 0.0;
-};
-
-/// `diverged`: went on to its end although its own error estimate was as large as its signals.
-enum class RunStatus { running, completed, interrupted, failed, diverged };
-
-/// What is known of how good a run is; the same on every rank but for `output_errors`.
-struct RunQuality {
-  std::vector<double> output_errors;  ///< of this rank's outputs, by local index; empty: unknown
-  double worst = std::numeric_limits<double>::quiet_NaN();  ///< of all outputs
-  std::string worst_output;
-  std::string no_estimate;  ///< why not; empty where there is one
-  std::string diverged;     ///< where and when; empty where it has not
-  std::int64_t at_noise = 0;
-  std::int32_t events = 0;
 };
 
 /// Writes the results file of contract section 5, all ranks together, in large buffered writes.

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "concord/archive.hpp"
 #include "signal/hold.hpp"
 
 namespace concord {
@@ -35,6 +36,12 @@ class SignalHistory {
   }
 
   int known() const { return known_; }
+  void io(Archive& archive) {
+    archive(known_, newest_, steps_, start_slopes_);
+    for (std::size_t slot = 0; slot < values_.size(); ++slot) {
+      archive(values_[slot], slopes_[slot]);
+    }
+  }
   /// tau of a point: 0 for the newest, negative for the others.
   double tau(int age) const;
   double value(int age, std::size_t signal) const { return values_[slot(age)][signal]; }

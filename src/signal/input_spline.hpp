@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "signal/polynomial.hpp"
+#include "concord/polynomial.hpp"
 
 namespace concord {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "signal/polynomial.hpp"
+#include "concord/polynomial.hpp"
 
 namespace concord {
 

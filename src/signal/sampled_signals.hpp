@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "signal/polynomial.hpp"
+#include "concord/polynomial.hpp"
 
 namespace concord {
 

@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "signal/polynomial.hpp"
+#include "concord/archive.hpp"
+#include "concord/polynomial.hpp"
 
 namespace concord {
 
@@ -46,6 +47,8 @@ class Sizes {
 
   /// Sizes that are known otherwise, where they are larger than what was seen.
   void raise(std::span<const Sample> sizes);
+
+  void io(Archive& archive) { archive(largest_, size_); }
 
  private:
   std::vector<double> nominal_;  ///< 0: not given

@@ -182,15 +182,37 @@ SmoothInterval MacroStepper::smooth_interval(double time) const {
   return interval;
 }
 
+void MacroStepper::jump(std::span<const InputChange> changes) {
+  jumped_ = true;
+  changes_.insert(changes_.end(), changes.begin(), changes.end());
+}
+
+void MacroStepper::io(Archive& archive) {
+  archive(point_, trial_, fed_, held_changed_, jumped_, changes_, report_.index, elapsed_, budget_,
+          errors_, loops_, *controller_, *coupling_);
+}
+
+/// Inputs that nothing feeds stay as they are in both, whatever a coupling writes.
+void MacroStepper::apply_changes() {
+  for (const auto& [input, value] : changes_) {
+    point_.inputs[input] = trial_.inputs[input] = {value, 0.0};
+    trial_.polynomials[input].c = {value, 0.0, 0.0, 0.0};
+  }
+  changes_.clear();
+}
+
 /// What follows an event is a new start.
 void MacroStepper::restart_after_event() {
   const bool held_changed = std::exchange(held_changed_, false);
-  if (!held_changed &&
+  const bool jumped = std::exchange(jumped_, false);
+  if (!held_changed && !jumped &&
       !std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
     return;
   }
   errors_.close(point_);
-  const double before = std::exchange(point_.last_step, 0.0);
+  const double last = std::exchange(point_.last_step, 0.0);
+  const double before = jumped && last == 0.0 ? proposed().size() : last;
+  apply_changes();
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
   coupling_->restart(point_);

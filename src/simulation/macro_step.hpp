@@ -29,6 +29,21 @@ class MacroStepper {
   const LoopWatch& loops() const { return loops_; }
   const ErrorAccount& errors() const { return errors_; }
 
+  /// A macro-step ends exactly at this time, if it is ahead.
+  void stop_over(double time) { controller_->stop_over(time); }
+
+  /// Something outside has changed at the communication point, the same on every rank: the next
+  /// macro-step begins as after an event, with this rank's inputs `changes` that nothing feeds.
+  struct InputChange {
+    std::size_t input;  ///< local index
+    double value;
+  };
+  void jump(std::span<const InputChange> changes);
+
+  /// All that the next macro-step depends on, beside the subsystems: of one that was started when
+  /// it is written, of a new one when it is read.
+  void io(Archive& archive);
+
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
   std::span<const StepReport> advance();
@@ -49,6 +64,7 @@ class MacroStepper {
   [[noreturn]] void refuse_diverged() const;
   std::span<const StepReport> reported(const MacroStep& step);
   void restart_after_event();
+  void apply_changes();
   PointEvaluation& evaluation();
   bool ends_interval(double time) const;
   SmoothInterval smooth_interval(double time) const;
@@ -68,6 +84,8 @@ class MacroStepper {
   Trial trial_;
   std::vector<Sample> fed_;    ///< P y of the trial, where inputs are held
   bool held_changed_ = false;  ///< at the point, on any rank
+  bool jumped_ = false;        ///< at the point, from outside
+  std::vector<InputChange> changes_;
   StepReport report_;
   Effort rejected_;  ///< of the attempts at this macro-step that were not kept
   std::array<StepReport, 2> accepted_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "concord/archive.hpp"
+
 namespace concord {
 
 /// How much of its tolerance the step control may use up, so that the error of the whole run is
@@ -22,6 +24,8 @@ class ErrorBudget {
 
   /// s: what err of a macro-step is to be at most, in units of its tolerance.
   double share() const { return share_; }
+
+  void io(Archive& archive) { archive(share_, now_, half_, quarter_); }
 
  private:
   struct State {

@@ -46,6 +46,10 @@ class ErrorControlledSteps : public StepController {
   bool rejected() override;
 
   void begin_anew(double size) override;
+  void io(Archive& archive) override {
+    archive(course_, size_, last_error_, largest_factor_, after_rejection_);
+  }
+  void stop_over(double time) override { course_.stop_over(time); }
 
  private:
   void move_on();

@@ -30,6 +30,19 @@ void Course::begin_at(double time) {
   elapsed_ = 0.0;
 }
 
+void Course::stop_over(double time) {
+  const auto next = std::lower_bound(times_.begin(), times_.end(), time);
+  const bool ahead = time > this->time() + rounding_ && next != times_.end();
+  if (!ahead || *next - time <= rounding_) {
+    return;
+  }
+  times_.insert(next, time);
+  if (time < next_) {
+    next_ = time;
+    distance_ = next_ - last_;
+  }
+}
+
 StepController::Interval Course::step(double size, double reached) const {
   const double left = rest();
   if (left > size * (1.0 + sliver) + rounding_) {

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "concord/archive.hpp"
+
 namespace concord {
 
 /// Chooses the macro-steps; knows numbers only.
@@ -34,6 +36,12 @@ class StepController {
   /// Something has jumped: what errors have been says nothing about what comes. `size` is what is
   /// known of the next macro-step.
   virtual void begin_anew(double /*size*/) {}
+
+  /// All it remembers.
+  virtual void io(Archive& archive) = 0;
+
+  /// Macro-steps end exactly at this time, too; one that isn't ahead changes nothing.
+  virtual void stop_over(double time) = 0;
 };
 
 /// Where a run is between the times that macro-steps must end at exactly: events, and the stop.
@@ -55,6 +63,11 @@ class Course {
   /// no more than a sliver would be left.
   StepController::Interval step(double size, double reached) const;
   StepController::Interval step(double size) const { return step(size, elapsed_ + size); }
+
+  void io(Archive& archive) { archive(times_, last_, next_, elapsed_, distance_); }
+
+  /// One more exact time; nothing where it isn't ahead, or no further than rounding from the next.
+  void stop_over(double time);
 
   /// Past what step() gave. True: an exact time was reached.
   bool move_on(const StepController::Interval& step, double reached);
@@ -78,6 +91,8 @@ class FixedSteps : public StepController {
   bool finished() const override { return course_.finished(); }
   void accepted() override;
   bool rejected() override { return false; }
+  void io(Archive& archive) override { archive(course_, done_); }
+  void stop_over(double time) override { course_.stop_over(time); }
 
  private:
   double reached() const { return static_cast<double>(done_ + 1) * size_; }
@@ -97,6 +112,8 @@ class IterationSteps : public StepController {
   bool finished() const override { return course_.finished(); }
   void accepted() override;
   bool rejected() override;
+  void io(Archive& archive) override { archive(course_, size_, resized_at_, done_); }
+  void stop_over(double time) override { course_.stop_over(time); }
 
  private:
   double reached() const { return resized_at_ + static_cast<double>(done_ + 1) * size_; }

@@ -66,46 +66,25 @@ void throw_worst(MPI_Comm comm, const Failure& own) {
   throw SimulationError(*text);
 }
 
-/// Where ranks that have failed wait for the others, which may be waiting for them elsewhere.
-class MeetingPlace {
- public:
-  explicit MeetingPlace(MPI_Comm comm) {
-    MPI_Comm_size(comm, &size_);
-    if (size_ > 1) {
-      MPI_Comm_dup(comm, &comm_);
-    }
-  }
-  ~MeetingPlace() {
-    if (size_ > 1) {
-      MPI_Comm_free(&comm_);
-    }
-  }
-  MeetingPlace(const MeetingPlace&) = delete;
-  MeetingPlace& operator=(const MeetingPlace&) = delete;
-
-  /// False where some rank has not come after a few seconds.
-  bool everyone_comes() const {
-    constexpr std::chrono::seconds patience(5);
-    if (size_ == 1) {
-      return true;
-    }
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibarrier(comm_, &request);
-    const auto began = std::chrono::steady_clock::now();
-    int all = 0;
-    while (MPI_Test(&request, &all, MPI_STATUS_IGNORE), all == 0) {
-      if (std::chrono::steady_clock::now() - began > patience) {
-        return false;
-      }
-      usleep(1000);
-    }
+/// Where ranks that have failed wait for the others, which may be waiting for them elsewhere: false
+/// where some rank has not come after a few seconds.
+bool everyone_comes(MPI_Comm meeting) {
+  constexpr std::chrono::seconds patience(5);
+  if (meeting == MPI_COMM_NULL) {
     return true;
   }
-
- private:
-  int size_ = 1;
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(meeting, &request);
+  const auto began = std::chrono::steady_clock::now();
+  int all = 0;
+  while (MPI_Test(&request, &all, MPI_STATUS_IGNORE), all == 0) {
+    if (std::chrono::steady_clock::now() - began > patience) {
+      return false;
+    }
+    usleep(1000);
+  }
+  return true;
+}
 
 /// The other ranks wait for this one where it will not come: nobody agrees on anything any more.
 [[noreturn]] void end_all(MPI_Comm comm, const Failure& own) {
@@ -161,18 +140,35 @@ void together(MPI_Comm comm, const std::function<void()>& work) {
   throw_worst(comm, own);
 }
 
-void collectively(MPI_Comm comm, const std::function<void()>& work) {
-  const MeetingPlace meeting(comm);
+Collective::Collective(MPI_Comm comm) : comm_(comm) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  if (size > 1) {
+    MPI_Comm_dup(comm, &meeting_);
+  }
+}
+
+Collective::~Collective() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (meeting_ != MPI_COMM_NULL && finalized == 0) {
+    MPI_Comm_free(&meeting_);
+  }
+}
+
+void Collective::operator()(const std::function<void()>& work) const {
   try {
     work();
   } catch (...) {
     const Failure own = failure_of(std::current_exception());
-    if (!meeting.everyone_comes()) {
-      end_all(comm, own);
+    if (!everyone_comes(meeting_)) {
+      end_all(comm_, own);
     }
-    throw_worst(comm, own);
+    throw_worst(comm_, own);
   }
 }
+
+void collectively(MPI_Comm comm, const std::function<void()>& work) { Collective{comm}(work); }
 
 std::optional<std::string> failure_on_any_rank(MPI_Comm comm, const std::function<void()>& action) {
   std::optional<std::string> failure;

@@ -30,6 +30,21 @@ void together(MPI_Comm comm, const std::function<void()>& work);
 /// the others wait for it inside of `work`, prints it with its rank and ends all (MPI_Abort).
 void collectively(MPI_Comm comm, const std::function<void()>& work);
 
+/// `collectively`, again and again on the same ranks.
+class Collective {
+ public:
+  /// Collective, as the destructor is.
+  explicit Collective(MPI_Comm comm);
+  ~Collective();
+  Collective(const Collective&) = delete;
+  Collective& operator=(const Collective&) = delete;
+  void operator()(const std::function<void()>& work) const;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Comm meeting_ = MPI_COMM_NULL;  ///< where ranks that have failed wait for the others
+};
+
 /// Runs `action` on every rank of comm and lets the ranks agree: the message of the lowest rank on
 /// which it threw, the same on every rank, or nothing when it went well everywhere. Collective;
 /// `action` must not communicate after the point where it may throw on some ranks only.

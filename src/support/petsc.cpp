@@ -206,8 +206,8 @@ MpiSession::MpiSession(int* argc, char*** argv) {
 
 MpiSession::~MpiSession() { MPI_Finalize(); }
 
-PetscSession::PetscSession(int argc, char** argv) {
-  together(MPI_COMM_WORLD, [&] {
+PetscSession::PetscSession(int argc, char** argv, MPI_Comm comm) : comm_(comm) {
+  together(comm_, [&] {
     words_ = option_words(argc, argv);
     require_writable_files(words_);
   });
@@ -227,6 +227,7 @@ void PetscSession::initialize() {
   char** first = arguments_.data();
   PetscPushErrorHandler(keep_first_message, nullptr);
   const SignalsAsTheyWere signals;
+  PETSC_COMM_WORLD = comm_;
   try {
     petsc(PetscInitialize(&count, &first, nullptr, nullptr));
   } catch (const PetscFailure& failure) {
@@ -244,7 +245,7 @@ void PetscSession::finish() {
     return;
   }
   try {
-    collectively(MPI_COMM_WORLD, [] { petsc(PetscFinalize()); });
+    collectively(comm_, [] { petsc(PetscFinalize()); });
   } catch (const SimulationError& failure) {
     throw InputError(std::string(failure.what()) + options_remedy);
   }
@@ -254,6 +255,16 @@ PetscSession::~PetscSession() {
   if (open_) {
     PetscFinalize();
   }
+}
+
+PetscScope::PetscScope(PetscOptions options) {
+  petsc(PetscOptionsPush(options));
+  PetscPushErrorHandler(keep_first_message, nullptr);
+}
+
+PetscScope::~PetscScope() {
+  PetscPopErrorHandler();
+  PetscOptionsPop();
 }
 
 }  // namespace concord

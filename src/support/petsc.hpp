@@ -54,6 +54,7 @@ using VecHandle = PetscHandle<Vec, VecDestroy>;
 using MatHandle = PetscHandle<Mat, MatDestroy>;
 using SnesHandle = PetscHandle<SNES, SNESDestroy>;
 using KspHandle = PetscHandle<KSP, KSPDestroy>;
+using OptionsHandle = PetscHandle<PetscOptions, PetscOptionsDestroy>;
 using SfHandle = PetscHandle<PetscSF, PetscSFDestroy>;
 
 /// MPI for the life of the program: the first object of main. Started without a launcher, OpenMPI
@@ -74,7 +75,8 @@ class MpiSession {
 /// not options.
 class PetscSession {
  public:
-  PetscSession(int argc, char** argv);
+  /// On the ranks of `comm`, which becomes PETSC_COMM_WORLD.
+  PetscSession(int argc, char** argv, MPI_Comm comm);
   ~PetscSession();
 
   /// Ends the session, with what PETSc prints then. Throws InputError where it cannot.
@@ -88,7 +90,18 @@ class PetscSession {
 
   std::vector<std::string> words_;
   std::vector<char*> arguments_;  ///< PETSc keeps pointers to them
+  MPI_Comm comm_;
   bool open_ = false;
+};
+
+/// While it lives, PETSc's objects read their options from this database, and its failures are told
+/// by exceptions alone, whatever the program has chosen for its own.
+class PetscScope {
+ public:
+  explicit PetscScope(PetscOptions options);
+  ~PetscScope();
+  PetscScope(const PetscScope&) = delete;
+  PetscScope& operator=(const PetscScope&) = delete;
 };
 
 }  // namespace concord

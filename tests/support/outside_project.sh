@@ -22,4 +22,8 @@ build_outside "$work/project" "$work/project/build"
 "$work/prefix/bin/concord" run "$work/project/pendulum.yaml" -cosim_output "$work/pendulum.h5"
 
 build_outside "$work/prefix/share/concord/examples/chain" "$work/chain"
+build_outside "$work/prefix/share/concord/examples/embedded" "$work/embedded"
+/usr/bin/python3 "$work/prefix/share/concord/examples/embedded/check.py" \
+  "$work/embedded/concord_embedded"
+
 "$work/chain/concord_chain" -chain_n 5 -cosim_stop 0.1 -cosim_output "$work/chain.h5"

@@ -78,6 +78,7 @@ class ConstraintSubsystem : public Subsystem {
 
   void save() override {}
   void restore() override {}
+  bool io(Archive& /*archive*/) override { return true; }
 
  private:
   static ExpressionNames names(const ConstraintDescription& constraint) {

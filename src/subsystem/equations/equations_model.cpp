@@ -188,6 +188,7 @@ OdeInterface make_interface(const EquationsDescription& description) {
   }
   OdeInterface result;
   result.time_dependent = uses_time(description);
+  result.parameters = names_of(description.parameters);
   for (const Number& input : description.inputs) {
     result.inputs.push_back({input.name, units[input.name], input.value, nominal[input.name]});
   }
@@ -231,10 +232,20 @@ std::vector<PlacedExpression> placed_outputs(const EquationsDescription& descrip
 }  // namespace
 
 EquationsModel::EquationsModel(const EquationsDescription& description)
-    : interface_(make_interface(checked(description))),
-      derivatives_(placed_derivatives(description), names(description), point_size()),
-      outputs_(placed_outputs(description), names(description), point_size()) {
+    : description_(checked(description)),
+      interface_(make_interface(description_)),
+      derivatives_(placed_derivatives(description_), names(description_), point_size()),
+      outputs_(placed_outputs(description_), names(description_), point_size()) {
   interface_.constant_jacobians = derivatives_.affine() && outputs_.affine();
+}
+
+/// Parameters are constants of the compiled expressions.
+bool EquationsModel::set_parameter(std::size_t parameter, double value) {
+  description_.parameters[parameter].value = value;
+  derivatives_ = {placed_derivatives(description_), names(description_), point_size()};
+  outputs_ = {placed_outputs(description_), names(description_), point_size()};
+  interface_.constant_jacobians = derivatives_.affine() && outputs_.affine();
+  return true;
 }
 
 ExpressionNames EquationsModel::names(const EquationsDescription& description) {

@@ -52,6 +52,9 @@ class EquationsModel : public OdeModel {
   void outputs(double t, std::span<const double> x, std::span<const double> u,
                std::span<double> y) override;
 
+  /// All parameters are tunable.
+  bool set_parameter(std::size_t parameter, double value) override;
+
   /// All derivatives are exact, by the expressions' form. At kinks and jumps they are those of the
   /// branch in effect.
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
@@ -67,6 +70,7 @@ class EquationsModel : public OdeModel {
   static void move_to(std::span<double> point, double t, std::span<const double> x,
                       std::span<const double> u);
 
+  EquationsDescription description_;
   OdeInterface interface_;
   ExpressionList derivatives_, outputs_;  ///< variables: t, states, inputs
   std::vector<double> direction_;

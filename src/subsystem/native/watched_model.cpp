@@ -68,6 +68,10 @@ class WatchedModel final : public OdeModel {
     at(t, "outputs", [&] { model_->outputs(t, x, u, y); });
   }
 
+  bool set_parameter(std::size_t parameter, double value) override {
+    return call("set_parameter", [&] { return model_->set_parameter(parameter, value); });
+  }
+
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result) override {
     return at(t, "jacobians", [&] { return model_->jacobians(t, x, u, result); });

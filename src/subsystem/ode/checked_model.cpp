@@ -54,6 +54,16 @@ void CheckedModel::enter(const SmoothInterval& interval) {
     known->t = std::numeric_limits<double>::quiet_NaN();
 }
 
+/// With its parameters, a model may change what depends on what.
+bool CheckedModel::set_parameter(std::size_t parameter, double value) {
+  if (!model_->set_parameter(parameter, value)) return false;
+  const OdeInterface changed = model_->interface();
+  time_dependent_ = changed.time_dependent;
+  constant_jacobians_ = changed.constant_jacobians;
+  forget();
+  return true;
+}
+
 SmoothInterval CheckedModel::interval() const {
   if (hybrid_ == nullptr) return interval_;
   const SmoothInterval reachable = hybrid_->reachable();

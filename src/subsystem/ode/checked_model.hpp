@@ -68,6 +68,9 @@ class CheckedModel {
     return true;
   }
 
+  /// False where the model refuses.
+  bool set_parameter(std::size_t parameter, double value);
+
   /// Forgets what is remembered of f.
   void forget();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "concord/errors.hpp"
@@ -71,8 +72,10 @@ class OdeSubsystem final : public Subsystem {
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
+  Outcome set_parameter(std::size_t parameter, double value) override;
   void save() override;
   void restore() override;
+  bool io(Archive& archive) override;
   OdeModel* equations() override;
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override {
     return hybrid_ == nullptr || !hybrid_->completed_step(t, x, u);
@@ -90,6 +93,8 @@ class OdeSubsystem final : public Subsystem {
     bool seen = false;  ///< in the sizes
     StateRounding::Memory rounding;
     std::vector<char> rising;  ///< from 0, so steeply that they have no size yet
+
+    void io(Archive& archive) { archive(t, h, x, states, inputs, seen, rounding, rising); }
   };
 
   void begin();
@@ -129,9 +134,11 @@ class OdeSubsystem final : public Subsystem {
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
   Point now_, saved_;
   FirstTrial first_trial_;
-  bool next_is_first_ = false;  ///< advance since the last save
-  bool repeating_ = false;      ///< restored since the last save
-  bool was_repeated_ = false;   ///< the macro-step before the last save
+  std::int64_t parameters_set_ = 0;
+  std::vector<std::optional<double>> parameters_;  ///< those that have been set
+  bool next_is_first_ = false;                     ///< advance since the last save
+  bool repeating_ = false;                         ///< restored since the last save
+  bool was_repeated_ = false;                      ///< the macro-step before the last save
   std::vector<double> x_end_;
   std::vector<double> u_;
   std::vector<Sample> end_inputs_;
@@ -377,10 +384,12 @@ Outcome OdeSubsystem::state_derivatives(std::span<const Sample> inputs, std::spa
 Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& result) {
   see(inputs);
   const PointSizes sizes{now_.states.values(), now_.inputs.values()};
+  result.parameters = parameters_set_;
   return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes, result));
 }
 
 bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
+  if (known.parameters != parameters_set_) return false;
   if (!model_.constant_jacobians()) see(inputs);
   const PointSizes sizes{now_.states.values(), now_.inputs.values()};
   const bool keeps = derivatives_.keeps(known, now_.t, now_.h, now_.x, inputs, sizes);
@@ -399,6 +408,19 @@ Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outp
                                       Wanted::values_and_derivatives, outputs));
 }
 
+Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
+  if (!model_.set_parameter(parameter, value)) {
+    failure_ = "parameter '" + description_.parameters[parameter] + "' cannot be set to " +
+               in_words(value);
+    return Outcome::failed;
+  }
+  parameters_.resize(description_.parameters.size());
+  parameters_[parameter] = value;
+  ++parameters_set_;
+  first_trial_.known = false;
+  return Outcome::ok;
+}
+
 void OdeSubsystem::save() {
   saved_ = now_;
   was_repeated_ = std::exchange(repeating_, false);
@@ -412,6 +434,19 @@ void OdeSubsystem::restore() {
   repeating_ = true;
   next_is_first_ = false;
   if (integrator_) integrator_->restore();
+}
+
+/// The history of multistep methods, the choice of method and learnt patterns are not in it. What
+/// events may change is the model's own.
+bool OdeSubsystem::io(Archive& archive) {
+  if (hybrid_ != nullptr) return false;
+  archive(now_, was_repeated_, repeating_, next_is_first_, parameters_set_, parameters_, counters_);
+  if (!archive.reading()) return true;
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    if (parameters_[p] && !model_.set_parameter(p, *parameters_[p])) return false;
+  }
+  saved_ = now_;
+  return true;
 }
 
 OdeModel* OdeSubsystem::equations() {
@@ -429,6 +464,7 @@ SubsystemDescription describe_ode(std::string name, std::string kind,
   description.inputs = interface.inputs;
   description.states = interface.states;
   description.outputs = interface.outputs;
+  description.parameters = interface.parameters;
   description.capabilities = {true, true, true, true, true, true, true, true, true};
   if (interface.feedthrough) {
     description.feedthrough = *interface.feedthrough;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "concord/archive.hpp"
 #include "subsystem/integrator_settings.hpp"
 #include "subsystem/ode/checked_model.hpp"
 
@@ -21,6 +22,8 @@ class StateRounding {
     std::vector<double> rate;      ///< of f_i, the largest so far
     std::vector<double> time;      ///< in which the state forgets; infinite where it doesn't matter
     std::int64_t macro_steps = 0;  ///< since the start
+
+    void io(Archive& archive) { archive(rate, time, macro_steps); }
   };
 
   explicit StateRounding(CheckedModel& model);

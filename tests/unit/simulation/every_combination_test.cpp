@@ -8,7 +8,8 @@
 
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
-#include "simulation/macro_step.hpp"
+#include "simulation/simulation_core.hpp"
+#include "support/petsc.hpp"
 
 // Every combination of schedule, hold, order, solve, step control and first guess, and of what
 // explicit methods do to their inputs, either runs and is right, or is refused with a reason that
@@ -136,35 +137,27 @@ class EveryCombination : public testing::Test {
   /// Whether it ran; then the error is judged.
   bool runs(const Choices& choices) {
     const GivenOptions options(choices);
-    Model model = model_;
-    std::optional<Settings> settings;
+    std::unique_ptr<SimulationPlan> plan;
     try {
-      settings = read_settings(model);
+      plan = std::make_unique<SimulationPlan>(PETSC_COMM_SELF, model_);
     } catch (const InputError& refusal) {
       judge(refusal.what(), choices);
       return false;
     }
-    const Network network(model);
-    const Partition partition(network, 1);
-    RankNetwork subsystems(PETSC_COMM_SELF, model, network, partition, settings->subsystems);
-    MacroStepper stepper(*settings, subsystems);
-    EXPECT_LT(largest_error(stepper, subsystems), bound(settings->method)) << written(choices);
+    SimulationCore simulation(std::move(plan));
+    EXPECT_LT(largest_error(simulation), bound(simulation.plan().settings.method))
+        << written(choices);
     return true;
   }
 
-  static double largest_error(MacroStepper& stepper, RankNetwork& subsystems) {
-    stepper.start();
+  static double largest_error(SimulationCore& simulation) {
+    simulation.start();
     double largest = 0.0;
-    while (!stepper.finished()) {
-      stepper.advance();
+    while (!simulation.finished()) {
+      simulation.advance();
       Eigen::Vector2d states;
-      const auto monolithic = stepper.coupling().states();
-      if (monolithic.empty()) {
-        subsystems.gather_states({states.data(), 2});
-      } else {
-        states = Eigen::Vector2d(monolithic[0], monolithic[1]);
-      }
-      const double far = (states - exactly(stepper.point().time)).lpNorm<Eigen::Infinity>();
+      simulation.gather_states({states.data(), 2});
+      const double far = (states - exactly(simulation.time())).lpNorm<Eigen::Infinity>();
       largest = far > largest || std::isnan(far) ? far : largest;
     }
     return largest;

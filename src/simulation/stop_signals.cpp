@@ -1,4 +1,4 @@
-#include "cli/stop_signals.hpp"
+#include "simulation/stop_signals.hpp"
 
 #include <ctime>
 

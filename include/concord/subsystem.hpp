@@ -1,0 +1,225 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/archive.hpp"
+#include "concord/ode_model.hpp"
+#include "concord/polynomial.hpp"
+
+namespace concord {
+
+/// What a subsystem can do beyond being fed, advanced and read (Eguillon et al. 2022, table 1).
+struct Capabilities {
+  bool polynomial_inputs = false;   ///< inputs as cubic polynomials over the macro-step
+  bool output_derivatives = false;  ///< y' at communication points
+  bool point_outputs = false;       ///< y for given inputs at a communication point, without a step
+  bool states = false;              ///< x at communication points
+  bool state_derivatives = false;   ///< f at communication points
+  bool linearization = false;       ///< f_x, f_u, g_x, g_u at communication points
+  bool rollback = false;            ///< save and restore at a communication point
+  bool equations = false;           ///< f and g at any (t,x,u): what `monolithic` needs
+  bool state_outputs = false;       ///< f, y, y' where a prediction leads: for given t, x, u
+  bool any_step = true;             ///< macro-steps of any size, not only that of the first one
+};
+
+/// How the equation of a constraint answers to its unknown: directly, or only through states
+/// (then one integration or two lie between, index 2 or 3).
+enum class ConstraintKind { direct, indirect };
+
+/// Everything about a subsystem that is known without simulating it.
+struct SubsystemDescription {
+  std::string name;
+  std::string kind;  ///< "equations", "native", "fmu", "constraint"
+  std::vector<InputVariable> inputs;
+  std::vector<StateVariable> states;
+  std::vector<OutputVariable> outputs;
+  std::vector<Feedthrough> feedthrough;
+  Capabilities capabilities;
+  std::string one_per_process;       ///< subsystems with the same text here need different ranks
+  std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
+  std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
+  std::vector<std::string> parameters{};       ///< tunable: may be set between macro-steps
+};
+
+/// One macro-step [begin, end], t_0 + n h and never a running sum, rounded as times are; `h` is
+/// exactly its size, which far from t = 0 the difference of the two is not.
+struct MacroStep {
+  double begin = 0.0;
+  double end = 0.0;
+  double h = end - begin;
+  double size() const { return h; }
+};
+
+/// From one time event to the next: f and g are smooth inside; at the ends, what counts are their
+/// limits from inside.
+struct SmoothInterval {
+  double from = -std::numeric_limits<double>::infinity();
+  double until = std::numeric_limits<double>::infinity();
+};
+
+/// Result of a call that may fail in a way that a smaller step or other inputs can cure.
+/// The reason of a failure is in `Subsystem::failure()`.
+enum class Outcome { ok, failed };
+
+/// Which outputs a call is asked for: y alone, or y and y'.
+enum class Wanted { values, values_and_derivatives };
+
+/// Whether the inputs of a macro-step continue those of the one before with value and slope, so
+/// that a multistep integrator need not restart. `broken` always restarts.
+enum class InputContinuity { broken, smooth };
+
+/// f, g and their partial derivatives at a communication point (t_N, x_N, u_N). Row-major.
+struct Linearization {
+  std::vector<double> f_x, f_u, g_x, g_u;  ///< n_st*n_st, n_st*n_in, n_out*n_st, n_out*n_in
+  std::vector<double> f, g;                ///< n_st, n_out
+  std::vector<double> f_t, g_t;            ///< n_st, n_out: explicit time dependence
+  std::int64_t parameters = 0;             ///< how often they had been set
+};
+
+/// A point that the subsystem need not have reached: time, size of the macro-step that leads there,
+/// states and inputs.
+struct StatePoint {
+  double t = 0.0;
+  double h = 0.0;
+  std::span<const double> x;
+  std::span<const Sample> inputs;
+};
+
+/// What a subsystem has cost so far (results file, /subsystems).
+struct Counters {
+  std::int64_t advances = 0;
+  std::int64_t rhs_evaluations = 0;
+  std::int64_t micro_steps = 0;
+  double wall_time = 0.0;  ///< seconds in advance()
+};
+
+/// One subsystem of the network, living on one rank.
+///
+/// Call sequence: start, then per macro-step [save] advance [restore advance]... ; between macro-
+/// steps, at a communication point: point_outputs, states, state_derivatives, linearize. `restore`
+/// returns to the last `save`, as often as wanted; after it the same calls give the same bits.
+/// Inputs are spans over all inputs in the order of description().inputs, connected or not.
+/// Calls that the capabilities don't cover must not be made.
+///
+/// Derive from it to write a subsystem with time stepping of its own (ModelBuilder::add_subsystem);
+/// an OdeModel is the shorter way where Concord is to integrate. Required are `start`, `advance`
+/// and what the description's capabilities promise. A call that fails returns Outcome::failed with
+/// its reason in `failure_`, where a smaller step or other inputs may help; it throws where nothing
+/// will.
+class Subsystem {
+ public:
+  explicit Subsystem(SubsystemDescription description) : description_(std::move(description)) {}
+  virtual ~Subsystem() = default;
+  Subsystem(const Subsystem&) = delete;
+  Subsystem& operator=(const Subsystem&) = delete;
+
+  const SubsystemDescription& description() const { return description_; }
+  const Counters& counters() const { return counters_; }
+
+  /// Place (variable, time), value and reason of the last failed call.
+  const std::string& failure() const { return failure_; }
+
+  /// Sets t = first.begin and the start values. `first` is the first macro-step (its size is the
+  /// time scale of difference quotients), `stop` the end of the experiment.
+  virtual void start(const MacroStep& first, double stop) = 0;
+
+  /// Before start: which inputs something feeds and which outputs somebody looks at. What nobody
+  /// needs may stay as it was at the start.
+  virtual void note_use(std::span<const char> /*fed*/, std::span<const char> /*looked_at*/) {}
+
+  /// Whether start values are still being found: `point_outputs` gives values only, and is asked
+  /// for them until they fit in the whole network; then `end_initialization` follows.
+  virtual bool initializing() const { return false; }
+
+  /// The inputs at the start are these. Events at the very start happen here.
+  virtual Outcome end_initialization(std::span<const Sample> /*inputs*/) { return Outcome::ok; }
+
+  /// Before start and after each time event: what lies ahead. Subsystems that find events by
+  /// themselves need not listen.
+  virtual void enter(const SmoothInterval& /*interval*/) {}
+
+  /// Integrates from step.begin (the current time) to step.end with inputs that are polynomials of
+  /// tau = t - step.begin, and gives the outputs at step.end with the polynomials' end values.
+  virtual Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                          InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) = 0;
+
+  /// Outputs at the current communication point for inputs u, u'.
+  virtual Outcome point_outputs(std::span<const Sample> /*inputs*/, Wanted /*wanted*/,
+                                std::span<Sample> /*outputs*/) {
+    return unable();
+  }
+
+  /// x at the current communication point, size n_st; valid until the next call.
+  virtual std::span<const double> states() const { return {}; }
+
+  /// f at the current communication point, size n_st.
+  virtual Outcome state_derivatives(std::span<const Sample> /*inputs*/,
+                                    std::span<double> /*result*/) {
+    return unable();
+  }
+
+  /// f, g and their derivatives at the current communication point; result's vectors are resized on
+  /// first use only.
+  virtual Outcome linearize(std::span<const Sample> /*inputs*/, Linearization& /*result*/) {
+    return unable();
+  }
+
+  /// Whether f_x, f_u, f_t, g_x, g_u, g_t at the current communication point are still those of
+  /// `known`, in every direction: what is cheaper to find out than to linearise. False where only
+  /// `linearize` can tell.
+  virtual bool keeps(const Linearization& /*known*/, std::span<const Sample> /*inputs*/) {
+    return false;
+  }
+
+  /// f, and y with y', at a point near the solution; the subsystem stays where it is.
+  virtual Outcome derivatives_at(const StatePoint& /*point*/, std::span<double> /*result*/) {
+    return Outcome::failed;
+  }
+  virtual Outcome outputs_at(const StatePoint& /*point*/, std::span<Sample> /*outputs*/) {
+    return Outcome::failed;
+  }
+
+  /// Sets a tunable parameter, by its position in the description, before the start or at a
+  /// communication point that will not be taken back; a new start at that point follows.
+  virtual Outcome set_parameter(std::size_t /*parameter*/, double /*value*/) {
+    failure_ = "has no tunable parameters";
+    return Outcome::failed;
+  }
+
+  virtual void save() {}
+  virtual void restore() {}
+
+  /// All that the next macro-step depends on, at a communication point that will not be taken back:
+  /// of a subsystem that was started when it is written, and of another one, made and started in
+  /// the same way, when it is read. False, and nothing is passed, where that cannot be.
+  virtual bool io(Archive& /*archive*/) { return false; }
+
+  /// f and g for `monolithic`, from the start on; null without that capability, or where an event
+  /// has turned out.
+  virtual OdeModel* equations() { return nullptr; }
+
+  /// `monolithic` has come to this point and goes on from it. False where that makes an event.
+  virtual bool complete_step(double /*t*/, std::span<const double> /*x*/,
+                             std::span<const double> /*u*/) {
+    return true;
+  }
+
+ protected:
+  /// What the capabilities don't cover.
+  Outcome unable() {
+    failure_ = "was asked for what it does not offer";
+    return Outcome::failed;
+  }
+
+  SubsystemDescription description_;
+  Counters counters_;
+  std::string failure_;
+};
+
+}  // namespace concord

@@ -1,0 +1,107 @@
+#include "cli/summary.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/effective_settings.hpp"
+#include "support/options.hpp"
+
+namespace concord {
+namespace {
+
+const char* word(RunStatus status) {
+  return status == RunStatus::completed  ? "completed"
+         : status == RunStatus::diverged ? "diverged, and went on to its end"
+                                         : "stopped early";
+}
+
+void print_estimate(const Conclusion& conclusion) {
+  if (!conclusion.quality.no_estimate.empty()) {
+    std::printf("  estimated error       no estimate: %s\n",
+                conclusion.quality.no_estimate.c_str());
+    return;
+  }
+  std::string text;
+  for (const auto& [name, error] : conclusion.errors) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.2g", error);
+    text += (text.empty() ? "" : ", ") + name + " " + number;
+  }
+  std::printf("  estimated error       %s (of the coupling, relative to each signal's size)\n",
+              text.empty() ? "none: no outputs" : text.c_str());
+}
+
+void print_cost(const RunSummary& summary) {
+  const auto steps = static_cast<double>(std::max<std::int64_t>(summary.steps, 1));
+  std::printf("  macro-steps           %lld (%lld rejected), size %.6g to %.6g s\n",
+              static_cast<long long>(summary.steps), static_cast<long long>(summary.rejections),
+              summary.smallest_step, summary.largest_step);
+  std::printf("  coupling evaluations  %lld, %.3f per macro-step\n",
+              static_cast<long long>(summary.evaluations),
+              static_cast<double>(summary.evaluations) / steps);
+}
+
+void print_remarkable(const RunSummary& summary, const RunQuality& quality) {
+  if (quality.events > 0) {
+    std::printf("  events                %d\n", quality.events);
+  }
+  if (summary.at_noise > 0) {
+    std::printf(
+        "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "
+        "noise of integrators and rounding, at most %.3g times the tolerance\n",
+        static_cast<long long>(summary.at_noise), summary.noise);
+  }
+}
+
+}  // namespace
+
+void print_roles(const SimulationPlan& plan) {
+  const IterationRoles roles = iteration_roles(plan.model);
+  if (plan.settings.method.solve != Solve::snes || roles.estimated.empty()) {
+    return;
+  }
+  std::printf("  iterated              %s\n",
+              roles.iterated.empty() ? "none" : joined(roles.iterated).c_str());
+  std::printf("  by estimators         %s (no rollback; integrated once per macro-step)\n",
+              joined(roles.estimated).c_str());
+}
+
+Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& summary) {
+  Conclusion conclusion;
+  conclusion.quality = quality_of(simulation, summary);
+  conclusion.balance = largest_balance_error(simulation);
+  conclusion.errors = worst_errors(simulation);
+  conclusion.status = status_of(simulation, conclusion.quality);
+  return conclusion;
+}
+
+void print_summary(const SimulationCore& simulation, const RunSummary& summary,
+                   const Conclusion& conclusion, const std::string& stop_reason, double wall_time) {
+  const SimulationPlan& plan = simulation.plan();
+  int ranks = 1;
+  MPI_Comm_size(plan.comm, &ranks);
+  std::printf("%s: %s at t = %.9g s%s%s\n", plan.model.name.c_str(), word(conclusion.status),
+              simulation.time(), stop_reason.empty() ? "" : ": ", stop_reason.c_str());
+  if (!conclusion.quality.diverged.empty()) {
+    std::printf("  diverged              %s\n", conclusion.quality.diverged.c_str());
+  }
+  std::printf("  method                %s\n", plan.settings.method.type.c_str());
+  print_roles(plan);
+  print_cost(summary);
+  print_estimate(conclusion);
+  print_remarkable(summary, conclusion.quality);
+  print_without_effect(plan.settings);
+  print_unread_options();
+  for (const std::string& note : plan.model.notes) {
+    std::printf("  note                  %s\n", note.c_str());
+  }
+  if (conclusion.balance) {
+    std::printf("  balance error         at most %s\n", conclusion.balance->c_str());
+  }
+  std::printf("  wall time             %.3f s on %d rank%s\n", wall_time, ranks,
+              ranks == 1 ? "" : "s");
+  std::printf("  results               %s\n", plan.settings.record.path.c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace concord

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "simulation/run_quality.hpp"
+#include "simulation/run_summary.hpp"
+#include "simulation/simulation_core.hpp"
+
+namespace concord {
+
+/// What the iteration integrates really, where it cannot integrate everything.
+void print_roles(const SimulationPlan& plan);
+
+/// What is known of a run after its last macro-step, for its reader.
+struct Conclusion {
+  RunStatus status = RunStatus::completed;
+  RunQuality quality;
+  std::vector<NamedError> errors;
+  std::optional<std::string> balance;
+};
+
+/// Collective.
+Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& summary);
+
+/// On stdout. `stop_reason`: why it has stopped early; may be empty. `wall_time` in s.
+void print_summary(const SimulationCore& simulation, const RunSummary& summary,
+                   const Conclusion& conclusion, const std::string& stop_reason, double wall_time);
+
+}  // namespace concord

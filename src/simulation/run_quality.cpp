@@ -1,0 +1,128 @@
+#include "simulation/run_quality.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+
+#include "network/units.hpp"
+#include "simulation/run_summary.hpp"
+#include "simulation/simulation_core.hpp"
+#include "support/agreement.hpp"
+
+namespace concord {
+namespace {
+
+/// Of all ranks' outputs that with the largest error; nothing where none is known. Collective.
+std::optional<NamedError> worst_of(const SimulationCore& simulation,
+                                   std::span<const double> errors) {
+  const RankNetwork& subsystems = simulation.subsystems();
+  const Network& network = simulation.plan().network;
+  double largest = -1.0;
+  std::optional<std::string> name;
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    const IndexRange local = subsystems.outputs_of(k);
+    const IndexRange global = network.outputs_of(subsystems.global(k));
+    for (std::size_t o = 0; o < local.size(); ++o) {
+      if (errors[local.first + o] > largest) {
+        largest = errors[local.first + o];
+        name = network.output_names()[global.first + o];
+      }
+    }
+  }
+  const MPI_Comm comm = simulation.plan().comm;
+  const double of_all = agree_on_largest(comm, largest);
+  const auto worst = agree_on_text(comm, largest == of_all ? name : std::nullopt);
+  return worst ? std::optional(NamedError{*worst, of_all}) : std::nullopt;
+}
+
+void forget(const SimulationCore& simulation, const std::string& output,
+            std::vector<double>& errors) {
+  const RankNetwork& subsystems = simulation.subsystems();
+  const Network& network = simulation.plan().network;
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    const IndexRange local = subsystems.outputs_of(k);
+    const std::size_t global = network.outputs_of(subsystems.global(k)).first;
+    for (std::size_t o = 0; o < local.size(); ++o) {
+      if (network.output_names()[global + o] == output) {
+        errors[local.first + o] = std::numeric_limits<double>::quiet_NaN();
+      }
+    }
+  }
+}
+
+std::int32_t events_passed(const SimulationCore& simulation) {
+  const Settings& settings = simulation.plan().settings;
+  const auto& events = settings.events;
+  return static_cast<std::int32_t>(std::count_if(events.begin(), events.end(), [&](double event) {
+    return event > settings.start && event <= simulation.time();
+  }));
+}
+
+}  // namespace
+
+RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summary) {
+  const ErrorAccount& errors = simulation.stepper().errors();
+  RunQuality known;
+  known.output_errors = errors.relative_errors();
+  known.no_estimate = errors.missing().value_or("");
+  known.diverged = errors.diverged().value_or("");
+  known.at_noise = summary.at_noise;
+  known.events = events_passed(simulation);
+  if (const auto worst = worst_of(simulation, known.output_errors)) {
+    known.worst = worst->second;
+    known.worst_output = worst->first;
+  }
+  return known;
+}
+
+RunStatus status_of(const SimulationCore& simulation, const RunQuality& quality) {
+  return !simulation.finished()      ? RunStatus::interrupted
+         : !quality.diverged.empty() ? RunStatus::diverged
+                                     : RunStatus::completed;
+}
+
+std::vector<NamedError> worst_errors(const SimulationCore& simulation) {
+  constexpr int shown = 3;
+  std::vector<double> left = simulation.stepper().errors().relative_errors();
+  std::vector<NamedError> worst;
+  for (int i = 0; i < shown; ++i) {
+    const auto next = worst_of(simulation, left);
+    if (!next) {
+      break;
+    }
+    worst.push_back(*next);
+    forget(simulation, next->first, left);
+  }
+  return worst;
+}
+
+std::optional<std::string> largest_balance_error(const SimulationCore& simulation) {
+  const BalanceErrors* balance = simulation.stepper().coupling().balance();
+  if (balance == nullptr) {
+    return std::nullopt;
+  }
+  const RankNetwork& subsystems = simulation.subsystems();
+  const Network& network = simulation.plan().network;
+  double largest = -1.0;
+  std::string what;
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    const IndexRange local = subsystems.inputs_of(k);
+    const IndexRange global = network.inputs_of(subsystems.global(k));
+    for (std::size_t i = 0; i < local.size(); ++i) {
+      const double error = balance->largest()[local.first + i];
+      const auto connection = error > largest ? network.connection(global.first + i) : std::nullopt;
+      if (connection) {
+        largest = error;
+        what = integral_unit(subsystems.own(k).description().inputs[i].unit) + " of " + *connection;
+      }
+    }
+  }
+  const double of_all = agree_on_largest(simulation.plan().comm, largest);
+  const bool here = largest == of_all && !what.empty();
+  char number[32];
+  std::snprintf(number, sizeof number, "%.3e ", largest);
+  return agree_on_text(simulation.plan().comm,
+                       here ? std::optional<std::string>(number + what) : std::nullopt);
+}
+
+}  // namespace concord

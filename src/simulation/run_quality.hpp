@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace concord {
+
+class SimulationCore;
+struct RunSummary;
+
+/// `diverged`: went on to its end although its own error estimate was as large as its signals.
+enum class RunStatus { running, completed, interrupted, failed, diverged };
+
+/// What is known of how good a run is; the same on every rank but for `output_errors`.
+struct RunQuality {
+  std::vector<double> output_errors;  ///< of this rank's outputs, by local index; empty: unknown
+  double worst = std::numeric_limits<double>::quiet_NaN();  ///< of all outputs
+  std::string worst_output;
+  std::string no_estimate;  ///< why not; empty where there is one
+  std::string diverged;     ///< where and when; empty where it has not
+  std::int64_t at_noise = 0;
+  std::int32_t events = 0;
+};
+
+/// Up to now. Collective.
+RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summary);
+
+/// After the last macro-step.
+RunStatus status_of(const SimulationCore& simulation, const RunQuality& quality);
+
+using NamedError = std::pair<std::string, double>;
+
+/// The outputs with the largest estimated errors, relative to their sizes, the worst first.
+/// Collective.
+std::vector<NamedError> worst_errors(const SimulationCore& simulation);
+
+/// Of all connections, in words; nothing where it is not measured. Collective.
+std::optional<std::string> largest_balance_error(const SimulationCore& simulation);
+
+}  // namespace concord

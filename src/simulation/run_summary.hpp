@@ -1,0 +1,20 @@
+#pragma once
+
+#include "simulation/step_report.hpp"
+
+namespace concord {
+
+/// What the whole run has cost.
+struct RunSummary : StepObserver {
+  std::int64_t steps = 0;
+  std::int64_t rejections = 0;
+  std::int64_t at_noise = 0;  ///< macro-steps whose coupling met the integrators' noise only
+  double noise = 0.0;         ///< how far above the coupling tolerance, at most
+  std::int64_t evaluations = 0;
+  std::int64_t iterations = 0;
+  double smallest_step = 0.0;
+  double largest_step = 0.0;
+  void step_accepted(const StepReport& report) override;
+};
+
+}  // namespace concord

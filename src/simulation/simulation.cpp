@@ -1,0 +1,313 @@
+#include "concord/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "simulation/simulation_core.hpp"
+#include "support/agreement.hpp"
+#include "support/options.hpp"
+#include "support/petsc.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+void require_libraries() {
+  int mpi = 0;
+  MPI_Initialized(&mpi);
+  if (mpi == 0 || PetscInitializeCalled == PETSC_FALSE) {
+    throw InputError(std::string(mpi == 0 ? "MPI" : "PETSc") +
+                     " is not initialised; make a concord::Session before the first simulation, or "
+                     "call MPI_Init and PetscInitialize");
+  }
+}
+
+/// The simulation's own, freed while MPI is there.
+class OwnRanks {
+ public:
+  explicit OwnRanks(MPI_Comm comm) { MPI_Comm_dup(comm, &comm_); }
+  ~OwnRanks() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0) {
+      MPI_Comm_free(&comm_);
+    }
+  }
+  OwnRanks(const OwnRanks&) = delete;
+  OwnRanks& operator=(const OwnRanks&) = delete;
+  operator MPI_Comm() const { return comm_; }  // NOLINT: stands for its communicator
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+OptionsHandle database_of(const Options& given) {
+  OptionsHandle database;
+  petsc(PetscOptionsCreate(database.out()));
+  for (const auto& [name, value] : given) {
+    petsc(PetscOptionsSetValue(database, ("-" + name).c_str(), value.c_str()));
+  }
+  return database;
+}
+
+/// Calls a user's function.
+class Listener : public StepObserver {
+ public:
+  explicit Listener(std::function<void(const StepInfo&)> told) : told_(std::move(told)) {}
+  void step_accepted(const StepReport& report) override {
+    told_({report.index, report.step.begin, report.step.end, report.step.size(),
+           report.coupling.iterations, report.coupling.evaluations, report.rejections,
+           report.coupling.residual, report.error_estimate, report.wall_time});
+  }
+
+ private:
+  std::function<void(const StepInfo&)> told_;
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+struct Snapshot::Memory {
+  std::string identity;
+  std::string end_reason;
+  std::vector<std::byte> bytes;
+};
+
+/// Starts what is not there.
+struct Session::Owned {
+  std::unique_ptr<MpiSession> mpi;
+  std::unique_ptr<PetscSession> petsc;
+};
+
+Session::Session(int argc, char** argv) : owned_(std::make_unique<Owned>()) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) {
+    owned_->mpi = std::make_unique<MpiSession>(&argc, &argv);
+  }
+  if (PetscInitializeCalled == PETSC_FALSE) {
+    owned_->petsc = std::make_unique<PetscSession>(argc, argv, MPI_COMM_WORLD);
+  }
+}
+
+Session::Session(MPI_Comm comm) : owned_(std::make_unique<Owned>()) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) {
+    throw InputError("a Session on a communicator needs MPI; call MPI_Init before it");
+  }
+  if (PetscInitializeCalled == PETSC_FALSE) {
+    char name[] = "concord";
+    char* arguments[] = {name, nullptr};
+    owned_->petsc = std::make_unique<PetscSession>(1, arguments, comm);
+  }
+}
+
+Session::~Session() {
+  if (owned_) {
+    owned_->petsc.reset();
+  }
+}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+struct Simulation::Parts {
+  Parts(MPI_Comm ranks, const ModelSource& source, const Options& options_given)
+      : comm(ranks), given(options_given), options(database_of(given)), collective(comm) {
+    inside([&] {
+      std::shared_ptr<Model> model;
+      together(comm, [&] { model = source(); });
+      core.emplace(std::make_unique<SimulationPlan>(comm, std::move(*model)));
+    });
+  }
+
+  /// With the simulation's own options; failures of one rank alone end all.
+  template <class Work>
+  void inside(const Work& work) {
+    const PetscScope scope(options);
+    collective(work);
+  }
+
+  /// Throws where a rank is where it ought not to be in the life of a simulation.
+  void require_started(const char* what) const {
+    if (!started) {
+      throw InputError(std::string(what) + " needs a simulation that was started");
+    }
+  }
+
+  /// The end that a subsystem asks for is no failure.
+  void advance() {
+    try {
+      core->advance();
+    } catch (const EndOfSimulation& end) {
+      end_reason = end.what();
+    }
+  }
+
+  /// What a snapshot must have in common with whoever restores it.
+  std::string identity() const;
+
+  OwnRanks comm;
+  Options given;
+  OptionsHandle options;
+  Collective collective;
+  std::optional<SimulationCore> core;
+  std::vector<std::unique_ptr<Listener>> listeners;
+  std::string end_reason;
+  bool started = false;
+};
+
+Simulation::Simulation(MPI_Comm comm, const ModelSource& model, const Options& options) {
+  require_libraries();
+  parts_ = std::make_unique<Parts>(comm, model, options);
+}
+Simulation::~Simulation() = default;
+Simulation::Simulation(Simulation&&) noexcept = default;
+Simulation& Simulation::operator=(Simulation&&) noexcept = default;
+
+SimulationCore& Simulation::core() { return *parts_->core; }
+
+void Simulation::start() {
+  if (std::exchange(parts_->started, true)) {
+    throw InputError("the simulation was started before");
+  }
+  parts_->inside([&] { parts_->core->start(); });
+}
+
+void Simulation::advance() {
+  parts_->require_started("advance");
+  if (finished()) {
+    throw InputError("the simulation is finished; nothing is left to advance");
+  }
+  parts_->inside([&] { parts_->advance(); });
+}
+
+void Simulation::advance_until(double time) {
+  parts_->require_started("advance_until");
+  if (time < this->time()) {
+    throw InputError("advance_until(" + exact_number(time) +
+                     "): the simulation is at t = " + exact_number(this->time()) + " s already");
+  }
+  const double rounding = 2.0 * std::numeric_limits<double>::epsilon() *
+                          std::max(std::abs(time), std::abs(stop_time()));
+  parts_->inside([&] {
+    parts_->core->stop_over(time);
+    while (!finished() && time - this->time() > rounding) {
+      parts_->advance();
+    }
+  });
+}
+
+bool Simulation::finished() const {
+  return !parts_->end_reason.empty() || (parts_->started && parts_->core->finished());
+}
+double Simulation::time() const {
+  return parts_->started ? parts_->core->time() : parts_->core->plan().settings.start;
+}
+double Simulation::stop_time() const { return parts_->core->plan().settings.stop; }
+const std::string& Simulation::end_reason() const { return parts_->end_reason; }
+
+std::vector<std::string> Simulation::variables() const {
+  const Network& network = parts_->core->plan().network;
+  Names all;
+  for (const Names* names :
+       {&network.output_names(), &network.input_names(), &network.state_names()}) {
+    all.insert(all.end(), names->begin(), names->end());
+  }
+  return all;
+}
+
+Variable Simulation::variable(const std::string& name) const {
+  const Network& network = parts_->core->plan().network;
+  const auto in = [&](Variable::Kind kind, const Names& names) -> std::optional<Variable> {
+    const auto found = std::find(names.begin(), names.end(), name);
+    return found == names.end()
+               ? std::nullopt
+               : std::optional(Variable(kind, static_cast<std::size_t>(found - names.begin())));
+  };
+  if (const auto output = in(Variable::Kind::output, network.output_names())) {
+    return *output;
+  }
+  if (const auto input = in(Variable::Kind::input, network.input_names())) {
+    return *input;
+  }
+  if (const auto state = in(Variable::Kind::state, network.state_names())) {
+    return *state;
+  }
+  const auto similar = nearest(name, variables());
+  throw InputError("the model has no output, input or state '" + name + "'" +
+                   (similar ? "; did you mean '" + *similar + "'?" : ""));
+}
+
+double Simulation::value(Variable variable) {
+  double result = 0.0;
+  values(std::span(&variable, 1), std::span(&result, 1));
+  return result;
+}
+
+void Simulation::values(std::span<const Variable> variables, std::span<double> result) {
+  parts_->require_started("reading a value");
+  if (result.size() != variables.size()) {
+    throw InputError("values: room for " + std::to_string(result.size()) + " values of " +
+                     std::to_string(variables.size()) + " variables");
+  }
+  parts_->core->read(variables, result);
+}
+
+Settable Simulation::settable(const std::string& name) const {
+  return parts_->core->settable(name);
+}
+
+void Simulation::set(Settable what, double value) {
+  parts_->inside([&] { parts_->core->set(what, value, parts_->started); });
+}
+
+std::string Simulation::Parts::identity() const {
+  const Network& network = core->plan().network;
+  std::string words;
+  for (const Names* names :
+       {&network.output_names(), &network.input_names(), &network.state_names()}) {
+    words += joined(*names) + ";";
+  }
+  for (const auto& [name, value] : given) {
+    words += " -" + name + " " + value;
+  }
+  int rank = 0, size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  return words + " " + std::to_string(rank) + " of " + std::to_string(size);
+}
+
+Snapshot Simulation::snapshot() {
+  parts_->require_started("snapshot");
+  Snapshot result;
+  parts_->inside([&] {
+    result.memory_ = std::make_shared<const Snapshot::Memory>(
+        Snapshot::Memory{parts_->identity(), parts_->end_reason, parts_->core->snapshot()});
+  });
+  result.time_ = time();
+  return result;
+}
+
+void Simulation::restore(const Snapshot& snapshot) {
+  parts_->inside([&] {
+    const bool same = snapshot.memory_ && snapshot.memory_->identity == parts_->identity();
+    if (agree_on_largest(parts_->comm, same ? 0 : 1) != 0) {
+      throw InputError(
+          "restore: the snapshot belongs to another model, other options or other ranks");
+    }
+    parts_->core->restore(snapshot.memory_->bytes);
+    parts_->end_reason = snapshot.memory_->end_reason;
+    parts_->started = true;
+  });
+}
+
+void Simulation::observe(std::function<void(const StepInfo&)> observer) {
+  parts_->listeners.push_back(std::make_unique<Listener>(std::move(observer)));
+  parts_->core->observe(*parts_->listeners.back());
+}
+
+}  // namespace concord

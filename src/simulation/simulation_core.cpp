@@ -1,0 +1,240 @@
+#include "simulation/simulation_core.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "concord/errors.hpp"
+#include "support/agreement.hpp"
+#include "support/options.hpp"
+#include "support/petsc.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+std::string with_remedy(const PetscFailure& failure) {
+  return std::string(failure.what()) + "; look at the -snes_, -ksp_ and -pc_ options";
+}
+
+/// PETSc refuses options it cannot use (an unknown -snes_type) while objects are made.
+std::unique_ptr<MacroStepper> stepper_of(const Settings& settings, RankNetwork& subsystems) {
+  try {
+    return std::make_unique<MacroStepper>(settings, subsystems);
+  } catch (const PetscFailure& failure) {
+    throw InputError(with_remedy(failure));
+  }
+}
+
+}  // namespace
+
+SimulationCore::SimulationCore(std::unique_ptr<const SimulationPlan> plan)
+    : plan_(std::move(plan)) {
+  make_parts();
+}
+
+void SimulationCore::make_parts() {
+  stepper_.reset();
+  together(plan_->comm, [&] {
+    subsystems_ = std::make_unique<RankNetwork>(plan_->sharing(), plan_->model, plan_->network,
+                                                plan_->owners(), plan_->settings.subsystems);
+  });
+  collectively(plan_->comm, [&] { stepper_ = stepper_of(plan_->settings, *subsystems_); });
+}
+
+/// Where each rank computes the whole, only one of them may fail.
+void SimulationCore::in_step(const std::function<void()>& work) {
+  try {
+    if (plan_->replicated) {
+      together(plan_->comm, work);
+    } else {
+      work();
+    }
+  } catch (const PetscFailure& failure) {
+    throw SimulationError(with_remedy(failure));
+  }
+}
+
+void SimulationCore::start() {
+  in_step([&] { stepper_->start(); });
+}
+
+void SimulationCore::gather_states(std::span<double> result) {
+  const auto whole = stepper_->coupling().states();
+  if (whole.empty()) {
+    subsystems_->gather_states(result);
+  } else {
+    std::copy(whole.begin(), whole.end(), result.begin());
+  }
+}
+
+double SimulationCore::advance() {
+  std::span<const StepReport> reports;
+  in_step([&] { reports = stepper_->advance(); });
+  double wall_time = 0.0;
+  for (const StepReport& report : reports) {
+    wall_time += report.wall_time;
+    for (StepObserver* observer : observers_) {
+      observer->step_accepted(report);
+    }
+  }
+  return wall_time;
+}
+
+void SimulationCore::advance_while(const std::function<bool(double)>& go_on) {
+  while (!finished() && go_on(advance())) {
+  }
+}
+
+void SimulationCore::require_sound_subsystems() const {
+  const auto own = subsystems_->fatal() ? subsystems_->failure() : std::nullopt;
+  if (const auto failure = agree_on_text(plan_->comm, own)) {
+    throw SimulationError(*failure);
+  }
+}
+
+std::vector<std::byte> SimulationCore::snapshot() {
+  Archive archive;
+  const auto silent = agree_on_text(plan_->comm, subsystems_->io(archive));
+  if (silent) {
+    throw InputError("subsystem '" + *silent +
+                     "' cannot pass on what it remembers, so that no snapshot can be taken");
+  }
+  archive(*stepper_);
+  restore(archive.bytes());
+  return archive.bytes();
+}
+
+void SimulationCore::restore(std::vector<std::byte> memory) {
+  make_parts();
+  const Settings& settings = plan_->settings;
+  subsystems_->start({settings.start, settings.start + settings.step, settings.step},
+                     settings.stop);
+  Archive archive(std::move(memory));
+  std::optional<std::string> failure;
+  if (const auto silent = subsystems_->io(archive)) {
+    failure = "subsystem '" + *silent + "' does not take up what it had remembered";
+  }
+  if (const auto agreed = agree_on_text(plan_->comm, failure)) {
+    throw SimulationError(*agreed);
+  }
+  archive(*stepper_);
+}
+
+bool SimulationCore::owns(std::size_t subsystem) const {
+  int rank = 0;
+  MPI_Comm_rank(plan_->comm, &rank);
+  return plan_->replicated || plan_->share.rank_of(subsystem) == rank;
+}
+
+/// Of a subsystem of this rank.
+double SimulationCore::own_value(Variable variable) {
+  const CommunicationPoint& point = stepper_->point();
+  switch (variable.kind()) {
+    case Variable::Kind::output:
+      return point.outputs[subsystems_->local_output(variable.index())].value;
+    case Variable::Kind::input:
+      return point.inputs[subsystems_->local_input(variable.index())].value;
+    case Variable::Kind::state:
+      break;
+  }
+  const std::size_t g = plan_->network.subsystem_of_state(variable.index());
+  const std::size_t k = subsystems_->local(g);
+  const std::size_t i = variable.index() - plan_->network.states_of(g).first;
+  const auto whole = stepper_->coupling().states();
+  return whole.empty() ? subsystems_->own(k).states()[i]
+                       : whole[subsystems_->states_of(k).first + i];
+}
+
+/// What other ranks have counts as the smallest number here.
+void SimulationCore::read(std::span<const Variable> variables, std::span<double> result) {
+  const Network& network = plan_->network;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const std::size_t index = variables[i].index();
+    const std::size_t subsystem =
+        variables[i].kind() == Variable::Kind::output  ? network.subsystem_of_output(index)
+        : variables[i].kind() == Variable::Kind::input ? network.subsystem_of_input(index)
+                                                       : network.subsystem_of_state(index);
+    result[i] =
+        owns(subsystem) ? own_value(variables[i]) : -std::numeric_limits<double>::infinity();
+  }
+  if (!plan_->replicated) {
+    agree_on_largest(plan_->comm, result);
+  }
+}
+
+Settable SimulationCore::settable(const std::string& name) const {
+  const Network& network = plan_->network;
+  const auto& inputs = network.input_names();
+  const auto found = std::find(inputs.begin(), inputs.end(), name);
+  if (found != inputs.end()) {
+    const auto input = static_cast<std::size_t>(found - inputs.begin());
+    if (network.links()[input]) {
+      throw InputError("input '" + name + "' is fed by " + *network.connection(input) +
+                       "; only inputs that nothing feeds can be set");
+    }
+    return {Settable::Kind::input, network.subsystem_of_input(input), input};
+  }
+  std::vector<std::string> known;
+  for (std::size_t k = 0; k < plan_->model.subsystems.size(); ++k) {
+    const auto& description = plan_->model.subsystems[k].description;
+    for (std::size_t p = 0; p < description.parameters.size(); ++p) {
+      known.push_back(description.name + "." + description.parameters[p]);
+      if (known.back() == name) {
+        return {Settable::Kind::parameter, k, p};
+      }
+    }
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!network.links()[i]) {
+      known.push_back(inputs[i]);
+    }
+  }
+  const auto similar = nearest(name, known);
+  throw InputError("'" + name + "' is neither an input that nothing feeds nor a tunable parameter" +
+                   (similar ? "; did you mean '" + *similar + "'?" : ""));
+}
+
+void SimulationCore::set(Settable what, double value, bool started) {
+  if (!std::isfinite(value)) {
+    throw InputError("an input or a parameter is set to " + exact_number(value) +
+                     "; give a finite number");
+  }
+  if (what.kind() == Settable::Kind::input) {
+    set_input(what.index(), what.subsystem(), value, started);
+  } else {
+    set_parameter(what.index(), what.subsystem(), value);
+    if (started) {
+      stepper_->jump({});
+    }
+  }
+}
+
+void SimulationCore::set_input(std::size_t input, std::size_t subsystem, double value,
+                               bool started) {
+  std::vector<MacroStepper::InputChange> own;
+  if (owns(subsystem)) {
+    own.push_back({subsystems_->local_input(input), value});
+  }
+  if (started) {
+    stepper_->jump(own);
+    return;
+  }
+  for (const auto& change : own) {
+    subsystems_->set_start_input(change.input, change.value);
+  }
+}
+
+void SimulationCore::set_parameter(std::size_t parameter, std::size_t subsystem, double value) {
+  std::optional<std::string> failure;
+  if (owns(subsystem)) {
+    failure = subsystems_->set_parameter(subsystems_->local(subsystem), parameter, value);
+  }
+  if (const auto agreed = agree_on_text(plan_->comm, failure)) {
+    throw SimulationError(*agreed);
+  }
+}
+
+void SimulationCore::end() { subsystems_->end(); }
+
+}  // namespace concord

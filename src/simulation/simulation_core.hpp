@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/simulation.hpp"
+#include "simulation/macro_step.hpp"
+#include "simulation/simulation_plan.hpp"
+
+namespace concord {
+
+/// A model at work: its subsystems on this rank, and the macro-steps that move them. What every
+/// user of the library has, the command line among them.
+///
+/// Every member function that isn't const is collective, and throws the same on every rank:
+/// InputError, SimulationError, EndOfSimulation where a subsystem has asked for it.
+class SimulationCore {
+ public:
+  /// Makes the subsystems and the coupling.
+  explicit SimulationCore(std::unique_ptr<const SimulationPlan> plan);
+
+  const SimulationPlan& plan() const { return *plan_; }
+  RankNetwork& subsystems() { return *subsystems_; }
+  const RankNetwork& subsystems() const { return *subsystems_; }
+  const MacroStepper& stepper() const { return *stepper_; }
+
+  /// Sees every accepted macro-step from here on; must outlive the simulation or its last step.
+  void observe(StepObserver& observer) { observers_.push_back(&observer); }
+  void forget_observers() { observers_.clear(); }
+
+  /// Consistent inputs and outputs at the start time.
+  void start();
+
+  bool finished() const { return stepper_->finished(); }
+  double time() const { return stepper_->point().time; }
+
+  /// Of this rank's subsystems; those of a subsystem that fails here are NaN. Not collective.
+  void gather_states(std::span<double> result);
+
+  /// One accepted macro-step, or two that were taken together; the observers see them. Wall time in
+  /// s.
+  double advance();
+
+  /// Macro-steps until the stop time, or until `go_on(wall time of the last)` says no.
+  void advance_while(const std::function<bool(double)>& go_on);
+
+  /// Throws what has gone wrong in a subsystem since the last macro-step was accepted, if anything.
+  void require_sound_subsystems() const;
+
+  /// Macro-steps end exactly at this time, if it is ahead.
+  void stop_over(double time) { stepper_->stop_over(time); }
+
+  /// At the communication point, the same on every rank.
+  void read(std::span<const Variable> variables, std::span<double> result);
+
+  /// What may be set by this name. Throws InputError. Not collective.
+  Settable settable(const std::string& name) const;
+
+  /// From here on, or, before the start, from the start on.
+  void set(Settable what, double value, bool started);
+
+  /// What the next macro-step depends on, of this rank. What is only kept to save work (Jacobians,
+  /// histories of multistep methods) is dropped here, too, so that this simulation and whoever
+  /// restores go on with the same bits. Throws InputError where a subsystem cannot pass on what it
+  /// remembers.
+  std::vector<std::byte> snapshot();
+
+  /// Goes on from there: subsystems and coupling are made anew.
+  void restore(std::vector<std::byte> memory);
+
+  /// Ends the subsystems, of which only names and counters are left.
+  void end();
+
+ private:
+  void make_parts();
+  void in_step(const std::function<void()>& work);
+  void set_input(std::size_t input, std::size_t subsystem, double value, bool started);
+  void set_parameter(std::size_t parameter, std::size_t subsystem, double value);
+  bool owns(std::size_t subsystem) const;
+  double own_value(Variable variable);
+
+  std::unique_ptr<const SimulationPlan> plan_;
+  std::unique_ptr<RankNetwork> subsystems_;
+  std::unique_ptr<MacroStepper> stepper_;
+  std::vector<StepObserver*> observers_;
+};
+
+}  // namespace concord

@@ -1,0 +1,29 @@
+#include "simulation/simulation_plan.hpp"
+
+#include "network/schedule.hpp"
+
+namespace concord {
+namespace {
+
+/// Groups of a hierarchical schedule stay together.
+Partition shared_out(MPI_Comm comm, const Settings& settings, const Model& model,
+                     const Network& network) {
+  int ranks = 1;
+  MPI_Comm_size(comm, &ranks);
+  return settings.method.schedule == Schedule::hierarchical
+             ? Partition(settings.method.groups, schedule_problem(model, network).effort, ranks)
+             : Partition(network, ranks);
+}
+
+}  // namespace
+
+SimulationPlan::SimulationPlan(MPI_Comm ranks, Model described)
+    : comm(ranks),
+      model(std::move(described)),
+      settings(read_settings(model)),
+      network(model),
+      share(shared_out(comm, settings, model, network)),
+      whole(network, 1),
+      replicated(settings.method.solve == Solve::monolithic) {}
+
+}  // namespace concord

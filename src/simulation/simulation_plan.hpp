@@ -1,0 +1,27 @@
+#pragma once
+
+#include "network/model.hpp"
+#include "network/rank_network.hpp"
+#include "simulation/settings.hpp"
+
+namespace concord {
+
+/// What is simulated, how, and which rank does what; no subsystem is there yet.
+struct SimulationPlan {
+  /// Reads the options. Throws InputError. Collective.
+  SimulationPlan(MPI_Comm ranks, Model described);
+
+  /// Whose ranks share the subsystems: each its own where all compute the whole (monolithic).
+  MPI_Comm sharing() const { return replicated ? MPI_COMM_SELF : comm; }
+  const Partition& owners() const { return replicated ? whole : share; }
+
+  MPI_Comm comm;
+  Model model;
+  Settings settings;
+  Network network;
+  Partition share;  ///< who records which subsystem, and who has it where they are shared
+  Partition whole;
+  bool replicated;
+};
+
+}  // namespace concord
