@@ -13,6 +13,7 @@ using Update = void (*)(void* environment, double time, bool set_requested, bool
 struct Model3 : Model {
   Update update = nullptr;
   void* environment = nullptr;
+  bool asking = false;
 };
 
 /// Parameters come later: what fails here is named by the environment.
@@ -22,10 +23,12 @@ Model3* make() {
 }
 
 /// Asks for the inputs in the middle of a step, as an FMU with an integrator of its own.
-void ask(const Model3& model, double time) {
+void ask(Model3& model, double time) {
   bool return_requested = false;
   double return_time = 0.0;
+  model.asking = true;
   model.update(model.environment, time, true, false, false, false, &return_requested, &return_time);
+  model.asking = false;
 }
 
 }  // namespace
@@ -77,7 +80,7 @@ Status fmi3SetFloat64(void* m, const unsigned* references, std::size_t count, co
                       std::size_t) {
   MODEL;
   for (std::size_t i = 0; i < count; ++i) set_value(model, references[i], values[i]);
-  AT("fmi3SetFloat64");
+  AT(static_cast<Model3&>(model).asking ? "fmi3IntermediateUpdate" : "fmi3SetFloat64");
   return ok;
 }
 Status fmi3GetInt32(void* m, const unsigned*, std::size_t, int* values, std::size_t) {
@@ -138,11 +141,8 @@ Status fmi3DoStep(void* m, double t, double size, bool, bool* event, bool* termi
   *event = *terminate = *early = false;
   *last = t + size;
   AT("fmi3DoStep");
-  const auto& own = static_cast<const Model3&>(model);
-  if (own.update != nullptr) {
-    ask(own, t + size / 2);
-    AT("fmi3IntermediateUpdate");
-  }
+  auto& own = static_cast<Model3&>(model);
+  if (own.update != nullptr) ask(own, t + size / 2);
   integrate(model, size);
   if (gives_nan(model, "fmi3DoStep")) model.x[0] = std::nan("");
   return ok;
