@@ -1,5 +1,6 @@
 # For every test that starts MPI programs: as root, with more ranks than cores, without Open MPI's
-# remarks on containers, and without binding every run to the same first cores. With sanitizers, leaks
+# remarks on containers, without binding every run to the same first cores, and without ranks that keep
+# a core busy while they wait, which Open MPI stops only where one job alone has more ranks than cores. With sanitizers, leaks
 # are not looked for: Open MPI and its parts leave many.
 #   set_tests_properties(name PROPERTIES ENVIRONMENT "${CONCORD_TEST_ENVIRONMENT}" PROCESSORS 2)
 set(CONCORD_TEST_ENVIRONMENT
@@ -7,6 +8,7 @@ set(CONCORD_TEST_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_hwloc_base_binding_policy=none
+  OMPI_MCA_mpi_yield_when_idle=1
   OMPI_MCA_btl_vader_single_copy_mechanism=none
   OMP_NUM_THREADS=1
   ASAN_OPTIONS=detect_leaks=0)

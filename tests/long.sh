@@ -9,8 +9,9 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
 install_packages
 configure
-build_targets concord_program faulty_subsystem faulty_fmu
+build_targets concord_program faulty_subsystem faulty_fmu faulty_fmu3
 mpi_environment
+export OMPI_MCA_mpi_yield_when_idle=1  # two ranks of one run do not keep the cores from the other
 
 log=$logs/long.log
 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
@@ -21,7 +22,7 @@ CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
 
 log=$logs/faults.log
 CONCORD_PROGRAM=$build/bin/concord FAULTY_SUBSYSTEM=$build/lib/libfaulty_subsystem.so \
-  FAULTY_FMU=$build/lib/libfaulty_fmu.so \
+  FAULTY_FMU=$build/lib/libfaulty_fmu.so FAULTY_FMU3=$build/lib/libfaulty_fmu3.so \
   /usr/bin/python3 -B "$root/tests/faults/table.py" --jobs "$(nproc)" 2>&1 | tee "$log" || {
   echo "concord: error: failures were not told as promised (whole log: $log)" >&2
   exit 1

@@ -70,8 +70,9 @@ struct Method {
 /// The presets of -cosim_type, default first.
 const std::vector<Method>& method_presets();
 
-/// Why the combination of choices makes no sense, or nothing.
-std::optional<std::string> contradiction(const Method& method);
+/// Why the combination of choices makes no sense, a reason for each two of them that don't go
+/// together; empty where it does.
+std::vector<std::string> contradictions(const Method& method);
 
 /// Why the method cannot run on these subsystems ("subsystem 'x' offers no rollback"), one line for
 /// each that lacks something; empty where it can.

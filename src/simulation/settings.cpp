@@ -381,12 +381,16 @@ RecordSettings read_record(const Model& model, const Method& method) {
   return record;
 }
 
+void refuse_contradictions(const Method& method) {
+  if (const auto reasons = contradictions(method); !reasons.empty()) {
+    throw InputError(joined(reasons, "; and "));
+  }
+}
+
 /// What a method must do for the record, and cannot.
 void fit_record(const RecordSettings& record, Method& method) {
   method.measures_balance = record.balance;
-  if (const auto reason = contradiction(method)) {
-    throw InputError(*reason);
-  }
+  refuse_contradictions(method);
   if (record.polynomials && (method.balance != Balance::none || method.smooth_switching)) {
     throw InputError(
         "-cosim_record polynomials holds one cubic per input and macro-step, which "
@@ -511,9 +515,7 @@ Method read_method() {
                     : adapt == Adapt::richardson          ? ErrorEstimate::richardson
                     : adapt == Adapt::richardson_modified ? ErrorEstimate::richardson_modified
                                                           : ErrorEstimate::none;
-  if (const auto reason = contradiction(method)) {
-    throw InputError(*reason);
-  }
+  refuse_contradictions(method);
   return method;
 }
 

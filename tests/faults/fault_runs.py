@@ -12,7 +12,7 @@ import h5py
 
 PROGRAM = os.environ.get("CONCORD_PROGRAM", "")
 LIBRARY = os.environ.get("FAULTY_SUBSYSTEM", "")
-FMU_BINARY = os.environ.get("FAULTY_FMU", "")
+FMU_BINARIES = {2: os.environ.get("FAULTY_FMU", ""), 3: os.environ.get("FAULTY_FMU3", "")}
 
 METHODS = ("jfm", "missiles", "ifosmondi", "jacobi", "gauss_seidel", "hierarchical", "extripol",
            "kuebler_schiehlen", "monolithic")
@@ -22,7 +22,7 @@ LONGEST = 40  # seconds; a run without a fault takes less than one
 MATE = ("{equations: {inputs: {load: 0}, states: {x: 0.2}, derivatives: {x: load - x*x}, "
         "outputs: {x: x}}}")
 
-DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+DESCRIPTION_2 = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="faulty" guid="faulty" numberOfEventIndicators="0">
   <ModelExchange modelIdentifier="faulty" canGetAndSetFMUstate="true"
     providesDirectionalDerivative="true" completedIntegratorStepNotNeeded="false"/>
@@ -48,10 +48,42 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 </fmiModelDescription>
 """
 
+DESCRIPTION_3 = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="faulty" instantiationToken="faulty">
+  <ModelExchange modelIdentifier="faulty" canGetAndSetFMUState="true"
+    providesDirectionalDerivatives="true" needsCompletedIntegratorStep="true"/>
+  <CoSimulation modelIdentifier="faulty" canGetAndSetFMUState="true"
+    maxOutputDerivativeOrder="1" providesDirectionalDerivatives="true" {steps}/>
+  <ModelVariables>
+    <Float64 name="load" valueReference="0" causality="input" start="0" intermediateUpdate="true"/>
+    <Float64 name="x" valueReference="1" causality="output"/>
+    <Float64 name="v" valueReference="2"/>
+    <Float64 name="der(x)" valueReference="3" derivative="1"/>
+    <Float64 name="der(v)" valueReference="4" derivative="2"/>
+    <Float64 name="time" valueReference="5" causality="parameter" variability="fixed" start="0.5"/>
+    <Int32 name="rank" valueReference="6" causality="parameter" variability="fixed" start="-1"/>
+    <String name="fault" valueReference="7" causality="parameter" variability="fixed"><Start value="none"/></String>
+    <String name="call" valueReference="8" causality="parameter" variability="fixed"><Start value="none"/></String>
+    <Float64 name="indicator" valueReference="9"/>
+    <Float64 name="t" valueReference="10" causality="independent"/>
+  </ModelVariables>
+  <ModelStructure>
+    <Output valueReference="1" dependencies="1"/>
+    <ContinuousStateDerivative valueReference="3" dependencies="2"/>
+    <ContinuousStateDerivative valueReference="4" dependencies="0 1"/>
+    <EventIndicator valueReference="9"/>
+  </ModelStructure>
+</fmiModelDescription>
+"""
+# What shapes the calls of co-simulation with FMI 3.0: intermediate update is used where micro-steps
+# are not possible.
+STEPS_3 = 'canHandleVariableCommunicationStepSize="true" hasEventMode="true"'
+UPDATING = "fmi3IntermediateUpdate"
+
 
 @dataclass(frozen=True)
 class Fault:
-    """`kind`: native, cs, me. `place`: the ranks that fail, of `ranks`; alone is `all` of 1."""
+    """`kind`: native; cs, me (FMI 2.0); cs3, me3 (FMI 3.0). `place`: the ranks that fail, of `ranks`; alone is `all` of 1."""
     kind: str
     fault: str
     call: str
@@ -86,6 +118,8 @@ class Ended:
             yield f"{len(self.errors)} error lines"
         if not named:
             yield "no subsystem is named"
+        if re.search(r"(subsystem '\w+': )\1", "".join(self.errors)):
+            yield "the subsystem is named twice"
         if late and (not times or min(times) < 0.48):
             yield f"times {times}"
         if late and times and abs(self.last - min(times)) > 0.0101:
@@ -93,18 +127,23 @@ class Ended:
 
 
 # Calls that have no communication point before them, or all.
-AT_THE_START = ("constructor", "interface", "fmi2Instantiate", "fmi2SetupExperiment",
-                "fmi2EnterInitializationMode", "fmi2ExitInitializationMode")
-AT_THE_END = ("destructor", "fmi2Terminate", "fmi2FreeInstance", "fmi2FreeFMUstate")
+AT_THE_START = ("constructor", "interface", "fmi2Instantiate", "fmi3InstantiateCoSimulation",
+                "fmi3InstantiateModelExchange", "fmi2SetupExperiment",
+                *(f"fmi{v}{phase}InitializationMode" for v in (2, 3) for phase in ("Enter", "Exit")))
+AT_THE_END = ("destructor", "fmi2Terminate", "fmi2FreeInstance", "fmi2FreeFMUstate",
+              "fmi3Terminate", "fmi3FreeInstance", "fmi3FreeFMUState")
 # A constructor that throws refuses its parameters.
 JUDGED_INPUT = ("constructor", "interface")
 
 
-def build_fmu(folder):
+def build_fmu(folder, version=2, call=""):
     path = Path(folder) / "faulty.fmu"
+    steps = 'providesIntermediateUpdate="true"' if call == UPDATING else STEPS_3
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", DESCRIPTION)
-        archive.write(FMU_BINARY, "binaries/linux64/faulty.so")
+        archive.writestr("modelDescription.xml",
+                         DESCRIPTION_2 if version == 2 else DESCRIPTION_3.format(steps=steps))
+        platform = "linux64" if version == 2 else "x86_64-linux"
+        archive.write(FMU_BINARIES[version], f"binaries/{platform}/faulty.so")
 
 
 def model(fault):
@@ -125,15 +164,15 @@ def run(fault):
     with tempfile.TemporaryDirectory(prefix="concord_faults_") as folder:
         (Path(folder) / "model.yaml").write_text(model(fault))
         if fault.kind != "native":
-            build_fmu(folder)
+            build_fmu(folder, 3 if fault.kind.endswith("3") else 2, fault.call)
         command = [PROGRAM, "run", "model.yaml", "-cosim_step", "0.01", "-cosim_type",
                    fault.method, *fault.options]
         if fault.kind != "native":
-            command += ["-subsystem_fmu_interface", fault.kind]
+            command += ["-subsystem_fmu_interface", fault.kind[:2]]
         if fault.ranks > 1:
             command = ["mpirun", "--oversubscribe", "-n", str(fault.ranks), *command]
         environment = dict(os.environ)
-        if fault.call == "fmi2Instantiate":
+        if "Instantiate" in fault.call:
             environment["FAULT_IN_INSTANTIATE"] = fault.fault
         return watch(command, folder, environment)
 

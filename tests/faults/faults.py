@@ -75,6 +75,30 @@ class Fmu(Faults):
                    Fault("me", "fatal", "fmi2GetDerivatives", "missiles", "last"))
 
 
+class Fmu3(Faults):
+    """FMI 3.0: event mode, and an FMU that fails within its own request for inputs."""
+
+    def test_co_simulation(self):
+        self.check(*(Fault("cs3", fault, "fmi3DoStep", ranks=1)
+                     for fault in ("exit", "segfault", "nan", "fatal")),
+                   Fault("cs3", "throw", "fmi3IntermediateUpdate", "jacobi", ranks=1),
+                   Fault("cs3", "abort", "fmi3UpdateDiscreteStates", ranks=1, time=0),
+                   Fault("cs3", "exit", "fmi3InstantiateCoSimulation", ranks=1))
+
+    def test_model_exchange(self):
+        self.check(*(Fault("me3", fault, "fmi3GetContinuousStateDerivatives", ranks=1)
+                     for fault in ("throw", "stack_overflow", "fatal")),
+                   Fault("me3", "segfault", "fmi3GetEventIndicators", ranks=1))
+
+    def test_fatal_of_an_instance_that_is_only_asked(self):
+        """Named, although it happens before the subsystem is there."""
+        self.check(Fault("cs3", "fatal", "fmi3EnterInitializationMode", ranks=1, time=0))
+
+    def test_two_ranks(self):
+        self.check(Fault("cs3", "exit", "fmi3GetFMUState", "jfm", "last"),
+                   Fault("me3", "abort", "fmi3SetContinuousStates", "missiles", "first"))
+
+
 class Foreign(unittest.TestCase):
     """What FMUs of other tools do, and may do."""
 

@@ -1,16 +1,9 @@
-// An FMU (2.0, co-simulation and model exchange) whose failure is chosen by its parameters: what it
-// does, in which of its functions, and from which time on. x'' = (load - x)/10.
-#include <cmath>
-#include <cstddef>
-#include <cstring>
-#include <limits>
+// The faulty FMU, FMI 2.0: co-simulation and model exchange.
+#include "faulty_model.hpp"
 
-#include "faults.hpp"
+using namespace faults;
 
 namespace {
-
-enum Status { ok, warning, discard, error, fatal };
-enum Reference : unsigned { load, x, v, der_x, der_v, time_of_fault, rank_of_fault, fault, call };
 
 /// The beginning of fmi2CallbackFunctions.
 struct Callbacks {
@@ -22,84 +15,16 @@ struct EventInfo {
   double next_time;
 };
 
-struct Model {
-  double t = 0.0, x[2] = {1.0, 0.0}, u[4] = {0.0, 0.0, 0.0, 0.0};
-  double time_of_fault = 0.5;
-  int rank = -1;
-  std::string fault = "none", call = "fmi2DoStep";
-  const Callbacks* callbacks = nullptr;
-};
-
 /// As tools do that keep a pointer of their own.
-void log_oddly(const Model& model) {
+void log_oddly(const Callbacks& callbacks) {
   char nobody = 0;
   for (void* environment :
        {reinterpret_cast<void*>(1), static_cast<void*>(nullptr), static_cast<void*>(&nobody)}) {
-    model.callbacks->logger(environment, "it", warning, "odd", "an odd %s", "message");
-  }
-}
-
-bool now(const Model& model, const char* function) {
-  const bool here = model.rank < 0 || model.rank == faults::own_rank();
-  // Times of communication points are rounded.
-  return here && model.call == function && model.t >= model.time_of_fault - 1e-9;
-}
-
-Status at(void* instance, const char* function) {
-  const auto& model = *static_cast<Model*>(instance);
-  if (!now(model, function)) return ok;
-  faults::commit(model.fault);
-  if (model.fault == "odd_logger") log_oddly(model);
-  return model.fault == "fatal" ? fatal : model.fault == "error" ? error : ok;
-}
-
-bool gives_nan(const Model& model, const char* function) {
-  return model.fault == "nan" && now(model, function);
-}
-
-double derivative(const double* state, double u, int i) {
-  return i == 0 ? state[1] : 0.1 * (u - state[0]);
-}
-
-double input(const Model& model, double tau) {
-  return model.u[0] + tau * (model.u[1] + tau * (model.u[2] / 2 + tau * model.u[3] / 6));
-}
-
-/// Runge and Kutta's method.
-void integrate(Model& model, double h) {
-  double k[4][2], z[2];
-  const double c[] = {0.0, 0.5, 0.5, 1.0};
-  for (int s = 0; s < 4; ++s) {
-    for (int i = 0; i < 2; ++i) z[i] = model.x[i] + (s == 0 ? 0.0 : c[s] * h * k[s - 1][i]);
-    for (int i = 0; i < 2; ++i) k[s][i] = derivative(z, input(model, c[s] * h), i);
-  }
-  for (int i = 0; i < 2; ++i) model.x[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
-  model.t += h;
-}
-
-double value(const Model& model, unsigned reference) {
-  switch (reference) {
-    case load:
-      return model.u[0];
-    case x:
-      return model.x[0];
-    case v:
-      return model.x[1];
-    case der_x:
-    case der_v:
-      return derivative(model.x, model.u[0], static_cast<int>(reference - der_x));
-    default:
-      return model.time_of_fault;
+    callbacks.logger(environment, "it", warning, "odd", "an odd %s", "message");
   }
 }
 
 }  // namespace
-
-#define AT(function)                           \
-  if (const Status status = at(m, function)) { \
-    return status;                             \
-  }
-#define MODEL Model& model = *static_cast<Model*>(m)
 
 extern "C" {
 
@@ -123,7 +48,7 @@ void* fmi2Instantiate(const char*, int, const char*, const char*, const Callback
     return nullptr;
   }
   auto* model = new Model;
-  model->callbacks = callbacks;
+  model->log_oddly = [callbacks] { log_oddly(*callbacks); };
   return model;
 }
 void fmi2FreeInstance(void* m) {
@@ -160,13 +85,7 @@ Status fmi2GetReal(void* m, const unsigned* references, std::size_t count, doubl
 }
 Status fmi2SetReal(void* m, const unsigned* references, std::size_t count, const double* values) {
   MODEL;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (references[i] == load) model.u[0] = values[i];
-    if (references[i] == x) model.x[0] = values[i];
-    if (references[i] == v) model.x[1] = values[i];
-    if (references[i] == time_of_fault) model.time_of_fault = values[i];
-  }
-  model.u[1] = model.u[2] = model.u[3] = 0.0;
+  for (std::size_t i = 0; i < count; ++i) set_value(model, references[i], values[i]);
   AT("fmi2SetReal");
   return ok;
 }
@@ -183,21 +102,14 @@ Status fmi2SetInteger(void* m, const unsigned*, std::size_t, const int* values) 
 Status fmi2SetString(void* m, const unsigned* references, std::size_t count,
                      const char* const* values) {
   MODEL;
-  for (std::size_t i = 0; i < count; ++i) {
-    (references[i] == fault ? model.fault : model.call) = values[i];
-  }
+  for (std::size_t i = 0; i < count; ++i) set_text(model, references[i], values[i]);
   return ok;
 }
 
 Status fmi2GetFMUstate(void* m, void** state) {
   MODEL;
   AT("fmi2GetFMUstate");
-  if (*state == nullptr) {
-    *state = new Model(model);
-  } else {
-    *static_cast<Model*>(*state) = model;
-  }
-  return ok;
+  return save(model, state);
 }
 Status fmi2SetFMUstate(void* m, void* state) {
   MODEL;
@@ -217,14 +129,7 @@ Status fmi2GetDirectionalDerivative(void* m, const unsigned* unknowns, std::size
                                     const double* seed, double* result) {
   MODEL;
   AT("fmi2GetDirectionalDerivative");
-  double direction[3] = {0.0, 0.0, 0.0};  // load, x, v
-  for (std::size_t i = 0; i < n_knowns; ++i) direction[knowns[i]] = seed[i];
-  for (std::size_t i = 0; i < n_unknowns; ++i) {
-    const unsigned of = unknowns[i];
-    result[i] = of == der_v   ? 0.1 * (direction[load] - direction[x])
-                : of == der_x ? direction[v]
-                              : direction[of];
-  }
+  directional({unknowns, n_unknowns}, {knowns, n_knowns}, seed, result);
   if (gives_nan(model, "fmi2GetDirectionalDerivative")) result[0] = std::nan("");
   return ok;
 }

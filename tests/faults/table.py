@@ -14,42 +14,69 @@ NATIVE = {"faults": ("throw", "throw_number", "exit", "quick_exit", "abort", "se
                      "stack_overflow", "nan"),
           "calls": ("constructor", "interface", "derivatives", "outputs", "jacobians",
                     "time_derivatives", "output_slopes", "destructor")}
-SHARED = ("fmi2Instantiate", "fmi2SetupExperiment", "fmi2EnterInitializationMode",
-          "fmi2ExitInitializationMode", "fmi2SetReal", "fmi2GetReal", "fmi2GetFMUstate",
-          "fmi2SetFMUstate", "fmi2GetDirectionalDerivative", "fmi2Terminate", "fmi2FreeInstance")
-CS = {"faults": ("throw", "exit", "abort", "segfault", "stack_overflow", "nan", "error", "fatal"),
-      "calls": SHARED + ("fmi2SetRealInputDerivatives", "fmi2GetRealOutputDerivatives",
-                         "fmi2DoStep")}
-ME = {"faults": CS["faults"],
-      "calls": SHARED + ("fmi2SetTime", "fmi2SetContinuousStates", "fmi2GetDerivatives",
-                         "fmi2CompletedIntegratorStep", "fmi2NewDiscreteStates")}
-KINDS = {"native": NATIVE, "cs": CS, "me": ME}
-TITLES = {"native": "C++ subsystems", "cs": "FMUs, co-simulation", "me": "FMUs, model exchange"}
-MAIN_CALL = {"native": "derivatives", "cs": "fmi2DoStep", "me": "fmi2GetDerivatives"}
+FMU_FAULTS = ("throw", "exit", "abort", "segfault", "stack_overflow", "nan", "error", "fatal")
+BOTH = ("EnterInitializationMode", "ExitInitializationMode", "GetDirectionalDerivative", "Terminate",
+        "FreeInstance")
+BOTH_2 = tuple("fmi2" + call for call in BOTH + (
+    "Instantiate", "SetupExperiment", "SetReal", "GetReal", "GetFMUstate", "SetFMUstate"))
+BOTH_3 = tuple("fmi3" + call for call in BOTH + (
+    "SetFloat64", "GetFloat64", "GetFMUState", "SetFMUState", "UpdateDiscreteStates"))
+EXCHANGE = ("SetTime", "SetContinuousStates", "CompletedIntegratorStep")
+
+
+def of(version, *calls):
+    return tuple(f"fmi{version}{call}" for call in calls)
+
+
+CS = {"faults": FMU_FAULTS,
+      "calls": BOTH_2 + of(2, "SetRealInputDerivatives", "GetRealOutputDerivatives", "DoStep")}
+ME = {"faults": FMU_FAULTS,
+      "calls": BOTH_2 + of(2, *EXCHANGE, "GetDerivatives", "NewDiscreteStates")}
+CS3 = {"faults": FMU_FAULTS,
+       "calls": BOTH_3 + of(3, "InstantiateCoSimulation", "GetOutputDerivatives", "DoStep",
+                            "IntermediateUpdate", "EnterStepMode")}
+ME3 = {"faults": FMU_FAULTS,
+       "calls": BOTH_3 + of(3, *EXCHANGE, "InstantiateModelExchange", "GetContinuousStateDerivatives",
+                            "GetEventIndicators", "EnterContinuousTimeMode")}
+KINDS = {"native": NATIVE, "cs": CS, "me": ME, "cs3": CS3, "me3": ME3}
+TITLES = {"native": "C++ subsystems", "cs": "FMUs (FMI 2.0), co-simulation",
+          "me": "FMUs (FMI 2.0), model exchange", "cs3": "FMUs (FMI 3.0), co-simulation",
+          "me3": "FMUs (FMI 3.0), model exchange"}
+MAIN_CALL = {"native": "derivatives", "cs": "fmi2DoStep", "me": "fmi2GetDerivatives",
+             "cs3": "fmi3DoStep", "me3": "fmi3GetContinuousStateDerivatives"}
 # Calls that jfm alone does not make here: the method and options that do.
 MADE_BY = {"jacobians": ("missiles", ()), "time_derivatives": ("missiles", ()),
-           "fmi2GetDirectionalDerivative": ("missiles", ()),
-           "fmi2SetFMUstate": ("ifosmondi", ("-cosim_predictor", "hold")),
-           "fmi2GetRealOutputDerivatives": ("jfm", ("-subsystem_linearization", "false"))}
+           **{call: ("missiles", ()) for call in of(2, "GetDirectionalDerivative")
+              + of(3, "GetDirectionalDerivative")},
+           **{call: ("ifosmondi", ("-cosim_predictor", "hold"))
+              for call in of(2, "SetFMUstate") + of(3, "SetFMUState")},
+           **{call: ("jfm", ("-subsystem_linearization", "false"))
+              for call in of(2, "GetRealOutputDerivatives") + of(3, "GetOutputDerivatives")},
+           "fmi3IntermediateUpdate": ("jacobi", ())}
+FMU_CALLS = tuple(dict.fromkeys(CS["calls"] + ME["calls"] + CS3["calls"] + ME3["calls"]))
 # NaN where nothing is a number; errors in calls that cannot report them.
-SENSELESS = {("nan", call) for kind in KINDS.values() for call in kind["calls"]
-             if call not in ("derivatives", "outputs", "fmi2DoStep", "fmi2GetReal",
-                             "fmi2GetDerivatives")}
-SENSELESS |= {(fault, call) for fault in ("error", "fatal")
-              for call in ("fmi2Instantiate", "fmi2FreeInstance", "fmi2Terminate")}
+NUMBERS = ("derivatives", "outputs", *MAIN_CALL.values(), "fmi2GetReal", "fmi3GetFloat64")
+SENSELESS = {("nan", call) for call in NATIVE["calls"] + FMU_CALLS if call not in NUMBERS}
+SENSELESS |= {(fault, call) for fault in ("error", "fatal") for call in FMU_CALLS
+              if "Instantiate" in call or call[4:] in ("FreeInstance", "Terminate")}
 # Optional calls that report an error lose the capability, not the run.
-SENSELESS |= {("error", call) for call in SHARED + CS["calls"]
-              if "Derivative" in call or "FMUstate" in call}
+SENSELESS |= {("error", call) for call in FMU_CALLS
+              if call[4:] in ("GetDirectionalDerivative", "SetRealInputDerivatives",
+                              "GetRealOutputDerivatives", "GetOutputDerivatives")
+              or "FMUstate" in call or "FMUState" in call}
+# Without event mode, which it refuses at the start, an FMU is used all the same.
+SENSELESS_OF = {"cs3": {("error", "fmi3UpdateDiscreteStates"), ("error", "fmi3EnterStepMode")}}
+AT_ZERO = ("fmi2SetupExperiment", "fmi2NewDiscreteStates", "fmi3UpdateDiscreteStates",
+           "fmi3EnterStepMode", "fmi3EnterContinuousTimeMode",
+           *(call for call in FMU_CALLS if "InitializationMode" in call))
 
 
 def by_call(kind):
-    start = ("fmi2SetupExperiment", "fmi2EnterInitializationMode", "fmi2ExitInitializationMode",
-             "fmi2NewDiscreteStates")
     usual = ("jfm", ())
     return [Fault(kind, fault, call, MADE_BY.get(call, usual)[0],
-                  time=0.0 if call in start else 0.5, options=MADE_BY.get(call, usual)[1])
+                  time=0.0 if call in AT_ZERO else 0.5, options=MADE_BY.get(call, usual)[1])
             for call in KINDS[kind]["calls"] for fault in KINDS[kind]["faults"]
-            if (fault, call) not in SENSELESS]
+            if (fault, call) not in SENSELESS | SENSELESS_OF.get(kind, set())]
 
 
 def by_method(kind):

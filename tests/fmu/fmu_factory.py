@@ -1,5 +1,7 @@
 """Compiles the models in source/ to FMUs of either version, with and without each capability."""
+import functools
 import subprocess
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -60,6 +62,7 @@ TYPES = {2: f'  <TypeDefinitions><SimpleType name="Level"><Enumeration>{ITEMS}</
             "</SimpleType></TypeDefinitions>\n",
          3: f'  <TypeDefinitions><EnumerationType name="Level">{ITEMS}</EnumerationType>'
             "</TypeDefinitions>\n"}
+
 
 def variables(model, version):
     """(reference, name, unit, causality, start, derivative_of, type, length) in the description's
@@ -221,24 +224,33 @@ def acting_inputs(model, version):
             yield [r for i in entry[2] for r in references[i]]
 
 
-def build(folder, model, version, kinds=("cs",), capabilities=("state", "variable"),
-          behaviour="behaves", states=True, defines=(), name=None, libraries=(), dependencies=True):
-    """Path of a new FMU in `folder`."""
-    folder = Path(folder)
-    path = folder / f"{name or model}.fmu"
-    library = folder / f"{model}.so"
-    if "variable" not in capabilities:
-        defines = (*defines, "ONE_STEP_SIZE")
+LIBRARIES = tempfile.TemporaryDirectory(prefix="concord_fmus_")
+
+
+@functools.cache
+def compiled(model, version, behaviour, defines, libraries):
+    """The shared library, which many FMUs of one test program have in common."""
+    folder = tempfile.mkdtemp(dir=LIBRARIES.name)
+    library = Path(folder) / f"{model}.so"
     if version == 2:
         defines = (*defines, "FMI2")
     subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-fvisibility=default",
                     f"-DBEHAVIOUR={behaviour.upper()}", *(f"-D{d}" for d in defines), "-o", library,
                     SOURCE / f"{model}.c", SOURCE / f"fmi{version}.c", *libraries, "-lm"], check=True)
+    return library
+
+
+def build(folder, model, version, kinds=("cs",), capabilities=("state", "variable"),
+          behaviour="behaves", states=True, defines=(), name=None, libraries=(), dependencies=True):
+    """Path of a new FMU in `folder`."""
+    path = Path(folder) / f"{name or model}.fmu"
+    if "variable" not in capabilities:
+        defines = (*defines, "ONE_STEP_SIZE")
+    library = compiled(model, version, behaviour, tuple(defines), tuple(libraries))
     platform = "linux64" if version == 2 else "x86_64-linux"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml",
                          description(model, version, kinds, capabilities, states, dependencies))
         archive.write(library, f"binaries/{platform}/{model}.so")
         archive.writestr("resources/readme.txt", "a resource\n")
-    library.unlink()
     return path

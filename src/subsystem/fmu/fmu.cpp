@@ -441,11 +441,16 @@ const SubsystemDescription& description_of(const FmuSetup& setup) { return setup
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings) {
   const FmuRequest request = setup->request;
+  const std::string who = "subsystem '" + request.subsystem + "': ";
   try {
     return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
                                                  : make_model_exchange(std::move(setup), settings);
   } catch (const InputError& error) {
-    throw InputError(request.location + ": subsystem '" + request.subsystem + "': " + error.what());
+    throw InputError(request.location + ": " + who + error.what());
+  } catch (const ForeignEnd&) {
+    throw;
+  } catch (const SimulationError& error) {
+    throw SimulationError(who + error.what());
   }
 }
 

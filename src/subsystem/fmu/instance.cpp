@@ -66,8 +66,7 @@ void FmuInstance::end() noexcept {
 
 std::unique_ptr<FmuInstance> FmuInstance::make(const FmuSource& source) {
   if (source.library->is_dead())
-    throw SimulationError("subsystem " + in_quotes(source.name) + ": the FMU " +
-                          source.library->fmu() + " has reported fatal before");
+    throw SimulationError("the FMU " + source.library->fmu() + " has reported fatal before");
   if (source.interface().only_once_per_process && source.library->instances > 0)
     throw InputError("the FMU " + source.library->fmu() +
                      " can be instantiated only once per process; use more MPI ranks, so that each "
@@ -290,15 +289,14 @@ void FmuInstance::throw_dead() const {
 /// In a catch block: an exception has left the FMU, which may be anywhere now.
 void FmuInstance::throw_thrown(const char* call) const {
   source_.library->declare_dead();
-  throw SimulationError("subsystem " + in_quotes(source_.name) + ": " + call + " of the FMU " +
-                        source_.library->fmu() + " threw an exception" + when() + ": " +
-                        in_words(std::current_exception()));
+  throw SimulationError(std::string(call) + " of the FMU " + source_.library->fmu() +
+                        " threw an exception" + when() + ": " + in_words(std::current_exception()));
 }
 
 void FmuInstance::fail_to_instantiate(const char* call) const {
   const std::string reason = messages_.last.empty() ? "" : " (" + in_quotes(messages_.last) + ")";
-  throw SimulationError("subsystem " + in_quotes(source_.name) + ": " + call + " of the FMU " +
-                        source_.library->fmu() + " failed" + reason);
+  throw SimulationError(std::string(call) + " of the FMU " + source_.library->fmu() + " failed" +
+                        reason);
 }
 
 }  // namespace concord
