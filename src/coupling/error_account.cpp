@@ -258,6 +258,9 @@ void ErrorAccount::io(Archive& archive) {
   archive(holds_, missing_, diverged_, largest_, disturbance_, elapsed_, since_, interval_, freely_,
           estimated_, signals_, indirect_, scale_, as_large_, astray_, driven_, floors_, half_,
           then_, before_);
+  if (missing_) {
+    propagation_.reset();
+  }
   if (propagation_) {
     archive(*propagation_);
   }

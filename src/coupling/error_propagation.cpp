@@ -101,7 +101,7 @@ void ErrorPropagation::io(Archive& archive) {
   for (Part& part : parts_) {
     archive.values(std::span(part.x.data(), static_cast<std::size_t>(part.x.size())));
   }
-  archive(outputs_, lost_);
+  archive(outputs_);
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {

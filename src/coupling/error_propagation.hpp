@@ -93,7 +93,6 @@ class ErrorPropagation {
   std::vector<Part> parts_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   double h_ = 0.0;
-  bool lost_ = false;
   std::optional<std::string> failure_;
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <unsupported/Eigen/MatrixFunctions>
@@ -233,6 +234,30 @@ TEST(SimulationLibrary, ARestoredRunHasTheSameBits) {
     EXPECT_EQ(course(other), first) << method.name;
     const auto end = after(0.69, after(0.31, at_start, 0.0, 0.75), 0.25, 0.75);
     EXPECT_LT(largest(states(other) - end), 3.0 * method.bound) << method.name;
+  }
+}
+
+/// Steps without one count as -1.
+std::vector<double> error_estimates(Simulation& simulation, const std::vector<double>& seen) {
+  const auto first = seen.size();
+  simulation.advance_until(1.0);
+  std::vector<double> later(seen.begin() + static_cast<std::ptrdiff_t>(first), seen.end());
+  std::replace_if(
+      later.begin(), later.end(), [](double e) { return std::isnan(e); }, -1.0);
+  return later;
+}
+
+TEST(SimulationLibrary, ARestoredRunEstimatesTheSameErrors) {
+  for (const auto& method : methods()) {
+    Simulation simulation = started(method);
+    std::vector<double> seen;
+    simulation.observe([&](const StepInfo& step) { seen.push_back(step.error_estimate); });
+    simulation.advance_until(0.31);
+    const Snapshot snapshot = simulation.snapshot();
+    const auto first = error_estimates(simulation, seen);
+    EXPECT_FALSE(first.empty());
+    simulation.restore(snapshot);
+    EXPECT_EQ(error_estimates(simulation, seen), first) << method.name;
   }
 }
 
