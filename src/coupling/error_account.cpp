@@ -109,6 +109,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
     holds_.observe(point, fed, coupling.balance());
   }
   elapsed_ += point.last_step;
+  total_ += point.last_step;
   ++since_;
   return last || since_ >= interval_ ? propagate(point, last) : no_number;
 }
@@ -193,19 +194,38 @@ void ErrorAccount::compare(const CommunicationPoint& point) {
 void ErrorAccount::explain(const CommunicationPoint& point) {
   const auto errors = propagation_->outputs();
   astray_ = as_large_;
-  propagation_->excuse_driven(point, astray_);
+  propagation_->excuse_driven(point, total_, scale_, astray_);
   for (std::size_t o = 0; o < astray_.size(); ++o) {
     driven_[o] =
         as_large_[o] > 0 && astray_[o] == 0 && std::abs(errors[o].value) >= far_off * scale_[o];
   }
 }
 
-/// At the end of a run whatever has ever been as large as what is left of the signal without it
-/// counts.
+/// Of signals that have grown more than in proportion to time since a quarter to half of it nobody
+/// knows yet what errors are relative to.
+bool ErrorAccount::settled(std::size_t output) const {
+  constexpr double in_proportion = 4.0;
+  return subsystems_.output_sizes()[output] <= in_proportion * before_[output];
+}
+
+void ErrorAccount::remember_sizes() {
+  if (total_ < 2.0 * half_) {
+    return;
+  }
+  const auto sizes = subsystems_.output_sizes().values();
+  half_ = total_;
+  std::swap(before_, then_);
+  std::copy(sizes.begin(), sizes.end(), then_.begin());
+}
+
+/// At the end of a run whatever has ever been as large as the signal counts; of signals that have
+/// settled, and of those that have left what they were, as what is left of the signal without it.
 void ErrorAccount::recall() {
   const auto sizes = subsystems_.output_sizes().values();
   for (const std::size_t o : signals_) {
-    if (sizes[o] > 0.0 && largest_[o] >= sizes[o] - largest_[o]) {
+    const bool known = settled(o) || sizes[o] >= far_off * scale_[o];
+    const double left = known ? sizes[o] - largest_[o] : sizes[o];
+    if (sizes[o] > 0.0 && largest_[o] >= left) {
       as_large_[o] = std::max(as_large_[o], at_the_end);
     }
   }
@@ -256,8 +276,8 @@ std::string ErrorAccount::described(std::size_t output, double error,
 
 void ErrorAccount::io(Archive& archive) {
   archive(holds_, missing_, diverged_, largest_, disturbance_, elapsed_, since_, interval_, freely_,
-          estimated_, signals_, indirect_, scale_, as_large_, astray_, driven_, floors_, half_,
-          then_, before_);
+          estimated_, signals_, indirect_, scale_, as_large_, astray_, driven_, floors_, total_,
+          half_, then_, before_);
   if (missing_) {
     propagation_.reset();
   }
@@ -279,19 +299,13 @@ std::vector<double> ErrorAccount::relative_errors() const {
   return relative;
 }
 
-double ErrorAccount::in_tolerances(const Tolerance& tolerance, double elapsed) {
-  constexpr double in_proportion = 4.0;
+double ErrorAccount::in_tolerances(const Tolerance& tolerance) {
   const auto sizes = subsystems_.output_sizes().values();
   double worst = 0.0;
   for (std::size_t o = 0; o < largest_.size(); ++o) {
-    if (sizes[o] > 0.0 && sizes[o] <= in_proportion * before_[o]) {
+    if (sizes[o] > 0.0 && settled(o)) {
       worst = std::max(worst, largest_[o] / tolerance.of(sizes[o], sizes[o]));
     }
-  }
-  if (elapsed >= 2.0 * half_) {
-    half_ = elapsed;
-    std::swap(before_, then_);
-    std::copy(sizes.begin(), sizes.end(), then_.begin());
   }
   return agree_on_largest(subsystems_.comm(), worst);
 }

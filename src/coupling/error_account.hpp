@@ -39,10 +39,13 @@ class ErrorAccount {
   /// chain.
   std::vector<double> relative_errors() const;
 
-  /// The largest of all ranks' outputs' errors so far, in units of their tolerances, `elapsed`
-  /// after the start. Of those that have grown more than in proportion to time since a quarter to
-  /// half of it, nobody knows yet what they are relative to. Collective.
-  double in_tolerances(const Tolerance& tolerance, double elapsed);
+  /// The largest of all ranks' settled outputs' errors so far, in units of their tolerances.
+  /// Collective.
+  double in_tolerances(const Tolerance& tolerance);
+
+  /// After `observe` has given a number and what it says was looked at: how large signals are by
+  /// now.
+  void remember_sizes();
 
   /// Where the estimate has become as large as a signal, first: subsystem, output, time and values.
   /// The same on every rank.
@@ -56,6 +59,7 @@ class ErrorAccount {
   void choose_interval(double variation);
   void compare(const CommunicationPoint& point);
   void explain(const CommunicationPoint& point);
+  bool settled(std::size_t output) const;
   void recall();
   void judge(const CommunicationPoint& point, bool last);
   std::string described(std::size_t output, double error, const CommunicationPoint& point) const;
@@ -82,6 +86,7 @@ class ErrorAccount {
   std::vector<int> astray_;
   std::vector<bool> driven_;  ///< rises from nothing, by what sound signals feed it
   std::vector<double> floors_;
+  double total_ = 0.0;                 ///< since the start
   double half_ = 0.0;                  ///< of the time elapsed, to all of it
   std::vector<double> then_, before_;  ///< sizes at that time, and the one before
 };

@@ -293,8 +293,20 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
   }
 }
 
+/// K of one subsystem over a long time: what its inputs can have made of its outputs.
+Eigen::MatrixXd ErrorPropagation::gain_over(const Part& part, double h) {
+  Eigen::MatrixXd gain = part.d;
+  const auto n = part.a.rows();
+  if (n > 0) {
+    const Eigen::MatrixXd shifted = Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a;
+    gain += part.c * shifted.partialPivLu().solve(diagonal * h * part.b);
+  }
+  return gain;
+}
+
 /// Whether there was one.
-bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<int> astray) const {
+bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<const char> risen,
+                                        double elapsed, std::span<int> astray) const {
   constexpr double amply = 100.0;
   const auto& connected = subsystems_.connected_inputs();
   bool any = false;
@@ -306,10 +318,11 @@ bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<i
       if (astray[output] == 0) {
         continue;
       }
+      const Eigen::MatrixXd gain = risen[output] != 0 ? gain_over(part, elapsed) : part.gain;
       double explained = 0.0;
       for (std::size_t c = 0; c < part.connected.size(); ++c) {
         const double input = fed[connected[part.connected.first + c]].value;
-        explained += std::abs(part.gain(o, index(c)) * input);
+        explained += std::abs(gain(o, index(c)) * input);
       }
       if (std::abs(outputs_[output].value) <= amply * explained) {
         astray[output] = 0;
@@ -320,8 +333,14 @@ bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<i
   return any;
 }
 
-void ErrorPropagation::excuse_driven(const CommunicationPoint& point, std::span<int> astray) {
+void ErrorPropagation::excuse_driven(const CommunicationPoint& point, double elapsed,
+                                     std::span<const double> scale, std::span<int> astray) {
+  constexpr double nothing = 1e-3;
   std::vector<Sample> sound(outputs_.size()), fed(fed_.size());
+  std::vector<char> risen(outputs_.size());
+  for (std::size_t o = 0; o < risen.size(); ++o) {
+    risen[o] = scale[o] <= nothing * std::abs(point.outputs[o].value) ? 1 : 0;
+  }
   for (bool again = true; again;) {
     for (std::size_t o = 0; o < sound.size(); ++o) {
       const double size = std::abs(point.outputs[o].value) + std::abs(outputs_[o].value);
@@ -331,7 +350,7 @@ void ErrorPropagation::excuse_driven(const CommunicationPoint& point, std::span<
     for (const std::size_t i : subsystems_.connected_inputs()) {
       fed[i].value -= fed_by_zero_[i].value;
     }
-    const bool excused = excuse_explained(fed, astray);
+    const bool excused = excuse_explained(fed, risen, elapsed, astray);
     again = agree_on_largest(subsystems_.comm(), excused ? 1 : 0) != 0;
   }
 }

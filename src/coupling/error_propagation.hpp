@@ -43,9 +43,12 @@ class ErrorPropagation {
   std::span<const Sample> outputs() const { return outputs_; }
 
   /// Of outputs whose error is far beyond what they have been, `astray`: those that what feeds
-  /// them, and isn't astray itself, explains aren't any more. So rise signals at the far end of a
-  /// chain, like t^k: no hold follows them, and nothing depends on them. Collective.
-  void excuse_driven(const CommunicationPoint& point, std::span<int> astray);
+  /// them, and isn't astray itself, explains aren't any more, within an interval, or, of signals
+  /// that have risen from next to nothing beside their `scale`, since `elapsed`. So rise signals at
+  /// the far end of a chain, like t^k: no hold follows them, and nothing depends on them.
+  /// Collective.
+  void excuse_driven(const CommunicationPoint& point, double elapsed, std::span<const double> scale,
+                     std::span<int> astray);
 
   /// What an output can be because of rounding and of inputs that cancel: what its terms would sum
   /// to, each weighed as little.
@@ -72,6 +75,7 @@ class ErrorPropagation {
     bool known = false;
   };
 
+  static Eigen::MatrixXd gain_over(const Part& part, double h);
   State linearize(std::size_t k, const CommunicationPoint& point);
   State linearize_all(const CommunicationPoint& point, double h);
   void factorize(Part& part, double h) const;
@@ -81,7 +85,8 @@ class ErrorPropagation {
                           std::span<const double> end);
   void write_outputs(std::size_t k);
   void exchange();
-  bool excuse_explained(std::span<const Sample> fed, std::span<int> astray) const;
+  bool excuse_explained(std::span<const Sample> fed, std::span<const char> risen, double elapsed,
+                        std::span<int> astray) const;
   bool solve(InputSystem& system, std::span<const double> disturbance);
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);

@@ -325,7 +325,10 @@ void MacroStepper::account() {
   const double estimate = errors_.observe(point_, *coupling_, controller_->finished());
   elapsed_ += report_.step.size();
   if (budget_ && !std::isnan(estimate) && !errors_.missing()) {
-    budget_->observe(elapsed_, errors_.in_tolerances(settings_.method.adapt_tolerance, elapsed_));
+    budget_->observe(elapsed_, errors_.in_tolerances(settings_.method.adapt_tolerance));
+  }
+  if (!std::isnan(estimate)) {
+    errors_.remember_sizes();
   }
   report_.error_estimate =
       settings_.method.estimate == ErrorEstimate::none ? estimate : report_.coupling.error;

@@ -3,7 +3,7 @@ import tempfile
 import unittest
 
 from concord_runs import TWO_MASS, execute, write_model
-from estimates import Run
+from estimates import Run, chain
 
 SERVO = """
 name: servo
@@ -118,6 +118,11 @@ class GrowsByItself(Models):
 
     def test_a_pendulum_falls(self):
         self.completes(PENDULUM, 1e-3)
+
+    def test_a_wave_enters_a_chain_at_rest(self):
+        """What has reached its far end, like t^k, doesn't say yet how large it will be."""
+        for stop in (1, 5):
+            self.completes(chain(60).replace("stop: 20", f"stop: {stop}"), 1e-2)
 
 
 class Baselines(unittest.TestCase):

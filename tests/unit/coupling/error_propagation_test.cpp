@@ -134,9 +134,10 @@ TEST(ErrorPropagation, ExcusesWhatSoundInputsExplain) {
   ring.advance(0.1, 1.0, 0.0);
   ring.point().outputs[0].value = 1.0;
   std::vector<int> gain_alone{0, 1}, both{1, 1};
-  ring.propagation().excuse_driven(ring.point(), gain_alone);
+  const std::vector<double> scale(2, 1.0);
+  ring.propagation().excuse_driven(ring.point(), 1.0, scale, gain_alone);
   EXPECT_EQ(gain_alone, (std::vector<int>{0, 0}));
-  ring.propagation().excuse_driven(ring.point(), both);
+  ring.propagation().excuse_driven(ring.point(), 1.0, scale, both);
   EXPECT_EQ(both, (std::vector<int>{1, 1}));
 }
 
