@@ -3,17 +3,6 @@
 #include <algorithm>
 
 namespace concord {
-namespace {
-
-void copy(std::span<const double> values, Vec vector) {
-  PetscScalar* v = nullptr;
-  petsc(VecGetArrayWrite(vector, &v));
-  std::copy(values.begin(), values.end(), v);
-  petsc(VecRestoreArrayWrite(vector, &v));
-}
-
-}  // namespace
-
 CouplingUnknowns::CouplingUnknowns(const RankNetwork& subsystems, const ConstraintRows& constraints,
                                    const Tolerance& tolerance, int parts)
     : subsystems_(subsystems),

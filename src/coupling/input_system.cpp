@@ -1,21 +1,8 @@
 #include "coupling/input_system.hpp"
 
-#include <algorithm>
-
 #include "coupling/linear_solver_defaults.hpp"
 
 namespace concord {
-namespace {
-
-void write(std::span<const double> values, Vec vector) {
-  PetscScalar* v = nullptr;
-  petsc(VecGetArrayWrite(vector, &v));
-  std::copy(values.begin(), values.end(), v);
-  petsc(VecRestoreArrayWrite(vector, &v));
-}
-
-}  // namespace
-
 InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints)
     : subsystems_(subsystems),
       constraints_(constraints),
@@ -45,8 +32,8 @@ void InputSystem::assemble() {
     row_scale_values_[j] =
         constraints_.is_equation(j) ? positive(constraints_.usual_size(j)) : scale_values_[j];
   }
-  write(scale_values_, scale_);
-  write(row_scale_values_, row_scale_);
+  copy(scale_values_, scale_);
+  copy(row_scale_values_, row_scale_);
   operator_.assemble(gains_, row_scale_, scale_);
 }
 
@@ -54,7 +41,7 @@ bool InputSystem::solve() {
   for (std::size_t j = 0; j < right_side_values_.size(); ++j) {
     right_side_values_[j] /= row_scale_values_[j];
   }
-  write(right_side_values_, right_side_);
+  copy(right_side_values_, right_side_);
   petsc(KSPSolve(ksp_, right_side_, unknown_));
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   petsc(KSPGetConvergedReason(ksp_, &reason));

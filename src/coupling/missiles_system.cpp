@@ -19,13 +19,6 @@ constexpr int most_corrections = 6;
 /// prediction's own error.
 constexpr double close_enough = 1e-9;
 
-void write(std::span<const double> values, Vec vector) {
-  PetscScalar* v = nullptr;
-  petsc(VecGetArrayWrite(vector, &v));
-  std::copy(values.begin(), values.end(), v);
-  petsc(VecRestoreArrayWrite(vector, &v));
-}
-
 bool finite(std::span<const Sample> samples) {
   return std::all_of(samples.begin(), samples.end(), [](const Sample& sample) {
     return std::isfinite(sample.value) && std::isfinite(sample.derivative);
@@ -79,8 +72,8 @@ Estimators::State MissilesSystem::take_gains(Estimators::State state,
 void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
   subsystems_.exchange(estimators_.free_outputs(), fed_);
   scales_.take(point.inputs, fed_, h);
-  write(scales_.unknown(), scale_);
-  write(scales_.residual(), residual_scale_);
+  copy(scales_.unknown(), scale_);
+  copy(scales_.residual(), residual_scale_);
   operator_.assemble(gains_, residual_scale_, scale_);
   assembled_ = true;
 }

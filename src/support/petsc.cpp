@@ -196,6 +196,13 @@ void raise(PetscErrorCode code) {
 }
 }  // namespace petsc_detail
 
+void copy(std::span<const double> values, Vec vector) {
+  PetscScalar* v = nullptr;
+  petsc(VecGetArrayWrite(vector, &v));
+  std::copy(values.begin(), values.end(), v);
+  petsc(VecRestoreArrayWrite(vector, &v));
+}
+
 MpiSession::MpiSession(int* argc, char*** argv) {
   if (!started_by_a_launcher()) {
     tell_openmpi_that_it_is_alone();

@@ -3,6 +3,7 @@
 #include <petscsf.h>
 #include <petscsnes.h>
 
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -56,6 +57,9 @@ using SnesHandle = PetscHandle<SNES, SNESDestroy>;
 using KspHandle = PetscHandle<KSP, KSPDestroy>;
 using OptionsHandle = PetscHandle<PetscOptions, PetscOptionsDestroy>;
 using SfHandle = PetscHandle<PetscSF, PetscSFDestroy>;
+
+/// This rank's entries of the vector, all of them.
+void copy(std::span<const double> values, Vec vector);
 
 /// MPI for the life of the program: the first object of main. Started without a launcher, OpenMPI
 /// is told that it is alone.
