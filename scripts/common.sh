@@ -42,10 +42,13 @@ configure() {
     -D CONCORD_TESTS=ON -D CONCORD_WERROR=$werror
 }
 
+# That this job may use; nproc alone would count the threads of OMP_NUM_THREADS.
+cores() { env -u OMP_NUM_THREADS nproc; }
+
 # build_targets TARGET...
 build_targets() {
-  echo "building $* with $(nproc) cores"
-  logged build cmake --build "$build" --parallel "$(nproc)" --target "$@"
+  echo "building $* with $(cores) cores"
+  logged build cmake --build "$build" --parallel "$(cores)" --target "$@"
 }
 
 # Open MPI as root, with more ranks than cores, without its remarks on containers, and without

@@ -15,7 +15,7 @@ export OMPI_MCA_mpi_yield_when_idle=1  # two ranks of one run do not keep the co
 
 log=$logs/long.log
 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
-  /usr/bin/python3 -B "$root/tests/networks/sweep.py" --jobs "$(nproc)" "$@" 2>&1 | tee "$log" || {
+  /usr/bin/python3 -B "$root/tests/networks/sweep.py" --jobs "$(cores)" "$@" 2>&1 | tee "$log" || {
   echo "concord: error: runs were wrong (whole log: $log)" >&2
   exit 1
 }
@@ -23,7 +23,7 @@ CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
 log=$logs/faults.log
 CONCORD_PROGRAM=$build/bin/concord FAULTY_SUBSYSTEM=$build/lib/libfaulty_subsystem.so \
   FAULTY_FMU=$build/lib/libfaulty_fmu.so FAULTY_FMU3=$build/lib/libfaulty_fmu3.so \
-  /usr/bin/python3 -B "$root/tests/faults/table.py" --jobs "$(nproc)" 2>&1 | tee "$log" || {
+  /usr/bin/python3 -B "$root/tests/faults/table.py" --jobs "$(cores)" 2>&1 | tee "$log" || {
   echo "concord: error: failures were not told as promised (whole log: $log)" >&2
   exit 1
 }
