@@ -1,7 +1,6 @@
 #include "files/scratch_folder.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,9 +14,8 @@
 #include <system_error>
 
 #include "concord/errors.hpp"
+#include "files/program.hpp"
 #include "support/node_token.hpp"
-
-extern char** environ;
 
 namespace concord {
 
@@ -80,30 +78,20 @@ void remove_at_end_of_process(const fs::path& folder) {
   if (pipe2(ends, O_CLOEXEC) != 0) {
     refuse(folder, std::string("cannot make a pipe: ") + std::strerror(errno));
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-  posix_spawn_file_actions_addchdir_np(&actions, "/");
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  std::string path = folder.string();
-  char shell[] = "sh", flag[] = "-c",
-       script[] =
-           "read -r nothing; command -v flock && exec flock \"$0/.in_use\" rm -rf -- \"$0\"; "
-           "rm -rf -- \"$0\"";
-  char* const arguments[] = {shell, flag, script, path.data(), nullptr};
-  pid_t child = 0;
-  const int error = posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
+  const char* const script =
+      "read -r nothing; command -v flock && exec flock \"$0/.in_use\" rm -rf -- \"$0\"; "
+      "rm -rf -- \"$0\"";
+  std::error_code problem;
+  try {
+    start_program(
+        {.words = {"sh", "-c", script, folder.string()}, .input = ends[0], .outlives_us = true});
+  } catch (const std::system_error& error) {
+    problem = error.code();
+  }
   close(ends[0]);
-  if (error != 0) {
+  if (problem) {
     fs::remove_all(folder);
-    refuse(folder, std::string("cannot start /bin/sh: ") + std::strerror(error));
+    refuse(folder, "cannot start sh: " + problem.message());
   }
 }
 

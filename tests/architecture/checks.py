@@ -27,7 +27,7 @@ ALLOWED = {
     "coupling": MODELS,
     "settings": MODELS | {"coupling"},
     "simulation": RUNS,
-    "record": RUNS | {"simulation"},
+    "record": RUNS | {"files", "simulation"},
     "modelfile": RUNS | {"expression", "files", "simulation"},
     "export": MODELS | {"expression", "files"},
     "cli": RUNS | {"export", "files", "modelfile", "record", "simulation"},

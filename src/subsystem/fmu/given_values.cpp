@@ -139,8 +139,8 @@ std::optional<double> GivenValues::converted(const std::optional<double>& number
                                              const std::string& from, const std::string& to,
                                              bool relative) const {
   if (!number) return std::nullopt;
-  const auto value = converted(*number, from, to);
-  const auto zero = relative ? converted(0.0, from, to) : 0.0;
+  const auto value = concord::converted(*number, from, to);
+  const auto zero = relative ? concord::converted(0.0, from, to) : 0.0;
   return value && zero ? std::optional(*value - *zero) : std::nullopt;
 }
 
