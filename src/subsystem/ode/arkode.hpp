@@ -61,13 +61,13 @@ class Arkode {
   }
 
   // Callbacks; `self` is the Arkode.
-  static int evaluate(realtype tau, N_Vector x, N_Vector dxdt, void* self);
+  static int evaluate(sunrealtype tau, N_Vector x, N_Vector dxdt, void* self);
   static int weigh(N_Vector x, N_Vector weights, void* self);
-  static int find_roots(realtype tau, N_Vector x, realtype* z, void* self);
-  static int adapt(N_Vector x, realtype tau, realtype size, realtype, realtype, realtype error,
-                   realtype, realtype, int q, int p, realtype* optimal, void* self);
-  static int after_step(realtype tau, N_Vector x, void* self);
-  static void ignore_message(int, const char*, const char*, char*, void*) {}
+  static int find_roots(sunrealtype tau, N_Vector x, sunrealtype* z, void* self);
+  static int adapt(N_Vector x, sunrealtype tau, sunrealtype size, sunrealtype, sunrealtype,
+                   sunrealtype error, sunrealtype, sunrealtype, int q, int p, sunrealtype* optimal,
+                   void* self);
+  static int after_step(sunrealtype tau, N_Vector x, void* self);
 
   static std::span<double> view(const Arkode& self, N_Vector v) {
     return {NV_DATA_S(v), self.rhs_.state_count()};

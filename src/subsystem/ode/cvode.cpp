@@ -5,33 +5,36 @@
 
 namespace concord {
 
+using sundials_handle::made;
+using sundials_handle::require;
+
 Cvode::Cvode(RightHandSide& rhs, int method, const char* name, Roots roots)
     : Integrator(rhs),
       name_(name),
       roots_(std::move(roots)),
       context_(sundials_handle::make_context()) {
   const auto n = static_cast<sunindextype>(rhs.state_count());
-  x_.reset(N_VNew_Serial(n, context_.get()));
-  error_.reset(N_VNew_Serial(n, context_.get()));
-  weights_.reset(N_VNew_Serial(n, context_.get()));
-  N_VEnableFusedOps_Serial(x_.get(), SUNTRUE);
+  x_.reset(made(N_VNew_Serial(n, context_.get())));
+  error_.reset(made(N_VNew_Serial(n, context_.get())));
+  weights_.reset(made(N_VNew_Serial(n, context_.get())));
+  require(N_VEnableFusedOps_Serial(x_.get(), SUNTRUE));
   N_VConst(0.0, x_.get());
-  memory_.reset(CVodeCreate(method, context_.get()));
+  memory_.reset(made(CVodeCreate(method, context_.get())));
   void* const cvode = memory_.get();
-  CVodeSetErrHandlerFn(cvode, &Cvode::ignore_message, nullptr);
-  CVodeInit(cvode, &Cvode::evaluate, 0.0, x_.get());
-  CVodeSetUserData(cvode, static_cast<void*>(this));
-  CVodeWFtolerances(cvode, &Cvode::weigh);
-  CVodeSetMaxNumSteps(cvode, max_micro_steps);
-  CVodeSetMaxErrTestFails(cvode, 20);
-  CVodeSetMaxConvFails(cvode, 20);
-  CVodeSetMaxHnilWarns(cvode, -1);
+  require(sundials_handle::silence_cvode(cvode));
+  require(CVodeInit(cvode, &Cvode::evaluate, 0.0, x_.get()));
+  require(CVodeSetUserData(cvode, static_cast<void*>(this)));
+  require(CVodeWFtolerances(cvode, &Cvode::weigh));
+  require(CVodeSetMaxNumSteps(cvode, max_micro_steps));
+  require(CVodeSetMaxErrTestFails(cvode, 20));
+  require(CVodeSetMaxConvFails(cvode, 20));
+  require(CVodeSetMaxHnilWarns(cvode, -1));
   if (roots_.count == 0) return;
-  CVodeRootInit(cvode, static_cast<int>(roots_.count), &Cvode::find_roots);
-  CVodeSetNoInactiveRootWarn(cvode);
+  require(CVodeRootInit(cvode, static_cast<int>(roots_.count), &Cvode::find_roots));
+  require(CVodeSetNoInactiveRootWarn(cvode));
 }
 
-int Cvode::evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self) {
+int Cvode::evaluate(sunrealtype time, N_Vector x, N_Vector dxdt, void* self) {
   const Cvode& cvode = *static_cast<Cvode*>(self);
   const std::size_t n = cvode.rhs_.state_count();
   return cvode.rhs_.evaluate(cvode.tau(time), {NV_DATA_S(x), n}, {NV_DATA_S(dxdt), n});
@@ -44,7 +47,7 @@ int Cvode::weigh(N_Vector x, N_Vector weights, void* self) {
   return 0;
 }
 
-int Cvode::find_roots(realtype time, N_Vector x, realtype* z, void* self) {
+int Cvode::find_roots(sunrealtype time, N_Vector x, sunrealtype* z, void* self) {
   const Cvode& cvode = *static_cast<Cvode*>(self);
   return cvode.roots_.evaluate(cvode.tau(time), {NV_DATA_S(x), cvode.rhs_.state_count()},
                                {z, cvode.roots_.count});
@@ -54,9 +57,9 @@ Outcome Cvode::integrate(double h, History history, std::span<const double> x_be
                          std::span<double> x_end) {
   begin(h, history, x_begin);
   long steps_before = 0, steps_after = 0;
-  CVodeGetNumSteps(native(), &steps_before);
+  require(CVodeGetNumSteps(native(), &steps_before));
   flag_ = evolve(begin_ + h);
-  CVodeGetNumSteps(native(), &steps_after);
+  require(CVodeGetNumSteps(native(), &steps_after));
   micro_steps_ += steps_after - steps_before;
   reached_ = time_ - begin_;
   rhs_.rethrow();
@@ -82,8 +85,8 @@ void Cvode::restart(double tau, std::span<const double> x) {
   has_history_ = false;
   begin_ = 0.0;
   time_ = reached_ = tau;
-  CVodeReInit(native(), time_, x_.get());
-  CVodeSetInitStep(native(), std::min(first_size_, h_ - tau));
+  require(CVodeReInit(native(), time_, x_.get()));
+  require(CVodeSetInitStep(native(), std::min(first_size_, h_ - tau)));
 }
 
 /// One micro-step and, with CV_NORMAL, the others to the end.
@@ -96,8 +99,8 @@ int Cvode::evolve(double end) {
 
 /// Smaller micro-steps than the smallest would not move CVODE's time.
 int Cvode::one_step(double end) {
-  CVodeSetStopTime(native(), end);
-  CVodeSetMinStep(native(), smallest_micro_step * end);
+  require(CVodeSetStopTime(native(), end));
+  require(CVodeSetMinStep(native(), smallest_micro_step * end));
   const int flag = CVode(native(), end, x_.get(), &time_, CV_ONE_STEP);
   if (flag >= 0 && !has_history_) recommend_first_size();
   return flag;
@@ -115,9 +118,9 @@ MicroSteps::End Cvode::step(double end, double& tau, std::span<double> x) {
 /// The size at which the order-1 error of the first micro-step would have been half the tolerance.
 void Cvode::recommend_first_size() {
   double size = 0.0;
-  CVodeGetLastStep(native(), &size);
-  CVodeGetEstLocalErrors(native(), error_.get());
-  CVodeGetErrWeights(native(), weights_.get());
+  require(CVodeGetLastStep(native(), &size));
+  require(CVodeGetEstLocalErrors(native(), error_.get()));
+  require(CVodeGetErrWeights(native(), weights_.get()));
   const double error = N_VWrmsNorm(error_.get(), weights_.get());
   first_size_ = size * std::clamp(std::sqrt(0.5 / std::max(error, 1e-300)), 0.1, 10.0);
 }
@@ -129,7 +132,7 @@ void Cvode::restore() {
 
 std::string Cvode::failure() const {
   double size = 0.0;
-  CVodeGetLastStep(native(), &size);
+  require(CVodeGetLastStep(native(), &size));
   const std::string after_step = " after a micro-step of " + in_words(size) + " s";
   const auto because = [&](const std::string& reason) {
     return integration_failure(name_, rhs_, reason, reached_);

@@ -38,10 +38,9 @@ class Cvode : public Integrator, public MicroSteps {
   double tau(double cvode_time) const { return cvode_time - begin_; }
 
  private:
-  static int evaluate(realtype time, N_Vector x, N_Vector dxdt, void* self);
+  static int evaluate(sunrealtype time, N_Vector x, N_Vector dxdt, void* self);
   static int weigh(N_Vector x, N_Vector weights, void* self);
-  static int find_roots(realtype time, N_Vector x, realtype* z, void* self);
-  static void ignore_message(int, const char*, const char*, char*, void*) {}
+  static int find_roots(sunrealtype time, N_Vector x, sunrealtype* z, void* self);
   bool restarts(double h, History history) const;
   int evolve(double end);
   int one_step(double end);

@@ -6,13 +6,16 @@ namespace concord {
 
 namespace {
 
+using sundials_handle::made;
+using sundials_handle::require;
+
 /// Adams-Moulton formulas of order 1 to 12 with functional iteration, by CVODE.
 class CvodeAdams final : public Cvode {
  public:
   CvodeAdams(RightHandSide& rhs, Roots roots)
       : Cvode(rhs, CV_ADAMS, "cvode_adams", std::move(roots)) {
-    solver_.reset(SUNNonlinSol_FixedPoint(states(), 0, context()));
-    CVodeSetNonlinearSolver(native(), solver_.get());
+    solver_.reset(made(SUNNonlinSol_FixedPoint(states(), 0, context())));
+    require(CVodeSetNonlinearSolver(native(), solver_.get()));
   }
 
  private:

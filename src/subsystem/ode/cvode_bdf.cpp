@@ -7,21 +7,24 @@ namespace concord {
 
 namespace {
 
+using sundials_handle::made;
+using sundials_handle::require;
+
 /// Backward differentiation formulas of order 1 to 5 with a dense direct Newton iteration, by
 /// CVODE.
 class CvodeBdf final : public Cvode {
  public:
   CvodeBdf(RightHandSide& rhs, Roots roots) : Cvode(rhs, CV_BDF, "cvode_bdf", std::move(roots)) {
     const auto n = static_cast<sunindextype>(rhs.state_count());
-    jacobian_.reset(SUNDenseMatrix(n, n, context()));
-    solver_.reset(SUNLinSol_Dense(states(), jacobian_.get(), context()));
-    CVodeSetLinearSolver(native(), solver_.get(), jacobian_.get());
-    CVodeSetJacFn(native(), &CvodeBdf::state_jacobian);
+    jacobian_.reset(made(SUNDenseMatrix(n, n, context())));
+    solver_.reset(made(SUNLinSol_Dense(states(), jacobian_.get(), context())));
+    require(CVodeSetLinearSolver(native(), solver_.get(), jacobian_.get()));
+    require(CVodeSetJacFn(native(), &CvodeBdf::state_jacobian));
   }
 
  private:
-  static int state_jacobian(realtype time, N_Vector x, N_Vector f_at_x, SUNMatrix f_x, void* self,
-                            N_Vector, N_Vector, N_Vector) {
+  static int state_jacobian(sunrealtype time, N_Vector x, N_Vector f_at_x, SUNMatrix f_x,
+                            void* self, N_Vector, N_Vector, N_Vector) {
     const CvodeBdf& bdf = static_cast<const CvodeBdf&>(*static_cast<Cvode*>(self));
     const std::size_t n = bdf.rhs_.state_count();
     return bdf.rhs_.state_jacobian(bdf.tau(time), {NV_DATA_S(x), n}, {NV_DATA_S(f_at_x), n},
