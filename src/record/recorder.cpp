@@ -5,9 +5,9 @@
 #include <iterator>
 #include <utility>
 
-#include "network/units.hpp"
 #include "support/log_events.hpp"
 #include "support/options.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 namespace {
