@@ -5,7 +5,7 @@
 
 #include "coupling/estimator_settings.hpp"
 #include "network/network.hpp"
-#include "network/schedule.hpp"
+#include "network/schedule/schedule.hpp"
 #include "signal/hold.hpp"
 #include "signal/sizes.hpp"
 
