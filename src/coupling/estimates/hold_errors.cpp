@@ -23,8 +23,7 @@ double mean(const Polynomial& p, double h) {
 HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
     : subsystems_(subsystems),
       cubic_(method.hold == Hold::hermite),
-      consistent_(method.solve == Solve::none &&
-                  (method.consistent_outputs || subsystems.network().has_constraints())),
+      consistent_(method.makes_outputs_consistent(subsystems.network())),
       points_(std::min(points_for(method), most_points)) {
   const std::size_t n = subsystems.connected_inputs().size();
   for (auto* values : {&impulse_, &deviation_, &largest_, &variation_, &at_end_, &third_}) {
