@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
-namespace concord {
+#include "concord/api.hpp"
+
+namespace concord CONCORD_API {
 
 class Archive;
 
@@ -121,4 +123,4 @@ class Archive {
   bool reading_ = false;
 };
 
-}  // namespace concord
+}  // namespace CONCORD_API

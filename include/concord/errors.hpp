@@ -3,7 +3,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace concord {
+#include "concord/api.hpp"
+
+namespace concord CONCORD_API {
 
 /// The input is wrong (command line, model file, FMU, options): exit code 2. The message names the
 /// place, the value found and the remedy; the program adds "concord: error: ".
@@ -31,4 +33,4 @@ class RecoverableFailure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace concord
+}  // namespace CONCORD_API

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "concord/api.hpp"
 #include "concord/ode_model.hpp"
 #include "concord/simulation.hpp"
 #include "concord/subsystem.hpp"
 
-namespace concord {
+namespace concord CONCORD_API {
 
 /// A model built in C++ rather than read from a file; what a model file can say, it can. Variables
 /// are "subsystem.variable". Names are checked when the model is used: InputError.
@@ -85,4 +86,4 @@ class ModelBuilder {
   std::vector<std::vector<std::string>> groups_;
 };
 
-}  // namespace concord
+}  // namespace CONCORD_API

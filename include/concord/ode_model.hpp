@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace concord {
+#include "concord/api.hpp"
+
+namespace concord CONCORD_API {
 
 /// What a variable does between events: a continuous one moves and has slopes; a held one
 /// (integers, Booleans, enumerations, discrete and sampled reals) keeps its value, and is never
@@ -131,4 +133,4 @@ class OdeModel {
   }
 };
 
-}  // namespace concord
+}  // namespace CONCORD_API

@@ -2,7 +2,9 @@
 
 #include <array>
 
-namespace concord {
+#include "concord/api.hpp"
+
+namespace concord CONCORD_API {
 
 /// Value and time derivative of a signal at one communication point.
 struct Sample {
@@ -19,4 +21,4 @@ struct Polynomial {
   Sample at(double tau) const { return {(*this)(tau), derivative(tau)}; }
 };
 
-}  // namespace concord
+}  // namespace CONCORD_API

@@ -4,9 +4,10 @@
 #include <functional>
 #include <string>
 
+#include "concord/api.hpp"
 #include "concord/model_builder.hpp"
 
-namespace concord {
+namespace concord CONCORD_API {
 
 /// The program's own command-line options, from the PETSc options database.
 class ProgramOptions {
@@ -22,4 +23,4 @@ class ProgramOptions {
 int run_program(int argc, char** argv,
                 const std::function<ModelBuilder(const ProgramOptions&)>& build);
 
-}  // namespace concord
+}  // namespace CONCORD_API

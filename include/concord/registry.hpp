@@ -8,10 +8,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "concord/api.hpp"
 #include "concord/errors.hpp"
 #include "concord/ode_model.hpp"
 
-namespace concord {
+namespace concord CONCORD_API {
 
 /// A parameter that is missing or has a value of the wrong kind. `location()` is where the value
 /// stands in the model file, or empty.
@@ -91,7 +92,7 @@ std::unique_ptr<OdeModel> make(const Parameters& parameters) {
 }
 }  // namespace registry_detail
 
-}  // namespace concord
+}  // namespace CONCORD_API
 
 #define CONCORD_JOIN_AGAIN(a, b) a##b
 #define CONCORD_JOIN(a, b) CONCORD_JOIN_AGAIN(a, b)

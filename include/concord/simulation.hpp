@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "concord/api.hpp"
 #include "concord/errors.hpp"
 
-namespace concord {
+namespace concord CONCORD_API {
 
 struct Model;
 class SimulationCore;
@@ -186,4 +187,4 @@ class Simulation {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace concord
+}  // namespace CONCORD_API

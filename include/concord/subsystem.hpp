@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "concord/api.hpp"
 #include "concord/archive.hpp"
 #include "concord/ode_model.hpp"
 #include "concord/polynomial.hpp"
 
-namespace concord {
+namespace concord CONCORD_API {
 
 /// What a subsystem can do beyond being fed, advanced and read (Eguillon et al. 2022, table 1).
 struct Capabilities {
@@ -222,4 +223,4 @@ class Subsystem {
   std::string failure_;
 };
 
-}  // namespace concord
+}  // namespace CONCORD_API

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "concord/api.hpp"
+
 namespace concord {
 
 /// The whole program `concord`: dispatches to the commands; returns the exit code.
-int command_line(int argc, char** argv);
+CONCORD_API int command_line(int argc, char** argv);
 
 }  // namespace concord
