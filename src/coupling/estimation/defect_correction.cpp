@@ -1,0 +1,68 @@
+#include "coupling/estimation/defect_correction.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace concord {
+
+DefectCorrection::DefectCorrection(Defect choice, std::size_t outputs, bool exact_derivatives)
+    : choice_(choice),
+      exact_derivatives_(exact_derivatives),
+      last_(outputs),
+      before_(outputs),
+      expected_(outputs) {}
+
+Sample DefectCorrection::scaled(const Sample& defect, double ratio) const {
+  if (of_curves_) {
+    const double fourth = ratio * ratio * ratio * ratio;
+    return {defect.value * fourth, defect.derivative * fourth};
+  }
+  const double slope = exact_derivatives_ ? ratio * ratio : ratio;
+  return {defect.value * slope * ratio, defect.derivative * slope};
+}
+
+Sample DefectCorrection::expected(std::size_t output, double h) const {
+  const Sample last = scaled(last_[output], h / last_h_);
+  if (choice_ == Defect::constant || known_ < 2) {
+    return last;
+  }
+  const Sample before = scaled(before_[output], h / before_h_);
+  const double weight = (last_h_ + h) / (last_h_ + before_h_);
+  return {last.value + weight * (last.value - before.value),
+          last.derivative + weight * (last.derivative - before.derivative)};
+}
+
+bool DefectCorrection::expect(double h, bool curves) {
+  if (of_curves_ != curves) {
+    forget();
+  }
+  if (choice_ == Defect::none || known_ == 0) {
+    return false;
+  }
+  for (std::size_t o = 0; o < expected_.size(); ++o) {
+    expected_[o] = expected(o, h);
+  }
+  return true;
+}
+
+void DefectCorrection::learn(double h, bool curves, std::span<const Sample> predicted,
+                             std::span<const Sample> outputs) {
+  if (of_curves_ != curves) {
+    known_ = 0;
+  }
+  of_curves_ = curves;
+  std::swap(last_, before_);
+  before_h_ = std::exchange(last_h_, h);
+  known_ = std::min(known_ + 1, 2);
+  for (std::size_t o = 0; o < last_.size(); ++o) {
+    last_[o].value = outputs[o].value - predicted[o].value + expected_[o].value;
+    last_[o].derivative = outputs[o].derivative - predicted[o].derivative + expected_[o].derivative;
+  }
+}
+
+void DefectCorrection::forget() {
+  known_ = 0;
+  std::fill(expected_.begin(), expected_.end(), Sample{});
+}
+
+}  // namespace concord

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "coupling/estimation/local_linearization.hpp"
+#include "coupling/estimation/step_response.hpp"
+
+namespace concord {
+
+/// K: what a subsystem's outputs and their slopes at t_{N+1} make of the inputs' values and slopes
+/// there, for a linearised subsystem and cubic inputs.
+///
+/// u - u_N in s = tau/h: alpha_1 s + alpha_2 s^2 + alpha_3 s^3 with, from Eguillon et al. 2022
+/// (51), alpha = (h d1, 3 dv - 2 h d1 - h d2, h d1 + h d2 - 2 dv), or from (52), where d1 is not
+/// known, alpha = (2 dv - h d2, h d2 - dv, 0). Afresh it is dv - h d2 + h d2 s.
+class EndGains {
+ public:
+  /// `connected`: indices of the subsystem's inputs that vary; `afresh`: which of them begin every
+  /// macro-step afresh, as the line of the end's value and slope (empty: none).
+  EndGains(std::vector<std::size_t> connected, std::vector<bool> afresh, Response response);
+
+  /// Which connected inputs begin the next macro-steps afresh.
+  void begin_afresh(std::span<const char> afresh);
+
+  /// Whether K is that of macro-steps of this size and this kind.
+  bool serves(double h, bool slopes_known) const;
+  void compute(const LocalLinearization& subsystem, double h, bool slopes_known);
+  void forget() { h_ = 0.0; }
+
+  /// A macro-step begins with these inputs (all of the subsystem's).
+  void begin(std::span<const Sample> inputs);
+
+  /// x(h) - x_N for inputs that end with the value that they begin with and slope 0, and
+  /// v = f + s ramp.
+  void free_states(const Eigen::VectorXd& f, const Eigen::VectorXd& ramp, Eigen::VectorXd& xi) {
+    response_.free(f, ramp, begin_slopes_, xi);
+  }
+  /// 2 h phi_3(hA) rho.
+  void bend(const Eigen::VectorXd& rho, Eigen::VectorXd& xi) { response_.to_square(rho, xi); }
+  /// xi += what the ends make of the states.
+  void add_to_states(std::span<const Sample> end, Eigen::VectorXd& xi) const;
+  /// outputs += sign K (u - u_N, u').
+  void add_to_outputs(std::span<const Sample> end, double sign, std::span<Sample> outputs) const;
+
+  /// Entry of output o, part (0 value, 1 slope) for connected input c, part.
+  double at(std::size_t output, int output_part, std::size_t input, int input_part) const {
+    return gain_(static_cast<Eigen::Index>(2 * output) + output_part,
+                 static_cast<Eigen::Index>(2 * input) + input_part);
+  }
+
+  double step() const { return h_; }
+
+ private:
+  Eigen::MatrixXd states_for(const Shape& joined, const Shape& afresh);
+
+  std::vector<std::size_t> connected_;
+  std::vector<bool> afresh_;
+  StepResponse response_;  ///< to the connected inputs
+  double h_ = 0.0;         ///< of the macro-steps that K is for; 0: none
+  bool slopes_known_ = true;
+  Eigen::MatrixXd gain_;                 ///< 2 n_out x 2 n_connected
+  Eigen::MatrixXd by_value_, by_slope_;  ///< x(h) per end value and slope of a connected input
+  std::vector<double> begin_values_;
+  Eigen::VectorXd begin_slopes_;  ///< h u'_N of the connected inputs that continue it
+};
+
+}  // namespace concord

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+
+#include "subsystem/subsystem.hpp"
+
+namespace concord {
+
+/// One subsystem about its communication point (t_N, x_N, u_N), with xi = x - x_N and
+/// tau = t - t_N: xi' = A xi + B (u - u_N) + f + tau f_t, y = y_N + C xi + D (u - u_N) + tau g_t.
+///
+/// It is kept from point to point where the subsystem says that it still holds in every direction,
+/// and counts as the same where no derivative has changed by more than rounding.
+class LocalLinearization {
+ public:
+  explicit LocalLinearization(Subsystem& subsystem);
+
+  /// Where the subsystem stands, with these inputs (all of the subsystem's). True: A, B, C or D has
+  /// changed. `outcome` becomes `failed` where the subsystem has none there.
+  bool renew(std::span<const Sample> inputs, Outcome& outcome);
+
+  /// Whether it holds in every direction; else it is a tangent.
+  bool holds_everywhere() const { return holds_everywhere_; }
+
+  /// |C| |x| + |D| |u| and |C| (|A| |x| + |B| |u|) + |D| |u'|: what outputs and their slopes are
+  /// sums of. Untouched where there is no linearisation yet.
+  void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
+
+  /// Whether f is known at communication points, not only what A and B say.
+  bool knows_derivatives() const { return knows_derivatives_; }
+
+  void forget() { known_ = false; }
+
+  const Eigen::MatrixXd& a() const { return a_; }
+  const Eigen::MatrixXd& b() const { return b_; }  ///< columns as in description().inputs
+  const Eigen::MatrixXd& c() const { return c_; }
+  const Eigen::MatrixXd& d() const { return d_; }
+  const Eigen::VectorXd& x() const { return x_; }  ///< x_N
+  const Eigen::VectorXd& u() const { return u_; }  ///< u_N
+  const Eigen::VectorXd& f() const { return f_; }
+  Eigen::Map<const Eigen::VectorXd> f_t() const;
+  Eigen::Map<const Eigen::VectorXd> g_t() const;
+
+ private:
+  bool linearize(std::span<const Sample> inputs, Outcome& outcome);
+  void find_derivatives(std::span<const Sample> inputs, Outcome& outcome);
+
+  Subsystem& subsystem_;
+  bool knows_derivatives_;
+  Linearization at_point_, renewed_;
+  bool known_ = false;
+  bool holds_everywhere_ = false;
+  Eigen::MatrixXd a_, b_, c_, d_;
+  Eigen::VectorXd x_, u_, f_;
+};
+
+}  // namespace concord
