@@ -11,13 +11,16 @@ constexpr double same_step = 1e-12;
 
 }  // namespace
 
-EndGains::EndGains(std::vector<std::size_t> connected, std::vector<bool> afresh, Response response)
+EndGains::EndGains(std::vector<std::size_t> connected, std::vector<bool> afresh,
+                   std::size_t outputs, Response response)
     : connected_(std::move(connected)),
       afresh_(std::move(afresh)),
       response_(response),
       begin_values_(connected_.size()) {
   afresh_.resize(connected_.size(), false);
-  begin_slopes_.setZero(static_cast<Eigen::Index>(connected_.size()));
+  const auto n = static_cast<Eigen::Index>(connected_.size());
+  begin_slopes_.setZero(n);
+  gain_.setZero(2 * static_cast<Eigen::Index>(outputs), 2 * n);
 }
 
 void EndGains::begin_afresh(std::span<const char> afresh) {
@@ -68,7 +71,6 @@ void EndGains::compute(const LocalLinearization& subsystem, double h, bool slope
   const Eigen::MatrixXd slope_to_value = c * by_slope_;
   const Eigen::MatrixXd value_to_slope = c * (a * by_value_ + b);
   const Eigen::MatrixXd slope_to_slope = c * (a * by_slope_) + d;
-  gain_.resize(2 * c.rows(), 2 * b.cols());
   for (Eigen::Index o = 0; o < c.rows(); ++o) {
     for (Eigen::Index i = 0; i < b.cols(); ++i) {
       gain_(2 * o, 2 * i) = value_to_value(o, i);

@@ -19,7 +19,8 @@ class EndGains {
  public:
   /// `connected`: indices of the subsystem's inputs that vary; `afresh`: which of them begin every
   /// macro-step afresh, as the line of the end's value and slope (empty: none).
-  EndGains(std::vector<std::size_t> connected, std::vector<bool> afresh, Response response);
+  EndGains(std::vector<std::size_t> connected, std::vector<bool> afresh, std::size_t outputs,
+           Response response);
 
   /// Which connected inputs begin the next macro-steps afresh.
   void begin_afresh(std::span<const char> afresh);

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <memory>
 #include <span>
 
-#include "coupling/estimation/step_response.hpp"
+#include "coupling/estimation/defect_correction.hpp"
+#include "coupling/estimation/end_gains.hpp"
+#include "coupling/estimation/local_linearization.hpp"
 #include "coupling/estimator_settings.hpp"
 #include "subsystem/subsystem.hpp"
 
@@ -31,7 +32,7 @@ class Estimator {
             const EstimatorSettings& settings);
 
   /// Which connected inputs begin the next macro-steps afresh; before `prepare`.
-  void begin_afresh(std::span<const char> afresh);
+  void begin_afresh(std::span<const char> afresh) { ends_.begin_afresh(afresh); }
 
   /// Prepares the macro-step that begins at the subsystem's communication point with inputs `begin`
   /// and outputs `outputs` (all of the subsystem's). `slopes_known`: whether
@@ -58,77 +59,52 @@ class Estimator {
 
   /// K: entry of output o, part (0 value, 1 slope) for connected input c, part.
   double gain(std::size_t output, int output_part, std::size_t input, int input_part) const {
-    return gain_(static_cast<Eigen::Index>(2 * output) + output_part,
-                 static_cast<Eigen::Index>(2 * input) + input_part);
+    return ends_.at(output, output_part, input, input_part);
   }
 
   /// (y, y')^ for the inputs `end` (all of the subsystem's), curves included.
   void predict(std::span<const Sample> end, std::span<Sample> outputs);
 
-  /// |C| |x| + |D| |u| and |C| (|A| |x| + |B| |u|) + |D| |u'|: what outputs and their slopes are
-  /// sums of.
-  void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
+  /// What outputs and their slopes are sums of.
+  void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
+    local_.output_terms(inputs, outputs);
+  }
 
   /// The macro-step was accepted with inputs `end` and real outputs: learns the defect.
   void observe(std::span<const Sample> end, std::span<const Sample> outputs);
 
-  void io(Archive& archive) {
-    archive(defect_, defect_before_, defect_h_, defect_before_h_, defects_known_,
-            defect_of_curves_);
-  }
+  void io(Archive& archive) { archive(defects_); }
 
   /// Forgets the defects (rejected macro-steps).
-  void forget();
+  void forget() { defects_.forget(); }
 
   /// Forgets all that was learnt (events).
   void restart();
 
  private:
-  bool renew_linearization(std::span<const Sample> begin);
-  bool linearize(std::span<const Sample> begin);
-  void find_derivatives(std::span<const Sample> begin);
-  void compute_gains();
-  Eigen::MatrixXd response_to_ends(const Shape& joined, const Shape& afresh);
-  void compute_free_response(std::span<const Sample> begin, std::span<const Sample> outputs);
-  Sample expected_defect(std::size_t output) const;
+  /// Where the inputs lead, and what f makes of it.
+  struct Reached {
+    Eigen::VectorXd x, f, rho, bend;
+    std::vector<Sample> outputs;
+  };
+
+  void find_free_response(std::span<const Sample> begin, std::span<const Sample> outputs);
   void add_defect();
-  void add_gains(std::span<const Sample> end, double sign, std::span<Sample> outputs) const;
   bool reach(std::span<const Sample> end, std::span<Sample> outputs);
   bool bend(const StatePoint& point);
 
   Subsystem& subsystem_;
-  std::vector<std::size_t> connected_;
-  std::vector<bool> afresh_;
-  EstimatorSettings settings_;
-  bool affine_;          ///< f is known at communication points
   bool follows_curves_;  ///< f and g are known where predictions lead
+  LocalLinearization local_;
+  EndGains ends_;
+  DefectCorrection defects_;
 
-  Linearization linearization_, renewed_;
-  Outcome outcome_ = Outcome::ok;
-  bool linearized_ = false;
-  bool curved_ = false;
-  bool corrected_ = false;  ///< b is that of `correct`
   MacroStep step_;
-  Eigen::MatrixXd a_, b_, c_, d_;  ///< b_, d_: all inputs; columns as in description().inputs
-  StepResponse response_;          ///< to the connected inputs
-
-  double h_ = 0.0;
-  bool slopes_known_ = true;
-  Eigen::MatrixXd gain_;                 ///< 2 n_out x 2 n_connected
-  Eigen::MatrixXd by_value_, by_slope_;  ///< x(h) per end value and slope of a connected input
-  Eigen::VectorXd x_, f_, u_;            ///< at t_N
-  Eigen::VectorXd xi_, ramp_, f_end_;    ///< of the free response
-  Eigen::VectorXd x_end_, rho_, bend_;
-  std::vector<double> begin_values_;
-  Eigen::VectorXd begin_slopes_;  ///< h u'_N of the connected inputs that continue it
-  std::vector<Sample> free_, tangent_;
-  std::vector<Sample> reached_;
-
-  std::vector<Sample> defect_, defect_before_;
-  std::vector<Sample> correction_;  ///< contained in free_
-  double defect_h_ = 0.0, defect_before_h_ = 0.0;
-  int defects_known_ = 0;
-  bool defect_of_curves_ = false;
+  bool curved_ = false;
+  bool corrected_ = false;              ///< b is that of `correct`
+  Eigen::VectorXd xi_, ramp_;           ///< of the free response: x^ - x_N, h f_t
+  std::vector<Sample> free_, tangent_;  ///< b, and that of the tangent
+  Reached reached_;
 };
 
 }  // namespace concord
