@@ -192,7 +192,7 @@ int check_command(Model model, bool probe, bool lone_fmu) {
   print_without_effect(settings);
   print_methods(model);
   const Method& iterative =
-      settings.method.solve == Solve::snes ? settings.method : method_presets().front();
+      settings.method.solve.iterates ? settings.method : method_presets().front();
   print_roles(iterative, model);
   if (probe) {
     print_probes(model);

@@ -19,10 +19,10 @@ std::string text(const Parts&... parts) {
 }
 
 std::string described_hold(const Method& method) {
-  if (method.solve != Solve::none) {
-    return text(word(method.hold), ", from a guess of the end of the macro-step");
+  if (!method.solve.from_past) {
+    return text(method.hold.word, ", from a guess of the end of the macro-step");
   }
-  return text(word(method.hold), ", order ", method.hold_order, ", from the past",
+  return text(method.hold.word, ", order ", method.hold_order, ", from the past",
               method.hold_order > 0 ? text(" by ", word(method.extrapolation)) : std::string(),
               method.smooth_switching ? ", switched smoothly" : "");
 }
@@ -34,13 +34,8 @@ std::string described_balance(const Method& method) {
                     method.balance_spread == 1 ? " macro-step" : " macro-steps");
 }
 
-std::string described_solve(const Method& method) {
-  std::string solve(word(method.solve));
-  if (method.solve == Solve::snes) {
-    solve += text(", first guess by ", word(method.predictor), ", rtol ", method.tolerance.relative,
-                  ", atol ", method.tolerance.absolute, ", at most ", method.max_it, " iterations");
-  }
-  return solve;
+std::string described_solve(const Solve& solve, const Method& method) {
+  return text(solve.word, solve.describe != nullptr ? solve.describe(method) : "");
 }
 
 std::string described_steps(const Settings& settings) {
@@ -58,8 +53,8 @@ std::string described_steps(const Settings& settings) {
 }  // namespace
 
 std::string described_schedule(const Method& method, const Model& model) {
-  return method.groups.empty() ? text(word(method.schedule), ": all subsystems at once")
-                               : text(word(method.schedule), ": ", written(method.groups, model));
+  return method.groups.empty() ? text(method.schedule.word, ": all subsystems at once")
+                               : text(method.schedule.word, ": ", written(method.groups, model));
 }
 
 std::string described_events(const std::vector<double>& events) {
@@ -100,14 +95,14 @@ void print_effective(const Settings& settings, const Model& model) {
     std::printf("  %-21s %s\n", name, value.c_str());
   };
   std::printf("method %s\n", method.type.c_str());
-  if (method.solve != Solve::monolithic) {
+  if (!method.solve.as_one) {
     line("schedule", described_schedule(method, model));
     line("hold", described_hold(method));
   }
-  if (method.solve == Solve::none) {
+  if (method.solve.from_past) {
     line("balance", described_balance(method));
   }
-  line("solve", described_solve(method));
+  line("solve", described_solve(method.solve, method));
   line("step control", described_steps(settings));
   line("events", described_events(settings.events));
 }

@@ -8,10 +8,8 @@ namespace {
 
 /// Points through which P y is one degree better than the hold.
 std::size_t points_for(const Method& method) {
-  if (method.solve == Solve::none) {
-    return static_cast<std::size_t>(method.hold_order) + 2;
-  }
-  return method.hold == Hold::zoh ? 2 : method.hold == Hold::foh ? 3 : 4;
+  const int degree = method.solve.from_past ? method.hold_order : method.hold.degree;
+  return static_cast<std::size_t>(degree) + 2;
 }
 
 double mean(const Polynomial& p, double h) {
@@ -22,8 +20,8 @@ double mean(const Polynomial& p, double h) {
 
 HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
     : subsystems_(subsystems),
-      cubic_(method.hold == Hold::hermite),
-      consistent_(method.solve == Solve::none &&
+      cubic_(method.hold.degree == 3 && method.hold.ends_with_slope()),
+      consistent_(method.solve.from_past &&
                   (method.consistent_outputs || subsystems.network().has_constraints())),
       points_(std::min(points_for(method), most_points)) {
   const std::size_t n = subsystems.connected_inputs().size();

@@ -11,14 +11,9 @@ namespace concord {
 
 namespace {
 
-constexpr std::pair<std::string_view, FmuInterfaceChoice> interfaces[] = {
-    {"auto", FmuInterfaceChoice::automatic},
-    {"me", FmuInterfaceChoice::model_exchange},
-    {"cs", FmuInterfaceChoice::co_simulation}};
-
 FmuOptions with_options(const std::string& prefix, FmuOptions result) {
   result.interface =
-      options::choice(prefix + "fmu_interface", interfaces).value_or(result.interface);
+      options::choice<FmuInterfaceChoice>(prefix + "fmu_interface").value_or(result.interface);
   result.micro_steps =
       options::integer(prefix + "fmu_micro_steps", 1, 100'000).value_or(result.micro_steps);
   result.input_derivatives =

@@ -13,93 +13,27 @@
 #include "simulation/idle_options.hpp"
 #include "simulation/model_choices.hpp"
 #include "simulation/unread_options.hpp"
+#include "subsystem/fmu_options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
 namespace {
 
-constexpr std::pair<std::string_view, Schedule> schedules[] = {
-    {"parallel", Schedule::parallel},
-    {"sequential", Schedule::sequential},
-    {"hierarchical", Schedule::hierarchical},
-    {"staggered_grid", Schedule::staggered_grid}};
-constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite},
-                                                       {"zoh", Hold::zoh},
-                                                       {"foh", Hold::foh},
-                                                       {"soh", Hold::soh},
-                                                       {"extrapolate", Hold::extrapolate},
-                                                       {"extripol", Hold::extripol}};
-constexpr std::pair<std::string_view, Solve> solves[] = {
-    {"snes", Solve::snes}, {"missiles", Solve::missiles}, {"none", Solve::none}};
-constexpr std::pair<std::string_view, Predictor> predictors[] = {
-    {"missiles", Predictor::missiles},
-    {"extrapolate", Predictor::extrapolate},
-    {"hold", Predictor::hold},
-    {"linear_implicit", Predictor::linear_implicit}};
-constexpr std::pair<std::string_view, Defect> defects[] = {
-    {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
-constexpr std::pair<std::string_view, Constraints> constraint_treatments[] = {
-    {"projection", Constraints::projection},
-    {"overlapping", Constraints::overlapping},
-    {"staggered", Constraints::staggered}};
-constexpr std::pair<std::string_view, Response> laplaces[] = {{"expm", Response::expm},
-                                                              {"stehfest", Response::stehfest}};
-constexpr std::pair<std::string_view, Extrapolation> extrapolations[] = {
-    {"lagrange", Extrapolation::lagrange}, {"hermite", Extrapolation::hermite}};
-constexpr std::pair<std::string_view, Balance> balances[] = {
-    {"none", Balance::none}, {"constant", Balance::constant}, {"smooth", Balance::smooth}};
-constexpr std::pair<std::string_view, Adapt> adapts[] = {
-    {"none", Adapt::none},
-    {"iteration", Adapt::iteration},
-    {"predictor", Adapt::predictor},
-    {"richardson", Adapt::richardson},
-    {"richardson_modified", Adapt::richardson_modified}};
-constexpr std::pair<std::string_view, Diverged> divergences[] = {{"fail", Diverged::fail},
-                                                                 {"warn", Diverged::warn}};
-constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
-    {"auto", IntegratorKind::automatic},
-    {"erk", IntegratorKind::erk},
-    {"dirk", IntegratorKind::dirk},
-    {"cvode_bdf", IntegratorKind::cvode_bdf},
-    {"cvode_adams", IntegratorKind::cvode_adams}};
-
-template <class E, std::size_t N>
-std::vector<std::string> words(const std::pair<std::string_view, E> (&choices)[N]) {
+template <class T>
+std::vector<std::string> allowed() {
   std::vector<std::string> result;
-  for (const auto& [word, unused] : choices) {
-    result.emplace_back(word);
+  for (const auto& one : words_of<T>()) {
+    result.emplace_back(one.word);
   }
   return result;
 }
 
-template <class E, std::size_t N>
-std::string_view word_in(const std::pair<std::string_view, E> (&choices)[N], E value) {
-  const auto* found = std::find_if(std::begin(choices), std::end(choices),
-                                   [&](const auto& choice) { return choice.second == value; });
-  return found->first;
-}
-
-}  // namespace
-
-std::string_view word(Schedule schedule) { return word_in(schedules, schedule); }
-std::string_view word(Hold hold) { return word_in(holds, hold); }
-std::string_view word(Solve solve) {
-  return solve == Solve::monolithic ? "monolithic" : word_in(solves, solve);
-}
-std::string_view word(Predictor predictor) { return word_in(predictors, predictor); }
-std::string_view word(Adapt adapt) { return word_in(adapts, adapt); }
-std::string_view word(Extrapolation kind) { return word_in(extrapolations, kind); }
-std::string_view word(Balance balance) { return word_in(balances, balance); }
-
-namespace {
-
 /// "-cosim_type jacobi (-cosim_solve none with -cosim_hold zoh)".
 std::string choices_of(const Method& method) {
   const std::string type = "-cosim_type " + method.type;
-  return method.solve == Solve::monolithic
-             ? type
-             : type + " (-cosim_solve " + std::string(word(method.solve)) + " with -cosim_hold " +
-                   std::string(word(method.hold)) + ")";
+  return method.solve.as_one ? type
+                             : type + " (-cosim_solve " + std::string(method.solve.word) +
+                                   " with -cosim_hold " + std::string(method.hold.word) + ")";
 }
 
 std::vector<std::string> preset_names() {
@@ -114,7 +48,7 @@ std::vector<OptionSpec> make_option_table() {
   return {
       {"cosim_type", "jfm", "", "coupling method: a preset of schedule, hold and solve",
        preset_names()},
-      {"cosim_schedule", "by type", "", "who runs with whose new outputs", words(schedules)},
+      {"cosim_schedule", "by type", "", "who runs with whose new outputs", allowed<Schedule>()},
       {"cosim_schedule_weight",
        "0.5",
        "",
@@ -127,7 +61,7 @@ std::vector<OptionSpec> make_option_table() {
        "results file of an earlier run: the times its subsystems took are their efforts in "
        "schedules",
        {}},
-      {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
+      {"cosim_hold", "by type", "", "inputs on the macro-step", allowed<Hold>()},
       {"cosim_hold_order",
        "0 (zoh), 1 (extrapolate, extripol)",
        "",
@@ -136,7 +70,7 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_extrapolation", "lagrange", "",
        "explicit methods: extrapolate through values at the last communication points, or through "
        "values and slopes",
-       words(extrapolations)},
+       allowed<Extrapolation>()},
       {"cosim_smooth_switching",
        "false",
        "",
@@ -145,14 +79,14 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_balance", "none", "",
        "explicit methods: give back what holds miss of the inputs' integrals, held constant or "
        "as a smooth bump",
-       words(balances)},
+       allowed<Balance>()},
       {"cosim_balance_spread",
        "1",
        "",
        "macro-steps over which a balance error is given back: 1 to 4",
        {}},
-      {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
-      {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
+      {"cosim_solve", "by type", "", "coupling at the end of the macro-step", allowed<Solve>()},
+      {"cosim_predictor", "by type", "", "first guess of an iterative solve", allowed<Predictor>()},
       {"cosim_step",
        "(stop - start)/1000",
        "s",
@@ -160,7 +94,7 @@ std::vector<OptionSpec> make_option_table() {
        "limit",
        {}},
       {"cosim_step_min", "1e-6 cosim_step", "s", "smallest adaptive macro-step", {}},
-      {"cosim_adapt", "none", "", "step-size control", words(adapts)},
+      {"cosim_adapt", "none", "", "step-size control", allowed<Adapt>()},
       {"cosim_adapt_rtol", "1e-6", "", "relative tolerance of the step-size control", {}},
       {"cosim_adapt_atol",
        "rtol of each signal's size",
@@ -174,7 +108,7 @@ std::vector<OptionSpec> make_option_table() {
        "explicit methods: unknowns of constraints at the end of the macro-step from all outputs, "
        "from a copy for each subsystem alone, combined, or from the last subsystem alone "
        "(staggered, to compare)",
-       words(constraint_treatments)},
+       allowed<Constraints>()},
       {"cosim_consistent_outputs",
        "true in algebraic loops",
        "",
@@ -183,7 +117,7 @@ std::vector<OptionSpec> make_option_table() {
        {}},
       {"cosim_diverged", "fail", "",
        "a run whose own error estimate is as large as its signals fails, or goes on with a warning",
-       words(divergences)},
+       allowed<Diverged>()},
       {"cosim_start", "the model's", "s", "start time", {}},
       {"cosim_stop", "the model's", "s", "stop time", {}},
       {"cosim_output", "<model>.h5", "", "results file", {}},
@@ -199,14 +133,14 @@ std::vector<OptionSpec> make_option_table() {
       {"cosim_progress", "on a terminal", "", "progress line with the time left", {}},
       {"cosim_monitor", "false", "", "a line per macro-step", {}},
       {"cosim_view", "false", "", "effective settings", {}},
-      {"missiles_defect", "constant", "", "defect correction of the estimators", words(defects)},
+      {"missiles_defect", "constant", "", "defect correction of the estimators", allowed<Defect>()},
       {"missiles_laplace", "expm", "",
        "exponentials of the estimators; stehfest, which is less exact, only to compare",
-       words(laplaces)},
+       allowed<Response>()},
       {"subsystem_integrator", "auto", "",
        "integrator of a subsystem: explicit or implicit Runge-Kutta (erk, dirk), multistep "
        "(cvode_bdf, cvode_adams); auto: erk, and the cheaper of dirk and cvode_bdf where stiff",
-       words(integrators)},
+       allowed<IntegratorKind>()},
       {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
       {"subsystem_atol",
        "rtol/100 of each state's size",
@@ -216,11 +150,9 @@ std::vector<OptionSpec> make_option_table() {
       {"subsystem_rollback", "true", "", "false withholds the capability", {}},
       {"subsystem_linearization", "true", "", "false withholds the capability", {}},
       {"subsystem_state_derivatives", "true", "", "false withholds the capability", {}},
-      {"subsystem_fmu_interface",
-       "auto",
-       "",
+      {"subsystem_fmu_interface", "auto", "",
        "what of an FMU is used; auto: model exchange where it is offered",
-       {"auto", "me", "cs"}},
+       allowed<FmuInterfaceChoice>()},
       {"subsystem_fmu_micro_steps",
        "10",
        "",
@@ -319,7 +251,7 @@ void refuse_unknown_options(const Model& model) {
 
 SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings settings) {
   settings.integrator =
-      options::choice(prefix + "integrator", integrators).value_or(settings.integrator);
+      options::choice<IntegratorKind>(prefix + "integrator").value_or(settings.integrator);
   settings.tolerance = read_proportional_tolerance(prefix, settings.tolerance);
   settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
   settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
@@ -480,37 +412,37 @@ Method read_method() {
     const std::vector<std::string_view> views(names.begin(), names.end());
     method = presets[options::choice_index("cosim_type", *type, views)];
   }
-  method.schedule = options::choice("cosim_schedule", schedules).value_or(method.schedule);
-  method.hold = options::choice("cosim_hold", holds).value_or(method.hold);
-  const int usual_order = method.hold == Hold::extrapolate || method.hold == Hold::extripol ? 1 : 0;
-  method.hold_order = options::integer("cosim_hold_order", 0, 3).value_or(usual_order);
+  method.schedule = options::choice<Schedule>("cosim_schedule").value_or(method.schedule);
+  method.hold = options::choice<Hold>("cosim_hold").value_or(method.hold);
+  method.hold_order =
+      options::integer("cosim_hold_order", 0, 3).value_or(method.hold.usual_order());
   method.extrapolation =
-      options::choice("cosim_extrapolation", extrapolations).value_or(method.extrapolation);
+      options::choice<Extrapolation>("cosim_extrapolation").value_or(method.extrapolation);
   method.smooth_switching =
       options::flag("cosim_smooth_switching").value_or(method.smooth_switching);
-  method.balance = options::choice("cosim_balance", balances).value_or(method.balance);
+  method.balance = options::choice<Balance>("cosim_balance").value_or(method.balance);
   method.balance_spread =
       options::integer("cosim_balance_spread", 1, 4).value_or(method.balance_spread);
-  if (const auto solve = options::choice("cosim_solve", solves)) {
+  if (const auto solve = options::choice<Solve>("cosim_solve")) {
     method.solve = *solve;
     method.snes_type = method.snes_type.empty() ? presets.front().snes_type : method.snes_type;
   }
-  method.predictor = options::choice("cosim_predictor", predictors).value_or(method.predictor);
-  if (options::has("cosim_predictor") && method.solve != Solve::snes) {
+  method.predictor = options::choice<Predictor>("cosim_predictor").value_or(method.predictor);
+  if (options::has("cosim_predictor") && !method.solve.iterates) {
     throw InputError("-cosim_predictor is the first guess of -cosim_solve snes, not of " +
                      choices_of(method) + "; leave it out, or use -cosim_solve snes");
   }
   method.tolerance = read_tolerance("cosim_", method.tolerance);
   method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
   method.constraints =
-      options::choice("cosim_constraints", constraint_treatments).value_or(method.constraints);
+      options::choice<Constraints>("cosim_constraints").value_or(method.constraints);
   method.consistent_outputs =
       options::flag("cosim_consistent_outputs").value_or(method.consistent_outputs);
   method.estimator.defect =
-      options::choice("missiles_defect", defects).value_or(method.estimator.defect);
+      options::choice<Defect>("missiles_defect").value_or(method.estimator.defect);
   method.estimator.response =
-      options::choice("missiles_laplace", laplaces).value_or(method.estimator.response);
-  const Adapt adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
+      options::choice<Response>("missiles_laplace").value_or(method.estimator.response);
+  const Adapt adapt = options::choice<Adapt>("cosim_adapt").value_or(Adapt::none);
   method.estimate = adapt == Adapt::predictor             ? ErrorEstimate::predictor
                     : adapt == Adapt::richardson          ? ErrorEstimate::richardson
                     : adapt == Adapt::richardson_modified ? ErrorEstimate::richardson_modified
@@ -555,12 +487,12 @@ Settings read_settings_for_check(Model& model) {
   refuse_unread_options();
   Settings settings;
   settings.method = read_method();
-  settings.adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
-  if (settings.adapt == Adapt::iteration && settings.method.solve != Solve::snes) {
+  settings.adapt = options::choice<Adapt>("cosim_adapt").value_or(Adapt::none);
+  if (settings.adapt == Adapt::iteration && settings.!method.solve.iterates) {
     throw InputError("-cosim_adapt iteration follows the iterations of -cosim_solve snes, not " +
                      choices_of(settings.method) + "; use -cosim_adapt none");
   }
-  settings.diverged = options::choice("cosim_diverged", divergences).value_or(Diverged::fail);
+  settings.diverged = options::choice<Diverged>("cosim_diverged").value_or(Diverged::fail);
   read_adapt_tolerances(settings);
   read_times(model, settings);
   refuse_unknown_missiles_options();
@@ -573,7 +505,7 @@ Settings read_settings_for_check(Model& model) {
   settings.view = options::flag("cosim_view").value_or(false);
   read_subsystems(model, settings);
   tell_what_is_recorded(model, settings);
-  settings.method.groups = choose_groups(settings.method, model);
+  settings.method.groups = settings.method.schedule.groups(model, read_schedule_weight());
   return settings;
 }
 

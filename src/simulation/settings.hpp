@@ -13,8 +13,29 @@ namespace concord {
 
 enum class Adapt { none, iteration, predictor, richardson, richardson_modified };
 
+template <>
+inline std::span<const WordOf<Adapt>> words_of<Adapt>() {
+  static constexpr WordOf<Adapt> words[] = {
+      {"none", Adapt::none},
+      {"iteration", Adapt::iteration},
+      {"predictor", Adapt::predictor},
+      {"richardson", Adapt::richardson},
+      {"richardson_modified", Adapt::richardson_modified},
+  };
+  return words;
+}
+
 /// What becomes of a run whose own estimate is as large as its signals.
 enum class Diverged { fail, warn };
+
+template <>
+inline std::span<const WordOf<Diverged>> words_of<Diverged>() {
+  static constexpr WordOf<Diverged> words[] = {
+      {"fail", Diverged::fail},
+      {"warn", Diverged::warn},
+  };
+  return words;
+}
 
 /// What goes into the results file.
 struct RecordSettings {
@@ -50,15 +71,6 @@ struct Settings {
   SubsystemSettings defaults;
   SettingsList subsystems;
 };
-
-/// The words that stand for them in options.
-std::string_view word(Schedule schedule);
-std::string_view word(Hold hold);
-std::string_view word(Solve solve);
-std::string_view word(Predictor predictor);
-std::string_view word(Adapt adapt);
-std::string_view word(Extrapolation kind);
-std::string_view word(Balance balance);
 
 /// Every option with default, unit and help, in the order of the help text.
 const std::vector<OptionSpec>& option_table();

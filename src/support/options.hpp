@@ -4,8 +4,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "support/words.hpp"
 
 namespace concord {
 
@@ -31,25 +32,21 @@ std::optional<double> positive(const std::string& name);
 std::optional<int> integer(const std::string& name, int smallest, int largest);
 std::optional<bool> flag(const std::string& name);
 
-template <class E>
-using Choices = std::span<const std::pair<std::string_view, E>>;
-
 std::size_t choice_index(const std::string& name, const std::string& value,
                          std::span<const std::string_view> allowed);
 
-/// The value of an enumeration option; `choices` lists the allowed words.
-template <class E, std::size_t N>
-std::optional<E> choice(const std::string& name,
-                        const std::pair<std::string_view, E> (&choices)[N]) {
+/// The value that one of the words of T stands for.
+template <class T>
+std::optional<T> choice(const std::string& name) {
   const auto value = text(name);
   if (!value) {
     return std::nullopt;
   }
-  std::vector<std::string_view> words;
-  for (const auto& [word, unused] : choices) {
-    words.push_back(word);
+  std::vector<std::string_view> allowed;
+  for (const WordOf<T>& one : words_of<T>()) {
+    allowed.push_back(one.word);
   }
-  return choices[choice_index(name, *value, words)].second;
+  return words_of<T>()[choice_index(name, *value, allowed)].value;
 }
 
 /// Names (without dash) of all options in the database that begin with `prefix`.
