@@ -1,6 +1,6 @@
 # The C sources that every exported FMU carries and their licence, as strings in the library.
-set(fixed_sources_folder ${PROJECT_SOURCE_DIR}/src/subsystem/fmu_export/sources)
-set(fixed_sources "#include \"subsystem/fmu_export/fixed_sources.hpp\"\n\nnamespace concord::fixed_sources {\n")
+set(fixed_sources_folder ${PROJECT_SOURCE_DIR}/src/export/sources)
+set(fixed_sources "#include \"export/fixed_sources.hpp\"\n\nnamespace concord::fixed_sources {\n")
 foreach(part functions instance integrator fmi2 fmi3)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fixed_sources_folder}/${part}.inc)
   file(READ ${fixed_sources_folder}/${part}.inc text)

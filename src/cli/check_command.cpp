@@ -6,7 +6,7 @@
 #include "cli/fmu_listing.hpp"
 #include "concord/errors.hpp"
 #include "network/strong_components.hpp"
-#include "simulation/settings.hpp"
+#include "settings/settings.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/petsc.hpp"
 

@@ -89,11 +89,9 @@ std::vector<VariableError> errors_of(const Batch& batch, const ResultsReader& a,
   const Quantity in_b = batch.front().b.quantity;
   const auto values_a = a.read_columns(batch.front().a.quantity, columns_a);
   const auto values_b = b.read_columns(in_b, columns_b);
-  const bool derivatives_known =
-      in_b == Quantity::input_values && b.columns(Quantity::input_derivatives) > 0;
-  const auto derivatives = derivatives_known
-                               ? b.read_columns(Quantity::input_derivatives, columns_b)
-                               : std::vector<std::vector<double>>(batch.size());
+  const std::string slopes = std::string(in_b.substr(0, in_b.rfind('/'))) + "/derivatives";
+  const auto derivatives = b.columns(slopes) > 0 ? b.read_columns(slopes, columns_b)
+                                                 : std::vector<std::vector<double>>(batch.size());
   std::vector<VariableError> errors;
   for (std::size_t i = 0; i < batch.size(); ++i)
     errors.push_back(
@@ -105,7 +103,7 @@ std::vector<VariableError> errors_of(const Batch& batch, const ResultsReader& a,
 std::vector<std::string> names_of(const ResultsReader& results, bool with_balance) {
   std::vector<std::string> names;
   for (const RecordedVariable& v : results.variables())
-    if (with_balance || v.quantity != Quantity::balance_values) names.push_back(v.name);
+    if (with_balance || v.quantity != "/balance/values") names.push_back(v.name);
   return names;
 }
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "simulation/idle_options.hpp"
-#include "simulation/unread_options.hpp"
+#include "settings/idle_options.hpp"
+#include "settings/unread_options.hpp"
 
 namespace concord {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "network/model.hpp"
-#include "simulation/settings.hpp"
+#include "settings/settings.hpp"
 
 namespace concord {
 

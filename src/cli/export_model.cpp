@@ -4,10 +4,9 @@
 #include "cli/commands.hpp"
 #include "cli/export_options.hpp"
 #include "concord/errors.hpp"
+#include "export/ssp_writer.hpp"
 #include "modelfile/model_file.hpp"
-#include "modelfile/ssp_writer.hpp"
 #include "network/network.hpp"
-#include "network/units.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -50,7 +49,6 @@ int export_fmu_command(int argc, char** argv) {
   wanted.binary = options.binary;
   wanted.experiment.start = model.start;
   wanted.experiment.stop = model.stop;
-  wanted.unit_in_base = in_base_units;
   auto notes = export_fmu(*entry.equations, wanted, options.output);
   if (!model.events.empty())
     notes.push_back("the model's events are no part of the FMU, which announces no time events");

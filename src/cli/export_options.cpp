@@ -5,7 +5,7 @@
 #include <array>
 
 #include "concord/errors.hpp"
-#include "support/archive_writer.hpp"
+#include "files/archive_writer.hpp"
 #include "support/wording.hpp"
 
 namespace concord {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "subsystem/fmu_export/fmu_export.hpp"
+#include "export/fmu_export.hpp"
 
 namespace concord {
 

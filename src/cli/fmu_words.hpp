@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "modelfile/lone_fmu.hpp"
+#include "modelfile/fmu/lone_fmu.hpp"
 
 namespace concord {
 

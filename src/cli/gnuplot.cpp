@@ -1,31 +1,18 @@
 #include "cli/gnuplot.hpp"
 
-#include <sys/wait.h>
-
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <system_error>
 
 #include "concord/errors.hpp"
+#include "files/program.hpp"
 
 namespace concord {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// While alive, writing to a program that has ended is an error code, not the end of ours.
-class NoBrokenPipe {
- public:
-  NoBrokenPipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
-  ~NoBrokenPipe() { std::signal(SIGPIPE, before_); }
-  NoBrokenPipe(const NoBrokenPipe&) = delete;
-  NoBrokenPipe& operator=(const NoBrokenPipe&) = delete;
-
- private:
-  void (*before_)(int);
-};
 
 /// Makes an empty file where there is none, so that gnuplot will be able to write it.
 void require_writable(const fs::path& path) {
@@ -35,28 +22,32 @@ void require_writable(const fs::path& path) {
   std::fclose(file);
 }
 
-bool run(const std::string& script) {
-  const NoBrokenPipe no_broken_pipe;
-  std::FILE* pipe = popen("gnuplot >/dev/null 2>&1", "w");
-  if (pipe == nullptr) return false;
-  const bool sent = std::fwrite(script.data(), 1, script.size(), pipe) == script.size();
-  const int status = pclose(pipe);
-  return sent && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+/// What gnuplot says to the script: its exit code.
+int run(const std::string& script) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::tmpfile(), std::fclose);
+  if (!input || std::fwrite(script.data(), 1, script.size(), input.get()) != script.size() ||
+      std::fseek(input.get(), 0, SEEK_SET) != 0)
+    throw InputError(std::string("cannot write the commands for gnuplot to a temporary file: ") +
+                     std::strerror(errno));
+  return run_program({.words = {"gnuplot"}, .input = fileno(input.get())});
 }
 
 }  // namespace
 
 void require_gnuplot() {
-  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0)
+  try {
+    run_program({.words = {"gnuplot", "--version"}});
+  } catch (const std::system_error&) {
     throw InputError(
         "'concord plot' needs gnuplot, which is not there: install it (Debian: apt-get install "
         "gnuplot-nox), or use 'concord export'");
+  }
 }
 
 void draw_with_gnuplot(const std::string& script, const fs::path& path) {
   const bool existed = fs::exists(path);
   require_writable(path);
-  const bool done = run("set output " + gnuplot_quoted(path.string()) + "\n" + script);
+  const bool done = run("set output " + gnuplot_quoted(path.string()) + "\n" + script) == 0;
   std::error_code error;
   if (done && fs::file_size(path, error) > 0 && !error) return;
   if (!existed) fs::remove(path, error);

@@ -1,6 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/fmu_words.hpp"
-#include "simulation/settings.hpp"
+#include "settings/settings.hpp"
 
 namespace concord {
 namespace {

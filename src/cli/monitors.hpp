@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "simulation/settings.hpp"
+#include "settings/settings.hpp"
 #include "simulation/step_report.hpp"
 
 namespace concord {

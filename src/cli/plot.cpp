@@ -27,8 +27,7 @@ constexpr const char* help =
 
 /// The outputs, or what is recorded instead of them.
 std::vector<RecordedVariable> default_variables(const ResultsReader& results) {
-  for (const Quantity q :
-       {Quantity::output_values, Quantity::input_values, Quantity::state_values}) {
+  for (const Quantity q : {"/outputs/values", "/inputs/values", "/states/values"}) {
     std::vector<RecordedVariable> variables;
     std::copy_if(results.variables().begin(), results.variables().end(),
                  std::back_inserter(variables),

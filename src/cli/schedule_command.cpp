@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "cli/commands.hpp"
-#include "simulation/settings.hpp"
+#include "settings/settings.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
 

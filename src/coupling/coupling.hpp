@@ -125,8 +125,4 @@ class Coupling {
   virtual void view() const {}
 };
 
-/// `defaults`: the -subsystem_* settings without a name; `loosest_rtol`: the largest of all.
-std::unique_ptr<Coupling> make_coupling(const Method& method, RankNetwork& subsystems,
-                                        const SubsystemSettings& defaults, double loosest_rtol);
-
 }  // namespace concord

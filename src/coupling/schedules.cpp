@@ -1,6 +1,6 @@
 #include "coupling/schedules.hpp"
 
-#include "network/two_groups.hpp"
+#include "network/schedule/two_groups.hpp"
 
 namespace concord {
 namespace {

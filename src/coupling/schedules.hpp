@@ -1,7 +1,7 @@
 #pragma once
 
 #include "network/network.hpp"
-#include "network/schedule.hpp"
+#include "network/schedule/schedule.hpp"
 #include "support/words.hpp"
 
 namespace concord {

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "modelfile/fmu_reader.hpp"
+#include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/model_file.hpp"
-#include "network/schedule.hpp"
+#include "network/schedule/schedule.hpp"
 #include "subsystem/native/watched_model.hpp"
 #include "subsystem/native/watched_subsystem.hpp"
 #include "subsystem/ode_subsystem.hpp"

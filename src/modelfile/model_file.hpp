@@ -6,9 +6,7 @@
 
 namespace concord {
 
-/// Reads a YAML model file. Every subsystem is read and its expressions are checked; whether the
-/// names in connections and constraints exist is left to the network.
-/// Throws InputError, whose text begins with "file:line: ".
+/// Reads and completes a model, from YAML or an SSP by the file's name. Throws InputError.
 Model read_model_file(const std::filesystem::path& path);
 
 /// What follows from what was described, whoever has: constraints become subsystems with their

@@ -7,8 +7,8 @@
 
 #include "concord/errors.hpp"
 #include "network/strong_components.hpp"
-#include "network/units.hpp"
 #include "support/options.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 namespace {

@@ -52,6 +52,16 @@ void overwrite_number(hid_t object, const char* name, hid_t native, const void* 
   hdf5_check(H5Awrite(attribute, native, value));
 }
 
+void write_whole(hid_t file, const char* path, hid_t stored, hid_t native, hsize_t size,
+                 const void* values) {
+  const Hdf5Dataspace space(hdf5_check(H5Screate_simple(1, &size, nullptr)));
+  const Hdf5Properties creation(hdf5_check(H5Pcreate(H5P_DATASET_CREATE)));
+  hdf5_check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY));
+  const Hdf5Dataset dataset(
+      hdf5_check(H5Dcreate2(file, path, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
+  if (size > 0) hdf5_check(H5Dwrite(dataset, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+}
+
 }  // namespace
 
 Hdf5Datatype utf8_string_type() {
@@ -115,21 +125,16 @@ void write_dataset(hid_t file, const char* path, std::span<const std::string> va
   texts.reserve(values.size());
   for (const std::string& value : values) texts.push_back(value.c_str());
   const Hdf5Datatype type = utf8_string_type();
-  write_dataset(file, path, type, values.size(), texts.data());
+  write_whole(file, path, type, type, values.size(), texts.data());
 }
 
-void write_dataset(hid_t file, const char* path, hid_t type, hsize_t size, const void* values) {
-  const Hdf5Dataspace space(hdf5_check(H5Screate_simple(1, &size, nullptr)));
-  const Hdf5Properties creation(hdf5_check(H5Pcreate(H5P_DATASET_CREATE)));
-  hdf5_check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY));
-  const Hdf5Dataset dataset(
-      hdf5_check(H5Dcreate2(file, path, type, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
-  if (size > 0) hdf5_check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+void write_dataset(hid_t file, const char* path, hid_t stored, std::span<const double> values) {
+  write_whole(file, path, stored, H5T_NATIVE_DOUBLE, values.size(), values.data());
 }
 
-void overwrite_dataset(hid_t file, const char* path, hid_t type, const void* values) {
+void overwrite_dataset(hid_t file, const char* path, std::span<const double> values) {
   const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
-  hdf5_check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+  hdf5_check(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
 }
 
 std::string read_string_attribute(hid_t object, const char* name) {

@@ -30,9 +30,9 @@ void overwrite_attribute(hid_t object, const char* name, double value);
 
 /// Creates and fills the one-dimensional dataset at `path`.
 void write_dataset(hid_t file, const char* path, std::span<const std::string> values);
-void write_dataset(hid_t file, const char* path, hid_t type, hsize_t size, const void* values);
-/// Gives an existing dataset other values of native type `type`.
-void overwrite_dataset(hid_t file, const char* path, hid_t type, const void* values);
+void write_dataset(hid_t file, const char* path, hid_t stored, std::span<const double> values);
+/// Gives an existing dataset other values.
+void overwrite_dataset(hid_t file, const char* path, std::span<const double> values);
 
 /// Value of a scalar string attribute.
 std::string read_string_attribute(hid_t object, const char* name);

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <utility>
 
-#include "network/units.hpp"
 #include "support/log_events.hpp"
 #include "support/options.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 namespace {
@@ -151,14 +151,7 @@ void Recorder::start() { writer_->append_start(row(simulation_.stepper().point()
 
 void Recorder::step_accepted(const StepReport& report) {
   const LogScope scope(log_events().record);
-  sum_.size += report.step.size();
-  sum_.iterations += report.coupling.iterations;
-  sum_.coupling_evaluations += report.coupling.evaluations;
-  sum_.linear_iterations += report.coupling.linear_iterations;
-  sum_.rejections += report.rejections;
-  sum_.residual = std::max(sum_.residual, report.coupling.residual);
-  sum_.error_estimate = std::fmax(sum_.error_estimate, report.error_estimate);
-  sum_.wall_time += report.wall_time;
+  sums_.add(report);
   const ResultsRow accepted = row(*report.point, report.states);
   if (++since_row_ == every_) {
     write(accepted);
@@ -168,8 +161,8 @@ void Recorder::step_accepted(const StepReport& report) {
 }
 
 void Recorder::write(const ResultsRow& row) {
-  writer_->append(row, sum_);
-  sum_ = {};
+  writer_->append(row, sums_);
+  sums_.clear();
   since_row_ = 0;
 }
 

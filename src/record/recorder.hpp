@@ -46,7 +46,7 @@ class Recorder : public StepObserver {
   std::vector<std::size_t> own_subsystems_;  ///< local positions of those this rank writes
   std::vector<double> states_;
   std::optional<ResultsWriter> writer_;
-  StepStatistics sum_;  ///< of the macro-steps since the last row, rejected attempts included
+  StepSums sums_;  ///< of the macro-steps since the last row
   int since_row_ = 0;
   Kept kept_;
 };

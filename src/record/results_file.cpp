@@ -8,10 +8,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 #include "concord/errors.hpp"
 #include "record/hdf5_io.hpp"
+#include "record/results_schema.hpp"
 #include "record/trial.hpp"
 #include "support/hdf5_error.hpp"
 
@@ -33,94 +33,63 @@ hsize_t chunk_rows(hsize_t columns, hsize_t column_bytes) {
   return std::clamp<hsize_t>(chunk_bytes / row_bytes, 1, most_chunk_rows);
 }
 
-Hdf5Dataset create_growing(hid_t file, const std::string& path, hid_t type, int rank,
-                           const hsize_t* now, const hsize_t* most, const hsize_t* chunk) {
-  const Hdf5Dataspace space(hdf5_check(H5Screate_simple(rank, now, most)));
+hid_t stored_type(Number number) {
+  switch (number) {
+    case Number::i32:
+      return H5T_STD_I32LE;
+    case Number::i64:
+      return H5T_STD_I64LE;
+    case Number::f64:
+    case Number::text:
+      break;
+  }
+  return H5T_IEEE_F64LE;
+}
+
+/// A dataset [rows], [rows, columns] or [rows, columns, inner] without rows.
+void create_growing(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
+  const std::size_t rank = dataset.extents.size();
+  std::array<hsize_t, 3> now{0, 1, 1}, most{H5S_UNLIMITED, 1, 1}, chunk{most_chunk_rows, 1, 1};
+  for (std::size_t i = 1; i < rank; ++i) now[i] = size_of(dataset.extents[i], layout);
+  if (rank > 1) {
+    const hsize_t column_bytes = now[2] * sizeof(double);
+    most = {H5S_UNLIMITED, now[1] > 0 ? now[1] : H5S_UNLIMITED, now[2]};
+    chunk = {chunk_rows(now[1], column_bytes), chunk_columns(now[1], column_bytes), now[2]};
+  }
+  const auto dimensions = static_cast<int>(rank);
+  const Hdf5Dataspace space(hdf5_check(H5Screate_simple(dimensions, now.data(), most.data())));
   const Hdf5Properties creation(hdf5_check(H5Pcreate(H5P_DATASET_CREATE)));
-  hdf5_check(H5Pset_chunk(creation, rank, chunk));
+  hdf5_check(H5Pset_chunk(creation, dimensions, chunk.data()));
   hdf5_check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY));
   hdf5_check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));
-  return Hdf5Dataset(
-      hdf5_check(H5Dcreate2(file, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
+  const Hdf5Dataset created(
+      hdf5_check(H5Dcreate2(file, dataset.path.c_str(), stored_type(dataset.number), space,
+                            H5P_DEFAULT, creation, H5P_DEFAULT)));
 }
 
-/// f(T) or i(T).
-Hdf5Dataset create_series(hid_t file, const std::string& path, hid_t type) {
-  const hsize_t now = 0, most = H5S_UNLIMITED, chunk = most_chunk_rows;
-  return create_growing(file, path, type, 1, &now, &most, &chunk);
-}
-
-/// f64[T,n], or f64[T,n,inner] with inner > 1.
-void create_table(hid_t file, const std::string& path, hsize_t columns, hsize_t inner) {
-  const std::array<hsize_t, 3> now{0, columns, inner};
-  const std::array<hsize_t, 3> most{H5S_UNLIMITED, columns > 0 ? columns : H5S_UNLIMITED, inner};
-  const hsize_t bytes = inner * sizeof(double);
-  const std::array<hsize_t, 3> chunk{chunk_rows(columns, bytes), chunk_columns(columns, bytes),
-                                     inner};
-  create_growing(file, path, H5T_IEEE_F64LE, inner > 1 ? 3 : 2, now.data(), most.data(),
-                 chunk.data());
+void create_dataset(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
+  if (dataset.grows()) return create_growing(file, dataset, layout);
+  const char* path = dataset.path.c_str();
+  if (const auto* texts = std::get_if<KnownTexts>(&dataset.content))
+    return write_dataset(file, path, texts->of(layout));
+  std::vector<double> numbers;
+  if (const auto* known = std::get_if<KnownNumbers>(&dataset.content))
+    numbers = known->of(layout);
+  else
+    numbers.assign(size_of(dataset.extents[0], layout),
+                   std::get<FinalNumbers>(dataset.content).before);
+  write_dataset(file, path, stored_type(dataset.number), numbers);
 }
 
 void create_group(hid_t file, const std::string& path) {
+  if (path.empty() || H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0) return;
   const Hdf5Group group(
       hdf5_check(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
 }
 
-void create_columns(hid_t file, const std::string& group, const RecordedColumns& columns) {
-  create_group(file, group);
-  write_dataset(file, (group + "/names").c_str(), columns.names);
-  write_dataset(file, (group + "/units").c_str(), columns.units);
-  create_table(file, group + "/values", columns.total, 1);
-}
-
-/// Nothing is known of errors before the end.
-void create_outputs(hid_t file, const RecordedColumns& columns) {
-  create_columns(file, "/outputs", columns);
-  const std::vector<double> unknown(columns.total, std::numeric_limits<double>::quiet_NaN());
-  write_dataset(file, "/outputs/error_estimate", H5T_NATIVE_DOUBLE, columns.total, unknown.data());
-}
-
-void create_steps(hid_t file) {
-  create_group(file, "/steps");
-  for (const char* name : {"size", "residual", "error_estimate", "wall_time"})
-    create_series(file, std::string("/steps/") + name, H5T_IEEE_F64LE);
-  for (const char* name : {"iterations", "coupling_evaluations", "linear_iterations", "rejections"})
-    create_series(file, std::string("/steps/") + name, H5T_STD_I32LE);
-}
-
-void create_events(hid_t file, const std::vector<double>& times) {
-  create_group(file, "/events");
-  write_dataset(file, "/events/time", H5T_NATIVE_DOUBLE, times.size(), times.data());
-}
-
-void create_subsystems(hid_t file, const ResultsLayout& layout) {
-  create_group(file, "/subsystems");
-  write_dataset(file, "/subsystems/name", layout.subsystem_names);
-  write_dataset(file, "/subsystems/kind", layout.subsystem_kinds);
-  const hsize_t size = layout.subsystem_names.size();
-  write_dataset(file, "/subsystems/rank", H5T_NATIVE_INT, size, layout.subsystem_ranks.data());
-  const std::vector<std::int64_t> zeros(size, 0);
-  for (const char* name : {"advances", "rhs_evaluations", "micro_steps"})
-    write_dataset(file, (std::string("/subsystems/") + name).c_str(), H5T_NATIVE_INT64, size,
-                  zeros.data());
-  const std::vector<double> no_time(size, 0.0);
-  write_dataset(file, "/subsystems/wall_time", H5T_NATIVE_DOUBLE, size, no_time.data());
-}
-
-void create_root_attributes(hid_t file, const ResultsLayout& layout, int ranks) {
-  write_attribute(file, "format_version", results_format_version);
-  write_attribute(file, "concord_version", CONCORD_VERSION);
-  write_attribute(file, "model_name", layout.model_name);
-  write_attribute(file, "command_line", layout.command_line);
-  write_attribute(file, "petsc_options", layout.petsc_options);
-  write_attribute(file, "ranks", static_cast<std::int32_t>(ranks));
-  write_attribute(file, "status", std::string(to_string(RunStatus::running)));
-  const RunQuality unknown;
-  write_attribute(file, "error_estimate", unknown.worst);
-  for (const char* name : {"error_estimate_of", "no_estimate", "diverged"})
-    write_attribute(file, name, std::string());
-  write_attribute(file, "macro_steps_at_noise", unknown.at_noise);
-  write_attribute(file, "events", unknown.events);
+/// The dataset or the group that has the attribute.
+Hdf5Object object_of(hid_t file, const ResultsAttribute& attribute) {
+  return Hdf5Object(hdf5_check(H5Oopen(file, attribute.object, H5P_DEFAULT)));
 }
 
 /// The file without rows, made in memory.
@@ -128,19 +97,16 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
   Hdf5Properties access = plain_file_access();
   hdf5_check(H5Pset_fapl_core(access, std::size_t{1} << 16, false));
   const Hdf5File file(hdf5_check(H5Fcreate("results", H5F_ACC_TRUNC, H5P_DEFAULT, access)));
-  create_root_attributes(file, layout, ranks);
-  write_attribute(create_series(file, "/time", H5T_IEEE_F64LE), "unit", "s");
-  if (layout.outputs.recorded) create_outputs(file, layout.outputs);
-  if (layout.inputs.recorded) {
-    create_columns(file, "/inputs", layout.inputs);
-    create_table(file, "/inputs/derivatives", layout.inputs.total, 1);
-    if (layout.polynomials) create_table(file, "/inputs/polynomials", layout.inputs.total, 4);
+  for (const ResultsDataset& dataset : results_datasets()) {
+    if (!dataset.exists(layout)) continue;
+    create_group(file, dataset.group());
+    create_dataset(file, dataset, layout);
   }
-  if (layout.states.recorded) create_columns(file, "/states", layout.states);
-  if (layout.balance.recorded) create_columns(file, "/balance", layout.balance);
-  create_steps(file);
-  create_events(file, layout.events);
-  create_subsystems(file, layout);
+  for (const ResultsAttribute& attribute : results_attributes()) {
+    const Hdf5Object object = object_of(file, attribute);
+    std::visit([&](const auto& value) { write_attribute(object, attribute.name, value); },
+               attribute.begin(layout, ranks));
+  }
   hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
   std::vector<char> image(
       static_cast<std::size_t>(hdf5_check(H5Fget_file_image(file, nullptr, 0))));
@@ -207,22 +173,6 @@ void require_writable_folder(const fs::path& path) {
 
 }  // namespace
 
-std::string_view to_string(RunStatus status) {
-  switch (status) {
-    case RunStatus::running:
-      return "running";
-    case RunStatus::completed:
-      return "completed";
-    case RunStatus::interrupted:
-      return "interrupted";
-    case RunStatus::diverged:
-      return "diverged";
-    case RunStatus::failed:
-      break;
-  }
-  return "failed";
-}
-
 void require_replaceable(const fs::path& path, const std::string& model_name) {
   if (!path.has_filename()) throw InputError("'" + path.string() + "' is not a file name");
   require_writable_folder(path);
@@ -278,33 +228,19 @@ void announce_end(const fs::path& path, std::uintmax_t end) {
     throw Hdf5Error(std::strerror(errno));
 }
 
-void write_quality(hid_t file, const ResultsLayout& layout, const Conclusion& conclusion) {
-  const RunQuality& quality = conclusion.quality;
-  if (layout.outputs.recorded && !conclusion.output_errors.empty()) {
-    overwrite_dataset(file, "/outputs/error_estimate", H5T_NATIVE_DOUBLE,
-                      conclusion.output_errors.data());
+void write_end(hid_t file, const ResultsLayout& layout, const ResultsEnd& end) {
+  for (const ResultsDataset& dataset : results_datasets()) {
+    const auto* numbers = std::get_if<FinalNumbers>(&dataset.content);
+    if (numbers == nullptr || !dataset.exists(layout)) continue;
+    const std::vector<double> values = numbers->of(end);
+    if (!values.empty()) overwrite_dataset(file, dataset.path.c_str(), values);
   }
-  overwrite_attribute(file, "error_estimate", quality.worst);
-  overwrite_attribute(file, "error_estimate_of", quality.worst_output);
-  overwrite_attribute(file, "no_estimate", quality.no_estimate);
-  overwrite_attribute(file, "diverged", quality.diverged);
-  overwrite_attribute(file, "macro_steps_at_noise", quality.at_noise);
-  overwrite_attribute(file, "events", quality.events);
-}
-
-void write_conclusion(hid_t file, const ResultsLayout& layout, RunStatus status,
-                      const Conclusion& conclusion) {
-  const auto overwrite = [&](const char* path, auto Counters::*member, hid_t type) {
-    std::vector<std::decay_t<decltype(Counters{}.*member)>> values;
-    for (const Counters& c : conclusion.counters) values.push_back(c.*member);
-    if (!values.empty()) overwrite_dataset(file, path, type, values.data());
-  };
-  overwrite("/subsystems/advances", &Counters::advances, H5T_NATIVE_INT64);
-  overwrite("/subsystems/rhs_evaluations", &Counters::rhs_evaluations, H5T_NATIVE_INT64);
-  overwrite("/subsystems/micro_steps", &Counters::micro_steps, H5T_NATIVE_INT64);
-  overwrite("/subsystems/wall_time", &Counters::wall_time, H5T_NATIVE_DOUBLE);
-  write_quality(file, layout, conclusion);
-  overwrite_attribute(file, "status", std::string(to_string(status)));
+  for (const ResultsAttribute& attribute : results_attributes()) {
+    if (attribute.end == nullptr) continue;
+    const Hdf5Object object = object_of(file, attribute);
+    std::visit([&](const auto& value) { overwrite_attribute(object, attribute.name, value); },
+               attribute.end(end));
+  }
   hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
 }
 

@@ -1,20 +1,15 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
-#include <string_view>
+#include <string>
 
-#include "record/results_writer.hpp"
+#include "record/results_content.hpp"
 #include "support/hdf5_handle.hpp"
 
 namespace concord {
 
 // What one rank does to a results file: the check before, the file without rows, the end.
 // Layout: FORMAT.md.
-
-inline constexpr std::int32_t results_format_version = 1;
-
-std::string_view to_string(RunStatus status);
 
 /// Throws InputError, which names `path` and the remedy, unless `path` can be created or holds
 /// results of the model `model_name`, which may be replaced.
@@ -36,15 +31,7 @@ void reserve_space(const std::filesystem::path& path, std::uintmax_t size);
 /// superblock of version 0: HDF5 File Format Specification 3.0, II.A.
 void announce_end(const std::filesystem::path& path, std::uintmax_t end);
 
-/// What is known at the end of a run, of all ranks.
-struct Conclusion {
-  std::vector<Counters> counters;     ///< of all subsystems, in model-file order
-  std::vector<double> output_errors;  ///< per recorded output
-  const RunQuality& quality;
-};
-
 /// Throws Hdf5Error.
-void write_conclusion(hid_t file, const ResultsLayout& layout, RunStatus status,
-                      const Conclusion& conclusion);
+void write_end(hid_t file, const ResultsLayout& layout, const ResultsEnd& end);
 
 }  // namespace concord

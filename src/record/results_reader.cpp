@@ -10,6 +10,7 @@
 
 #include "concord/errors.hpp"
 #include "record/hdf5_io.hpp"
+#include "record/results_schema.hpp"
 #include "record/trial.hpp"
 
 namespace concord {
@@ -50,9 +51,10 @@ std::vector<hsize_t> shape_of(hid_t dataset, std::size_t rank, const std::string
   return shape;
 }
 
-bool exists(hid_t file, const std::string& group, const char* member) {
+bool exists(hid_t file, const std::string& path) {
+  const std::string group = path.substr(0, path.rfind('/'));
   return H5Lexists(file, group.c_str(), H5P_DEFAULT) > 0 &&
-         H5Lexists(file, (group + "/" + member).c_str(), H5P_DEFAULT) > 0;
+         H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
 }
 
 std::string what_is_wrong(const fs::path& path) {
@@ -94,36 +96,44 @@ void ResultsReader::read_header() {
   read_string_attribute(file_, "concord_version");
   model_name_ = read_string_attribute(file_, "model_name");
   status_ = read_string_attribute(file_, "status");
-  read_group("/outputs", Quantity::output_values);
-  read_group("/inputs", Quantity::input_values);
-  read_group("/states", Quantity::state_values);
-  read_group("/balance", Quantity::balance_values);
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.has_variables() && exists(file_, dataset.path)) read_tables(dataset);
   read_time();
   read_events();
   std::unordered_set<std::string> seen;
   std::erase_if(variables_, [&](const RecordedVariable& v) { return !seen.insert(v.name).second; });
 }
 
-void ResultsReader::read_group(const std::string& group, Quantity quantity) {
-  if (!exists(file_, group, "values")) return;
+/// The variables of a group, and all that is recorded of them in each row.
+void ResultsReader::read_tables(const ResultsDataset& variables) {
+  const std::string group = variables.group();
   const auto names = read_strings(file_, (group + "/names").c_str());
   const auto units = read_strings(file_, (group + "/units").c_str());
   if (names.size() != units.size()) not_ours("'" + group + "' has more names than units, or fewer");
-  table(quantity) = open_table(group + "/values", names.size());
-  if (quantity == Quantity::input_values && exists(file_, group, "derivatives"))
-    table(Quantity::input_derivatives) = open_table(group + "/derivatives", names.size());
   for (std::size_t i = 0; i < names.size(); ++i)
-    variables_.push_back({names[i], units[i], quantity, i});
+    variables_.push_back({names[i], units[i], variables.path, i});
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.group() == group && dataset.extents.front() == Extent::rows &&
+        exists(file_, dataset.path))
+      open_table(dataset.path, names.size());
 }
 
-ResultsReader::Table ResultsReader::open_table(const std::string& path, std::size_t columns) const {
-  Table table;
-  table.dataset = Hdf5Dataset(hdf5_check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT)));
-  const auto shape = shape_of(table.dataset, 2, path);
+void ResultsReader::open_table(const std::string& path, std::size_t columns) {
+  Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT)));
+  const auto shape = shape_of(dataset, 2, path);
   if (shape[1] != columns) not_ours("'" + path + "' has not one column per name");
-  table.rows = shape[0];
-  table.columns = columns;
-  return table;
+  tables_.push_back({path, std::move(dataset), shape[0], columns});
+}
+
+const ResultsReader::Table* ResultsReader::table(Quantity quantity) const {
+  const auto found = std::find_if(tables_.begin(), tables_.end(),
+                                  [&](const Table& t) { return t.quantity == quantity; });
+  return found == tables_.end() ? nullptr : &*found;
+}
+
+std::size_t ResultsReader::columns(Quantity quantity) const {
+  const Table* found = table(quantity);
+  return found == nullptr ? 0 : found->columns;
 }
 
 void ResultsReader::read_time() {
@@ -141,7 +151,7 @@ void ResultsReader::read_time() {
 }
 
 void ResultsReader::read_events() {
-  if (!exists(file_, "/events", "time")) return;
+  if (!exists(file_, "/events/time")) return;
   const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, "/events/time", H5P_DEFAULT)));
   events_.resize(shape_of(dataset, 1, "/events/time").front());
   hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, events_.data()));
@@ -172,16 +182,16 @@ const RecordedVariable* ResultsReader::find(const std::string& name) const {
 
 void ResultsReader::read_rows(Quantity quantity, std::size_t first, std::size_t count,
                               std::span<double> values) const {
-  const Table& t = table(quantity);
-  if (count == 0 || t.columns == 0) return;
+  const Table* t = table(quantity);
+  if (t == nullptr || count == 0 || t->columns == 0) return;
   try {
-    const Hdf5Dataspace in_file(hdf5_check(H5Dget_space(t.dataset)));
-    const std::array<hsize_t, 2> start{first, 0}, size{count, t.columns};
+    const Hdf5Dataspace in_file(hdf5_check(H5Dget_space(t->dataset)));
+    const std::array<hsize_t, 2> start{first, 0}, size{count, t->columns};
     hdf5_check(
         H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr));
     const Hdf5Dataspace in_memory(hdf5_check(H5Screate_simple(2, size.data(), nullptr)));
     hdf5_check(
-        H5Dread(t.dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values.data()));
+        H5Dread(t->dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values.data()));
   } catch (const Hdf5Error& error) {
     throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
   }

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/hdf5_error.hpp"
@@ -12,20 +12,16 @@
 
 namespace concord {
 
-/// What can be read of the recorded variables, each f64[T, columns].
-enum class Quantity {
-  output_values,
-  input_values,
-  input_derivatives,
-  state_values,
-  balance_values
-};
+/// The path of a dataset f64[T, columns], "/outputs/values".
+using Quantity = std::string_view;
+
+struct ResultsDataset;
 
 /// A recorded variable: a column of `quantity`.
 struct RecordedVariable {
   std::string name;  ///< "left.x"
   std::string unit;
-  Quantity quantity = Quantity::output_values;
+  Quantity quantity;  ///< ".../values"
   std::size_t column = 0;
 };
 
@@ -59,7 +55,8 @@ class ResultsReader {
   const std::vector<RecordedVariable>& variables() const { return variables_; }
   const RecordedVariable* find(const std::string& name) const;
 
-  std::size_t columns(Quantity quantity) const { return table(quantity).columns; }
+  /// 0 where it was not recorded.
+  std::size_t columns(Quantity quantity) const;
 
   /// Rows [first, first + count) of all columns, row-major [count, columns].
   void read_rows(Quantity quantity, std::size_t first, std::size_t count,
@@ -71,23 +68,23 @@ class ResultsReader {
 
  private:
   struct Table {
+    Quantity quantity;
     Hdf5Dataset dataset;
     std::size_t rows = 0, columns = 0;
   };
 
   void open();
   void read_header();
-  void read_group(const std::string& group, Quantity quantity);
-  Table open_table(const std::string& path, std::size_t columns) const;
+  void read_tables(const ResultsDataset& variables);
+  void open_table(const std::string& path, std::size_t columns);
+  const Table* table(Quantity quantity) const;
   void read_time();
   void read_events();
-  const Table& table(Quantity q) const { return tables_[static_cast<std::size_t>(q)]; }
-  Table& table(Quantity q) { return tables_[static_cast<std::size_t>(q)]; }
 
   std::filesystem::path path_;
   Hdf5Quiet quiet_;
   Hdf5File file_;
-  std::array<Table, 5> tables_;
+  std::vector<Table> tables_;
   std::string model_name_, status_;
   std::vector<double> time_, events_;
   std::vector<RecordedVariable> variables_;

@@ -3,18 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
+#include <limits>
+#include <map>
 #include <optional>
 #include <utility>
-#include <variant>
+#include <vector>
 
 #include "concord/errors.hpp"
-#include "record/growing_dataset.hpp"
 #include "record/hdf5_io.hpp"
+#include "record/recorded_series.hpp"
 #include "record/results_file.hpp"
 #include "record/results_lock.hpp"
-#include "record/row_exchange.hpp"
 #include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"
 
@@ -51,72 +51,11 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Rows in memory that nothing has touched yet: pages are taken when rows fill them.
-template <class T>
-class RowBuffer {
- public:
-  RowBuffer(std::size_t rows, std::size_t width)
-      : width_(width), size_(rows * width), entries_(new_entries(size_)) {}
-
-  T* row(std::size_t index) { return entries_.get() + index * width_; }
-  std::span<const T> all() const { return {entries_.get(), size_}; }
-
- private:
-  static std::unique_ptr<T[]> new_entries(std::size_t size) {
-    return std::make_unique_for_overwrite<T[]>(std::max<std::size_t>(size, 1));
-  }
-  std::size_t width_, size_;
-  std::unique_ptr<T[]> entries_;
-};
-
-/// A recorded matrix: this rank's columns in memory, all of them in the file.
-struct Table {
-  const char* path;
-  RowExchange* exchange;
-  std::size_t own;    // columns of this rank
-  std::size_t inner;  // numbers per column
-  RowBuffer<double> buffer;
-  std::optional<GrowingDataset> dataset;
-};
-
-Table make_table(const char* path, RowExchange& exchange, const RecordedColumns& columns,
-                 std::size_t inner, std::size_t rows) {
-  const std::size_t own = columns.column.size();
-  return {path, &exchange, own, inner, RowBuffer<double>(rows, own * inner), std::nullopt};
-}
-
-using StepMember = std::variant<double StepStatistics::*, std::int32_t StepStatistics::*>;
-
-/// A column of /steps.
-struct StepSeries {
-  const char* path;
-  StepMember member;
-  std::optional<GrowingDataset> dataset;
-};
-
-std::vector<StepSeries> step_series() {
-  std::vector<StepSeries> series;
-  const auto add = [&](const char* path, StepMember member) {
-    series.push_back({path, member, std::nullopt});
-  };
-  add("/steps/size", &StepStatistics::size);
-  add("/steps/iterations", &StepStatistics::iterations);
-  add("/steps/coupling_evaluations", &StepStatistics::coupling_evaluations);
-  add("/steps/linear_iterations", &StepStatistics::linear_iterations);
-  add("/steps/rejections", &StepStatistics::rejections);
-  add("/steps/residual", &StepStatistics::residual);
-  add("/steps/error_estimate", &StepStatistics::error_estimate);
-  add("/steps/wall_time", &StepStatistics::wall_time);
-  return series;
-}
-
 std::size_t row_bytes(const ResultsLayout& layout) {
-  std::size_t doubles = 1;
-  if (layout.outputs.recorded) doubles += layout.outputs.total;
-  if (layout.inputs.recorded) doubles += layout.inputs.total * (layout.polynomials ? 6 : 2);
-  if (layout.states.recorded) doubles += layout.states.total;
-  if (layout.balance.recorded) doubles += layout.balance.total;
-  return doubles * sizeof(double) + sizeof(StepStatistics);
+  std::size_t bytes = 0;
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.grows() && dataset.exists(layout)) bytes += row_bytes(dataset, layout);
+  return bytes;
 }
 
 std::size_t buffered_rows(const ResultsLayout& layout, int ranks) {
@@ -168,7 +107,7 @@ class ResultsWriter::Impl {
  public:
   Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout);
 
-  void append(const ResultsRow& row, const StepStatistics& step);
+  void append(const ResultsRow& row, const StepSums& steps);
   void flush();
   void close(RunStatus status, std::span<const Counters> own_counters, const RunQuality& quality);
   bool begun() const { return static_cast<bool>(file_); }
@@ -178,21 +117,18 @@ class ResultsWriter::Impl {
   void create_file();
   bool begin_late();
   std::optional<std::string> on_first_rank(const std::function<void()>& action) const;
+  RowExchange* exchange_of(const RecordedColumns* columns);
   void open_datasets();
   void write_buffer();
   void write_rows(RowBlock rows, RowBlock steps);
-  void write_table(Table& table, RowBlock rows, hsize_t in_file);
-  void write_times(RowBlock rows);
-  void write_steps(const StepSeries& series, RowBlock rows, hsize_t in_file);
+  void write(RecordedSeries& series, RowBlock rows, hsize_t in_file);
   void reserve(hsize_t rows) const;
   void keep_room_for_conclusion() const;
   void announce_growth();
   void resize_all(hsize_t rows);
-  void conclude(RunStatus status, const Conclusion& conclusion);
+  void conclude(const ResultsEnd& end);
   std::vector<Counters> gather_counters(std::span<const Counters> own) const;
   std::vector<double> gather_errors(std::span<const double> own) const;
-  std::array<std::optional<Table>*, 6> tables();
-  std::array<const std::optional<Table>*, 6> tables() const;
   RowBlock own_part(RowBlock rows) const { return part_of(rows, comm_.rank, comm_.size); }
   void require(const std::function<void()>& action);
   [[noreturn]] void fail(const std::string& reason);
@@ -201,25 +137,18 @@ class ResultsWriter::Impl {
   fs::path path_, unfinished_;
   ResultsLayout layout_;
   std::size_t capacity_;  // rows in memory
-  RowExchange outputs_, inputs_, states_, balance_;
-  RowBuffer<double> times_;
-  RowBuffer<StepStatistics> steps_;
-  std::optional<Table> output_values_, input_values_, input_derivatives_, polynomials_,
-      state_values_, balance_values_;
-  std::vector<StepSeries> step_series_ = step_series();
+  std::map<const RecordedColumns*, RowExchange> exchanges_;
+  std::vector<RecordedSeries> series_;
   std::size_t buffered_ = 0;
   hsize_t written_ = 0;
   haddr_t announced_end_ = 0;
   bool broken_ = false;  // a write failed: the file keeps written_ rows
   bool ended_ = false;
   std::optional<ResultsLock> lock_;  // of the first rank
-  std::vector<double> reals_;
-  std::vector<std::int32_t> integers_;
 
   Hdf5Quiet quiet_;
   Hdf5File file_;
   Hdf5Properties transfer_;
-  std::optional<GrowingDataset> time_dataset_;
 };
 
 ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout)
@@ -227,26 +156,18 @@ ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayo
       path_(resolved(path)),
       unfinished_(unfinished_name(path_)),
       layout_(layout),
-      capacity_(buffered_rows(layout, comm_.size)),
-      outputs_(comm_, layout.outputs),
-      inputs_(comm_, layout.inputs),
-      states_(comm_, layout.states),
-      balance_(comm_, layout.balance),
-      times_(capacity_, 1),
-      steps_(capacity_, 1) {
-  if (layout.outputs.recorded)
-    output_values_ = make_table("/outputs/values", outputs_, layout.outputs, 1, capacity_);
-  if (layout.inputs.recorded) {
-    input_values_ = make_table("/inputs/values", inputs_, layout.inputs, 1, capacity_);
-    input_derivatives_ = make_table("/inputs/derivatives", inputs_, layout.inputs, 1, capacity_);
-    if (layout.polynomials)
-      polynomials_ = make_table("/inputs/polynomials", inputs_, layout.inputs, 4, capacity_);
-  }
-  if (layout.states.recorded)
-    state_values_ = make_table("/states/values", states_, layout.states, 1, capacity_);
-  if (layout.balance.recorded)
-    balance_values_ = make_table("/balance/values", balance_, layout.balance, 1, capacity_);
+      capacity_(buffered_rows(layout, comm_.size)) {
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.grows() && dataset.exists(layout_))
+      series_.emplace_back(dataset, layout_, exchange_of(columns_of(dataset, layout_)), capacity_);
   claim();
+}
+
+RowExchange* ResultsWriter::Impl::exchange_of(const RecordedColumns* columns) {
+  if (columns == nullptr) return nullptr;
+  const auto known = exchanges_.find(columns);
+  if (known != exchanges_.end()) return &known->second;
+  return &exchanges_.try_emplace(columns, comm_, *columns).first->second;
 }
 
 std::optional<std::string> ResultsWriter::Impl::on_first_rank(
@@ -262,16 +183,6 @@ void ResultsWriter::Impl::claim() {
     lock_.emplace(path_);
   });
   if (failure) throw InputError(*failure);
-}
-
-std::array<std::optional<Table>*, 6> ResultsWriter::Impl::tables() {
-  return {&output_values_, &input_values_, &input_derivatives_,
-          &state_values_,  &polynomials_,  &balance_values_};
-}
-
-std::array<const std::optional<Table>*, 6> ResultsWriter::Impl::tables() const {
-  return {&output_values_, &input_values_, &input_derivatives_,
-          &state_values_,  &polynomials_,  &balance_values_};
 }
 
 /// The file appears under its name when it is complete; until then, what was there stays.
@@ -291,46 +202,12 @@ void ResultsWriter::Impl::open_datasets() {
   transfer_ = transfer_mode(comm_);
   const Hdf5Properties access = file_access(comm_);
   file_ = Hdf5File(hdf5_check(H5Fopen(unfinished_.c_str(), H5F_ACC_RDWR, access)));
-  time_dataset_.emplace(file_, "/time");
-  for (std::optional<Table>* table : tables())
-    if (*table) (*table)->dataset.emplace(file_, (*table)->path);
-  for (StepSeries& series : step_series_) series.dataset.emplace(file_, series.path);
+  for (RecordedSeries& series : series_) series.open(file_);
 }
 
-void ResultsWriter::Impl::append(const ResultsRow& row, const StepStatistics& step) {
+void ResultsWriter::Impl::append(const ResultsRow& row, const StepSums& steps) {
   if (!file_) create_file();
-  *times_.row(buffered_) = row.time;
-  *steps_.row(buffered_) = step;
-  const auto copy = [&](std::optional<Table>& table, const RecordedColumns& columns,
-                        auto numbers_of) {
-    if (!table) return;
-    double* to = table->buffer.row(buffered_);
-    for (const std::size_t index : columns.local_index) to = numbers_of(index, to);
-  };
-  copy(output_values_, layout_.outputs, [&](std::size_t i, double* to) {
-    *to = row.outputs[i].value;
-    return to + 1;
-  });
-  copy(input_values_, layout_.inputs, [&](std::size_t i, double* to) {
-    *to = row.inputs[i].value;
-    return to + 1;
-  });
-  copy(input_derivatives_, layout_.inputs, [&](std::size_t i, double* to) {
-    *to = row.inputs[i].derivative;
-    return to + 1;
-  });
-  copy(state_values_, layout_.states, [&](std::size_t i, double* to) {
-    *to = row.states[i];
-    return to + 1;
-  });
-  copy(balance_values_, layout_.balance, [&](std::size_t i, double* to) {
-    *to = row.balance[i];
-    return to + 1;
-  });
-  if (!row.polynomials.empty())
-    copy(polynomials_, layout_.inputs, [&](std::size_t i, double* to) {
-      return std::copy_n(row.polynomials[i].c.begin(), 4, to);
-    });
+  for (RecordedSeries& series : series_) series.keep(buffered_, row, steps);
   if (++buffered_ == capacity_) write_buffer();
 }
 
@@ -354,13 +231,12 @@ void ResultsWriter::Impl::write_rows(RowBlock rows, RowBlock steps) {
   if (const auto failure = failure_on_any_rank(comm_, [&] { reserve(written_ + rows.count); }))
     fail(*failure);
   require([&] { resize_all(written_ + rows.count); });
-  write_times(rows);
-  for (std::optional<Table>* table : tables()) {
-    if (!*table) continue;
-    const bool per_step = table == &polynomials_;
-    write_table(**table, per_step ? steps : rows, per_step ? steps_written : written_);
+  for (RecordedSeries& series : series_) {
+    if (series.per_step())
+      write(series, steps, steps_written);
+    else
+      write(series, rows, written_);
   }
-  for (const StepSeries& series : step_series_) write_steps(series, steps, steps_written);
   if (comm_.size == 1) announce_growth();
   require([&] { hdf5_check(H5Fflush(file_, H5F_SCOPE_LOCAL)); });
   keep_room_for_conclusion();
@@ -375,48 +251,20 @@ void ResultsWriter::Impl::announce_growth() {
   });
 }
 
-void ResultsWriter::Impl::write_times(RowBlock rows) {
+void ResultsWriter::Impl::write(RecordedSeries& series, RowBlock rows, hsize_t in_file) {
+  const void* values = series.part(rows, comm_.rank, comm_.size);
   const RowBlock part = own_part(rows);
   require([&] {
-    time_dataset_->write(H5T_NATIVE_DOUBLE, written_ + part.first, part.count,
-                         times_.row(part.first), transfer_);
+    series.file().write(series.memory_type(), in_file + part.first - rows.first, part.count, values,
+                        transfer_);
   });
-}
-
-void ResultsWriter::Impl::write_table(Table& table, RowBlock rows, hsize_t in_file) {
-  const auto values = table.exchange->whole_rows(table.buffer.all(), rows, table.inner);
-  const RowBlock part = own_part(rows);
-  require([&] {
-    table.dataset->write(H5T_NATIVE_DOUBLE, in_file + part.first - rows.first, part.count,
-                         values.data(), transfer_);
-  });
-}
-
-void ResultsWriter::Impl::write_steps(const StepSeries& series, RowBlock rows, hsize_t in_file) {
-  const RowBlock part = own_part(rows);
-  const std::span<const StepStatistics> steps(steps_.row(part.first), part.count);
-  const auto write = [&](auto member, auto& numbers, hid_t type) {
-    numbers.resize(part.count);
-    std::transform(steps.begin(), steps.end(), numbers.begin(),
-                   [&](const StepStatistics& step) { return step.*member; });
-    require([&] {
-      series.dataset->write(type, in_file + part.first - rows.first, part.count, numbers.data(),
-                            transfer_);
-    });
-  };
-  if (const auto* real = std::get_if<double StepStatistics::*>(&series.member))
-    write(*real, reals_, H5T_NATIVE_DOUBLE);
-  else
-    write(std::get<std::int32_t StepStatistics::*>(series.member), integers_, H5T_NATIVE_INT32);
 }
 
 /// Disk space for everything that the file holds with so many rows, and for its end.
 void ResultsWriter::Impl::reserve(hsize_t rows) const {
   if (comm_.rank != 0) return;
-  std::uintmax_t size = fs::file_size(path_) + conclusion_bytes + time_dataset_->growth(rows);
-  for (const std::optional<Table>* table : tables())
-    if (*table) size += (*table)->dataset->growth(rows);
-  for (const StepSeries& series : step_series_) size += series.dataset->growth(rows);
+  std::uintmax_t size = fs::file_size(path_) + conclusion_bytes;
+  for (const RecordedSeries& series : series_) size += series.file().growth(rows);
   reserve_space(path_, size);
 }
 
@@ -431,10 +279,7 @@ void ResultsWriter::Impl::keep_room_for_conclusion() const {
 
 void ResultsWriter::Impl::resize_all(hsize_t rows) {
   const hsize_t steps = rows - (rows > 0 ? 1 : 0);
-  time_dataset_->resize(rows);
-  for (std::optional<Table>* table : tables())
-    if (*table) (*table)->dataset->resize(table == &polynomials_ ? steps : rows);
-  for (StepSeries& series : step_series_) series.dataset->resize(steps);
+  for (RecordedSeries& series : series_) series.file().resize(series.per_step() ? steps : rows);
 }
 
 void ResultsWriter::Impl::require(const std::function<void()>& action) {
@@ -458,10 +303,9 @@ void ResultsWriter::Impl::close(RunStatus status, std::span<const Counters> own_
   if (!file_ && !begin_late()) return;
   std::optional<std::string> unwritten;
   if (!broken_ && buffered_ > 0) unwritten = failure_on_any_rank(comm_, [&] { write_buffer(); });
-  const Conclusion conclusion{gather_counters(own_counters), gather_errors(quality.output_errors),
-                              quality};
-  const auto failure = failure_on_any_rank(
-      comm_, [&] { conclude(unwritten ? RunStatus::failed : status, conclusion); });
+  const ResultsEnd end{unwritten ? RunStatus::failed : status, gather_counters(own_counters),
+                       gather_errors(quality.output_errors), quality};
+  const auto failure = failure_on_any_rank(comm_, [&] { conclude(end); });
   ended_ = true;
   lock_.reset();
   if (unwritten) throw SimulationError(*unwritten);
@@ -510,18 +354,15 @@ std::vector<double> ResultsWriter::Impl::gather_errors(std::span<const double> o
 
 /// Several ranks cannot write variable-length strings together (HDF5 1.10): the first does it alone
 /// after the common file is closed.
-void ResultsWriter::Impl::conclude(RunStatus status, const Conclusion& conclusion) {
+void ResultsWriter::Impl::conclude(const ResultsEnd& end) {
   if (comm_.rank == 0) reserve_space(path_, fs::file_size(path_) + conclusion_bytes);
-  if (comm_.size == 1) write_conclusion(file_, layout_, status, conclusion);
-  time_dataset_.reset();
-  for (std::optional<Table>* table : tables())
-    if (*table) (*table)->dataset.reset();
-  for (StepSeries& series : step_series_) series.dataset.reset();
+  if (comm_.size == 1) write_end(file_, layout_, end);
+  for (RecordedSeries& series : series_) series.close();
   hdf5_check(file_.close());
   if (comm_.size == 1 || comm_.rank != 0) return;
   const Hdf5Properties access = plain_file_access();
   Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));
-  write_conclusion(file, layout_, status, conclusion);
+  write_end(file, layout_, end);
   hdf5_check(file.close());
 }
 
@@ -535,8 +376,8 @@ bool ResultsWriter::begun() const { return impl_->begun(); }
 
 void ResultsWriter::append_start(const ResultsRow& row) { impl_->append(row, {}); }
 
-void ResultsWriter::append(const ResultsRow& row, const StepStatistics& step) {
-  impl_->append(row, step);
+void ResultsWriter::append(const ResultsRow& row, const StepSums& steps) {
+  impl_->append(row, steps);
 }
 
 void ResultsWriter::flush() { impl_->flush(); }

@@ -2,66 +2,14 @@
 
 #include <mpi.h>
 
-#include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
-#include "concord/polynomial.hpp"
-#include "simulation/run_quality.hpp"
-#include "subsystem/subsystem.hpp"
+#include "record/results_content.hpp"
+#include "record/step_sums.hpp"
 
 namespace concord {
-
-/// The columns of one dataset that this rank writes.
-struct RecordedColumns {
-  bool recorded = true;             ///< false leaves the group out of the file
-  std::size_t total = 0;            ///< columns of the dataset, over all ranks
-  std::vector<std::string> names;   ///< all `total` of them, in model-file order
-  std::vector<std::string> units;   ///< all `total` of them
-  std::vector<std::size_t> column;  ///< global column of each of this rank's columns, ascending
-  std::vector<std::size_t> local_index;  ///< where this rank finds it in its own arrays
-};
-
-/// What a results file holds; columns of what is not recorded are empty.
-struct ResultsLayout {
-  std::string model_name;
-  std::string command_line;
-  std::string petsc_options;
-  std::vector<double> events;  ///< s, ascending: the model's within the experiment
-  RecordedColumns outputs, inputs, states;
-  RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs
-  bool polynomials = false;                  ///< /inputs/polynomials for the columns of `inputs`
-  std::vector<std::string> subsystem_names;  ///< all, in model-file order
-  std::vector<std::string> subsystem_kinds;
-  std::vector<int> subsystem_ranks;
-  std::vector<std::size_t> own_subsystems;  ///< global indices of this rank's subsystems
-};
-
-/// One row: this rank's arrays at a communication point, whole (the layout picks the columns).
-struct ResultsRow {
-  double time = 0.0;
-  std::span<const Sample> outputs;
-  std::span<const Sample> inputs;
-  std::span<const double> states;
-  std::span<const Polynomial> polynomials;  ///< of the macro-step that ended here
-  std::span<const double> balance = {};     ///< accumulated balance error of every input
-};
-
-/// The /steps entries of the macro-step that ended at a row; the same on every rank.
-struct StepStatistics {
-  double size = 0.0;
-  std::int32_t iterations = 0;
-  std::int32_t coupling_evaluations = 0;
-  std::int32_t linear_iterations = 0;
-  std::int32_t rejections = 0;
-  double residual = 0.0;
-  double error_estimate = std::numeric_limits<double>::quiet_NaN();
-  double wall_time = 0.0;
-};
 
 /// Writes the results file of contract section 5, all ranks together, in large buffered writes.
 /// Every member function, the destructor too, is collective. Layout: src/record/FORMAT.md.
@@ -83,7 +31,7 @@ class ResultsWriter {
   void append_start(const ResultsRow& row);
   /// Whether the file of this run is there.
   bool begun() const;
-  void append(const ResultsRow& row, const StepStatistics& step);
+  void append(const ResultsRow& row, const StepSums& steps);
 
   /// Everything appended so far is on disk, and the file opens even if the program is killed now.
   void flush();

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "record/results_writer.hpp"
+#include "record/results_content.hpp"
 
 namespace concord {
 

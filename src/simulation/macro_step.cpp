@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "coupling/registry/couplings.hpp"
 #include "stepping/error_controlled_steps.hpp"
 #include "support/agreement.hpp"
 

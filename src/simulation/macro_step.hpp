@@ -6,9 +6,9 @@
 #include <span>
 
 #include "coupling/coupling.hpp"
-#include "coupling/error_account.hpp"
-#include "coupling/loop_watch.hpp"
-#include "simulation/settings.hpp"
+#include "coupling/estimates/error_account.hpp"
+#include "coupling/points/loop_watch.hpp"
+#include "settings/settings.hpp"
 #include "simulation/step_report.hpp"
 #include "stepping/error_budget.hpp"
 #include "stepping/step_controller.hpp"

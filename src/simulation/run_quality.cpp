@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <span>
 
-#include "network/units.hpp"
 #include "simulation/run_summary.hpp"
 #include "simulation/simulation_core.hpp"
 #include "support/agreement.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 namespace {

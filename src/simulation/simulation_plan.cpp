@@ -1,6 +1,6 @@
 #include "simulation/simulation_plan.hpp"
 
-#include "network/schedule.hpp"
+#include "network/schedule/schedule.hpp"
 
 namespace concord {
 namespace {

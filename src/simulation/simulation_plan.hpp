@@ -2,7 +2,7 @@
 
 #include "network/model.hpp"
 #include "network/rank_network.hpp"
-#include "simulation/settings.hpp"
+#include "settings/settings.hpp"
 
 namespace concord {
 

@@ -44,5 +44,6 @@ using Hdf5Attribute = Hdf5Handle<H5Aclose>;
 using Hdf5Dataspace = Hdf5Handle<H5Sclose>;
 using Hdf5Datatype = Hdf5Handle<H5Tclose>;
 using Hdf5Properties = Hdf5Handle<H5Pclose>;
+using Hdf5Object = Hdf5Handle<H5Oclose>;
 
 }  // namespace concord

@@ -12,23 +12,61 @@ import sys
 from pathlib import Path
 
 # Which rooms under src/ a room may include, besides itself and include/concord.
+BASE = {"signal", "support", "units"}
+MODELS = BASE | {"network", "subsystem"}
+RUNS = MODELS | {"coupling", "settings", "stepping"}
 ALLOWED = {
     "support": set(),
+    "units": {"support"},
+    "files": {"support"},
     "signal": {"support"},
     "expression": {"support"},
-    "subsystem": {"expression", "signal", "support"},
-    "network": {"subsystem", "signal", "support"},
+    "subsystem": BASE | {"expression", "files"},
+    "network": BASE | {"subsystem"},
     "stepping": {"support"},
-    "coupling": {"network", "subsystem", "signal", "support"},
-    "simulation": {"coupling", "stepping", "network", "subsystem", "signal", "support"},
-    "record": {"simulation", "coupling", "stepping", "network", "subsystem", "signal", "support"},
-    "modelfile": {"simulation", "coupling", "stepping", "network", "subsystem", "expression",
-                  "signal", "support"},
-    "cli": {"modelfile", "record", "simulation", "coupling", "stepping", "network", "subsystem",
-            "signal", "support"},
+    "coupling": MODELS,
+    "settings": MODELS | {"coupling"},
+    "simulation": RUNS,
+    "record": RUNS | {"files", "simulation"},
+    "modelfile": RUNS | {"expression", "files", "simulation"},
+    "export": MODELS | {"expression", "files"},
+    "cli": RUNS | {"export", "files", "modelfile", "record", "simulation"},
+}
+# Which inner rooms of its own room an inner room may include, besides itself; "" is the room's own
+# files, which inner rooms may include where "" includes none of them.
+INNER = {
+    "coupling": {
+        "": set(),
+        "problem": {""},
+        "points": {"", "problem"},
+        "estimation": {"", "problem"},
+        "implicit": {"", "problem", "points", "estimation"},
+        "explicit": {"", "problem", "points"},
+        "estimates": {"", "problem", "points", "estimation", "explicit"},
+        "registry": {"", "explicit", "implicit", "estimates"},
+    },
+    "network": {"": set(), "schedule": {""}},
+    "subsystem": {
+        "": set(),
+        "ode": {""},
+        "constraint": {""},
+        "driven": {""},
+        "native": {""},
+        "equations": set(),
+        "fmu/description": set(),
+        "fmu/binary": {"fmu/description"},
+        "fmu": {"", "ode", "fmu/description", "fmu/binary"},
+        "fmu/probe": {"fmu"},
+    },
+    "modelfile": {
+        "fmu": set(),
+        "yaml": {"fmu"},
+        "ssp": {"fmu"},
+        "": {"fmu", "yaml", "ssp"},
+    },
 }
 # These know the Subsystem interface, never a kind of subsystem (a folder below src/subsystem).
-NO_KINDS = {"network", "stepping", "coupling", "simulation", "record"}
+NO_KINDS = {"network", "stepping", "coupling", "settings", "simulation", "record"}
 
 MAX_LINES = 600
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh", ".cmake", ".in", ".txt"}
@@ -62,46 +100,80 @@ def includes(path):
             yield number, match.group(1), match.group(2)
 
 
+def rooms_of(name):
+    """'coupling/points/start.hpp' -> 'coupling', 'points'."""
+    room, *inner = name.split("/")[:-1]
+    return room, "/".join(inner)
+
+
+def wrong_include(source, name):
+    """Why a file may not include `name`, both below src/; None where it may."""
+    (room, inner), (target, target_inner) = rooms_of(source), rooms_of(name)
+    if target != room:
+        if target not in ALLOWED[room]:
+            return f"room '{room}' may not include '{name}'"
+        if target == "subsystem" and room in NO_KINDS and target_inner:
+            return f"room '{room}' may not know a kind of subsystem ('{name}')"
+    elif inner != target_inner and target_inner not in INNER[room][inner]:
+        return f"'{room}/{inner}' may not include '{name}'"
+    return None
+
+
+def in_table(source):
+    parts = source.split("/")
+    if len(parts) == 1 or parts[0] not in ALLOWED:
+        return False
+    room, inner = rooms_of(source)
+    return inner in INNER.get(room, {"": set()})
+
+
 def check_arrows(root):
-    """Each room includes only rooms that ALLOWED names, and nobody includes above itself."""
+    """Each file includes only what ALLOWED and INNER name for its room, by its whole path."""
     src = root / "src"
     for path in (file for file in files(root, ["src"]) if file.suffix in CXX):
-        parts = path.relative_to(src).parts
-        room = parts[0]
-        if len(parts) == 1 or room not in ALLOWED:
-            yield f"{path.relative_to(root)}: not in a room of the table in {Path(__file__).name}"
+        source = path.relative_to(src).as_posix()
+        if not in_table(source):
+            if "sources" not in path.parts:
+                yield f"src/{source}: not in a room of the tables in {Path(__file__).name}"
             continue
         for number, quote, name in includes(path):
-            place = f"{path.relative_to(root)}:{number}"
+            place = f"src/{source}:{number}"
             target = name.split("/")[0]
             if ".." in name.split("/"):
                 yield f"{place}: '{name}' climbs; include from src/ ('room/file.hpp')"
-            elif target in ALLOWED and target != room:
-                if target not in ALLOWED[room]:
-                    yield f"{place}: room '{room}' may not include '{name}'"
-                elif target == "subsystem" and room in NO_KINDS and name.count("/") > 1:
-                    yield f"{place}: room '{room}' may not know a kind of subsystem ('{name}')"
-            elif quote == '"' and target not in ALLOWED and target != "concord":
+            elif target in ALLOWED and "/" in name:
+                reason = wrong_include(source, name)
+                if reason:
+                    yield f"{place}: {reason}"
+            elif quote == '"' and target != "concord":
                 yield f"{place}: '{name}' is neither 'room/file.hpp' nor 'concord/file.hpp'"
 
 
-def check_cycles(root):
-    """No two rooms include each other, directly or round a circle."""
-    src = root / "src"
-    edges = {}
-    for path in (file for file in files(root, ["src"]) if file.suffix in CXX):
-        room = path.relative_to(src).parts[0]
-        targets = {name.split("/")[0] for _, _, name in includes(path)}
-        edges.setdefault(room, set()).update(
-            target for target in targets if target != room and (src / target).is_dir())
+def circle(edges):
+    """The nodes that are left when those without open targets are taken away again and again."""
     remaining = dict(edges)
-    while remaining:
-        free = [room for room, targets in remaining.items() if not targets & remaining.keys()]
+    while True:
+        free = [node for node, targets in remaining.items() if not targets & remaining.keys()]
         if not free:
-            yield "rooms include each other: " + ", ".join(sorted(remaining))
-            return
-        for room in free:
-            del remaining[room]
+            return sorted(remaining)
+        for node in free:
+            del remaining[node]
+
+
+def check_cycles(root):
+    """No two folders below src/ include each other, directly or round a circle; nor do rooms."""
+    src = root / "src"
+    folders, rooms = {}, {}
+    for path in (file for file in files(root, ["src"]) if file.suffix in CXX):
+        folder = path.relative_to(src).parent
+        targets = {Path(name).parent for _, _, name in includes(path) if (src / name).exists()}
+        folders.setdefault(folder, set()).update(targets - {folder})
+        rooms.setdefault(folder.parts[:1], set()).update(
+            target.parts[:1] for target in targets if target.parts[:1] != folder.parts[:1])
+    found = circle(folders) or circle(rooms)
+    if found:
+        yield "rooms include each other: " + ", ".join(
+            "/".join(name) if isinstance(name, tuple) else name.as_posix() for name in found)
 
 
 def check_public(root):

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <unsupported/Eigen/MatrixFunctions>
 
-#include "coupling/phi_functions.hpp"
+#include "coupling/estimation/phi_functions.hpp"
 
 namespace concord::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "coupling/richardson_coupling.hpp"
+#include "coupling/estimates/richardson_coupling.hpp"
 
 namespace concord::test {
 

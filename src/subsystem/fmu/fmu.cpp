@@ -9,10 +9,11 @@
 #include <set>
 
 #include "concord/errors.hpp"
-#include "subsystem/fmu/archive.hpp"
+#include "files/archive.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/foreign_call.hpp"
 #include "support/wording.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 
@@ -52,8 +53,7 @@ std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
 /// Makes an FmuSetup from a request.
 class SetupBuilder {
  public:
-  SetupBuilder(const FmuRequest& request, const UnitRules& units)
-      : units_(units), setup_(std::make_shared<FmuSetup>()) {
+  explicit SetupBuilder(const FmuRequest& request) : setup_(std::make_shared<FmuSetup>()) {
     setup_->request = request;
     setup_->folder = unpacked(request);
     setup_->model = description_in(setup_->folder, request.path);
@@ -64,7 +64,7 @@ class SetupBuilder {
     choose_role();
     setup_->description.name = setup_->request.subsystem;
     setup_->description.kind = "fmu";
-    take_given_values(*setup_, units_);
+    take_given_values(*setup_);
     add_input_starts();
     add_inputs();
     add_outputs();
@@ -96,10 +96,9 @@ class SetupBuilder {
   std::string element_name(const FmiVariable& variable, std::size_t element) const;
   double start_of(const FmiVariable& variable, std::size_t element) const;
   std::string unit_of(const FmiVariable& variable) const {
-    return units_.text(variable.unit, variable.base_unit);
+    return unit_text(variable.unit, variable.base_unit);
   }
 
-  const UnitRules& units_;
   std::shared_ptr<FmuSetup> setup_;
 };
 
@@ -432,8 +431,8 @@ bool iterate_events(FmuInstance& instance, EventOutcome& outcome) {
          (outcome.terminate || instance.leave_event_mode());
 }
 
-std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitRules& units) {
-  return SetupBuilder(request, units).build();
+std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request) {
+  return SetupBuilder(request).build();
 }
 
 const SubsystemDescription& description_of(const FmuSetup& setup) { return setup.description; }

@@ -43,21 +43,11 @@ struct FmuRequest {
   FmuOptions options;
 };
 
-/// What the importer must know of units, which the network is in charge of.
-struct UnitRules {
-  /// The unit text of a variable, from its name and from its definition in base units ("" if none).
-  std::function<std::string(const std::string& name, const std::string& base)> text;
-
-  /// A number in the unit `from` as one in `to`, or nothing where they don't agree.
-  std::function<std::optional<double>(double, const std::string& from, const std::string& to)>
-      convert;
-};
-
 struct FmuSetup;
 
 /// Unpacks the FMU (once per node), reads its description and checks the request against it. Loads
 /// no binary. Throws InputError.
-std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request, const UnitRules& units);
+std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request);
 
 /// What the FMU offers to Concord.
 const SubsystemDescription& description_of(const FmuSetup& setup);

@@ -6,6 +6,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/wording.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 
@@ -25,7 +26,7 @@ class GivenValues {
  public:
   enum class Kind { parameter, start, either };
 
-  GivenValues(FmuSetup& setup, const UnitRules& units) : setup_(setup), units_(units) {
+  explicit GivenValues(FmuSetup& setup) : setup_(setup) {
     const auto& variables = setup.model->variables;
     for (std::size_t i = 0; i < variables.size(); ++i) {
       places_.emplace(variables[i].name, i);
@@ -51,7 +52,6 @@ class GivenValues {
   void read_items(const FmiVariable& variable, FmuValue& value) const;
 
   FmuSetup& setup_;
-  const UnitRules& units_;
   std::unordered_map<std::string, std::size_t> places_;  ///< of variables, by name and alias
 };
 
@@ -139,14 +139,14 @@ std::optional<double> GivenValues::converted(const std::optional<double>& number
                                              const std::string& from, const std::string& to,
                                              bool relative) const {
   if (!number) return std::nullopt;
-  const auto value = units_.convert(*number, from, to);
-  const auto zero = relative ? units_.convert(0.0, from, to) : 0.0;
+  const auto value = concord::converted(*number, from, to);
+  const auto zero = relative ? concord::converted(0.0, from, to) : 0.0;
   return value && zero ? std::optional(*value - *zero) : std::nullopt;
 }
 
 std::vector<std::string> GivenValues::in_unit_of(const FmiVariable& variable,
                                                  const FmuValue& value) const {
-  const std::string unit = units_.text(variable.unit, variable.base_unit);
+  const std::string unit = unit_text(variable.unit, variable.base_unit);
   std::vector<std::string> result;
   for (const std::string& text : value.texts) {
     if (value.unit.empty() || unit.empty() || value.unit == unit) {
@@ -203,8 +203,8 @@ std::string LinearTransformation::applied(const std::string& text, const std::st
   return exact_number(factor * *number + offset);
 }
 
-void take_given_values(FmuSetup& setup, const UnitRules& units) {
-  GivenValues given(setup, units);
+void take_given_values(FmuSetup& setup) {
+  GivenValues given(setup);
   given.take_sizes();
   given.take_values(setup.request.parameters, GivenValues::Kind::parameter);
   given.take_values(setup.request.start, GivenValues::Kind::start);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "subsystem/fmu/binary/instance.hpp"
 #include "subsystem/fmu/fmu.hpp"
-#include "subsystem/fmu/instance.hpp"
 #include "subsystem/fmu/use.hpp"
 
 namespace concord {
@@ -47,7 +47,7 @@ void tell(const FmuSetup& setup, const std::string& note);
 
 /// Checks the values that the request gives and puts them into `structural` and `starts`; sizes of
 /// arrays follow. Throws InputError.
-void take_given_values(FmuSetup& setup, const UnitRules& units);
+void take_given_values(FmuSetup& setup);
 
 /// What the FMU is told: -subsystem_rtol where it was given, else the FMU's own; 0 without either.
 double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "subsystem/fmu/model_description.hpp"
+#include "subsystem/fmu/description/model_description.hpp"
 #include "subsystem/integrator_settings.hpp"
 
 namespace concord {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "coupling/explicit_coupling.hpp"
+#include "coupling/explicit/explicit_coupling.hpp"
 #include "coupling/method.hpp"
 
 namespace concord {

@@ -1,4 +1,4 @@
-#include "coupling/contraction.hpp"
+#include "coupling/implicit/contraction.hpp"
 
 #include <gtest/gtest.h>
 

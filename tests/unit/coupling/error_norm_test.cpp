@@ -1,4 +1,4 @@
-#include "coupling/error_norm.hpp"
+#include "coupling/problem/error_norm.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "coupling/error_propagation.hpp"
+#include "coupling/estimates/error_propagation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "coupling/estimator.hpp"
+#include "coupling/estimation/estimator.hpp"
 
 #include <gtest/gtest.h>
 

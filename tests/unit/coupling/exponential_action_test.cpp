@@ -1,8 +1,8 @@
-#include "coupling/exponential_action.hpp"
+#include "coupling/estimation/exponential_action.hpp"
 
 #include <gtest/gtest.h>
 
-#include "coupling/phi_functions.hpp"
+#include "coupling/estimation/phi_functions.hpp"
 
 namespace concord {
 namespace {

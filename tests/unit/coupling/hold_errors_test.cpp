@@ -1,4 +1,4 @@
-#include "coupling/hold_errors.hpp"
+#include "coupling/estimates/hold_errors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "coupling/implicit_coupling.hpp"
+#include "coupling/implicit/implicit_coupling.hpp"
 #include "unit/coupling/mock_network.hpp"
 
 namespace {

@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "coupling/coupling_convergence.hpp"
-#include "coupling/first_guess.hpp"
+#include "coupling/implicit/coupling_convergence.hpp"
+#include "coupling/implicit/first_guess.hpp"
 #include "unit/coupling/mock_network.hpp"
 
 namespace concord::testing {

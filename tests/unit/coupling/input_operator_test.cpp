@@ -1,4 +1,4 @@
-#include "coupling/input_operator.hpp"
+#include "coupling/problem/input_operator.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "coupling/loop_factors.hpp"
+#include "coupling/points/loop_factors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "coupling/matched_scales.hpp"
+#include "coupling/points/matched_scales.hpp"
 
 namespace concord {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "coupling/start.hpp"
+#include "coupling/points/start.hpp"
 #include "unit/ode/models.hpp"
 
 namespace concord::testing {

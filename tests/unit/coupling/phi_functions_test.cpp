@@ -1,4 +1,4 @@
-#include "coupling/phi_functions.hpp"
+#include "coupling/estimation/phi_functions.hpp"
 
 #include <gtest/gtest.h>
 

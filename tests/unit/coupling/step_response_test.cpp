@@ -1,4 +1,4 @@
-#include "coupling/step_response.hpp"
+#include "coupling/estimation/step_response.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "network/schedule.hpp"
+#include "network/schedule/schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "network/schedule_search.hpp"
+#include "network/schedule/schedule_search.hpp"
 
 namespace concord {
 namespace {

@@ -48,10 +48,9 @@ struct ExampleRun {
   }
   static double time(std::size_t row) { return 0.1 * static_cast<double>(row); }
 
-  static StepStatistics step(std::size_t row) {
-    const auto i = static_cast<std::int32_t>(row);
+  static StepSums step(std::size_t row) {
     const auto x = static_cast<double>(row);
-    return {0.1, i, i + 1, i + 2, i + 3, x, x + 0.25, x + 0.5};
+    return StepSums({0.1, x, x + 1.0, x + 2.0, x + 3.0, x, x + 0.25, x + 0.5});
   }
 
   ResultsRow row(std::size_t index) {

@@ -1,0 +1,129 @@
+#include "coupling/estimates/compared_coupling.hpp"
+
+#include <algorithm>
+
+#include "support/agreement.hpp"
+#include "support/log_events.hpp"
+
+namespace concord {
+namespace {
+
+/// The prediction starts from exact slopes at every macro-step and knows no inputs that are not
+/// hermite: there is no defect that it could learn.
+EstimatorSettings without_defect(EstimatorSettings settings) {
+  settings.defect = Defect::none;
+  return settings;
+}
+
+/// q with local errors of outputs O(h^{q+1}), at most the prediction's own.
+int local_error_order(const Method& method, bool feedthrough) {
+  constexpr int order_of_prediction = 3;
+  if (method.solve.from_past) {
+    const bool through = feedthrough && !method.consistent_outputs;
+    const int order = method.schedule.half_steps_apart ? 1 : method.hold_order;
+    return std::min(order_of_prediction, order + (through ? 0 : 1));
+  }
+  return std::min(order_of_prediction, method.hold.degree + 1);
+}
+
+}  // namespace
+
+ComparedCoupling::ComparedCoupling(std::unique_ptr<Coupling> method, const Method& settings,
+                                   RankNetwork& subsystems)
+    : method_(std::move(method)),
+      subsystems_(subsystems),
+      consistent_(subsystems),
+      estimators_(subsystems, without_defect(settings.estimator)),
+      system_(subsystems, estimators_, settings.tolerance),
+      order_(local_error_order(settings, subsystems.network().has_feedthrough())),
+      norm_(subsystems, settings.adapt_tolerance, order_),
+      estimates_(subsystems.n_outputs()),
+      terms_(subsystems.n_outputs()) {}
+
+void ComparedCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
+  method_->start(first, stop, point);
+  predicted_ = {point.inputs, point.outputs, {}};
+  norm_.restart(point);
+}
+
+void ComparedCoupling::restart(CommunicationPoint& point) {
+  method_->restart(point);
+  norm_.restart(point);
+}
+
+/// Inputs and outputs at the end of the macro-step by the estimators alone.
+bool ComparedCoupling::predict(const MacroStep& step, const CommunicationPoint& point) {
+  const LogScope scope(log_events().solve);
+  begin_.time = point.time;
+  begin_.last_step = point.last_step;
+  begin_.inputs = point.inputs;
+  begin_.outputs = point.outputs;
+  begin_.slopes_known = true;
+  CommunicationPointEvaluation evaluation(subsystems_);
+  const Outcome outcome =
+      consistent_.solve(evaluation, Wanted::values_and_derivatives, begin_.inputs, begin_.outputs);
+  if (agree_on_largest(subsystems_.comm(), static_cast<int>(outcome)) != 0) {
+    return false;
+  }
+  const auto state = estimators_.prepare(step, begin_);
+  if (!system_.solve(state, step, begin_, predicted_.inputs)) {
+    return false;
+  }
+  for (const std::size_t k : subsystems_.all()) {
+    estimators_.predict(k, predicted_.inputs, predicted_.outputs);
+  }
+  return true;
+}
+
+CouplingReport ComparedCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
+                                       Trial& trial) {
+  CouplingReport report;
+  predicts_ = predict(step, point);
+  if (!predicts_) {
+    report.status = CouplingStatus::failed;
+    return report;
+  }
+  report = method_->solve(step, point, trial);
+  report.retryable = true;
+  if (report.status == CouplingStatus::converged) {
+    compare(trial);
+  }
+  report.error = norm_(step.size(), estimates_, trial.outputs);
+  if (report.error > ErrorNorm::doubtful) {
+    estimators_.output_terms(trial.inputs, terms_);
+    report.error = norm_(step.size(), estimates_, trial.outputs, terms_);
+  }
+  report.error_order = order_;
+  return report;
+}
+
+void ComparedCoupling::compare(const Trial& trial) {
+  for (std::size_t o = 0; o < estimates_.size(); ++o) {
+    estimates_[o] = trial.outputs[o].value - predicted_.outputs[o].value;
+  }
+}
+
+void ComparedCoupling::commit(const CommunicationPoint& point) {
+  method_->commit(point);
+  system_.commit(point);
+  norm_.commit();
+}
+
+std::string ComparedCoupling::explain(const CouplingReport& report) {
+  if (predicts_) {
+    return method_->explain(report);
+  }
+  if (const auto failure = estimators_.explain()) {
+    return *failure;
+  }
+  return consistent_.failure().empty() ? "the linear system of the error estimate could not be "
+                                         "solved; try another -missiles_pc_type"
+                                       : consistent_.failure();
+}
+
+void ComparedCoupling::view() const {
+  method_->view();
+  system_.view();
+}
+
+}  // namespace concord

@@ -1,0 +1,395 @@
+#include "coupling/estimates/error_propagation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "support/agreement.hpp"
+#include "support/log_events.hpp"
+
+namespace concord {
+namespace {
+
+constexpr double diagonal = 1.0 - 0.5 * std::numbers::sqrt2;  // gamma
+
+/// Intervals that differ by less than this fraction are of one size.
+constexpr double same_size = 1e-8;
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, std::size_t rows,
+                                  std::size_t columns) {
+  return {values.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns)};
+}
+
+Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+bool equal(const Linearization& one, const Linearization& other) {
+  return one.f_x == other.f_x && one.f_u == other.f_u && one.g_x == other.g_x &&
+         one.g_u == other.g_u;
+}
+
+}  // namespace
+
+ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent)
+    : subsystems_(subsystems),
+      constraints_(subsystems),
+      over_interval_(subsystems, constraints_),
+      parts_(subsystems.n_own()),
+      outputs_(subsystems.n_outputs()),
+      exact_(subsystems.n_outputs()),
+      fed_(subsystems.n_inputs()),
+      fed_by_zero_(subsystems.n_inputs()) {
+  if (consistent) {
+    at_end_.emplace(subsystems, constraints_);
+  }
+  subsystems.exchange(outputs_, fed_by_zero_);
+  std::size_t first = 0;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const auto n = index(subsystems.states_of(k).size());
+    parts_[k].connected = {first, first + over_interval_.gains().inputs(k).size()};
+    first = parts_[k].connected.last;
+    parts_[k].x.setZero(n);
+    parts_[k].target.setZero(n);
+    parts_[k].stage.setZero(n);
+    parts_[k].u.setZero(index(parts_[k].connected.size()));
+  }
+}
+
+/// An exception out of a subsystem is a failure of this rank, for which the others must not wait.
+/// Where a subsystem cannot be linearised at a point, it stays as it was at an earlier one.
+ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
+                                                    const CommunicationPoint& point) {
+  Part& part = parts_[k];
+  Subsystem& subsystem = subsystems_.own(k);
+  const IndexRange inputs = subsystems_.inputs_of(k);
+  Linearization& now = part.next;
+  Outcome outcome = Outcome::ok;
+  const auto thrown = subsystems_.at_point(k, [&] {
+    outcome =
+        subsystem.linearize(std::span(point.inputs).subspan(inputs.first, inputs.size()), now);
+  });
+  if (thrown || outcome != Outcome::ok) {
+    failure_ = thrown ? *thrown
+                      : "subsystem '" + subsystem.description().name +
+                            "' cannot be linearised: " + subsystem.failure();
+    return part.known ? same : failed;
+  }
+  if (part.known && equal(now, part.linearization)) {
+    return same;
+  }
+  std::swap(part.linearization, now);
+  part.known = true;
+  const std::size_t n = subsystems_.states_of(k).size();
+  const std::size_t p = subsystems_.outputs_of(k).size();
+  part.a = matrix(part.linearization.f_x, n, n);
+  part.c = matrix(part.linearization.g_x, p, n);
+  const auto all_b = matrix(part.linearization.f_u, n, inputs.size());
+  const auto all_d = matrix(part.linearization.g_u, p, inputs.size());
+  part.b.resize(index(n), index(part.connected.size()));
+  part.d.resize(index(p), index(part.connected.size()));
+  for (std::size_t c = 0; c < part.connected.size(); ++c) {
+    const std::size_t input = over_interval_.gains().inputs(k)[c] - inputs.first;
+    part.b.col(index(c)) = all_b.col(index(input));
+    part.d.col(index(c)) = all_d.col(index(input));
+  }
+  return renewed;
+}
+
+void ErrorPropagation::io(Archive& archive) {
+  for (Part& part : parts_) {
+    archive.values(std::span(part.x.data(), static_cast<std::size_t>(part.x.size())));
+  }
+  archive(outputs_);
+}
+
+void ErrorPropagation::factorize(Part& part, double h) const {
+  const auto n = part.a.rows();
+  part.response = diagonal * h * part.b;
+  if (n > 0) {
+    part.shifted.compute(Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a);
+    part.response = part.shifted.solve(part.response).eval();
+  }
+  part.gain = part.d;
+  part.gain.noalias() += part.c * part.response;
+}
+
+ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint& point, double h) {
+  const bool new_size = std::abs(h - h_) > same_size * h;
+  State state = new_size ? renewed : same;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const State own = linearize(k, point);
+    if (own == failed) {
+      return failed;
+    }
+    if (own == renewed || new_size) {
+      factorize(parts_[k], h);
+      state = renewed;
+    }
+  }
+  h_ = h;
+  return state;
+}
+
+void ErrorPropagation::assemble(Eigen::MatrixXd Part::*gain, InputSystem& system) {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const Eigen::MatrixXd& own = parts_[k].*gain;
+    for (Eigen::Index o = 0; o < own.rows(); ++o) {
+      for (Eigen::Index i = 0; i < own.cols(); ++i) {
+        system.gains().at(k, static_cast<std::size_t>(o), static_cast<std::size_t>(i)) = own(o, i);
+      }
+    }
+  }
+  system.assemble();
+}
+
+/// fed_ = P outputs_, without the offsets of units.
+void ErrorPropagation::exchange() {
+  subsystems_.exchange(outputs_, fed_);
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    fed_[i].value -= fed_by_zero_[i].value;
+  }
+}
+
+/// The inputs of all subsystems from what the outputs are without them.
+bool ErrorPropagation::solve(InputSystem& system, std::span<const double> disturbance) {
+  exchange();
+  const auto& connected = subsystems_.connected_inputs();
+  const auto b = system.right_side();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    b[j] = fed_[connected[j]].value + disturbance[j];
+  }
+  const bool solved = system.solve();
+  for (Part& part : parts_) {
+    for (std::size_t c = 0; c < part.connected.size(); ++c) {
+      part.u[index(c)] = system.solution()[part.connected.first + c];
+    }
+  }
+  return solved;
+}
+
+/// stage = target + gamma H (A stage + B u).
+bool ErrorPropagation::stage(std::span<const double> disturbance) {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    if (part.target.size() > 0) {
+      part.stage = part.shifted.solve(part.target);
+    }
+    part.y.noalias() = part.c * part.stage;
+    write_outputs(k);
+  }
+  const bool solved = solve(over_interval_, disturbance);
+  for (Part& part : parts_) {
+    part.stage.noalias() += part.response * part.u;
+  }
+  return solved;
+}
+
+/// e - P D d (HoldErrors).
+void ErrorPropagation::pass_through(Disturbance& disturbance) {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    for (std::size_t c = 0; c < part.connected.size(); ++c) {
+      part.u[index(c)] = disturbance.deviation[part.connected.first + c];
+    }
+    part.y.noalias() = part.d * part.u;
+    write_outputs(k);
+  }
+  exchange();
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const double passed = fed_[connected[j]].value;
+    disturbance.mean[j] = constraints_.is_equation(j) ? 0.0 : disturbance.mean[j] - passed;
+  }
+}
+
+void ErrorPropagation::write_outputs(std::size_t k) {
+  const std::size_t first = subsystems_.outputs_of(k).first;
+  for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o) {
+    outputs_[first + static_cast<std::size_t>(o)].value = parts_[k].y[o];
+  }
+}
+
+bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
+                               Disturbance& disturbance) {
+  const LogStageScope apart(log_events().estimate);
+  const LogScope scope(log_events().solve);
+  const State state = linearize_all(point, h);
+  const auto worst =
+      static_cast<State>(agree_on_largest(subsystems_.comm(), static_cast<int>(state)));
+  if (worst == failed) {
+    return false;
+  }
+  if (worst == renewed) {
+    assemble(&Part::gain, over_interval_);
+    if (at_end_) {
+      assemble(&Part::d, *at_end_);
+    }
+  }
+  pass_through(disturbance);
+  const std::span<const double> mean = disturbance.mean;
+  for (Part& part : parts_) {
+    part.target = part.x;
+  }
+  if (!stage(mean)) {
+    return false;
+  }
+  for (Part& part : parts_) {
+    part.target = part.x + (1.0 - diagonal) / diagonal * (part.stage - part.x);
+  }
+  if (!stage(mean)) {
+    return false;
+  }
+  for (Part& part : parts_) {
+    part.x = part.stage;
+  }
+  return end(point, disturbance);
+}
+
+/// The outputs where the interval ends.
+bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& disturbance) {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    part.y.noalias() = part.c * part.x;
+    write_outputs(k);
+    for (std::size_t c = 0; c < part.connected.size(); ++c) {
+      const std::size_t j = part.connected.first + c;
+      part.u[index(c)] += disturbance.end[j] - disturbance.mean[j];
+    }
+  }
+  const bool solved = !at_end_ || solve(*at_end_, disturbance.end);
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    parts_[k].y.noalias() += parts_[k].d * parts_[k].u;
+    pass_through_curve(k, point, disturbance.end);
+    write_outputs(k);
+  }
+  return solved;
+}
+
+/// What inputs that are wrong by as much as they are make of outputs directly is more than D tells:
+/// g itself tells it.
+void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoint& point,
+                                          std::span<const double> end) {
+  Part& part = parts_[k];
+  const auto wrong = end.subspan(part.connected.first, part.connected.size());
+  bool large = false;
+  for (std::size_t c = 0; c < wrong.size(); ++c) {
+    const double size =
+        subsystems_.input_sizes()[subsystems_.connected_inputs()[part.connected.first + c]];
+    large =
+        large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.d.col(index(c)).isZero(0.0));
+  }
+  if (!large || !subsystems_.own(k).description().capabilities.point_outputs ||
+      subsystems_.point_outputs(k, point.inputs, Wanted::values, exact_) != Outcome::ok) {
+    return;
+  }
+  const Eigen::Map<const Eigen::VectorXd> u(wrong.data(), index(wrong.size()));
+  const std::size_t first = subsystems_.outputs_of(k).first;
+  part.y.noalias() -= part.d * u;
+  for (Eigen::Index o = 0; o < part.y.size(); ++o) {
+    const std::size_t output = first + static_cast<std::size_t>(o);
+    part.y[o] += point.outputs[output].value - exact_[output].value;
+  }
+}
+
+/// K of one subsystem over a long time: what its inputs can have made of its outputs.
+Eigen::MatrixXd ErrorPropagation::gain_over(const Part& part, double h) {
+  Eigen::MatrixXd gain = part.d;
+  const auto n = part.a.rows();
+  if (n > 0) {
+    const Eigen::MatrixXd shifted = Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a;
+    gain += part.c * shifted.partialPivLu().solve(diagonal * h * part.b);
+  }
+  return gain;
+}
+
+/// Whether there was one.
+bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<const char> risen,
+                                        double elapsed, std::span<int> astray) const {
+  constexpr double amply = 100.0;
+  const auto& connected = subsystems_.connected_inputs();
+  bool any = false;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const Part& part = parts_[k];
+    const std::size_t first = subsystems_.outputs_of(k).first;
+    for (Eigen::Index o = 0; o < part.gain.rows(); ++o) {
+      const std::size_t output = first + static_cast<std::size_t>(o);
+      if (astray[output] == 0) {
+        continue;
+      }
+      const Eigen::MatrixXd gain = risen[output] != 0 ? gain_over(part, elapsed) : part.gain;
+      double explained = 0.0;
+      for (std::size_t c = 0; c < part.connected.size(); ++c) {
+        const double input = fed[connected[part.connected.first + c]].value;
+        explained += std::abs(gain(o, index(c)) * input);
+      }
+      if (std::abs(outputs_[output].value) <= amply * explained) {
+        astray[output] = 0;
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+void ErrorPropagation::excuse_driven(const CommunicationPoint& point, double elapsed,
+                                     std::span<const double> scale, std::span<int> astray) {
+  constexpr double nothing = 1e-3;
+  std::vector<Sample> sound(outputs_.size()), fed(fed_.size());
+  std::vector<char> risen(outputs_.size());
+  for (std::size_t o = 0; o < risen.size(); ++o) {
+    risen[o] = scale[o] <= nothing * std::abs(point.outputs[o].value) ? 1 : 0;
+  }
+  for (bool again = true; again;) {
+    for (std::size_t o = 0; o < sound.size(); ++o) {
+      const double size = std::abs(point.outputs[o].value) + std::abs(outputs_[o].value);
+      sound[o].value = astray[o] == 0 ? size : 0.0;
+    }
+    subsystems_.exchange(sound, fed);
+    for (const std::size_t i : subsystems_.connected_inputs()) {
+      fed[i].value -= fed_by_zero_[i].value;
+    }
+    const bool excused = excuse_explained(fed, risen, elapsed, astray);
+    again = agree_on_largest(subsystems_.comm(), excused ? 1 : 0) != 0;
+  }
+}
+
+void ErrorPropagation::write_floors(const CommunicationPoint& point, std::span<double> floors) {
+  constexpr double of_terms = 1e-8;   // what integrators and rounding leave of terms that cancel
+  constexpr double of_inputs = 1e-6;  // of what the inputs could do within one interval
+  constexpr int links = 3;
+  const auto& connected = subsystems_.connected_inputs();
+  std::vector<Sample> noise(outputs_.size());
+  std::vector<Sample> fed(fed_.size());
+  for (int link = 0; link <= links; ++link) {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const Part& part = parts_[k];
+      const auto states = subsystems_.own(k).description().capabilities.states
+                              ? subsystems_.own(k).states()
+                              : std::span<const double>();
+      const std::size_t first = subsystems_.outputs_of(k).first;
+      for (Eigen::Index o = 0; o < part.gain.rows(); ++o) {
+        double floor = 0.0;
+        for (std::size_t s = 0; s < states.size(); ++s) {
+          floor += of_terms * std::abs(part.c(o, index(s)) * states[s]);
+        }
+        for (std::size_t c = 0; c < part.connected.size(); ++c) {
+          const std::size_t i = connected[part.connected.first + c];
+          floor += std::abs(part.gain(o, index(c))) *
+                   (of_inputs * std::abs(point.inputs[i].value) + std::abs(fed[i].value));
+        }
+        noise[first + static_cast<std::size_t>(o)].value = floor;
+      }
+    }
+    subsystems_.exchange(noise, fed);
+    for (const std::size_t i : connected) {
+      fed[i].value = std::abs(fed[i].value - fed_by_zero_[i].value);
+    }
+  }
+  for (std::size_t o = 0; o < floors.size(); ++o) {
+    floors[o] = noise[o].value;
+  }
+}
+
+}  // namespace concord

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/LU>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coupling/coupling.hpp"
+#include "coupling/problem/constraint_rows.hpp"
+#include "coupling/problem/input_system.hpp"
+
+namespace concord {
+
+/// How errors of the inputs become errors of states and outputs, through the whole coupled system:
+/// with the linearisation of every subsystem at a communication point, delta(0) = 0 and e from
+/// HoldErrors,
+///
+///     delta x' = A delta x + B u,   delta y = C delta x + D u,   u = P delta y + e.
+///
+/// Integrated by Alexander's L-stable singly diagonally implicit method of order 2 (1977; gamma =
+/// 1 - 1/sqrt(2)), whose stages are one sparse linear system for the inputs of all subsystems, (I -
+/// P K) u = P C R delta x* + e with R = (I - gamma H A)^-1, K = gamma H C R B + D: errors that die
+/// out in the model die out here, whatever the interval H. Factors are kept while linearisations
+/// and H stay.
+class ErrorPropagation {
+ public:
+  /// `consistent`: outputs at communication points belong to what feeds the inputs there, whatever
+  /// was given before.
+  ErrorPropagation(RankNetwork& subsystems, bool consistent);
+
+  /// Over an interval of size h that ended at `point`, with the means of e and d over it and e at
+  /// its end, per connected input. False: a subsystem cannot be linearised, or the system not
+  /// solved. Collective.
+  struct Disturbance {
+    std::vector<double> mean, deviation;
+    std::span<const double> end;
+    void io(Archive& archive) { archive(mean, deviation); }
+  };
+  bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance);
+
+  /// delta y of this rank's outputs, signed, in their units.
+  std::span<const Sample> outputs() const { return outputs_; }
+
+  /// Of outputs whose error is far beyond what they have been, `astray`: those that what feeds
+  /// them, and isn't astray itself, explains aren't any more, within an interval, or, of signals
+  /// that have risen from next to nothing beside their `scale`, since `elapsed`. So rise signals at
+  /// the far end of a chain, like t^k: no hold follows them, and nothing depends on them.
+  /// Collective.
+  void excuse_driven(const CommunicationPoint& point, double elapsed, std::span<const double> scale,
+                     std::span<int> astray);
+
+  /// What an output can be because of rounding and of inputs that cancel: what its terms would sum
+  /// to, each weighed as little.
+  void write_floors(const CommunicationPoint& point, std::span<double> floors);
+
+  /// What errors have become; linearisations and factors are not in it.
+  void io(Archive& archive);
+
+  /// Of this rank, after a failure.
+  const std::optional<std::string>& failure() const { return failure_; }
+
+ private:
+  enum State : int { same, renewed, failed };
+
+  /// One own subsystem.
+  struct Part {
+    Linearization linearization, next;
+    Eigen::MatrixXd a, b, c, d;                    ///< b, d: columns of connected inputs
+    Eigen::PartialPivLU<Eigen::MatrixXd> shifted;  ///< I - gamma H A
+    Eigen::MatrixXd response;                      ///< gamma H R B
+    Eigen::MatrixXd gain;                          ///< K
+    Eigen::VectorXd x, target, stage, u, y;
+    IndexRange connected;  ///< positions of its connected inputs
+    bool known = false;
+  };
+
+  static Eigen::MatrixXd gain_over(const Part& part, double h);
+  State linearize(std::size_t k, const CommunicationPoint& point);
+  State linearize_all(const CommunicationPoint& point, double h);
+  void factorize(Part& part, double h) const;
+  void assemble(Eigen::MatrixXd Part::*gain, InputSystem& system);
+  void pass_through(Disturbance& disturbance);
+  void pass_through_curve(std::size_t k, const CommunicationPoint& point,
+                          std::span<const double> end);
+  void write_outputs(std::size_t k);
+  void exchange();
+  bool excuse_explained(std::span<const Sample> fed, std::span<const char> risen, double elapsed,
+                        std::span<int> astray) const;
+  bool solve(InputSystem& system, std::span<const double> disturbance);
+  bool end(const CommunicationPoint& point, const Disturbance& disturbance);
+  bool stage(std::span<const double> disturbance);
+
+  RankNetwork& subsystems_;
+  ConstraintRows constraints_;
+  InputSystem over_interval_;          ///< K = Part::gain
+  std::optional<InputSystem> at_end_;  ///< K = D
+  std::vector<Part> parts_;
+  std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
+  double h_ = 0.0;
+  std::optional<std::string> failure_;
+};
+
+}  // namespace concord

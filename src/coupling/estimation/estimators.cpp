@@ -1,0 +1,187 @@
+#include "coupling/estimation/estimators.hpp"
+
+#include <algorithm>
+
+#include "coupling/problem/constraint_rows.hpp"
+#include "support/agreement.hpp"
+
+namespace concord {
+namespace {
+
+template <class T>
+auto part(std::span<T> whole, IndexRange range) {
+  return whole.subspan(range.first, range.size());
+}
+
+}  // namespace
+
+Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& settings)
+    : subsystems_(subsystems),
+      estimators_(subsystems.n_own()),
+      free_outputs_(subsystems.n_outputs()) {
+  const SubsystemGains layout(subsystems, 2);
+  const ConstraintRows constraints(subsystems);
+  std::size_t j = 0;
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    std::vector<std::size_t> connected(layout.inputs(k).begin(), layout.inputs(k).end());
+    std::vector<bool> afresh;
+    connected_.push_back({j, j + connected.size()});
+    for (auto& input : connected) {
+      input -= subsystems.inputs_of(k).first;
+      afresh.push_back(constraints.begins_afresh(j++));
+    }
+    if (possible(subsystems.own(k).description().capabilities)) {
+      estimators_[k].emplace(subsystems.own(k), std::move(connected), std::move(afresh), settings);
+    }
+  }
+}
+
+void Estimators::begin_afresh(std::span<const char> afresh) {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->begin_afresh(part(afresh, connected_[k]));
+    }
+  }
+}
+
+/// An exception out of a subsystem is a failure of this rank, for which the others must not wait.
+Estimators::State Estimators::prepare_own(std::size_t k, const MacroStep& step,
+                                          const CommunicationPoint& point) {
+  const auto& subsystem = subsystems_.own(k);
+  Outcome outcome = Outcome::ok;
+  bool changed = false;
+  const auto thrown = subsystems_.at_point(k, [&] {
+    changed = estimators_[k]->prepare(step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
+                                      part(std::span(point.outputs), subsystems_.outputs_of(k)),
+                                      point.slopes_known, outcome);
+  });
+  if (!thrown && outcome == Outcome::ok) [[likely]] {
+    return changed ? State::new_gains : State::same_gains;
+  }
+  failure_ = thrown ? *thrown
+                    : "subsystem '" + subsystem.description().name +
+                          "' cannot be linearised: " + subsystem.failure();
+  return State::failed;
+}
+
+Estimators::State Estimators::prepare(const MacroStep& step, const CommunicationPoint& point) {
+  State state = State::same_gains;
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (!estimators_[k]) {
+      continue;
+    }
+    const State own = prepare_own(k, step, point);
+    if (own == State::failed) [[unlikely]] {
+      return State::failed;
+    }
+    state = own == State::new_gains ? own : state;
+    copy_free_response(k);
+  }
+  return state;
+}
+
+void Estimators::copy_free_response(std::size_t k) {
+  const auto free = estimators_[k]->free_response();
+  std::copy(free.begin(), free.end(),
+            part(std::span(free_outputs_), subsystems_.outputs_of(k)).begin());
+}
+
+bool Estimators::curved() const {
+  return std::any_of(estimators_.begin(), estimators_.end(),
+                     [](const auto& estimator) { return estimator && estimator->curved(); });
+}
+
+/// What throws here does so again when it is integrated, where it is told.
+bool Estimators::correct(std::span<const Sample> end) {
+  bool good = true;
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (!estimators_[k] || !estimators_[k]->curved()) {
+      continue;
+    }
+    bool own = false;
+    subsystems_.asking(k,
+                       [&] { own = estimators_[k]->correct(part(end, subsystems_.inputs_of(k))); });
+    good = own && good;
+    copy_free_response(k);
+  }
+  return good;
+}
+
+void Estimators::match(std::span<const Sample> end, std::span<const Sample> outputs) {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->match(part(end, subsystems_.inputs_of(k)),
+                            part(outputs, subsystems_.outputs_of(k)));
+      copy_free_response(k);
+    }
+  }
+}
+
+void Estimators::return_to_tangents() {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->return_to_tangent();
+      copy_free_response(k);
+    }
+  }
+}
+
+void Estimators::copy_gains(SubsystemGains& gains) const {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    for (std::size_t row = 0; row < 2 * subsystems_.outputs_of(k).size(); ++row) {
+      for (std::size_t column = 0; estimators_[k] && column < gains.columns(k); ++column) {
+        gains.at(k, row, column) = estimators_[k]->gain(row / 2, static_cast<int>(row % 2),
+                                                        column / 2, static_cast<int>(column % 2));
+      }
+    }
+  }
+}
+
+void Estimators::predict(std::size_t k, std::span<const Sample> end, std::span<Sample> outputs) {
+  estimators_[k]->predict(part(end, subsystems_.inputs_of(k)),
+                          part(outputs, subsystems_.outputs_of(k)));
+}
+
+void Estimators::output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
+  std::fill(outputs.begin(), outputs.end(), Sample{});
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      estimators_[k]->output_terms(part(inputs, subsystems_.inputs_of(k)),
+                                   part(outputs, subsystems_.outputs_of(k)));
+    }
+  }
+}
+
+void Estimators::observe(const CommunicationPoint& point) {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      subsystems_.asking(k, [&] {
+        estimators_[k]->observe(part(std::span(point.inputs), subsystems_.inputs_of(k)),
+                                part(std::span(point.outputs), subsystems_.outputs_of(k)));
+      });
+    }
+  }
+}
+
+std::optional<std::string> Estimators::explain() const {
+  const auto advancing = agree_on_text(subsystems_.comm(), subsystems_.failure());
+  return advancing ? advancing : agree_on_text(subsystems_.comm(), failure_);
+}
+
+void Estimators::forget() {
+  for (auto& estimator : estimators_) {
+    if (estimator) {
+      estimator->forget();
+    }
+  }
+}
+
+void Estimators::restart() {
+  for (auto& estimator : estimators_) {
+    if (estimator) {
+      estimator->restart();
+    }
+  }
+}
+
+}  // namespace concord

@@ -1,0 +1,200 @@
+#include "coupling/estimation/missiles_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "coupling/problem/linear_solver_defaults.hpp"
+#include "support/agreement.hpp"
+#include "support/log_events.hpp"
+
+namespace concord {
+namespace {
+
+/// Corrections of curved predictions: each makes the error smaller by a factor of order h, so that
+/// two are the rule.
+constexpr int most_corrections = 6;
+
+/// Change of the inputs, relative to their sizes, that needs no further correction: below the
+/// prediction's own error.
+constexpr double close_enough = 1e-9;
+
+bool finite(std::span<const Sample> samples) {
+  return std::all_of(samples.begin(), samples.end(), [](const Sample& sample) {
+    return std::isfinite(sample.value) && std::isfinite(sample.derivative);
+  });
+}
+
+}  // namespace
+
+MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators,
+                               const Tolerance& tolerance)
+    : subsystems_(subsystems),
+      estimators_(estimators),
+      constraints_(subsystems),
+      scales_(subsystems, constraints_, tolerance, 2),
+      gains_(subsystems, 2),
+      operator_(subsystems, gains_),
+      fed_(subsystems.n_inputs()) {
+  petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
+  petsc(VecDuplicate(unknown_, scale_.out()));
+  petsc(VecDuplicate(unknown_, residual_scale_.out()));
+  petsc(KSPCreate(subsystems.comm(), ksp_.out()));
+  petsc(KSPSetOptionsPrefix(ksp_, "missiles_"));
+  petsc(KSPSetOperators(ksp_, operator_.matrix(), operator_.matrix()));
+  petsc(KSPSetTolerances(ksp_, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  choose_direct_solver(ksp_, operator_.matrix(),
+                       constraints_.any() ? Diagonal::with_zeros : Diagonal::full);
+  petsc(KSPSetFromOptions(ksp_));
+}
+
+bool MissilesSystem::serves(Estimators::State state, const CommunicationPoint& point) const {
+  return state == Estimators::State::same_gains && assembled_ && gains_taken_ &&
+         !estimators_.curved() && finite(estimators_.free_outputs()) &&
+         !scales_.outdated(point.inputs);
+}
+
+/// Gains that have changed, and whether all is finite and the scales fit.
+Estimators::State MissilesSystem::take_gains(Estimators::State state,
+                                             const CommunicationPoint& point) {
+  if (state == Estimators::State::failed || !finite(estimators_.free_outputs())) {
+    gains_taken_ = false;
+    return Estimators::State::failed;
+  }
+  if (!gains_taken_ || state == Estimators::State::new_gains) {
+    estimators_.copy_gains(gains_);
+    gains_taken_ = gains_.finite();
+    return gains_taken_ ? Estimators::State::new_gains : Estimators::State::failed;
+  }
+  return scales_.outdated(point.inputs) ? Estimators::State::new_gains : state;
+}
+
+void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
+  subsystems_.exchange(estimators_.free_outputs(), fed_);
+  scales_.take(point.inputs, fed_, h);
+  copy(scales_.unknown(), scale_);
+  copy(scales_.residual(), residual_scale_);
+  operator_.assemble(gains_, residual_scale_, scale_);
+  assembled_ = true;
+}
+
+/// Gains act on the change of the value: the unknowns are (u - u_N, u').
+void MissilesSystem::write_right_side(const CommunicationPoint& point) {
+  const auto free = estimators_.free_outputs();
+  subsystems_.exchange(free, fed_);
+  const auto scale = scales_.residual();
+  const auto& connected = subsystems_.connected_inputs();
+  PetscScalar* b = nullptr;
+  petsc(VecGetArrayWrite(right_side_, &b));
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const Sample begin{point.inputs[connected[j]].value, 0.0};
+    const Sample rest = constraints_.rest_of(j, begin, fed_[connected[j]], free);
+    b[2 * j] = -rest.value / scale[2 * j];
+    b[2 * j + 1] = -rest.derivative / scale[2 * j + 1];
+  }
+  petsc(VecRestoreArrayWrite(right_side_, &b));
+}
+
+void MissilesSystem::read_solution(const CommunicationPoint& point,
+                                   std::span<Sample> inputs) const {
+  const auto scale = scales_.unknown();
+  const auto& connected = subsystems_.connected_inputs();
+  const PetscScalar* v = nullptr;
+  petsc(VecGetArrayRead(unknown_, &v));
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    inputs[connected[j]] = {point.inputs[connected[j]].value + v[2 * j] * scale[2 * j],
+                            v[2 * j + 1] * scale[2 * j + 1]};
+  }
+  petsc(VecRestoreArrayRead(unknown_, &v));
+}
+
+bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
+                           const CommunicationPoint& point, std::span<Sample> inputs) {
+  double worst[2] = {static_cast<double>(take_gains(state, point)),
+                     estimators_.curved() ? 1.0 : 0.0};
+  agree_on_largest(subsystems_.comm(), worst);
+  if (worst[0] == static_cast<double>(Estimators::State::failed)) {
+    assembled_ = false;
+    did_more_ = true;
+    return false;
+  }
+  linear_iterations_ = 0;
+  reassembled_ = !assembled_ || worst[0] == static_cast<double>(Estimators::State::new_gains);
+  did_more_ = reassembled_ || worst[1] > 0.0;
+  if (reassembled_) {
+    assemble(point, step.size());
+  }
+  if (!solve_linear(point, inputs)) {
+    return false;
+  }
+  if (worst[1] > 0.0) {
+    follow_curves(point, inputs);
+  }
+  return true;
+}
+
+bool MissilesSystem::solve_again(const CommunicationPoint& point, std::span<Sample> inputs) {
+  linear_iterations_ = 0;
+  reassembled_ = false;
+  return solve_linear(point, inputs);
+}
+
+bool MissilesSystem::solve_linear(const CommunicationPoint& point, std::span<Sample> inputs) {
+  write_right_side(point);
+  petsc(KSPSolve(ksp_, right_side_, unknown_));
+  PetscInt iterations = 0;
+  petsc(KSPGetIterationNumber(ksp_, &iterations));
+  linear_iterations_ += iterations;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  petsc(KSPGetConvergedReason(ksp_, &reason));
+  read_solution(point, inputs);
+  return reason > 0;
+}
+
+/// Newton's method with the matrix of the tangents. Where it goes astray, the tangents' inputs are
+/// what is left.
+void MissilesSystem::follow_curves(const CommunicationPoint& point, std::span<Sample> inputs) {
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  tangent_.assign(inputs.begin(), inputs.end());
+  double first = unknown, last = unknown;
+  for (int k = 0; k < most_corrections; ++k) {
+    before_.assign(inputs.begin(), inputs.end());
+    const bool possible = estimators_.correct(inputs);
+    const bool solved = solve_linear(point, inputs);
+    const double change = agree_on_largest(
+        subsystems_.comm(), possible && solved ? change_since(before_, inputs) : unknown);
+    if (!(change < 0.5 * first)) {
+      std::copy(tangent_.begin(), tangent_.end(), inputs.begin());
+      estimators_.return_to_tangents();
+      return;
+    }
+    first = k == 0 ? change : first;
+    const double contraction = k == 0 ? 1.0 : std::min(1.0, change / last);
+    if (contraction * change <= close_enough) {
+      return;
+    }
+    last = change;
+  }
+}
+
+/// The largest on this rank, relative to sizes; slopes counted with the macro-step.
+double MissilesSystem::change_since(std::span<const Sample> before,
+                                    std::span<const Sample> now) const {
+  double largest = 0.0;
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    const double value = std::abs(now[i].value - before[i].value) / scales_.unknown()[2 * j];
+    const double slope =
+        std::abs(now[i].derivative - before[i].derivative) / scales_.unknown()[2 * j + 1];
+    largest = std::isfinite(value + slope) ? std::max({largest, value, slope})
+                                           : std::numeric_limits<double>::infinity();
+  }
+  return largest;
+}
+
+void MissilesSystem::view() const {
+  petsc(KSPView(ksp_, PETSC_VIEWER_STDOUT_(subsystems_.comm())));
+}
+
+}  // namespace concord

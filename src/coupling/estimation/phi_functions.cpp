@@ -1,0 +1,110 @@
+#include "coupling/estimation/phi_functions.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unsupported/Eigen/MatrixFunctions>
+
+namespace concord {
+namespace {
+
+constexpr double factorial[3] = {1.0, 2.0, 6.0};
+
+/// Weights V_k, k = 1..14, of Stehfest 1970: f(h) = ln2/h sum_k V_k F(k ln2/h). With more terms
+/// than 14 the rounding of their alternating sum costs more digits than the terms gain.
+std::array<double, 14> stehfest_weights() {
+  constexpr int terms = 14, half = terms / 2;
+  const auto fact = [](int n) { return std::tgamma(n + 1.0); };
+  std::array<double, terms> weights{};
+  for (int k = 1; k <= terms; ++k) {
+    double sum = 0.0;
+    for (int j = (k + 1) / 2; j <= std::min(k, half); ++j) {
+      sum += std::pow(j, half) * fact(2 * j) /
+             (fact(half - j) * fact(j) * fact(j - 1) * fact(k - j) * fact(2 * j - k));
+    }
+    weights[static_cast<std::size_t>(k - 1)] = (k + half) % 2 == 0 ? sum : -sum;
+  }
+  return weights;
+}
+
+}  // namespace
+
+void PhiMatrices::resize(Eigen::Index n, Eigen::Index m) {
+  constant.setZero(n, n);
+  ramp.setZero(n, n);
+  square.setZero(n, n);
+  for (auto& p : power) {
+    p.setZero(n, m);
+  }
+}
+
+void PhiMatrices::compute(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
+                          Response response) {
+  resize(a.rows(), b.cols());
+  if (a.rows() == 0) {
+    return;
+  }
+  switch (response) {
+    case Response::expm:
+      return by_exponential(a, b, h);
+    case Response::stehfest:
+      return by_stehfest(a, b, h);
+    case Response::linear_implicit:
+      return by_implicit_euler(a, b, h);
+  }
+}
+
+void PhiMatrices::by_implicit_euler(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
+  const auto n = a.rows();
+  constant = h * (Eigen::MatrixXd::Identity(n, n) - h * a).partialPivLu().inverse();
+  ramp = constant;
+  square = constant;
+  for (auto& p : power) {
+    p.noalias() = constant * b;
+  }
+}
+
+/// The first row of blocks of exp [hA I 0 0 0; 0 0 I 0 0; 0 0 0 I 0; 0 0 0 0 hB; 0 0 0 0 0] is
+/// e^{hA}, phi_1, phi_2, phi_3, phi_4 hB.
+void PhiMatrices::by_exponential(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
+  const Eigen::Index n = a.rows();
+  const Eigen::Index m = b.cols();
+  // B is scaled to at most one so that it doesn't drive the exponential's scaling.
+  const double b_size = h * b.cwiseAbs().sum();
+  const double scale = b_size > 1.0 ? b_size : 1.0;
+  Eigen::MatrixXd augmented = Eigen::MatrixXd::Zero(4 * n + m, 4 * n + m);
+  augmented.topLeftCorner(n, n) = h * a;
+  for (Eigen::Index k = 0; k < 3; ++k) {
+    augmented.block(k * n, (k + 1) * n, n, n).setIdentity();
+  }
+  augmented.block(3 * n, 4 * n, n, m) = h / scale * b;
+
+  const Eigen::MatrixXd exponential = augmented.exp();
+  constant = h * exponential.block(0, n, n, n);
+  ramp = h * exponential.block(0, 2 * n, n, n);
+  square = 2.0 * h * exponential.block(0, 3 * n, n, n);
+  power[0].noalias() = ramp * b;
+  power[1].noalias() = square * b;
+  power[2] = factorial[2] * scale * exponential.block(0, 4 * n, n, m);
+}
+
+void PhiMatrices::by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
+  static const auto weights = stehfest_weights();
+  const auto identity = Eigen::MatrixXd::Identity(a.rows(), a.cols());
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const double z = static_cast<double>(k + 1) * std::log(2.0);
+    const double weight = std::log(2.0) * weights[k] * h;
+    const Eigen::PartialPivLU<Eigen::MatrixXd> shifted(z * identity - h * a);
+    const Eigen::MatrixXd resolvent = shifted.solve(Eigen::MatrixXd(identity));
+    const Eigen::MatrixXd from_inputs = resolvent * b;
+    constant += weight / z * resolvent;
+    ramp += weight / (z * z) * resolvent;
+    square += weight * 2.0 / (z * z * z) * resolvent;
+    for (int p = 0; p < 3; ++p) {
+      power[p] += weight * factorial[p] / std::pow(z, p + 2) * from_inputs;
+    }
+  }
+}
+
+}  // namespace concord

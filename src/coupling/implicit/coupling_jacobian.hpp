@@ -1,0 +1,112 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "coupling/estimation/missiles_system.hpp"
+#include "coupling/implicit/coupling_evaluation.hpp"
+#include "coupling/implicit/unknowns_error.hpp"
+#include "coupling/problem/amplification.hpp"
+#include "coupling/problem/input_operator.hpp"
+
+namespace concord {
+
+/// The Jacobian of the coupling residual, T^-1 (I - P K) S: by coloured differences of the
+/// subsystems, or the estimators' matrix; kept over macro-steps while it serves.
+///
+/// K is block diagonal, subsystems answer to their own inputs only, so that a difference of all of
+/// them at once takes 2 max_k n_in,k evaluations. Under a schedule that replaces some entries of U
+/// (CouplingEvaluation), zeros there on the right side let J^-1 give the other entries of a Newton
+/// step of what is left, a Schur complement of J: the Jacobian needs no schedule.
+class CouplingJacobian {
+ public:
+  CouplingJacobian(RankNetwork& subsystems, const ConstraintRows& constraints, const Joins& joins,
+                   CouplingUnknowns& unknowns, CouplingEvaluation& evaluation,
+                   const StepAttempt& attempt);
+
+  Mat matrix() const { return operator_.matrix(); }
+
+  /// Whether the solver works with the matrix.
+  void serve_solver(bool serves) { serves_ = serves; }
+  bool serves_solver() const { return serves_; }
+
+  /// A new attempt: what is kept is of an earlier macro-step.
+  void begin();
+
+  /// The estimators' matrix and its scales.
+  void take(const MissilesSystem& estimated);
+
+  /// Whether what is kept, if anything, no longer fits the attempt. Collective.
+  bool outgrown() const;
+
+  /// Nothing is kept; the scales are those of now.
+  void drop();
+  /// Nothing is kept, in the scales that are.
+  void forget() { kept_.h = 0.0; }
+  void forget_estimated();
+
+  /// For a Newton iteration at v: keeps what serves, else differences; false where that fails.
+  /// Collective.
+  bool update(Vec v);
+
+  /// The scales of the evaluated point, where some inputs have been 0 until now.
+  void settle_scales();
+
+  /// Whether there is one; made for this macro-step; and not by estimators.
+  bool known() const { return kept_.h != 0.0; }
+  bool is_new() const { return kept_.is_new; }
+  bool is_differenced() const { return kept_.is_new && !kept_.is_estimated; }
+  /// It is too old for what the convergence test asks.
+  void is_useless(bool useless) { kept_.is_useless = useless; }
+
+  /// Residual over the one before, by the last Newton iteration with it; 0: not known.
+  double contraction() const { return kept_.contraction; }
+  void contracts(double ratio) { kept_.contraction = ratio; }
+
+  /// An upper bound of |J^-1|. Collective where it isn't known yet.
+  double bound();
+
+  /// J^-1 R, or null where J is singular. Collective.
+  Vec error(Vec residual) { return error_.solve(residual); }
+
+ private:
+  /// The matrix as it is, all that is remembered of it from one macro-step to the next.
+  struct Kept {
+    double h = 0.0;            ///< macro-step of its making; 0: none
+    bool is_of_layer = false;  ///< made where inputs began afresh in a layer
+    bool is_new = false;
+    bool is_estimated = false;
+    bool is_useless = false;
+    PetscInt age = 0;  ///< Newton iterations with it in this attempt
+    double contraction = 0.0;
+    double bound = 0.0;  ///< |J^-1|; 0: not known
+  };
+
+  bool is_stale() const;
+  double increment(std::size_t k, std::size_t column) const;
+  void move_column(std::size_t column);
+  bool take_column(std::size_t k, std::size_t column);
+  void correct_by_equation(std::size_t k, std::size_t column);
+  bool difference_again(std::size_t k, std::size_t column);
+  bool difference_gains();
+  bool renew(Vec v);
+
+  RankNetwork& subsystems_;
+  const ConstraintRows& constraints_;
+  const Joins& joins_;
+  CouplingUnknowns& unknowns_;
+  CouplingEvaluation& evaluation_;
+  const StepAttempt& attempt_;
+  SubsystemGains gains_;
+  InputOperator operator_;
+  UnknownsError error_;
+  Amplification amplification_;
+  PetscInt widest_ = 0;  ///< columns of the widest subsystem on any rank
+  const MissilesSystem* estimated_ = nullptr;
+  bool serves_ = false;
+  Kept kept_;
+  std::vector<Sample> base_inputs_, base_outputs_;  ///< the point of differencing
+};
+
+}  // namespace concord

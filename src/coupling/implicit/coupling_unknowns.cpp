@@ -1,0 +1,96 @@
+#include "coupling/implicit/coupling_unknowns.hpp"
+
+#include <algorithm>
+
+namespace concord {
+CouplingUnknowns::CouplingUnknowns(const RankNetwork& subsystems, const ConstraintRows& constraints,
+                                   const Tolerance& tolerance, int parts)
+    : subsystems_(subsystems),
+      constraints_(constraints),
+      parts_(static_cast<std::size_t>(parts)),
+      scales_(subsystems, constraints, tolerance, parts),
+      scale_(subsystems.connected_inputs().size() * parts_, 1.0),
+      residual_scale_(scale_) {
+  petsc(VecCreate(subsystems.comm(), unknown_.out()));
+  petsc(VecSetSizes(unknown_, static_cast<PetscInt>(count()), PETSC_DETERMINE));
+  petsc(VecSetType(unknown_, VECSTANDARD));
+  petsc(VecDuplicate(unknown_, residual_.out()));
+  petsc(VecDuplicate(unknown_, scale_vector_.out()));
+  petsc(VecDuplicate(unknown_, residual_scale_vector_.out()));
+  use(scales_);
+}
+
+void CouplingUnknowns::use(const CouplingScales& scales) {
+  std::copy(scales.unknown().begin(), scales.unknown().end(), scale_.begin());
+  std::copy(scales.residual().begin(), scales.residual().end(), residual_scale_.begin());
+  copy(scale_, scale_vector_);
+  copy(residual_scale_, residual_scale_vector_);
+}
+
+void CouplingUnknowns::take_scales(std::span<const Sample> inputs, std::span<const Sample> fed,
+                                   double h) {
+  scales_.take(inputs, fed, h);
+  take_scales(scales_);
+}
+
+void CouplingUnknowns::take_scales(const CouplingScales& scales) {
+  guessed_ = scales.some_unknown();
+  use(scales);
+}
+
+void CouplingUnknowns::settle_scales(std::span<const Sample> inputs, std::span<const Sample> fed,
+                                     double h, Vec scale, Vec residual_scale) {
+  petsc(VecCopy(scale_vector_, scale));
+  petsc(VecCopy(residual_scale_vector_, residual_scale));
+  scales_.take(inputs, fed, h);
+  use(scales_);
+}
+
+void CouplingUnknowns::write(std::span<const Sample> inputs) {
+  PetscScalar* v = nullptr;
+  petsc(VecGetArrayWrite(unknown_, &v));
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    v[j * parts_] = inputs[connected[j]].value / scale_[j * parts_];
+    if (parts_ == 2) {
+      v[2 * j + 1] = inputs[connected[j]].derivative / scale_[2 * j + 1];
+    }
+  }
+  petsc(VecRestoreArrayWrite(unknown_, &v));
+}
+
+void CouplingUnknowns::read(Vec vector, const std::vector<bool>& known,
+                            std::span<Sample> inputs) const {
+  const PetscScalar* v = nullptr;
+  petsc(VecGetArrayRead(vector, &v));
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    if (known[j]) {
+      continue;
+    }
+    Sample& input = inputs[connected[j]];
+    input.value = v[j * parts_] * scale_[j * parts_];
+    if (parts_ == 2) {
+      input.derivative = v[2 * j + 1] * scale_[2 * j + 1];
+    }
+  }
+  petsc(VecRestoreArrayRead(vector, &v));
+}
+
+void CouplingUnknowns::write_residual(std::span<const Sample> inputs, std::span<const Sample> fed,
+                                      std::span<const Sample> outputs, Vec f) const {
+  PetscScalar* r = nullptr;
+  petsc(VecGetArrayWrite(f, &r));
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    const Sample rest = constraints_.rest_of(j, inputs[i], fed[i], outputs);
+    r[j * parts_] = rest.value / residual_scale_[j * parts_];
+    if (parts_ == 2) {
+      r[2 * j + 1] = rest.derivative / residual_scale_[2 * j + 1];
+    }
+  }
+  petsc(VecRestoreArrayWrite(f, &r));
+}
+
+}  // namespace concord

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "coupling/points/start.hpp"
+
+namespace concord {
+
+/// The reference: all equations as one ODE, inputs eliminated at every evaluation (algebraic loops
+/// solved inside), integrated with the default -subsystem_* settings (CVODE BDF unless one is
+/// named).
+///
+/// Works on a RankNetwork that holds every subsystem: each rank integrates the whole, so that the
+/// result does not depend on the number of ranks.
+class MonolithicCoupling : public Coupling {
+ public:
+  MonolithicCoupling(RankNetwork& subsystems, const SubsystemSettings& settings);
+  void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
+  CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
+                       Trial& trial) override;
+  void restart(CommunicationPoint& point) override;
+  std::string explain(const CouplingReport& report) override;
+  std::span<const double> states() const override {
+    return whole_ ? whole_->states() : std::span<const double>();
+  }
+  PointEvaluation* evaluation() override;
+  void io(Archive& archive) override;
+  const Counters* counters() const override { return whole_ ? &whole_->counters() : nullptr; }
+
+ private:
+  class NetworkEquations;
+
+  void refuse_events() const;
+  void put_out(CommunicationPoint& point);
+  void make_whole();
+
+  RankNetwork& subsystems_;
+  SubsystemSettings settings_;
+  std::unique_ptr<Subsystem> whole_;       ///< from the start on
+  NetworkEquations* equations_ = nullptr;  ///< of whole_
+  MacroStep first_;
+  double stop_ = 0.0;
+  double time_ = 0.0;
+  InputContinuity next_ = InputContinuity::smooth;
+};
+
+}  // namespace concord

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coupling/estimation/estimators.hpp"
+#include "coupling/problem/constraint_rows.hpp"
+
+namespace concord {
+
+/// What the outputs that feed the inputs are sums of, |C| |x| + |D| |u| where a linearisation
+/// tells, else 0: a small difference of large terms carries their rounding.
+class OutputTerms {
+ public:
+  /// `estimators`: null where nothing is linearised.
+  OutputTerms(RankNetwork& subsystems, const ConstraintRows& constraints,
+              const Estimators* estimators);
+
+  /// An attempt begins: nothing is known.
+  void forget();
+
+  /// Once in an attempt. Collective.
+  void learn(std::span<const Sample> inputs);
+
+  /// Whether anything is linearised.
+  bool possible() const { return estimators_ != nullptr; }
+
+  /// As the inputs see them, all local ones.
+  std::span<const Sample> values() const { return terms_; }
+
+  /// Of the input's value, or of h times its slope.
+  double of(std::size_t input, int part, double h) const {
+    return part == 0 ? terms_[input].value : h * terms_[input].derivative;
+  }
+
+ private:
+  RankNetwork& subsystems_;
+  const ConstraintRows& constraints_;
+  const Estimators* estimators_;
+  std::vector<Sample> terms_, outputs_;
+  bool known_ = false;
+};
+
+}  // namespace concord

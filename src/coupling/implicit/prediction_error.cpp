@@ -1,0 +1,74 @@
+#include "coupling/implicit/prediction_error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+
+PredictionError::PredictionError(const RankNetwork& subsystems, const Tolerance& tolerance)
+    : subsystems_(subsystems),
+      constraints_(subsystems),
+      norm_(subsystems.comm(), tolerance, order, subsystems.connected_inputs().size()),
+      largest_(subsystems.connected_inputs().size(), 0.0) {}
+
+void PredictionError::restart(const CommunicationPoint& point) {
+  const auto& connected = subsystems_.connected_inputs();
+  norm_.restart();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const Sample& input = point.inputs[connected[j]];
+    const bool steep = point.slopes_known && input.derivative != 0.0;
+    const bool unknown = size(j) == 0.0 || (!constraints_.is_equation(j) &&
+                                            subsystems_.input_sizes().only_expected(connected[j]));
+    if (unknown && !steep && constraints_.size(j, point.inputs) == 0.0) {
+      norm_.begins_at_zero(j);
+    }
+  }
+}
+
+/// In the first macro-step nothing is known of u'''': the whole cubic term stands for the error.
+double PredictionError::hold_error(std::size_t input, const Polynomial& polynomial, double h,
+                                   const CommunicationPoint& point) const {
+  if (point.last_step == 0.0) {
+    return std::abs(polynomial.c[3]) * h * h * h;
+  }
+  const double change = 6.0 * (polynomial.c[3] - point.polynomials[input].c[3]);
+  const double fourth_derivative = change / (0.5 * (h + point.last_step));
+  return std::abs(fourth_derivative) * h * h * h * h / 720.0;
+}
+
+double PredictionError::size(std::size_t j) const {
+  return constraints_.is_equation(j) ? largest_[j]
+                                     : subsystems_.input_sizes()[subsystems_.connected_inputs()[j]];
+}
+
+/// Errors of values and slopes at both ends pass into EST with a tenth of their sum.
+double PredictionError::noise(const Sample& terms, double h) const {
+  return norm_.noise(std::abs(terms.value) + 0.1 * h * std::abs(terms.derivative));
+}
+
+double PredictionError::norm(const MacroStep& step, const CommunicationPoint& point,
+                             const Trial& trial, std::span<const Sample> fed,
+                             std::span<const Sample> terms) {
+  const auto& connected = subsystems_.connected_inputs();
+  norm_.begin(step.size());
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    const Sample rest = constraints_.rest_of(j, trial.inputs[i], fed[i], trial.outputs);
+    const double of_hold = constraints_.is_equation(j)
+                               ? 0.0  // of the unknown, in its own unit: what it feeds has its own
+                               : hold_error(i, trial.polynomials[i], step.size(), point);
+    const double estimate = std::abs(rest.value) + of_hold;
+    norm_.add(j, estimate, constraints_.size(j, trial.inputs), size(j),
+              terms.empty() ? 0.0 : noise(terms[i], step.size()));
+  }
+  return norm_.worst();
+}
+
+void PredictionError::commit(const CommunicationPoint& point) {
+  for (std::size_t j = 0; j < largest_.size(); ++j) {
+    largest_[j] = std::max(largest_[j], constraints_.size(j, point.inputs));
+  }
+  norm_.commit();
+}
+
+}  // namespace concord

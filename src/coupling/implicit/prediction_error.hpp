@@ -1,0 +1,54 @@
+#pragma once
+
+#include <vector>
+
+#include "coupling/coupling.hpp"
+#include "coupling/problem/constraint_rows.hpp"
+#include "coupling/problem/error_norm.hpp"
+
+namespace concord {
+
+/// Error estimate of a macro-step with hermite inputs that costs no integration (-cosim_adapt
+/// predictor):
+///
+///     EST_i = |u_i - (P y)_i| + h^4 |u_i''''| / 720,
+///
+/// what the inputs miss at t_{N+1} of the outputs really integrated, and the mean of the cubic's
+/// distance from the signal inside the step; u'''' from the change of the third derivative from
+/// one macro-step to the next. In the row of a constraint, where the first term is gamma, sizes are
+/// those of the largest output in the equation.
+///
+/// EST is an error of the inputs over the macro-step, however long: errors per unit time, whose sum
+/// over a run is proportional to the tolerance.
+class PredictionError {
+ public:
+  static constexpr int order = 3;  ///< EST = O(h^{order + 1})
+
+  PredictionError(const RankNetwork& subsystems, const Tolerance& tolerance);
+
+  /// A start, or an event.
+  void restart(const CommunicationPoint& point);
+
+  /// err (ErrorNorm) of the trial, whose inputs are fed `fed` = P y. `terms`: what the outputs that
+  /// feed the inputs are sums of, where it is known. Collective.
+  double norm(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
+              std::span<const Sample> fed, std::span<const Sample> terms);
+
+  /// The trial became the communication point.
+  void commit(const CommunicationPoint& point);
+
+  void io(Archive& archive) { archive(norm_, largest_); }
+
+ private:
+  double hold_error(std::size_t input, const Polynomial& polynomial, double h,
+                    const CommunicationPoint& point) const;
+  double size(std::size_t j) const;
+  double noise(const Sample& terms, double h) const;
+
+  const RankNetwork& subsystems_;
+  ConstraintRows constraints_;
+  ErrorNorm norm_;
+  std::vector<double> largest_;  ///< so far, of rows of constraints
+};
+
+}  // namespace concord

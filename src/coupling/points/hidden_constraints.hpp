@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "coupling/coupling.hpp"
+#include "coupling/points/consistent_inputs.hpp"
+#include "coupling/problem/constraint_rows.hpp"
+
+namespace concord {
+
+/// Unknowns of indirect constraints at one point in time. Their equations gamma say nothing of them
+/// there, but d gamma/dt does (index 2), or d2 gamma/dt2 (index 3): hidden constraints (Hairer and
+/// Wanner 1996, VII.1). The second derivative is that of d gamma/dt along (t, x) + s (1, f).
+///
+/// Every rank has the unknowns of all ranks, in the same bits.
+class HiddenConstraints {
+ public:
+  HiddenConstraints(RankNetwork& subsystems, ConsistentInputs& consistent,
+                    const CommunicationPoint& point);
+
+  /// Whether every subsystem gives y'.
+  bool slopes_are_there() const { return slopes_are_there_; }
+
+  /// gamma and d gamma/dt for the unknowns of `point`, one entry per indirect constraint of the
+  /// network; nothing where some output cannot be evaluated. Collective.
+  std::optional<std::vector<Sample>> equations();
+
+  /// Whether d gamma/dt answers to the unknowns, whatever their unit. Collective.
+  std::vector<bool> answers();
+
+  /// Puts unknowns that meet the hidden constraints, and what fits them, into `point`; leaves it as
+  /// it is where there are none, or some subsystem cannot tell. Collective.
+  void solve(CommunicationPoint& point);
+
+  /// Position of own constraint k among the indirect ones.
+  std::size_t position(std::size_t k) const;
+
+ private:
+  class Displaced;
+  using Values = std::vector<double>;
+
+  void find_colours();
+  std::optional<std::vector<Sample>> at(const Values& unknowns);
+  std::optional<Values> rows(const Values& unknowns);
+  std::optional<std::vector<Sample>> displaced(double s, const std::vector<Values>& slopes);
+  std::optional<std::vector<Values>> state_slopes();
+  std::vector<Sample> gathered() const;
+  bool find_increments(const Values& unknowns, const Values& rows);
+  std::optional<Values> newton(Values unknowns);
+  std::optional<Values> correction(const Values& unknowns, const Values& rows);
+
+  RankNetwork& subsystems_;
+  ConsistentInputs& consistent_;
+  const CommunicationPoint& point_;
+  bool slopes_are_there_ = false, states_are_there_ = false;
+  std::vector<std::size_t> own_;        ///< own indirect constraints
+  std::vector<std::size_t> positions_;  ///< of these
+  std::size_t count_ = 0;               ///< on all ranks
+  std::vector<std::size_t> colours_;    ///< of unknowns that act apart
+  std::size_t n_colours_ = 0;
+  std::vector<std::vector<std::size_t>> answering_;  ///< constraints with a subsystem in common
+  std::vector<bool> answers_;
+  Values increments_, scales_;
+  std::vector<Sample> inputs_, outputs_;
+};
+
+}  // namespace concord

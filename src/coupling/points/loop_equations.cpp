@@ -1,0 +1,341 @@
+#include "coupling/points/loop_equations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace concord {
+namespace {
+
+/// States beyond which differences of the outputs are cheaper than a whole linearisation.
+constexpr std::size_t most_states_to_linearize = 32;
+
+std::size_t position(const std::vector<std::size_t>& ascending, std::size_t value) {
+  return static_cast<std::size_t>(std::lower_bound(ascending.begin(), ascending.end(), value) -
+                                  ascending.begin());
+}
+
+bool contains(const std::vector<std::size_t>& ascending, std::size_t value) {
+  return std::binary_search(ascending.begin(), ascending.end(), value);
+}
+
+}  // namespace
+
+LoopEquations::LoopEquations(RankNetwork& subsystems, const FeedthroughComponent& loop)
+    : subsystems_(subsystems), text_(subsystems.network().describe_loop(loop)) {
+  find_inputs(loop);
+  find_own(loop);
+  find_rows();
+  find_entries();
+  g_u_.resize(own_.size());
+}
+
+void LoopEquations::find_inputs(const FeedthroughComponent& loop) {
+  const Network& network = subsystems_.network();
+  std::set<std::size_t> found;
+  for (const std::size_t felt : loop.outputs) {
+    for (const auto& [output, input] : network.feedthrough_to(felt)) {
+      const auto& link = network.coupled_links()[input];
+      if (link && contains(loop.outputs, link->output)) {
+        found.insert(input);
+      }
+    }
+  }
+  inputs_.assign(found.begin(), found.end());
+  for (const std::size_t input : inputs_) {
+    const std::size_t k = network.subsystem_of_input(input);
+    constraint_.push_back(network.constraint(k).has_value() && input == network.inputs_of(k).first);
+  }
+}
+
+/// Which ranks take part, and with what.
+void LoopEquations::find_own(const FeedthroughComponent& loop) {
+  const Network& network = subsystems_.network();
+  int rank = 0;
+  MPI_Comm_rank(subsystems_.comm(), &rank);
+  std::set<std::size_t> members;
+  for (const std::size_t output : loop.outputs) {
+    members.insert(network.subsystem_of_output(output));
+  }
+  std::set<int> ranks;
+  for (const std::size_t member : members) {
+    const int owner = subsystems_.partition().rank_of(member);
+    ranks.insert(owner);
+    if (owner != rank) {
+      continue;
+    }
+    own_.push_back(subsystems_.local(member));
+    const IndexRange range = network.inputs_of(member);
+    for (std::size_t i = range.first; i < range.last; ++i) {
+      if (contains(inputs_, i)) {
+        own_rows_.push_back(position(inputs_, i));
+        own_inputs_.push_back(subsystems_.local_input(i));
+      }
+    }
+  }
+  alone_ = ranks.size() == 1;
+  here_ = !alone_ || !own_.empty();
+}
+
+/// The row of a constraint's unknown is its equation, told by the constraint itself.
+void LoopEquations::find_rows() {
+  const Network& network = subsystems_.network();
+  for (std::size_t row = 0; row < inputs_.size(); ++row) {
+    const Link& link = *network.coupled_links()[inputs_[row]];
+    const std::size_t from = network.subsystem_of_output(link.output);
+    for (const std::size_t k : own_) {
+      if (subsystems_.global(k) == from) {
+        rows_.push_back({row, k, subsystems_.local_output(link.output), link.factor, link.offset,
+                         constraint_[row]});
+      }
+    }
+  }
+}
+
+void LoopEquations::find_entries() {
+  const Network& network = subsystems_.network();
+  for (std::size_t row = 0; row < inputs_.size(); ++row) {
+    const Link& link = *network.coupled_links()[inputs_[row]];
+    const std::size_t from = network.subsystem_of_output(link.output);
+    const std::size_t first_output = network.outputs_of(from).first;
+    const std::size_t source = constraint_[row] ? first_output + constraint_residual : link.output;
+    std::set<std::size_t> felt;
+    std::set<std::size_t> columns{row};
+    for (const auto& [output, input] : network.feedthrough_to(source)) {
+      if (contains(inputs_, input)) {
+        felt.insert(input);
+        columns.insert(position(inputs_, input));
+      }
+    }
+    for (const std::size_t column : columns) {
+      for (const std::size_t k : own_) {
+        if (subsystems_.global(k) == from && felt.contains(inputs_[column])) {
+          entries_.push_back({columns_.size(), k, source - first_output,
+                              inputs_[column] - network.inputs_of(from).first,
+                              constraint_[row] ? 1.0 : -link.factor, constraint_[row]});
+        }
+      }
+      columns_.push_back(column);
+    }
+    row_starts_.push_back(columns_.size());
+  }
+}
+
+const std::string& LoopEquations::name(std::size_t row) const {
+  return subsystems_.network().input_names()[inputs_[row]];
+}
+
+/// Each entry comes from one rank, the others have 0: the sum is exact, and the same everywhere.
+bool LoopEquations::shared(std::vector<double>& values, bool ok) const {
+  if (alone_) {
+    return ok;
+  }
+  values.push_back(ok ? 0.0 : 1.0);
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
+                subsystems_.comm());
+  const bool all = values.back() == 0.0;
+  values.pop_back();
+  return all;
+}
+
+std::vector<double> LoopEquations::sizes() const {
+  std::vector<double> result(size(), 0.0);
+  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
+    result[own_rows_[i]] = subsystems_.input_sizes()[own_inputs_[i]];
+  }
+  shared(result, true);
+  return result;
+}
+
+void LoopEquations::read(std::span<const Sample> inputs, std::vector<Sample>& u) const {
+  message_.assign(2 * size(), 0.0);
+  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
+    message_[2 * own_rows_[i]] = inputs[own_inputs_[i]].value;
+    message_[2 * own_rows_[i] + 1] = inputs[own_inputs_[i]].derivative;
+  }
+  shared(message_, true);
+  u.resize(size());
+  for (std::size_t row = 0; row < size(); ++row) {
+    u[row] = {message_[2 * row], message_[2 * row + 1]};
+  }
+}
+
+void LoopEquations::write(std::span<const Sample> u, std::span<Sample> inputs) const {
+  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
+    inputs[own_inputs_[i]] = u[own_rows_[i]];
+  }
+}
+
+bool LoopEquations::evaluate(PointEvaluation& point, Wanted wanted, std::span<const Sample> u,
+                             std::span<Sample> inputs, std::span<Sample> outputs,
+                             std::vector<Sample>& rows) {
+  write(u, inputs);
+  bool ok = true;
+  for (const std::size_t k : own_) {
+    ok = ok && point.outputs(k, inputs, wanted, outputs) == Outcome::ok;
+  }
+  message_.assign(2 * size(), 0.0);
+  for (const Row& own : rows_) {
+    const std::size_t gamma = subsystems_.outputs_of(own.subsystem).first + constraint_residual;
+    const bool equation = own.constraint && point.solves_constraint(own.subsystem);
+    const Sample& y = outputs[equation ? gamma : own.output];
+    message_[2 * own.row] =
+        equation ? y.value : u[own.row].value - (own.factor * y.value + own.offset);
+    message_[2 * own.row + 1] =
+        equation ? y.derivative : u[own.row].derivative - own.factor * y.derivative;
+  }
+  ok = shared(message_, ok);
+  rows.resize(size());
+  for (std::size_t row = 0; row < size(); ++row) {
+    rows[row] = {message_[2 * row], wanted == Wanted::values ? 0.0 : message_[2 * row + 1]};
+    ok = ok && std::isfinite(rows[row].value) && std::isfinite(rows[row].derivative);
+  }
+  return ok;
+}
+
+bool LoopEquations::outputs_at(std::size_t k, PointEvaluation& point,
+                               std::span<const Sample> inputs, std::vector<double>& y) {
+  const IndexRange range = subsystems_.outputs_of(k);
+  scratch_.resize(subsystems_.n_outputs());
+  if (point.outputs(k, inputs, Wanted::values, scratch_) != Outcome::ok) {
+    return false;
+  }
+  y.resize(range.size());
+  for (std::size_t o = 0; o < y.size(); ++o) {
+    y[o] = scratch_[range.first + o].value;
+  }
+  return true;
+}
+
+/// The loop's columns of g_u by central differences, one-sided where g cannot be evaluated.
+bool LoopEquations::difference(std::size_t k, PointEvaluation& point, std::span<const double> sizes,
+                               std::span<Sample> inputs, std::vector<double>& g_u) {
+  static const double relative = std::cbrt(std::numeric_limits<double>::epsilon());
+  const IndexRange in = subsystems_.inputs_of(k);
+  const std::size_t n_out = subsystems_.outputs_of(k).size();
+  std::vector<double> above, below;
+  g_u.assign(n_out * in.size(), 0.0);
+  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
+    const std::size_t input = own_inputs_[i];
+    if (input < in.first || input >= in.last) {
+      continue;
+    }
+    double& value = inputs[input].value;
+    const double at = value;
+    const double step = relative * std::max(std::abs(at), sizes[own_rows_[i]]);
+    double high = value = at + step;
+    const bool up = outputs_at(k, point, inputs, above);
+    double low = value = at - step;
+    const bool down = outputs_at(k, point, inputs, below);
+    value = at;
+    if (!up || !down) {
+      (up ? low : high) = at;
+      if (!(up || down) || !outputs_at(k, point, inputs, up ? below : above)) {
+        return false;
+      }
+    }
+    for (std::size_t o = 0; o < n_out; ++o) {
+      g_u[o * in.size() + input - in.first] = (above[o] - below[o]) / (high - low);
+    }
+  }
+  return true;
+}
+
+/// From g_u_ of this rank.
+void LoopEquations::fill(PointEvaluation& point, std::vector<double>& jacobian) const {
+  jacobian.assign(columns_.size(), 0.0);
+  for (const Row& own : rows_) {
+    if (!own.constraint || !point.solves_constraint(own.subsystem)) {
+      const auto first = columns_.begin() + static_cast<std::ptrdiff_t>(row_starts_[own.row]);
+      const auto last = columns_.begin() + static_cast<std::ptrdiff_t>(row_starts_[own.row + 1]);
+      jacobian[static_cast<std::size_t>(std::lower_bound(first, last, own.row) -
+                                        columns_.begin())] = 1.0;
+    }
+  }
+  for (const Entry& own : entries_) {
+    if (!own.constraint || point.solves_constraint(own.subsystem)) {
+      const std::size_t n_in = subsystems_.inputs_of(own.subsystem).size();
+      jacobian[own.entry] +=
+          own.factor * g_u_[position(own_, own.subsystem)][own.output * n_in + own.input];
+    }
+  }
+}
+
+bool LoopEquations::linearize(PointEvaluation& point, std::span<const double> sizes,
+                              std::span<Sample> inputs, std::vector<double>& jacobian) {
+  bool ok = true;
+  for (std::size_t member = 0; member < own_.size(); ++member) {
+    const std::size_t k = own_[member];
+    const bool cheap = subsystems_.states_of(k).size() <= most_states_to_linearize;
+    if (!ok || (cheap && point.feedthrough(k, inputs, g_u_[member]))) {
+      continue;
+    }
+    ok = difference(k, point, sizes, inputs, g_u_[member]);
+  }
+  if (ok) {
+    fill(point, jacobian);
+  }
+  jacobian.resize(columns_.size());
+  return shared(jacobian, ok);
+}
+
+bool LoopEquations::linearize(PointEvaluation& point, std::span<const Sample> inputs,
+                              std::vector<double>& jacobian) {
+  bool ok = true;
+  for (std::size_t member = 0; member < own_.size(); ++member) {
+    ok = ok && point.feedthrough(own_[member], inputs, g_u_[member]);
+  }
+  if (ok) {
+    fill(point, jacobian);
+  }
+  jacobian.resize(columns_.size());
+  return shared(jacobian, ok);
+}
+
+/// Twice: an input without start value may be behind another.
+void LoopEquations::take_missing_starts(PointEvaluation& point, std::span<Sample> inputs,
+                                        std::span<Sample> outputs) {
+  std::vector<double> missing(size(), 0.0);
+  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
+    for (const std::size_t k : own_) {
+      const IndexRange range = subsystems_.inputs_of(k);
+      if (own_inputs_[i] >= range.first && own_inputs_[i] < range.last) {
+        const auto& variable =
+            subsystems_.own(k).description().inputs[own_inputs_[i] - range.first];
+        missing[own_rows_[i]] = variable.start ? 0.0 : 1.0;
+      }
+    }
+  }
+  shared(missing, true);
+  if (std::count(missing.begin(), missing.end(), 1.0) == 0) {
+    return;
+  }
+  std::vector<Sample> u;
+  for (int pass = 0; pass < 2; ++pass) {
+    read(inputs, u);
+    message_.assign(size(), 0.0);
+    for (const std::size_t k : own_) {
+      if (!subsystems_.own(k).description().constraint) {
+        point.outputs(k, inputs, Wanted::values, outputs);
+      } else {
+        outputs[subsystems_.outputs_of(k).first + constraint_value] =
+            inputs[subsystems_.inputs_of(k).first];
+      }
+    }
+    for (const Row& own : rows_) {
+      if (!own.constraint) {
+        message_[own.row] = own.factor * outputs[own.output].value + own.offset;
+      }
+    }
+    shared(message_, true);
+    for (std::size_t row = 0; row < size(); ++row) {
+      if (missing[row] != 0.0 && std::isfinite(message_[row])) {
+        u[row].value = message_[row];
+      }
+    }
+    write(u, inputs);
+  }
+}
+
+}  // namespace concord

@@ -1,0 +1,84 @@
+#include "coupling/points/loop_factors.hpp"
+
+#include "coupling/points/matched_scales.hpp"
+
+namespace concord {
+namespace {
+
+/// The last pivot beside the first below which a matrix of entries up to two counts as singular.
+constexpr double singular_pivot = 1e-12;
+
+/// Rows up to which complete pivoting costs nothing.
+constexpr Eigen::Index most_dense_rows = 64;
+
+}  // namespace
+
+bool LoopFactors::equilibrate(const std::vector<std::size_t>& row_starts,
+                              const std::vector<std::size_t>& columns,
+                              std::span<const double> values) {
+  const auto scales = matched_scales(row_starts, columns, values);
+  if (!scales) {
+    return false;
+  }
+  const auto n = static_cast<Eigen::Index>(row_starts.size() - 1);
+  row_scale_ = Eigen::Map<const Eigen::VectorXd>(scales->rows.data(), n);
+  column_scale_ = Eigen::Map<const Eigen::VectorXd>(scales->columns.data(), n);
+  std::vector<Eigen::Triplet<double>> entries;
+  entries.reserve(values.size());
+  for (std::size_t row = 0; row + 1 < row_starts.size(); ++row) {
+    for (std::size_t e = row_starts[row]; e < row_starts[row + 1]; ++e) {
+      entries.emplace_back(static_cast<int>(row), static_cast<int>(columns[e]),
+                           scales->rows[row] * values[e] * scales->columns[columns[e]]);
+    }
+  }
+  scaled_.resize(n, n);
+  scaled_.setFromTriplets(entries.begin(), entries.end());
+  return true;
+}
+
+void LoopFactors::factor_dense() {
+  dense_ = std::make_unique<Eigen::FullPivLU<Eigen::MatrixXd>>(Eigen::MatrixXd(scaled_));
+  const auto pivots = dense_->matrixLU().diagonal();
+  const double smallest = pivots.cwiseAbs().minCoeff();
+  if (!(smallest > singular_pivot * pivots.cwiseAbs().maxCoeff())) {
+    return;
+  }
+  const auto negative = (pivots.array() < 0.0).count();
+  const auto swaps = dense_->permutationP().determinant() * dense_->permutationQ().determinant();
+  sign_ = (negative % 2 == 0 ? 1 : -1) * static_cast<int>(swaps);
+}
+
+void LoopFactors::factor_sparse() {
+  scaled_.makeCompressed();
+  sparse_ = std::make_unique<Eigen::SparseLU<Eigen::SparseMatrix<double>>>(scaled_);
+  if (sparse_->info() == Eigen::Success) {
+    sign_ = static_cast<int>(sparse_->signDeterminant());
+  }
+}
+
+bool LoopFactors::compute(const std::vector<std::size_t>& row_starts,
+                          const std::vector<std::size_t>& columns, std::span<const double> values) {
+  sign_ = 0;
+  dense_.reset();
+  sparse_.reset();
+  if (!equilibrate(row_starts, columns, values)) {
+    return false;
+  }
+  if (scaled_.rows() <= most_dense_rows) {
+    factor_dense();
+  } else {
+    factor_sparse();
+  }
+  return sign_ != 0;
+}
+
+void LoopFactors::solve(std::span<const double> b, std::span<double> x) const {
+  const auto n = row_scale_.size();
+  const Eigen::VectorXd right =
+      row_scale_.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(b.data(), n));
+  const Eigen::VectorXd solution =
+      dense_ ? Eigen::VectorXd(dense_->solve(right)) : Eigen::VectorXd(sparse_->solve(right));
+  Eigen::Map<Eigen::VectorXd>(x.data(), n) = column_scale_.cwiseProduct(solution);
+}
+
+}  // namespace concord

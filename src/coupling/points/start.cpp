@@ -1,0 +1,67 @@
+#include "coupling/points/start.hpp"
+
+#include "concord/errors.hpp"
+#include "support/agreement.hpp"
+
+namespace concord {
+namespace {
+
+/// Of constraints, as they were given: they are connected back to what they came from.
+void put_out_unknowns(const RankNetwork& subsystems, CommunicationPoint& point) {
+  for (const std::size_t k : subsystems.all()) {
+    if (subsystems.own(k).description().constraint) {
+      const std::size_t first = subsystems.outputs_of(k).first;
+      point.outputs[first + constraint_value] = point.outputs[first + constraint_corrected] =
+          point.inputs[subsystems.inputs_of(k).first];
+    }
+  }
+}
+
+}  // namespace
+
+void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double stop) {
+  subsystems.start(first, stop);
+  if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
+    throw SimulationError(*failure);
+  }
+}
+
+void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
+                        const MacroStep& first, double stop, CommunicationPoint& point) {
+  start_subsystems(subsystems, first, stop);
+  point.time = first.begin;
+  point.inputs = subsystems.start_inputs();
+  point.outputs.resize(subsystems.n_outputs());
+  point.polynomials.resize(subsystems.n_inputs());
+  put_out_unknowns(subsystems, point);
+  end_initialization(subsystems, consistent, point);
+  make_consistent(subsystems, consistent, wanted, point);
+}
+
+void end_initialization(RankNetwork& subsystems, ConsistentInputs& consistent,
+                        CommunicationPoint& point) {
+  if (agree_on_largest(subsystems.comm(), subsystems.initializing() ? 1 : 0) == 0) {
+    return;
+  }
+  make_consistent(subsystems, consistent, Wanted::values, point);
+  subsystems.end_initialization(point.inputs);
+  if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
+    throw SimulationError(*failure);
+  }
+}
+
+void make_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
+                     CommunicationPoint& point) {
+  CommunicationPointEvaluation evaluation(subsystems);
+  const Outcome outcome = consistent.solve(evaluation, wanted, point.inputs, point.outputs);
+  const auto failure = agree_on_text(subsystems.comm(), subsystems.failure());
+  if (outcome != Outcome::ok && !consistent.failure().empty()) {
+    throw SimulationError(consistent.failure() + (failure ? "; " + *failure : ""));
+  }
+  if (failure) {
+    throw SimulationError(*failure);
+  }
+  point.slopes_known = wanted == Wanted::values_and_derivatives;
+}
+
+}  // namespace concord

@@ -1,0 +1,57 @@
+#include "coupling/problem/input_system.hpp"
+
+#include "coupling/problem/linear_solver_defaults.hpp"
+
+namespace concord {
+InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints)
+    : subsystems_(subsystems),
+      constraints_(constraints),
+      gains_(subsystems, 1),
+      operator_(subsystems, gains_),
+      scale_values_(subsystems.connected_inputs().size(), 1.0),
+      row_scale_values_(scale_values_),
+      right_side_values_(scale_values_),
+      solution_(scale_values_) {
+  petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
+  petsc(VecDuplicate(unknown_, scale_.out()));
+  petsc(VecDuplicate(unknown_, row_scale_.out()));
+  petsc(KSPCreate(subsystems.comm(), ksp_.out()));
+  petsc(KSPSetOptionsPrefix(ksp_, "estimate_"));
+  petsc(KSPSetOperators(ksp_, operator_.matrix(), operator_.matrix()));
+  petsc(KSPSetTolerances(ksp_, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  choose_direct_solver(ksp_, operator_.matrix(),
+                       constraints.any() ? Diagonal::with_zeros : Diagonal::full);
+  petsc(KSPSetFromOptions(ksp_));
+}
+
+void InputSystem::assemble() {
+  const auto& connected = subsystems_.connected_inputs();
+  const auto positive = [](double size) { return size > 0.0 ? size : 1.0; };
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    scale_values_[j] = positive(subsystems_.input_sizes()[connected[j]]);
+    row_scale_values_[j] =
+        constraints_.is_equation(j) ? positive(constraints_.usual_size(j)) : scale_values_[j];
+  }
+  copy(scale_values_, scale_);
+  copy(row_scale_values_, row_scale_);
+  operator_.assemble(gains_, row_scale_, scale_);
+}
+
+bool InputSystem::solve() {
+  for (std::size_t j = 0; j < right_side_values_.size(); ++j) {
+    right_side_values_[j] /= row_scale_values_[j];
+  }
+  copy(right_side_values_, right_side_);
+  petsc(KSPSolve(ksp_, right_side_, unknown_));
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  petsc(KSPGetConvergedReason(ksp_, &reason));
+  const PetscScalar* u = nullptr;
+  petsc(VecGetArrayRead(unknown_, &u));
+  for (std::size_t j = 0; j < solution_.size(); ++j) {
+    solution_[j] = u[j] * scale_values_[j];
+  }
+  petsc(VecRestoreArrayRead(unknown_, &u));
+  return reason > 0;
+}
+
+}  // namespace concord

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coupling/problem/constraint_rows.hpp"
+#include "coupling/problem/input_operator.hpp"
+#include "support/petsc.hpp"
+
+namespace concord {
+
+/// (I - P K) u = b for the values of all connected inputs, in the units of the inputs and, where a
+/// row is the equation of a constraint, of what its terms usually sum to.
+class InputSystem {
+ public:
+  InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints);
+
+  /// K, to be filled before `assemble`.
+  SubsystemGains& gains() { return gains_; }
+  void assemble();
+
+  /// b, of this rank's rows; written in place before `solve`.
+  std::span<double> right_side() { return right_side_values_; }
+
+  /// False where it could not be solved. Collective.
+  bool solve();
+
+  /// u, of this rank's connected inputs.
+  std::span<const double> solution() const { return solution_; }
+
+ private:
+  RankNetwork& subsystems_;
+  const ConstraintRows& constraints_;
+  SubsystemGains gains_;
+  InputOperator operator_;
+  KspHandle ksp_;
+  VecHandle unknown_, right_side_, scale_, row_scale_;
+  std::vector<double> scale_values_, row_scale_values_, right_side_values_, solution_;
+};
+
+}  // namespace concord

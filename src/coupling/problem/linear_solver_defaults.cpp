@@ -1,0 +1,31 @@
+#include "coupling/problem/linear_solver_defaults.hpp"
+
+namespace concord {
+
+void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
+  constexpr PetscInt small = 500;
+  MPI_Comm comm = MPI_COMM_NULL;
+  petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix), &comm));
+  int ranks = 1;
+  MPI_Comm_size(comm, &ranks);
+  PetscInt rows = 0;
+  petsc(MatGetSize(matrix, &rows, nullptr));
+  PC pc = nullptr;
+  petsc(KSPSetType(ksp, KSPPREONLY));
+  petsc(KSPGetPC(ksp, &pc));
+  const bool redundant = ranks > 1 && rows <= small;
+  if (redundant) {
+    KSP inner = nullptr;
+    petsc(PCSetType(pc, PCREDUNDANT));
+    petsc(PCRedundantGetKSP(pc, &inner));
+    petsc(KSPSetType(inner, KSPPREONLY));
+    petsc(KSPGetPC(inner, &pc));
+  }
+  const bool in_one_piece = ranks == 1 || redundant;
+  petsc(PCSetType(pc, PCLU));
+  const auto* pivoting = in_one_piece ? MATSOLVERKLU : MATSOLVERMUMPS;
+  const bool plain = in_one_piece && diagonal == Diagonal::full;
+  petsc(PCFactorSetMatSolverType(pc, plain ? MATSOLVERPETSC : pivoting));
+}
+
+}  // namespace concord

@@ -1,0 +1,42 @@
+#include "coupling/problem/output_error_norm.hpp"
+
+#include <cmath>
+
+namespace concord {
+
+OutputErrorNorm::OutputErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance,
+                                 int order)
+    : subsystems_(subsystems), norm_(subsystems.comm(), tolerance, order, subsystems.n_outputs()) {
+  for (const std::size_t k : subsystems.all()) {
+    const IndexRange range = subsystems.outputs_of(k);
+    const bool constraint = subsystems.own(k).description().constraint.has_value();
+    for (std::size_t o = range.first; o < range.last; ++o) {
+      if (!constraint || o - range.first == constraint_value) {
+        signals_.push_back(o);
+      }
+    }
+  }
+}
+
+void OutputErrorNorm::restart(const CommunicationPoint& point) {
+  const Sizes& sizes = subsystems_.output_sizes();
+  norm_.restart();
+  for (std::size_t o = 0; o < point.outputs.size(); ++o) {
+    const bool unknown = sizes[o] == 0.0 || sizes.only_expected(o);
+    if (unknown && point.outputs[o].value == 0.0 && point.outputs[o].derivative == 0.0) {
+      norm_.begins_at_zero(o);
+    }
+  }
+}
+
+double OutputErrorNorm::operator()(double h, std::span<const double> estimates,
+                                   std::span<const Sample> outputs, std::span<const Sample> terms) {
+  norm_.begin(h);
+  for (const std::size_t o : signals_) {
+    norm_.add(o, estimates[o], std::abs(outputs[o].value), subsystems_.output_sizes()[o],
+              terms.empty() ? 0.0 : norm_.noise(terms[o].value));
+  }
+  return norm_.worst();
+}
+
+}  // namespace concord

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coupling/coupling.hpp"
+#include "coupling/problem/error_norm.hpp"
+
+namespace concord {
+
+/// ErrorNorm of the outputs of all ranks. Of a constraint the unknown alone is a signal: what is
+/// left of its equation is rounding, in a unit of its own.
+class OutputErrorNorm {
+ public:
+  OutputErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance, int order);
+
+  /// A start, or an event.
+  void restart(const CommunicationPoint& point);
+
+  /// Of this rank at the end of the macro-step of size h, size n_outputs; `terms`: what the outputs
+  /// are sums of, where it is known. Collective.
+  double operator()(double h, std::span<const double> estimates, std::span<const Sample> outputs,
+                    std::span<const Sample> terms = {});
+
+  /// The outputs became those of a communication point.
+  void commit() { norm_.commit(); }
+
+  void io(Archive& archive) { archive(norm_); }
+
+ private:
+  const RankNetwork& subsystems_;
+  ErrorNorm norm_;
+  std::vector<std::size_t> signals_;  ///< local outputs
+};
+
+}  // namespace concord

@@ -1,0 +1,58 @@
+#include "export/documentation.hpp"
+
+#include <sstream>
+
+#include "export/description_writer.hpp"
+
+namespace concord {
+
+namespace {
+
+using Node = pugi::xml_node;
+
+void add_text(Node parent, const char* element, const std::string& text) {
+  parent.append_child(element).text() = text.c_str();
+}
+
+void add_row(Node table, const char* cell, std::initializer_list<std::string> texts) {
+  Node row = table.append_child("tr");
+  for (const std::string& text : texts) add_text(row, cell, text);
+}
+
+}  // namespace
+
+std::string documentation(const ExportedModel& model, FmiVersion version,
+                          const ExportedExperiment& experiment) {
+  pugi::xml_document document;
+  document.append_child(pugi::node_doctype).set_value("html");
+  Node html = document.append_child("html");
+  html.append_attribute("lang") = "en";
+  Node head = html.append_child("head"), body = html.append_child("body");
+  head.append_child("meta").append_attribute("charset") = "utf-8";
+  add_text(head, "title", model.name);
+  add_text(body, "h1", model.name);
+  add_text(body, "p",
+           std::string("A subsystem of equations as an FMU of FMI ") +
+               (version == FmiVersion::v2 ? "2.0" : "3.0") +
+               ", model exchange and co-simulation, written by Concord " CONCORD_VERSION ".");
+  Node table = body.append_child("table");
+  add_row(table, "th", {"variable", "causality", "unit", "start", "equation"});
+  for (const ExportedVariable& variable : model.variables) {
+    add_row(table, "td",
+            {variable.name, causality_of(variable), variable.unit,
+             has_start(variable) ? xml_number(variable.start) : "", variable.description});
+  }
+  add_text(body, "p",
+           "Co-simulation integrates with the pair of orders 5 and 4 of Dormand and Prince (1980), "
+           "an explicit method with step control: relative tolerance as the importer says, else " +
+               xml_number(experiment.tolerance) +
+               "; absolute tolerance a hundredth of it. For stiff equations use model exchange. "
+               "Directional derivatives are exact. There are no events.");
+  for (const std::string& note : model.notes) add_text(body, "p", "Note: " + note + ".");
+  std::ostringstream stream;
+  document.save(stream, "  ", pugi::format_default | pugi::format_no_declaration,
+                pugi::encoding_utf8);
+  return stream.str();
+}
+
+}  // namespace concord

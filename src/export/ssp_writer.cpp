@@ -1,0 +1,443 @@
+#include "export/ssp_writer.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <pugixml.hpp>
+#include <set>
+
+#include "concord/errors.hpp"
+#include "export/fmu_export.hpp"
+#include "files/archive_writer.hpp"
+#include "files/scratch_folder.hpp"
+#include "files/uri.hpp"
+#include "subsystem/fmu/setup.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Node = pugi::xml_node;
+
+constexpr const char* namespaces[][2] = {
+    {"xmlns:ssd", "http://ssp-standard.org/SSP1/SystemStructureDescription"},
+    {"xmlns:ssc", "http://ssp-standard.org/SSP1/SystemStructureCommon"},
+    {"xmlns:ssv", "http://ssp-standard.org/SSP1/SystemStructureParameterValues"}};
+
+void set(Node node, const char* attribute, const std::string& value) {
+  node.append_attribute(attribute) = value.c_str();
+}
+
+/// SSP's type of a variable, or null: SSP 1.0 has none that fits.
+const char* ssp_type(FmiType type) {
+  switch (type) {
+    case FmiType::float32:
+    case FmiType::float64:
+      return "Real";
+    case FmiType::boolean:
+      return "Boolean";
+    case FmiType::string:
+      return "String";
+    case FmiType::binary:
+    case FmiType::clock:
+      return nullptr;
+    default:
+      return "Integer";
+  }
+}
+
+const char* ssp_kind(FmiCausality causality) {
+  switch (causality) {
+    case FmiCausality::input:
+      return "input";
+    case FmiCausality::output:
+      return "output";
+    case FmiCausality::parameter:
+      return "parameter";
+    case FmiCausality::calculated_parameter:
+      return "calculatedParameter";
+    default:
+      return nullptr;
+  }
+}
+
+/// One subsystem on its way into the file.
+struct Part {
+  std::string name;
+  std::shared_ptr<const FmuSetup> fmu;
+  std::string source;                          ///< as a relative URI
+  std::map<std::string, std::string> renamed;  ///< outputs of equations that have other names
+};
+
+class SspWriter {
+ public:
+  SspWriter(const Model& model, fs::path path) : model_(model), path_(std::move(path)) {}
+
+  std::vector<std::string> write();
+
+ private:
+  [[noreturn]] void refuse(const Location& location, const std::string& problem) const {
+    throw InputError((location.empty() ? model_.source : location) + ": " + problem);
+  }
+  bool is_archive() const { return path_.extension() == ".ssp"; }
+  void refuse_unsupported() const;
+  void note_losses();
+  Part part_of(const SubsystemEntry& entry);
+  Part part_of_equations(const SubsystemEntry& entry);
+  std::string stored(const fs::path& fmu);
+  std::string relative_source(const fs::path& fmu) const;
+  std::string description();
+  void add_component(Node elements, const Part& part);
+  void add_connectors(Node component, const Part& part);
+  void add_values(Node component, const Part& part);
+  void add_value(Node parameters, const Part& part, const FmuValue& value);
+  std::string whole(const FmuValue& value, const std::string& what) const;
+  static std::string enumeration_name(const FmiVariable& variable);
+  static void add_enumerations(Node values, const Part& part, const std::vector<FmuValue>& given);
+  void add_connection(Node connections, const ConnectionEntry& connection);
+  void set_end(Node node, const char* element, const char* connector, const std::string& name,
+               const Location& location);
+  std::string usable_unit(const FmiVariable& variable);
+
+  const Model& model_;
+  fs::path path_;
+  std::vector<std::string> notes_;
+  std::vector<Part> parts_;
+  std::map<fs::path, std::string> stored_;  ///< FMU files and their names in the archive
+  std::set<std::string> taken_;             ///< names in the archive, in lower case
+  UnitTexts units_;
+};
+
+void SspWriter::refuse_unsupported() const {
+  if (!model_.constraints.empty())
+    refuse(model_.constraints.front().location,
+           "constraint '" + model_.constraints.front().unknown +
+               "': SSP has no constraints; only 'concord run' of the model file can solve it");
+  for (const SubsystemEntry& entry : model_.subsystems)
+    if (!entry.fmu && !entry.equations)
+      refuse(entry.location, "subsystem '" + entry.description.name + "' is " +
+                                 entry.description.kind +
+                                 ", which SSP cannot hold; it holds FMUs (and equations, which "
+                                 "become FMUs)");
+  if (!model_.events.empty())
+    refuse(model_.source,
+           "events: SSP has no time events; remove them, or let an FMU announce them");
+  if (!is_archive() && fs::path(model_.source).extension() == ".ssp")
+    refuse(model_.source,
+           "its FMUs are inside the archive, where an .ssd file cannot name them; write an .ssp "
+           "archive, or unpack this one");
+  for (const SubsystemEntry& entry : model_.subsystems)
+    if (entry.equations && !is_archive())
+      refuse(entry.location,
+             "subsystem '" + entry.description.name +
+                 "' has equations, and an .ssd file has no room for their FMU; "
+                 "write an .ssp archive, or make the FMU first: concord export-fmu " +
+                 model_.source + " " + entry.description.name);
+}
+
+void SspWriter::note_losses() {
+  if (!model_.groups.empty())
+    notes_.push_back("the schedule's groups are left out: SSP has no place for them");
+  const bool efforts = std::any_of(model_.subsystems.begin(), model_.subsystems.end(),
+                                   [](const SubsystemEntry& entry) { return entry.effort != 0.0; });
+  if (efforts)
+    notes_.push_back("the efforts of subsystems are left out: SSP has no place for them");
+}
+
+/// The file's place in the archive, one for each file, in names that every system can unpack.
+std::string SspWriter::stored(const fs::path& fmu) {
+  const fs::path file = fs::canonical(fmu);
+  if (const auto known = stored_.find(file); known != stored_.end()) return known->second;
+  std::string stem = fmu.stem().string();
+  for (char& c : stem)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-') c = '_';
+  std::string name = stem, key;
+  for (int k = 2;; ++k) {
+    key = name;
+    std::transform(key.begin(), key.end(), key.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (taken_.insert(key).second) break;
+    name = stem + "_" + std::to_string(k);
+  }
+  return stored_[file] = "resources/" + name + ".fmu";
+}
+
+std::string SspWriter::relative_source(const fs::path& fmu) const {
+  return uri_of(fs::proximate(fs::absolute(fmu), fs::absolute(path_).parent_path()).string());
+}
+
+/// The FMU is written to the scratch folder and read back like any other.
+Part SspWriter::part_of_equations(const SubsystemEntry& entry) {
+  const std::string& name = entry.description.name;
+  FmuExport wanted;
+  wanted.binary = ExportedBinary::required;
+  wanted.experiment.start = model_.start;
+  wanted.experiment.stop = model_.stop;
+  fs::path file;
+  const fs::path folder = shared_scratch_folder(
+      "ssp|" + fs::absolute(path_).string() + "|" + name, [&](const fs::path& place) {
+        for (const std::string& note :
+             export_fmu(*entry.equations, wanted, place / (name + ".fmu")))
+          notes_.push_back("subsystem '" + name + "': " + note);
+      });
+  notes_.push_back("subsystem '" + name + "' has equations: it becomes an FMU (FMI 2.0)");
+  FmuRequest request;
+  request.subsystem = name;
+  request.path = folder / (name + ".fmu");
+  request.location = entry.location;
+  Part part{name, open_fmu(request), stored(request.path), {}};
+  const ExportedModel layout = lay_out(*entry.equations);
+  for (std::size_t i = 0; i < layout.outputs.size(); ++i)
+    part.renamed[layout.outputs[i].name] = layout.variable(VariableRole::output, i).name;
+  return part;
+}
+
+Part SspWriter::part_of(const SubsystemEntry& entry) {
+  if (entry.equations) return part_of_equations(entry);
+  const fs::path& file = entry.fmu->request.path;
+  return {
+      entry.description.name, entry.fmu, is_archive() ? stored(file) : relative_source(file), {}};
+}
+
+/// The variable's unit where the file can define it: once each, and as the FMU does.
+std::string SspWriter::usable_unit(const FmiVariable& variable) {
+  if (variable.unit.empty()) return "";
+  const auto [place, is_new] = units_.emplace(variable.unit, variable.base_unit);
+  return place->second == variable.base_unit ? variable.unit : "";
+}
+
+void SspWriter::add_connectors(Node component, const Part& part) {
+  Node connectors;
+  for (const FmiVariable& variable : part.fmu->model->variables) {
+    const char* kind = ssp_kind(variable.causality);
+    const char* type = ssp_type(variable.type);
+    if (kind == nullptr || type == nullptr || !variable.dimensions.empty()) continue;
+    if (!connectors) connectors = component.append_child("ssd:Connectors");
+    Node connector = connectors.append_child("ssd:Connector");
+    set(connector, "name", variable.name);
+    set(connector, "kind", kind);
+    Node typed = connector.append_child((std::string("ssc:") + type).c_str());
+    const std::string unit = usable_unit(variable);
+    if (!unit.empty() && std::string_view(type) == "Real") set(typed, "unit", unit);
+  }
+}
+
+/// The variable of that name or alias, which the reader has found before.
+const FmiVariable& variable_of(const Part& part, const FmuValue& value) {
+  const auto& variables = part.fmu->model->variables;
+  return *std::find_if(variables.begin(), variables.end(), [&](const FmiVariable& candidate) {
+    return candidate.name == value.name ||
+           std::find(candidate.aliases.begin(), candidate.aliases.end(), value.name) !=
+               candidate.aliases.end();
+  });
+}
+
+/// One value per variable, the last, as it was given; what was transformed as the FMU gets it.
+std::vector<FmuValue> values_of(const Part& part) {
+  const FmuRequest& request = part.fmu->request;
+  std::vector<FmuValue> result;
+  for (const auto* list : {&request.parameters, &request.start, &request.values})
+    for (FmuValue value : *list) {
+      const FmiVariable& variable = variable_of(part, value);
+      value.name = variable.name;
+      for (const auto* starts : {&part.fmu->structural, &part.fmu->starts, &part.fmu->input_starts})
+        for (const FmuStart& start : *starts)
+          if (start.variable == &variable && !value.transformation.changes_nothing()) {
+            value.texts = start.texts;
+            value.unit.clear();
+          }
+      std::erase_if(result, [&](const FmuValue& other) { return other.name == value.name; });
+      result.push_back(std::move(value));
+    }
+  return result;
+}
+
+/// The item that a text names, or has the value of; null where there is none.
+const std::string* item_of(const FmiVariable& variable, const std::string& text) {
+  for (const auto& [name, value] : variable.items)
+    if (text == name || text == value) return &name;
+  return nullptr;
+}
+
+std::string SspWriter::whole(const FmuValue& value, const std::string& what) const {
+  const std::string& text = value.texts.front();
+  const auto number = parse_number(text);
+  if (!number) return text;
+  if (*number < -2147483648.0 || *number > 2147483647.0)
+    refuse(value.location, what + "is " + text +
+                               ", which SSP's 32-bit integers cannot hold; "
+                               "give it its value in the FMU");
+  return std::to_string(static_cast<long>(*number));
+}
+
+void SspWriter::add_value(Node parameters, const Part& part, const FmuValue& value) {
+  const FmiVariable& variable = variable_of(part, value);
+  const std::string what = "subsystem '" + part.name + "': '" + value.name + "' ";
+  const char* type = ssp_type(variable.type);
+  if (type == nullptr || !variable.dimensions.empty())
+    refuse(value.location, what +
+                               "is an array or binary, and SSP 1.0 has no values of these; give "
+                               "it its value in the FMU");
+  Node parameter = parameters.append_child("ssv:Parameter");
+  set(parameter, "name", value.name);
+  std::string text = value.texts.front();
+  const std::string* item = item_of(variable, text);
+  if (item != nullptr) {
+    type = "Enumeration";
+    text = *item;
+  } else if (std::string_view(type) == "Boolean") {
+    text = text == "true" || text == "1" ? "true" : "false";
+  } else if (std::string_view(type) == "Integer") {
+    text = whole(value, what);
+  } else if (const auto number = parse_number(text); number && std::string_view(type) == "Real") {
+    text = xml_number(*number);
+  }
+  Node typed = parameter.append_child((std::string("ssv:") + type).c_str());
+  set(typed, "value", text);
+  if (item != nullptr) set(typed, "name", enumeration_name(variable));
+  if (std::string_view(type) == "Real" && !value.unit.empty()) set(typed, "unit", value.unit);
+}
+
+std::string SspWriter::enumeration_name(const FmiVariable& variable) {
+  return variable.declared_type.empty() ? variable.name : variable.declared_type;
+}
+
+/// Each enumeration of the set once, by its name in the FMU.
+void SspWriter::add_enumerations(Node values, const Part& part,
+                                 const std::vector<FmuValue>& given) {
+  std::set<std::string> defined;
+  Node enumerations;
+  for (const FmuValue& value : given) {
+    const FmiVariable& variable = variable_of(part, value);
+    if (item_of(variable, value.texts.front()) == nullptr ||
+        !defined.insert(enumeration_name(variable)).second)
+      continue;
+    if (!enumerations) enumerations = values.append_child("ssv:Enumerations");
+    Node enumeration = enumerations.append_child("ssc:Enumeration");
+    set(enumeration, "name", enumeration_name(variable));
+    for (const auto& [name, number] : variable.items) {
+      Node item = enumeration.append_child("ssc:Item");
+      set(item, "name", name);
+      set(item, "value", number);
+    }
+  }
+}
+
+void SspWriter::add_values(Node component, const Part& part) {
+  const std::vector<FmuValue> given = values_of(part);
+  if (given.empty()) return;
+  Node values = component.append_child("ssd:ParameterBindings")
+                    .append_child("ssd:ParameterBinding")
+                    .append_child("ssd:ParameterValues")
+                    .append_child("ssv:ParameterSet");
+  set(values, "version", "1.0");
+  set(values, "name", part.name);
+  Node parameters = values.append_child("ssv:Parameters");
+  UnitTexts units;
+  for (const FmuValue& value : given) {
+    add_value(parameters, part, value);
+    if (!value.unit.empty()) units.emplace(value.unit, value.unit);
+  }
+  add_enumerations(values, part, given);
+  if (!units.empty()) add_units(values.append_child("ssv:Units"), units, "ssc:");
+}
+
+void SspWriter::add_component(Node elements, const Part& part) {
+  Node component = elements.append_child("ssd:Component");
+  set(component, "name", part.name);
+  set(component, "type", "application/x-fmu-sharedlibrary");
+  set(component, "source", part.source);
+  using Choice = FmuInterfaceChoice;
+  const Choice choice = part.fmu->request.options.interface;
+  if (choice != Choice::automatic)
+    set(component, "implementation",
+        choice == Choice::co_simulation ? "CoSimulation" : "ModelExchange");
+  add_connectors(component, part);
+  add_values(component, part);
+}
+
+void SspWriter::set_end(Node node, const char* element, const char* connector,
+                        const std::string& name, const Location& location) {
+  const std::size_t dot = name.find('.');
+  std::string variable_name = name.substr(dot + 1);
+  const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& candidate) {
+    return candidate.name == name.substr(0, dot);
+  });
+  if (part == parts_.end()) refuse(location, "there is no subsystem for " + in_quotes(name));
+  if (const auto other = part->renamed.find(variable_name); other != part->renamed.end())
+    variable_name = other->second;
+  const auto& variables = part->fmu->model->variables;
+  const bool there =
+      std::any_of(variables.begin(), variables.end(), [&](const FmiVariable& variable) {
+        return variable.name == variable_name && variable.dimensions.empty();
+      });
+  if (!there)
+    refuse(location,
+           in_quotes(name) + " is no scalar variable, and SSP 1.0 connects no elements of arrays");
+  set(node, element, part->name);
+  set(node, connector, variable_name);
+}
+
+void SspWriter::add_connection(Node connections, const ConnectionEntry& connection) {
+  Node node = connections.append_child("ssd:Connection");
+  set_end(node, "startElement", "startConnector", connection.from, connection.location);
+  set_end(node, "endElement", "endConnector", connection.to, connection.location);
+  if (!connection.converts_units) set(node, "suppressUnitConversion", "true");
+  if (connection.factor == 1.0 && connection.offset == 0.0) return;
+  Node transformation = node.append_child("ssc:LinearTransformation");
+  set(transformation, "factor", xml_number(connection.factor));
+  set(transformation, "offset", xml_number(connection.offset));
+}
+
+std::string SspWriter::description() {
+  pugi::xml_document document;
+  Node root = document.append_child("ssd:SystemStructureDescription");
+  for (const auto& [prefix, uri] : namespaces) set(root, prefix, uri);
+  set(root, "version", "1.0");
+  set(root, "name", model_.name);
+  set(root, "generationTool", "Concord " CONCORD_VERSION);
+  Node system = root.append_child("ssd:System");
+  set(system, "name", model_.name);
+  Node elements = system.append_child("ssd:Elements");
+  for (const Part& part : parts_) add_component(elements, part);
+  if (!model_.connections.empty()) {
+    Node connections = system.append_child("ssd:Connections");
+    for (const ConnectionEntry& connection : model_.connections)
+      add_connection(connections, connection);
+  }
+  if (!units_.empty()) add_units(root.append_child("ssd:Units"), units_, "ssc:");
+  Node experiment = root.append_child("ssd:DefaultExperiment");
+  set(experiment, "startTime", xml_number(model_.start));
+  set(experiment, "stopTime", xml_number(model_.stop));
+  return xml_text(document);
+}
+
+std::vector<std::string> SspWriter::write() {
+  refuse_unsupported();
+  note_losses();
+  for (const SubsystemEntry& entry : model_.subsystems) parts_.push_back(part_of(entry));
+  for (const Part& part : parts_)
+    if (same_file(path_, part.fmu->request.path))
+      throw InputError("-o names the FMU '" + path_.string() +
+                       "' of the model; choose another file");
+  std::string text = description();
+  if (!is_archive()) {
+    write_whole_file(path_, text);
+    return notes_;
+  }
+  ArchiveWriter archive(path_);
+  archive.add("SystemStructure.ssd", std::move(text));
+  for (const auto& [file, name] : stored_) archive.add_file(name, file);
+  archive.close();
+  return notes_;
+}
+
+}  // namespace
+
+std::vector<std::string> write_ssp(const Model& model, const fs::path& path) {
+  return SspWriter(model, path).write();
+}
+
+}  // namespace concord

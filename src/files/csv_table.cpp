@@ -1,0 +1,130 @@
+#include "files/csv_table.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+class CsvReader {
+ public:
+  explicit CsvReader(const std::filesystem::path& path) : name_(path.string()), stream_(path) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error) || !stream_.good())
+      throw InputError(name_ + ": cannot be read; give a CSV file with a header row and the time " +
+                       "in its first column");
+  }
+
+  CsvTable read();
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw InputError(name_ + ":" + std::to_string(line_number_) + ": " + problem);
+  }
+  bool next_line();
+  std::vector<std::string> fields() const;
+  std::string quoted_field(std::size_t& at) const;
+  void read_header();
+  void read_row();
+  double number(const std::string& field, const std::string& column) const;
+
+  std::string name_;
+  std::ifstream stream_;
+  std::string line_;
+  std::size_t line_number_ = 0;
+  char separator_ = ',';
+  CsvTable table_;
+};
+
+/// The next line that is not empty, without what editors on Windows add.
+bool CsvReader::next_line() {
+  while (std::getline(stream_, line_)) {
+    ++line_number_;
+    if (line_number_ == 1 && line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);
+    line_.erase(line_.find_last_not_of(" \t\r") + 1);
+    if (!line_.empty()) return true;
+  }
+  return false;
+}
+
+/// From the quote at `at` to the one that closes it; two in a row stand for one.
+std::string CsvReader::quoted_field(std::size_t& at) const {
+  std::string field;
+  for (++at;; ++at) {
+    if (at >= line_.size()) fail("a quote is not closed");
+    if (line_[at] == '"' && line_.substr(at + 1, 1) != "\"") break;
+    field += line_[at];
+    at += line_[at] == '"' ? 1 : 0;
+  }
+  ++at;
+  return field;
+}
+
+std::vector<std::string> CsvReader::fields() const {
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at <= line_.size(); ++at) {
+    std::string field;
+    while (at < line_.size() && line_[at] == ' ') ++at;
+    if (at < line_.size() && line_[at] == '"') field = quoted_field(at);
+    const std::size_t end = std::min(line_.find(separator_, at), line_.size());
+    field += line_.substr(at, end - at);
+    field.erase(field.find_last_not_of(' ') + 1);
+    result.push_back(field);
+    at = end;
+  }
+  return result;
+}
+
+void CsvReader::read_header() {
+  if (!next_line()) fail("is empty; it needs a header row: time, and the names of the columns");
+  for (const char candidate : {';', '\t'})
+    if (line_.find(candidate) != std::string::npos && line_.find(',') == std::string::npos)
+      separator_ = candidate;
+  table_.names = fields();
+  table_.names.erase(table_.names.begin());
+  std::set<std::string> known;
+  for (const std::string& name : table_.names) {
+    if (name.empty() || parse_number(name))
+      fail("found " + in_quotes(name) + " where the header must have the name of a column");
+    if (!known.insert(name).second) fail("the column " + in_quotes(name) + " is there twice");
+  }
+  table_.columns.resize(table_.names.size());
+}
+
+double CsvReader::number(const std::string& field, const std::string& column) const {
+  if (field == "true" || field == "false") return field == "true" ? 1.0 : 0.0;
+  const auto value = parse_number(field);
+  if (!value) fail("column " + in_quotes(column) + " must have a number, not " + in_quotes(field));
+  return *value;
+}
+
+void CsvReader::read_row() {
+  const std::vector<std::string> row = fields();
+  if (row.size() != table_.names.size() + 1)
+    fail("has " + std::to_string(row.size()) + " fields, the header has " +
+         std::to_string(table_.names.size() + 1));
+  const double time = number(row.front(), "time");
+  if (!table_.time.empty() && time < table_.time.back())
+    fail("the time " + row.front() + " comes before that of the row above; sort the rows");
+  table_.time.push_back(time);
+  for (std::size_t i = 0; i < table_.names.size(); ++i)
+    table_.columns[i].push_back(number(row[i + 1], table_.names[i]));
+}
+
+CsvTable CsvReader::read() {
+  read_header();
+  while (next_line()) read_row();
+  if (table_.time.empty()) fail("has no row of numbers below the header");
+  return std::move(table_);
+}
+
+}  // namespace
+
+CsvTable read_csv(const std::filesystem::path& path) { return CsvReader(path).read(); }
+
+}  // namespace concord

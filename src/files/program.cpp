@@ -1,0 +1,81 @@
+#include "files/program.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <system_error>
+
+extern char** environ;
+
+namespace concord {
+namespace {
+
+/// What posix_spawn does in the child before the program starts.
+class SpawnActions {
+ public:
+  explicit SpawnActions(const ProgramCall& call) {
+    posix_spawn_file_actions_init(&files_);
+    posix_spawnattr_init(&attributes_);
+    if (call.input < 0) {
+      posix_spawn_file_actions_addopen(&files_, 0, "/dev/null", O_RDONLY, 0);
+    } else {
+      posix_spawn_file_actions_adddup2(&files_, call.input, 0);
+    }
+    posix_spawn_file_actions_addopen(&files_, 1, call.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+    posix_spawn_file_actions_adddup2(&files_, 1, 2);
+    posix_spawn_file_actions_addclosefrom_np(&files_, 3);
+    if (call.outlives_us) {
+      posix_spawn_file_actions_addchdir_np(&files_, "/");
+      posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID);
+    }
+  }
+  ~SpawnActions() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&files_);
+  }
+  SpawnActions(const SpawnActions&) = delete;
+  SpawnActions& operator=(const SpawnActions&) = delete;
+
+  const posix_spawn_file_actions_t* files() const { return &files_; }
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t files_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+pid_t start_program(const ProgramCall& call) {
+  std::vector<std::string> words = call.words;
+  std::vector<char*> arguments;
+  for (std::string& word : words) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  const SpawnActions actions(call);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, arguments[0], actions.files(), actions.attributes(),
+                                 arguments.data(), environ);
+  if (error != 0) {
+    throw std::system_error(error, std::generic_category(), "cannot start " + call.words.front());
+  }
+  return child;
+}
+
+int run_program(const ProgramCall& call) {
+  const pid_t child = start_program(call);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) {
+      throw std::system_error(errno, std::generic_category(),
+                              "cannot wait for " + call.words.front());
+    }
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace concord

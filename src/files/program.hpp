@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace concord {
+
+/// How another program is called.
+struct ProgramCall {
+  std::vector<std::string> words;  ///< the program, which $PATH finds, and its arguments
+  int input = -1;                  ///< file descriptor that it reads as its input; -1: nothing
+  std::filesystem::path output = "/dev/null";  ///< where everything goes that it writes
+  bool outlives_us = false;  ///< has a session of its own, and holds no folder in use
+};
+
+/// Starts the program, which gets no other open file of ours. Throws std::system_error.
+pid_t start_program(const ProgramCall& call);
+
+/// The exit code of the program; 128 and the signal's number where a signal ended it. Throws
+/// std::system_error where it cannot be started.
+int run_program(const ProgramCall& call);
+
+}  // namespace concord

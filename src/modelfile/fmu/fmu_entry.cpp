@@ -1,0 +1,79 @@
+#include "modelfile/fmu/fmu_entry.hpp"
+
+#include <map>
+
+#include "subsystem/fmu/probe/probe.hpp"
+#include "subsystem/fmu/setup.hpp"
+#include "support/options.hpp"
+
+namespace concord {
+namespace {
+
+FmuOptions with_options(const std::string& prefix, FmuOptions result) {
+  result.interface =
+      options::choice<FmuInterfaceChoice>(prefix + "fmu_interface").value_or(result.interface);
+  result.micro_steps =
+      options::integer(prefix + "fmu_micro_steps", 1, 100'000).value_or(result.micro_steps);
+  result.input_derivatives =
+      options::integer(prefix + "fmu_input_derivatives", 0, 3).value_or(result.input_derivatives);
+  result.probe = options::flag(prefix + "fmu_probe").value_or(result.probe);
+  result.log = options::flag(prefix + "fmu_log").value_or(result.log);
+  return result;
+}
+
+FmuOptions read_options(const std::string& subsystem, const FmuOptions& defaults) {
+  return with_options("subsystem_" + subsystem + "_", with_options("subsystem_", defaults));
+}
+
+/// "motor.alias" to "motor.name", of every FMU.
+std::map<std::string, std::string> aliases_in(const Model& model) {
+  std::map<std::string, std::string> result;
+  for (const SubsystemEntry& entry : model.subsystems) {
+    if (!entry.fmu) continue;
+    const std::string owner = entry.description.name + ".";
+    for (const FmiVariable& variable : entry.fmu->model->variables)
+      for (const std::string& alias : variable.aliases)
+        result.emplace(owner + alias, owner + variable.name);
+  }
+  return result;
+}
+
+}  // namespace
+
+void resolve_aliases(Model& model) {
+  const auto aliases = aliases_in(model);
+  if (aliases.empty()) return;
+  const auto resolve = [&](std::string& name) {
+    const std::size_t bracket = name.ends_with(']') ? name.rfind('[') : std::string::npos;
+    const std::string element = bracket == std::string::npos ? "" : name.substr(bracket);
+    auto found = aliases.find(name);
+    if (found != aliases.end()) {
+      name = found->second;
+    } else if ((found = aliases.find(name.substr(0, bracket))) != aliases.end()) {
+      name = found->second + element;
+    }
+  };
+  for (ConnectionEntry& connection : model.connections) {
+    resolve(connection.from);
+    resolve(connection.to);
+  }
+  for (ConstraintEntry& constraint : model.constraints)
+    for (ConstraintFeed& feed : constraint.feeds) resolve(feed.input);
+}
+
+SubsystemEntry fmu_entry(FmuRequest request) {
+  request.options = read_options(request.subsystem, request.options);
+  auto setup = open_fmu(request);
+  if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
+  SubsystemEntry entry;
+  entry.location = request.location;
+  entry.fmu = setup;
+  entry.description = description_of(*setup);
+  entry.probe = [setup] { return probe_fmu(*setup).lines; };
+  entry.create = [setup](const SubsystemSettings& settings) {
+    return make_fmu_subsystem(setup, settings);
+  };
+  return entry;
+}
+
+}  // namespace concord

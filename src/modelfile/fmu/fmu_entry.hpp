@@ -1,0 +1,14 @@
+#pragma once
+
+#include "network/model.hpp"
+#include "subsystem/fmu/fmu.hpp"
+
+namespace concord {
+
+/// The entry of an FMU, whoever asks for it. `request.options` is read here.
+SubsystemEntry fmu_entry(FmuRequest request);
+
+/// FMI 3: where connections and feeds name an FMU's variable by an alias, its own name.
+void resolve_aliases(Model& model);
+
+}  // namespace concord

@@ -1,0 +1,130 @@
+#include "modelfile/yaml/node_reader.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+std::string line_location(const std::string& source, const YamlNode& node) {
+  return source + ":" + std::to_string(node.line);
+}
+
+}  // namespace
+
+std::string NodeReader::location() const { return line_location(*source_, *node_); }
+
+void NodeReader::fail(const std::string& message) const {
+  throw InputError(location() + ": " + what_ + " " + message);
+}
+
+std::string NodeReader::found() const {
+  switch (node_->kind) {
+    case YamlNode::Kind::null:
+      return "nothing";
+    case YamlNode::Kind::scalar:
+      return in_quotes(node_->text);
+    case YamlNode::Kind::sequence:
+      return "a list";
+    case YamlNode::Kind::map:
+      return "a map";
+  }
+  return {};
+}
+
+double NodeReader::number() const {
+  const bool plain = node_->kind == YamlNode::Kind::scalar && !node_->quoted;
+  const auto value = plain ? parse_number(node_->text) : std::nullopt;
+  if (!value) {
+    const bool quoted_number = node_->quoted && parse_number(node_->text);
+    fail("must be a finite number such as 2, -0.5 or 1e4, not " + found() +
+         (quoted_number ? "; remove the quotes" : ""));
+  }
+  return *value;
+}
+
+std::string NodeReader::text() const {
+  if (node_->kind != YamlNode::Kind::scalar || node_->text.empty()) {
+    fail("must be a text, not " + found() +
+         (node_->kind == YamlNode::Kind::map && node_->flow ? "; put it in quotes" : ""));
+  }
+  return node_->text;
+}
+
+std::vector<NodeReader> NodeReader::items(const std::string& what_item) const {
+  if (node_->kind != YamlNode::Kind::sequence) {
+    fail("must be a list (lines that begin with '- '), not " + found());
+  }
+  std::vector<NodeReader> result;
+  for (const YamlNode* item : node_->children) {
+    result.emplace_back(*source_, *item, what_item);
+  }
+  return result;
+}
+
+std::vector<Field> NodeReader::fields(const std::string& role, const std::string& owner) const {
+  if (is_null()) {
+    return {};
+  }
+  if (node_->kind != YamlNode::Kind::map) {
+    fail("must be a map (lines 'name: value'), not " + found());
+  }
+  std::vector<Field> result;
+  std::unordered_set<std::string> seen;
+  for (std::size_t i = 0; i + 1 < node_->children.size(); i += 2) {
+    const YamlNode& key = *node_->children[i];
+    const NodeReader key_reader(*source_, key, "a key of " + what_);
+    if (key.kind != YamlNode::Kind::scalar) {
+      key_reader.fail("must be a name, not " + key_reader.found());
+    }
+    if (!seen.insert(key.text).second) {
+      throw InputError(key_reader.location() + ": " + in_quotes(key.text) + " is there twice in " +
+                       what_ + "; remove one");
+    }
+    std::string what = (role.empty() ? "" : role + " ") + in_quotes(key.text);
+    what += owner.empty() ? "" : " of " + owner;
+    result.push_back({key.text, key_reader.location(),
+                      NodeReader(*source_, *node_->children[i + 1], std::move(what))});
+  }
+  return result;
+}
+
+std::vector<Field> NodeReader::named_fields(const std::string& role,
+                                            const std::string& owner) const {
+  std::vector<Field> result = fields(role, owner);
+  for (const Field& field : result) {
+    if (!is_name(field.key)) {
+      throw InputError(field.key_location + ": " + field.value.what() +
+                       " is not a name: use letters, digits and _, not starting with a digit" +
+                       (node_->flow
+                            ? " (inside { } a comma ends a value: put an expression with commas in "
+                              "quotes)"
+                            : ""));
+    }
+  }
+  return result;
+}
+
+std::vector<Field> NodeReader::fields_among(std::initializer_list<const char*> allowed) const {
+  std::vector<Field> result = fields("", what_);
+  const std::vector<std::string> candidates(allowed.begin(), allowed.end());
+  for (const Field& field : result) {
+    if (std::find(candidates.begin(), candidates.end(), field.key) == candidates.end()) {
+      throw InputError(field.key_location + ": unknown key " + in_quotes(field.key) + " in " +
+                       what_ + "; " + known("keys", field.key, candidates));
+    }
+  }
+  return result;
+}
+
+std::optional<NodeReader> find_field(const std::vector<Field>& fields, std::string_view key) {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [&](const Field& field) { return field.key == key; });
+  return found == fields.end() ? std::nullopt : std::optional(found->value);
+}
+
+}  // namespace concord

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modelfile/yaml/yaml_tree.hpp"
+
+namespace concord {
+
+struct Field;
+
+/// A YAML node together with what it is in the model ("parameter 'm' of subsystem 'left'") and
+/// where it stands. Every getter throws InputError: location, what it is, what was found, what it
+/// should be.
+class NodeReader {
+ public:
+  NodeReader(const std::string& source, const YamlNode& node, std::string what)
+      : source_(&source), node_(&node), what_(std::move(what)) {}
+
+  std::string location() const;
+  const std::string& what() const { return what_; }
+  bool is_null() const { return node_->kind == YamlNode::Kind::null; }
+  bool is_quoted() const { return node_->quoted; }
+  bool is_list() const { return node_->kind == YamlNode::Kind::sequence; }
+
+  [[noreturn]] void fail(const std::string& message) const;
+
+  /// A finite number.
+  double number() const;
+  /// A text that is not empty; numbers are texts, too.
+  std::string text() const;
+  /// The items of a list.
+  std::vector<NodeReader> items(const std::string& what_item) const;
+  /// The entries of a map in their order, keys once each; nothing for a null node. The entries are
+  /// named `role 'key' of <owner>`, or `'key' of <owner>` without role.
+  std::vector<Field> fields(const std::string& role, const std::string& owner) const;
+  /// `fields` of a map whose keys are names of the user's choice.
+  std::vector<Field> named_fields(const std::string& role, const std::string& owner) const;
+  /// `fields` of a map that allows certain keys only.
+  std::vector<Field> fields_among(std::initializer_list<const char*> allowed) const;
+
+ private:
+  std::string found() const;
+
+  const std::string* source_;
+  const YamlNode* node_;
+  std::string what_;
+};
+
+/// A key of a map and its value.
+struct Field {
+  std::string key;
+  std::string key_location;
+  NodeReader value;
+};
+
+/// The field of that key, or nothing.
+std::optional<NodeReader> find_field(const std::vector<Field>& fields, std::string_view key);
+
+}  // namespace concord

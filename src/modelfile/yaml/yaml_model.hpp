@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+
+#include "network/model.hpp"
+
+namespace concord {
+
+/// Reads a YAML model file. Every subsystem is read and its expressions are checked; whether the
+/// names in connections and constraints exist is left to the network. Throws InputError, whose text
+/// begins with "file:line: ".
+Model read_yaml_model(const std::filesystem::path& path);
+
+}  // namespace concord

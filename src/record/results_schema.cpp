@@ -1,0 +1,264 @@
+#include "record/results_schema.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <stdexcept>
+
+namespace concord {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+bool always(const ResultsLayout& /*layout*/) { return true; }
+
+template <RecordedColumns ResultsLayout::*columns>
+bool recorded(const ResultsLayout& layout) {
+  return (layout.*columns).recorded;
+}
+
+template <RecordedColumns ResultsLayout::*columns, std::vector<std::string> RecordedColumns::*texts>
+const std::vector<std::string>& texts_of(const ResultsLayout& layout) {
+  return layout.*columns.*texts;
+}
+
+/// `number(row, i)` of each of this rank's columns.
+template <auto number>
+void fill(const ResultsRow& row, std::span<const std::size_t> local_index, double* to) {
+  for (const std::size_t i : local_index) *to++ = number(row, i);
+}
+
+void fill_polynomials(const ResultsRow& row, std::span<const std::size_t> local_index, double* to) {
+  if (row.polynomials.empty()) return;
+  for (const std::size_t i : local_index) to = std::copy_n(row.polynomials[i].c.begin(), 4, to);
+}
+
+template <auto member>
+std::vector<double> of_all(const ResultsEnd& end) {
+  std::vector<double> result;
+  for (const Counters& counters : end.counters)
+    result.push_back(static_cast<double>(counters.*member));
+  return result;
+}
+
+using Datasets = std::vector<ResultsDataset>;
+
+/// Names, units and values of one kind of variable.
+template <RecordedColumns ResultsLayout::*columns, auto number>
+void add_variables(Datasets& all, const std::string& group, Extent extent) {
+  all.push_back({group + "/names",
+                 Number::text,
+                 {extent},
+                 recorded<columns>,
+                 KnownTexts{texts_of<columns, &RecordedColumns::names>}});
+  all.push_back({group + "/units",
+                 Number::text,
+                 {extent},
+                 recorded<columns>,
+                 KnownTexts{texts_of<columns, &RecordedColumns::units>}});
+  all.push_back({group + "/values",
+                 Number::f64,
+                 {Extent::rows, extent},
+                 recorded<columns>,
+                 RowNumbers{columns, fill<number>}});
+}
+
+void add_outputs(Datasets& all) {
+  add_variables<&ResultsLayout::outputs, [](const ResultsRow& row, std::size_t i) {
+    return row.outputs[i].value;
+  }>(all, "/outputs", Extent::outputs);
+  all.push_back({"/outputs/error_estimate",
+                 Number::f64,
+                 {Extent::outputs},
+                 recorded<&ResultsLayout::outputs>,
+                 FinalNumbers{unknown, [](const ResultsEnd& end) { return end.output_errors; }}});
+}
+
+void add_inputs(Datasets& all) {
+  constexpr auto inputs = &ResultsLayout::inputs;
+  add_variables<inputs, [](const ResultsRow& row, std::size_t i) { return row.inputs[i].value; }>(
+      all, "/inputs", Extent::inputs);
+  constexpr auto slope = [](const ResultsRow& row, std::size_t i) {
+    return row.inputs[i].derivative;
+  };
+  all.push_back({"/inputs/derivatives",
+                 Number::f64,
+                 {Extent::rows, Extent::inputs},
+                 recorded<inputs>,
+                 RowNumbers{inputs, fill<slope>}});
+  all.push_back(
+      {"/inputs/polynomials",
+       Number::f64,
+       {Extent::steps, Extent::inputs, Extent::coefficients},
+       [](const ResultsLayout& layout) { return layout.inputs.recorded && layout.polynomials; },
+       RowNumbers{inputs, fill_polynomials}});
+}
+
+void add_steps(Datasets& all) {
+  std::size_t index = 0;
+  for (const StepDataset& dataset : step_datasets())
+    all.push_back({dataset.path, dataset.number, {Extent::steps}, always, StepNumber{index++}});
+}
+
+void add_subsystems(Datasets& all) {
+  const auto add = [&](const char* path, Number number, auto content) {
+    all.push_back({path, number, {Extent::subsystems}, always, content});
+  };
+  add("/subsystems/name", Number::text, KnownTexts{[](const ResultsLayout& layout) -> auto& {
+        return layout.subsystem_names;
+}
+}  // namespace
+);
+  add("/subsystems/kind", Number::text, KnownTexts{[](const ResultsLayout& layout) -> auto& {
+        return layout.subsystem_kinds;
+  }  // namespace concord
+  });
+  add("/subsystems/rank", Number::i32, KnownNumbers{[](const ResultsLayout& layout) {
+        return std::vector<double>(layout.subsystem_ranks.begin(), layout.subsystem_ranks.end());
+      }});
+  add("/subsystems/advances", Number::i64, FinalNumbers{0.0, of_all<&Counters::advances>});
+  add("/subsystems/rhs_evaluations", Number::i64,
+      FinalNumbers{0.0, of_all<&Counters::rhs_evaluations>});
+  add("/subsystems/micro_steps", Number::i64, FinalNumbers{0.0, of_all<&Counters::micro_steps>});
+  add("/subsystems/wall_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::wall_time>});
+  }
+
+  Datasets all_datasets() {
+    Datasets all;
+    all.push_back({"/time",
+                   Number::f64,
+                   {Extent::rows},
+                   always,
+                   RowNumbers{nullptr, [](const ResultsRow& row, std::span<const std::size_t>,
+                                          double* to) { *to = row.time; }}});
+    add_outputs(all);
+    add_inputs(all);
+    add_variables<&ResultsLayout::states, [](const ResultsRow& row, std::size_t i) {
+      return row.states[i];
+    }>(all, "/states", Extent::states);
+    add_variables<&ResultsLayout::balance, [](const ResultsRow& row, std::size_t i) {
+      return row.balance[i];
+    }>(all, "/balance", Extent::connections);
+    add_steps(all);
+    all.push_back({"/events/time",
+                   Number::f64,
+                   {Extent::events},
+                   always,
+                   KnownNumbers{[](const ResultsLayout& layout) { return layout.events; }}});
+    add_subsystems(all);
+    return all;
+  }
+
+  template <class Value>
+  AttributeValue value(Value&& it) {
+    return AttributeValue(std::forward<Value>(it));
+  }
+
+  AttributeValue no_text(const ResultsLayout& /*layout*/, int /*ranks*/) {
+    return value(std::string());
+  }
+
+  const ResultsAttribute attributes[] = {
+      {"/", "format_version",
+       [](const ResultsLayout&, int) { return value(results_format_version); }, nullptr},
+      {"/", "concord_version",
+       [](const ResultsLayout&, int) { return value(std::string(CONCORD_VERSION)); }, nullptr},
+      {"/", "model_name", [](const ResultsLayout& layout, int) { return value(layout.model_name); },
+       nullptr},
+      {"/", "command_line",
+       [](const ResultsLayout& layout, int) { return value(layout.command_line); }, nullptr},
+      {"/", "petsc_options",
+       [](const ResultsLayout& layout, int) { return value(layout.petsc_options); }, nullptr},
+      {"/", "ranks",
+       [](const ResultsLayout&, int ranks) { return value(static_cast<std::int32_t>(ranks)); },
+       nullptr},
+      {"/", "error_estimate", [](const ResultsLayout&, int) { return value(unknown); },
+       [](const ResultsEnd& end) { return value(end.quality.worst); }},
+      {"/", "error_estimate_of", no_text,
+       [](const ResultsEnd& end) { return value(end.quality.worst_output); }},
+      {"/", "no_estimate", no_text,
+       [](const ResultsEnd& end) { return value(end.quality.no_estimate); }},
+      {"/", "diverged", no_text, [](const ResultsEnd& end) { return value(end.quality.diverged); }},
+      {"/", "macro_steps_at_noise",
+       [](const ResultsLayout&, int) { return value(std::int64_t{0}); },
+       [](const ResultsEnd& end) { return value(end.quality.at_noise); }},
+      {"/", "events", [](const ResultsLayout&, int) { return value(std::int32_t{0}); },
+       [](const ResultsEnd& end) { return value(end.quality.events); }},
+      {"/time", "unit", [](const ResultsLayout&, int) { return value(std::string("s")); }, nullptr},
+      // Last: it says that all the others are final.
+      {"/", "status",
+       [](const ResultsLayout&, int) { return value(std::string(to_string(RunStatus::running))); },
+       [](const ResultsEnd& end) { return value(std::string(to_string(end.status))); }},
+  };
+
+  const char* name_of(Number number) {
+    constexpr std::array names{"str", "f64", "i32", "i64"};
+    return names[static_cast<std::size_t>(number)];
+  }
+
+  const char* name_of(Extent extent) {
+    constexpr std::array names{"T", "T-1", "n_out", "n_in", "n_st", "n_c", "K", "E", "4"};
+    return names[static_cast<std::size_t>(extent)];
+  }
+
+  }  // namespace
+
+  const std::vector<ResultsDataset>& results_datasets() {
+    static const Datasets all = all_datasets();
+    return all;
+  }
+
+  std::span<const ResultsAttribute> results_attributes() { return attributes; }
+
+  std::size_t size_of(Extent extent, const ResultsLayout& layout) {
+    switch (extent) {
+      case Extent::outputs:
+        return layout.outputs.total;
+      case Extent::inputs:
+        return layout.inputs.total;
+      case Extent::states:
+        return layout.states.total;
+      case Extent::connections:
+        return layout.balance.total;
+      case Extent::subsystems:
+        return layout.subsystem_names.size();
+      case Extent::events:
+        return layout.events.size();
+      case Extent::coefficients:
+        return 4;
+      case Extent::rows:
+      case Extent::steps:
+        break;
+    }
+    throw std::logic_error("the number of rows is not in the layout of a results file");
+  }
+
+  std::string type_text(const ResultsDataset& dataset) {
+    std::string text = name_of(dataset.number);
+    for (std::size_t i = 0; i < dataset.extents.size(); ++i)
+      text += (i == 0 ? "[" : ", ") + std::string(name_of(dataset.extents[i]));
+    return text + "]";
+  }
+
+  std::string type_text(const ResultsAttribute& attribute) {
+    constexpr Number numbers[] = {Number::text, Number::i32, Number::i64, Number::f64};
+    return name_of(numbers[attribute.begin({}, 0).index()]);
+  }
+
+  std::string_view to_string(RunStatus status) {
+    switch (status) {
+      case RunStatus::running:
+        return "running";
+      case RunStatus::completed:
+        return "completed";
+      case RunStatus::interrupted:
+        return "interrupted";
+      case RunStatus::diverged:
+        return "diverged";
+      case RunStatus::failed:
+        break;
+    }
+    return "failed";
+  }
+
+  }  // namespace concord

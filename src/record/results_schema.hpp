@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "record/results_content.hpp"
+#include "record/step_sums.hpp"
+
+namespace concord {
+
+// What is in a results file, once: whoever creates, fills, ends or reads one goes through these
+// tables, and a test holds them against FORMAT.md. A new dataset is a new entry (below /steps: in
+// step_sums.cpp), and its line in FORMAT.md.
+
+inline constexpr std::int32_t results_format_version = 1;
+
+/// Extents of datasets: rows, macro-steps, and what the layout counts.
+enum class Extent {
+  rows,
+  steps,
+  outputs,
+  inputs,
+  states,
+  connections,
+  subsystems,
+  events,
+  coefficients
+};
+
+/// Texts that are known from the beginning.
+struct KnownTexts {
+  const std::vector<std::string>& (*of)(const ResultsLayout& layout);
+};
+
+/// Numbers that are known from the beginning.
+struct KnownNumbers {
+  std::vector<double> (*of)(const ResultsLayout& layout);
+};
+
+/// Numbers that are known at the end; each is `before` until then.
+struct FinalNumbers {
+  double before;
+  std::vector<double> (*of)(const ResultsEnd& end);
+};
+
+/// Numbers of each row: of this rank's columns, or one that every rank knows.
+struct RowNumbers {
+  const RecordedColumns ResultsLayout::*columns;  ///< null: one
+  void (*fill)(const ResultsRow& row, std::span<const std::size_t> local_index, double* to);
+};
+
+/// An entry of StepSums.
+struct StepNumber {
+  std::size_t index;
+};
+
+struct ResultsDataset {
+  std::string path;
+  Number number;
+  std::vector<Extent> extents;
+  bool (*exists)(const ResultsLayout& layout);
+  std::variant<KnownTexts, KnownNumbers, FinalNumbers, RowNumbers, StepNumber> content;
+
+  bool grows() const { return extents[0] == Extent::rows || extents[0] == Extent::steps; }
+  /// A column is a variable that carries a name.
+  bool has_variables() const { return path.ends_with("/values"); }
+  std::string group() const { return path.substr(0, path.rfind('/')); }
+};
+
+using AttributeValue = std::variant<std::string, std::int32_t, std::int64_t, double>;
+
+struct ResultsAttribute {
+  const char* object;  ///< "/" or a dataset's path
+  const char* name;
+  AttributeValue (*begin)(const ResultsLayout& layout, int ranks);
+  AttributeValue (*end)(const ResultsEnd& end);  ///< null: stays
+};
+
+/// In the order in which they come into being.
+const std::vector<ResultsDataset>& results_datasets();
+std::span<const ResultsAttribute> results_attributes();
+
+/// Of what the layout counts.
+std::size_t size_of(Extent extent, const ResultsLayout& layout);
+
+/// "f64[T, n_out]", "str": as in FORMAT.md.
+std::string type_text(const ResultsDataset& dataset);
+std::string type_text(const ResultsAttribute& attribute);
+
+std::string_view to_string(RunStatus status);
+
+}  // namespace concord

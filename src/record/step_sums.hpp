@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace concord {
+
+struct StepReport;
+
+/// As a results file holds them.
+enum class Number { text, f64, i32, i64 };
+
+/// A dataset below /steps: what the macro-steps since the last row add up to, rejected attempts
+/// included; the same on every rank.
+struct StepDataset {
+  const char* path;
+  Number number;
+  double before;  ///< without a macro-step
+  void (*add)(double& sum, const StepReport& step);
+};
+
+std::span<const StepDataset> step_datasets();
+
+/// The entries of a row, in the order of step_datasets().
+class StepSums {
+ public:
+  StepSums();
+  explicit StepSums(std::vector<double> values) : values_(std::move(values)) {}
+
+  void add(const StepReport& step);
+  void clear();
+  double operator[](std::size_t dataset) const { return values_[dataset]; }
+
+ private:
+  std::vector<double> values_;
+};
+
+}  // namespace concord

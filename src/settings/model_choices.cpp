@@ -1,0 +1,136 @@
+#include "settings/model_choices.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+/// Why the subsystem has no part in the predictors that linearise it, or nothing.
+std::string unpredictable(Predictor predictor, const SubsystemDescription& subsystem) {
+  const auto& has = subsystem.capabilities;
+  const std::string offers = "subsystem '" + subsystem.name + "' offers no ";
+  if (!(has.states && has.linearization)) {
+    return offers + "states with linearization";
+  }
+  if (predictor == Predictor::linear_implicit && subsystem.constraint == ConstraintKind::indirect) {
+    return "constraint '" + subsystem.name +
+           "' answers to the slope of its unknown through states only, which an Euler step doesn't "
+           "tell from the value";
+  }
+  if (predictor == Predictor::linear_implicit && !has.state_derivatives) {
+    return offers + "state derivatives";
+  }
+  if (predictor == Predictor::linear_implicit && !has.rollback) {
+    return offers + "rollback, so that its estimator takes its place and is the predictor";
+  }
+  return "";
+}
+
+}  // namespace
+
+void require_capabilities(const Method& method, const Model& model) {
+  const auto missing = missing_capabilities(method, model);
+  if (missing.empty()) {
+    return;
+  }
+  std::vector<std::string> possible;
+  for (const auto& preset : method_presets()) {
+    if (missing_capabilities(preset, model).empty()) {
+      possible.push_back(preset.type);
+    }
+  }
+  throw InputError(
+      "-cosim_type " + method.type + " cannot run: " + joined(missing, "; ") +
+      ". Methods that can run this model: " + (possible.empty() ? "none" : joined(possible)));
+}
+
+void require_equal_steps(const Settings& settings, const Model& model) {
+  const auto one =
+      std::find_if(model.subsystems.begin(), model.subsystems.end(),
+                   [](const auto& entry) { return !entry.description.capabilities.any_step; });
+  if (one == model.subsystems.end()) {
+    return;
+  }
+  const std::string who = "subsystem '" + one->description.name +
+                          "' takes steps of one size only (its FMU's " +
+                          "canHandleVariableCommunicationStepSize is not true), but ";
+  if (settings.adapt != Adapt::none) {
+    throw InputError(who + "-cosim_adapt changes them; use a fixed -cosim_step");
+  }
+  if (settings.method.schedule.half_steps_apart) {
+    throw InputError(who + "-cosim_schedule staggered_grid begins with half a macro-step; use " +
+                     "another schedule");
+  }
+  constexpr double whole = 1e-6;
+  const auto fits = [&](double time) {
+    const double steps = (time - settings.start) / settings.step;
+    return std::abs(steps - std::nearbyint(steps)) <= whole;
+  };
+  std::vector<double> times = settings.events;
+  times.push_back(settings.stop);
+  for (const double time : times) {
+    if (time > settings.start && time <= settings.stop && !fits(time)) {
+      throw InputError(who + "steps of -cosim_step " + short_number(settings.step) +
+                       " s from t = " + short_number(settings.start) + " s do not end at t = " +
+                       short_number(time) + " s; use a -cosim_step that does");
+    }
+  }
+}
+
+void tell_what_is_recorded(const Model& model, Settings& settings) {
+  const RecordSettings& record = settings.record;
+  if (record.outputs && record.pattern.empty()) {
+    return;
+  }
+  for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
+    const auto& description = model.subsystems[k].description;
+    for (const auto& output : description.outputs) {
+      settings.subsystems[k].recorded.push_back(
+          record.outputs && record.takes(description.name + "." + output.name) ? 1 : 0);
+    }
+  }
+}
+
+bool RecordSettings::takes(const std::string& name) const {
+  return pattern.empty() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+void choose_predictor(Method& method, const Model& model) {
+  const bool euler = method.predictor == Predictor::linear_implicit;
+  if (!(method.predictor == Predictor::missiles || euler) || !method.solve.iterates) {
+    return;
+  }
+  std::string reason = method.hold.estimated || euler ? "" : "it needs -cosim_hold hermite";
+  for (const auto& entry : model.subsystems) {
+    reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;
+  }
+  if (!reason.empty() && options::has("cosim_predictor")) {
+    throw InputError("-cosim_predictor " + std::string(euler ? "linear_implicit" : "missiles") +
+                     ": " + reason + "; use extrapolate or hold");
+  }
+  method.predictor = reason.empty() ? method.predictor : Predictor::extrapolate;
+}
+
+void choose_consistent_outputs(Method& method, const Model& model) {
+  if (!method.solve.from_past || options::has("cosim_consistent_outputs")) {
+    return;
+  }
+  const Network network(model);
+  bool possible = network.has_loops();
+  for (const auto& component : network.components()) {
+    for (const std::size_t output : component.outputs) {
+      const std::size_t k = network.subsystem_of_output(output);
+      possible = possible &&
+                 (!component.loop || model.subsystems[k].description.capabilities.point_outputs);
+    }
+  }
+  method.consistent_outputs = method.consistent_outputs || possible;
+}
+
+}  // namespace concord

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "subsystem/fmu/binary/fmi_function.hpp"
+
+/// The C interface of FMI 3.0.2, sections 2.2 to 4.2, under the standard's function names.
+namespace concord::fmi3 {
+
+using Instance = void*;
+using Environment = void*;
+using Reference = std::uint32_t;
+using String = const char*;
+
+enum Status : int { ok, warning, discard, error, fatal };
+
+using LogMessage = void (*)(Environment, Status, String category, String message);
+using IntermediateUpdate = void (*)(Environment, double time, bool set_requested, bool get_allowed,
+                                    bool step_finished, bool can_return_early,
+                                    bool* return_requested, double* return_time);
+
+template <class Value>
+struct Access {
+  FmiFunction<const Reference*, std::size_t, Value*, std::size_t> get;
+  FmiFunction<const Reference*, std::size_t, const Value*, std::size_t> set;
+};
+
+/// Beside CommonFunctions.
+struct Functions {
+  Instance (*instantiate_model_exchange)(String, String, String, bool, bool, Environment,
+                                         LogMessage) = nullptr;
+  Instance (*instantiate_co_simulation)(String, String, String, bool, bool, bool, bool,
+                                        const Reference*, std::size_t, Environment, LogMessage,
+                                        IntermediateUpdate) = nullptr;
+  FmiFunction<bool, double, double, bool, double> enter_initialization_mode;
+  FmiFunction<> enter_configuration_mode, exit_configuration_mode;
+  Access<float> float32;
+  Access<double> float64;
+  Access<std::int8_t> int8;
+  Access<std::uint8_t> uint8;
+  Access<std::int16_t> int16;
+  Access<std::uint16_t> uint16;
+  Access<std::int32_t> int32;
+  Access<std::uint32_t> uint32;
+  Access<std::int64_t> int64;
+  Access<std::uint64_t> uint64;
+  Access<bool> boolean;
+  FmiFunction<const Reference*, std::size_t, const String*, std::size_t> set_string;
+  FmiFunction<const Reference*, std::size_t, const Reference*, std::size_t, const double*,
+              std::size_t, double*, std::size_t>
+      get_directional_derivative;
+  FmiFunction<bool*, bool*, bool*, bool*, bool*, double*> update_discrete_states;
+  // model exchange
+  FmiFunction<bool, bool*, bool*> completed_integrator_step;
+  // co-simulation
+  FmiFunction<> enter_step_mode;
+  FmiFunction<const Reference*, std::size_t, const std::int32_t*, double*, std::size_t>
+      get_output_derivatives;
+  FmiFunction<double, double, bool, bool*, bool*, bool*, double*> do_step;
+};
+
+}  // namespace concord::fmi3

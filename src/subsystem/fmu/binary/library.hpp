@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "subsystem/fmu/binary/fmi_function.hpp"
+#include "subsystem/fmu/description/model_description.hpp"
+
+namespace concord {
+
+/// The folder below binaries/ with the shared libraries for this platform.
+const char* platform_folder(FmiVersion version);
+
+/// The shared library for this platform in an unpacked FMU: that which is named like the
+/// identifier, or the only one there; empty where there is none or no telling which.
+std::filesystem::path binary_in(const std::filesystem::path& folder, FmiVersion version,
+                                const std::string& identifier);
+
+/// The shared library of an FMU, open until the process ends.
+class FmuLibrary {
+ public:
+  /// The library of `interface` in the unpacked `folder`, opened once per process. `fmu` names the
+  /// FMU in messages. Throws InputError: no binary for this platform, shared libraries that it
+  /// needs are missing.
+  static std::shared_ptr<FmuLibrary> open(const std::filesystem::path& folder,
+                                          const std::string& fmu, FmiVersion version,
+                                          const FmiInterface& interface);
+
+  /// The symbol `name`; throws InputError where the library lacks it.
+  template <class... Parameters>
+  void load(FmiFunction<Parameters...>& function, const std::string& name) const {
+    load_pointer(function.call, name);
+    function.name = name;
+  }
+  template <class Pointer>
+  void load_pointer(Pointer& pointer, const std::string& name) const {
+    pointer = reinterpret_cast<Pointer>(symbol(name));
+  }
+
+  /// The symbol `name`, or null.
+  template <class... Parameters>
+  void load_if_there(FmiFunction<Parameters...>& function, const std::string& name) const {
+    function.call = reinterpret_cast<decltype(function.call)>(find(name));
+    function.name = name;
+  }
+
+  const std::string& fmu() const { return fmu_; }
+
+  /// A function has returned fatal: no instance of this FMU may be called any more.
+  bool is_dead() const { return dead_; }
+  void declare_dead() { dead_ = true; }
+
+  int instances = 0;  ///< that exist in this process
+
+ private:
+  FmuLibrary(std::string fmu, void* handle) : fmu_(std::move(fmu)), handle_(handle) {}
+  void* find(const std::string& name) const;
+  void* symbol(const std::string& name) const;
+
+  std::string fmu_;
+  void* handle_;
+  bool dead_ = false;
+};
+
+}  // namespace concord
