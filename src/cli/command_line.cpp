@@ -14,7 +14,7 @@
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
-#include "settings/settings.hpp"
+#include "settings/option_table.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/options_file.hpp"

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "settings/idle_options.hpp"
+#include "settings/option_table.hpp"
 #include "settings/unread_options.hpp"
 
 namespace concord {
@@ -48,6 +49,35 @@ std::string described_steps(const Settings& settings) {
              ? limits
              : text(limits, ", rtol ", settings.method.adapt_tolerance.relative, ", atol ",
                     settings.method.adapt_tolerance.absolute);
+}
+
+void print_option(const std::string& name, const std::string& value) {
+  std::printf("  -%-31s %s\n", name.c_str(), value.c_str());
+}
+
+/// Of a subsystem alone, where they differ from those of all.
+void print_own_options(const std::string& subsystem, const SubsystemSettings& own,
+                       const SubsystemSettings& of_all) {
+  for (const auto& option : subsystem_options()) {
+    if (option.written(own) != option.written(of_all)) {
+      print_option(prefix_of(subsystem) + option.name(), option.written(own));
+    }
+  }
+}
+
+/// What every option has come to, given or not.
+void print_options(const Settings& settings, const Model& model) {
+  std::printf("options in effect\n");
+  for (const auto& option : run_options()) {
+    print_option(option.name(), option.written(settings));
+  }
+  for (const auto& option : subsystem_options()) {
+    print_option(subsystem_prefix + option.name(), option.written(settings.defaults));
+  }
+  for (std::size_t k = 0; k < settings.subsystems.size(); ++k) {
+    print_own_options(model.subsystems[k].description.name, settings.subsystems[k],
+                      settings.defaults);
+  }
 }
 
 }  // namespace
@@ -105,6 +135,7 @@ void print_effective(const Settings& settings, const Model& model) {
   line("solve", described_solve(method.solve, method));
   line("step control", described_steps(settings));
   line("events", described_events(settings.events));
+  print_options(settings, model);
 }
 
 }  // namespace concord

@@ -1,6 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/fmu_words.hpp"
-#include "settings/settings.hpp"
+#include "settings/option_table.hpp"
 
 namespace concord {
 namespace {

@@ -64,7 +64,7 @@ void print_efforts(const Model& model, const std::vector<double>& efforts) {
 int schedule_command(Model model) {
   const Settings settings = read_settings_for_check(model);
   const Network network(model);
-  const double weight = read_schedule_weight();
+  const double weight = settings.schedule_weight;
   int rank = 0, ranks = 1;
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   MPI_Comm_size(PETSC_COMM_WORLD, &ranks);

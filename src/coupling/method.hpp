@@ -98,6 +98,11 @@ struct Method {
 /// The presets of -cosim_type, default first.
 const std::vector<Method>& method_presets();
 
+template <>
+std::span<const WordOf<Method>> words_of<Method>();
+
+inline std::string_view word(const Method& preset) { return preset.type; }
+
 /// Why the combination of choices makes no sense, a reason for each two of them that don't go
 /// together; empty where it does.
 std::vector<std::string> contradictions(const Method& method);

@@ -85,7 +85,7 @@ void require_equal_steps(const Settings& settings, const Model& model) {
 
 void tell_what_is_recorded(const Model& model, Settings& settings) {
   const RecordSettings& record = settings.record;
-  if (record.outputs && record.pattern.empty()) {
+  if (record.outputs && record.takes_all()) {
     return;
   }
   for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
@@ -98,7 +98,7 @@ void tell_what_is_recorded(const Model& model, Settings& settings) {
 }
 
 bool RecordSettings::takes(const std::string& name) const {
-  return pattern.empty() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  return takes_all() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
 void choose_predictor(Method& method, const Model& model) {

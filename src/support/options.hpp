@@ -10,15 +10,6 @@
 
 namespace concord {
 
-/// One option as the help text shows it.
-struct OptionSpec {
-  std::string name;           ///< without the leading dash
-  std::string default_value;  ///< as text
-  std::string unit;           ///< "s", or empty
-  std::string help;
-  std::vector<std::string> allowed;  ///< of an enumeration, default first; else empty
-};
-
 /// Reads values from the PETSc options database; a malformed or forbidden value is an InputError
 /// that names option, value and what is allowed. Without a PETSc session no option is given.
 namespace options {

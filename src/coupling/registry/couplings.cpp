@@ -20,20 +20,21 @@ std::string described_iteration(const Method& method) {
   return text.str();
 }
 
-std::unique_ptr<Coupling> implicit(const Method& method, RankNetwork& subsystems,
-                                   const SubsystemSettings& /*defaults*/, double loosest_rtol) {
+std::unique_ptr<Coupling> make_implicit(const Method& method, RankNetwork& subsystems,
+                                        const SubsystemSettings& /*defaults*/,
+                                        double loosest_rtol) {
   return std::make_unique<ImplicitCoupling>(method, subsystems, loosest_rtol);
 }
 
-std::unique_ptr<Coupling> by_estimators(const Method& method, RankNetwork& subsystems,
+std::unique_ptr<Coupling> make_missiles(const Method& method, RankNetwork& subsystems,
                                         const SubsystemSettings& /*defaults*/,
                                         double /*loosest_rtol*/) {
   return std::make_unique<MissilesCoupling>(method, subsystems);
 }
 
-std::unique_ptr<Coupling> from_past(const Method& method, RankNetwork& subsystems,
-                                    const SubsystemSettings& /*defaults*/,
-                                    double /*loosest_rtol*/) {
+std::unique_ptr<Coupling> make_explicit(const Method& method, RankNetwork& subsystems,
+                                        const SubsystemSettings& /*defaults*/,
+                                        double /*loosest_rtol*/) {
   if (method.takes_steps_twice()) {
     return std::make_unique<RichardsonCoupling>(method, subsystems);
   }
@@ -43,8 +44,8 @@ std::unique_ptr<Coupling> from_past(const Method& method, RankNetwork& subsystem
   return std::make_unique<ExplicitCoupling>(method, subsystems);
 }
 
-std::unique_ptr<Coupling> as_one(const Method& /*method*/, RankNetwork& subsystems,
-                                 const SubsystemSettings& defaults, double /*loosest_rtol*/) {
+std::unique_ptr<Coupling> make_whole(const Method& /*method*/, RankNetwork& subsystems,
+                                     const SubsystemSettings& defaults, double /*loosest_rtol*/) {
   return std::make_unique<MonolithicCoupling>(subsystems, defaults);
 }
 
@@ -54,7 +55,7 @@ constexpr Solve Solve::snes{.word = "snes",
                             .iterates = true,
                             .needs = {.rollback = true},
                             .describe = described_iteration,
-                            .create = implicit};
+                            .create = make_implicit};
 
 constexpr Solve Solve::missiles{
     .word = "missiles",
@@ -67,7 +68,7 @@ constexpr Solve Solve::missiles{
         "-cosim_solve missiles knows all inputs at t_{N+1} from one linear system before any "
         "subsystem runs, so that -cosim_schedule sequential and hierarchical have nothing to "
         "bring; use -cosim_schedule parallel, or -cosim_solve snes",
-    .create = by_estimators};
+    .create = make_missiles};
 
 constexpr Solve Solve::none{
     .word = "none",
@@ -76,7 +77,7 @@ constexpr Solve Solve::none{
     .refuses_indirect =
         " answers to its unknown through states only, so that explicit methods cannot solve for "
         "it at the end of a macro-step; use -cosim_solve snes",
-    .create = from_past};
+    .create = make_explicit};
 
 constexpr Solve Solve::monolithic{
     .word = "monolithic",
@@ -94,7 +95,7 @@ constexpr Solve Solve::monolithic{
         "the unknown at one point in time, as -cosim_type monolithic needs; use -cosim_type jfm",
     .estimates_no_error =
         "monolithic couples nothing; compare with a run at a smaller -subsystem_rtol",
-    .create = as_one};
+    .create = make_whole};
 
 namespace {
 
@@ -135,6 +136,18 @@ const std::vector<Method>& method_presets() {
 }
 
 std::span<const Solve> all_solves() { return solves; }
+
+template <>
+std::span<const WordOf<Method>> words_of<Method>() {
+  static const auto words = [] {
+    std::vector<WordOf<Method>> all;
+    for (const Method& preset : method_presets()) {
+      all.push_back({preset.type, preset});
+    }
+    return all;
+  }();
+  return words;
+}
 
 template <>
 std::span<const WordOf<Solve>> words_of<Solve>() {
