@@ -90,6 +90,11 @@ struct Method {
   bool compares_with_prediction() const {
     return estimate == ErrorEstimate::predictor && !hold.estimated;
   }
+  /// Explicit methods: outputs at communication points are those of what feeds the inputs there,
+  /// whatever was held before; constraints, which are solved there, make them so.
+  bool makes_outputs_consistent(const Network& network) const {
+    return solve.from_past && (consistent_outputs || network.has_constraints());
+  }
   bool takes_balance() const { return balance != Balance::none || measures_balance; }
   bool shapes_inputs() const { return takes_balance() || smooth_switching; }
   bool rolls_back() const { return solve.iterates || takes_steps_twice(); }

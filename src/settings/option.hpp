@@ -33,6 +33,8 @@ inline constexpr At<members...> at{};
 template <class Target>
 class Option {
  public:
+  using Holder = Target;
+
   /// `place` is the member that takes the value; its default is the option's.
   template <class T, auto... members>
   Option(std::string name, std::string help, Values<T> values, At<members...> place)

@@ -29,6 +29,8 @@ struct Hold {
   constexpr bool takes_guess() const { return of_guess != nullptr; }
   constexpr bool only_from_past() const { return from_past && !takes_guess(); }
   constexpr bool ends_with_slope() const { return unknowns > 1; }
+  /// A cubic through values and slopes at both ends.
+  constexpr bool is_cubic() const { return degree == 3 && ends_with_slope(); }
   constexpr bool is_constant() const { return degree == 0; }
   /// -cosim_hold_order where it isn't given.
   constexpr int usual_order() const { return only_from_past() ? degree : 0; }

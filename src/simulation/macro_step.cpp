@@ -189,8 +189,8 @@ void MacroStepper::jump(std::span<const InputChange> changes) {
 }
 
 void MacroStepper::io(Archive& archive) {
-  archive(point_, trial_, fed_, held_changed_, jumped_, changes_, report_.index, elapsed_, budget_,
-          errors_, loops_, *controller_, *coupling_);
+  archive(point_, trial_, fed_, held_changed_, jumped_, changes_, report_.index, budget_, errors_,
+          loops_, *controller_, *coupling_);
 }
 
 /// Inputs that nothing feeds stay as they are in both, whatever a coupling writes.
@@ -324,9 +324,8 @@ void MacroStepper::account() {
     errors_.observe(middle->point, *coupling_, false);
   }
   const double estimate = errors_.observe(point_, *coupling_, controller_->finished());
-  elapsed_ += report_.step.size();
   if (budget_ && !std::isnan(estimate) && !errors_.missing()) {
-    budget_->observe(elapsed_, errors_.in_tolerances(settings_.method.adapt_tolerance));
+    budget_->observe(errors_.elapsed(), errors_.in_tolerances(settings_.method.adapt_tolerance));
   }
   if (!std::isnan(estimate)) {
     errors_.remember_sizes();

@@ -79,7 +79,6 @@ class MacroStepper {
   LoopWatch loops_;
   ErrorAccount errors_;
   std::optional<ErrorBudget> budget_;  ///< where err is an error per unit time
-  double elapsed_ = 0.0;
   CommunicationPoint point_;
   Trial trial_;
   std::vector<Sample> fed_;    ///< P y of the trial, where inputs are held

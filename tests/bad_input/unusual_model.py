@@ -102,6 +102,15 @@ runs("through_zero", changed(("start: 0, stop: 1", "start: -1, stop: 1")), steps
 runs("very_long_experiment", changed(("stop: 1", "stop: 1e9")), "-cosim_step", "1e7",
      "-subsystem_integrator", "cvode_bdf", steps=100, methods=("missiles",))
 
+
+@case
+def very_long_experiment_explicit(bench):
+    """Held inputs at macro-steps of 1e7 times the model's own: unstable, and refused."""
+    bench.write("model.yaml", changed(("stop: 1", "stop: 1e9")))
+    bench.run("run", "model.yaml", "-cosim_type", "jacobi", "-cosim_step", "1e7",
+              "-subsystem_integrator", "cvode_bdf").fails(1, "diverged", "-cosim_step")
+
+
 # --- records ---
 runs("record_nothing", PAIR, "-cosim_record", "none", steps=1000)
 runs("record_pattern_of_nothing", PAIR, "-cosim_record_variables", "zzz*", steps=1000)

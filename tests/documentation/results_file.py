@@ -31,7 +31,8 @@ def described():
 
 def is_of(type_name, dtype):
     if type_name == "str":
-        return h5py.check_string_dtype(dtype) == h5py.string_info("utf-8", None)
+        text = h5py.check_string_dtype(dtype)
+        return text is not None and (text.encoding, text.length) == ("utf-8", None)
     return dtype == TYPES[type_name]
 
 

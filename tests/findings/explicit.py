@@ -99,12 +99,13 @@ class Explosions(Kinds, unittest.TestCase):
 
     def test_missiles_right_or_refused(self):
         """The force begins with a layer of 1e-4 to 1e-6 s, of which its first row keeps a rest of two
-        percent; and y is integrated to 1e-10, which 1e10 N/m make one of 150 N."""
-        for stiffness, damping in ((1e12, 2e6), (1e10, 2e5), (1e8, 2e4), (1e14, 1e7)):
+        percent at 1e10 N/m; and y is integrated to 1e-10, which 1e10 N/m make one of 150 N."""
+        for stiffness, damping, allowed in ((1e12, 2e6, 1e-2), (1e10, 2e5, 3e-2), (1e8, 2e4, 1e-2),
+                                            (1e14, 1e7, 1e-2)):
             for size in (1.0, 1e-9):
                 with self.subTest(stiffness=stiffness, size=size):
-                    self.assert_right(spring(stiffness, damping, size), 3e-2, "-cosim_type missiles",
-                                      may_refuse=True, fastest=1e4)
+                    self.assert_right(spring(stiffness, damping, size), allowed,
+                                      "-cosim_type missiles", may_refuse=True, fastest=1e4)
 
     def test_diverged_warn_goes_on(self):
         done = run(TWO_MASS.read_text(encoding="utf-8"),

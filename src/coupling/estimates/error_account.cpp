@@ -79,9 +79,10 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
   if (!missing_ && connected > 0) {
     propagation_ = std::make_unique<ErrorPropagation>(subsystems, holds_.consistent());
   }
+  sort_outputs();
 }
 
-void ErrorAccount::start(const CommunicationPoint& point) {
+void ErrorAccount::sort_outputs() {
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange range = subsystems_.outputs_of(k);
     const auto constraint = subsystems_.network().constraint(subsystems_.global(k));
@@ -90,6 +91,14 @@ void ErrorAccount::start(const CommunicationPoint& point) {
         auto& these = constraint == ConstraintKind::indirect ? indirect_ : signals_;
         these.push_back(range.first + o);
       }
+    }
+  }
+}
+
+void ErrorAccount::start(const CommunicationPoint& point) {
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange range = subsystems_.outputs_of(k);
+    for (std::size_t o = 0; o < range.size(); ++o) {
       const double nominal = subsystems_.own(k).description().outputs[o].nominal;
       scale_[range.first + o] =
           std::max(std::abs(nominal), std::abs(point.outputs[range.first + o].value));
@@ -99,6 +108,7 @@ void ErrorAccount::start(const CommunicationPoint& point) {
 }
 
 double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
+  elapsed_ += point.last_step;
   if (!propagation_) {
     return missing_ ? no_number : 0.0;
   }
@@ -108,8 +118,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   } else {
     holds_.observe(point, fed, coupling.balance());
   }
-  elapsed_ += point.last_step;
-  total_ += point.last_step;
+  span_ += point.last_step;
   ++since_;
   return last || since_ >= interval_ ? propagate(point, last) : no_number;
 }
@@ -134,8 +143,8 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
   const auto& connected = subsystems_.connected_inputs();
   double largest[2] = {0.0, 0.0};  // error of an input, variation of an input
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    disturbance_.mean[j] = holds_.impulses()[j] / elapsed_;
-    disturbance_.deviation[j] = holds_.deviations()[j] / elapsed_;
+    disturbance_.mean[j] = holds_.impulses()[j] / span_;
+    disturbance_.deviation[j] = holds_.deviations()[j] / span_;
     const double size = subsystems_.input_sizes()[connected[j]];
     if (size > 0.0) {
       largest[0] = std::max(largest[0], holds_.largest()[j] / size);
@@ -143,13 +152,13 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
     }
   }
   agree_on_largest(subsystems_.comm(), largest);
-  if (!propagation_->advance(point, elapsed_, disturbance_)) {
+  if (!propagation_->advance(point, span_, disturbance_)) {
     const auto failure = agree_on_text(subsystems_.comm(), propagation_->failure());
     lose(failure.value_or("its linear system could not be solved; try another -missiles_pc_type"));
     return no_number;
   }
   holds_.clear();
-  elapsed_ = 0.0;
+  span_ = 0.0;
   since_ = 0;
   freely_ = std::max(0, freely_ - 1);
   choose_interval(largest[1]);
@@ -194,7 +203,7 @@ void ErrorAccount::compare(const CommunicationPoint& point) {
 void ErrorAccount::explain(const CommunicationPoint& point) {
   const auto errors = propagation_->outputs();
   astray_ = as_large_;
-  propagation_->excuse_driven(point, total_, scale_, astray_);
+  propagation_->excuse_driven(point, elapsed_, scale_, astray_);
   for (std::size_t o = 0; o < astray_.size(); ++o) {
     driven_[o] =
         as_large_[o] > 0 && astray_[o] == 0 && std::abs(errors[o].value) >= far_off * scale_[o];
@@ -209,11 +218,11 @@ bool ErrorAccount::settled(std::size_t output) const {
 }
 
 void ErrorAccount::remember_sizes() {
-  if (total_ < 2.0 * half_) {
+  if (elapsed_ < 2.0 * half_) {
     return;
   }
   const auto sizes = subsystems_.output_sizes().values();
-  half_ = total_;
+  half_ = elapsed_;
   std::swap(before_, then_);
   std::copy(sizes.begin(), sizes.end(), then_.begin());
 }
@@ -275,9 +284,9 @@ std::string ErrorAccount::described(std::size_t output, double error,
 }
 
 void ErrorAccount::io(Archive& archive) {
-  archive(holds_, missing_, diverged_, largest_, disturbance_, elapsed_, since_, interval_, freely_,
-          estimated_, signals_, indirect_, scale_, as_large_, astray_, driven_, floors_, total_,
-          half_, then_, before_);
+  archive(holds_, missing_, diverged_, largest_, disturbance_, span_, since_, interval_, freely_,
+          estimated_, scale_, as_large_, astray_, driven_, floors_, elapsed_, half_, then_,
+          before_);
   if (missing_) {
     propagation_.reset();
   }

@@ -34,6 +34,9 @@ class ErrorAccount {
   /// Why nothing is estimated, and what would give an estimate; nothing where there is one.
   const std::optional<std::string>& missing() const { return missing_; }
 
+  /// Time since the start that was observed.
+  double elapsed() const { return elapsed_; }
+
   /// Of this rank's outputs: the largest estimated error so far in units of the output's size; not
   /// a number without estimate, and for signals that still rise from nothing at the far end of a
   /// chain.
@@ -55,6 +58,7 @@ class ErrorAccount {
 
  private:
   double propagate(const CommunicationPoint& point, bool last);
+  void sort_outputs();
   void lose(const std::string& reason);
   void choose_interval(double variation);
   void compare(const CommunicationPoint& point);
@@ -76,7 +80,7 @@ class ErrorAccount {
   std::vector<std::size_t> indirect_;
   std::vector<double> largest_;
   ErrorPropagation::Disturbance disturbance_;
-  double elapsed_ = 0.0;  ///< since the interval began
+  double span_ = 0.0;  ///< since the interval began
   int since_ = 0, interval_ = 1, freely_ = 0;
   bool estimated_ = false;  ///< an interval has ended
 
@@ -86,7 +90,7 @@ class ErrorAccount {
   std::vector<int> astray_;
   std::vector<bool> driven_;  ///< rises from nothing, by what sound signals feed it
   std::vector<double> floors_;
-  double total_ = 0.0;                 ///< since the start
+  double elapsed_ = 0.0;               ///< since the start
   double half_ = 0.0;                  ///< of the time elapsed, to all of it
   std::vector<double> then_, before_;  ///< sizes at that time, and the one before
 };

@@ -247,18 +247,28 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   return end(point, disturbance);
 }
 
+/// Those that belong to what feeds them; else the last stage's, with e where the interval ends.
+bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
+  if (at_end_) {
+    return solve(*at_end_, disturbance.end);
+  }
+  for (Part& part : parts_) {
+    for (std::size_t c = 0; c < part.connected.size(); ++c) {
+      const std::size_t j = part.connected.first + c;
+      part.u[index(c)] += disturbance.end[j] - disturbance.mean[j];
+    }
+  }
+  return true;
+}
+
 /// The outputs where the interval ends.
 bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     part.y.noalias() = part.c * part.x;
     write_outputs(k);
-    for (std::size_t c = 0; c < part.connected.size(); ++c) {
-      const std::size_t j = part.connected.first + c;
-      part.u[index(c)] += disturbance.end[j] - disturbance.mean[j];
-    }
   }
-  const bool solved = !at_end_ || solve(*at_end_, disturbance.end);
+  const bool solved = find_inputs_at_end(disturbance);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     parts_[k].y.noalias() += parts_[k].d * parts_[k].u;
     pass_through_curve(k, point, disturbance.end);
@@ -304,9 +314,29 @@ Eigen::MatrixXd ErrorPropagation::gain_over(const Part& part, double h) {
   return gain;
 }
 
+/// The same of every own subsystem that has an output which is astray and has risen; of the others
+/// nothing.
+std::vector<Eigen::MatrixXd> ErrorPropagation::gains_of_risen(double elapsed,
+                                                              std::span<const char> risen,
+                                                              std::span<const int> astray) const {
+  std::vector<Eigen::MatrixXd> gains(parts_.size());
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const IndexRange outputs = subsystems_.outputs_of(k);
+    bool wanted = false;
+    for (std::size_t o = outputs.first; o < outputs.last; ++o) {
+      wanted = wanted || (astray[o] != 0 && risen[o] != 0);
+    }
+    if (wanted) {
+      gains[k] = gain_over(parts_[k], elapsed);
+    }
+  }
+  return gains;
+}
+
 /// Whether there was one.
 bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<const char> risen,
-                                        double elapsed, std::span<int> astray) const {
+                                        std::span<const Eigen::MatrixXd> of_risen,
+                                        std::span<int> astray) const {
   constexpr double amply = 100.0;
   const auto& connected = subsystems_.connected_inputs();
   bool any = false;
@@ -318,7 +348,7 @@ bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<c
       if (astray[output] == 0) {
         continue;
       }
-      const Eigen::MatrixXd gain = risen[output] != 0 ? gain_over(part, elapsed) : part.gain;
+      const Eigen::MatrixXd& gain = risen[output] != 0 ? of_risen[k] : part.gain;
       double explained = 0.0;
       for (std::size_t c = 0; c < part.connected.size(); ++c) {
         const double input = fed[connected[part.connected.first + c]].value;
@@ -341,6 +371,7 @@ void ErrorPropagation::excuse_driven(const CommunicationPoint& point, double ela
   for (std::size_t o = 0; o < risen.size(); ++o) {
     risen[o] = scale[o] <= nothing * std::abs(point.outputs[o].value) ? 1 : 0;
   }
+  const auto of_risen = gains_of_risen(elapsed, risen, astray);
   for (bool again = true; again;) {
     for (std::size_t o = 0; o < sound.size(); ++o) {
       const double size = std::abs(point.outputs[o].value) + std::abs(outputs_[o].value);
@@ -350,7 +381,7 @@ void ErrorPropagation::excuse_driven(const CommunicationPoint& point, double ela
     for (const std::size_t i : subsystems_.connected_inputs()) {
       fed[i].value -= fed_by_zero_[i].value;
     }
-    const bool excused = excuse_explained(fed, risen, elapsed, astray);
+    const bool excused = excuse_explained(fed, risen, of_risen, astray);
     again = agree_on_largest(subsystems_.comm(), excused ? 1 : 0) != 0;
   }
 }

@@ -85,9 +85,12 @@ class ErrorPropagation {
                           std::span<const double> end);
   void write_outputs(std::size_t k);
   void exchange();
-  bool excuse_explained(std::span<const Sample> fed, std::span<const char> risen, double elapsed,
-                        std::span<int> astray) const;
+  std::vector<Eigen::MatrixXd> gains_of_risen(double elapsed, std::span<const char> risen,
+                                              std::span<const int> astray) const;
+  bool excuse_explained(std::span<const Sample> fed, std::span<const char> risen,
+                        std::span<const Eigen::MatrixXd> of_risen, std::span<int> astray) const;
   bool solve(InputSystem& system, std::span<const double> disturbance);
+  bool find_inputs_at_end(const Disturbance& disturbance);
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
 

@@ -20,9 +20,8 @@ double mean(const Polynomial& p, double h) {
 
 HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
     : subsystems_(subsystems),
-      cubic_(method.hold.degree == 3 && method.hold.ends_with_slope()),
-      consistent_(method.solve.from_past &&
-                  (method.consistent_outputs || subsystems.network().has_constraints())),
+      cubic_(method.hold.is_cubic()),
+      consistent_(method.makes_outputs_consistent(subsystems.network())),
       points_(std::min(points_for(method), most_points)) {
   const std::size_t n = subsystems.connected_inputs().size();
   for (auto* values : {&impulse_, &deviation_, &largest_, &variation_, &at_end_, &third_}) {

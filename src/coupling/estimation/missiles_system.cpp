@@ -35,17 +35,13 @@ MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators,
       scales_(subsystems, constraints_, tolerance, 2),
       gains_(subsystems, 2),
       operator_(subsystems, gains_),
+      ksp_(linear_solver(operator_.matrix(),
+                         constraints_.any() ? Diagonal::with_zeros : Diagonal::full,
+                         SolverOptions{"missiles_", 1e-12})),
       fed_(subsystems.n_inputs()) {
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
   petsc(VecDuplicate(unknown_, scale_.out()));
   petsc(VecDuplicate(unknown_, residual_scale_.out()));
-  petsc(KSPCreate(subsystems.comm(), ksp_.out()));
-  petsc(KSPSetOptionsPrefix(ksp_, "missiles_"));
-  petsc(KSPSetOperators(ksp_, operator_.matrix(), operator_.matrix()));
-  petsc(KSPSetTolerances(ksp_, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  choose_direct_solver(ksp_, operator_.matrix(),
-                       constraints_.any() ? Diagonal::with_zeros : Diagonal::full);
-  petsc(KSPSetFromOptions(ksp_));
 }
 
 bool MissilesSystem::serves(Estimators::State state, const CommunicationPoint& point) const {

@@ -19,7 +19,9 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
     : subsystems_(subsystems),
       hold_(method.hold),
       order_(method.hold_order),
-      makes_consistent_(method.consistent_outputs && subsystems.network().has_feedthrough()),
+      makes_consistent_(
+          method.makes_outputs_consistent(subsystems.network()) &&
+          (subsystems.network().has_feedthrough() || subsystems.network().has_constraints())),
       knows_slopes_((order_ > 0 || method.takes_balance()) &&
                     everyone(&Capabilities::output_derivatives)),
       repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
@@ -33,7 +35,6 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
       stages_(subsystems, method.groups),
       history_(subsystems.n_inputs(), method.hold_order, method.extrapolation) {
   if (subsystems.network().has_constraints()) {
-    makes_consistent_ = true;
     constraints_.emplace(subsystems, consistent_, method.constraints);
   }
   if (method.shapes_inputs()) {

@@ -4,13 +4,9 @@
 
 namespace concord {
 
-UnknownsError::UnknownsError(Mat matrix, bool zeros_on_diagonal) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix), &comm));
+UnknownsError::UnknownsError(Mat matrix, bool zeros_on_diagonal)
+    : ksp_(linear_solver(matrix, zeros_on_diagonal ? Diagonal::with_zeros : Diagonal::full)) {
   petsc(MatCreateVecs(matrix, error_.out(), nullptr));
-  petsc(KSPCreate(comm, ksp_.out()));
-  petsc(KSPSetOperators(ksp_, matrix, matrix));
-  choose_direct_solver(ksp_, matrix, zeros_on_diagonal ? Diagonal::with_zeros : Diagonal::full);
 }
 
 Vec UnknownsError::solve(Vec residual) {

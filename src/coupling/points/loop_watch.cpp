@@ -19,7 +19,7 @@ constexpr int longest_wait = 16;
 constexpr std::size_t most_inputs_for_eigenvalues = 100;
 
 bool leaves_outputs(const Method& method, const Network& network) {
-  return method.solve.from_past && !method.consistent_outputs && !network.has_constraints() &&
+  return method.solve.from_past && !method.makes_outputs_consistent(network) &&
          method.extrapolation == Extrapolation::lagrange && !method.takes_balance();
 }
 

@@ -3,11 +3,15 @@
 #include "coupling/problem/linear_solver_defaults.hpp"
 
 namespace concord {
+
 InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints)
     : subsystems_(subsystems),
       constraints_(constraints),
       gains_(subsystems, 1),
       operator_(subsystems, gains_),
+      ksp_(linear_solver(operator_.matrix(),
+                         constraints.any() ? Diagonal::with_zeros : Diagonal::full,
+                         SolverOptions{"estimate_", 1e-6})),
       scale_values_(subsystems.connected_inputs().size(), 1.0),
       row_scale_values_(scale_values_),
       right_side_values_(scale_values_),
@@ -15,13 +19,6 @@ InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constrai
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
   petsc(VecDuplicate(unknown_, scale_.out()));
   petsc(VecDuplicate(unknown_, row_scale_.out()));
-  petsc(KSPCreate(subsystems.comm(), ksp_.out()));
-  petsc(KSPSetOptionsPrefix(ksp_, "estimate_"));
-  petsc(KSPSetOperators(ksp_, operator_.matrix(), operator_.matrix()));
-  petsc(KSPSetTolerances(ksp_, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  choose_direct_solver(ksp_, operator_.matrix(),
-                       constraints.any() ? Diagonal::with_zeros : Diagonal::full);
-  petsc(KSPSetFromOptions(ksp_));
 }
 
 void InputSystem::assemble() {

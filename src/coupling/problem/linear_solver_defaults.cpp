@@ -28,4 +28,22 @@ void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
   petsc(PCFactorSetMatSolverType(pc, plain ? MATSOLVERPETSC : pivoting));
 }
 
+KspHandle linear_solver(Mat matrix, Diagonal diagonal,
+                        const std::optional<SolverOptions>& options) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix), &comm));
+  KspHandle ksp;
+  petsc(KSPCreate(comm, ksp.out()));
+  if (options) {
+    petsc(KSPSetOptionsPrefix(ksp, options->prefix));
+    petsc(KSPSetTolerances(ksp, options->rtol, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  }
+  petsc(KSPSetOperators(ksp, matrix, matrix));
+  choose_direct_solver(ksp, matrix, diagonal);
+  if (options) {
+    petsc(KSPSetFromOptions(ksp));
+  }
+  return ksp;
+}
+
 }  // namespace concord

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "support/petsc.hpp"
 
 namespace concord {
@@ -8,8 +10,20 @@ namespace concord {
 /// factorisation that chooses its pivots will do (KLU, in parallel MUMPS).
 enum class Diagonal { full, with_zeros };
 
+/// What users may choose of a linear solver: by options with this prefix, to which tolerance where
+/// they choose an iterative one.
+struct SolverOptions {
+  const char* prefix;
+  double rtol;
+};
+
 /// Defaults for the interface's linear system, before KSPSetFromOptions: direct; on several ranks
 /// redundantly on each of them or, where the system is large, with a parallel factorisation.
 void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal = Diagonal::full);
+
+/// A solver of that kind, whose factors are kept while the matrix doesn't change; without options
+/// nobody changes it.
+KspHandle linear_solver(Mat matrix, Diagonal diagonal,
+                        const std::optional<SolverOptions>& options = std::nullopt);
 
 }  // namespace concord

@@ -1,9 +1,6 @@
 #include "subsystem/native/watched_model.hpp"
 
-#include <new>
-
-#include "support/foreign_call.hpp"
-#include "support/wording.hpp"
+#include "subsystem/native/thrown_in_words.hpp"
 
 namespace concord {
 namespace {
@@ -23,20 +20,9 @@ class WatchedModel final : public OdeModel {
       return work();
     } catch (const RecoverableFailure&) {
       throw;
-    } catch (const std::bad_alloc&) {
-      throw SimulationError(where(function) + "not enough memory");
-    } catch (const std::exception& error) {
-      throw SimulationError(where(function) + error.what());
     } catch (...) {
-      throw SimulationError(where(function) + "an exception that is not a std::exception");
+      throw_in_words(place_, function);
     }
-  }
-
-  /// "derivatives at t = 0.5 s: "
-  std::string where(const char* function) const {
-    const bool started = place_.time == place_.time;
-    return function + (started ? " at t = " + short_number(place_.time) + " s" : std::string()) +
-           ": ";
   }
 
  public:

@@ -1,10 +1,8 @@
 #include "subsystem/native/watched_subsystem.hpp"
 
-#include <new>
 #include <type_traits>
 
-#include "support/foreign_call.hpp"
-#include "support/wording.hpp"
+#include "subsystem/native/thrown_in_words.hpp"
 
 namespace concord {
 namespace {
@@ -38,20 +36,9 @@ class WatchedSubsystem final : public Subsystem {
       throw;
     } catch (const EndOfSimulation&) {
       throw;
-    } catch (const std::bad_alloc&) {
-      throw SimulationError(where(function) + "not enough memory");
-    } catch (const std::exception& error) {
-      throw SimulationError(where(function) + error.what());
     } catch (...) {
-      throw SimulationError(where(function) + "an exception that is not a std::exception");
+      throw_in_words(place_, function);
     }
-  }
-
-  /// "advance at t = 0.5 s: "
-  std::string where(const char* function) const {
-    const bool started = place_.time == place_.time;
-    return function + (started ? " at t = " + short_number(place_.time) + " s" : std::string()) +
-           ": ";
   }
 
  public:
