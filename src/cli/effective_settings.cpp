@@ -52,7 +52,7 @@ std::string described_steps(const Settings& settings) {
 }
 
 void print_option(const std::string& name, const std::string& value) {
-  std::printf("  -%-31s %s\n", name.c_str(), value.c_str());
+  std::printf("  -%-31s %s\n", name.c_str(), value.empty() ? "none" : value.c_str());
 }
 
 /// Of a subsystem alone, where they differ from those of all.

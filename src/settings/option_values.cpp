@@ -48,7 +48,7 @@ Values<std::string> file_name() {
 }
 
 std::string plain_number(double value) {
-  std::string text = exact_number(value);
+  std::string text = short_number(value);
   const auto exponent = text.find('e');
   const auto padded = exponent == std::string::npos ? exponent : text.find('0', exponent);
   if (padded == exponent + 2 && padded + 1 < text.size()) {

@@ -15,9 +15,9 @@ struct Hold {
 
   static const Hold hermite, zoh, foh, soh, extrapolate, extripol;
 
-  std::string_view word;            ///< of -cosim_hold
-  int degree = 0;                   ///< of the polynomial; from the past: by default
-  int unknowns = 1;                 ///< of an input at t_{N+1}: its value, or value and slope
+  std::string_view word;  ///< of -cosim_hold
+  int degree = 0;         ///< up to which polynomials are reproduced; from the past: by default
+  int unknowns = 1;       ///< of an input at t_{N+1}: its value, or value and slope
   bool joins_smoothly = false;      ///< with value and slope, so that integrators may continue
   bool estimated = false;           ///< the estimators know inputs of this kind
   bool from_past = false;           ///< explicit methods have it
