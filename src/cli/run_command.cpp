@@ -1,8 +1,11 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/effective_settings.hpp"
+#include "cli/lone_output.hpp"
+#include "cli/model_command.hpp"
 #include "cli/monitors.hpp"
 #include "cli/summary.hpp"
 #include "concord/errors.hpp"
@@ -166,6 +169,28 @@ class Run {
   std::vector<std::unique_ptr<StepObserver>> monitors_;
   bool asked_for_end_ = false;
 };
+
+const RegisteredCommand run({
+    .name = "run",
+    .place = 10,
+    .launch = "mpirun -n R ",
+    .usage = "MODEL [-options]",
+    .summary = "simulate; also runs without mpirun",
+    .description =
+        "Simulates the model: rows go into a results file, a summary to standard output.",
+    .example = "run model.yaml -cosim_type jfm -cosim_step 1e-2",
+    .more_help = options_help,
+    .run =
+        [](const Arguments& arguments) {
+          return with_model(run, arguments, [](ModelCall call) {
+            if (call.fmu == nullptr) return run_command(std::move(call.model), call.command_line);
+            const LoneOutput output(*call.fmu, call.model);
+            const int code = run_command(std::move(call.model), call.command_line);
+            output.write();
+            return code;
+          });
+        },
+});
 
 }  // namespace
 
