@@ -48,8 +48,9 @@ class Run {
         simulation_(std::move(plan)),
         settings_(simulation_.plan().settings),
         speaks_(rank_in(PETSC_COMM_WORLD) == 0) {
-    collectively(PETSC_COMM_WORLD,
-                 [&] { recorder_ = std::make_unique<Recorder>(simulation_, command_line); });
+    collectively(PETSC_COMM_WORLD, [&] {
+      recorder_ = std::make_unique<Recorder>(simulation_, settings_.record.path, command_line);
+    });
     add_observers();
   }
 
