@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <numeric>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/model_command.hpp"
 #include "settings/settings.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
@@ -58,10 +60,9 @@ void print_efforts(const Model& model, const std::vector<double>& efforts) {
   std::printf("\n");
 }
 
-}  // namespace
-
 /// The model file's groups where it gives some, and the best ones.
-int schedule_command(Model model) {
+int print_schedule(ModelCall call) {
+  Model& model = call.model;
   const Settings settings = read_settings_for_check(model);
   const Network network(model);
   const double weight = settings.schedule_weight;
@@ -88,5 +89,20 @@ int schedule_command(Model model) {
   print_ranks(model, settings, network, ranks);
   return 0;
 }
+
+const RegisteredCommand schedule({
+    .name = "schedule",
+    .place = 30,
+    .usage = "MODEL [-options]",
+    .summary = "groups, their costs and ranks",
+    .description =
+        "Prints the hierarchical schedule of a model, its two costs, and the ranks it would use.",
+    .example = "schedule model.yaml -cosim_schedule_weight 0.5",
+    .more_help = options_help,
+    .run =
+        [](const Arguments& arguments) { return with_model(schedule, arguments, print_schedule); },
+});
+
+}  // namespace
 
 }  // namespace concord

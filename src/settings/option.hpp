@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct OptionSpec {
   std::string unit;           ///< "s", or empty
   std::string help;
   std::vector<std::string> allowed;  ///< of an enumeration, default first; else empty
+  bool flag = false;                 ///< may stand without a value
 };
 
 /// The member of a member of ... a structure: at<&Settings::method, &Method::max_it>.
@@ -53,6 +55,7 @@ class Option {
       : name_(std::move(name)),
         help_(std::move(help)),
         allowed_(values.allowed),
+        flag_(std::is_same_v<T, bool>),
         written_(std::move(written)),
         read_([values = std::move(values), take = std::move(take)](
                   const std::string& full, Target& target) { take(target, values.given(full)); }) {}
@@ -79,7 +82,8 @@ class Option {
   void read(const std::string& prefix, Target& target) const { read_(prefix + name_, target); }
 
   OptionSpec spec(const std::string& prefix, const Target& defaults) const {
-    return {prefix + name_, default_ ? *default_ : written_(defaults), unit_, help_, allowed_};
+    return {prefix + name_, default_ ? *default_ : written_(defaults), unit_, help_, allowed_,
+            flag_};
   }
 
   /// Why the option has no effect; null where it has.
@@ -90,6 +94,7 @@ class Option {
  private:
   std::string name_, help_, unit_;
   std::vector<std::string> allowed_;
+  bool flag_;
   std::optional<std::string> default_;
   std::function<std::string(const Target&)> written_;
   std::function<void(const std::string& full, Target&)> read_;

@@ -1,6 +1,7 @@
 #include "simulation/simulation_plan.hpp"
 
 #include "network/schedule/schedule.hpp"
+#include "support/options.hpp"
 
 namespace concord {
 namespace {
@@ -20,6 +21,7 @@ SimulationPlan::SimulationPlan(MPI_Comm ranks, Model described)
     : comm(ranks),
       model(std::move(described)),
       settings(read_settings(model)),
+      options(options::all()),
       network(model),
       share(shared_out(comm, settings, model, network)),
       whole(network, 1),

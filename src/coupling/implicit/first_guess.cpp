@@ -131,7 +131,7 @@ bool FirstGuess::take(Guess guess) {
       return false;
     }
     if (method_.predictor == Predictor::missiles) {
-      jacobian_.take(*missiles_);
+      jacobian_.take_estimated();
       return true;
     }
   } else if (guess == Guess::held) {

@@ -98,6 +98,26 @@ TEST(OptionTable, LeavesDefaultsWhereNothingIsGiven) {
   });
 }
 
+/// A flag whose default follows from something else is one too.
+TEST(OptionTable, KnowsWhatMayStandWithoutValue) {
+  std::set<std::string> flags;
+  for (const auto& spec : option_table()) {
+    if (spec.flag) {
+      flags.insert(spec.name);
+    }
+  }
+  for (const char* name : {"cosim_view", "cosim_progress", "cosim_consistent_outputs",
+                           "subsystem_rollback", "subsystem_fmu_log"}) {
+    EXPECT_TRUE(flags.contains(name)) << name;
+  }
+  EXPECT_FALSE(flags.contains("cosim_step"));
+  for_every_option([&](const auto& option, const std::string& prefix, const OptionSpec& spec) {
+    if (spec.flag) {
+      EXPECT_EQ(read_back(option, prefix, ""), "true") << spec.name;
+    }
+  });
+}
+
 TEST(OptionTable, IsAllInTheHelp) {
   const std::string help = program_help();
   for (const auto& spec : option_table()) {
