@@ -181,6 +181,8 @@ class Simulation {
 
   /// What it is made of, for the library itself.
   SimulationCore& core();
+  /// Throws InputError, which says what needs a simulation that was started.
+  void require_started(const char* what) const;
 
  private:
   struct Parts;

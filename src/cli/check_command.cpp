@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/effective_settings.hpp"
 #include "cli/fmu_listing.hpp"
+#include "cli/model_command.hpp"
 #include "concord/errors.hpp"
 #include "network/strong_components.hpp"
 #include "settings/settings.hpp"
@@ -166,9 +168,8 @@ void print_roles(const Method& method, const Model& model) {
               list(roles.estimated).c_str());
 }
 
-}  // namespace
-
-int check_command(Model model, bool probe, bool lone_fmu) {
+int explain(ModelCall call) {
+  Model& model = call.model;
   const Network network(model);
   const Settings settings = read_settings_for_check(model);
   int rank = 0;
@@ -176,7 +177,7 @@ int check_command(Model model, bool probe, bool lone_fmu) {
   if (rank != 0) {
     return 0;
   }
-  if (lone_fmu) {
+  if (call.fmu != nullptr) {
     print_fmu(model);
   }
   std::printf("model %s: t in [%g, %g] s\n", model.name.c_str(), settings.start, settings.stop);
@@ -192,12 +193,27 @@ int check_command(Model model, bool probe, bool lone_fmu) {
   print_without_effect(settings);
   print_methods(model);
   const Method& iterative =
-      settings.method.solve == Solve::snes ? settings.method : method_presets().front();
+      settings.method.solve.iterates ? settings.method : method_presets().front();
   print_roles(iterative, model);
-  if (probe) {
+  if (call.own.has("probe")) {
     print_probes(model);
   }
   return 0;
 }
+
+const RegisteredCommand check({
+    .name = "check",
+    .place = 20,
+    .usage = "MODEL [--probe] [-options]",
+    .summary = "validate and explain a model; --probe tries\nwhat its FMUs claim",
+    .description = "Validates and explains a model: subsystems, capabilities, connections, direct "
+                   "feedthrough,\nalgebraic loops, execution order, and which methods can run.",
+    .words = {{.name = "probe", .help = "try what the model's FMUs claim"}},
+    .example = "check model.yaml --probe",
+    .more_help = options_help,
+    .run = [](const Arguments& arguments) { return with_model(check, arguments, explain); },
+});
+
+}  // namespace
 
 }  // namespace concord

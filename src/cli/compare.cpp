@@ -5,29 +5,42 @@
 #include <unordered_set>
 #include <utility>
 
+#include "cli/command.hpp"
 #include "cli/resampling.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
+#include "cli/session.hpp"
 #include "concord/errors.hpp"
 
 namespace concord {
 namespace {
 
-constexpr const char* help =
-    "concord compare A.h5 B.h5 [--variables NAMES]\n"
-    "\n"
-    "Prints the error of the results A against the reference B, per variable, over the\n"
-    "communication points of A in the common time interval:\n"
-    "  relative L2  sqrt(sum (a-b)^2 / sum b^2)\n"
-    "  maximum      max |a-b|, in the unit of the variable\n"
-    "B is interpolated where its time grid differs: cubic Hermite for inputs, whose derivatives "
-    "are\n"
-    "recorded, else Lagrange of up to degree 7 on the nearest points; neither across events nor\n"
-    "across jumps and kinks that the rows show.\n"
-    "\n"
-    "  -v, --variables NAMES  comma-separated names or shell patterns: left.x,right.*\n"
-    "                         (default: all variables that both files hold, but balance errors)\n"
-    "  -h, --help             this text\n";
+const RegisteredCommand compare({
+    .name = "compare",
+    .place = 40,
+    .usage = "A.h5 B.h5 [--variables V]",
+    .summary = "error of A against B",
+    .description =
+        "Prints the error of the results A against the reference B, per variable, over the\n"
+        "communication points of A in the common time interval:\n"
+        "  relative L2  sqrt(sum (a-b)^2 / sum b^2)\n"
+        "  maximum      max |a-b|, in the unit of the variable\n"
+        "B is interpolated where its time grid differs: cubic Hermite for inputs, whose "
+        "derivatives are\n"
+        "recorded, else Lagrange of up to degree 7 on the nearest points; neither across events "
+        "nor\n"
+        "across jumps and kinks that the rows show.",
+    .words = {{.name = "variables",
+               .letter = 'v',
+               .value = "NAMES",
+               .help = "comma-separated names or shell patterns: left.x,right.*\n"
+                       "(default: all variables that both files hold, but balance errors)"}},
+    .example = "compare coarse.h5 fine.h5 --variables 'left.*'",
+    .run =
+        [](const Arguments& arguments) {
+          return without_session([&] { return compare_command(after_name(arguments)); });
+        },
+});
 
 constexpr std::size_t doubles_at_once = std::size_t{1} << 25;
 
@@ -205,11 +218,7 @@ void sort_as(const std::vector<Pair>& pairs, std::vector<VariableError>& errors)
 }  // namespace
 
 int compare_command(std::span<const std::string> arguments) {
-  const ResultsOptions options = parse_results_options("compare", arguments, 2, false);
-  if (options.help) {
-    std::fputs(help, stdout);
-    return 0;
-  }
+  const ResultsOptions options = read_results_options(compare, arguments, 2);
   const ResultsReader a(options.files[0]), b(options.files[1]);
   const std::vector<Pair> pairs = find_pairs(a, b, options.variables);
   const Resampling at_a(b.time(), a.time(), events_of(a, b));

@@ -5,25 +5,40 @@
 #include <map>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
+#include "cli/session.hpp"
 #include "concord/errors.hpp"
 
 namespace concord {
 namespace {
 
-constexpr const char* help =
-    "concord export RESULT.h5 [--variables NAMES] [-o FILE.csv]\n"
-    "\n"
-    "Writes comma-separated values: a header row 'time,left.x,...', then one row per "
-    "communication\n"
-    "point, time in s, 17 significant digits (every bit of the number).\n"
-    "\n"
-    "  -v, --variables NAMES  comma-separated names or shell patterns: left.x,right.*\n"
-    "                         (default: all; of an output, an input and a state of one name,\n"
-    "                         the first)\n"
-    "  -o, --output FILE      file to write (default: standard output)\n"
-    "  -h, --help             this text\n";
+const RegisteredCommand export_results({
+    .name = "export",
+    .place = 50,
+    .usage = "RESULT.h5 [--variables V] [-o out.csv]",
+    .summary = "variables as comma-separated values",
+    .description =
+        "Writes comma-separated values: a header row 'time,left.x,...', then one row per "
+        "communication\n"
+        "point, time in s, 17 significant digits (every bit of the number).",
+    .words = {{.name = "variables",
+               .letter = 'v',
+               .value = "NAMES",
+               .help = "comma-separated names or shell patterns: left.x,right.*\n"
+                       "(default: all; of an output, an input and a state of one name,\n"
+                       "the first)"},
+              {.name = "output",
+               .letter = 'o',
+               .value = "FILE",
+               .help = "file to write (default: standard output)"}},
+    .example = "export model.h5 -v left.x -o out.csv",
+    .run =
+        [](const Arguments& arguments) {
+          return without_session([&] { return export_command(after_name(arguments)); });
+        },
+});
 
 /// A text file, or standard output, that reports every failed write.
 class TextFile {
@@ -116,11 +131,7 @@ void write_rows(const ResultsReader& results, const std::vector<RecordedVariable
 }  // namespace
 
 int export_command(std::span<const std::string> arguments) {
-  const ResultsOptions options = parse_results_options("export", arguments, 1, true);
-  if (options.help) {
-    std::fputs(help, stdout);
-    return 0;
-  }
+  const ResultsOptions options = read_results_options(export_results, arguments, 1);
   const ResultsReader results(options.files[0]);
   write_csv(results, select_variables(results, options.variables), options.output);
   return 0;

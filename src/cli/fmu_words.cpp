@@ -42,9 +42,15 @@ constexpr Word known_words[] = {
     {"--debug-logging", Kind::flag, "", "the FMU's messages on stderr", "-subsystem_fmu_log"},
     {"--fmi-logging", Kind::flag, "", "the same", "-subsystem_fmu_log"}};
 
+const Word* find_word(const std::string& text) {
+  const auto* found = std::find_if(std::begin(known_words), std::end(known_words),
+                                   [&](const Word& each) { return text == each.name; });
+  return found == std::end(known_words) ? nullptr : found;
+}
+
 class WordReader {
  public:
-  WordReader(int argc, char** argv) : given_(argv, argv + argc) {}
+  explicit WordReader(std::vector<std::string> arguments) : given_(std::move(arguments)) {}
   FmuWords read();
 
  private:
@@ -156,10 +162,9 @@ FmuWords WordReader::read() {
   result_.fmu.path = given_.at(2);
   for (at_ = 0; at_ < given_.size();) {
     const std::string& text = given_[at_];
-    const auto* word = std::find_if(std::begin(known_words), std::end(known_words),
-                                    [&](const Word& each) { return text == each.name; });
+    const Word* word = find_word(text);
     ++at_;
-    if (word == std::end(known_words))
+    if (word == nullptr)
       result_.arguments.push_back(text);
     else
       take(*word);
@@ -175,7 +180,30 @@ FmuWords WordReader::read() {
 
 }  // namespace
 
-FmuWords read_fmu_words(int argc, char** argv) { return WordReader(argc, argv).read(); }
+FmuWords read_fmu_words(const std::vector<std::string>& arguments) {
+  return WordReader(arguments).read();
+}
+
+std::optional<std::size_t> fmu_word_values(const std::vector<std::string>& arguments,
+                                           std::size_t at) {
+  const Word* word = find_word(arguments[at]);
+  if (word == nullptr) return std::nullopt;
+  const auto is_name = [](const std::string& text) { return is_option_name(text); };
+  const auto behind = arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+  const auto most =
+      static_cast<std::size_t>(std::find_if(behind, arguments.end(), is_name) - behind);
+  switch (word->kind) {
+    case Kind::flag:
+      return 0;
+    case Kind::start:
+      return std::min<std::size_t>(most, 2);
+    case Kind::starts:
+    case Kind::variables:
+      return most;
+    default:
+      return std::min<std::size_t>(most, 1);
+  }
+}
 
 std::string fmu_words_help() {
   constexpr std::size_t column = 34;

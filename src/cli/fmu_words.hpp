@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,11 @@ struct FmuWords {
 
 /// Reads and takes out the words from the command line of an FMU alone. Throws InputError, which
 /// names the word, the value and what is allowed.
-FmuWords read_fmu_words(int argc, char** argv);
+FmuWords read_fmu_words(const std::vector<std::string>& arguments);
+
+/// How many values follow the word at `at`; nothing where it is none of these.
+std::optional<std::size_t> fmu_word_values(const std::vector<std::string>& arguments,
+                                           std::size_t at);
 
 /// The words, one per line with their meaning, for the help text.
 std::string fmu_words_help();

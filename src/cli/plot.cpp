@@ -2,10 +2,12 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/command.hpp"
 #include "cli/gnuplot.hpp"
 #include "cli/picture.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
+#include "cli/session.hpp"
 #include "concord/errors.hpp"
 
 namespace concord {
@@ -13,17 +15,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* help =
-    "concord plot RESULT.h5 [--variables NAMES] [-o FILE.png]\n"
-    "\n"
-    "Draws variables over time as a PNG picture, with one panel per unit (variables without unit:\n"
-    "one panel per name after the dot). Needs gnuplot.\n"
-    "\n"
-    "  -v, --variables NAMES  comma-separated names or shell patterns: left.x,right.*\n"
-    "                         (default: the outputs, or the inputs, or the states, whichever is\n"
-    "                         recorded; of many, the first ones)\n"
-    "  -o, --output FILE      picture to write (default: the results file's name with .png)\n"
-    "  -h, --help             this text\n";
+const RegisteredCommand plot({
+    .name = "plot",
+    .place = 60,
+    .usage = "RESULT.h5 [--variables V] [-o out.png]",
+    .summary = "variables over time as a picture",
+    .description =
+        "Draws variables over time as a PNG picture, with one panel per unit (variables without "
+        "unit:\n"
+        "one panel per name after the dot). Needs gnuplot.",
+    .words = {{.name = "variables",
+               .letter = 'v',
+               .value = "NAMES",
+               .help = "comma-separated names or shell patterns: left.x,right.*\n"
+                       "(default: the outputs, or the inputs, or the states, whichever is\n"
+                       "recorded; of many, the first ones)"},
+              {.name = "output",
+               .letter = 'o',
+               .value = "FILE",
+               .help = "picture to write (default: the results file's name with .png)"}},
+    .example = "plot model.h5 -v 'left.*' -o left.png",
+    .run =
+        [](const Arguments& arguments) {
+          return without_session([&] { return plot_command(after_name(arguments)); });
+        },
+});
 
 /// The outputs, or what is recorded instead of them.
 std::vector<RecordedVariable> default_variables(const ResultsReader& results) {
@@ -80,11 +96,7 @@ std::vector<Curve> read_curves(const ResultsReader& results,
 }  // namespace
 
 int plot_command(std::span<const std::string> arguments) {
-  const ResultsOptions options = parse_results_options("plot", arguments, 1, true);
-  if (options.help) {
-    std::fputs(help, stdout);
-    return 0;
-  }
+  const ResultsOptions options = read_results_options(plot, arguments, 1);
   require_gnuplot();
   const ResultsReader results(options.files[0]);
   auto variables = options.variables.empty() ? default_variables(results)

@@ -26,7 +26,7 @@ std::string ProgramOptions::text(const std::string& name, const std::string& fal
 
 int run_program(int argc, char** argv,
                 const std::function<ModelBuilder(const ProgramOptions&)>& build) {
-  const std::string command_line = command_line_of(argc, argv);
+  const std::string command_line = joined(std::vector<std::string>(argv, argv + argc), " ");
   return in_session(argc, argv, [&] {
     Model model = std::move(*build(ProgramOptions()).source()());
     take_measured_efforts(model);

@@ -1,10 +1,8 @@
 #include "cli/results_options.hpp"
 
 #include <fnmatch.h>
-#include <getopt.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <numeric>
 #include <sstream>
@@ -58,53 +56,21 @@ void require_output_apart(const ResultsOptions& options) {
       throw InputError("-o names the results file '" + file + "' itself; choose another file");
 }
 
-/// argv as getopt_long wants it; the strings stay where they are.
-std::vector<char*> as_argv(std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  return argv;
-}
-
 }  // namespace
 
-ResultsOptions parse_results_options(const std::string& command,
-                                     std::span<const std::string> arguments, std::size_t files,
-                                     bool takes_output) {
-  const std::string remedy = "; see 'concord " + command + " --help'";
-  const std::array<option, 4> known{{{"help", no_argument, nullptr, 'h'},
-                                     {"variables", required_argument, nullptr, 'v'},
-                                     {"output", required_argument, nullptr, 'o'},
-                                     {nullptr, 0, nullptr, 0}}};
-  std::vector<std::string> words{"concord " + command};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv = as_argv(words);
+ResultsOptions read_results_options(const Command& command, std::span<const std::string> arguments,
+                                    std::size_t files) {
+  const GivenWords given = read_words(command, arguments);
   ResultsOptions options;
-  optind = 0;  // glibc: start anew
-  for (;;) {
-    const int option =
-        getopt_long(static_cast<int>(words.size()), argv.data(), ":hv:o:", known.data(), nullptr);
-    if (option == -1) break;
-    const std::string word = argv[static_cast<std::size_t>(std::max(optind - 1, 1))];
-    if (option == 'h') {
-      options.help = true;
-      return options;
-    }
-    if (option == 'v')
-      add_names(optarg, options.variables);
-    else if (option == 'o' && takes_output)
-      options.output = optarg;
-    else if (option == ':')
-      throw InputError("option '" + word + "' of 'concord " + command + "' needs a value" + remedy);
-    else
-      throw InputError("'concord " + command + "' has no option '" + word + "'" + remedy);
-  }
-  for (std::size_t i = static_cast<std::size_t>(optind); i < words.size(); ++i)
-    options.files.emplace_back(argv[i]);
+  options.files = given.names;
+  options.output = given.value("output");
+  if (given.has("variables"))
+    for (const std::string& list : given.words.at("variables")) add_names(list, options.variables);
   if (options.files.size() != files)
-    throw InputError("'concord " + command + "' takes " + std::to_string(files) +
-                     (files == 1 ? " results file" : " results files") + ", not " +
-                     std::to_string(options.files.size()) + remedy);
+    refuse_words(command, std::string("'concord ") + command.name + "' takes " +
+                              std::to_string(files) +
+                              (files == 1 ? " results file" : " results files") + ", not " +
+                              std::to_string(options.files.size()));
   require_output_apart(options);
   return options;
 }

@@ -5,23 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "record/results_reader.hpp"
 
 namespace concord {
 
 /// What compare, export and plot are asked for on the command line.
 struct ResultsOptions {
-  bool help = false;
   std::vector<std::string> files;
   std::vector<std::string> variables;  ///< names and patterns; empty means all
   std::optional<std::string> output;   ///< -o; never one of the files
 };
 
-/// `takes_output` allows -o; `files` is how many file names there must be. `command` is for
-/// messages. Throws InputError.
-ResultsOptions parse_results_options(const std::string& command,
-                                     std::span<const std::string> arguments, std::size_t files,
-                                     bool takes_output);
+/// `files` is how many file names there must be; `arguments` are those after the command's name.
+/// Throws InputError.
+ResultsOptions read_results_options(const Command& command, std::span<const std::string> arguments,
+                                    std::size_t files);
 
 /// The names that each of `wanted` (a name, or a shell pattern such as "left.*") stands for, in the
 /// order of `names`, none twice; all when `wanted` is empty. Throws InputError, which suggests the

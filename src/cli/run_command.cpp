@@ -1,8 +1,11 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/effective_settings.hpp"
+#include "cli/lone_output.hpp"
+#include "cli/model_command.hpp"
 #include "cli/monitors.hpp"
 #include "cli/summary.hpp"
 #include "concord/errors.hpp"
@@ -45,8 +48,9 @@ class Run {
         simulation_(std::move(plan)),
         settings_(simulation_.plan().settings),
         speaks_(rank_in(PETSC_COMM_WORLD) == 0) {
-    collectively(PETSC_COMM_WORLD,
-                 [&] { recorder_ = std::make_unique<Recorder>(simulation_, command_line); });
+    collectively(PETSC_COMM_WORLD, [&] {
+      recorder_ = std::make_unique<Recorder>(simulation_, settings_.record.path, command_line);
+    });
     add_observers();
   }
 
@@ -166,6 +170,28 @@ class Run {
   std::vector<std::unique_ptr<StepObserver>> monitors_;
   bool asked_for_end_ = false;
 };
+
+const RegisteredCommand run({
+    .name = "run",
+    .place = 10,
+    .launch = "mpirun -n R ",
+    .usage = "MODEL [-options]",
+    .summary = "simulate; also runs without mpirun",
+    .description =
+        "Simulates the model: rows go into a results file, a summary to standard output.",
+    .example = "run model.yaml -cosim_type jfm -cosim_step 1e-2",
+    .more_help = options_help,
+    .run =
+        [](const Arguments& arguments) {
+          return with_model(run, arguments, [](ModelCall call) {
+            if (call.fmu == nullptr) return run_command(std::move(call.model), call.command_line);
+            const LoneOutput output(*call.fmu, call.model);
+            const int code = run_command(std::move(call.model), call.command_line);
+            output.write();
+            return code;
+          });
+        },
+});
 
 }  // namespace
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "support/log_events.hpp"
-#include "support/options.hpp"
 #include "units/units.hpp"
 
 namespace concord {
@@ -51,8 +50,9 @@ RecordedColumns columns(const Network& network, const RangeOf& range_of, const L
 
 }  // namespace
 
-Recorder::Recorder(SimulationCore& simulation, const std::string& command_line)
-    : simulation_(simulation), every_(simulation.plan().settings.record.every) {
+Recorder::Recorder(SimulationCore& simulation, const std::string& path,
+                   const std::string& command_line)
+    : simulation_(simulation), path_(path), every_(simulation.plan().settings.record.every) {
   const MPI_Comm comm = simulation.plan().comm;
   const Model& model = simulation.plan().model;
   const Settings& settings = simulation.plan().settings;
@@ -64,7 +64,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& command_line)
   ResultsLayout layout;
   layout.model_name = model.name;
   layout.command_line = command_line;
-  layout.petsc_options = options::all();
+  layout.petsc_options = simulation.plan().options;
   std::copy_if(settings.events.begin(), settings.events.end(), std::back_inserter(layout.events),
                [&](double time) { return time > settings.start && time < settings.stop; });
   std::vector<std::optional<std::size_t>> position(network.n_subsystems());
@@ -128,7 +128,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& command_line)
     layout.subsystem_names.push_back(entry.description.name);
     layout.subsystem_kinds.push_back(entry.description.kind);
   }
-  writer_.emplace(comm, record.path, layout);
+  writer_.emplace(comm, path_, layout);
 }
 
 /// `states` where the subsystems no longer have them.

@@ -11,7 +11,9 @@ namespace concord {
 class Recorder : public StepObserver {
  public:
   /// Collective.
-  Recorder(SimulationCore& simulation, const std::string& command_line);
+  Recorder(SimulationCore& simulation, const std::string& path, const std::string& command_line);
+
+  const std::string& path() const { return path_; }
 
   /// The first row.
   void start();
@@ -42,6 +44,7 @@ class Recorder : public StepObserver {
   };
 
   SimulationCore& simulation_;
+  std::string path_;
   int every_;
   std::vector<std::size_t> own_subsystems_;  ///< local positions of those this rank writes
   std::vector<double> states_;

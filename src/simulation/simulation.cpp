@@ -169,6 +169,7 @@ Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 
 SimulationCore& Simulation::core() { return *parts_->core; }
+void Simulation::require_started(const char* what) const { parts_->require_started(what); }
 
 void Simulation::start() {
   if (std::exchange(parts_->started, true)) {

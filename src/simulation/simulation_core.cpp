@@ -69,6 +69,18 @@ void SimulationCore::gather_states(std::span<double> result) {
 }
 
 double SimulationCore::advance() {
+  failed_ = true;
+  try {
+    const double wall_time = advanced();
+    failed_ = false;
+    return wall_time;
+  } catch (const EndOfSimulation&) {
+    failed_ = false;
+    throw;
+  }
+}
+
+double SimulationCore::advanced() {
   std::span<const StepReport> reports;
   in_step([&] { reports = stepper_->advance(); });
   double wall_time = 0.0;
@@ -106,6 +118,7 @@ std::vector<std::byte> SimulationCore::snapshot() {
 }
 
 void SimulationCore::restore(std::vector<std::byte> memory) {
+  failed_ = false;
   make_parts();
   const Settings& settings = plan_->settings;
   subsystems_->start({settings.start, settings.start + settings.step, settings.step},

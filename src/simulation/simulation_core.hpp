@@ -30,6 +30,7 @@ class SimulationCore {
 
   /// Sees every accepted macro-step from here on; must outlive the simulation or its last step.
   void observe(StepObserver& observer) { observers_.push_back(&observer); }
+  void forget(const StepObserver& observer) { std::erase(observers_, &observer); }
   void forget_observers() { observers_.clear(); }
 
   /// Consistent inputs and outputs at the start time.
@@ -37,6 +38,8 @@ class SimulationCore {
 
   bool finished() const { return stepper_->finished(); }
   double time() const { return stepper_->point().time; }
+  /// Whether the last macro-step ended in an error.
+  bool failed() const { return failed_; }
 
   /// Of this rank's subsystems; those of a subsystem that fails here are NaN. Not collective.
   void gather_states(std::span<double> result);
@@ -77,6 +80,7 @@ class SimulationCore {
 
  private:
   void make_parts();
+  double advanced();
   void in_step(const std::function<void()>& work);
   void set_input(std::size_t input, std::size_t subsystem, double value, bool started);
   void set_parameter(std::size_t parameter, std::size_t subsystem, double value);
@@ -87,6 +91,7 @@ class SimulationCore {
   std::unique_ptr<RankNetwork> subsystems_;
   std::unique_ptr<MacroStepper> stepper_;
   std::vector<StepObserver*> observers_;
+  bool failed_ = false;
 };
 
 }  // namespace concord

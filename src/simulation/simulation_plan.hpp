@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "network/model.hpp"
 #include "network/rank_network.hpp"
 #include "settings/settings.hpp"
@@ -18,6 +20,7 @@ struct SimulationPlan {
   MPI_Comm comm;
   Model model;
   Settings settings;
+  std::string options;  ///< the database as text, for the results file
   Network network;
   Partition share;  ///< who records which subsystem, and who has it where they are shared
   Partition whole;

@@ -204,6 +204,15 @@ class Check(LoneTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("probe:", run.stdout)
 
+    def test_words_before_the_fmu(self):
+        fmu = self.fmus[3]
+        for before, after in ((["--probe"], []), (["--start-value", "k", "3"], ["--probe"]),
+                              (["--probe", "-cosim_type", "jacobi", "--stop-time", "2"], [])):
+            run = execute("check", *before, fmu, *after)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(run.stdout, execute("check", fmu, *before, *after).stdout)
+            self.assertIn("probe:", run.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "concord/errors.hpp"
 #include "results_fixture.hpp"
 
@@ -17,7 +18,6 @@ namespace concord::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Arguments = std::vector<std::string>;
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -197,7 +197,7 @@ TEST_F(ResultsCommands, WrongCommandLinesAreInputErrors) {
   EXPECT_NE(error(compare_command, {a, a, "-o", "x"}).find("no option"), std::string::npos);
   EXPECT_NE(error(export_command, {a, "--nonsense"}).find("--nonsense"), std::string::npos);
   EXPECT_NE(error(plot_command, {a, "-o"}).find("needs a value"), std::string::npos);
-  EXPECT_NE(printed(export_command, {"--help"}).find("concord export"), std::string::npos);
+  EXPECT_NE(help_page(*find_command("export")).find("concord export"), std::string::npos);
 }
 
 }  // namespace concord::test

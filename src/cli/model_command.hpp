@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/command.hpp"
+#include "cli/fmu_words.hpp"
+#include "network/model.hpp"
+
+namespace concord {
+
+/// `concord COMMAND MODEL -options`, read.
+struct ModelCall {
+  Model model;
+  std::string command_line;  ///< for the results file
+  const FmuWords* fmu;       ///< of an FMU alone; null: a model file
+  GivenWords own;            ///< the command's own words
+};
+
+/// Runs `work` on every rank, with MPI and PETSc up, on the model that `arguments` name. The
+/// command's own words are no options of PETSc's; they and options may stand before MODEL.
+int with_model(const Command& command, const Arguments& arguments,
+               const std::function<int(ModelCall)>& work);
+
+}  // namespace concord

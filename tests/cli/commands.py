@@ -1,0 +1,92 @@
+"""The table of commands: help, typing errors, order of words, for every command of the sources."""
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+from concord_runs import ROOT, TWO_MASS, execute
+
+
+def names_in_sources():
+    """Of all `RegisteredCommand`s, wherever they stand."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "src" / "cli").glob("*.cpp"))]
+    return [name for text in texts
+            for name in re.findall(r'RegisteredCommand \w+\(\{\s*\.name = "([\w-]+)"', text)]
+
+
+class Help(unittest.TestCase):
+    def test_every_command_of_the_sources_is_there(self):
+        names = names_in_sources()
+        self.assertGreaterEqual(len(names), 8)
+        lines = execute("--help").stdout.splitlines()
+        for name in names:
+            with self.subTest(command=name):
+                self.assertTrue(any(re.search(rf"\bconcord {name} [A-Z]", line) for line in lines))
+                page = execute(name, "--help")
+                self.assertEqual((page.returncode, page.stderr), (0, ""))
+                self.assertTrue(page.stdout.startswith(f"concord {name} "))
+                self.assertIn(f"\nExample: concord {name} ", page.stdout)
+                self.assertEqual(execute("help", name).stdout, page.stdout)
+                self.assertEqual(execute(name, "-h").stdout, page.stdout)
+
+    def test_options_are_in_the_help_of_those_that_take_them(self):
+        for name in names_in_sources():
+            takes_options = "[-options]" in execute(name, "-h").stdout.splitlines()[0]
+            self.assertEqual("-cosim_type" in execute(name, "-h").stdout, takes_options, name)
+
+    def test_typing_errors(self):
+        for wrong, meant in (("chek", "check"), ("exportfmu", "export-fmu"), ("plto", "plot")):
+            for words in ([wrong, "x"], ["help", wrong]):
+                run = execute(*words)
+                self.assertEqual(run.returncode, 2)
+                self.assertIn(f"unknown command '{wrong}'; did you mean '{meant}'?", run.stderr)
+        run = execute("check", TWO_MASS, "--prob")
+        self.assertIn("unknown option --prob; did you mean --probe?", run.stderr)
+        run = execute("run", TWO_MASS, "--probe")
+        self.assertIn("--probe belongs to concord check", run.stderr)
+
+
+class WordsBeforeFiles(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def done(self, *words, ranks=1):
+        run = execute(*words, ranks=ranks)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def test_check(self):
+        after = self.done("check", TWO_MASS, "--probe", "-cosim_type", "jacobi")
+        for words in (["--probe", TWO_MASS, "-cosim_type", "jacobi"],
+                      ["-cosim_type", "jacobi", TWO_MASS, "--probe"],
+                      ["--probe", "-cosim_type", "jacobi", TWO_MASS],
+                      ["-probe", "-cosim_monitor", TWO_MASS, "-cosim_type", "jacobi"]):
+            self.assertEqual(self.done("check", *words), after, words)
+        self.assertEqual(self.done("schedule", "-cosim_schedule_weight", 0.5, TWO_MASS),
+                         self.done("schedule", TWO_MASS, "-cosim_schedule_weight", 0.5))
+
+    def test_run_and_its_results(self):
+        results = self.folder / "a.h5"
+        few = ["-cosim_step", 1e-3, "-cosim_stop", 0.01, "-cosim_output", results]
+        for words in ([*few, TWO_MASS], [TWO_MASS, *few], ["-cosim_monitor", TWO_MASS, *few],
+                      ["-cosim_monitor", "true", TWO_MASS, *few]):
+            self.assertIn("completed at t = 0.01 s", self.done("run", *words))
+        self.done("run", *few, TWO_MASS, ranks=2)
+        table = self.done("export", results, "-v", "left.x")
+        self.assertEqual(self.done("export", "-v", "left.x", results), table)
+        self.done("export", "-o", self.folder / "a.csv", "--variables", "left.x", results)
+        self.assertEqual((self.folder / "a.csv").read_text(encoding="utf-8"), table)
+        self.assertEqual(self.done("compare", "-v", "left.*", results, results),
+                         self.done("compare", results, results, "-v", "left.*"))
+
+    def test_value_of_an_option_is_no_model(self):
+        for words in (["-cosim_step", 1], ["-cosim_type", TWO_MASS], ["-snes_view", TWO_MASS]):
+            run = execute("run", *words)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("needs a model file", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
