@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "coupling/problem/linear_solver_defaults.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 
@@ -34,10 +33,7 @@ MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators,
       constraints_(subsystems),
       scales_(subsystems, constraints_, tolerance, 2),
       gains_(subsystems, 2),
-      operator_(subsystems, gains_),
-      ksp_(linear_solver(operator_.matrix(),
-                         constraints_.any() ? Diagonal::with_zeros : Diagonal::full,
-                         SolverOptions{"missiles_", 1e-12})),
+      operator_(subsystems, gains_, SolverOptions{"missiles_", 1e-12}),
       fed_(subsystems.n_inputs()) {
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
   petsc(VecDuplicate(unknown_, scale_.out()));
@@ -65,12 +61,17 @@ Estimators::State MissilesSystem::take_gains(Estimators::State state,
   return scales_.outdated(point.inputs) ? Estimators::State::new_gains : state;
 }
 
-void MissilesSystem::assemble(const CommunicationPoint& point, double h) {
+void MissilesSystem::assemble() {
+  operator_.assemble(gains_, residual_scale_, scale_);
+  contents_ = operator_.contents();
+}
+
+void MissilesSystem::assemble_afresh(const CommunicationPoint& point, double h) {
   subsystems_.exchange(estimators_.free_outputs(), fed_);
   scales_.take(point.inputs, fed_, h);
   copy(scales_.unknown(), scale_);
   copy(scales_.residual(), residual_scale_);
-  operator_.assemble(gains_, residual_scale_, scale_);
+  assemble();
   assembled_ = true;
 }
 
@@ -115,10 +116,11 @@ bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
     return false;
   }
   linear_iterations_ = 0;
-  reassembled_ = !assembled_ || worst[0] == static_cast<double>(Estimators::State::new_gains);
-  did_more_ = reassembled_ || worst[1] > 0.0;
-  if (reassembled_) {
-    assemble(point, step.size());
+  const bool outdated =
+      !assembled_ || worst[0] == static_cast<double>(Estimators::State::new_gains);
+  did_more_ = outdated || worst[1] > 0.0;
+  if (outdated) {
+    assemble_afresh(point, step.size());
   }
   if (!solve_linear(point, inputs)) {
     return false;
@@ -131,20 +133,19 @@ bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,
 
 bool MissilesSystem::solve_again(const CommunicationPoint& point, std::span<Sample> inputs) {
   linear_iterations_ = 0;
-  reassembled_ = false;
   return solve_linear(point, inputs);
 }
 
+/// With the matrix as it was assembled, whatever it has served meanwhile.
 bool MissilesSystem::solve_linear(const CommunicationPoint& point, std::span<Sample> inputs) {
+  if (operator_.contents() != contents_) {
+    assemble();
+  }
   write_right_side(point);
-  petsc(KSPSolve(ksp_, right_side_, unknown_));
-  PetscInt iterations = 0;
-  petsc(KSPGetIterationNumber(ksp_, &iterations));
-  linear_iterations_ += iterations;
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  petsc(KSPGetConvergedReason(ksp_, &reason));
+  const bool solved = operator_.solve(right_side_, unknown_);
+  linear_iterations_ += operator_.iterations();
   read_solution(point, inputs);
-  return reason > 0;
+  return solved;
 }
 
 /// Newton's method with the matrix of the tangents. Where it goes astray, the tangents' inputs are
@@ -187,10 +188,6 @@ double MissilesSystem::change_since(std::span<const Sample> before,
                                            : std::numeric_limits<double>::infinity();
   }
   return largest;
-}
-
-void MissilesSystem::view() const {
-  petsc(KSPView(ksp_, PETSC_VIEWER_STDOUT_(subsystems_.comm())));
 }
 
 }  // namespace concord

@@ -33,12 +33,12 @@ class MissilesSystem {
   /// responses of tangents that need no correction, and a matrix that serves.
   bool serves(Estimators::State state, const CommunicationPoint& point) const;
 
-  /// Whether the last `solve` assembled the matrix afresh; whether it did more than `solve_again`.
-  bool reassembled() const { return reassembled_; }
+  /// Whether the last `solve` did more than `solve_again`.
   bool did_more() const { return did_more_; }
 
-  /// T^-1 (I - P K) S, with the scales and the K it was assembled with.
-  Mat matrix() const { return operator_.matrix(); }
+  /// T^-1 (I - P K) S, with the scales and the K it was assembled with. Who changes it, as the
+  /// Jacobian of the coupling residual is it with another K, need not put it back.
+  InputOperator& interface() { return operator_; }
   const CouplingScales& scales() const { return scales_; }
   const SubsystemGains& gains() const { return gains_; }
 
@@ -49,14 +49,15 @@ class MissilesSystem {
   void io(Archive& archive) { archive(scales_); }
 
   PetscInt linear_iterations() const { return linear_iterations_; }
-  void view() const;
+  void view() const { operator_.view(); }
 
  private:
   Estimators::State take_gains(Estimators::State state, const CommunicationPoint& point);
   bool solve_linear(const CommunicationPoint& point, std::span<Sample> inputs);
   void follow_curves(const CommunicationPoint& point, std::span<Sample> inputs);
   double change_since(std::span<const Sample> before, std::span<const Sample> now) const;
-  void assemble(const CommunicationPoint& point, double h);
+  void assemble();
+  void assemble_afresh(const CommunicationPoint& point, double h);
   void write_right_side(const CommunicationPoint& point);
   void read_solution(const CommunicationPoint& point, std::span<Sample> inputs) const;
 
@@ -66,13 +67,12 @@ class MissilesSystem {
   CouplingScales scales_;
   SubsystemGains gains_;
   InputOperator operator_;
-  KspHandle ksp_;
   VecHandle scale_, residual_scale_, right_side_, unknown_;
   std::vector<Sample> fed_;
   bool gains_taken_ = false;              ///< on this rank
   std::vector<Sample> tangent_, before_;  ///< inputs by the tangents, and those of one solve ago
   bool assembled_ = false;
-  bool reassembled_ = false;
+  std::int64_t contents_ = 0;  ///< of the matrix, as assembled
   bool did_more_ = true;
   PetscInt linear_iterations_ = 0;
 };

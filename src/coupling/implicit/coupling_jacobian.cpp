@@ -27,8 +27,9 @@ PetscInt widest_of(const RankNetwork& subsystems, const SubsystemGains& gains) {
 }  // namespace
 
 CouplingJacobian::CouplingJacobian(RankNetwork& subsystems, const ConstraintRows& constraints,
-                                   const Joins& joins, CouplingUnknowns& unknowns,
-                                   CouplingEvaluation& evaluation, const StepAttempt& attempt)
+                                   const Joins& joins, MissilesSystem* estimated,
+                                   CouplingUnknowns& unknowns, CouplingEvaluation& evaluation,
+                                   const StepAttempt& attempt)
     : subsystems_(subsystems),
       constraints_(constraints),
       joins_(joins),
@@ -36,10 +37,12 @@ CouplingJacobian::CouplingJacobian(RankNetwork& subsystems, const ConstraintRows
       evaluation_(evaluation),
       attempt_(attempt),
       gains_(subsystems, static_cast<int>(unknowns.parts())),
-      operator_(subsystems, gains_),
-      error_(operator_.matrix(), constraints.any()),
+      estimated_(estimated),
+      operator_(estimated != nullptr ? estimated->interface() : own_.emplace(subsystems, gains_)),
       amplification_(subsystems),
-      widest_(widest_of(subsystems, gains_)) {}
+      widest_(widest_of(subsystems, gains_)) {
+  petsc(MatCreateVecs(operator_.matrix(), error_.out(), nullptr));
+}
 
 void CouplingJacobian::begin() {
   kept_.age = 0;
@@ -47,23 +50,22 @@ void CouplingJacobian::begin() {
   kept_.is_useless = false;
 }
 
-/// Where it has changed or is not the one kept.
-void CouplingJacobian::take(const MissilesSystem& estimated) {
-  if (estimated.reassembled() || !known() || !kept_.is_estimated) {
-    petsc(MatCopy(estimated.matrix(), operator_.matrix(), SAME_NONZERO_PATTERN));
-    unknowns_.take_scales(estimated.scales());
+/// The matrix is theirs since they have solved; scales where it has changed or was not kept.
+void CouplingJacobian::take_estimated() {
+  if (!known() || !kept_.is_estimated) {
+    unknowns_.take_scales(estimated_->scales());
     kept_.h = attempt_.h();
+    kept_.contents = operator_.contents();
     kept_.is_estimated = true;
     kept_.is_of_layer = joins_.any_layer();
     kept_.bound = 0.0;
   }
-  estimated_ = &estimated;
   kept_.is_new = true;
   kept_.contraction = 0.0;
 }
 
 bool CouplingJacobian::is_stale() const {
-  const double ratio = kept_.h > 0.0 ? attempt_.h() / kept_.h : 0.0;
+  const double ratio = known() ? attempt_.h() / kept_.h : 0.0;
   return ratio < 0.7 || ratio > 1.4 || kept_.is_useless ||
          kept_.age > std::max(least_patience, widest_);
 }
@@ -97,7 +99,8 @@ void CouplingJacobian::settle_scales() {
   if (known()) {
     petsc(VecPointwiseDivide(left, left, unknowns_.residual_scale_vector()));
     petsc(VecPointwiseDivide(right, unknowns_.scale_vector(), right));
-    petsc(MatDiagonalScale(operator_.matrix(), left, right));
+    operator_.scale(left, right);
+    kept_.contents = operator_.contents();
     kept_.bound = 0.0;
   }
   unknowns_.write(attempt_.trial->inputs);
@@ -110,6 +113,10 @@ double CouplingJacobian::bound() {
                                        unknowns_.scale(), unknowns_.residual_scale());
   }
   return kept_.bound;
+}
+
+Vec CouplingJacobian::error(Vec residual) {
+  return operator_.solve(residual, error_) ? static_cast<Vec>(error_) : nullptr;
 }
 
 /// How far a column's unknown is moved: in proportion to its size, or to the value where that is
@@ -223,7 +230,10 @@ bool CouplingJacobian::renew(Vec v) {
     return false;
   }
   operator_.assemble(gains_, unknowns_.residual_scale_vector(), unknowns_.scale_vector());
-  kept_ = {.h = attempt_.h(), .is_of_layer = joins_.any_layer(), .is_new = true};
+  kept_ = {.h = attempt_.h(),
+           .contents = operator_.contents(),
+           .is_of_layer = joins_.any_layer(),
+           .is_new = true};
   return true;
 }
 

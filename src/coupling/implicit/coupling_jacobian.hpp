@@ -6,14 +6,18 @@
 
 #include "coupling/estimation/missiles_system.hpp"
 #include "coupling/implicit/coupling_evaluation.hpp"
-#include "coupling/implicit/unknowns_error.hpp"
 #include "coupling/problem/amplification.hpp"
 #include "coupling/problem/input_operator.hpp"
 
 namespace concord {
 
 /// The Jacobian of the coupling residual, T^-1 (I - P K) S: by coloured differences of the
-/// subsystems, or the estimators' matrix; kept over macro-steps while it serves.
+/// subsystems, or the estimators'; kept over macro-steps while it serves. One matrix, and one
+/// factorisation, serves MISSILES and it.
+///
+/// R alone doesn't tell how far U is from its solution, e = J^-1 R does: a loop whose gain is near
+/// 1 amplifies R, and a position constraint answers to its unknown by h^2, so that it can be met to
+/// its tolerance by an unknown that is off by the tolerance over h^2.
 ///
 /// K is block diagonal, subsystems answer to their own inputs only, so that a difference of all of
 /// them at once takes 2 max_k n_in,k evaluations. Under a schedule that replaces some entries of U
@@ -21,11 +25,13 @@ namespace concord {
 /// step of what is left, a Schur complement of J: the Jacobian needs no schedule.
 class CouplingJacobian {
  public:
+  /// `estimated`: the system whose K may be taken; may be null.
   CouplingJacobian(RankNetwork& subsystems, const ConstraintRows& constraints, const Joins& joins,
-                   CouplingUnknowns& unknowns, CouplingEvaluation& evaluation,
-                   const StepAttempt& attempt);
+                   MissilesSystem* estimated, CouplingUnknowns& unknowns,
+                   CouplingEvaluation& evaluation, const StepAttempt& attempt);
 
   Mat matrix() const { return operator_.matrix(); }
+  Diagonal diagonal() const { return diagonal_of(subsystems_); }
 
   /// Whether the solver works with the matrix.
   void serve_solver(bool serves) { serves_ = serves; }
@@ -34,8 +40,8 @@ class CouplingJacobian {
   /// A new attempt: what is kept is of an earlier macro-step.
   void begin();
 
-  /// The estimators' matrix and its scales.
-  void take(const MissilesSystem& estimated);
+  /// The estimators' K and their scales.
+  void take_estimated();
 
   /// Whether what is kept, if anything, no longer fits the attempt. Collective.
   bool outgrown() const;
@@ -54,7 +60,7 @@ class CouplingJacobian {
   void settle_scales();
 
   /// Whether there is one; made for this macro-step; and not by estimators.
-  bool known() const { return kept_.h != 0.0; }
+  bool known() const { return kept_.h != 0.0 && kept_.contents == operator_.contents(); }
   bool is_new() const { return kept_.is_new; }
   bool is_differenced() const { return kept_.is_new && !kept_.is_estimated; }
   /// It is too old for what the convergence test asks.
@@ -68,13 +74,14 @@ class CouplingJacobian {
   double bound();
 
   /// J^-1 R, or null where J is singular. Collective.
-  Vec error(Vec residual) { return error_.solve(residual); }
+  Vec error(Vec residual);
 
  private:
   /// The matrix as it is, all that is remembered of it from one macro-step to the next.
   struct Kept {
-    double h = 0.0;            ///< macro-step of its making; 0: none
-    bool is_of_layer = false;  ///< made where inputs began afresh in a layer
+    double h = 0.0;             ///< macro-step of its making; 0: none
+    std::int64_t contents = 0;  ///< of the matrix
+    bool is_of_layer = false;   ///< made where inputs began afresh in a layer
     bool is_new = false;
     bool is_estimated = false;
     bool is_useless = false;
@@ -99,11 +106,12 @@ class CouplingJacobian {
   CouplingEvaluation& evaluation_;
   const StepAttempt& attempt_;
   SubsystemGains gains_;
-  InputOperator operator_;
-  UnknownsError error_;
+  MissilesSystem* estimated_;
+  std::optional<InputOperator> own_;  ///< where there is nobody to share with
+  InputOperator& operator_;
+  VecHandle error_;
   Amplification amplification_;
   PetscInt widest_ = 0;  ///< columns of the widest subsystem on any rank
-  const MissilesSystem* estimated_ = nullptr;
   bool serves_ = false;
   Kept kept_;
   std::vector<Sample> base_inputs_, base_outputs_;  ///< the point of differencing

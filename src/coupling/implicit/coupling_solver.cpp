@@ -71,8 +71,7 @@ void CouplingSolver::set_from_options() {
 void CouplingSolver::choose_linear_solver() {
   KSP ksp = nullptr;
   petsc(SNESGetKSP(snes_, &ksp));
-  choose_direct_solver(ksp, jacobian_.matrix(),
-                       constraints_.any() ? Diagonal::with_zeros : Diagonal::full);
+  choose_direct_solver(ksp, jacobian_.matrix(), jacobian_.diagonal());
   if (options::has("snes_mf") || options::has("snes_mf_operator")) {
     petsc(KSPSetType(ksp, KSPGMRES));
   }

@@ -24,11 +24,12 @@ T* pointer_to(std::optional<T>& value) {
 }  // namespace
 
 ImplicitCoupling::Parts::Parts(ImplicitCoupling& of, double noise_level)
-    : unknowns(of.subsystems_, of.constraints_, of.method_.tolerance,
-               unknowns_per_input(of.method_.hold)),
+    : unknowns(of.subsystems_, of.constraints_, of.method_.tolerance, of.method_.hold.unknowns),
       evaluation(of.method_.hold, of.subsystems_, of.constraints_, of.joins_, of.stages_,
                  pointer_to(of.estimators_), unknowns, of.attempt_),
-      jacobian(of.subsystems_, of.constraints_, of.joins_, unknowns, evaluation, of.attempt_),
+      jacobian(of.subsystems_, of.constraints_, of.joins_,
+               of.method_.predictor == Predictor::missiles ? pointer_to(of.missiles_) : nullptr,
+               unknowns, evaluation, of.attempt_),
       convergence(of.subsystems_, of.constraints_, of.method_.tolerance, noise_level,
                   pointer_to(of.estimators_), unknowns, evaluation, jacobian, of.attempt_),
       guess(of.method_, of.subsystems_, of.joins_, pointer_to(of.estimators_),
@@ -193,7 +194,7 @@ void ImplicitCoupling::finish(CouplingReport& report) {
     report.error_order = PredictionError::order;
   }
   for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial.inputs[i].derivative = method_.hold == Hold::soh
+    trial.inputs[i].derivative = method_.hold.joins_slopes_of_outputs()
                                      ? evaluation.fed()[i].derivative
                                      : trial.polynomials[i].derivative(attempt_.h());
   }

@@ -30,7 +30,8 @@ std::vector<PetscInt> rows_of_inputs(const RankNetwork& subsystems, int parts) {
 
 }  // namespace
 
-InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains& layout)
+InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains& layout,
+                             const std::optional<SolverOptions>& options)
     : parts_(layout.parts()) {
   const Network& network = subsystems.network();
   const auto row_of = rows_of_inputs(subsystems, parts_);
@@ -65,6 +66,7 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
   petsc(VecDuplicate(inverse_scale_, ones.out()));
   petsc(VecSet(ones, 1.0));
   assemble(layout, ones, ones);
+  solver_ = linear_solver(matrix_, diagonal_of(subsystems), options);
 }
 
 void InputOperator::preallocate(const RankNetwork& subsystems,
@@ -125,6 +127,31 @@ void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Ve
   petsc(VecCopy(residual_scale, inverse_scale_));
   petsc(VecReciprocal(inverse_scale_));
   petsc(MatDiagonalScale(matrix_, inverse_scale_, scale));
+  ++contents_;
+}
+
+void InputOperator::scale(Vec rows, Vec columns) {
+  petsc(MatDiagonalScale(matrix_, rows, columns));
+  ++contents_;
+}
+
+bool InputOperator::solve(Vec right_side, Vec unknown) {
+  petsc(KSPSolve(solver_, right_side, unknown));
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  petsc(KSPGetConvergedReason(solver_, &reason));
+  return reason > 0;
+}
+
+PetscInt InputOperator::iterations() const {
+  PetscInt iterations = 0;
+  petsc(KSPGetIterationNumber(solver_, &iterations));
+  return iterations;
+}
+
+void InputOperator::view() const {
+  MPI_Comm comm = MPI_COMM_NULL;
+  petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix_.operator Mat()), &comm));
+  petsc(KSPView(solver_, PETSC_VIEWER_STDOUT_(comm)));
 }
 
 }  // namespace concord

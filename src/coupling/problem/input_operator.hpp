@@ -1,18 +1,26 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "coupling/problem/linear_solver_defaults.hpp"
 #include "coupling/problem/subsystem_gains.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
 
 /// I - P K as a distributed AIJ matrix on the connected inputs' (u, u'), rows and columns
-/// distributed like the subsystems: the Jacobian of the coupling residual.
+/// distributed like the subsystems: the Jacobian of the coupling residual. With a linear solver,
+/// whose factors are kept while the matrix stays.
+///
+/// One may serve several who solve for the same unknowns, with K of their own: `contents` tells
+/// each whether it is still theirs.
 class InputOperator {
  public:
   /// Assembled at once, with the gains of `layout`, so that the pattern is complete.
-  InputOperator(const RankNetwork& subsystems, const SubsystemGains& layout);
+  InputOperator(const RankNetwork& subsystems, const SubsystemGains& layout,
+                const std::optional<SolverOptions>& options = std::nullopt);
 
   Mat matrix() const { return matrix_; }
   PetscInt own_rows() const { return own_rows_; }
@@ -20,6 +28,17 @@ class InputOperator {
   /// Assembles T^-1 (I - P K) S from the gains of all ranks; T and S are the diagonals of the
   /// residual's and the unknown's scale, own entries. Collective.
   void assemble(const SubsystemGains& gains, Vec residual_scale, Vec scale);
+
+  /// Multiplies rows and columns. Collective.
+  void scale(Vec rows, Vec columns);
+
+  /// Another number each time that the entries have changed; the same on every rank.
+  std::int64_t contents() const { return contents_; }
+
+  /// unknown = matrix^-1 right_side; false where that cannot be had. Collective.
+  bool solve(Vec right_side, Vec unknown);
+  PetscInt iterations() const;  ///< of the last `solve`
+  void view() const;
 
  private:
   struct Target {
@@ -41,6 +60,8 @@ class InputOperator {
   std::vector<double> row_values_;
   MatHandle matrix_;
   VecHandle inverse_scale_;
+  KspHandle solver_;
+  std::int64_t contents_ = 0;
 };
 
 }  // namespace concord

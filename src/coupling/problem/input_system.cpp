@@ -1,17 +1,12 @@
 #include "coupling/problem/input_system.hpp"
 
-#include "coupling/problem/linear_solver_defaults.hpp"
-
 namespace concord {
 
 InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints)
     : subsystems_(subsystems),
       constraints_(constraints),
       gains_(subsystems, 1),
-      operator_(subsystems, gains_),
-      ksp_(linear_solver(operator_.matrix(),
-                         constraints.any() ? Diagonal::with_zeros : Diagonal::full,
-                         SolverOptions{"estimate_", 1e-6})),
+      operator_(subsystems, gains_, SolverOptions{"estimate_", 1e-6}),
       scale_values_(subsystems.connected_inputs().size(), 1.0),
       row_scale_values_(scale_values_),
       right_side_values_(scale_values_),
@@ -39,16 +34,14 @@ bool InputSystem::solve() {
     right_side_values_[j] /= row_scale_values_[j];
   }
   copy(right_side_values_, right_side_);
-  petsc(KSPSolve(ksp_, right_side_, unknown_));
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  petsc(KSPGetConvergedReason(ksp_, &reason));
+  const bool solved = operator_.solve(right_side_, unknown_);
   const PetscScalar* u = nullptr;
   petsc(VecGetArrayRead(unknown_, &u));
   for (std::size_t j = 0; j < solution_.size(); ++j) {
     solution_[j] = u[j] * scale_values_[j];
   }
   petsc(VecRestoreArrayRead(unknown_, &u));
-  return reason > 0;
+  return solved;
 }
 
 }  // namespace concord

@@ -33,7 +33,6 @@ class InputSystem {
   const ConstraintRows& constraints_;
   SubsystemGains gains_;
   InputOperator operator_;
-  KspHandle ksp_;
   VecHandle unknown_, right_side_, scale_, row_scale_;
   std::vector<double> scale_values_, row_scale_values_, right_side_values_, solution_;
 };

@@ -2,6 +2,10 @@
 
 namespace concord {
 
+Diagonal diagonal_of(const RankNetwork& subsystems) {
+  return subsystems.network().has_constraints() ? Diagonal::with_zeros : Diagonal::full;
+}
+
 void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
   constexpr PetscInt small = 500;
   MPI_Comm comm = MPI_COMM_NULL;

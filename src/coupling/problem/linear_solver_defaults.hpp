@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "network/rank_network.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
@@ -9,6 +10,8 @@ namespace concord {
 /// Whether the matrix may have zeros on its diagonal, as constraints put there: then only a
 /// factorisation that chooses its pivots will do (KLU, in parallel MUMPS).
 enum class Diagonal { full, with_zeros };
+
+Diagonal diagonal_of(const RankNetwork& subsystems);
 
 /// What users may choose of a linear solver: by options with this prefix, to which tolerance where
 /// they choose an iterative one.
@@ -19,7 +22,7 @@ struct SolverOptions {
 
 /// Defaults for the interface's linear system, before KSPSetFromOptions: direct; on several ranks
 /// redundantly on each of them or, where the system is large, with a parallel factorisation.
-void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal = Diagonal::full);
+void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal);
 
 /// A solver of that kind, whose factors are kept while the matrix doesn't change; without options
 /// nobody changes it.

@@ -122,6 +122,66 @@ TEST(ImplicitJacobian, SolvesForTheErrorOfTheUnknowns) {
   }
 }
 
+/// MISSILES and the Jacobian of R are the same map with K of their own: here the Jacobian's is that
+/// of differences, which know only some digits. One matrix serves both.
+TEST(ImplicitJacobian, SharesItsMatrixWithTheEstimators) {
+  const Gains gains{0.5, -2.0, 3.0};
+  ImplicitRing ring(gains);
+  ring.subsystems.restore();
+  const auto state = ring.estimators.prepare(ring.attempt.step, ring.point);
+  ASSERT_TRUE(ring.missiles.solve(state, ring.attempt.step, ring.point, ring.trial.inputs));
+  const std::vector<Sample> predicted = ring.trial.inputs;
+
+  ring.jacobian.take_estimated();
+  EXPECT_TRUE(ring.jacobian.known());
+  EXPECT_FALSE(ring.jacobian.is_differenced());
+  EXPECT_EQ(ring.jacobian.matrix(), ring.missiles.interface().matrix());
+  const std::int64_t estimated = ring.missiles.interface().contents();
+  ring.unknowns.write(ring.trial.inputs);
+  ring.evaluation.evaluate(ring.unknowns.vector());
+  ring.evaluation.write_residual(ring.unknowns.residual());
+  ASSERT_NE(ring.jacobian.error(ring.unknowns.residual()), nullptr);
+  ASSERT_TRUE(ring.missiles.solve_again(ring.point, ring.trial.inputs));
+  EXPECT_EQ(ring.missiles.interface().contents(), estimated);
+
+  ring.jacobian.forget();
+  ring.set({1.0, 2.0, 4.0});
+  ring.evaluation.evaluate(ring.unknowns.vector());
+  ASSERT_TRUE(ring.jacobian.update(ring.unknowns.vector()));
+  EXPECT_TRUE(ring.jacobian.is_differenced());
+  EXPECT_TRUE(ring.jacobian.known());
+  EXPECT_NE(ring.missiles.interface().contents(), estimated);
+
+  ASSERT_TRUE(ring.missiles.solve_again(ring.point, ring.trial.inputs));
+  EXPECT_FALSE(ring.jacobian.known());
+  for (std::size_t k = 0; k < ring.subsystems.n_own(); ++k) {
+    EXPECT_EQ(ring.trial.inputs[k].value, predicted[k].value);
+    EXPECT_EQ(ring.trial.inputs[k].derivative, predicted[k].derivative);
+  }
+}
+
+/// e = J^-1 R with the K of estimators, whose ring is linear: the same as by differences.
+TEST(ImplicitJacobian, OfTheEstimatorsSolvesForTheError) {
+  ImplicitRing ring({0.5, -2.0, 3.0});
+  const auto state = ring.estimators.prepare(ring.attempt.step, ring.point);
+  ASSERT_TRUE(ring.missiles.solve(state, ring.attempt.step, ring.point, ring.trial.inputs));
+  ring.jacobian.take_estimated();
+  ring.set({1.0, 2.0, 4.0});
+  ring.evaluation.evaluate(ring.unknowns.vector());
+  ring.evaluation.write_residual(ring.unknowns.residual());
+  Vec e = ring.jacobian.error(ring.unknowns.residual());
+  ASSERT_NE(e, nullptr);
+  VecHandle unscaled;
+  petsc(VecDuplicate(e, unscaled.out()));
+  petsc(VecPointwiseMult(unscaled, e, ring.unknowns.scale_vector()));
+  const auto error = ring.gathered(unscaled);
+  const double values[] = {1.0, 2.0, 4.0};
+  for (std::size_t g = 0; g < 3; ++g) {
+    EXPECT_NEAR(error[g], values[g], 1e-10);
+    EXPECT_NEAR(error[3 + g], 10.0 * values[g], 1e-9);
+  }
+}
+
 TEST(ImplicitJacobian, BoundsItsInverse) {
   const Gains gains{0.5, 0.4, 0.3};
   ImplicitRing ring(gains);

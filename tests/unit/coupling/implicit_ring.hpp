@@ -27,10 +27,12 @@ class ImplicitRing {
         joins(subsystems, constraints),
         stages(subsystems, groups),
         point(network_.start(h)),
+        estimators(subsystems, EstimatorSettings{}),
+        missiles(subsystems, estimators, Tolerance{}),
         unknowns(subsystems, constraints, Tolerance{}, 2),
         evaluation(Hold::hermite, subsystems, constraints, joins, stages, nullptr, unknowns,
                    attempt),
-        jacobian(subsystems, constraints, joins, unknowns, evaluation, attempt),
+        jacobian(subsystems, constraints, joins, &missiles, unknowns, evaluation, attempt),
         convergence(subsystems, constraints, Tolerance{}, 1e-5, nullptr, unknowns, evaluation,
                     jacobian, attempt) {
     for (const std::size_t i : subsystems.connected_inputs()) {
@@ -99,6 +101,8 @@ class ImplicitRing {
   CommunicationPoint point;
   Trial trial;
   StepAttempt attempt;
+  Estimators estimators;
+  MissilesSystem missiles;
   CouplingUnknowns unknowns;
   CouplingEvaluation evaluation;
   CouplingJacobian jacobian;

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Core>
+#include <Eigen/LU>
+#include <utility>
 
 #include "unit/ode/models.hpp"
 
@@ -103,6 +104,77 @@ TEST_P(Operator, IsTheDenseOne) {
     const Eigen::MatrixXd scaled = r.cwiseInverse().asDiagonal() * expected * s.asDiagonal();
     EXPECT_EQ(found.own_rows(), expected.rows());
     EXPECT_LT((dense_of(found.matrix()) - scaled).cwiseAbs().maxCoeff(), 1e-14);
+  }
+}
+
+/// Those who share it see whether it is still theirs, and its factors follow its entries.
+TEST_P(Operator, SolvesWithWhatItIsNow) {
+  const int parts = GetParam();
+  const Model model = three();
+  const Network network(model);
+  const Partition partition(network, 1);
+  const RankNetwork subsystems(PETSC_COMM_SELF, model, network, partition, SettingsList(3));
+  SubsystemGains gains(subsystems, parts);
+  InputOperator found(subsystems, gains);
+  VecHandle ones, b, x;
+  petsc(MatCreateVecs(found.matrix(), b.out(), x.out()));
+  petsc(VecDuplicate(x, ones.out()));
+  petsc(VecSet(ones, 1.0));
+  petsc(VecSet(b, 3.0));
+  std::int64_t before = found.contents();
+  for (const double size : {0.1, 0.7, 0.2}) {
+    for (std::size_t s = 0; s < 3; ++s) {
+      for (std::size_t row = 0; row < network.outputs_of(s).size() * parts; ++row) {
+        for (std::size_t column = 0; column < gains.columns(s); ++column) {
+          gains.at(s, row, column) = size * std::cos(static_cast<double>(row + 2 * column + s));
+        }
+      }
+    }
+    found.assemble(gains, ones, ones);
+    if (size == 0.7) {
+      petsc(VecSet(ones, 2.0));
+      found.scale(ones, ones);
+      petsc(VecSet(ones, 1.0));
+    }
+    EXPECT_NE(found.contents(), std::exchange(before, found.contents()));
+    for (int twice = 0; twice < 2; ++twice) {
+      ASSERT_TRUE(found.solve(b, x));
+      EXPECT_EQ(found.contents(), before);
+      const Eigen::VectorXd expected = dense_of(found.matrix())
+                                           .partialPivLu()
+                                           .solve(Eigen::VectorXd::Constant(found.own_rows(), 3.0));
+      for (PetscInt i = 0; i < found.own_rows(); ++i) {
+        double value = 0.0;
+        petsc(VecGetValues(x, 1, &i, &value));
+        EXPECT_NEAR(value, expected[i], 1e-13);
+      }
+    }
+  }
+}
+
+TEST_P(Operator, SaysWhereItIsSingular) {
+  const int parts = GetParam();
+  Model model;
+  model.subsystems = {entry("a", 1, 1), entry("b", 1, 1)};
+  model.connections = {{"a.y0", "b.u0", ""}, {"b.y0", "a.u0", ""}};
+  const Network network(model);
+  const Partition partition(network, 1);
+  const RankNetwork subsystems(PETSC_COMM_SELF, model, network, partition, SettingsList(2));
+  SubsystemGains gains(subsystems, parts);
+  InputOperator found(subsystems, gains);
+  VecHandle ones, x;
+  petsc(MatCreateVecs(found.matrix(), ones.out(), x.out()));
+  petsc(VecSet(ones, 1.0));
+  for (const double gain : {0.5, 1.0, 0.5, 1.0}) {
+    for (std::size_t s = 0; s < 2; ++s) {
+      for (std::size_t part = 0; part < static_cast<std::size_t>(parts); ++part) {
+        gains.at(s, part, part) = gain;
+      }
+    }
+    found.assemble(gains, ones, ones);
+    for (int twice = 0; twice < 2; ++twice) {
+      EXPECT_EQ(found.solve(ones, x), gain < 1.0);
+    }
   }
 }
 
