@@ -59,7 +59,8 @@ std::unique_ptr<Subsystem> driven(bool passes_on = true) {
 }
 
 double advanced(Subsystem& subsystem, double begin, double end, double more) {
-  const std::vector<Polynomial> inputs{{{more, 0.0, 0.0, 0.0}}};
+  std::vector<Polynomial> inputs(subsystem.description().inputs.size());
+  inputs.front().c = {more, 0.0, 0.0, 0.0};
   std::vector<Sample> outputs(subsystem.description().outputs.size());
   EXPECT_EQ(
       subsystem.advance({begin, end}, inputs, InputContinuity::broken, Wanted::values, outputs),
