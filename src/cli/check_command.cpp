@@ -193,7 +193,7 @@ int explain(ModelCall call) {
   print_without_effect(settings);
   print_methods(model);
   const Method& iterative =
-      settings.method.solve == Solve::snes ? settings.method : method_presets().front();
+      settings.method.solve.iterates ? settings.method : method_presets().front();
   print_roles(iterative, model);
   if (call.own.has("probe")) {
     print_probes(model);

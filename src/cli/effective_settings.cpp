@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "settings/idle_options.hpp"
+#include "settings/option_table.hpp"
 #include "settings/unread_options.hpp"
 
 namespace concord {
@@ -19,10 +20,10 @@ std::string text(const Parts&... parts) {
 }
 
 std::string described_hold(const Method& method) {
-  if (method.solve != Solve::none) {
-    return text(word(method.hold), ", from a guess of the end of the macro-step");
+  if (!method.solve.from_past) {
+    return text(method.hold.word, ", from a guess of the end of the macro-step");
   }
-  return text(word(method.hold), ", order ", method.hold_order, ", from the past",
+  return text(method.hold.word, ", order ", method.hold_order, ", from the past",
               method.hold_order > 0 ? text(" by ", word(method.extrapolation)) : std::string(),
               method.smooth_switching ? ", switched smoothly" : "");
 }
@@ -34,13 +35,8 @@ std::string described_balance(const Method& method) {
                     method.balance_spread == 1 ? " macro-step" : " macro-steps");
 }
 
-std::string described_solve(const Method& method) {
-  std::string solve(word(method.solve));
-  if (method.solve == Solve::snes) {
-    solve += text(", first guess by ", word(method.predictor), ", rtol ", method.tolerance.relative,
-                  ", atol ", method.tolerance.absolute, ", at most ", method.max_it, " iterations");
-  }
-  return solve;
+std::string described_solve(const Solve& solve, const Method& method) {
+  return text(solve.word, solve.describe != nullptr ? solve.describe(method) : "");
 }
 
 std::string described_steps(const Settings& settings) {
@@ -55,11 +51,40 @@ std::string described_steps(const Settings& settings) {
                     settings.method.adapt_tolerance.absolute);
 }
 
+void print_option(const std::string& name, const std::string& value) {
+  std::printf("  -%-31s %s\n", name.c_str(), value.empty() ? "none" : value.c_str());
+}
+
+/// Of a subsystem alone, where they differ from those of all.
+void print_own_options(const std::string& subsystem, const SubsystemSettings& own,
+                       const SubsystemSettings& of_all) {
+  for (const auto& option : subsystem_options()) {
+    if (option.written(own) != option.written(of_all)) {
+      print_option(prefix_of(subsystem) + option.name(), option.written(own));
+    }
+  }
+}
+
+/// What every option has come to, given or not.
+void print_options(const Settings& settings, const Model& model) {
+  std::printf("options in effect\n");
+  for (const auto& option : run_options()) {
+    print_option(option.name(), option.written(settings));
+  }
+  for (const auto& option : subsystem_options()) {
+    print_option(subsystem_prefix + option.name(), option.written(settings.defaults));
+  }
+  for (std::size_t k = 0; k < settings.subsystems.size(); ++k) {
+    print_own_options(model.subsystems[k].description.name, settings.subsystems[k],
+                      settings.defaults);
+  }
+}
+
 }  // namespace
 
 std::string described_schedule(const Method& method, const Model& model) {
-  return method.groups.empty() ? text(word(method.schedule), ": all subsystems at once")
-                               : text(word(method.schedule), ": ", written(method.groups, model));
+  return method.groups.empty() ? text(method.schedule.word, ": all subsystems at once")
+                               : text(method.schedule.word, ": ", written(method.groups, model));
 }
 
 std::string described_events(const std::vector<double>& events) {
@@ -100,16 +125,17 @@ void print_effective(const Settings& settings, const Model& model) {
     std::printf("  %-21s %s\n", name, value.c_str());
   };
   std::printf("method %s\n", method.type.c_str());
-  if (method.solve != Solve::monolithic) {
+  if (!method.solve.as_one) {
     line("schedule", described_schedule(method, model));
     line("hold", described_hold(method));
   }
-  if (method.solve == Solve::none) {
+  if (method.solve.from_past) {
     line("balance", described_balance(method));
   }
-  line("solve", described_solve(method));
+  line("solve", described_solve(method.solve, method));
   line("step control", described_steps(settings));
   line("events", described_events(settings.events));
+  print_options(settings, model);
 }
 
 }  // namespace concord

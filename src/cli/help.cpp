@@ -1,7 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/fmu_words.hpp"
-#include "settings/settings.hpp"
+#include "settings/option_table.hpp"
 
 namespace concord {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
-#include "settings/settings.hpp"
+#include "settings/option_table.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/options_file.hpp"
@@ -32,8 +32,7 @@ const CommandWord* own_word(const Command& command, const std::string& text) {
 bool is_flag(const std::string& option) {
   const auto& table = option_table();
   return std::any_of(table.begin(), table.end(), [&](const OptionSpec& spec) {
-    return "-" + spec.name == option &&
-           (spec.default_value == "true" || spec.default_value == "false");
+    return spec.flag && "-" + spec.name == option;
   });
 }
 

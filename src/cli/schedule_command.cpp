@@ -23,12 +23,9 @@ void print_groups(const Model& model, const Groups& groups, const Partition& par
 }
 
 /// Which ranks a run with these options uses.
-void print_ranks(const Model& model, const Settings& settings, const Network& network,
-                 const ScheduleProblem& problem, int ranks) {
+void print_ranks(const Model& model, const Settings& settings, const Network& network, int ranks) {
   const Method& method = settings.method;
-  const Partition partition = method.schedule == Schedule::hierarchical
-                                  ? Partition(method.groups, problem.effort, ranks)
-                                  : Partition(network, ranks);
+  const Partition partition = share_of_ranks(method.schedule, method.groups, model, network, ranks);
   std::printf("ranks of a run with these options (-cosim_type %s, %s schedule):\n",
               method.type.c_str(), std::string(word(method.schedule)).c_str());
   for (int rank = 0; rank < ranks; ++rank) {
@@ -68,7 +65,7 @@ int print_schedule(ModelCall call) {
   Model& model = call.model;
   const Settings settings = read_settings_for_check(model);
   const Network network(model);
-  const double weight = read_schedule_weight();
+  const double weight = settings.schedule_weight;
   int rank = 0, ranks = 1;
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
@@ -89,7 +86,7 @@ int print_schedule(ModelCall call) {
   const bool exact = problem.size() <= largest_exact_schedule;
   print(exact ? "best schedule:" : "good schedule (too many subsystems for an exact search):",
         best_groups(problem, weight));
-  print_ranks(model, settings, network, problem, ranks);
+  print_ranks(model, settings, network, ranks);
   return 0;
 }
 

@@ -57,7 +57,7 @@ void print_remarkable(const RunSummary& summary, const RunQuality& quality) {
 
 void print_roles(const SimulationPlan& plan) {
   const IterationRoles roles = iteration_roles(plan.model);
-  if (plan.settings.method.solve != Solve::snes || roles.estimated.empty()) {
+  if (!plan.settings.method.solve.iterates || roles.estimated.empty()) {
     return;
   }
   std::printf("  iterated              %s\n",

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "coupling/method.hpp"
@@ -5,33 +7,62 @@
 namespace concord {
 namespace {
 
-bool past(const Method& m) { return m.hold == Hold::extrapolate || m.hold == Hold::extripol; }
-bool iterates(const Method& m) { return m.solve == Solve::snes; }
-bool is_explicit(const Method& m) { return m.solve == Solve::none; }
+bool is_explicit(const Method& m) { return m.solve.from_past; }
+
+/// "zoh, foh or soh": the holds of this kind, the simplest first.
+std::string holds_that(bool (*kind)(const Hold&), const char* conjunction) {
+  std::vector<Hold> holds;
+  std::copy_if(all_holds().begin(), all_holds().end(), std::back_inserter(holds), kind);
+  std::stable_sort(holds.begin(), holds.end(),
+                   [](const Hold& a, const Hold& b) { return a.degree < b.degree; });
+  std::string text;
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    const char* separator = i == 0 ? "" : i + 1 < holds.size() ? ", " : conjunction;
+    text += separator + std::string(holds[i].word);
+  }
+  return text;
+}
+
+bool takes_guess(const Hold& hold) { return hold.takes_guess(); }
+bool only_from_guess(const Hold& hold) { return !hold.from_past; }
+bool from_past(const Hold& hold) { return hold.from_past; }
+bool only_from_past(const Hold& hold) { return hold.only_from_past(); }
 
 /// Two choices that make no sense together, and what to do.
 struct Contradiction {
+  using Reason = std::string (*)(const Method&);
+
   bool (*holds)(const Method&);
-  const char* reason;
+  const char* text;
+  Reason reason = nullptr;  ///< in place of the text, where it depends on the method
+
+  std::string told(const Method& method) const { return reason != nullptr ? reason(method) : text; }
 };
 
 constexpr Contradiction of_holds[] = {
-    {[](const Method& m) { return is_explicit(m) && !past(m) && m.hold != Hold::zoh; },
-     "-cosim_hold foh, soh and hermite need a guess of the end of the macro-step, which "
-     "-cosim_solve none doesn't make; use -cosim_solve snes, or -cosim_hold zoh, extrapolate or "
-     "extripol"},
-    {[](const Method& m) { return iterates(m) && past(m); },
-     "-cosim_hold extrapolate and extripol take the inputs from the past, so that -cosim_solve "
-     "snes "
-     "has nothing to solve for; use -cosim_solve none, or -cosim_hold zoh, foh, soh or hermite"},
-    {[](const Method& m) { return m.hold == Hold::extripol && m.hold_order > 1; },
-     "-cosim_hold extripol ends each macro-step at a value extrapolated with -cosim_hold_order 0 "
-     "or "
-     "1; use -cosim_hold extrapolate for higher orders"},
-    {[](const Method& m) { return m.solve == Solve::missiles && m.hold != Hold::hermite; },
-     "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite; leave the hold "
-     "out, "
-     "or use -cosim_solve snes"},
+    {[](const Method& m) { return is_explicit(m) && !m.hold.from_past; }, nullptr,
+     [](const Method& m) {
+       return "-cosim_hold " + holds_that(only_from_guess, " and ") +
+              " need a guess of the end of the macro-step, which -cosim_solve " +
+              std::string(m.solve.word) + " doesn't make; use -cosim_solve snes, or -cosim_hold " +
+              holds_that(from_past, " or ");
+     }},
+    {[](const Method& m) { return m.solve.iterates && m.hold.only_from_past(); }, nullptr,
+     [](const Method& m) {
+       return "-cosim_hold " + holds_that(only_from_past, " and ") +
+              " take the inputs from the past, so that -cosim_solve " + std::string(m.solve.word) +
+              " has nothing to solve for; use -cosim_solve none, or -cosim_hold " +
+              holds_that(takes_guess, " or ");
+     }},
+    {[](const Method& m) { return m.hold_order > m.hold.highest_order; }, nullptr,
+     [](const Method& m) {
+       return "-cosim_hold " + std::string(m.hold.word) +
+              " ends each macro-step at a value extrapolated with -cosim_hold_order 0 or " +
+              std::to_string(m.hold.highest_order) +
+              "; use -cosim_hold extrapolate for higher orders";
+     }},
+    {[](const Method& m) { return m.solve.refuses_hold != nullptr && !m.hold.estimated; }, nullptr,
+     [](const Method& m) { return std::string(m.solve.refuses_hold); }},
     {[](const Method& m) { return m.hold_order > 0 && !is_explicit(m); },
      "-cosim_hold_order is the order of extrapolation from the past, with -cosim_solve none; leave "
      "it out, or use -cosim_type jacobi"},
@@ -58,24 +89,18 @@ constexpr Contradiction of_constraints[] = {
 
 constexpr Contradiction of_schedules[] = {
     {[](const Method& m) {
-       return m.schedule == Schedule::staggered_grid &&
-              (!is_explicit(m) || m.hold != Hold::zoh || m.hold_order > 0 ||
+       return m.schedule.half_steps_apart &&
+              (!is_explicit(m) || !m.hold.is_constant() || m.hold_order > 0 ||
                m.takes_steps_twice() || m.shapes_inputs());
      },
      "-cosim_schedule staggered_grid holds every input at its value in the middle of the "
      "macro-step, without a guess, extrapolation or a second run; leave -cosim_solve, -cosim_hold, "
      "-cosim_hold_order, -cosim_adapt richardson, -cosim_balance and -cosim_smooth_switching out "
      "(-cosim_type staggered_grid)"},
-    {[](const Method& m) { return m.schedule != Schedule::parallel && m.solve == Solve::missiles; },
-     "-cosim_solve missiles knows all inputs at t_{N+1} from one linear system before any "
-     "subsystem "
-     "runs, so that -cosim_schedule sequential and hierarchical have nothing to bring; use "
-     "-cosim_schedule parallel, or -cosim_solve snes"},
     {[](const Method& m) {
-       return m.schedule != Schedule::parallel && m.solve == Solve::monolithic;
+       return m.solve.refuses_schedule != nullptr && !m.schedule.is_parallel();
      },
-     "-cosim_type monolithic is one system of equations, without an order of subsystems; leave "
-     "-cosim_schedule out"},
+     nullptr, [](const Method& m) { return std::string(m.solve.refuses_schedule); }},
 };
 
 /// Of what explicit methods alone can do to their inputs.
@@ -98,13 +123,12 @@ constexpr Contradiction of_balance[] = {
 
 constexpr Contradiction of_step_control[] = {
     {[](const Method& m) {
-       return m.solve == Solve::monolithic && m.estimate != ErrorEstimate::none;
+       return m.solve.refuses_estimate != nullptr && m.estimate != ErrorEstimate::none;
      },
-     "-cosim_adapt estimates errors of the coupling, of which -cosim_type monolithic has none; "
-     "leave it out"},
+     nullptr, [](const Method& m) { return std::string(m.solve.refuses_estimate); }},
     {[](const Method& m) {
        return m.takes_steps_twice() &&
-              (!is_explicit(m) || m.hold == Hold::extripol || m.hold_order > 2);
+              (!is_explicit(m) || m.hold.begins_at_last_end || m.hold_order > 2);
      },
      "-cosim_adapt richardson and richardson_modified estimate the error of explicit methods with "
      "inputs extrapolated with order 0 to 2; use -cosim_solve none with -cosim_hold zoh or "
@@ -114,7 +138,7 @@ constexpr Contradiction of_step_control[] = {
      "two sizes, which -cosim_balance, -cosim_record balance and -cosim_smooth_switching change; "
      "use -cosim_adapt none"},
     {[](const Method& m) {
-       return m.estimate == ErrorEstimate::richardson_modified && m.schedule != Schedule::parallel;
+       return m.estimate == ErrorEstimate::richardson_modified && !m.schedule.is_parallel();
      },
      "-cosim_adapt richardson_modified has its constants for -cosim_schedule parallel; use "
      "-cosim_adapt richardson"},
@@ -133,7 +157,7 @@ std::vector<std::string> contradictions(const Method& method) {
   const auto collect = [&](std::span<const Contradiction> table) {
     for (const Contradiction& one : table) {
       if (one.holds(method)) {
-        reasons.emplace_back(one.reason);
+        reasons.push_back(one.told(method));
       }
     }
   };

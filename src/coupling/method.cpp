@@ -5,62 +5,20 @@
 namespace concord {
 namespace {
 
-Method preset(std::string type, Hold hold, Solve solve, std::string snes_type = "",
-              Predictor predictor = Predictor::missiles) {
-  Method method;
-  method.type = std::move(type);
-  method.hold = hold;
-  method.solve = solve;
-  method.snes_type = std::move(snes_type);
-  method.predictor = predictor;
-  return method;
-}
-
-Method in_schedule(Schedule schedule, Method method) {
-  method.schedule = schedule;
-  return method;
-}
-
-}  // namespace
-
-const std::vector<Method>& method_presets() {
-  static const std::vector<Method> presets = {
-      preset("jfm", Hold::hermite, Solve::snes, "newtonls"),
-      preset("missiles", Hold::hermite, Solve::missiles),
-      preset("ifosmondi", Hold::hermite, Solve::snes, "nrichardson", Predictor::hold),
-      preset("jacobi", Hold::zoh, Solve::none),
-      in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),
-      in_schedule(Schedule::hierarchical, preset("hierarchical", Hold::zoh, Solve::none)),
-      in_schedule(Schedule::staggered_grid, preset("staggered_grid", Hold::zoh, Solve::none)),
-      preset("extripol", Hold::extripol, Solve::none),
-      preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
-      preset("monolithic", Hold::hermite, Solve::monolithic),
-  };
-  return presets;
-}
-
-namespace {
-
 /// Why the method cannot solve for this constraint's unknown.
 std::optional<std::string> constraint_problem(const Method& method,
                                               const SubsystemDescription& constraint) {
   const std::string who = "constraint '" + constraint.name + "'";
-  if (method.solve == Solve::none && constraint.constraint == ConstraintKind::indirect) {
-    return who +
-           " answers to its unknown through states only, so that explicit methods cannot solve for "
-           "it at the end of a macro-step; use -cosim_solve snes";
+  const bool indirect = constraint.constraint == ConstraintKind::indirect;
+  if (indirect && method.solve.refuses_indirect != nullptr) {
+    return who + method.solve.refuses_indirect;
   }
-  if (method.solve == Solve::monolithic && constraint.constraint == ConstraintKind::indirect) {
-    return who +
-           " answers to its unknown through states only (index 2 or 3), so that no equation gives "
-           "the unknown at one point in time, as -cosim_type monolithic needs; use -cosim_type jfm";
-  }
-  if (method.schedule == Schedule::staggered_grid) {
+  if (method.schedule.half_steps_apart) {
     return who +
            " needs the outputs of all subsystems at one time, which -cosim_schedule staggered_grid "
            "doesn't have; use -cosim_schedule parallel";
   }
-  if (method.estimate != ErrorEstimate::none && constraint.constraint == ConstraintKind::indirect) {
+  if (method.estimate != ErrorEstimate::none && indirect) {
     return who +
            " answers to its unknown through states only, so that the unknown begins every "
            "macro-step "
@@ -78,49 +36,80 @@ std::optional<std::string> constraint_problem(const Method& method,
   return std::nullopt;
 }
 
-/// What a subsystem lacks, a line each.
-std::vector<std::string> lacks_of(const Method& method, bool constrained,
-                                  const SubsystemDescription& subsystem) {
-  const auto& has = subsystem.capabilities;
-  std::vector<std::string> lines;
-  const auto lacks = [&](bool needed, bool offered, const char* what) {
-    if (needed && !offered) {
-      lines.push_back("subsystem '" + subsystem.name + "' offers no " + what);
-    }
-  };
-  const bool estimates = has.states && has.linearization;
-  const bool iterative = method.solve == Solve::snes;
-  const bool in_hermite = iterative && method.hold == Hold::hermite;
-  const bool interpolates =
-      method.solve == Solve::none &&
-      (method.schedule == Schedule::sequential || method.schedule == Schedule::hierarchical);
-  const bool polynomials = method.solve != Solve::monolithic &&
-                           (method.hold != Hold::zoh || method.hold_order > 0 || interpolates ||
-                            method.smooth_switching || method.balance == Balance::smooth);
-  const bool slopes = in_hermite || (iterative && method.hold == Hold::soh);
-  const bool compares = method.compares_with_prediction();
-  if (in_hermite) {
-    lacks(true, has.rollback || estimates, "rollback and no states with linearization either");
-  } else {
-    lacks(iterative, has.rollback, "rollback");
+/// Of whom it is asked whether a capability is lacking.
+struct Candidate {
+  const Method& method;
+  bool constrained;  ///< the model has constraints
+  const SubsystemDescription& subsystem;
+
+  const Capabilities& has() const { return subsystem.capabilities; }
+  bool estimates() const { return has().states && has().linearization; }
+  bool compares() const { return method.compares_with_prediction(); }
+  /// Without rollback, the subsystem's estimator may take its place in the iteration.
+  bool may_be_estimated() const { return method.solve.needs.rollback && method.hold.estimated; }
+  bool linearizes() const { return method.solve.needs.linearization || compares(); }
+  bool joins_slopes() const { return method.solve.iterates && method.hold.joins_smoothly; }
+  bool takes_polynomials() const {
+    const bool interpolates = method.solve.from_past && method.schedule.in_sequence;
+    return !method.solve.as_one &&
+           (!method.hold.is_constant() || method.hold_order > 0 || interpolates ||
+            method.smooth_switching || method.balance == Balance::smooth);
   }
-  lacks(method.takes_steps_twice(), has.rollback,
-        "rollback, which the Richardson estimate needs to take each macro-step twice");
-  lacks(method.solve == Solve::missiles || compares, has.states, "states");
-  lacks(method.solve == Solve::missiles || compares, has.linearization, "linearization");
-  lacks(compares, has.state_derivatives, "state derivatives");
-  lacks(compares, has.point_outputs, "outputs for given inputs at communication points");
-  lacks(polynomials, has.polynomial_inputs, "polynomial inputs");
-  lacks(method.solve == Solve::none && constrained, has.point_outputs,
-        "outputs for given inputs without a step, with which explicit methods solve for the "
-        "unknowns of constraints");
-  lacks((slopes && has.rollback) || compares || method.extrapolation == Extrapolation::hermite,
-        has.output_derivatives, "output derivatives");
-  lacks(method.solve == Solve::monolithic, has.equations, "equations");
-  if (compares && method.balance == Balance::constant && !method.consistent_outputs &&
-      !subsystem.feedthrough.empty()) {
-    lines.push_back("subsystem '" + subsystem.name +
-                    "' puts out the jumps of -cosim_balance constant at once (direct feedthrough), "
+};
+
+/// A capability, who lacks it, and what follows on "subsystem 's' offers no".
+struct Need {
+  bool (*lacking)(const Candidate&);
+  const char* what;
+};
+
+constexpr Need needs[] = {
+    {[](const Candidate& c) { return c.may_be_estimated() && !c.has().rollback && !c.estimates(); },
+     "rollback and no states with linearization either"},
+    {[](const Candidate& c) {
+       return c.method.solve.needs.rollback && !c.may_be_estimated() && !c.has().rollback;
+     },
+     "rollback"},
+    {[](const Candidate& c) { return c.method.takes_steps_twice() && !c.has().rollback; },
+     "rollback, which the Richardson estimate needs to take each macro-step twice"},
+    {[](const Candidate& c) { return c.linearizes() && !c.has().states; }, "states"},
+    {[](const Candidate& c) { return c.linearizes() && !c.has().linearization; }, "linearization"},
+    {[](const Candidate& c) { return c.compares() && !c.has().state_derivatives; },
+     "state derivatives"},
+    {[](const Candidate& c) { return c.compares() && !c.has().point_outputs; },
+     "outputs for given inputs at communication points"},
+    {[](const Candidate& c) { return c.takes_polynomials() && !c.has().polynomial_inputs; },
+     "polynomial inputs"},
+    {[](const Candidate& c) {
+       return c.method.solve.needs.outputs_of_constraints && c.constrained &&
+              !c.has().point_outputs;
+     },
+     "outputs for given inputs without a step, with which explicit methods solve for the unknowns "
+     "of constraints"},
+    {[](const Candidate& c) {
+       const bool needed = (c.joins_slopes() && c.has().rollback) || c.compares() ||
+                           c.method.extrapolation == Extrapolation::hermite;
+       return needed && !c.has().output_derivatives;
+     },
+     "output derivatives"},
+    {[](const Candidate& c) { return c.method.solve.needs.equations && !c.has().equations; },
+     "equations"},
+};
+
+/// What a subsystem lacks, a line each.
+std::vector<std::string> lacks_of(const Candidate& candidate) {
+  const std::string who = "subsystem '" + candidate.subsystem.name + "' ";
+  const Method& method = candidate.method;
+  std::vector<std::string> lines;
+  for (const Need& need : needs) {
+    if (need.lacking(candidate)) {
+      lines.push_back(who + "offers no " + need.what);
+    }
+  }
+  if (candidate.compares() && method.balance == Balance::constant && !method.consistent_outputs &&
+      !candidate.subsystem.feedthrough.empty()) {
+    lines.push_back(who +
+                    "puts out the jumps of -cosim_balance constant at once (direct feedthrough), "
                     "and -cosim_adapt has no macro-step that is small enough for them (use "
                     "-cosim_balance smooth, or -cosim_consistent_outputs true)");
   }
@@ -132,14 +121,14 @@ std::vector<std::string> lacks_of(const Method& method, bool constrained,
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
   const bool constrained = !model.constraints.empty();
-  if (method.schedule == Schedule::staggered_grid && !constrained) {
+  if (method.schedule.half_steps_apart && !constrained) {
     if (const auto problem = two_groups(Network(model), given_groups(model)).problem) {
       lines.push_back(*problem);
     }
   }
   for (const auto& entry : model.subsystems) {
     if (!entry.description.constraint) {
-      const auto lacking = lacks_of(method, constrained, entry.description);
+      const auto lacking = lacks_of({method, constrained, entry.description});
       lines.insert(lines.end(), lacking.begin(), lacking.end());
     } else if (const auto problem = constraint_problem(method, entry.description)) {
       lines.push_back(entry.location + ": " + *problem);

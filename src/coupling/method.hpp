@@ -4,28 +4,56 @@
 #include <vector>
 
 #include "coupling/estimator_settings.hpp"
-#include "network/network.hpp"
-#include "network/schedule/schedule.hpp"
+#include "coupling/schedules.hpp"
+#include "coupling/solve.hpp"
 #include "signal/hold.hpp"
 #include "signal/sizes.hpp"
 
 namespace concord {
 
-enum class Schedule { parallel, sequential, hierarchical, staggered_grid };
-enum class Solve { snes, missiles, none, monolithic };
-
 /// First guess of an iterative solve: from the estimators, from the last holds, back to the value
 /// at t_N, or from a linearly implicit Euler step of the coupled system.
 enum class Predictor { missiles, extrapolate, hold, linear_implicit };
+
+template <>
+inline std::span<const WordOf<Predictor>> words_of<Predictor>() {
+  static constexpr WordOf<Predictor> words[] = {
+      {"missiles", Predictor::missiles},
+      {"extrapolate", Predictor::extrapolate},
+      {"hold", Predictor::hold},
+      {"linear_implicit", Predictor::linear_implicit},
+  };
+  return words;
+}
 
 /// How explicit methods find the unknowns of constraints at the end of a macro-step: with the
 /// outputs of all subsystems, with those of each subsystem alone, combined, or with those of the
 /// last subsystem alone.
 enum class Constraints { projection, overlapping, staggered };
 
+template <>
+inline std::span<const WordOf<Constraints>> words_of<Constraints>() {
+  static constexpr WordOf<Constraints> words[] = {
+      {"projection", Constraints::projection},
+      {"overlapping", Constraints::overlapping},
+      {"staggered", Constraints::staggered},
+  };
+  return words;
+}
+
 /// How explicit methods give back what their holds missed of an input's integral: as a constant on
 /// the next macro-steps, or as a bump that vanishes at their ends.
 enum class Balance { none, constant, smooth };
+
+template <>
+inline std::span<const WordOf<Balance>> words_of<Balance>() {
+  static constexpr WordOf<Balance> words[] = {
+      {"none", Balance::none},
+      {"constant", Balance::constant},
+      {"smooth", Balance::smooth},
+  };
+  return words;
+}
 
 /// How a method estimates its own error over a macro-step, for -cosim_adapt.
 enum class ErrorEstimate { none, predictor, richardson, richardson_modified };
@@ -60,20 +88,25 @@ struct Method {
   }
   /// Methods of lower order than the estimators' prediction take their error from it.
   bool compares_with_prediction() const {
-    return estimate == ErrorEstimate::predictor && hold != Hold::hermite;
+    return estimate == ErrorEstimate::predictor && !hold.estimated;
   }
   /// Explicit methods: outputs at communication points are those of what feeds the inputs there,
   /// whatever was held before; constraints, which are solved there, make them so.
   bool makes_outputs_consistent(const Network& network) const {
-    return solve == Solve::none && (consistent_outputs || network.has_constraints());
+    return solve.from_past && (consistent_outputs || network.has_constraints());
   }
   bool takes_balance() const { return balance != Balance::none || measures_balance; }
   bool shapes_inputs() const { return takes_balance() || smooth_switching; }
-  bool rolls_back() const { return solve == Solve::snes || takes_steps_twice(); }
+  bool rolls_back() const { return solve.iterates || takes_steps_twice(); }
 };
 
 /// The presets of -cosim_type, default first.
 const std::vector<Method>& method_presets();
+
+template <>
+std::span<const WordOf<Method>> words_of<Method>();
+
+inline std::string_view word(const Method& preset) { return preset.type; }
 
 /// Why the combination of choices makes no sense, a reason for each two of them that don't go
 /// together; empty where it does.
@@ -83,7 +116,7 @@ std::vector<std::string> contradictions(const Method& method);
 /// each that lacks something; empty where it can.
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model);
 
-/// Names of the subsystems that an iterative solve (Solve::snes) integrates at each evaluation of
+/// Names of the subsystems that an iterative solve integrates at each evaluation of
 /// the coupling function, and of those without rollback, which it replaces by their COSTARICA
 /// estimators and integrates once per macro-step.
 struct IterationRoles {

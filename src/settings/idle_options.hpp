@@ -12,8 +12,4 @@ namespace concord {
 /// coupling's own test.
 std::vector<std::string> idle_options(const Settings& settings);
 
-/// Throws InputError for -missiles_ options that neither we nor PETSc's objects with that prefix
-/// know.
-void refuse_unknown_missiles_options();
-
 }  // namespace concord

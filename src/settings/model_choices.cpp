@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "concord/errors.hpp"
-#include "network/schedule/two_groups.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -64,7 +63,7 @@ void require_equal_steps(const Settings& settings, const Model& model) {
   if (settings.adapt != Adapt::none) {
     throw InputError(who + "-cosim_adapt changes them; use a fixed -cosim_step");
   }
-  if (settings.method.schedule == Schedule::staggered_grid) {
+  if (settings.method.schedule.half_steps_apart) {
     throw InputError(who + "-cosim_schedule staggered_grid begins with half a macro-step; use " +
                      "another schedule");
   }
@@ -86,7 +85,7 @@ void require_equal_steps(const Settings& settings, const Model& model) {
 
 void tell_what_is_recorded(const Model& model, Settings& settings) {
   const RecordSettings& record = settings.record;
-  if (record.outputs && record.pattern.empty()) {
+  if (record.outputs && record.takes_all()) {
     return;
   }
   for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
@@ -99,15 +98,15 @@ void tell_what_is_recorded(const Model& model, Settings& settings) {
 }
 
 bool RecordSettings::takes(const std::string& name) const {
-  return pattern.empty() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  return takes_all() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
 void choose_predictor(Method& method, const Model& model) {
   const bool euler = method.predictor == Predictor::linear_implicit;
-  if (!(method.predictor == Predictor::missiles || euler) || method.solve != Solve::snes) {
+  if (!(method.predictor == Predictor::missiles || euler) || !method.solve.iterates) {
     return;
   }
-  std::string reason = method.hold == Hold::hermite || euler ? "" : "it needs -cosim_hold hermite";
+  std::string reason = method.hold.estimated || euler ? "" : "it needs -cosim_hold hermite";
   for (const auto& entry : model.subsystems) {
     reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;
   }
@@ -119,7 +118,7 @@ void choose_predictor(Method& method, const Model& model) {
 }
 
 void choose_consistent_outputs(Method& method, const Model& model) {
-  if (method.solve != Solve::none || options::has("cosim_consistent_outputs")) {
+  if (!method.solve.from_past || options::has("cosim_consistent_outputs")) {
     return;
   }
   const Network network(model);
@@ -132,25 +131,6 @@ void choose_consistent_outputs(Method& method, const Model& model) {
     }
   }
   method.consistent_outputs = method.consistent_outputs || possible;
-}
-
-Groups choose_groups(const Method& method, const Model& model) {
-  if (method.schedule == Schedule::parallel) {
-    return {};
-  }
-  Groups groups = given_groups(model);
-  if (method.schedule == Schedule::staggered_grid) {
-    return two_groups(Network(model), groups).groups;
-  }
-  const ScheduleProblem problem = schedule_problem(model, Network(model));
-  if (method.schedule == Schedule::hierarchical) {
-    return groups.empty() ? best_groups(problem, read_schedule_weight()) : groups;
-  }
-  Groups sequence(1);
-  for (const auto& group : groups.empty() ? best_sequence(problem) : groups) {
-    sequence[0].insert(sequence[0].end(), group.begin(), group.end());
-  }
-  return sequence;
 }
 
 }  // namespace concord

@@ -26,8 +26,4 @@ void choose_predictor(Method& method, const Model& model);
 /// -cosim_consistent_outputs decides where it is given.
 void choose_consistent_outputs(Method& method, const Model& model);
 
-/// The groups of the method's schedule: the model file's, or the best ones; none in parallel.
-/// Throws InputError.
-Groups choose_groups(const Method& method, const Model& model);
-
 }  // namespace concord

@@ -1,7 +1,5 @@
 #include "settings/settings.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,375 +8,21 @@
 
 #include "concord/errors.hpp"
 #include "coupling/problem/error_norm.hpp"
-#include "settings/idle_options.hpp"
 #include "settings/model_choices.hpp"
+#include "settings/option_table.hpp"
+#include "settings/unknown_options.hpp"
 #include "settings/unread_options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
 namespace {
 
-constexpr std::pair<std::string_view, Schedule> schedules[] = {
-    {"parallel", Schedule::parallel},
-    {"sequential", Schedule::sequential},
-    {"hierarchical", Schedule::hierarchical},
-    {"staggered_grid", Schedule::staggered_grid}};
-constexpr std::pair<std::string_view, Hold> holds[] = {{"hermite", Hold::hermite},
-                                                       {"zoh", Hold::zoh},
-                                                       {"foh", Hold::foh},
-                                                       {"soh", Hold::soh},
-                                                       {"extrapolate", Hold::extrapolate},
-                                                       {"extripol", Hold::extripol}};
-constexpr std::pair<std::string_view, Solve> solves[] = {
-    {"snes", Solve::snes}, {"missiles", Solve::missiles}, {"none", Solve::none}};
-constexpr std::pair<std::string_view, Predictor> predictors[] = {
-    {"missiles", Predictor::missiles},
-    {"extrapolate", Predictor::extrapolate},
-    {"hold", Predictor::hold},
-    {"linear_implicit", Predictor::linear_implicit}};
-constexpr std::pair<std::string_view, Defect> defects[] = {
-    {"constant", Defect::constant}, {"none", Defect::none}, {"linear", Defect::linear}};
-constexpr std::pair<std::string_view, Constraints> constraint_treatments[] = {
-    {"projection", Constraints::projection},
-    {"overlapping", Constraints::overlapping},
-    {"staggered", Constraints::staggered}};
-constexpr std::pair<std::string_view, Response> laplaces[] = {{"expm", Response::expm},
-                                                              {"stehfest", Response::stehfest}};
-constexpr std::pair<std::string_view, Extrapolation> extrapolations[] = {
-    {"lagrange", Extrapolation::lagrange}, {"hermite", Extrapolation::hermite}};
-constexpr std::pair<std::string_view, Balance> balances[] = {
-    {"none", Balance::none}, {"constant", Balance::constant}, {"smooth", Balance::smooth}};
-constexpr std::pair<std::string_view, Adapt> adapts[] = {
-    {"none", Adapt::none},
-    {"iteration", Adapt::iteration},
-    {"predictor", Adapt::predictor},
-    {"richardson", Adapt::richardson},
-    {"richardson_modified", Adapt::richardson_modified}};
-constexpr std::pair<std::string_view, Diverged> divergences[] = {{"fail", Diverged::fail},
-                                                                 {"warn", Diverged::warn}};
-constexpr std::pair<std::string_view, IntegratorKind> integrators[] = {
-    {"auto", IntegratorKind::automatic},
-    {"erk", IntegratorKind::erk},
-    {"dirk", IntegratorKind::dirk},
-    {"cvode_bdf", IntegratorKind::cvode_bdf},
-    {"cvode_adams", IntegratorKind::cvode_adams}};
-
-template <class E, std::size_t N>
-std::vector<std::string> words(const std::pair<std::string_view, E> (&choices)[N]) {
-  std::vector<std::string> result;
-  for (const auto& [word, unused] : choices) {
-    result.emplace_back(word);
-  }
-  return result;
-}
-
-template <class E, std::size_t N>
-std::string_view word_in(const std::pair<std::string_view, E> (&choices)[N], E value) {
-  const auto* found = std::find_if(std::begin(choices), std::end(choices),
-                                   [&](const auto& choice) { return choice.second == value; });
-  return found->first;
-}
-
-}  // namespace
-
-std::string_view word(Schedule schedule) { return word_in(schedules, schedule); }
-std::string_view word(Hold hold) { return word_in(holds, hold); }
-std::string_view word(Solve solve) {
-  return solve == Solve::monolithic ? "monolithic" : word_in(solves, solve);
-}
-std::string_view word(Predictor predictor) { return word_in(predictors, predictor); }
-std::string_view word(Adapt adapt) { return word_in(adapts, adapt); }
-std::string_view word(Extrapolation kind) { return word_in(extrapolations, kind); }
-std::string_view word(Balance balance) { return word_in(balances, balance); }
-
-namespace {
-
 /// "-cosim_type jacobi (-cosim_solve none with -cosim_hold zoh)".
 std::string choices_of(const Method& method) {
   const std::string type = "-cosim_type " + method.type;
-  return method.solve == Solve::monolithic
-             ? type
-             : type + " (-cosim_solve " + std::string(word(method.solve)) + " with -cosim_hold " +
-                   std::string(word(method.hold)) + ")";
-}
-
-std::vector<std::string> preset_names() {
-  std::vector<std::string> names;
-  for (const auto& method : method_presets()) {
-    names.push_back(method.type);
-  }
-  return names;
-}
-
-std::vector<OptionSpec> make_option_table() {
-  return {
-      {"cosim_type", "jfm", "", "coupling method: a preset of schedule, hold and solve",
-       preset_names()},
-      {"cosim_schedule", "by type", "", "who runs with whose new outputs", words(schedules)},
-      {"cosim_schedule_weight",
-       "0.5",
-       "",
-       "groups of -cosim_schedule hierarchical that the model file doesn't give: few extrapolated "
-       "signals (0) to short macro-steps (1)",
-       {}},
-      {"cosim_schedule_efforts",
-       "the model's, or states + 1",
-       "",
-       "results file of an earlier run: the times its subsystems took are their efforts in "
-       "schedules",
-       {}},
-      {"cosim_hold", "by type", "", "inputs on the macro-step", words(holds)},
-      {"cosim_hold_order",
-       "0 (zoh), 1 (extrapolate, extripol)",
-       "",
-       "order of extrapolation: 0 to 3; extripol 0 or 1",
-       {}},
-      {"cosim_extrapolation", "lagrange", "",
-       "explicit methods: extrapolate through values at the last communication points, or through "
-       "values and slopes",
-       words(extrapolations)},
-      {"cosim_smooth_switching",
-       "false",
-       "",
-       "explicit methods: from the last hold to the new one without a jump",
-       {}},
-      {"cosim_balance", "none", "",
-       "explicit methods: give back what holds miss of the inputs' integrals, held constant or "
-       "as a smooth bump",
-       words(balances)},
-      {"cosim_balance_spread",
-       "1",
-       "",
-       "macro-steps over which a balance error is given back: 1 to 4",
-       {}},
-      {"cosim_solve", "by type", "", "coupling at the end of the macro-step", words(solves)},
-      {"cosim_predictor", "by type", "", "first guess of an iterative solve", words(predictors)},
-      {"cosim_step",
-       "(stop - start)/1000",
-       "s",
-       "macro-step; the largest with -cosim_adapt, whose error estimates without it are the only "
-       "limit",
-       {}},
-      {"cosim_step_min", "1e-6 cosim_step", "s", "smallest adaptive macro-step", {}},
-      {"cosim_adapt", "none", "", "step-size control", words(adapts)},
-      {"cosim_adapt_rtol", "1e-6", "", "relative tolerance of the step-size control", {}},
-      {"cosim_adapt_atol",
-       "rtol of each signal's size",
-       "signal's unit",
-       "absolute tolerance of the step-size control",
-       {}},
-      {"cosim_rtol", "1e-6", "", "relative coupling tolerance", {}},
-      {"cosim_atol", "1e-6", "input's unit", "absolute coupling tolerance", {}},
-      {"cosim_max_it", "50", "", "largest number of iterations per macro-step", {}},
-      {"cosim_constraints", "projection", "",
-       "explicit methods: unknowns of constraints at the end of the macro-step from all outputs, "
-       "from a copy for each subsystem alone, combined, or from the last subsystem alone "
-       "(staggered, to compare)",
-       words(constraint_treatments)},
-      {"cosim_consistent_outputs",
-       "true in algebraic loops",
-       "",
-       "explicit methods: evaluate direct feedthrough again with the new inputs; by default where "
-       "there is an algebraic loop whose subsystems all can",
-       {}},
-      {"cosim_diverged", "fail", "",
-       "a run whose own error estimate is as large as its signals fails, or goes on with a warning",
-       words(divergences)},
-      {"cosim_start", "the model's", "s", "start time", {}},
-      {"cosim_stop", "the model's", "s", "stop time", {}},
-      {"cosim_output", "<model>.h5", "", "results file", {}},
-      {"cosim_record",
-       "outputs,inputs,states",
-       "",
-       "what is recorded: any of outputs,inputs,states,polynomials,balance, or none; the default "
-       "includes balance where it is corrected",
-       {}},
-      {"cosim_record_variables", "*", "", "shell pattern of the variables to record", {}},
-      {"cosim_record_every", "1", "", "record every n-th communication point", {}},
-      {"cosim_time_limit", "none", "s", "wall time after which the run stops with exit code 3", {}},
-      {"cosim_progress", "on a terminal", "", "progress line with the time left", {}},
-      {"cosim_monitor", "false", "", "a line per macro-step", {}},
-      {"cosim_view", "false", "", "effective settings", {}},
-      {"missiles_defect", "constant", "", "defect correction of the estimators", words(defects)},
-      {"missiles_laplace", "expm", "",
-       "exponentials of the estimators; stehfest, which is less exact, only to compare",
-       words(laplaces)},
-      {"subsystem_integrator", "auto", "",
-       "integrator of a subsystem: explicit or implicit Runge-Kutta (erk, dirk), multistep "
-       "(cvode_bdf, cvode_adams); auto: erk, and the cheaper of dirk and cvode_bdf where stiff",
-       words(integrators)},
-      {"subsystem_rtol", "1e-8", "", "relative tolerance of the integrator", {}},
-      {"subsystem_atol",
-       "rtol/100 of each state's size",
-       "state's unit",
-       "absolute tolerance of the integrator",
-       {}},
-      {"subsystem_rollback", "true", "", "false withholds the capability", {}},
-      {"subsystem_linearization", "true", "", "false withholds the capability", {}},
-      {"subsystem_state_derivatives", "true", "", "false withholds the capability", {}},
-      {"subsystem_fmu_interface",
-       "auto",
-       "",
-       "what of an FMU is used; auto: model exchange where it is offered",
-       {"auto", "me", "cs"}},
-      {"subsystem_fmu_micro_steps",
-       "10",
-       "",
-       "micro-steps per macro-step with held inputs, for FMUs that take no polynomials",
-       {}},
-      {"subsystem_fmu_input_derivatives",
-       "3",
-       "",
-       "highest order of input derivatives given to FMUs that interpolate inputs",
-       {}},
-      {"subsystem_fmu_probe",
-       "false",
-       "",
-       "try FMUs first, and withhold capabilities that they claim and don't have",
-       {}},
-      {"subsystem_fmu_log", "false", "", "messages of FMUs on stderr", {}},
-  };
-}
-
-/// -..._rtol and -..._atol; an absolute tolerance that is given is in the variable's unit.
-Tolerance read_tolerance(const std::string& prefix, Tolerance tolerance) {
-  tolerance.relative = options::positive(prefix + "rtol").value_or(tolerance.relative);
-  if (const auto absolute = options::positive(prefix + "atol")) {
-    tolerance.absolute = *absolute;
-    tolerance.of_size = false;
-  }
-  return tolerance;
-}
-
-/// Of integrators and step control, the absolute part in units of sizes goes with the relative one.
-Tolerance read_proportional_tolerance(const std::string& prefix, const Tolerance& inherited) {
-  Tolerance tolerance = read_tolerance(prefix, inherited);
-  if (tolerance.of_size) {
-    tolerance.absolute = inherited.absolute / inherited.relative * tolerance.relative;
-  }
-  return tolerance;
-}
-
-constexpr std::string_view subsystem_prefix = "subsystem_";
-
-/// "subsystem_left_rtol" -> "subsystem_rtol" where `left` is a subsystem; else the name itself. Of
-/// the subsystems `a` and `a_b`, the second is meant in subsystem_a_b_rtol.
-std::string without_subsystem_name(const std::string& name, const Model& model) {
-  std::string rest = name;
-  for (const auto& entry : model.subsystems) {
-    const std::string prefix = std::string(subsystem_prefix) + entry.description.name + "_";
-    if (options::begins_with(name, prefix) &&
-        subsystem_prefix.size() + name.size() - prefix.size() < rest.size()) {
-      rest = std::string(subsystem_prefix) + name.substr(prefix.size());
-    }
-  }
-  return rest;
-}
-
-[[noreturn]] void refuse_option(const std::string& name, const std::string& prefix,
-                                const Model& model) {
-  std::vector<std::string> allowed;
-  for (const auto& option : option_table()) {
-    if (option.name.starts_with(prefix)) {
-      allowed.push_back("-" + option.name);
-    }
-  }
-  std::vector<std::string> candidates = allowed;
-  std::vector<std::string> subsystems;
-  for (const auto& entry : model.subsystems) {
-    subsystems.push_back(entry.description.name);
-    for (std::size_t i = 0; prefix == subsystem_prefix && i < allowed.size(); ++i) {
-      candidates.push_back("-" + prefix + subsystems.back() + "_" +
-                           allowed[i].substr(1 + prefix.size()));
-    }
-  }
-  const auto similar = nearest("-" + name, candidates);
-  std::string message = "unknown option -" + name +
-                        (similar ? "; did you mean " + *similar + "?" : ".") +
-                        " Allowed: " + joined(allowed);
-  if (prefix == subsystem_prefix) {
-    message += "; for one subsystem -subsystem_<name>_...; " + known("subsystems", "", subsystems);
-  }
-  throw InputError(message);
-}
-
-void refuse_unknown_options(const Model& model) {
-  for (const std::string prefix : {"cosim_", "subsystem_"}) {
-    for (const auto& name : options::given(prefix)) {
-      const std::string generic = without_subsystem_name(name, model);
-      const auto& table = option_table();
-      if (std::none_of(table.begin(), table.end(), [&](const OptionSpec& option) {
-            return option.name.size() == generic.size() &&
-                   options::begins_with(generic, option.name);
-          })) {
-        refuse_option(name, prefix, model);
-      }
-    }
-  }
-}
-
-SubsystemSettings read_subsystem(const std::string& prefix, SubsystemSettings settings) {
-  settings.integrator =
-      options::choice(prefix + "integrator", integrators).value_or(settings.integrator);
-  settings.tolerance = read_proportional_tolerance(prefix, settings.tolerance);
-  settings.rollback = options::flag(prefix + "rollback").value_or(settings.rollback);
-  settings.linearization = options::flag(prefix + "linearization").value_or(settings.linearization);
-  settings.state_derivatives =
-      options::flag(prefix + "state_derivatives").value_or(settings.state_derivatives);
-  return settings;
-}
-
-void read_subsystems(Model& model, Settings& settings) {
-  settings.defaults = read_subsystem(std::string(subsystem_prefix), settings.defaults);
-  const bool individual = options::given(std::string(subsystem_prefix)).size() > 0;
-  for (auto& entry : model.subsystems) {
-    auto& description = entry.description;
-    const std::string prefix = std::string(subsystem_prefix) + description.name + "_";
-    settings.subsystems.push_back(individual ? read_subsystem(prefix, settings.defaults)
-                                             : settings.defaults);
-    if (description.constraint) {
-      continue;
-    }
-    description.capabilities.rollback &= settings.subsystems.back().rollback;
-    description.capabilities.linearization &= settings.subsystems.back().linearization;
-    description.capabilities.state_derivatives &= settings.subsystems.back().state_derivatives;
-  }
-}
-
-RecordSettings read_record(const Model& model, const Method& method) {
-  RecordSettings record;
-  const auto stem = std::filesystem::path(model.source).stem().string();
-  record.path = options::text("cosim_output").value_or((stem.empty() ? "concord" : stem) + ".h5");
-  if (record.path.empty()) {
-    throw InputError("option -cosim_output needs the name of a file");
-  }
-  record.pattern = options::text("cosim_record_variables").value_or("");
-  record.every = options::integer("cosim_record_every", 1, 1000000000).value_or(1);
-  const auto list = options::text("cosim_record");
-  if (!list) {
-    record.balance = method.balance != Balance::none;
-    return record;
-  }
-  record.outputs = record.inputs = record.states = false;
-  std::istringstream items(*list + ",");
-  for (std::string item; std::getline(items, item, ',');) {
-    if (item == "outputs") {
-      record.outputs = true;
-    } else if (item == "inputs") {
-      record.inputs = true;
-    } else if (item == "states") {
-      record.states = true;
-    } else if (item == "polynomials") {
-      record.inputs = record.polynomials = true;
-    } else if (item == "balance") {
-      record.balance = true;
-    } else if (item != "none" || *list != "none") {
-      throw InputError("option -cosim_record: found '" + item +
-                       "', but the value must be a list of: outputs, inputs, states, polynomials, "
-                       "balance; or none");
-    }
-  }
-  return record;
+  return method.solve.as_one ? type
+                             : type + " (-cosim_solve " + std::string(method.solve.word) +
+                                   " with -cosim_hold " + std::string(method.hold.word) + ")";
 }
 
 void refuse_contradictions(const Method& method) {
@@ -387,15 +31,44 @@ void refuse_contradictions(const Method& method) {
   }
 }
 
+void refuse_idle_choices(const Settings& settings) {
+  const Method& method = settings.method;
+  if (options::has("cosim_predictor") && !method.solve.iterates) {
+    throw InputError("-cosim_predictor is the first guess of -cosim_solve snes, not of " +
+                     choices_of(method) + "; leave it out, or use -cosim_solve snes");
+  }
+  if (settings.adapt == Adapt::iteration && !method.solve.iterates) {
+    throw InputError("-cosim_adapt iteration follows the iterations of -cosim_solve snes, not " +
+                     choices_of(method) + "; use -cosim_adapt none");
+  }
+}
+
 /// What a method must do for the record, and cannot.
-void fit_record(const RecordSettings& record, Method& method) {
-  method.measures_balance = record.balance;
-  refuse_contradictions(method);
+void refuse_records(const RecordSettings& record, const Method& method) {
   if (record.polynomials && (method.balance != Balance::none || method.smooth_switching)) {
     throw InputError(
         "-cosim_record polynomials holds one cubic per input and macro-step, which "
         "-cosim_balance and -cosim_smooth_switching put more on; leave polynomials out");
   }
+}
+
+/// Errors of coupling and subsystems stay small beside the one that is controlled (Arnold 2012).
+void tighten_inner_tolerances(Settings& settings) {
+  Method& method = settings.method;
+  const auto tighten = [](Tolerance& inner, const std::string& prefix, const Tolerance& outer) {
+    if (!options::has(prefix + "rtol")) {
+      inner.relative = std::min(inner.relative, inner_fraction * outer.relative);
+    }
+    if (!options::has(prefix + "atol") && inner.of_size == outer.of_size) {
+      inner.absolute = std::min(inner.absolute, inner_fraction * outer.absolute);
+    }
+  };
+  if (!options::has("cosim_atol") && !method.adapt_tolerance.of_size) {
+    method.tolerance.absolute = inner_fraction * method.adapt_tolerance.absolute;
+    method.tolerance.of_size = false;
+  }
+  tighten(method.tolerance, "cosim_", method.adapt_tolerance);
+  tighten(settings.defaults.tolerance, "subsystem_", method.adapt_tolerance);
 }
 
 std::string shown(const Location& location) { return location.empty() ? "" : location + ": "; }
@@ -418,9 +91,7 @@ double shortest_step(const Settings& settings) {
   throw InputError(message.str());
 }
 
-void read_interval(const Model& model, Settings& settings) {
-  settings.start = options::real("cosim_start").value_or(model.start);
-  settings.stop = options::real("cosim_stop").value_or(model.stop);
+void check_interval(const Model& model, const Settings& settings) {
   if (!(settings.stop > settings.start)) {
     refuse_times(model, settings, "not after");
   }
@@ -432,12 +103,12 @@ void read_interval(const Model& model, Settings& settings) {
   }
 }
 
-void read_times(const Model& model, Settings& settings) {
-  read_interval(model, settings);
+void resolve_times(const Model& model, Settings& settings) {
+  check_interval(model, settings);
   const double duration = settings.stop - settings.start;
   const double shortest = shortest_step(settings);
-  const auto step = options::positive("cosim_step");
-  if (step && (*step < shortest || duration / *step > 1e15)) {
+  const bool given = settings.step > 0.0;
+  if (given && (settings.step < shortest || duration / settings.step > 1e15)) {
     std::ostringstream message;
     message << "option -cosim_step: found " << *options::text("cosim_step")
             << ", which is too small for these start and stop times; give at least "
@@ -445,106 +116,44 @@ void read_times(const Model& model, Settings& settings) {
     throw InputError(message.str());
   }
   settings.events = model.events;
-  settings.step = std::min(step.value_or(std::max(duration / 1000.0, shortest)), duration);
-  const auto step_min = options::positive("cosim_step_min");
-  if (step_min && *step_min > settings.step) {
+  settings.step = std::min(given ? settings.step : std::max(duration / 1000.0, shortest), duration);
+  if (settings.step_min > settings.step) {
     throw InputError("option -cosim_step_min: found " + *options::text("cosim_step_min") +
                      ", which is larger than the macro-step; it must be at most -cosim_step");
   }
-  settings.step_min = std::max(step_min.value_or(1e-6 * settings.step), shortest);
-  const bool free = settings.method.estimate != ErrorEstimate::none && !step;
+  settings.step_min =
+      std::max(settings.step_min > 0.0 ? settings.step_min : 1e-6 * settings.step, shortest);
+  const bool free = settings.method.estimate != ErrorEstimate::none && !given;
   settings.largest_step = free ? duration : settings.step;
 }
 
-}  // namespace
-
-double read_schedule_weight() {
-  const double weight = options::real("cosim_schedule_weight").value_or(0.5);
-  if (!(weight >= 0.0 && weight <= 1.0)) {
-    throw InputError("option -cosim_schedule_weight: found '" +
-                     *options::text("cosim_schedule_weight") + "', but it must be from 0 to 1");
-  }
-  return weight;
+/// What the model says where no option does.
+Settings settings_of(const Model& model) {
+  Settings settings;
+  const auto stem = std::filesystem::path(model.source).stem().string();
+  settings.start = model.start;
+  settings.stop = model.stop;
+  settings.record.path = (stem.empty() ? "concord" : stem) + ".h5";
+  return settings;
 }
 
-const std::vector<OptionSpec>& option_table() {
-  static const std::vector<OptionSpec> table = make_option_table();
-  return table;
+void withhold(const SubsystemSettings& settings, SubsystemDescription& description) {
+  description.capabilities.rollback &= settings.rollback;
+  description.capabilities.linearization &= settings.linearization;
+  description.capabilities.state_derivatives &= settings.state_derivatives;
 }
 
-Method read_method() {
-  const auto& presets = method_presets();
-  Method method = presets.front();
-  if (const auto type = options::text("cosim_type")) {
-    const auto names = preset_names();
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    method = presets[options::choice_index("cosim_type", *type, views)];
-  }
-  method.schedule = options::choice("cosim_schedule", schedules).value_or(method.schedule);
-  method.hold = options::choice("cosim_hold", holds).value_or(method.hold);
-  const int usual_order = method.hold == Hold::extrapolate || method.hold == Hold::extripol ? 1 : 0;
-  method.hold_order = options::integer("cosim_hold_order", 0, 3).value_or(usual_order);
-  method.extrapolation =
-      options::choice("cosim_extrapolation", extrapolations).value_or(method.extrapolation);
-  method.smooth_switching =
-      options::flag("cosim_smooth_switching").value_or(method.smooth_switching);
-  method.balance = options::choice("cosim_balance", balances).value_or(method.balance);
-  method.balance_spread =
-      options::integer("cosim_balance_spread", 1, 4).value_or(method.balance_spread);
-  if (const auto solve = options::choice("cosim_solve", solves)) {
-    method.solve = *solve;
-    method.snes_type = method.snes_type.empty() ? presets.front().snes_type : method.snes_type;
-  }
-  method.predictor = options::choice("cosim_predictor", predictors).value_or(method.predictor);
-  if (options::has("cosim_predictor") && method.solve != Solve::snes) {
-    throw InputError("-cosim_predictor is the first guess of -cosim_solve snes, not of " +
-                     choices_of(method) + "; leave it out, or use -cosim_solve snes");
-  }
-  method.tolerance = read_tolerance("cosim_", method.tolerance);
-  method.max_it = options::integer("cosim_max_it", 1, 1000000).value_or(method.max_it);
-  method.constraints =
-      options::choice("cosim_constraints", constraint_treatments).value_or(method.constraints);
-  method.consistent_outputs =
-      options::flag("cosim_consistent_outputs").value_or(method.consistent_outputs);
-  method.estimator.defect =
-      options::choice("missiles_defect", defects).value_or(method.estimator.defect);
-  method.estimator.response =
-      options::choice("missiles_laplace", laplaces).value_or(method.estimator.response);
-  const Adapt adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
-  method.estimate = adapt == Adapt::predictor             ? ErrorEstimate::predictor
-                    : adapt == Adapt::richardson          ? ErrorEstimate::richardson
-                    : adapt == Adapt::richardson_modified ? ErrorEstimate::richardson_modified
-                                                          : ErrorEstimate::none;
-  refuse_contradictions(method);
-  return method;
-}
-
-namespace {
-
-/// Errors of coupling and subsystems stay small beside the one that is controlled (Arnold 2012).
-void tighten_inner_tolerances(Settings& settings) {
-  Method& method = settings.method;
-  const auto tighten = [](Tolerance& inner, const std::string& prefix, const Tolerance& outer) {
-    if (!options::has(prefix + "rtol")) {
-      inner.relative = std::min(inner.relative, inner_fraction * outer.relative);
+void read_subsystems(Model& model, Settings& settings) {
+  read_all(subsystem_options(), subsystem_prefix, settings.defaults);
+  const bool individual = !options::given(subsystem_prefix).empty();
+  for (auto& entry : model.subsystems) {
+    auto& own = settings.subsystems.emplace_back(settings.defaults);
+    if (individual) {
+      read_all(subsystem_options(), prefix_of(entry.description.name), own);
     }
-    if (!options::has(prefix + "atol") && inner.of_size == outer.of_size) {
-      inner.absolute = std::min(inner.absolute, inner_fraction * outer.absolute);
+    if (!entry.description.constraint) {
+      withhold(own, entry.description);
     }
-  };
-  if (!options::has("cosim_atol") && !method.adapt_tolerance.of_size) {
-    method.tolerance.absolute = inner_fraction * method.adapt_tolerance.absolute;
-    method.tolerance.of_size = false;
-  }
-  tighten(method.tolerance, "cosim_", method.adapt_tolerance);
-  tighten(settings.defaults.tolerance, "subsystem_", method.adapt_tolerance);
-}
-
-void read_adapt_tolerances(Settings& settings) {
-  Method& method = settings.method;
-  method.adapt_tolerance = read_proportional_tolerance("cosim_adapt_", method.adapt_tolerance);
-  if (method.estimate != ErrorEstimate::none) {
-    tighten_inner_tolerances(settings);
   }
 }
 
@@ -553,27 +162,21 @@ void read_adapt_tolerances(Settings& settings) {
 Settings read_settings_for_check(Model& model) {
   refuse_unknown_options(model);
   refuse_unread_options();
-  Settings settings;
-  settings.method = read_method();
-  settings.adapt = options::choice("cosim_adapt", adapts).value_or(Adapt::none);
-  if (settings.adapt == Adapt::iteration && settings.method.solve != Solve::snes) {
-    throw InputError("-cosim_adapt iteration follows the iterations of -cosim_solve snes, not " +
-                     choices_of(settings.method) + "; use -cosim_adapt none");
+  Settings settings = settings_of(model);
+  read_all(run_options(), "", settings);
+  Method& method = settings.method;
+  method.measures_balance = settings.record.balance;
+  refuse_idle_choices(settings);
+  refuse_contradictions(method);
+  refuse_records(settings.record, method);
+  if (method.estimate != ErrorEstimate::none) {
+    tighten_inner_tolerances(settings);
   }
-  settings.diverged = options::choice("cosim_diverged", divergences).value_or(Diverged::fail);
-  read_adapt_tolerances(settings);
-  read_times(model, settings);
+  resolve_times(model, settings);
   refuse_unknown_missiles_options();
-  read_schedule_weight();
-  settings.time_limit = options::positive("cosim_time_limit");
-  settings.record = read_record(model, settings.method);
-  fit_record(settings.record, settings.method);
-  settings.progress = options::flag("cosim_progress").value_or(isatty(STDERR_FILENO) != 0);
-  settings.monitor = options::flag("cosim_monitor").value_or(false);
-  settings.view = options::flag("cosim_view").value_or(false);
   read_subsystems(model, settings);
   tell_what_is_recorded(model, settings);
-  settings.method.groups = choose_groups(settings.method, model);
+  method.groups = method.schedule.groups(model, settings.schedule_weight);
   return settings;
 }
 
@@ -584,6 +187,12 @@ Settings read_settings(Model& model) {
   require_equal_steps(settings, model);
   choose_predictor(settings.method, model);
   return settings;
+}
+
+FmuOptions read_fmu_options(const std::string& subsystem, FmuOptions options) {
+  read_all(fmu_options(), subsystem_prefix, options);
+  read_all(fmu_options(), prefix_of(subsystem), options);
+  return options;
 }
 
 }  // namespace concord

@@ -7,14 +7,36 @@
 
 #include "coupling/method.hpp"
 #include "network/rank_network.hpp"
+#include "subsystem/fmu_options.hpp"
 #include "support/options.hpp"
 
 namespace concord {
 
 enum class Adapt { none, iteration, predictor, richardson, richardson_modified };
 
+template <>
+inline std::span<const WordOf<Adapt>> words_of<Adapt>() {
+  static constexpr WordOf<Adapt> words[] = {
+      {"none", Adapt::none},
+      {"iteration", Adapt::iteration},
+      {"predictor", Adapt::predictor},
+      {"richardson", Adapt::richardson},
+      {"richardson_modified", Adapt::richardson_modified},
+  };
+  return words;
+}
+
 /// What becomes of a run whose own estimate is as large as its signals.
 enum class Diverged { fail, warn };
+
+template <>
+inline std::span<const WordOf<Diverged>> words_of<Diverged>() {
+  static constexpr WordOf<Diverged> words[] = {
+      {"fail", Diverged::fail},
+      {"warn", Diverged::warn},
+  };
+  return words;
+}
 
 /// What goes into the results file.
 struct RecordSettings {
@@ -24,16 +46,17 @@ struct RecordSettings {
   bool states = true;
   bool polynomials = false;
   bool balance = false;
-  std::string pattern;  ///< shell pattern of variable names; empty: all
+  std::string pattern = "*";  ///< shell pattern of variable names; empty: all
   int every = 1;
 
+  bool takes_all() const { return pattern.empty() || pattern == "*"; }
   /// Whether the pattern takes the variable.
   bool takes(const std::string& name) const;
 };
 
 /// How a model is simulated: the -cosim_* and -subsystem_* options, resolved.
 struct Settings {
-  Method method;
+  Method method = method_presets().front();
   Adapt adapt = Adapt::none;
   Diverged diverged = Diverged::fail;
   double start = 0.0;
@@ -41,6 +64,8 @@ struct Settings {
   double step = 0.0;          ///< fixed, or what macro-steps of unknown size are measured by
   double largest_step = 0.0;  ///< with step control
   double step_min = 0.0;
+  double schedule_weight = 0.5;
+  std::string schedule_efforts;      ///< results file; empty: none
   std::vector<double> events;        ///< s, ascending
   std::optional<double> time_limit;  ///< seconds of wall time
   RecordSettings record;
@@ -51,18 +76,6 @@ struct Settings {
   SettingsList subsystems;
 };
 
-/// The words that stand for them in options.
-std::string_view word(Schedule schedule);
-std::string_view word(Hold hold);
-std::string_view word(Solve solve);
-std::string_view word(Predictor predictor);
-std::string_view word(Adapt adapt);
-std::string_view word(Extrapolation kind);
-std::string_view word(Balance balance);
-
-/// Every option with default, unit and help, in the order of the help text.
-const std::vector<OptionSpec>& option_table();
-
 /// Reads and checks all options for this model; withheld capabilities are taken out of the model's
 /// descriptions. Throws InputError.
 Settings read_settings(Model& model);
@@ -71,10 +84,7 @@ Settings read_settings(Model& model);
 /// explains that.
 Settings read_settings_for_check(Model& model);
 
-/// -cosim_schedule_weight, from 0 to 1. Throws InputError.
-double read_schedule_weight();
-
-/// The method of the -cosim_type, -cosim_hold, ... options alone. Throws InputError.
-Method read_method();
+/// The -subsystem_fmu_* options of a subsystem, over `options`. Throws InputError.
+FmuOptions read_fmu_options(const std::string& subsystem, FmuOptions options);
 
 }  // namespace concord

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "concord/errors.hpp"
+#include "settings/option_table.hpp"
 #include "settings/petsc_names.hpp"
-#include "settings/settings.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {

@@ -3,21 +3,28 @@
 namespace concord {
 namespace {
 
-Polynomial line(double v1, double v2, double h) { return {{v1, (v2 - v1) / h, 0.0, 0.0}}; }
+Polynomial constant(Sample end, double /*h*/) { return {{end.value, 0.0, 0.0, 0.0}}; }
 
-/// Value and slope at the beginning, value at the end (Eguillon et al. 2019, fig. 7).
-Polynomial second_order(Sample begin, double v2, double h) {
-  const double mean_slope = (v2 - begin.value) / h;
-  return {{begin.value, begin.derivative, (mean_slope - begin.derivative) / h, 0.0}};
+/// With the end's value and slope.
+Polynomial tangent(Sample end, double h) {
+  return {{end.value - h * end.derivative, end.derivative, 0.0, 0.0}};
 }
 
-/// Eguillon et al. 2022, eq. (51).
-Polynomial third_order(Sample begin, Sample end, double h) {
+Polynomial zero_order(Sample /*begin*/, Sample end, double h, bool /*begin_slope_known*/) {
+  return constant(end, h);
+}
+
+Polynomial line(Sample begin, Sample end, double h, bool /*begin_slope_known*/) {
+  return {{begin.value, (end.value - begin.value) / h, 0.0, 0.0}};
+}
+
+/// Value and slope at the beginning, value at the end (Eguillon et al. 2019, fig. 7).
+Polynomial second_order(Sample begin, Sample end, double h, bool begin_slope_known) {
+  if (!begin_slope_known) {
+    return line(begin, end, h, false);
+  }
   const double mean_slope = (end.value - begin.value) / h;
-  const double d1 = begin.derivative;
-  const double d2 = end.derivative;
-  return {{begin.value, d1, (3.0 * mean_slope - 2.0 * d1 - d2) / h,
-           (d1 + d2 - 2.0 * mean_slope) / (h * h)}};
+  return {{begin.value, begin.derivative, (mean_slope - begin.derivative) / h, 0.0}};
 }
 
 /// Eguillon et al. 2022, eq. (52): the slope at the beginning is not known.
@@ -26,27 +33,55 @@ Polynomial three_constraints(double v1, Sample end, double h) {
   return {{v1, 2.0 * mean_slope - end.derivative, (end.derivative - mean_slope) / h, 0.0}};
 }
 
-}  // namespace
-
-Polynomial from_guess(Hold hold, Sample begin, Sample end, double h, bool begin_slope_known) {
-  switch (hold) {
-    case Hold::zoh:
-      return {{end.value, 0.0, 0.0, 0.0}};
-    case Hold::soh:
-      return begin_slope_known ? second_order(begin, end.value, h)
-                               : line(begin.value, end.value, h);
-    case Hold::hermite:
-      return begin_slope_known ? third_order(begin, end, h)
-                               : three_constraints(begin.value, end, h);
-    default:
-      return line(begin.value, end.value, h);
+/// Eguillon et al. 2022, eq. (51).
+Polynomial third_order(Sample begin, Sample end, double h, bool begin_slope_known) {
+  if (!begin_slope_known) {
+    return three_constraints(begin.value, end, h);
   }
+  const double mean_slope = (end.value - begin.value) / h;
+  const double d1 = begin.derivative;
+  const double d2 = end.derivative;
+  return {{begin.value, d1, (3.0 * mean_slope - 2.0 * d1 - d2) / h,
+           (d1 + d2 - 2.0 * mean_slope) / (h * h)}};
 }
 
-Polynomial from_end(Hold hold, Sample end, double h) {
-  return hold == Hold::hermite
-             ? Polynomial{{end.value - h * end.derivative, end.derivative, 0.0, 0.0}}
-             : Polynomial{{end.value, 0.0, 0.0, 0.0}};
+}  // namespace
+
+constexpr Hold Hold::hermite{.word = "hermite",
+                             .degree = 3,
+                             .unknowns = 2,
+                             .joins_smoothly = true,
+                             .estimated = true,
+                             .of_guess = third_order,
+                             .of_end = tangent};
+constexpr Hold Hold::zoh{
+    .word = "zoh", .from_past = true, .of_guess = zero_order, .of_end = constant};
+constexpr Hold Hold::foh{.word = "foh", .degree = 1, .of_guess = line, .of_end = constant};
+constexpr Hold Hold::soh{.word = "soh",
+                         .degree = 2,
+                         .joins_smoothly = true,
+                         .of_guess = second_order,
+                         .of_end = constant};
+constexpr Hold Hold::extrapolate{.word = "extrapolate", .degree = 1, .from_past = true};
+constexpr Hold Hold::extripol{.word = "extripol",
+                              .degree = 1,
+                              .from_past = true,
+                              .begins_at_last_end = true,
+                              .highest_order = 1};
+
+namespace {
+
+constexpr Hold holds[] = {Hold::hermite, Hold::zoh,         Hold::foh,
+                          Hold::soh,     Hold::extrapolate, Hold::extripol};
+
+}  // namespace
+
+std::span<const Hold> all_holds() { return holds; }
+
+template <>
+std::span<const WordOf<Hold>> words_of<Hold>() {
+  static const auto words = words_of_entries<Hold>(holds);
+  return words;
 }
 
 }  // namespace concord

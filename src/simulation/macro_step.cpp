@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
-#include "coupling/registry/make_coupling.hpp"
+#include "coupling/registry/couplings.hpp"
 #include "stepping/error_controlled_steps.hpp"
 #include "support/agreement.hpp"
 
@@ -41,7 +41,7 @@ std::unique_ptr<StepController> make_controller(const Settings& settings, bool r
 }
 
 std::string remedy_of_divergence(const Settings& settings) {
-  if (settings.method.solve == Solve::none) {
+  if (settings.method.solve.from_past) {
     return "a method that solves for the inputs (-cosim_type jfm, missiles)";
   }
   return settings.adapt == Adapt::none ? "-cosim_adapt predictor" : "smaller tolerances";
@@ -60,9 +60,9 @@ double loosest_rtol(const Settings& settings) {
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
-      rolls_back_(settings.method.rolls_back() || ((settings.adapt == Adapt::predictor ||
-                                                    settings.method.solve == Solve::missiles) &&
-                                                   everyone_rolls_back())),
+      rolls_back_(settings.method.rolls_back() ||
+                  ((settings.adapt == Adapt::predictor || settings.method.solve.repeats) &&
+                   everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       controller_(make_controller(settings, rolls_back_)),
@@ -356,7 +356,7 @@ std::string MacroStepper::remedy_of_error() const {
     remedy << "-subsystem_rtol " << loosest << " is too loose for -cosim_adapt_rtol " << wanted
            << " whatever the macro-step: use a smaller -subsystem_rtol or a larger "
               "-cosim_adapt_rtol";
-  } else if (settings_.method.solve == Solve::snes &&
+  } else if (settings_.method.solve.iterates &&
              settings_.method.tolerance.relative > beside * wanted) {
     remedy << "-cosim_rtol " << settings_.method.tolerance.relative
            << " is too loose for -cosim_adapt_rtol " << wanted

@@ -11,9 +11,8 @@ Partition shared_out(MPI_Comm comm, const Settings& settings, const Model& model
                      const Network& network) {
   int ranks = 1;
   MPI_Comm_size(comm, &ranks);
-  return settings.method.schedule == Schedule::hierarchical
-             ? Partition(settings.method.groups, schedule_problem(model, network).effort, ranks)
-             : Partition(network, ranks);
+  const Method& method = settings.method;
+  return share_of_ranks(method.schedule, method.groups, model, network, ranks);
 }
 
 }  // namespace
@@ -26,6 +25,6 @@ SimulationPlan::SimulationPlan(MPI_Comm ranks, Model described)
       network(model),
       share(shared_out(comm, settings, model, network)),
       whole(network, 1),
-      replicated(settings.method.solve == Solve::monolithic) {}
+      replicated(settings.method.solve.as_one) {}
 
 }  // namespace concord

@@ -4,11 +4,24 @@
 #include <vector>
 
 #include "signal/sizes.hpp"
+#include "support/words.hpp"
 
 namespace concord {
 
 /// How a subsystem integrates itself over a macro-step (options -subsystem_*).
 enum class IntegratorKind { automatic, erk, dirk, cvode_bdf, cvode_adams };
+
+template <>
+inline std::span<const WordOf<IntegratorKind>> words_of<IntegratorKind>() {
+  static constexpr WordOf<IntegratorKind> words[] = {
+      {"auto", IntegratorKind::automatic},
+      {"erk", IntegratorKind::erk},
+      {"dirk", IntegratorKind::dirk},
+      {"cvode_bdf", IntegratorKind::cvode_bdf},
+      {"cvode_adams", IntegratorKind::cvode_adams},
+  };
+  return words;
+}
 
 struct SubsystemSettings {
   IntegratorKind integrator = IntegratorKind::automatic;

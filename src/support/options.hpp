@@ -4,19 +4,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-namespace concord {
+#include "support/words.hpp"
 
-/// One option as the help text shows it.
-struct OptionSpec {
-  std::string name;           ///< without the leading dash
-  std::string default_value;  ///< as text
-  std::string unit;           ///< "s", or empty
-  std::string help;
-  std::vector<std::string> allowed;  ///< of an enumeration, default first; else empty
-};
+namespace concord {
 
 /// Reads values from the PETSc options database; a malformed or forbidden value is an InputError
 /// that names option, value and what is allowed. Without a PETSc session no option is given.
@@ -31,25 +23,21 @@ std::optional<double> positive(const std::string& name);
 std::optional<int> integer(const std::string& name, int smallest, int largest);
 std::optional<bool> flag(const std::string& name);
 
-template <class E>
-using Choices = std::span<const std::pair<std::string_view, E>>;
-
 std::size_t choice_index(const std::string& name, const std::string& value,
                          std::span<const std::string_view> allowed);
 
-/// The value of an enumeration option; `choices` lists the allowed words.
-template <class E, std::size_t N>
-std::optional<E> choice(const std::string& name,
-                        const std::pair<std::string_view, E> (&choices)[N]) {
+/// The value that one of the words of T stands for.
+template <class T>
+std::optional<T> choice(const std::string& name) {
   const auto value = text(name);
   if (!value) {
     return std::nullopt;
   }
-  std::vector<std::string_view> words;
-  for (const auto& [word, unused] : choices) {
-    words.push_back(word);
+  std::vector<std::string_view> allowed;
+  for (const WordOf<T>& one : words_of<T>()) {
+    allowed.push_back(one.word);
   }
-  return choices[choice_index(name, *value, words)].second;
+  return words_of<T>()[choice_index(name, *value, allowed)].value;
 }
 
 /// Names (without dash) of all options in the database that begin with `prefix`.

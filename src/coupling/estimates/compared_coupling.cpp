@@ -18,12 +18,12 @@ EstimatorSettings without_defect(EstimatorSettings settings) {
 /// q with local errors of outputs O(h^{q+1}), at most the prediction's own.
 int local_error_order(const Method& method, bool feedthrough) {
   constexpr int order_of_prediction = 3;
-  if (method.solve == Solve::none) {
+  if (method.solve.from_past) {
     const bool through = feedthrough && !method.consistent_outputs;
-    const int order = method.schedule == Schedule::staggered_grid ? 1 : method.hold_order;
+    const int order = method.schedule.half_steps_apart ? 1 : method.hold_order;
     return std::min(order_of_prediction, order + (through ? 0 : 1));
   }
-  return method.hold == Hold::zoh ? 1 : method.hold == Hold::foh ? 2 : order_of_prediction;
+  return std::min(order_of_prediction, method.hold.degree + 1);
 }
 
 }  // namespace

@@ -37,10 +37,10 @@ int free_intervals(std::size_t inputs) {
 }
 
 std::optional<std::string> why_not(const Method& method, const RankNetwork& subsystems) {
-  if (method.solve == Solve::monolithic) {
-    return "monolithic couples nothing; compare with a run at a smaller -subsystem_rtol";
+  if (method.solve.estimates_no_error != nullptr) {
+    return method.solve.estimates_no_error;
   }
-  if (method.schedule == Schedule::staggered_grid) {
+  if (method.schedule.half_steps_apart) {
     return "none for -cosim_schedule staggered_grid; -cosim_adapt predictor gives one";
   }
   std::optional<std::string> lacking;

@@ -8,10 +8,8 @@ namespace {
 
 /// Points through which P y is one degree better than the hold.
 std::size_t points_for(const Method& method) {
-  if (method.solve == Solve::none) {
-    return static_cast<std::size_t>(method.hold_order) + 2;
-  }
-  return method.hold == Hold::zoh ? 2 : method.hold == Hold::foh ? 3 : 4;
+  const int degree = method.solve.from_past ? method.hold_order : method.hold.degree;
+  return static_cast<std::size_t>(degree) + 2;
 }
 
 double mean(const Polynomial& p, double h) {
@@ -22,7 +20,7 @@ double mean(const Polynomial& p, double h) {
 
 HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
     : subsystems_(subsystems),
-      cubic_(method.hold == Hold::hermite),
+      cubic_(method.hold.is_cubic()),
       consistent_(method.makes_outputs_consistent(subsystems.network())),
       points_(std::min(points_for(method), most_points)) {
   const std::size_t n = subsystems.connected_inputs().size();

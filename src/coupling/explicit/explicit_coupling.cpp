@@ -65,7 +65,7 @@ void ExplicitCoupling::hold(double h, const CommunicationPoint& point,
                             std::vector<Polynomial>& polynomials) const {
   const auto& connected = subsystems_.connected_inputs();
   history_.extrapolate(connected, polynomials);
-  for (std::size_t j = 0; hold_ == Hold::extripol && j < connected.size(); ++j) {
+  for (std::size_t j = 0; hold_.begins_at_last_end && j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     polynomials[i] = from_last_end(point.polynomials[i], point.last_step, polynomials[i](h), h);
   }
@@ -74,7 +74,7 @@ void ExplicitCoupling::hold(double h, const CommunicationPoint& point,
 /// The end values in trial.inputs are known.
 void ExplicitCoupling::interpolate(double h, std::span<const std::size_t> inputs,
                                    const CommunicationPoint& point, Trial& trial) const {
-  if (hold_ != Hold::extripol) {
+  if (!hold_.begins_at_last_end) {
     history_.interpolate(h, inputs, trial.inputs, trial.polynomials);
     return;
   }

@@ -8,7 +8,7 @@
 
 namespace concord {
 
-CouplingEvaluation::CouplingEvaluation(Hold hold, RankNetwork& subsystems,
+CouplingEvaluation::CouplingEvaluation(const Hold& hold, RankNetwork& subsystems,
                                        const ConstraintRows& constraints, const Joins& joins,
                                        const EvaluationStages& stages, Estimators* estimators,
                                        const CouplingUnknowns& unknowns, const StepAttempt& attempt)
@@ -20,7 +20,7 @@ CouplingEvaluation::CouplingEvaluation(Hold hold, RankNetwork& subsystems,
       unknowns_(unknowns),
       attempt_(attempt),
       hold_(hold),
-      wanted_(joins_smoothly(hold) ? Wanted::values_and_derivatives : Wanted::values),
+      wanted_(hold.joins_smoothly ? Wanted::values_and_derivatives : Wanted::values),
       fed_(subsystems.n_inputs()),
       evaluated_(unknowns.count()) {}
 
@@ -147,7 +147,7 @@ bool CouplingEvaluation::joins_smoothly_at(std::size_t k) const {
 
 void CouplingEvaluation::advance(std::span<const std::size_t> which) {
   const bool joined =
-      joins_smoothly(hold_) && !constraints_.any_indirect() && attempt_.point->last_step > 0.0;
+      hold_.joins_smoothly && !constraints_.any_indirect() && attempt_.point->last_step > 0.0;
   const auto run = [&](std::span<const std::size_t> some, bool smooth) {
     const Outcome outcome =
         subsystems_.advance(some, attempt_.step, attempt_.trial->polynomials,

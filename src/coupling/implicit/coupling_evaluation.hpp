@@ -22,7 +22,7 @@ namespace concord {
 class CouplingEvaluation {
  public:
   /// `estimators`: null where none is there; then nothing is estimated in `stages`.
-  CouplingEvaluation(Hold hold, RankNetwork& subsystems, const ConstraintRows& constraints,
+  CouplingEvaluation(const Hold& hold, RankNetwork& subsystems, const ConstraintRows& constraints,
                      const Joins& joins, const EvaluationStages& stages, Estimators* estimators,
                      const CouplingUnknowns& unknowns, const StepAttempt& attempt);
 

@@ -1,5 +1,6 @@
 #include "coupling/implicit/first_guess.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -33,7 +34,7 @@ FirstGuess::FirstGuess(const Method& method, RankNetwork& subsystems, Joins& joi
       jacobian_(jacobian),
       convergence_(convergence),
       attempt_(attempt),
-      history_(subsystems.n_inputs(), method.hold == Hold::zoh ? 1 : 2) {
+      history_(subsystems.n_inputs(), std::min(method.hold.degree + 1, 2)) {
   looks_.reserve(most_looks);
 }
 
@@ -64,7 +65,7 @@ bool FirstGuess::predict(Estimators::State state) {
     }
     estimated_ = missiles_ != nullptr &&
                  missiles_->solve(state, attempt_.step, point, attempt_.trial->inputs);
-    const bool finds = estimated_ && method_.hold == Hold::hermite &&
+    const bool finds = estimated_ && method_.hold.ends_with_slope() &&
                        method_.predictor == Predictor::missiles && !joins_.any_layer();
     if (!finds || !joins_.find_layers(point, attempt_.trial->inputs, attempt_.h())) {
       calm_ = estimated_ && !missiles_->did_more() && !joins_.any_layer() ? calm_ + 1 : 0;
@@ -89,7 +90,7 @@ bool FirstGuess::suppose(Estimators::State state) {
   const CommunicationPoint& point = *attempt_.point;
   const std::span<Sample> inputs = attempt_.trial->inputs;
   estimated_ = missiles_->solve_again(point, inputs);
-  const bool finds = method_.hold == Hold::hermite && method_.predictor == Predictor::missiles;
+  const bool finds = method_.hold.ends_with_slope() && method_.predictor == Predictor::missiles;
   if (estimated_) {
     supposed_ = {.objected = !missiles_->serves(state, point) ||
                              (finds && joins_.sees_layer(point, inputs, attempt_.h())),
@@ -102,11 +103,11 @@ bool FirstGuess::suppose(Estimators::State state) {
 void FirstGuess::extrapolate() {
   Trial& trial = *attempt_.trial;
   const CommunicationPoint& point = *attempt_.point;
-  if (method_.hold != Hold::hermite) {
+  if (!method_.hold.ends_with_slope()) {
     history_.extrapolate(subsystems_.connected_inputs(), trial.polynomials);
   }
   for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial.inputs[i] = method_.hold == Hold::hermite
+    trial.inputs[i] = method_.hold.ends_with_slope()
                           ? point.polynomials[i].at(point.last_step + attempt_.h())
                           : trial.polynomials[i].at(attempt_.h());
   }
@@ -149,7 +150,7 @@ bool FirstGuess::take(Guess guess) {
 /// Slopes at t_N that mislead are looked for once, in what is best known of the end: by `predict`
 /// where the guess is its.
 bool FirstGuess::looks_for_layers(Guess guess) const {
-  return method_.hold == Hold::hermite && !joins_.any_layer() &&
+  return method_.hold.ends_with_slope() && !joins_.any_layer() &&
          (guess != Guess::estimated || method_.predictor != Predictor::missiles);
 }
 

@@ -24,8 +24,7 @@ T* pointer_to(std::optional<T>& value) {
 }  // namespace
 
 ImplicitCoupling::Parts::Parts(ImplicitCoupling& of, double noise_level)
-    : unknowns(of.subsystems_, of.constraints_, of.method_.tolerance,
-               unknowns_per_input(of.method_.hold)),
+    : unknowns(of.subsystems_, of.constraints_, of.method_.tolerance, of.method_.hold.unknowns),
       evaluation(of.method_.hold, of.subsystems_, of.constraints_, of.joins_, of.stages_,
                  pointer_to(of.estimators_), unknowns, of.attempt_),
       jacobian(of.subsystems_, of.constraints_, of.joins_,
@@ -195,7 +194,7 @@ void ImplicitCoupling::finish(CouplingReport& report) {
     report.error_order = PredictionError::order;
   }
   for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial.inputs[i].derivative = method_.hold == Hold::soh
+    trial.inputs[i].derivative = method_.hold.joins_slopes_of_outputs()
                                      ? evaluation.fed()[i].derivative
                                      : trial.polynomials[i].derivative(attempt_.h());
   }

@@ -19,7 +19,7 @@ constexpr int longest_wait = 16;
 constexpr std::size_t most_inputs_for_eigenvalues = 100;
 
 bool leaves_outputs(const Method& method, const Network& network) {
-  return method.solve == Solve::none && !method.makes_outputs_consistent(network) &&
+  return method.solve.from_past && !method.makes_outputs_consistent(network) &&
          method.extrapolation == Extrapolation::lagrange && !method.takes_balance();
 }
 
@@ -40,7 +40,7 @@ LoopWatch::LoopWatch(RankNetwork& subsystems, const Method& method)
   }
   known_ = known_in_sequence(network, method.groups);
   from_first_.resize(network.n_inputs(), false);
-  for (std::size_t i = 0; method.schedule == Schedule::staggered_grid && i < known_.size(); ++i) {
+  for (std::size_t i = 0; method.schedule.half_steps_apart && i < known_.size(); ++i) {
     const auto& first = method.groups.front();
     const auto& link = network.coupled_links()[i];
     from_first_[i] = link && std::find(first.begin(), first.end(),
@@ -131,7 +131,7 @@ double LoopWatch::growth_of(const Loop& loop) const {
     known.push_back(known_[equations.input(row)]);
     from_first.push_back(from_first_[equations.input(row)]);
   }
-  return method_.schedule == Schedule::staggered_grid
+  return method_.schedule.half_steps_apart
              ? growth_factor(staggered_product(gains, from_first), 0)
              : growth_factor(loop_product(gains, known), method_.hold_order);
 }
@@ -178,7 +178,7 @@ std::string LoopWatch::describe() const {
     text << "algebraic loop " << loop.equations.text() << ": ";
     if (known == 0.0) {
       text << "a subsystem gives no linearisation, so that poles";
-      text << (method_.solve == Solve::none && !method_.consistent_outputs
+      text << (method_.solve.from_past && !method_.consistent_outputs
                    ? " and the stability of the explicit method are"
                    : " are")
            << " not watched\n";

@@ -2,33 +2,12 @@
 
 #include <map>
 
+#include "settings/settings.hpp"
 #include "subsystem/fmu/probe/probe.hpp"
 #include "subsystem/fmu/setup.hpp"
-#include "support/options.hpp"
 
 namespace concord {
 namespace {
-
-constexpr std::pair<std::string_view, FmuInterfaceChoice> interfaces[] = {
-    {"auto", FmuInterfaceChoice::automatic},
-    {"me", FmuInterfaceChoice::model_exchange},
-    {"cs", FmuInterfaceChoice::co_simulation}};
-
-FmuOptions with_options(const std::string& prefix, FmuOptions result) {
-  result.interface =
-      options::choice(prefix + "fmu_interface", interfaces).value_or(result.interface);
-  result.micro_steps =
-      options::integer(prefix + "fmu_micro_steps", 1, 100'000).value_or(result.micro_steps);
-  result.input_derivatives =
-      options::integer(prefix + "fmu_input_derivatives", 0, 3).value_or(result.input_derivatives);
-  result.probe = options::flag(prefix + "fmu_probe").value_or(result.probe);
-  result.log = options::flag(prefix + "fmu_log").value_or(result.log);
-  return result;
-}
-
-FmuOptions read_options(const std::string& subsystem, const FmuOptions& defaults) {
-  return with_options("subsystem_" + subsystem + "_", with_options("subsystem_", defaults));
-}
 
 /// "motor.alias" to "motor.name", of every FMU.
 std::map<std::string, std::string> aliases_in(const Model& model) {
@@ -67,7 +46,7 @@ void resolve_aliases(Model& model) {
 }
 
 SubsystemEntry fmu_entry(FmuRequest request) {
-  request.options = read_options(request.subsystem, request.options);
+  request.options = read_fmu_options(request.subsystem, request.options);
   auto setup = open_fmu(request);
   if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
   SubsystemEntry entry;

@@ -7,21 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "subsystem/fmu_options.hpp"
 #include "subsystem/integrator_settings.hpp"
 #include "subsystem/subsystem.hpp"
 
 namespace concord {
-
-enum class FmuInterfaceChoice { automatic, model_exchange, co_simulation };
-
-/// The options -subsystem_fmu_*.
-struct FmuOptions {
-  FmuInterfaceChoice interface = FmuInterfaceChoice::automatic;
-  int micro_steps = 10;       ///< per macro-step, where the FMU takes no polynomial inputs
-  int input_derivatives = 3;  ///< FMI 2: highest order given to fmi2SetRealInputDerivatives
-  bool log = false;           ///< the FMU's messages on stderr
-  bool probe = false;         ///< try the FMU first and withhold what it claims wrongly
-};
 
 /// target = factor * source + offset.
 struct LinearTransformation {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 namespace concord {
 namespace {
@@ -92,6 +93,46 @@ TEST(Hold, NothingIsLostFarFromTimeZero) {
   // Coefficients are in powers of tau: a huge value with a tiny change keeps the change.
   const Polynomial p = from_guess(Hold::hermite, {1e6, 1.0}, {1e6 + 1e-6, 1.0}, 1e-6, true);
   EXPECT_NEAR(p.derivative(5e-7), 1.0, 1e-3);
+}
+
+TEST(AllHolds, HaveEachWordOnce) {
+  std::set<std::string_view> words;
+  for (const Hold& hold : all_holds()) {
+    EXPECT_TRUE(words.insert(hold.word).second) << hold.word;
+    EXPECT_TRUE(hold.from_past || hold.takes_guess()) << hold.word;
+  }
+  for (const auto& [word_of_it, hold] : words_of<Hold>()) {
+    EXPECT_EQ(word(hold), word_of_it);
+  }
+}
+
+/// What the table says of a hold is what its polynomials do.
+TEST(AllHolds, AreAsTheTableSays) {
+  for (const Hold& hold : all_holds()) {
+    if (!hold.takes_guess()) {
+      continue;
+    }
+    for (const bool known : {true, false}) {
+      const Polynomial p = from_guess(hold, begin, end, h, known);
+      EXPECT_DOUBLE_EQ(p(h), end.value) << hold.word;
+      EXPECT_EQ(p(0.0), hold.is_constant() ? end.value : begin.value) << hold.word;
+      if (hold.ends_with_slope()) {
+        EXPECT_NEAR(p.derivative(h), end.derivative, 1e-13) << hold.word;
+      }
+      if (known) {
+        EXPECT_EQ(p.derivative(0.0) == begin.derivative, hold.joins_smoothly) << hold.word;
+      }
+    }
+    const Polynomial alone = from_end(hold, end, h);
+    EXPECT_DOUBLE_EQ(alone(h), end.value) << hold.word;
+    EXPECT_EQ(alone.derivative(h) == end.derivative, hold.ends_with_slope()) << hold.word;
+  }
+}
+
+TEST(AllHolds, OfThePastHaveAUsualOrderThatTheyTake) {
+  for (const Hold& hold : all_holds()) {
+    EXPECT_LE(hold.usual_order(), hold.highest_order) << hold.word;
+  }
 }
 
 }  // namespace

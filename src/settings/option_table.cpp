@@ -1,0 +1,322 @@
+#include "settings/option_table.hpp"
+
+#include <unistd.h>
+
+#include "settings/record_options.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+constexpr const char* by_type = "by type";
+
+/// A value that is written by the word that stands for it.
+template <auto... members>
+auto word_at(At<members...> place) {
+  return [=](const auto& target) { return std::string(word(place(target))); };
+}
+
+Option<Settings> type_option() {
+  return {"cosim_type", "coupling method: a preset of schedule, hold and solve", one_of<Method>(),
+          [](const Settings& s) { return s.method.type; },
+          [](Settings& s, const std::optional<Method>& given) {
+            s.method = given.value_or(method_presets().front());
+          }};
+}
+
+/// "0 (zoh), 1 (extrapolate, extripol)"
+std::string usual_orders() {
+  std::string text;
+  for (int order = 0; order <= 3; ++order) {
+    std::string holds;
+    for (const Hold& hold : all_holds()) {
+      if (hold.from_past && hold.usual_order() == order) {
+        holds += (holds.empty() ? "" : ", ") + std::string(hold.word);
+      }
+    }
+    if (!holds.empty()) {
+      text += (text.empty() ? "" : ", ") + std::to_string(order) + " (" + holds + ")";
+    }
+  }
+  return text;
+}
+
+Option<Settings> hold_order_option() {
+  return Option<Settings>{"cosim_hold_order", "order of extrapolation: 0 to 3; extripol 0 or 1",
+                          whole_number(0, 3),
+                          [](const Settings& s) { return std::to_string(s.method.hold_order); },
+                          [](Settings& s, const std::optional<int>& given) {
+                            s.method.hold_order = given.value_or(s.method.hold.usual_order());
+                          }}
+      .by_default(usual_orders());
+}
+
+Option<Settings> solve_option() {
+  return Option<Settings>{"cosim_solve", "coupling at the end of the macro-step", one_of<Solve>(),
+                          word_at(at<&Settings::method, &Method::solve>),
+                          [](Settings& s, const std::optional<Solve>& given) {
+                            Method& method = s.method;
+                            method.solve = given.value_or(method.solve);
+                            if (given && method.snes_type.empty()) {
+                              method.snes_type = method_presets().front().snes_type;
+                            }
+                          }}
+      .by_default(by_type);
+}
+
+ErrorEstimate estimate_of(Adapt adapt) {
+  switch (adapt) {
+    case Adapt::predictor:
+      return ErrorEstimate::predictor;
+    case Adapt::richardson:
+      return ErrorEstimate::richardson;
+    case Adapt::richardson_modified:
+      return ErrorEstimate::richardson_modified;
+    default:
+      return ErrorEstimate::none;
+  }
+}
+
+Option<Settings> adapt_option() {
+  return {"cosim_adapt", "step-size control", one_of<Adapt>(), word_at(at<&Settings::adapt>),
+          [](Settings& s, const std::optional<Adapt>& given) {
+            s.adapt = given.value_or(Adapt::none);
+            s.method.estimate = estimate_of(s.adapt);
+          }};
+}
+
+/// The absolute part in units of sizes goes with the relative one.
+template <class Target, auto... members>
+Option<Target> proportional_rtol(std::string name, std::string help, At<members...> place) {
+  return {std::move(name), std::move(help), positive_number(),
+          [=](const Target& target) { return plain_number(place(target).relative); },
+          [=](Target& target, const std::optional<double>& given) {
+            Tolerance& tolerance = place(target);
+            const double relative = given.value_or(tolerance.relative);
+            if (tolerance.of_size) {
+              tolerance.absolute = tolerance.absolute / tolerance.relative * relative;
+            }
+            tolerance.relative = relative;
+          }};
+}
+
+/// What is given is in the variable's unit, else in units of sizes.
+template <class Target, auto... members>
+Option<Target> absolute_tolerance(std::string name, std::string help, At<members...> place) {
+  return {std::move(name), std::move(help), positive_number(),
+          [=](const Target& target) { return plain_number(place(target).absolute); },
+          [=](Target& target, const std::optional<double>& given) {
+            if (given) {
+              place(target).absolute = *given;
+              place(target).of_size = false;
+            }
+          }};
+}
+
+Option<Settings> time_limit_option() {
+  return Option<Settings>{
+      "cosim_time_limit", "wall time after which the run stops with exit code 3", positive_number(),
+      [](const Settings& s) { return s.time_limit ? plain_number(*s.time_limit) : "none"; },
+      [](Settings& s, const std::optional<double>& given) { s.time_limit = given; }}
+      .in("s")
+      .by_default("none");
+}
+
+Option<Settings> progress_option() {
+  return Option<Settings>{"cosim_progress", "progress line with the time left", flag(),
+                          [](const Settings& s) { return s.progress ? "true" : "false"; },
+                          [](Settings& s, const std::optional<bool>& given) {
+                            s.progress = given.value_or(isatty(STDERR_FILENO) != 0);
+                          }}
+      .by_default("on a terminal");
+}
+
+bool estimates_nothing(const Settings& s) { return s.method.estimate == ErrorEstimate::none; }
+bool keeps_its_step(const Settings& s) { return s.adapt == Adapt::none; }
+constexpr const char* of_step_control = "a tolerance of -cosim_adapt predictor and richardson";
+
+template <auto... members>
+constexpr auto in_method = at<&Settings::method, members...>;
+template <auto... members>
+constexpr auto in_record = at<&Settings::record, members...>;
+
+Options<Settings> make_run_options() {
+  using M = Method;
+  using O = Option<Settings>;
+  return {
+      type_option(),
+      O("cosim_schedule", "who runs with whose new outputs", one_of<Schedule>(),
+        in_method<&M::schedule>)
+          .by_default(by_type),
+      O("cosim_schedule_weight",
+        "groups of -cosim_schedule hierarchical that the model file doesn't give: few extrapolated "
+        "signals (0) to short macro-steps (1)",
+        number_from(0.0, 1.0), at<&Settings::schedule_weight>),
+      O("cosim_schedule_efforts",
+        "results file of an earlier run: the times its subsystems took are their efforts in "
+        "schedules",
+        any_text(), at<&Settings::schedule_efforts>)
+          .by_default("the model's, or states + 1"),
+      O("cosim_hold", "inputs on the macro-step", one_of<Hold>(), in_method<&M::hold>)
+          .by_default(by_type),
+      hold_order_option(),
+      O("cosim_extrapolation",
+        "explicit methods: extrapolate through values at the last communication points, or through "
+        "values and slopes",
+        one_of<Extrapolation>(), in_method<&M::extrapolation>),
+      O("cosim_smooth_switching",
+        "explicit methods: from the last hold to the new one without a jump", flag(),
+        in_method<&M::smooth_switching>),
+      O("cosim_balance",
+        "explicit methods: give back what holds miss of the inputs' integrals, held constant or "
+        "as a smooth bump",
+        one_of<Balance>(), in_method<&M::balance>),
+      O("cosim_balance_spread", "macro-steps over which a balance error is given back: 1 to 4",
+        whole_number(1, 4), in_method<&M::balance_spread>),
+      solve_option(),
+      O("cosim_predictor", "first guess of an iterative solve", one_of<Predictor>(),
+        in_method<&M::predictor>)
+          .by_default(by_type),
+      O("cosim_step",
+        "macro-step; the largest with -cosim_adapt, whose error estimates without it are the only "
+        "limit",
+        positive_number(), at<&Settings::step>)
+          .in("s")
+          .by_default("(stop - start)/1000"),
+      O("cosim_step_min", "smallest adaptive macro-step", positive_number(),
+        at<&Settings::step_min>)
+          .in("s")
+          .by_default("1e-6 cosim_step")
+          .idle(keeps_its_step, "a limit of -cosim_adapt"),
+      adapt_option(),
+      proportional_rtol<Settings>("cosim_adapt_rtol", "relative tolerance of the step-size control",
+                                  in_method<&M::adapt_tolerance>)
+          .idle(estimates_nothing, of_step_control),
+      absolute_tolerance<Settings>("cosim_adapt_atol",
+                                   "absolute tolerance of the step-size control",
+                                   in_method<&M::adapt_tolerance>)
+          .in("signal's unit")
+          .by_default("rtol of each signal's size")
+          .idle(estimates_nothing, of_step_control),
+      O("cosim_rtol", "relative coupling tolerance", positive_number(),
+        in_method<&M::tolerance, &Tolerance::relative>),
+      absolute_tolerance<Settings>("cosim_atol", "absolute coupling tolerance",
+                                   in_method<&M::tolerance>)
+          .in("input's unit"),
+      O("cosim_max_it", "largest number of iterations per macro-step", whole_number(1, 1000000),
+        in_method<&M::max_it>),
+      O("cosim_constraints",
+        "explicit methods: unknowns of constraints at the end of the macro-step from all outputs, "
+        "from a copy for each subsystem alone, combined, or from the last subsystem alone "
+        "(staggered, to compare)",
+        one_of<Constraints>(), in_method<&M::constraints>),
+      O("cosim_consistent_outputs",
+        "explicit methods: evaluate direct feedthrough again with the new inputs; by default where "
+        "there is an algebraic loop whose subsystems all can",
+        flag(), in_method<&M::consistent_outputs>)
+          .by_default("true in algebraic loops"),
+      O("cosim_diverged",
+        "a run whose own error estimate is as large as its signals fails, or goes on with a "
+        "warning",
+        one_of<Diverged>(), at<&Settings::diverged>),
+      O("cosim_start", "start time", number(), at<&Settings::start>)
+          .in("s")
+          .by_default("the model's"),
+      O("cosim_stop", "stop time", number(), at<&Settings::stop>).in("s").by_default("the model's"),
+      O("cosim_output", "results file", file_name(), in_record<&RecordSettings::path>)
+          .by_default("<model>.h5"),
+      O{"cosim_record",
+        "what is recorded: any of outputs,inputs,states,polynomials,balance, or none; the default "
+        "includes balance where it is corrected",
+        any_text(), [](const Settings& s) { return recorded(s.record); }, choose_recorded},
+      O("cosim_record_variables", "shell pattern of the variables to record", any_text(),
+        in_record<&RecordSettings::pattern>),
+      O("cosim_record_every", "record every n-th communication point", whole_number(1, 1000000000),
+        in_record<&RecordSettings::every>),
+      time_limit_option(),
+      progress_option(),
+      O("cosim_monitor", "a line per macro-step", flag(), at<&Settings::monitor>),
+      O("cosim_view", "effective settings", flag(), at<&Settings::view>),
+      O("missiles_defect", "defect correction of the estimators", one_of<Defect>(),
+        in_method<&M::estimator, &EstimatorSettings::defect>),
+      O("missiles_laplace",
+        "exponentials of the estimators; stehfest, which is less exact, only to compare",
+        one_of<Response>(), in_method<&M::estimator, &EstimatorSettings::response>),
+  };
+}
+
+Options<SubsystemSettings> make_subsystem_options() {
+  using S = SubsystemSettings;
+  using O = Option<S>;
+  constexpr const char* withholds = "false withholds the capability";
+  return {
+      O("integrator",
+        "integrator of a subsystem: explicit or implicit Runge-Kutta (erk, dirk), multistep "
+        "(cvode_bdf, cvode_adams); auto: erk, and the cheaper of dirk and cvode_bdf where stiff",
+        one_of<IntegratorKind>(), at<&S::integrator>),
+      proportional_rtol<S>("rtol", "relative tolerance of the integrator", at<&S::tolerance>),
+      absolute_tolerance<S>("atol", "absolute tolerance of the integrator", at<&S::tolerance>)
+          .in("state's unit")
+          .by_default("rtol/100 of each state's size"),
+      O("rollback", withholds, flag(), at<&S::rollback>),
+      O("linearization", withholds, flag(), at<&S::linearization>),
+      O("state_derivatives", withholds, flag(), at<&S::state_derivatives>),
+  };
+}
+
+Options<FmuOptions> make_fmu_options() {
+  using F = FmuOptions;
+  using O = Option<F>;
+  return {
+      O("fmu_interface", "what of an FMU is used; auto: model exchange where it is offered",
+        one_of<FmuInterfaceChoice>(), at<&F::interface>),
+      O("fmu_micro_steps",
+        "micro-steps per macro-step with held inputs, for FMUs that take no polynomials",
+        whole_number(1, 100'000), at<&F::micro_steps>),
+      O("fmu_input_derivatives",
+        "highest order of input derivatives given to FMUs that interpolate inputs",
+        whole_number(0, 3), at<&F::input_derivatives>),
+      O("fmu_probe", "try FMUs first, and withhold capabilities that they claim and don't have",
+        flag(), at<&F::probe>),
+      O("fmu_log", "messages of FMUs on stderr", flag(), at<&F::log>),
+  };
+}
+
+template <class Target>
+void add_specs(const Options<Target>& options, const std::string& prefix,
+               std::vector<OptionSpec>& specs) {
+  const Target defaults{};
+  for (const auto& option : options) {
+    specs.push_back(option.spec(prefix, defaults));
+  }
+}
+
+}  // namespace
+
+const Options<Settings>& run_options() {
+  static const auto options = make_run_options();
+  return options;
+}
+
+const Options<SubsystemSettings>& subsystem_options() {
+  static const auto options = make_subsystem_options();
+  return options;
+}
+
+const Options<FmuOptions>& fmu_options() {
+  static const auto options = make_fmu_options();
+  return options;
+}
+
+const std::vector<OptionSpec>& option_table() {
+  static const auto table = [] {
+    std::vector<OptionSpec> specs;
+    add_specs(run_options(), "", specs);
+    add_specs(subsystem_options(), subsystem_prefix, specs);
+    add_specs(fmu_options(), subsystem_prefix, specs);
+    return specs;
+  }();
+  return table;
+}
+
+}  // namespace concord

@@ -1,0 +1,60 @@
+#include "settings/option_values.hpp"
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+Values<bool> flag() {
+  return {options::flag, [](bool value) { return std::string(value ? "true" : "false"); }};
+}
+
+Values<int> whole_number(int smallest, int largest) {
+  return {[=](const std::string& name) { return options::integer(name, smallest, largest); },
+          [](int value) { return std::to_string(value); }};
+}
+
+Values<double> number() { return {options::real, plain_number}; }
+
+Values<double> positive_number() { return {options::positive, plain_number}; }
+
+Values<double> number_from(double smallest, double largest) {
+  const auto given = [=](const std::string& name) {
+    const auto value = options::real(name);
+    if (value && !(*value >= smallest && *value <= largest)) {
+      throw InputError("option -" + name + ": found '" + *options::text(name) +
+                       "', but it must be from " + plain_number(smallest) + " to " +
+                       plain_number(largest));
+    }
+    return value;
+  };
+  return {given, plain_number};
+}
+
+Values<std::string> any_text() {
+  return {options::text, [](const std::string& value) { return value; }};
+}
+
+Values<std::string> file_name() {
+  Values<std::string> values = any_text();
+  values.given = [](const std::string& name) {
+    auto path = options::text(name);
+    if (path && path->empty()) {
+      throw InputError("option -" + name + " needs the name of a file");
+    }
+    return path;
+  };
+  return values;
+}
+
+std::string plain_number(double value) {
+  std::string text = short_number(value);
+  const auto exponent = text.find('e');
+  const auto padded = exponent == std::string::npos ? exponent : text.find('0', exponent);
+  if (padded == exponent + 2 && padded + 1 < text.size()) {
+    text.erase(padded, 1);
+  }
+  return text;
+}
+
+}  // namespace concord

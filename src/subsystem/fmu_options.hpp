@@ -1,0 +1,28 @@
+#pragma once
+
+#include "support/words.hpp"
+
+namespace concord {
+
+enum class FmuInterfaceChoice { automatic, model_exchange, co_simulation };
+
+template <>
+inline std::span<const WordOf<FmuInterfaceChoice>> words_of<FmuInterfaceChoice>() {
+  static constexpr WordOf<FmuInterfaceChoice> words[] = {
+      {"auto", FmuInterfaceChoice::automatic},
+      {"me", FmuInterfaceChoice::model_exchange},
+      {"cs", FmuInterfaceChoice::co_simulation},
+  };
+  return words;
+}
+
+/// The options -subsystem_fmu_*.
+struct FmuOptions {
+  FmuInterfaceChoice interface = FmuInterfaceChoice::automatic;
+  int micro_steps = 10;       ///< per macro-step, where the FMU takes no polynomial inputs
+  int input_derivatives = 3;  ///< FMI 2: highest order given to fmi2SetRealInputDerivatives
+  bool log = false;           ///< the FMU's messages on stderr
+  bool probe = false;         ///< try the FMU first and withhold what it claims wrongly
+};
+
+}  // namespace concord
