@@ -21,17 +21,6 @@ Sample DefectCorrection::scaled(const Sample& defect, double ratio) const {
   return {defect.value * slope * ratio, defect.derivative * slope};
 }
 
-Sample DefectCorrection::expected(std::size_t output, double h) const {
-  const Sample last = scaled(last_[output], h / last_h_);
-  if (choice_ == Defect::constant || known_ < 2) {
-    return last;
-  }
-  const Sample before = scaled(before_[output], h / before_h_);
-  const double weight = (last_h_ + h) / (last_h_ + before_h_);
-  return {last.value + weight * (last.value - before.value),
-          last.derivative + weight * (last.derivative - before.derivative)};
-}
-
 bool DefectCorrection::expect(double h, bool curves) {
   if (of_curves_ != curves) {
     forget();
@@ -39,8 +28,17 @@ bool DefectCorrection::expect(double h, bool curves) {
   if (choice_ == Defect::none || known_ == 0) {
     return false;
   }
+  const bool continues = choice_ != Defect::constant && known_ >= 2;
+  const double to_last = h / last_h_, to_before = continues ? h / before_h_ : 0.0;
+  const double weight = continues ? (last_h_ + h) / (last_h_ + before_h_) : 0.0;
   for (std::size_t o = 0; o < expected_.size(); ++o) {
-    expected_[o] = expected(o, h);
+    const Sample last = scaled(last_[o], to_last);
+    expected_[o] = last;
+    if (continues) {
+      const Sample before = scaled(before_[o], to_before);
+      expected_[o].value += weight * (last.value - before.value);
+      expected_[o].derivative += weight * (last.derivative - before.derivative);
+    }
   }
   return true;
 }

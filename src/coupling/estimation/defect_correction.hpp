@@ -18,7 +18,8 @@ class DefectCorrection {
   /// `exact_derivatives`: f at t_N is known, which gives a tangent's y' an order more.
   DefectCorrection(Defect choice, std::size_t outputs, bool exact_derivatives);
 
-  /// What a prediction over h misses, by all that is known. False: nothing.
+  /// What a prediction over h misses, by all that is known: the last defects, or, where two are
+  /// known and wanted, what continues them. False: nothing is known.
   bool expect(double h, bool curves);
 
   /// As the last `expect` found it; zeros where nothing is known.
@@ -35,7 +36,6 @@ class DefectCorrection {
 
  private:
   Sample scaled(const Sample& defect, double ratio) const;
-  Sample expected(std::size_t output, double h) const;
 
   Defect choice_;
   bool exact_derivatives_;

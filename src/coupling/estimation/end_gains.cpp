@@ -100,12 +100,15 @@ void EndGains::add_to_states(std::span<const Sample> end, Eigen::VectorXd& xi) c
 
 void EndGains::add_to_outputs(std::span<const Sample> end, double sign,
                               std::span<Sample> outputs) const {
-  for (std::size_t i = 0; i < connected_.size(); ++i) {
+  const auto rows = static_cast<std::size_t>(gain_.rows());
+  const double* of_value = gain_.data();
+  for (std::size_t i = 0; i < connected_.size(); ++i, of_value += 2 * rows) {
+    const double* of_slope = of_value + rows;
     const double change = sign * (end[connected_[i]].value - begin_values_[i]);
     const double slope = sign * end[connected_[i]].derivative;
     for (std::size_t o = 0; o < outputs.size(); ++o) {
-      outputs[o].value += at(o, 0, i, 0) * change + at(o, 0, i, 1) * slope;
-      outputs[o].derivative += at(o, 1, i, 0) * change + at(o, 1, i, 1) * slope;
+      outputs[o].value += of_value[2 * o] * change + of_slope[2 * o] * slope;
+      outputs[o].derivative += of_value[2 * o + 1] * change + of_slope[2 * o + 1] * slope;
     }
   }
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "coupling/estimation/small_product.hpp"
+
 namespace concord {
 
 Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
@@ -32,7 +34,9 @@ bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
   }
   find_free_response(begin, outputs);
   add_defect();
-  tangent_ = free_;
+  if (curved_) {
+    tangent_ = free_;
+  }
   corrected_ = false;
   return changed;
 }
@@ -45,7 +49,7 @@ void Estimator::find_free_response(std::span<const Sample> begin, std::span<cons
   ends_.free_states(local_.f(), ramp_, xi_);
   Eigen::VectorXd& f_end = reached_.f;
   f_end = local_.f() + ramp_;
-  f_end.noalias() += local_.a() * xi_;
+  add_product(local_.a(), xi_, f_end);
   for (std::size_t o = 0; o < free_.size(); ++o) {
     const auto row = static_cast<Eigen::Index>(o);
     free_[o].value = outputs[o].value + local_.c().row(row).dot(xi_) + ends_.step() * g_t[row];
@@ -99,7 +103,9 @@ void Estimator::match(std::span<const Sample> end, std::span<const Sample> outpu
 }
 
 void Estimator::return_to_tangent() {
-  free_ = tangent_;
+  if (curved_) {
+    free_ = tangent_;
+  }
   corrected_ = false;
 }
 
