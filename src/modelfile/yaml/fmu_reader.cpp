@@ -1,21 +1,37 @@
 #include "modelfile/yaml/fmu_reader.hpp"
 
+#include <algorithm>
+
+#include "expression/expression_scan.hpp"
+#include "expression/functions.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
+#include "support/options.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
 
-std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* key,
-                                  const char* role, const std::string& owner) {
+/// A parameter of the model by its name, or an expression in parentheses or with an operation: as a
+/// number. Anything else is the FMU's to read (texts, Booleans, items of enumerations).
+std::string value_text(const NodeReader& node, const Constants& constants) {
+  const std::string text = node.text();
+  if (node.is_quoted() || parse_number(text)) return text;
+  const auto uses = names_used(text);
+  const bool known = !uses.empty() && std::all_of(uses.begin(), uses.end(), [&](const auto& use) {
+    return constants.contains(use.name) || is_reserved_in_expressions(use.name);
+  });
+  return known ? exact_number(node.number(constants)) : text;
+}
+
+std::vector<FmuValue> read_values(const std::vector<Field>& fields, const Constants& constants) {
   std::vector<FmuValue> result;
-  const auto section = find_field(fields, key);
-  if (!section) return result;
-  for (const auto& [name, location, value] : section->fields(role, owner)) {
+  for (const auto& [name, location, value] : fields) {
     FmuValue entry{name, {}, "", location};
     if (value.is_list())
-      for (const NodeReader& item : value.items(value.what())) entry.texts.push_back(item.text());
+      for (const NodeReader& item : value.items(value.what()))
+        entry.texts.push_back(value_text(item, constants));
     else
-      entry.texts.push_back(value.text());
+      entry.texts.push_back(value_text(value, constants));
     result.push_back(std::move(entry));
   }
   return result;
@@ -23,16 +39,16 @@ std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* 
 
 }  // namespace
 
-SubsystemEntry fmu_entry(const std::string& name, const NodeReader& node,
-                         const std::vector<Field>& fields, const std::filesystem::path& folder) {
-  const NodeReader file = *find_field(fields, "fmu");
+SubsystemEntry fmu_entry(const std::string& name, const NodeReader& file,
+                         const std::vector<Field>& parameters, const std::vector<Field>& start,
+                         const ModelChanges& changes, const FmuSurroundings& around) {
   FmuRequest request;
   request.subsystem = name;
-  request.path = folder / file.text();
+  request.path = around.folder / file.text();
   request.location = file.location();
-  request.parameters = read_values(fields, "parameters", "parameter", node.what());
-  request.start = read_values(fields, "start", "start value", node.what());
-  return fmu_entry(std::move(request));
+  request.parameters = read_values(parameters, around.constants);
+  request.start = read_values(start, around.constants);
+  return fmu_entry(std::move(request), changes);
 }
 
 }  // namespace concord

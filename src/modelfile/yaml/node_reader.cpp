@@ -1,9 +1,12 @@
 #include "modelfile/yaml/node_reader.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <unordered_set>
 
 #include "concord/errors.hpp"
+#include "expression/expression_list.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -11,7 +14,18 @@ namespace concord {
 namespace {
 
 std::string line_location(const std::string& source, const YamlNode& node) {
-  return source + ":" + std::to_string(node.line);
+  return node.line > 0 ? source + ":" + std::to_string(node.line) : source;
+}
+
+/// Whether there is more in the text than a number, well written or not.
+bool looks_like_expression(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of("+- ");
+  if (begin == std::string_view::npos) {
+    return false;
+  }
+  const char first = text[begin];
+  return first == '(' || is_name(text.substr(begin, 1)) ||
+         text.find_first_of("+-*/^(<>?", begin + 1) != std::string_view::npos;
 }
 
 }  // namespace
@@ -34,6 +48,22 @@ std::string NodeReader::found() const {
       return "a map";
   }
   return {};
+}
+
+double NodeReader::number(const Constants& known) const {
+  const bool scalar = node_->kind == YamlNode::Kind::scalar;
+  if (!scalar || parse_number(node_->text) || !looks_like_expression(node_->text)) {
+    return number();
+  }
+  ExpressionNames names;
+  names.constants = known;
+  const PlacedExpression expression{node_->text, location() + ": " + what_};
+  double value = 0.0;
+  ExpressionList(std::span(&expression, 1), names, 0).evaluate(std::span(&value, 1));
+  if (!std::isfinite(value)) {
+    fail("must be a finite number; " + in_quotes(node_->text) + " is " + short_number(value));
+  }
+  return value;
 }
 
 double NodeReader::number() const {
