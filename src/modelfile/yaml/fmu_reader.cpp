@@ -1,27 +1,9 @@
 #include "modelfile/yaml/fmu_reader.hpp"
 
-#include <algorithm>
-
-#include "expression/expression_scan.hpp"
-#include "expression/functions.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
-#include "support/options.hpp"
-#include "support/wording.hpp"
 
 namespace concord {
 namespace {
-
-/// A parameter of the model by its name, or an expression in parentheses or with an operation: as a
-/// number. Anything else is the FMU's to read (texts, Booleans, items of enumerations).
-std::string value_text(const NodeReader& node, const Constants& constants) {
-  const std::string text = node.text();
-  if (node.is_quoted() || parse_number(text)) return text;
-  const auto uses = names_used(text);
-  const bool known = !uses.empty() && std::all_of(uses.begin(), uses.end(), [&](const auto& use) {
-    return constants.contains(use.name) || is_reserved_in_expressions(use.name);
-  });
-  return known ? exact_number(node.number(constants)) : text;
-}
 
 std::vector<FmuValue> read_values(const std::vector<Field>& fields, const Constants& constants) {
   std::vector<FmuValue> result;
@@ -29,9 +11,9 @@ std::vector<FmuValue> read_values(const std::vector<Field>& fields, const Consta
     FmuValue entry{name, {}, "", location};
     if (value.is_list())
       for (const NodeReader& item : value.items(value.what()))
-        entry.texts.push_back(value_text(item, constants));
+        entry.texts.push_back(item.text_of_value(constants));
     else
-      entry.texts.push_back(value_text(value, constants));
+      entry.texts.push_back(value.text_of_value(constants));
     result.push_back(std::move(entry));
   }
   return result;

@@ -7,6 +7,7 @@
 
 #include "concord/errors.hpp"
 #include "expression/expression_list.hpp"
+#include "expression/expression_scan.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -83,6 +84,17 @@ std::string NodeReader::text() const {
          (node_->kind == YamlNode::Kind::map && node_->flow ? "; put it in quotes" : ""));
   }
   return node_->text;
+}
+
+std::string NodeReader::text_of_value(const Constants& known) const {
+  const std::string written = text();
+  const auto uses = names_used(written);
+  const auto is_known = [&](const NameUse& use) { return known.contains(use.name); };
+  const bool computed = !node_->quoted && std::any_of(uses.begin(), uses.end(), is_known) &&
+                        std::all_of(uses.begin(), uses.end(), [&](const NameUse& use) {
+                          return is_known(use) || is_reserved_in_expressions(use.name);
+                        });
+  return computed ? exact_number(number(known)) : written;
 }
 
 std::vector<NodeReader> NodeReader::items(const std::string& what_item) const {

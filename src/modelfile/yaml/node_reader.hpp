@@ -42,6 +42,9 @@ class NodeReader {
   double number(const Constants& known) const;
   /// A text that is not empty; numbers are texts, too.
   std::string text() const;
+  /// A value whose type somebody else knows: an expression of `known` names, at least one, as the
+  /// shortest text of its number; any other text as it stands.
+  std::string text_of_value(const Constants& known) const;
   /// The items of a list.
   std::vector<NodeReader> items(const std::string& what_item) const;
   /// The entries of a map in their order, keys once each; nothing for a null node. The entries are

@@ -189,20 +189,6 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, 
   return entry;
 }
 
-/// A parameter that is a number or names parameters of the model; else a text of the class's own.
-void set_parameter(const Field& field, const Constants& constants, Parameters& parameters) {
-  const std::string text = field.value.text();
-  const auto uses = names_used(text);
-  const bool known_names =
-      !uses.empty() && !field.value.is_quoted() &&
-      std::all_of(uses.begin(), uses.end(), [&](const NameUse& use) {
-        return constants.contains(use.name) || is_reserved_in_expressions(use.name);
-      });
-  parameters.set_written(field.key,
-                         known_names ? exact_number(field.value.number(constants)) : text,
-                         field.value.is_quoted(), field.value.location());
-}
-
 NativeDescription read_native(const std::string& name, const NodeReader& node, const Parts& given,
                               const std::filesystem::path& folder) {
   const auto native = *find_field(given.kind, "native");
@@ -218,7 +204,8 @@ NativeDescription read_native(const std::string& name, const NodeReader& node, c
   result.library = library ? library->text() : "";
   result.folder = folder;
   for (const Field& field : given.parameters) {
-    set_parameter(field, given.constants, result.parameters);
+    result.parameters.set_written(field.key, field.value.text_of_value(given.constants),
+                                  field.value.is_quoted(), field.value.location());
   }
   result.location = node.location();
   result.type_location = type->location();
