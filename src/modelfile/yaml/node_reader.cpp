@@ -58,7 +58,9 @@ double NodeReader::number(const Constants& known) const {
   }
   ExpressionNames names;
   names.constants = known;
-  const PlacedExpression expression{node_->text, location() + ": " + what_};
+  const PlacedExpression expression{
+      node_->text,
+      location() + ": " + what_ + " must be a finite number or an expression of known names"};
   double value = 0.0;
   ExpressionList(std::span(&expression, 1), names, 0).evaluate(std::span(&value, 1));
   if (!std::isfinite(value)) {

@@ -152,7 +152,7 @@ void read_connections(const NodeReader& node, const Constants& constants, Model&
     return;
   }
   for (const NodeReader& item : node.items("connection")) {
-    if (!item.is_map()) {
+    if (!item.is_map() || !find_field(item.fields("", item.what()), "connect")) {
       read_connection(item.text(), item, model);
       continue;
     }

@@ -110,9 +110,11 @@ TEST_F(Language, loops_and_unknown_names_are_errors_with_their_line) {
   EXPECT_EQ(error(head + "      parameters: {p: q + 1, q: 2*p}\n      outputs: {y: p}\n"),
             ":5: parameter 'p' of subsystem 'a' needs itself, by way of p, q; give one of these a "
             "number");
-  EXPECT_NE(error(head + "      parameters: {p: 2*qq}\n      outputs: {y: p}\n")
-                .find(":5: parameter 'p' of subsystem 'a': unknown name 'qq'"),
-            std::string::npos);
+  EXPECT_NE(
+      error(head + "      parameters: {p: 2*qq}\n      outputs: {y: p}\n")
+          .find(":5: parameter 'p' of subsystem 'a' must be a finite number or an expression of "
+                "known names: unknown name 'qq'"),
+      std::string::npos);
   EXPECT_NE(error(head + "      variables: {p: 2*qq}\n      outputs: {y: p}\n")
                 .find(":5: subsystem 'a', variable 'p': unknown name 'qq'"),
             std::string::npos);
@@ -180,11 +182,10 @@ TEST_F(Language, changes_reach_what_depends_on_them) {
 }
 
 TEST_F(Language, wrong_changes_name_themselves) {
-  EXPECT_EQ(error(cells, {"cel.k=1"}).find("--set cel.k=1: there is no subsystem 'cel'; did you"),
-            0u);
+  EXPECT_EQ(error(cells, {"cel.k=1"}).find("--set cel.k=1: there is no subsystem 'cel'; "), 0u);
   EXPECT_EQ(error(cells, {"source.kk=1"})
                 .find("--set source.kk=1: subsystem 'source' has no parameter, input or state "
-                      "'kk'; did you mean 'k'?"),
+                      "'kk'; known names: k, x, left"),
             0u)
       << error(cells, {"source.kk=1"});
   EXPECT_EQ(error(cells, {"parameters.m=1"}).find("--set parameters.m=1: the model has no"), 0u);
