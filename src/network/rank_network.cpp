@@ -110,29 +110,40 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
   }
   equation_weights_.assign(own_constraints_.empty() ? 0 : input_offset_.back(), 0.0);
   held_values_.resize(held_.size());
-  tell_use(settings);
+  find_use(settings);
 }
 
-/// To each subsystem: its inputs that something feeds, its outputs that feed something or are
-/// recorded.
-void RankNetwork::tell_use(const SettingsList& settings) {
-  std::vector<char> feeds(network_.n_outputs(), 0), fed(network_.n_inputs(), 0);
-  for (std::size_t i = 0; i < network_.n_inputs(); ++i) {
-    if (const auto& link = network_.links()[i]) {
-      fed[i] = feeds[link->output] = 1;
-    }
+/// Of own inputs: what something feeds; of own outputs: what feeds something or is recorded.
+void RankNetwork::find_use(const SettingsList& settings) {
+  std::vector<char> feeds(network_.n_outputs(), 0);
+  for (const auto& link : network_.links()) {
+    if (link) feeds[link->output] = 1;
   }
   for (std::size_t k = 0; k < n_own(); ++k) {
     const std::size_t g = global_[k];
     const IndexRange in = network_.inputs_of(g), out = network_.outputs_of(g);
+    for (std::size_t i = in.first; i < in.first + in.size(); ++i) {
+      given_inputs_.push_back(network_.links()[i] ? 1 : 0);
+    }
     const auto& recorded = settings[g].recorded;
     for (std::size_t o = 0; o < out.size(); ++o) {
       const bool is_recorded = recorded.empty() || recorded[o] != 0;
-      feeds[out.first + o] = is_recorded ? 1 : feeds[out.first + o];
+      looked_at_.push_back(is_recorded ? 1 : feeds[out.first + o]);
     }
-    subsystems_[k]->note_use(std::span(fed).subspan(in.first, in.size()),
-                             std::span(feeds).subspan(out.first, out.size()));
+    tell_use(k);
   }
+}
+
+void RankNetwork::tell_use(std::size_t k) {
+  const IndexRange in = inputs_of(k), out = outputs_of(k);
+  subsystems_[k]->note_use(std::span(given_inputs_).subspan(in.first, in.size()),
+                           std::span(looked_at_).subspan(out.first, out.size()));
+}
+
+void RankNetwork::note_given(std::size_t input) {
+  if (std::exchange(given_inputs_[input], 1) != 0) return;
+  const auto behind = std::upper_bound(input_offset_.begin(), input_offset_.end(), input);
+  tell_use(static_cast<std::size_t>(behind - input_offset_.begin()) - 1);
 }
 
 RankNetwork::~RankNetwork() { end(); }
@@ -335,8 +346,11 @@ void RankNetwork::gather_states(std::span<double> result) {
 }
 
 std::optional<std::string> RankNetwork::io(Archive& archive) {
-  archive(start_inputs_, held_values_, input_sizes_, output_sizes_, equation_weights_, interval_,
-          time_, step_, saved_time_);
+  archive(start_inputs_, given_inputs_, held_values_, input_sizes_, output_sizes_,
+          equation_weights_, interval_, time_, step_, saved_time_);
+  for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
+    tell_use(k);
+  }
   if (archive.reading()) {
     enter(interval_);
   }
@@ -344,7 +358,9 @@ std::optional<std::string> RankNetwork::io(Archive& archive) {
     bool passed = false;
     attempt(k, [&] { passed = subsystems_[k]->io(archive); });
     if (!passed) {
-      return names_[k];
+      const std::string& reason = subsystems_[k]->failure();
+      return "subsystem '" + names_[k] + "' cannot pass on what it remembers" +
+             (reason.empty() ? "" : ": " + reason);
     }
   }
   return std::nullopt;

@@ -67,6 +67,9 @@ class RankNetwork {
 
   /// Start values of all inputs (zero where there is none); unconnected ones keep them for good.
   const std::vector<Sample>& start_inputs() const { return start_inputs_; }
+  /// An input that nothing feeds is given values all the same; local index.
+  void note_given(std::size_t input);
+
   /// Before the start: of one that nothing feeds, local index.
   void set_start_input(std::size_t input, double value) { start_inputs_[input] = {value, 0.0}; }
 
@@ -142,8 +145,8 @@ class RankNetwork {
   void gather_states(std::span<double> result);
 
   /// All that the next macro-step depends on: of subsystems that were started when it is written,
-  /// and of others, made and started in the same way, when it is read. The first own subsystem that
-  /// cannot pass on what it remembers, by name, or nothing.
+  /// and of others, made and started in the same way, when it is read. Which own subsystem cannot
+  /// pass on what it remembers, the first one, and why, or nothing.
   std::optional<std::string> io(Archive& archive);
 
   /// What own subsystem k has cost so far.
@@ -190,7 +193,8 @@ class RankNetwork {
   bool asks_for_end() const;
 
  private:
-  void tell_use(const SettingsList& settings);
+  void find_use(const SettingsList& settings);
+  void tell_use(std::size_t k);
   /// `work` on own subsystem k, which it may move on. Once a subsystem has thrown, none is called
   /// any more.
   template <class Work>
@@ -224,6 +228,7 @@ class RankNetwork {
   std::vector<double> held_values_;
   std::vector<Polynomial> fed_;  ///< with held inputs only
   std::vector<Sample> start_inputs_;
+  std::vector<char> given_inputs_, looked_at_;  ///< see Subsystem::note_use
   Sizes input_sizes_, output_sizes_;
   std::vector<std::size_t> own_constraints_;
   std::vector<double> equation_weights_;

@@ -77,9 +77,7 @@ class OdeSubsystem final : public Subsystem {
   void restore() override;
   bool io(Archive& archive) override;
   OdeModel* equations() override;
-  bool complete_step(double t, std::span<const double> x, std::span<const double> u) override {
-    return hybrid_ == nullptr || !hybrid_->completed_step(t, x, u);
-  }
+  bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
 
  private:
   struct Point {
@@ -98,6 +96,8 @@ class OdeSubsystem final : public Subsystem {
   };
 
   void begin();
+  Outcome change_parameters();
+  bool pass_model(Archive& archive);
   Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                     InputContinuity continuity);
   /// What the first trial of a macro-step gave where it continued a multistep history, which trials
@@ -182,6 +182,7 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
 Outcome OdeSubsystem::end_initialization(std::span<const Sample> inputs) {
   if (!initializing()) return Outcome::ok;
   std::transform(inputs.begin(), inputs.end(), u_.begin(), [](const Sample& s) { return s.value; });
+  end_inputs_.assign(inputs.begin(), inputs.end());
   const auto end = [&](double) { hybrid_->end_initialization(u_, now_.x); };
   if (!model_.attempt(now_.t, end)) return checked(false);
   model_.forget();
@@ -409,7 +410,10 @@ Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outp
 }
 
 Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
-  if (!model_.set_parameter(parameter, value)) {
+  bool taken = false;
+  const auto take = [&](double) { taken = model_.set_parameter(parameter, value); };
+  if (!model_.attempt(now_.t, take)) return checked(false);
+  if (!taken) {
     failure_ = "parameter '" + description_.parameters[parameter] + "' cannot be set to " +
                in_words(value);
     return Outcome::failed;
@@ -418,7 +422,26 @@ Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
   parameters_[parameter] = value;
   ++parameters_set_;
   first_trial_.known = false;
-  return Outcome::ok;
+  return hybrid_ != nullptr && started_ && !initializing() ? change_parameters() : Outcome::ok;
+}
+
+/// At the communication point, with the inputs that led to it.
+Outcome OdeSubsystem::change_parameters() {
+  std::transform(end_inputs_.begin(), end_inputs_.end(), u_.begin(),
+                 [](const Sample& s) { return s.value; });
+  const auto change = [&](double t) { hybrid_->change_parameters(t, now_.x, u_); };
+  const bool good = model_.attempt(now_.t, change);
+  model_.forget();
+  return checked(good);
+}
+
+/// With `monolithic`, which integrates itself, this is where the subsystem stands.
+bool OdeSubsystem::complete_step(double t, std::span<const double> x, std::span<const double> u) {
+  if (hybrid_ == nullptr) return true;
+  now_.t = t;
+  now_.x.assign(x.begin(), x.end());
+  for (std::size_t i = 0; i < u.size(); ++i) end_inputs_[i] = {u[i], 0.0};
+  return !hybrid_->completed_step(t, x, u);
 }
 
 void OdeSubsystem::save() {
@@ -436,13 +459,28 @@ void OdeSubsystem::restore() {
   if (integrator_) integrator_->restore();
 }
 
-/// The history of multistep methods, the choice of method and learnt patterns are not in it. What
-/// events may change is the model's own.
+/// What events may change is the model's own; one that was only started begins where the other is.
+bool OdeSubsystem::pass_model(Archive& archive) {
+  std::optional<std::string> reason;
+  if (!model_.attempt(now_.t, [&](double) { reason = hybrid_->io(archive); }))
+    reason = model_.failure();
+  if (reason) {
+    failure_ = *reason;
+    return false;
+  }
+  model_.forget();
+  if (archive.reading() && !integrator_) begin();
+  if (integrator_) integrator_->io(archive);
+  archive(end_inputs_);
+  return true;
+}
+
+/// The history of multistep methods, the choice of method and learnt patterns are not in it.
 bool OdeSubsystem::io(Archive& archive) {
-  if (hybrid_ != nullptr) return false;
+  if (hybrid_ != nullptr && !pass_model(archive)) return false;
   archive(now_, was_repeated_, repeating_, next_is_first_, parameters_set_, parameters_, counters_);
   if (!archive.reading()) return true;
-  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+  for (std::size_t p = 0; hybrid_ == nullptr && p < parameters_.size(); ++p) {
     if (parameters_[p] && !model_.set_parameter(p, *parameters_[p])) return false;
   }
   saved_ = now_;
