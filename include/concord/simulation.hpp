@@ -167,8 +167,8 @@ class Simulation {
   /// The communication point with all that the next macro-steps depend on. What is only kept to
   /// save work is dropped, in this simulation too: from here on it and whoever restores the
   /// snapshot go on with the same bits, which are not those of a run that took none, but as exact.
-  /// Throws InputError where a subsystem cannot pass on what it remembers (FMUs; subsystems in C++
-  /// without `io`).
+  /// Throws InputError where a subsystem cannot pass on what it remembers (FMUs that cannot
+  /// serialise their state; subsystems in C++ without `io`).
   Snapshot snapshot();
 
   /// Back to, or on to, a snapshot of this simulation or of another one with the same model,

@@ -129,8 +129,8 @@ class Subsystem {
   /// time scale of difference quotients), `stop` the end of the experiment.
   virtual void start(const MacroStep& first, double stop) = 0;
 
-  /// Before start: which inputs something feeds and which outputs somebody looks at. What nobody
-  /// needs may stay as it was at the start.
+  /// Before start, and between macro-steps where it changes: which inputs something feeds and which
+  /// outputs somebody looks at. What nobody needs may stay as it was at the start.
   virtual void note_use(std::span<const char> /*fed*/, std::span<const char> /*looked_at*/) {}
 
   /// Whether start values are still being found: `point_outputs` gives values only, and is asked

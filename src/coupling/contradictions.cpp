@@ -41,17 +41,17 @@ struct Contradiction {
 
 constexpr Contradiction of_holds[] = {
     {[](const Method& m) { return is_explicit(m) && !m.hold.from_past; }, nullptr,
-     [](const Method&) {
+     [](const Method& m) {
        return "-cosim_hold " + holds_that(only_from_guess, " and ") +
-              " need a guess of the end of the macro-step, which -cosim_solve none doesn't make; "
-              "use -cosim_solve snes, or -cosim_hold " +
+              " need a guess of the end of the macro-step, which -cosim_solve " +
+              std::string(m.solve.word) + " doesn't make; use -cosim_solve snes, or -cosim_hold " +
               holds_that(from_past, " or ");
      }},
     {[](const Method& m) { return m.solve.iterates && m.hold.only_from_past(); }, nullptr,
-     [](const Method&) {
+     [](const Method& m) {
        return "-cosim_hold " + holds_that(only_from_past, " and ") +
-              " take the inputs from the past, so that -cosim_solve snes has nothing to solve for; "
-              "use -cosim_solve none, or -cosim_hold " +
+              " take the inputs from the past, so that -cosim_solve " + std::string(m.solve.word) +
+              " has nothing to solve for; use -cosim_solve none, or -cosim_hold " +
               holds_that(takes_guess, " or ");
      }},
     {[](const Method& m) { return m.hold_order > m.hold.highest_order; }, nullptr,

@@ -9,7 +9,23 @@ OwnSubsystems::OwnSubsystems(const Model& model, std::span<const std::size_t> ow
                              const SettingsList& settings) {
   for (const std::size_t g : own) {
     subsystems_.push_back(model.subsystems[g].create(settings[g]));
-    names_.push_back(subsystems_.back()->description().name);
+    const auto& description = subsystems_.back()->description();
+    names_.push_back(description.name);
+    if (description.capabilities.rollback) {
+      with_rollback_.push_back(count() - 1);
+    }
+  }
+}
+
+void OwnSubsystems::save() {
+  for (const std::size_t k : with_rollback_) {
+    attempt(k, [&] { subsystems_[k]->save(); });
+  }
+}
+
+void OwnSubsystems::restore() {
+  for (const std::size_t k : with_rollback_) {
+    attempt(k, [&] { subsystems_[k]->restore(); });
   }
 }
 

@@ -94,6 +94,10 @@ class OwnSubsystems {
   /// "subsystem 'left': ..." of the one whose last call has failed, or nothing.
   std::optional<std::string> failure() const;
 
+  /// Of those that offer rollback.
+  void save();
+  void restore();
+
   /// What subsystem k has cost so far.
   Counters counters(std::size_t k) const {
     return k < last_counters_.size() ? last_counters_[k] : subsystems_[k]->counters();
@@ -108,6 +112,7 @@ class OwnSubsystems {
 
   std::vector<std::unique_ptr<Subsystem>> subsystems_;
   std::vector<std::string> names_;
+  std::vector<std::size_t> with_rollback_;
   std::vector<Counters> last_counters_;
   std::exception_ptr fatal_;
   std::exception_ptr suspicion_;

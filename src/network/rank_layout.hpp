@@ -30,6 +30,12 @@ class RankLayout {
   IndexRange outputs_of(std::size_t k) const { return outputs_.of(k); }
   IndexRange states_of(std::size_t k) const { return {states_[k], states_[k + 1]}; }
 
+  /// Which own subsystem has a local input.
+  std::size_t subsystem_of_input(std::size_t input) const {
+    const auto behind = std::upper_bound(inputs_.offset.begin(), inputs_.offset.end(), input);
+    return static_cast<std::size_t>(behind - inputs_.offset.begin()) - 1;
+  }
+
   /// Position of each global input and output in its owner's arrays.
   std::span<const std::size_t> local_inputs() const { return inputs_.local; }
   std::span<const std::size_t> local_outputs() const { return outputs_.local; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "support/log_events.hpp"
 
@@ -17,23 +18,14 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-std::vector<std::size_t> own_that(const OwnSubsystems& own,
-                                  bool (*wanted)(const SubsystemDescription&)) {
+std::vector<std::size_t> constraints_among(const OwnSubsystems& own) {
   std::vector<std::size_t> result;
   for (std::size_t k = 0; k < own.count(); ++k) {
-    if (wanted(own[k].description())) {
+    if (own[k].description().constraint) {
       result.push_back(k);
     }
   }
   return result;
-}
-
-bool rolls_back(const SubsystemDescription& description) {
-  return description.capabilities.rollback;
-}
-
-bool is_constraint(const SubsystemDescription& description) {
-  return description.constraint.has_value();
 }
 
 std::vector<Sample> starts_of(const OwnSubsystems& own) {
@@ -55,35 +47,44 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       partition_(partition),
       layout_(network, partition, rank_in(comm)),
       own_(model, layout_.global(), settings),
-      with_rollback_(own_that(own_, rolls_back)),
       held_(layout_.held_inputs()),
       start_inputs_(starts_of(own_)),
       sizes_(model, network, layout_),
-      equation_weights_(own_that(own_, is_constraint), layout_.n_inputs()),
+      equation_weights_(constraints_among(own_), layout_.n_inputs()),
       exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()) {
-  tell_use(settings);
+  find_use(settings);
 }
 
-/// To each subsystem: its inputs that something feeds, its outputs that feed something or are
-/// recorded.
-void RankNetwork::tell_use(const SettingsList& settings) {
-  std::vector<char> feeds(network_.n_outputs(), 0), fed(network_.n_inputs(), 0);
-  for (std::size_t i = 0; i < network_.n_inputs(); ++i) {
-    if (const auto& link = network_.links()[i]) {
-      fed[i] = feeds[link->output] = 1;
-    }
+/// Of own inputs: what something feeds; of own outputs: what feeds something or is recorded.
+void RankNetwork::find_use(const SettingsList& settings) {
+  std::vector<char> feeds(network_.n_outputs(), 0);
+  for (const auto& link : network_.links()) {
+    if (link) feeds[link->output] = 1;
   }
   for (std::size_t k = 0; k < n_own(); ++k) {
     const std::size_t g = global(k);
     const IndexRange in = network_.inputs_of(g), out = network_.outputs_of(g);
+    for (std::size_t i = in.first; i < in.first + in.size(); ++i) {
+      use_.given.push_back(network_.links()[i] ? 1 : 0);
+    }
     const auto& recorded = settings[g].recorded;
     for (std::size_t o = 0; o < out.size(); ++o) {
       const bool is_recorded = recorded.empty() || recorded[o] != 0;
-      feeds[out.first + o] = is_recorded ? 1 : feeds[out.first + o];
+      use_.looked_at.push_back(is_recorded ? 1 : feeds[out.first + o]);
     }
-    own_[k].note_use(std::span(fed).subspan(in.first, in.size()),
-                     std::span(feeds).subspan(out.first, out.size()));
+    tell_use(k);
   }
+}
+
+void RankNetwork::tell_use(std::size_t k) {
+  const IndexRange in = inputs_of(k), out = outputs_of(k);
+  own_[k].note_use(std::span(use_.given).subspan(in.first, in.size()),
+                   std::span(use_.looked_at).subspan(out.first, out.size()));
+}
+
+void RankNetwork::note_given(std::size_t input) {
+  if (std::exchange(use_.given[input], 1) != 0) return;
+  tell_use(layout_.subsystem_of_input(input));
 }
 
 void RankNetwork::enter(const SmoothInterval& interval) {
@@ -179,20 +180,6 @@ void RankNetwork::weigh_equations(std::span<const Sample> inputs) {
   }
 }
 
-void RankNetwork::save() {
-  saved_ = now_;
-  for (const std::size_t k : with_rollback_) {
-    own_.attempt(k, [&] { own_[k].save(); });
-  }
-}
-
-void RankNetwork::restore() {
-  now_ = saved_;
-  for (const std::size_t k : with_rollback_) {
-    own_.attempt(k, [&] { own_[k].restore(); });
-  }
-}
-
 std::optional<std::string> RankNetwork::set_parameter(std::size_t k, std::size_t parameter,
                                                       double value) {
   const Outcome outcome = own_.guarded(
@@ -213,7 +200,10 @@ void RankNetwork::gather_states(std::span<double> result) {
 }
 
 std::optional<std::string> RankNetwork::io(Archive& archive) {
-  archive(start_inputs_, held_, sizes_, equation_weights_, interval_, now_, saved_);
+  archive(start_inputs_, use_.given, held_, sizes_, equation_weights_, interval_, now_, saved_);
+  for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
+    tell_use(k);
+  }
   if (archive.reading()) {
     enter(interval_);
   }
@@ -221,7 +211,9 @@ std::optional<std::string> RankNetwork::io(Archive& archive) {
     bool passed = false;
     own_.attempt(k, [&] { passed = own_[k].io(archive); });
     if (!passed) {
-      return own_.name(k);
+      const std::string& reason = own_[k].failure();
+      return "subsystem '" + own_.name(k) + "' cannot pass on what it remembers" +
+             (reason.empty() ? "" : ": " + reason);
     }
   }
   return std::nullopt;

@@ -56,6 +56,9 @@ class RankNetwork {
 
   /// Start values of all inputs (zero where there is none); unconnected ones keep them for good.
   const std::vector<Sample>& start_inputs() const { return start_inputs_; }
+  /// An input that nothing feeds is given values all the same; local index.
+  void note_given(std::size_t input);
+
   /// Before the start: of one that nothing feeds, local index.
   void set_start_input(std::size_t input, double value) { start_inputs_[input] = {value, 0.0}; }
 
@@ -113,8 +116,14 @@ class RankNetwork {
   bool feedthrough(std::size_t k, std::span<const Sample> inputs, std::vector<double>& g_u);
 
   /// Of those subsystems that offer rollback.
-  void save();
-  void restore();
+  void save() {
+    saved_ = now_;
+    own_.save();
+  }
+  void restore() {
+    now_ = saved_;
+    own_.restore();
+  }
 
   /// inputs = P outputs. Collective.
   void exchange(std::span<const Sample> outputs, std::span<Sample> inputs) {
@@ -130,8 +139,8 @@ class RankNetwork {
   void gather_states(std::span<double> result);
 
   /// All that the next macro-step depends on: of subsystems that were started when it is written,
-  /// and of others, made and started in the same way, when it is read. The first own subsystem that
-  /// cannot pass on what it remembers, by name, or nothing.
+  /// and of others, made and started in the same way, when it is read. Which own subsystem cannot
+  /// pass on what it remembers, the first one, and why, or nothing.
   std::optional<std::string> io(Archive& archive);
 
   /// What own subsystem k has cost so far.
@@ -175,22 +184,27 @@ class RankNetwork {
     void io(Archive& archive) { archive(time, step); }
   };
 
+  struct Use {  ///< see Subsystem::note_use
+    std::vector<char> given, looked_at;
+  };
+
   /// Kept for their storage only.
   struct Scratch {
     Linearization linearization;
     std::vector<double> constraint_g_u;
   };
 
-  void tell_use(const SettingsList& settings);
+  void find_use(const SettingsList& settings);
+  void tell_use(std::size_t k);
 
   MPI_Comm comm_;
   const Network& network_;
   const Partition& partition_;
   RankLayout layout_;
   OwnSubsystems own_;
-  std::vector<std::size_t> with_rollback_;
   HeldInputs held_;
   std::vector<Sample> start_inputs_;
+  Use use_;
   SignalSizes sizes_;
   EquationWeights equation_weights_;
   Exchange exchange_;

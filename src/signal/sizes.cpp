@@ -7,25 +7,32 @@
 
 namespace concord {
 
+Sizes::Sizes(const std::vector<double>& nominal)
+    : count_(nominal.size()), numbers_(3 * count_, 0.0) {
+  std::copy(nominal.begin(), nominal.end(), numbers_.begin());
+  std::copy(nominal.begin(), nominal.end(), numbers_.end() - static_cast<std::ptrdiff_t>(count_));
+}
+
 void Sizes::see(std::span<const Sample> samples, double h) {
-  for (std::size_t i = 0; i < size_.size(); ++i) {
-    if (nominal_[i] > 0.0) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (is_nominal(i)) {
       continue;
     }
     const double magnitude = std::abs(samples[i].value);
-    if (magnitude > largest_[i] && magnitude >= smallest_size && std::isfinite(magnitude)) {
-      largest_[i] = magnitude;
+    double& most = largest()[i];
+    if (magnitude > most && magnitude >= smallest_size && std::isfinite(magnitude)) {
+      most = magnitude;
     }
     const double expected = h * std::abs(samples[i].derivative);
     const bool tells = expected >= smallest_size && std::isfinite(expected);
-    size_[i] = largest_[i] > 0.0 || !tells ? largest_[i] : expected;
+    numbers_[i] = most > 0.0 || !tells ? most : expected;
   }
 }
 
 void Sizes::raise(std::span<const Sample> sizes) {
-  for (std::size_t i = 0; i < size_.size(); ++i) {
-    if (!(nominal_[i] > 0.0) && sizes[i].value > largest_[i] && std::isfinite(sizes[i].value)) {
-      largest_[i] = size_[i] = sizes[i].value;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (!is_nominal(i) && sizes[i].value > largest()[i] && std::isfinite(sizes[i].value)) {
+      largest()[i] = numbers_[i] = sizes[i].value;
     }
   }
 }

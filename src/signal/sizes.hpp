@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "concord/archive.hpp"
@@ -30,16 +29,14 @@ struct Tolerance {
 /// differences and comparisons follow from it.
 class Sizes {
  public:
-  explicit Sizes(std::vector<double> nominal) : nominal_(std::move(nominal)), size_(nominal_) {
-    largest_.resize(size_.size(), 0.0);
-  }
+  explicit Sizes(const std::vector<double>& nominal);
 
-  std::size_t count() const { return size_.size(); }
-  double operator[](std::size_t i) const { return size_[i]; }
-  std::span<const double> values() const { return size_; }
+  std::size_t count() const { return count_; }
+  double operator[](std::size_t i) const { return numbers_[i]; }
+  std::span<const double> values() const { return std::span(numbers_).first(count_); }
 
   /// Whether nothing is known but what the slope makes of it.
-  bool only_expected(std::size_t i) const { return !(nominal_[i] > 0.0) && largest_[i] == 0.0; }
+  bool only_expected(std::size_t i) const { return !is_nominal(i) && largest()[i] == 0.0; }
 
   /// The values at a communication point, and how fast they change: |slope| times `h` stands for
   /// what has been 0 so far.
@@ -48,12 +45,17 @@ class Sizes {
   /// Sizes that are known otherwise, where they are larger than what was seen.
   void raise(std::span<const Sample> sizes);
 
-  void io(Archive& archive) { archive(largest_, size_); }
+  void io(Archive& archive) { archive(numbers_); }
 
  private:
-  std::vector<double> nominal_;  ///< 0: not given
-  std::vector<double> largest_;
-  std::vector<double> size_;
+  const double* largest() const { return numbers_.data() + count_; }
+  double* largest() { return numbers_.data() + count_; }
+  bool is_nominal(std::size_t i) const { return numbers_[2 * count_ + i] > 0.0; }
+
+  std::size_t count_;
+  /// Sizes, the largest magnitudes, and nominal values (0: not given); rollback copies them in
+  /// every macro-step.
+  std::vector<double> numbers_;
 };
 
 }  // namespace concord

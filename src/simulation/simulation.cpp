@@ -120,7 +120,11 @@ struct Simulation::Parts {
     inside([&] {
       std::shared_ptr<Model> model;
       together(comm, [&] { model = source(); });
-      core.emplace(std::make_unique<SimulationPlan>(comm, std::move(*model)));
+      auto plan = std::make_unique<SimulationPlan>(comm, std::move(*model));
+      for (SubsystemSettings& subsystem : plan->settings.subsystems) {
+        subsystem.recorded.clear();  // whatever is recorded, any output may be read
+      }
+      core.emplace(std::move(plan));
     });
   }
 

@@ -35,6 +35,7 @@ SimulationCore::SimulationCore(std::unique_ptr<const SimulationPlan> plan)
 
 void SimulationCore::make_parts() {
   stepper_.reset();
+  subsystems_.reset();  // FMUs may exist only once
   together(plan_->comm, [&] {
     subsystems_ = std::make_unique<RankNetwork>(plan_->sharing(), plan_->model, plan_->network,
                                                 plan_->owners(), plan_->settings.subsystems);
@@ -109,8 +110,7 @@ std::vector<std::byte> SimulationCore::snapshot() {
   Archive archive;
   const auto silent = agree_on_text(plan_->comm, subsystems_->io(archive));
   if (silent) {
-    throw InputError("subsystem '" + *silent +
-                     "' cannot pass on what it remembers, so that no snapshot can be taken");
+    throw InputError(*silent + "; no snapshot can be taken");
   }
   archive(*stepper_);
   restore(archive.bytes());
@@ -126,7 +126,7 @@ void SimulationCore::restore(std::vector<std::byte> memory) {
   Archive archive(std::move(memory));
   std::optional<std::string> failure;
   if (const auto silent = subsystems_->io(archive)) {
-    failure = "subsystem '" + *silent + "' does not take up what it had remembered";
+    failure = "a snapshot cannot be restored: " + *silent;
   }
   if (const auto agreed = agree_on_text(plan_->comm, failure)) {
     throw SimulationError(*agreed);
@@ -228,6 +228,7 @@ void SimulationCore::set_input(std::size_t input, std::size_t subsystem, double 
   std::vector<MacroStepper::InputChange> own;
   if (owns(subsystem)) {
     own.push_back({subsystems_->local_input(input), value});
+    subsystems_->note_given(own.back().input);
   }
   if (started) {
     stepper_->jump(own);

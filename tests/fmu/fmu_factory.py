@@ -131,6 +131,8 @@ def capabilities_of(version, names):
             "step_events": (None, "needsCompletedIntegratorStep")}
     result = {}
     for name in names:
+        if name == "tunable":
+            continue
         if name == "slopes":
             result["maxOutputDerivativeOrder"] = 1
         elif long[name][version - 2]:
@@ -162,7 +164,7 @@ def description(model, version, kinds, names, with_states, dependencies):
     for reference, name, unit, causality, start, derivative_of, kind, length in rows:
         common = f'name="{name}" valueReference="{reference}" causality="{causality}"'
         if causality == "parameter":
-            common += ' variability="fixed"'
+            common += f' variability="{"tunable" if "tunable" in names else "fixed"}"'
         elif kind not in ("Real", "Float32"):
             common += ' variability="discrete"'
         if causality == "local" and start is not None:
@@ -246,6 +248,8 @@ def build(folder, model, version, kinds=("cs",), capabilities=("state", "variabl
     path = Path(folder) / f"{name or model}.fmu"
     if "variable" not in capabilities:
         defines = (*defines, "ONE_STEP_SIZE")
+    if "tunable" in capabilities:
+        defines = (*defines, "TUNABLE")
     library = compiled(model, version, behaviour, tuple(defines), tuple(libraries))
     platform = "linux64" if version == 2 else "x86_64-linux"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -64,8 +64,8 @@ class TwoMass(Errors, unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         stage = run.stdout.split("--- Event Stage ")[1]  # the run without its error estimate
         counts = {name: int(count) for name, count
-                  in re.findall(r"^(MatLUFactorNum|KSPSolve)\s+(\d+)", stage, re.M)}
-        self.assertEqual(counts, {"MatLUFactorNum": 1, "KSPSolve": 2000})
+                  in re.findall(r"^(MatLUFactorNum|MatSolve)\s+(\d+)", stage, re.M)}
+        self.assertEqual(counts, {"MatLUFactorNum": 1, "MatSolve": 2000})
 
 
 class LotkaVolterraErrors(Errors, unittest.TestCase):

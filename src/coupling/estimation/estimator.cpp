@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/estimation/small_product.hpp"
+
 namespace concord {
 namespace {
 
@@ -116,7 +118,9 @@ bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
   }
   compute_free_response(begin, outputs);
   add_defect();
-  tangent_ = free_;
+  if (curved_) {
+    tangent_ = free_;
+  }
   corrected_ = false;
   outcome = outcome_;
   return changed;
@@ -238,7 +242,7 @@ void Estimator::compute_free_response(std::span<const Sample> begin,
   }
   response_.free(f_, ramp_, begin_slopes_, xi_);
   f_end_ = f_ + ramp_;
-  f_end_.noalias() += a_ * xi_;
+  add_product(a_, xi_, f_end_);
   for (std::size_t o = 0; o < free_.size(); ++o) {
     const auto row = static_cast<Eigen::Index>(o);
     free_[o].value = outputs[o].value + c_.row(row).dot(xi_) + h_ * g_t[row];
@@ -249,12 +253,15 @@ void Estimator::compute_free_response(std::span<const Sample> begin,
 /// outputs += sign K (u - u_N, u').
 void Estimator::add_gains(std::span<const Sample> end, double sign,
                           std::span<Sample> outputs) const {
-  for (std::size_t i = 0; i < connected_.size(); ++i) {
+  const auto rows = static_cast<std::size_t>(gain_.rows());
+  const double* of_value = gain_.data();
+  for (std::size_t i = 0; i < connected_.size(); ++i, of_value += 2 * rows) {
+    const double* of_slope = of_value + rows;
     const double change = sign * (end[connected_[i]].value - begin_values_[i]);
     const double slope = sign * end[connected_[i]].derivative;
     for (std::size_t o = 0; o < outputs.size(); ++o) {
-      outputs[o].value += gain(o, 0, i, 0) * change + gain(o, 0, i, 1) * slope;
-      outputs[o].derivative += gain(o, 1, i, 0) * change + gain(o, 1, i, 1) * slope;
+      outputs[o].value += of_value[2 * o] * change + of_slope[2 * o] * slope;
+      outputs[o].derivative += of_value[2 * o + 1] * change + of_slope[2 * o + 1] * slope;
     }
   }
 }
@@ -312,7 +319,9 @@ void Estimator::match(std::span<const Sample> end, std::span<const Sample> outpu
 }
 
 void Estimator::return_to_tangent() {
-  free_ = tangent_;
+  if (curved_) {
+    free_ = tangent_;
+  }
   corrected_ = false;
 }
 
@@ -355,26 +364,17 @@ bool Estimator::bend(const StatePoint& point) {
 /// The local error of an estimate varies slowly: that of the last macro-step, scaled with its order
 /// in h, is expected in the next one too. Of a tangent y' has one order less than y; where curves
 /// are followed both have the same.
-Sample Estimator::expected_defect(std::size_t output) const {
-  const auto scaled = [&](const Sample& defect, double ratio) {
-    if (curved_) {
-      const double fourth = ratio * ratio * ratio * ratio;
-      return Sample{defect.value * fourth, defect.derivative * fourth};
-    }
-    const double slope = affine_ ? ratio * ratio : ratio;
-    return Sample{defect.value * slope * ratio, defect.derivative * slope};
-  };
-  const Sample last = scaled(defect_[output], h_ / defect_h_);
-  if (settings_.defect == Defect::constant || defects_known_ < 2) {
-    return last;
+Sample Estimator::scaled(const Sample& defect, double ratio) const {
+  if (curved_) {
+    const double fourth = ratio * ratio * ratio * ratio;
+    return {defect.value * fourth, defect.derivative * fourth};
   }
-  const Sample before = scaled(defect_before_[output], h_ / defect_before_h_);
-  const double weight = (defect_h_ + h_) / (defect_h_ + defect_before_h_);
-  return {last.value + weight * (last.value - before.value),
-          last.derivative + weight * (last.derivative - before.derivative)};
+  const double slope = affine_ ? ratio * ratio : ratio;
+  return {defect.value * slope * ratio, defect.derivative * slope};
 }
 
-/// Defects of tangents say nothing about those of curves, and the reverse.
+/// The last defects, or, where two are known, what continues them. Those of tangents say nothing
+/// about those of curves, and the reverse.
 void Estimator::add_defect() {
   if (defect_of_curves_ != curved_) {
     forget();
@@ -382,8 +382,16 @@ void Estimator::add_defect() {
   if (settings_.defect == Defect::none || defects_known_ == 0) {
     return;
   }
+  const bool continues = settings_.defect != Defect::constant && defects_known_ >= 2;
+  const double to_last = h_ / defect_h_, to_before = continues ? h_ / defect_before_h_ : 0.0;
+  const double weight = continues ? (defect_h_ + h_) / (defect_h_ + defect_before_h_) : 0.0;
   for (std::size_t o = 0; o < free_.size(); ++o) {
-    correction_[o] = expected_defect(o);
+    correction_[o] = scaled(defect_[o], to_last);
+    if (continues) {
+      const Sample last = correction_[o], before = scaled(defect_before_[o], to_before);
+      correction_[o].value += weight * (last.value - before.value);
+      correction_[o].derivative += weight * (last.derivative - before.derivative);
+    }
     free_[o].value += correction_[o].value;
     free_[o].derivative += correction_[o].derivative;
   }

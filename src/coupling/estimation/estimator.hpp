@@ -90,7 +90,7 @@ class Estimator {
   void compute_gains();
   Eigen::MatrixXd response_to_ends(const Shape& joined, const Shape& afresh);
   void compute_free_response(std::span<const Sample> begin, std::span<const Sample> outputs);
-  Sample expected_defect(std::size_t output) const;
+  Sample scaled(const Sample& defect, double ratio) const;
   void add_defect();
   void add_gains(std::span<const Sample> end, double sign, std::span<Sample> outputs) const;
   bool reach(std::span<const Sample> end, std::span<Sample> outputs);

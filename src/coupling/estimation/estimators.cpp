@@ -37,6 +37,10 @@ Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& setting
 }
 
 void Estimators::begin_afresh(std::span<const char> afresh) {
+  if (std::equal(afresh.begin(), afresh.end(), afresh_.begin(), afresh_.end())) {
+    return;
+  }
+  afresh_.assign(afresh.begin(), afresh.end());
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (estimators_[k]) {
       estimators_[k]->begin_afresh(part(afresh, connected_[k]));
@@ -152,13 +156,20 @@ void Estimators::output_terms(std::span<const Sample> inputs, std::span<Sample> 
   }
 }
 
+/// Only those that follow curves ask their subsystem.
 void Estimators::observe(const CommunicationPoint& point) {
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
-    if (estimators_[k]) {
-      subsystems_.asking(k, [&] {
-        estimators_[k]->observe(part(std::span(point.inputs), subsystems_.inputs_of(k)),
-                                part(std::span(point.outputs), subsystems_.outputs_of(k)));
-      });
+    if (!estimators_[k]) {
+      continue;
+    }
+    const auto look = [&] {
+      estimators_[k]->observe(part(std::span(point.inputs), subsystems_.inputs_of(k)),
+                              part(std::span(point.outputs), subsystems_.outputs_of(k)));
+    };
+    if (estimators_[k]->curved()) {
+      subsystems_.asking(k, look);
+    } else {
+      look();
     }
   }
 }

@@ -79,6 +79,7 @@ class Estimators {
 
   RankNetwork& subsystems_;
   std::vector<std::optional<Estimator>> estimators_;
+  std::vector<char> afresh_;           ///< as they were told, last
   std::vector<IndexRange> connected_;  ///< positions of each own subsystem's connected inputs
   std::vector<Sample> free_outputs_;
   std::optional<std::string> failure_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/estimation/small_product.hpp"
+
 namespace concord {
 namespace {
 
@@ -94,9 +96,12 @@ void StepResponse::free(const Eigen::VectorXd& constant, const Eigen::VectorXd& 
   constant_ = constant.cwiseQuotient(units_);
   ramp_ = ramp.cwiseQuotient(units_);
   if (!large_) {
-    x.noalias() = phi_.constant * constant_;
-    x.noalias() += phi_.ramp * ramp_;
-    x.noalias() += from_slopes_ * slopes;
+    x.setZero(constant_.size());
+    add_product(phi_.constant, constant_, x);
+    if (!ramp_.isZero(0.0)) {
+      add_product(phi_.ramp, ramp_, x);
+    }
+    add_product(from_slopes_, slopes, x);
     x.array() *= units_.array();
     return;
   }

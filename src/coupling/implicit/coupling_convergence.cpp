@@ -82,12 +82,16 @@ void CouplingConvergence::for_each_row(const Action& action) const {
   }
 }
 
+/// In the unit of u, whatever the output is a sum of.
+double CouplingConvergence::smallest_row_tolerance(std::size_t j) const {
+  return unknowns_.sizes().row_tolerance(j, attempt_.trial->inputs, evaluation_.fed(),
+                                         attempt_.h());
+}
+
 /// In the unit of u. No demand is smaller than the rounding of what the output is a sum of.
 double CouplingConvergence::row_tolerance(std::size_t j, int part) const {
   const std::size_t i = subsystems_.connected_inputs()[j];
-  const double h = attempt_.h();
-  return std::max(unknowns_.sizes().row_tolerance(j, attempt_.trial->inputs, evaluation_.fed(), h),
-                  rounding * terms_.of(i, part, h));
+  return std::max(smallest_row_tolerance(j), rounding * terms_.of(i, part, attempt_.h()));
 }
 
 /// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)).
@@ -99,13 +103,15 @@ CouplingResidual CouplingConvergence::measure(Vec f, const Remarks& remarks) {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
+    const double least = smallest_row_tolerance(j);
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t row = j * parts + part;
       const double difference =
           (part == 0 ? 1.0 : h) * std::abs(r[row]) * unknowns_.residual_scale()[row];
       result.scaled = larger(result.scaled, std::abs(r[row]));
       if (difference != 0.0) {
-        result.ratio = larger(result.ratio, difference / row_tolerance(j, static_cast<int>(part)));
+        const double of_terms = rounding * terms_.of(i, static_cast<int>(part), h);
+        result.ratio = larger(result.ratio, difference / std::max(least, of_terms));
       }
     }
     const double tolerance =

@@ -100,7 +100,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   if (rolls_back_ && (doubtful || (miss_ > far_off && resting_ == 0))) {
     iterate(step, point, trial, report);
   }
-  report.residual = worst_ratio(trial);
+  report.residual = ratio_;
   if (method_.estimate == ErrorEstimate::predictor) {
     report.error = error_.norm(step, point, trial, fed_, {});
     report.error_order = PredictionError::order;
@@ -140,7 +140,7 @@ void MissilesCoupling::integrate(const MacroStep& step, const CommunicationPoint
                           Wanted::values_and_derivatives, trial.outputs);
   subsystems_.exchange(trial.outputs, fed_);
   ++report.evaluations;
-  miss_ = worst_miss(trial, outcome);
+  measure(trial, outcome);
 }
 
 /// From where the prediction led, or from the values at t_N where that fails, to the coupling's
@@ -150,10 +150,10 @@ void MissilesCoupling::iterate(const MacroStep& step, const CommunicationPoint& 
   const auto again = [&] {
     subsystems_.restore();
     integrate(step, point, trial, report);
-    return std::isfinite(miss_) ? worst_ratio(trial) : std::numeric_limits<double>::infinity();
+    return std::isfinite(miss_) ? ratio_ : std::numeric_limits<double>::infinity();
   };
   iterated_ = true;
-  double ratio = worst_ratio(trial);
+  double ratio = ratio_;
   const double predicted = std::isfinite(ratio) ? ratio : std::numeric_limits<double>::max();
   if (!std::isfinite(miss_)) {
     for (const std::size_t i : subsystems_.connected_inputs()) {
@@ -237,53 +237,44 @@ bool MissilesCoupling::begin_layers_afresh(const MacroStep& step, const Communic
   return true;
 }
 
-/// Of the unknown's input, or of what is summed up in a constraint's equation.
-double MissilesCoupling::row_size(std::size_t j, const Trial& trial) const {
-  const double value = constraints_.size(j, trial.inputs);
+/// Sizes are of the unknown's input, or of what is summed up in a constraint's equation.
+MissilesCoupling::Row MissilesCoupling::row(std::size_t j, const Trial& trial) const {
   const std::size_t i = subsystems_.connected_inputs()[j];
-  return constraints_.is_equation(j)
-             ? std::max(value, constraints_.usual_size(j))
-             : std::max({subsystems_.input_sizes()[i], value, std::abs(fed_[i].value)});
+  const double value = constraints_.size(j, trial.inputs);
+  const double size =
+      constraints_.is_equation(j)
+          ? std::max(value, constraints_.usual_size(j))
+          : std::max({subsystems_.input_sizes()[i], value, std::abs(fed_[i].value)});
+  return {std::abs(constraints_.rest_of(j, trial.inputs[i], fed_[i], trial.outputs).value), value,
+          size};
 }
 
 /// By how much of its size input j misses what feeds it; of one that has never been anything but 0
 /// nobody can say.
-double MissilesCoupling::miss(std::size_t j, const Trial& trial) const {
-  const std::size_t i = subsystems_.connected_inputs()[j];
-  const double rest =
-      std::abs(constraints_.rest_of(j, trial.inputs[i], fed_[i], trial.outputs).value);
-  const double size = row_size(j, trial);
-  const bool equation = constraints_.is_equation(j);
-  const bool known = (equation ? size : subsystems_.input_sizes()[i]) > 0.0 || !std::isfinite(rest);
-  return known && rest != 0.0 ? rest / size : 0.0;
+double MissilesCoupling::miss(std::size_t j, const Row& row) const {
+  const double known = constraints_.is_equation(j)
+                           ? row.size
+                           : subsystems_.input_sizes()[subsystems_.connected_inputs()[j]];
+  return (known > 0.0 || !std::isfinite(row.rest)) && row.rest != 0.0 ? row.rest / row.size : 0.0;
 }
 
-/// The largest on any rank; infinity where a subsystem has failed or what is put out isn't finite.
-double MissilesCoupling::worst_miss(const Trial& trial, Outcome outcome) const {
+/// The largest of any rank: misses, infinite where a subsystem has failed or what is put out isn't
+/// finite, and what is left of the coupling condition in units of the tolerance.
+void MissilesCoupling::measure(const Trial& trial, Outcome outcome) {
   constexpr double unknown = std::numeric_limits<double>::infinity();
-  double worst = outcome == Outcome::ok ? 0.0 : unknown;
+  double worst[2] = {outcome == Outcome::ok ? 0.0 : unknown, 0.0};
   for (std::size_t j = 0; j < subsystems_.connected_inputs().size(); ++j) {
-    const double own = miss(j, trial);
-    worst = std::isfinite(own) ? std::max(worst, own) : unknown;
-  }
-  return agree_on_largest(subsystems_.comm(), worst);
-}
-
-/// What is left of the coupling condition, in units of the tolerance.
-double MissilesCoupling::worst_ratio(const Trial& trial) const {
-  double worst = 0.0;
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    const std::size_t i = connected[j];
-    const double rest =
-        std::abs(constraints_.rest_of(j, trial.inputs[i], fed_[i], trial.outputs).value);
-    if (rest > 0.0) {
-      const double allowed =
-          method_.tolerance.of(constraints_.size(j, trial.inputs), row_size(j, trial));
-      worst = std::max(worst, rest / std::max(allowed, smallest_size));
+    const Row own = row(j, trial);
+    const double missed = miss(j, own);
+    worst[0] = std::isfinite(missed) ? std::max(worst[0], missed) : unknown;
+    if (own.rest > 0.0) {
+      const double allowed = method_.tolerance.of(own.value, own.size);
+      worst[1] = std::max(worst[1], own.rest / std::max(allowed, smallest_size));
     }
   }
-  return agree_on_largest(subsystems_.comm(), worst);
+  agree_on_largest(subsystems_.comm(), worst);
+  miss_ = worst[0];
+  ratio_ = worst[1];
 }
 
 /// Of the signal that has grown most since they are missed; 1 where they aren't. Collective.
@@ -321,7 +312,7 @@ bool MissilesCoupling::runs_away(const Trial& trial) {
 std::string MissilesCoupling::words_of_worst(const Trial& trial) const {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    if (miss(j, trial) < miss_) {
+    if (miss(j, row(j, trial)) < miss_) {
       continue;
     }
     const std::size_t i = connected[j];

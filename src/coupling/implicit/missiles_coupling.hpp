@@ -47,10 +47,14 @@ class MissilesCoupling : public Coupling {
   double correct(const CommunicationPoint& point, Trial& trial, double ratio, const Again& again);
   template <class Again>
   double feed_back(Trial& trial, double ratio, const Again& again);
-  double row_size(std::size_t j, const Trial& trial) const;
-  double miss(std::size_t j, const Trial& trial) const;
-  double worst_miss(const Trial& trial, Outcome outcome) const;
-  double worst_ratio(const Trial& trial) const;
+  /// Of the coupling condition: what is left, what it must be small against, and how large that has
+  /// been.
+  struct Row {
+    double rest, value, size;
+  };
+  Row row(std::size_t j, const Trial& trial) const;
+  double miss(std::size_t j, const Row& row) const;
+  void measure(const Trial& trial, Outcome outcome);
   double growth();
   bool runs_away(const Trial& trial);
   std::string words_of_worst(const Trial& trial) const;
@@ -68,7 +72,8 @@ class MissilesCoupling : public Coupling {
   std::vector<Sample> output_terms_, terms_;
 
   bool rolls_back_;            ///< everyone
-  double miss_ = 0.0;          ///< worst_miss of the last trial
+  double miss_ = 0.0;          ///< of the last trial, the worst, in units of the input's size
+  double ratio_ = 0.0;         ///< what was left of its coupling condition, in tolerances
   bool iterated_ = false;      ///< the last trial
   bool unfinished_ = false;    ///< its iteration helped, and not enough
   int in_vain_ = 0;            ///< macro-steps, the last ones, whose iteration did not help

@@ -33,11 +33,11 @@ ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
   }
 }
 
-double ConstraintRows::size(std::size_t j, std::span<const Sample> inputs) const {
+double ConstraintRows::sum_of_terms(std::size_t j, std::span<const Sample> inputs) const {
   const auto weights = subsystems_.equation_weights();
   double sum = 0.0;
   for (std::size_t i = compared_[j].first; i < compared_[j].last; ++i) {
-    sum += equation_[j] ? weights[i] * std::abs(inputs[i].value) : std::abs(inputs[i].value);
+    sum += weights[i] * std::abs(inputs[i].value);
   }
   return sum;
 }

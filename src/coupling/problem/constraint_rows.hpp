@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,7 +32,9 @@ class ConstraintRows {
 
   /// What row j must be small against: |u|, or the sum of what the outputs in the equation make of
   /// it, |d gamma/dy_i| |y_i|.
-  double size(std::size_t j, std::span<const Sample> inputs) const;
+  double size(std::size_t j, std::span<const Sample> inputs) const {
+    return equation_[j] ? sum_of_terms(j, inputs) : std::abs(inputs[compared_[j].first].value);
+  }
 
   /// The same of the sizes of these outputs; 0 for rows that are no equation.
   double usual_size(std::size_t j) const;
@@ -51,12 +54,15 @@ class ConstraintRows {
   std::span<const std::size_t> indirect_unknowns() const { return unknowns_; }
 
  private:
+  double sum_of_terms(std::size_t j, std::span<const Sample> inputs) const;
+
   const RankNetwork& subsystems_;
   bool any_ = false;
   bool any_indirect_ = false;
   std::vector<bool> afresh_;
   std::vector<bool> equation_;
-  std::vector<IndexRange> compared_;  ///< per j: local inputs whose size counts
+  std::vector<IndexRange>
+      compared_;  ///< per j: local inputs whose size counts, one but of equations
   std::vector<std::size_t> gamma_;
   std::vector<std::size_t> unknowns_;
 };

@@ -32,7 +32,7 @@ CouplingScales::CouplingScales(const RankNetwork& subsystems, const ConstraintRo
       equation_sizes_(subsystems.connected_inputs().size(), 0.0) {}
 
 void CouplingScales::see(const CommunicationPoint& point) {
-  for (std::size_t j = 0; j < equation_sizes_.size(); ++j) {
+  for (std::size_t j = 0; constraints_.any() && j < equation_sizes_.size(); ++j) {
     if (constraints_.is_equation(j)) {
       equation_sizes_[j] = std::max(equation_sizes_[j], constraints_.size(j, point.inputs));
     }

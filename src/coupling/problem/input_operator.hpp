@@ -61,6 +61,8 @@ class InputOperator {
   MatHandle matrix_;
   VecHandle inverse_scale_;
   KspHandle solver_;
+  bool direct_ = false;  ///< and nobody watches it
+  bool set_up_ = false;
   std::int64_t contents_ = 0;
 };
 

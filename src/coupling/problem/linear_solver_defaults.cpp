@@ -1,5 +1,11 @@
 #include "coupling/problem/linear_solver_defaults.hpp"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/options.hpp"
+
 namespace concord {
 
 Diagonal diagonal_of(const RankNetwork& subsystems) {
@@ -30,6 +36,21 @@ void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
   const auto* pivoting = in_one_piece ? MATSOLVERKLU : MATSOLVERMUMPS;
   const bool plain = in_one_piece && diagonal == Diagonal::full;
   petsc(PCFactorSetMatSolverType(pc, plain ? MATSOLVERPETSC : pivoting));
+}
+
+bool is_plainly_direct(KSP ksp, const std::optional<SolverOptions>& options) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(ksp), &comm));
+  int ranks = 1;
+  MPI_Comm_size(comm, &ranks);
+  PetscBool only_preconditions = PETSC_FALSE;
+  petsc(
+      PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp), KSPPREONLY, &only_preconditions));
+  const std::string prefix = options ? options->prefix + std::string("ksp_") : std::string();
+  const auto given = options ? options::given(prefix) : std::vector<std::string>();
+  return ranks == 1 && only_preconditions == PETSC_TRUE &&
+         std::all_of(given.begin(), given.end(),
+                     [&](const std::string& name) { return name == prefix + "type"; });
 }
 
 KspHandle linear_solver(Mat matrix, Diagonal diagonal,

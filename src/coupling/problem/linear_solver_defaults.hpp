@@ -24,6 +24,10 @@ struct SolverOptions {
 /// redundantly on each of them or, where the system is large, with a parallel factorisation.
 void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal);
 
+/// Whether a solve is nothing but the application of factors on this one rank: there is nothing to
+/// iterate or agree on, and no option that asks to see it.
+bool is_plainly_direct(KSP ksp, const std::optional<SolverOptions>& options);
+
 /// A solver of that kind, whose factors are kept while the matrix doesn't change; without options
 /// nobody changes it.
 KspHandle linear_solver(Mat matrix, Diagonal diagonal,

@@ -62,6 +62,15 @@ class DrivenSubsystem final : public Subsystem {
     failure_ = "a subsystem with inputs from a file gives no linearization";
     return Outcome::failed;
   }
+  Outcome set_parameter(std::size_t parameter, double value) override {
+    return told(inner_->set_parameter(parameter, value));
+  }
+  bool io(Archive& archive) override {
+    const bool passed = inner_->io(archive);
+    told(Outcome::ok);
+    archive(at_.t, saved_.t);
+    return passed;
+  }
   void save() override {
     saved_ = at_;
     inner_->save();

@@ -28,6 +28,7 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
     : Subsystem(setup->description),
       setup_(std::move(setup)),
       use_(permitted(setup_->use, settings)),
+      parameters_(*setup_),
       tolerance_(chosen_tolerance(*setup_, settings)) {
   find_out_directional();
   instance_ = make_instance(*setup_, use_);
@@ -81,7 +82,8 @@ void CoSimulation::start(const MacroStep& first, double stop) {
   start_ = now_.t = first.begin;
   stop_ = stop;
   h_ = first.size();
-  if (!begin_initialization(*setup_, *instance_, start_, stop_, tolerance_))
+  if (!begin_initialization(*setup_, *instance_, start_, stop_, tolerance_) ||
+      !parameters_.set(*instance_))
     throw SimulationError(instance_->failure() + " before the start");
   saved_ = now_;
 }
@@ -110,8 +112,8 @@ bool CoSimulation::begin_without_event_mode() {
   instance_.reset();
   instance_ = FmuInstance::make(setup_->source(use_));
   return (begin_initialization(*setup_, *instance_, start_, stop_, tolerance_) &&
-          instance_->set(inputs_, now_.u) && instance_->set(held_, now_.u) &&
-          instance_->leave_initialization()) ||
+          parameters_.set(*instance_) && instance_->set(inputs_, now_.u) &&
+          instance_->set(held_, now_.u) && instance_->leave_initialization()) ||
          failed_call();
 }
 
@@ -202,7 +204,7 @@ bool CoSimulation::run(std::span<const Polynomial> inputs, const MacroStep& step
       wanted == Wanted::values_and_derivatives && slope_source() == SlopeSource::differences;
   if (by_differences) y_before_ = now_.y;
   now_.sampled = 0;
-  if (!feed_held(inputs)) return false;
+  if (!set_due_parameters() || !feed_held(inputs)) return false;
   may_recut_ = true;
   do {
     recut_ = false;
@@ -282,6 +284,7 @@ bool CoSimulation::look_ahead() {
 /// In micro-steps with the inputs that the FMU has, until its outputs flow, or are known not to.
 void CoSimulation::walk_ahead(StairWatch& stairs) {
   const double begin = now_.t, size = h_ / use_.micro_steps;
+  if (!set_due_parameters()) return;
   for (int k = 1; k <= most_steps_ahead && stairs.internal_step() == 0.0 && !stairs.flows(); ++k) {
     const double left = now_.t, end = begin + k * size;
     before_ = now_.y;

@@ -12,6 +12,7 @@
 #include "subsystem/fmu/setup.hpp"
 #include "subsystem/fmu/stair_watch.hpp"
 #include "subsystem/fmu/step_pieces.hpp"
+#include "subsystem/fmu/tunable_parameters.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -36,8 +37,10 @@ class CoSimulation final : public Subsystem {
   std::span<const double> states() const override { return now_.x; }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
+  Outcome set_parameter(std::size_t parameter, double value) override;
   void save() override;
   void restore() override;
+  bool io(Archive& archive) override;
 
  private:
   /// Where the FMU stands, and what of its past is not in its own state.
@@ -48,6 +51,11 @@ class CoSimulation final : public Subsystem {
     double next_event = std::numeric_limits<double>::infinity();
     bool derivatives_set = false;  ///< of inputs, to something else than 0
     int sampled = 0;               ///< ends of pieces since the last event, up to sampled_ends
+    bool parameters_due = false;   ///< to be set before the next step
+
+    void io(Archive& archive) {
+      archive(t, x, y, u, next_event, derivatives_set, sampled, parameters_due);
+    }
   };
 
   bool failed(const std::string& reason) {
@@ -66,6 +74,9 @@ class CoSimulation final : public Subsystem {
   bool begin_without_event_mode();
   bool take_events(const EventOutcome& outcome);
   bool handle_event();
+  bool set_parameters_in_event();
+  bool set_due_parameters();
+  bool remade_without_event_mode();
   bool feed_held(std::span<const Polynomial> inputs);
   bool one_step_size(const MacroStep& step);
   bool run(std::span<const Polynomial> inputs, const MacroStep& step, Wanted wanted);
@@ -101,6 +112,7 @@ class CoSimulation final : public Subsystem {
   std::optional<FmuSnapshot> saved_state_, trial_state_;  ///< freed before the instance
   FmuPorts inputs_, held_;                                ///< that something feeds
   FmuPorts outputs_, all_inputs_;                         ///< outputs that somebody looks at
+  TunableParameters parameters_;
   PieceSettings piece_settings_;
   std::vector<StepPiece> pieces_;
   double sample_distance_ = 0.0;

@@ -117,7 +117,7 @@ bool CoSimulation::try_forward(std::span<const Polynomial> lines) {
   trial_ = now_;
   const bool redo_was_possible = std::exchange(redo_possible_, true);
   const double begin = now_.t, size = 1e-3 * h_;
-  bool good = feed_held(lines);
+  bool good = set_due_parameters() && feed_held(lines);
   now_.sampled = 0;
   for (int k = 0; good && k < forward_samples; ++k) {
     const double left = begin + k * size, right = begin + (k + 1) * size;

@@ -68,6 +68,7 @@ class SetupBuilder {
     add_input_starts();
     add_inputs();
     add_outputs();
+    add_parameters();
     add_states();
     add_feedthrough();
     set_capabilities();
@@ -84,6 +85,7 @@ class SetupBuilder {
   void add_input_starts();
   void add_inputs();
   void add_outputs();
+  void add_parameters();
   void add_states();
   void add_feedthrough();
   void set_capabilities();
@@ -193,6 +195,20 @@ void SetupBuilder::add_outputs() {
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.outputs.push_back(
           {element_name(variable, i), unit_of(variable), variable.nominal, kind_of(variable)});
+    }
+  }
+}
+
+/// What may be set between macro-steps.
+void SetupBuilder::add_parameters() {
+  for (const FmiVariable& variable : setup_->model->variables) {
+    if (variable.causality != FmiCausality::parameter ||
+        variable.variability != FmiVariability::tunable || !is_number(variable.type))
+      continue;
+    setup_->parameter_variables.push_back(&variable);
+    for (std::size_t i = 0; i < variable.size; ++i) {
+      setup_->description.parameters.push_back(element_name(variable, i));
+      setup_->parameter_starts.push_back(start_of(variable, i));
     }
   }
 }

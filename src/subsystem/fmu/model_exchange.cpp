@@ -2,9 +2,12 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/passed_state.hpp"
 #include "subsystem/fmu/setup.hpp"
+#include "subsystem/fmu/tunable_parameters.hpp"
 #include "subsystem/ode/hybrid_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/wording.hpp"
@@ -42,7 +45,7 @@ class FmuModel final : public HybridModel {
 
   OdeInterface interface() const override {
     const SubsystemDescription& d = setup_->description;
-    return {d.inputs, d.states, d.outputs, d.feedthrough};
+    return {d.inputs, d.states, d.outputs, d.feedthrough, true, false, d.parameters};
   }
   void derivatives(double t, std::span<const double> x, std::span<const double> u,
                    std::span<double> dxdt) override;
@@ -74,14 +77,21 @@ class FmuModel final : public HybridModel {
   SmoothInterval reachable() const override { return {next_.since, std::min(next_.time, stop_)}; }
   bool completed_step(double t, std::span<const double> x, std::span<const double> u) override;
   void handle_event(double t, std::span<double> x, std::span<const double> u) override;
+  bool set_parameter(std::size_t parameter, double value) override;
+  void change_parameters(double t, std::span<double> x, std::span<const double> u) override {
+    run_event(t, x, u);
+  }
   void save() override;
   void restore() override;
+  std::optional<std::string> io(Archive& archive) override;
 
  private:
   /// The last event or completed step and the next time event, and the inputs that events have set.
   struct Between {
     double since = -infinity, time = infinity;
     std::vector<double> discrete;
+
+    void io(Archive& archive) { archive(since, time, discrete); }
   };
 
   void require(bool good) const {
@@ -101,6 +111,7 @@ class FmuModel final : public HybridModel {
   void go_to(double t, std::span<const double> x, std::span<const double> u);
   void forget_point() { t_ = std::numeric_limits<double>::quiet_NaN(); }
   void set_inputs(std::span<const double> u);
+  void run_event(double t, std::span<double> x, std::span<const double> u);
   void begin_anew(double t, const EventOutcome& outcome, std::span<double> x);
   template <class Variable>
   void check_finite(std::span<const double> values, const std::vector<Variable>& variables,
@@ -113,6 +124,8 @@ class FmuModel final : public HybridModel {
   std::optional<FmuSnapshot> saved_;  ///< freed before the instance
   InputGroup continuous_, discrete_;
   FmuPorts outputs_;
+  TunableParameters parameters_;
+  bool parameters_due_ = false;  ///< to be set in the next event
   Between next_, saved_next_;
   double start_ = 0.0, stop_ = infinity;
   bool redo_possible_ = false;
@@ -127,6 +140,7 @@ FmuModel::FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, dou
       tolerance_(tolerance),
       instance_(FmuInstance::make(setup_->source(use_))),
       outputs_(setup_->ports(setup_->output_variables)),
+      parameters_(*setup_),
       x_(setup_->description.states.size()) {
   for (InputGroup* group : {&continuous_, &discrete_}) {
     for (const FmiVariable* input : setup_->input_variables)
@@ -147,7 +161,8 @@ void FmuModel::note_use(std::span<const char> fed) {
 void FmuModel::begin_initialization(double t, double stop) {
   start_ = t;
   stop_ = stop;
-  require(concord::begin_initialization(*setup_, *instance_, t, stop, tolerance_));
+  require(concord::begin_initialization(*setup_, *instance_, t, stop, tolerance_) &&
+          parameters_.set(*instance_));
 }
 
 /// In initialisation mode, where every input may be set.
@@ -269,15 +284,42 @@ void FmuModel::handle_event(double t, std::span<double> x, std::span<const doubl
                           "(-subsystem_" +
                           setup_->request.subsystem +
                           "_rollback false) or choose an explicit method");
+  run_event(t, x, u);
+}
+
+void FmuModel::run_event(double t, std::span<double> x, std::span<const double> u) {
   go_to(t, x, u);
   require(instance_->enter_event_mode());
   if (discrete_.wanted != discrete_.values) {
     require(instance_->set(discrete_.ports, discrete_.wanted));
     discrete_.values = discrete_.wanted;
   }
+  if (std::exchange(parameters_due_, false)) require(parameters_.set(*instance_));
   EventOutcome outcome;
   require(iterate_events(*instance_, outcome));
   begin_anew(t_, outcome, x);
+}
+
+/// In continuous-time mode nothing but an event may change them, which `change_parameters` is.
+bool FmuModel::set_parameter(std::size_t parameter, double value) {
+  std::string reason;
+  if (!parameters_.take(parameter, value, reason)) throw RecoverableFailure(reason);
+  if (initializing())
+    require(parameters_.set(*instance_));
+  else
+    parameters_due_ = instance_->mode() != FmuMode::instantiated;
+  return true;
+}
+
+/// The inputs are set anew at the first evaluation.
+std::optional<std::string> FmuModel::io(Archive& archive) {
+  if (auto reason = refusal_to_pass_state(*setup_, use_)) return reason;
+  if (auto reason = pass_state(*instance_, archive)) return reason;
+  next_.discrete = discrete_.values;
+  archive(next_, parameters_, use_.directional);
+  discrete_.values = discrete_.wanted = next_.discrete;
+  forget_point();
+  return std::nullopt;
 }
 
 void FmuModel::save() {

@@ -21,6 +21,8 @@ struct FmuSetup {
   SubsystemDescription description;
   /// In the order of the description.
   std::vector<const FmiVariable*> input_variables, output_variables;
+  std::vector<const FmiVariable*> parameter_variables;  ///< the tunable ones
+  std::vector<double> parameter_starts;                 ///< of their elements
   FmuPorts states, derivatives;
   std::vector<FmuStart> structural, starts, input_starts;
   FmuUse use;

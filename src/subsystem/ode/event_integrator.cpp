@@ -33,6 +33,7 @@ class EventIntegrator final : public Integrator {
   double reached() const override { return reached_; }
   void save() override;
   void restore() override;
+  void io(Archive& archive) override { archive(now_.above, now_.open, farthest_); }
 
  private:
   struct Memory {
@@ -64,6 +65,7 @@ class EventIntegrator final : public Integrator {
   double h_ = 0.0;
   double reached_ = 0.0;
   bool continues_ = false;  ///< nothing has happened since the method's last micro-step
+  bool begun_ = false;      ///< a method was
   double farthest_ = 0.0;   ///< |t| so far, which times are rounded by; never rolled back
   std::string reason_;
 };
@@ -133,7 +135,7 @@ Outcome EventIntegrator::integrate(double h, History history, std::span<const do
 
 bool EventIntegrator::complete(bool& event) {
   if (!model_.wants_completed_steps()) return true;
-  method().leave_behind();
+  if (begun_) method().leave_behind();
   return rhs_.at(reached_, [&](double t, std::span<const double> u) {
     event = model_.completed_step(t, x_, u) || event;
   }) == RightHandSide::ok;
@@ -158,7 +160,7 @@ bool EventIntegrator::run(double h, History history) {
   if ((input_event || signs_changed()) && !handle_event()) return false;
   now_.choice.begin_macro_step(rhs_.evaluations());
   method().begin(h, continues_ ? history : History::discard, x_);
-  continues_ = true;
+  continues_ = begun_ = true;
   for (int events = 0; reached_ < h; ++events) {
     if (events > most_events) {
       reason_ = "more than " + std::to_string(most_events) +

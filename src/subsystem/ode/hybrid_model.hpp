@@ -1,8 +1,11 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
+#include <string>
 
+#include "concord/archive.hpp"
 #include "concord/ode_model.hpp"
 #include "subsystem/subsystem.hpp"
 
@@ -58,6 +61,12 @@ class HybridModel : public OdeModel {
 
   /// Handles the events at (t, x, u); x may jump. Throws RecoverableFailure where the model fails.
   virtual void handle_event(double t, std::span<double> x, std::span<const double> u) = 0;
+
+  /// After `set_parameter`, between macro-steps: what it makes of the model, and of x.
+  virtual void change_parameters(double t, std::span<double> x, std::span<const double> u) = 0;
+
+  /// All that f and g depend on beside (t, x, u), as Subsystem::io. Why that cannot be, or nothing.
+  virtual std::optional<std::string> io(Archive& archive) = 0;
 
   /// Keeps, and returns to, what events have changed.
   virtual void save() = 0;

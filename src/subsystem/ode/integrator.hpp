@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "concord/archive.hpp"
 #include "subsystem/integrator_settings.hpp"
 #include "subsystem/ode/hybrid_model.hpp"
 #include "subsystem/ode/right_hand_side.hpp"
@@ -42,6 +43,9 @@ class Integrator {
 
   virtual void save() = 0;
   virtual void restore() = 0;
+
+  /// What is no cache: where the model's events stand.
+  virtual void io(Archive& /*archive*/) {}
 
   /// Accepted micro-steps so far; never rolled back.
   std::int64_t micro_steps() const { return micro_steps_; }

@@ -77,9 +77,7 @@ class OdeSubsystem final : public Subsystem {
   void restore() override;
   bool io(Archive& archive) override;
   OdeModel* equations() override;
-  bool complete_step(double t, std::span<const double> x, std::span<const double> u) override {
-    return hybrid_ == nullptr || !hybrid_->completed_step(t, x, u);
-  }
+  bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
 
  private:
   struct Memory {
@@ -132,10 +130,12 @@ class OdeSubsystem final : public Subsystem {
 
     std::vector<double> x_end, u, slopes, u_end;
     std::vector<double> state_sizes;  ///< of the macro-step; 0: unknown
-    std::vector<Sample> end_inputs, seen_states, seen_inputs;
+    std::vector<Sample> seen_states, seen_inputs;
   };
 
   void begin();
+  Outcome change_parameters();
+  bool pass_model(Archive& archive);
   Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                     InputContinuity continuity);
   History usable_history(InputContinuity continuity);
@@ -164,6 +164,7 @@ class OdeSubsystem final : public Subsystem {
   Memory now_, saved_;
   Trials trials_;
   Parameters parameters_;
+  std::vector<Sample> end_inputs_;  ///< those that led to the communication point
   Scratch scratch_;
 };
 
@@ -178,6 +179,7 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       rounding_(model_),
       now_(description_),
       saved_(description_),
+      end_inputs_(description_.inputs.size()),
       scratch_(description_) {}
 
 OdeSubsystem::Scratch::Scratch(const SubsystemDescription& description)
@@ -186,7 +188,6 @@ OdeSubsystem::Scratch::Scratch(const SubsystemDescription& description)
       slopes(description.states.size()),
       u_end(description.inputs.size()),
       state_sizes(description.states.size()),
-      end_inputs(description.inputs.size()),
       seen_states(description.states.size()),
       seen_inputs(description.inputs.size()) {}
 
@@ -206,6 +207,7 @@ Outcome OdeSubsystem::end_initialization(std::span<const Sample> inputs) {
   if (!initializing()) return Outcome::ok;
   std::transform(inputs.begin(), inputs.end(), scratch_.u.begin(),
                  [](const Sample& s) { return s.value; });
+  end_inputs_.assign(inputs.begin(), inputs.end());
   const auto end = [&](double) { hybrid_->end_initialization(scratch_.u, now_.x); };
   if (!model_.attempt(now_.t, end)) return checked(false);
   model_.forget();
@@ -235,9 +237,8 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
   now_.t = step.end;
   now_.h = step.size();
   now_.seen = false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) scratch_.end_inputs[i] = inputs[i].at(now_.h);
-  return checked(
-      derivatives_.outputs(now_.t, now_.h, now_.x, scratch_.end_inputs, wanted, outputs));
+  for (std::size_t i = 0; i < inputs.size(); ++i) end_inputs_[i] = inputs[i].at(now_.h);
+  return checked(derivatives_.outputs(now_.t, now_.h, now_.x, end_inputs_, wanted, outputs));
 }
 
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
@@ -436,7 +437,10 @@ Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outp
 }
 
 Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
-  if (!model_.set_parameter(parameter, value)) {
+  bool taken = false;
+  const auto take = [&](double) { taken = model_.set_parameter(parameter, value); };
+  if (!model_.attempt(now_.t, take)) return checked(false);
+  if (!taken) {
     failure_ = "parameter '" + description_.parameters[parameter] + "' cannot be set to " +
                in_words(value);
     return Outcome::failed;
@@ -445,7 +449,26 @@ Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
   parameters_.values[parameter] = value;
   ++parameters_.times_set;
   trials_.first.known = false;
-  return Outcome::ok;
+  return hybrid_ != nullptr && started_ && !initializing() ? change_parameters() : Outcome::ok;
+}
+
+/// At the communication point, with the inputs that led to it.
+Outcome OdeSubsystem::change_parameters() {
+  std::transform(end_inputs_.begin(), end_inputs_.end(), scratch_.u.begin(),
+                 [](const Sample& s) { return s.value; });
+  const auto change = [&](double t) { hybrid_->change_parameters(t, now_.x, scratch_.u); };
+  const bool good = model_.attempt(now_.t, change);
+  model_.forget();
+  return checked(good);
+}
+
+/// With `monolithic`, which integrates itself, this is where the subsystem stands.
+bool OdeSubsystem::complete_step(double t, std::span<const double> x, std::span<const double> u) {
+  if (hybrid_ == nullptr) return true;
+  now_.t = t;
+  now_.x.assign(x.begin(), x.end());
+  for (std::size_t i = 0; i < u.size(); ++i) end_inputs_[i] = {u[i], 0.0};
+  return !hybrid_->completed_step(t, x, u);
 }
 
 void OdeSubsystem::Trials::save() {
@@ -471,13 +494,28 @@ void OdeSubsystem::restore() {
   if (integrator_) integrator_->restore();
 }
 
-/// The history of multistep methods, the choice of method and learnt patterns are not in it. What
-/// events may change is the model's own.
+/// What events may change is the model's own; one that was only started begins where the other is.
+bool OdeSubsystem::pass_model(Archive& archive) {
+  std::optional<std::string> reason;
+  if (!model_.attempt(now_.t, [&](double) { reason = hybrid_->io(archive); }))
+    reason = model_.failure();
+  if (reason) {
+    failure_ = *reason;
+    return false;
+  }
+  model_.forget();
+  if (archive.reading() && !integrator_) begin();
+  if (integrator_) integrator_->io(archive);
+  archive(end_inputs_);
+  return true;
+}
+
+/// The history of multistep methods, the choice of method and learnt patterns are not in it.
 bool OdeSubsystem::io(Archive& archive) {
-  if (hybrid_ != nullptr) return false;
+  if (hybrid_ != nullptr && !pass_model(archive)) return false;
   archive(now_, trials_, parameters_, counters_);
   if (!archive.reading()) return true;
-  for (std::size_t p = 0; p < parameters_.values.size(); ++p) {
+  for (std::size_t p = 0; hybrid_ == nullptr && p < parameters_.values.size(); ++p) {
     const auto& value = parameters_.values[p];
     if (value && !model_.set_parameter(p, *value)) return false;
   }

@@ -111,11 +111,13 @@ int fmi3UpdateDiscreteStates(Instance* c, bool* again, bool* terminate, bool* no
   return OK;
 }
 
-/* Discrete inputs of FMUs that use event mode are set there; all others in step mode. */
+/* Discrete inputs and parameters of FMUs that use event mode are set there; all others in step
+ * mode. */
 static const char* misuse_of_set3(const Instance* c, unsigned reference) {
-  if (c->event_mode && c->s.mode == STEP && is_discrete(reference))
-    return "a discrete input is to be set in event mode";
-  if (c->event_mode && c->s.mode == EVENT && !is_discrete(reference))
+  const bool in_events = is_discrete(reference) || reference >= 400;
+  if (c->event_mode && c->s.mode == STEP && in_events)
+    return "a discrete input or a parameter is to be set in event mode";
+  if (c->event_mode && c->s.mode == EVENT && !in_events)
     return "a continuous input is to be set in step mode";
   return misuse_of_set(&c->s, reference);
 }

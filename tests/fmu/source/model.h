@@ -130,6 +130,10 @@ static inline const char* misuse_of_set(const State* s, unsigned reference) {
   const unsigned before = INSTANTIATED | INITIALIZING;
   const bool input = reference >= 200 && reference < 300;
   const bool discrete = is_discrete(reference);
+#ifdef TUNABLE
+  if (reference >= 400)
+    return s->mode & (before | STEP | EVENT) ? NULL : "a parameter is not to be set now";
+#endif
   if (s->mode & (before | STEP | EVENT)) return !input && !(s->mode & before) ? "fixed" : NULL;
   return input && !discrete && (s->mode & (CONTINUOUS | UPDATE)) ? NULL : "not to be set now";
 }
@@ -245,6 +249,7 @@ static inline int set_value(State* s, unsigned reference, double value) {
   const bool initializing = (s->mode & (INSTANTIATED | INITIALIZING)) != 0;
   if (reference >= 400) {
     s->p[reference - 400] = value;
+    s->fed = s->fed || s->mode == STEP;
   } else if (reference >= 200 && reference < 300) {
     s->u[reference - 200] = value;
     memset(s->du[reference - 200], 0, sizeof s->du[0]);

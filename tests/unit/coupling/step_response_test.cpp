@@ -4,11 +4,36 @@
 
 #include <cmath>
 
+#include "coupling/estimation/small_product.hpp"
+
 namespace concord {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+/// Bit for bit what Eigen's kernel for large matrices gives, whichever is taken.
+TEST(SmallProduct, IsThatOfAnySize) {
+  for (const Eigen::Index n : {1, 2, 3, 5, 8, 15, 16, 17, 30}) {
+    for (const Eigen::Index rows : {n, Eigen::Index(1), 2 * n + 1}) {
+      MatrixXd matrix(rows, n);
+      VectorXd vector(n), found(rows);
+      for (Eigen::Index j = 0; j < n; ++j) {
+        vector[j] = std::exp(std::sin(3.0 * static_cast<double>(j)));
+        for (Eigen::Index i = 0; i < rows; ++i) {
+          matrix(i, j) = std::cos(static_cast<double>(7 * i + 5 * j));
+        }
+      }
+      for (Eigen::Index i = 0; i < rows; ++i) {
+        found[i] = std::sin(static_cast<double>(i));
+      }
+      VectorXd expected = found;
+      expected.noalias() += matrix * vector;
+      add_product(matrix, vector, found);
+      EXPECT_EQ(found, expected) << n << " columns, " << rows << " rows";
+    }
+  }
+}
 
 constexpr Shape cubic{0.3, -1.0, 0.5, 2.0};
 

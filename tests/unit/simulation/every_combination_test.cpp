@@ -69,18 +69,32 @@ std::vector<Choices> each_with(const std::vector<Choices>& before, const std::st
   return result;
 }
 
+template <class T>
+std::vector<std::string> all_words() {
+  std::vector<std::string> words;
+  for (const auto& one : words_of<T>()) {
+    words.emplace_back(one.word);
+  }
+  return words;
+}
+
+/// None at all as well.
+template <class T>
+std::vector<std::string> all_words_or_none() {
+  auto words = all_words<T>();
+  words.insert(words.begin(), "");
+  return words;
+}
+
 std::vector<Choices> every_combination() {
   std::vector<Choices> all = {{}};
-  all = each_with(all, "-cosim_schedule",
-                  {"parallel", "sequential", "hierarchical", "staggered_grid"});
-  all = each_with(all, "-cosim_adapt",
-                  {"none", "iteration", "predictor", "richardson", "richardson_modified"});
+  all = each_with(all, "-cosim_schedule", all_words<Schedule>());
+  all = each_with(all, "-cosim_adapt", all_words<Adapt>());
   std::vector<Choices> monolithic = each_with(all, "-cosim_type", {"monolithic"});
-  all = each_with(all, "-cosim_hold", {"zoh", "foh", "soh", "hermite", "extrapolate", "extripol"});
+  all = each_with(all, "-cosim_hold", all_words<Hold>());
   all = each_with(all, "-cosim_hold_order", {"", "0", "1", "2", "3"});
-  all = each_with(all, "-cosim_solve", {"snes", "missiles", "none"});
-  all = each_with(all, "-cosim_predictor",
-                  {"", "missiles", "extrapolate", "hold", "linear_implicit"});
+  all = each_with(all, "-cosim_solve", all_words<Solve>());
+  all = each_with(all, "-cosim_predictor", all_words_or_none<Predictor>());
   all.insert(all.end(), monolithic.begin(), monolithic.end());
   return all;
 }
@@ -120,9 +134,7 @@ class GivenOptions {
 
 /// Largest error of the states over the run that this order lets expect.
 double bound(const Method& method) {
-  const bool first_order =
-      method.hold_order == 0 && (method.hold == Hold::zoh || method.hold == Hold::extrapolate ||
-                                 method.hold == Hold::extripol);
+  const bool first_order = method.hold_order == 0 && method.hold.from_past;
   return first_order ? 2.0 * macro_step : 2.0 * macro_step * macro_step;
 }
 

@@ -194,8 +194,8 @@ bool FmuInstance::serialize(const FmuSnapshot& snapshot, std::vector<char>& byte
   return invoke(common_.serialize, snapshot.state_, bytes.data(), size);
 }
 
-bool FmuInstance::deserialize(const std::vector<char>& bytes, FmuSnapshot& snapshot) {
-  snapshot.mode_ = mode_;
+bool FmuInstance::deserialize(const std::vector<char>& bytes, FmuMode mode, FmuSnapshot& snapshot) {
+  snapshot.mode_ = mode;
   return invoke(common_.deserialize, bytes.data(), bytes.size(), &snapshot.state_);
 }
 

@@ -161,8 +161,8 @@ class FmuInstance {
   bool save(FmuSnapshot& snapshot);
   bool restore(const FmuSnapshot& snapshot);
   bool serialize(const FmuSnapshot& snapshot, std::vector<char>& bytes);
-  /// The state of a like instance in the same mode as this one.
-  bool deserialize(const std::vector<char>& bytes, FmuSnapshot& snapshot);
+  /// The state of a like instance in this mode.
+  bool deserialize(const std::vector<char>& bytes, FmuMode mode, FmuSnapshot& snapshot);
 
   /// result[i * columns + j] = d (element i) / d (element j) for the places of all continuous reals
   /// of both ports; other entries are 0. Rows and columns are as many as the flat arrays have.

@@ -230,8 +230,8 @@ void Trials::try_rollback() {
   doing("serialising its state");
   std::vector<char> bytes;
   FmuSnapshot copy(*instance);
-  require(instance->serialize(state, bytes) && instance->deserialize(bytes, copy) &&
-              instance->restore(copy),
+  require(instance->serialize(state, bytes) &&
+              instance->deserialize(bytes, instance->mode(), copy) && instance->restore(copy),
           *instance);
   found("serializes", same_bits(first, step(*instance, start_ + size_)),
         "serialising: claimed; a state that was serialised gives the same bits",
@@ -245,7 +245,8 @@ void Trials::continue_from(const SerializedState& state) {
   const auto instance = stepping();
   const std::vector<char> bytes = from_hex<char>(state.bytes);
   FmuSnapshot copy(*instance);
-  require(instance->deserialize(bytes, copy) && instance->restore(copy), *instance);
+  require(instance->deserialize(bytes, instance->mode(), copy) && instance->restore(copy),
+          *instance);
   found("serializes", same_bits(from_hex<double>(state.values), step(*instance, start_ + size_)),
         "serialising: a new process goes on from the state with the same bits",
         "serialising: a new process that goes on from the state gives OTHER values");
