@@ -208,7 +208,7 @@ const RegisteredCommand check({
     .summary = "validate and explain a model; --probe tries\nwhat its FMUs claim",
     .description = "Validates and explains a model: subsystems, capabilities, connections, direct "
                    "feedthrough,\nalgebraic loops, execution order, and which methods can run.",
-    .words = {{.name = "probe", .help = "try what the model's FMUs claim"}},
+    .words = words_of_models({{.name = "probe", .help = "try what the model's FMUs claim"}}),
     .example = "check model.yaml --probe",
     .more_help = options_help,
     .run = [](const Arguments& arguments) { return with_model(check, arguments, explain); },

@@ -159,13 +159,32 @@ SortedWords sorted(const Command& command, const Arguments& given) {
   return result;
 }
 
+/// Of files first, so that single ones on the command line count.
+ModelChanges changes_in(const GivenWords& own) {
+  ModelChanges result;
+  if (own.has("parameters"))
+    for (const std::string& file : own.words.at("parameters"))
+      for (ModelChange& change : read_changes_file(file)) result.push_back(std::move(change));
+  if (own.has("set"))
+    for (ModelChange& change : read_changes(own.words.at("set")))
+      result.push_back(std::move(change));
+  return result;
+}
+
+Model read_model(const SortedWords& words) {
+  const std::string path = model_argument(words.arguments);
+  const ModelChanges changes = changes_in(words.own);
+  if (!words.fmu) return read_model_file(path, changes);
+  if (!changes.empty())
+    throw InputError(changes.front().location +
+                     ": an FMU alone takes --start-value NAME VALUE instead");
+  return read_lone_fmu(words.fmu->fmu);
+}
+
 /// On every rank.
 Model model_of(const SortedWords& words) {
   Model model;
-  together(PETSC_COMM_WORLD, [&] {
-    const std::string path = model_argument(words.arguments);
-    model = words.fmu ? read_lone_fmu(words.fmu->fmu) : read_model_file(path);
-  });
+  together(PETSC_COMM_WORLD, [&] { model = read_model(words); });
   if (words.fmu)
     choose_lone_defaults(model);
   else
@@ -174,6 +193,16 @@ Model model_of(const SortedWords& words) {
 }
 
 }  // namespace
+
+std::vector<CommandWord> words_of_models(std::vector<CommandWord> others) {
+  others.push_back({.name = "set",
+                    .value = "left.m=2",
+                    .help = "a parameter or start value other than the model's,\n"
+                            "parameters.g=1.6 of the whole model; as often as wanted"});
+  others.push_back(
+      {.name = "parameters", .value = "FILE", .help = "many of them: CSV with lines left.m,2"});
+  return others;
+}
 
 int with_model(const Command& command, const Arguments& arguments,
                const std::function<int(ModelCall)>& work) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/fmu_words.hpp"
@@ -16,6 +17,9 @@ struct ModelCall {
   const FmuWords* fmu;       ///< of an FMU alone; null: a model file
   GivenWords own;            ///< the command's own words
 };
+
+/// What every command with a model takes: --set left.m=2, --parameters FILE.
+std::vector<CommandWord> words_of_models(std::vector<CommandWord> others = {});
 
 /// Runs `work` on every rank, with MPI and PETSc up, on the model that `arguments` name. The
 /// command's own words are no options of PETSc's; they and options may stand before MODEL.

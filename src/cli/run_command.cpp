@@ -179,6 +179,7 @@ const RegisteredCommand run({
     .summary = "simulate; also runs without mpirun",
     .description =
         "Simulates the model: rows go into a results file, a summary to standard output.",
+    .words = words_of_models(),
     .example = "run model.yaml -cosim_type jfm -cosim_step 1e-2",
     .more_help = options_help,
     .run =

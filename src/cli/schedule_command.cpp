@@ -97,6 +97,7 @@ const RegisteredCommand schedule({
     .summary = "groups, their costs and ranks",
     .description =
         "Prints the hierarchical schedule of a model, its two costs, and the ranks it would use.",
+    .words = words_of_models(),
     .example = "schedule model.yaml -cosim_schedule_weight 0.5",
     .more_help = options_help,
     .run =

@@ -31,7 +31,8 @@ void find_kinks(const Expression& expression, std::set<std::string>& found) {
 /// Makes an ExportedModel.
 class Layout {
  public:
-  explicit Layout(const Description& description) : description_(description) {
+  explicit Layout(const Description& description)
+      : description_(description), definitions_(definitions_of(description)) {
     result_.name = description.subsystem;
     for (const Text& unit : description.units) units_[unit.name] = unit.text;
   }
@@ -49,16 +50,30 @@ class Layout {
   ExportedEquation equation(const Text& text) const {
     const PlacedExpression placed{text.text,
                                   text.location + ": subsystem '" + description_.subsystem + "'"};
-    ExportedEquation result{text.name, parse_expression(placed), {}};
+    ExportedEquation result{text.name, written_out(parse_expression(placed)), {}};
     if (nesting(result.expression) > deepest)
       refuse(placed, 0,
              "the expression nests more than " + std::to_string(deepest) +
                  " levels deep, too deep for compilers of C; simplify it");
-    for (const NameUse& use : names_used(text.text))
-      if (!use.called &&
-          std::find(result.uses.begin(), result.uses.end(), use.name) == result.uses.end())
-        result.uses.push_back(use.name);
+    const std::set<std::string> uses = names_behind(description_, text.text);
+    result.uses.assign(uses.begin(), uses.end());
     return result;
+  }
+
+  /// With what variables stand for in their place.
+  Expression written_out(const Expression& expression) const {
+    if (definitions_.empty()) return expression;
+    const bool is_name = expression->kind == ExpressionNode::Kind::name;
+    if (is_name && definitions_.contains(expression->symbol))
+      return written_out(definitions_.at(expression->symbol));
+    ExpressionNode result = *expression;
+    bool changed = false;
+    for (Expression& argument : result.arguments) {
+      const Expression before = argument;
+      argument = written_out(before);
+      changed = changed || argument != before;
+    }
+    return changed ? std::make_shared<const ExpressionNode>(std::move(result)) : expression;
   }
   bool is_state(const std::string& name) const {
     return std::find(result_.states.begin(), result_.states.end(), name) != result_.states.end();
@@ -78,6 +93,7 @@ class Layout {
   void note_kinks();
 
   const Description& description_;
+  std::unordered_map<std::string, Expression> definitions_;
   ExportedModel result_;
   std::map<std::string, std::string> units_, state_names_, output_names_, texts_;
   std::set<std::string> merged_, taken_;

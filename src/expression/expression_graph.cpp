@@ -31,6 +31,7 @@ std::vector<std::string> ExpressionNames::sorted() const {
   std::vector<std::string> result;
   for (const auto& entry : variables) result.push_back(entry.first);
   for (const auto& entry : constants) result.push_back(entry.first);
+  for (const auto& entry : definitions) result.push_back(entry.first);
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -132,7 +133,17 @@ NodeId ExpressionGraph::leaf(const std::string& name, const ExpressionNames& nam
     return variable(found->second);
   if (const auto found = names.constants.find(name); found != names.constants.end())
     return constant(found->second);
+  if (const auto found = names.definitions.find(name); found != names.definitions.end())
+    return definition(name, found->second, names);
   return constant(find_constant(name).value());
+}
+
+NodeId ExpressionGraph::definition(const std::string& name, const Expression& tree,
+                                   const ExpressionNames& names) {
+  if (const auto found = defined_.find(name); found != defined_.end()) return found->second;
+  const NodeId value = add(tree, names);
+  defined_.emplace(name, value);
+  return value;
 }
 
 NodeId ExpressionGraph::operation(const ExpressionNode& node, std::span<const NodeId> arguments) {

@@ -15,13 +15,15 @@
 namespace concord {
 
 /// The names that expressions may use beside functions and `pi`. Variables are numbered; constants
-/// are folded in.
+/// are folded in, and definitions are what they stand for.
 struct ExpressionNames {
   std::unordered_map<std::string, std::uint32_t> variables;
   std::unordered_map<std::string, double> constants;
+  /// Names of expressions, which use these names in turn, without loops.
+  std::unordered_map<std::string, Expression> definitions = {};
 
   bool contains(const std::string& name) const {
-    return variables.contains(name) || constants.contains(name);
+    return variables.contains(name) || constants.contains(name) || definitions.contains(name);
   }
   /// All names, sorted, for error messages.
   std::vector<std::string> sorted() const;
@@ -63,6 +65,7 @@ class ExpressionGraph {
     std::size_t operator()(const Node& node) const;
   };
   NodeId leaf(const std::string& name, const ExpressionNames& names);
+  NodeId definition(const std::string& name, const Expression& tree, const ExpressionNames& names);
   NodeId operation(const ExpressionNode& node, std::span<const NodeId> arguments);
   NodeId simplified(Operation operation, NodeId a, NodeId b, NodeId c);
   NodeId power(NodeId base, NodeId exponent);
@@ -70,6 +73,7 @@ class ExpressionGraph {
 
   std::vector<Node> nodes_;
   std::unordered_map<Node, NodeId, Hash> known_;
+  std::unordered_map<std::string, NodeId> defined_;
 };
 
 /// d root / d variable, a node of the graph.

@@ -29,15 +29,15 @@ void check_variable(const PlacedExpression& expression, const NameUse& use,
          "unknown name '" + use.name + "'; " + known("names", use.name, candidates));
 }
 
-Expression read(const PlacedExpression& expression, const ExpressionNames& names) {
+}  // namespace
+
+Expression read_expression(const PlacedExpression& expression, const ExpressionNames& names) {
   if (const ScanProblem problem = find_problem(expression.text); !problem.message.empty())
     refuse(expression, problem.position, problem.message);
   for (const NameUse& use : names_used(expression.text))
     use.called ? check_function(expression, use, names) : check_variable(expression, use, names);
   return parse_expression(expression);
 }
-
-}  // namespace
 
 struct ExpressionList::Compiled {
   std::shared_ptr<const Program> values, derivatives;
@@ -49,7 +49,7 @@ struct ExpressionList::Compiled {
     ExpressionGraph graph;
     std::vector<NodeId> roots, partials;
     for (const PlacedExpression& expression : expressions)
-      roots.push_back(graph.add(read(expression, names), names));
+      roots.push_back(graph.add(read_expression(expression, names), names));
     Differentiation differentiation(graph);
     for (std::uint32_t row = 0; row < roots.size(); ++row)
       for (const auto& [variable, value] : differentiation.gradient(roots[row])) {

@@ -10,6 +10,10 @@
 
 namespace concord {
 
+/// The expression as a tree whose names are all known. Throws InputError naming place, position,
+/// what is wrong and what is known.
+Expression read_expression(const PlacedExpression& expression, const ExpressionNames& names);
+
 /// Expressions over the same variables with all their first derivatives, read once and compiled.
 ///
 /// Comparisons and && || ! give 0 or 1. Division by zero and functions of undefined arguments give

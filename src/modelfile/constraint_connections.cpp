@@ -127,6 +127,8 @@ void connect(const ConstraintEntry& constraint, Index& index, Model& model) {
   description.equation = constraint.equation;
   description.place =
       constraint.equation_location + ": equation of constraint '" + constraint.unknown + "'";
+  description.constants = constraint.constants;
+  index.outputs.constants = constraint.constants;
   description.outputs = outputs_in(constraint, description.place, index.outputs);
   description.kind = kind_of(constraint, description.outputs, index);
 

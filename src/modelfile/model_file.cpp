@@ -41,8 +41,8 @@ void complete(Model& model) {
   note_unknown_units(model);
 }
 
-Model read_model_file(const std::filesystem::path& path) {
-  Model model = is_ssp(path) ? read_ssp(path) : read_yaml_model(path);
+Model read_model_file(const std::filesystem::path& path, const ModelChanges& changes) {
+  Model model = is_ssp(path) ? read_ssp(path, changes) : read_yaml_model(path, changes);
   complete(model);
   return model;
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "subsystem/integrator_settings.hpp"
@@ -52,7 +53,8 @@ struct ConstraintFeed {
 struct ConstraintEntry {
   std::string unknown;
   double start = 0.0;
-  std::string equation;  ///< expression in "subsystem.output"
+  std::string equation;                                    ///< expression in "subsystem.output"
+  std::unordered_map<std::string, double> constants = {};  ///< that the equation may name, too
   std::vector<ConstraintFeed> feeds;
   Location location, equation_location;
 };

@@ -59,10 +59,11 @@ INNER = {
         "fmu/probe": {"fmu"},
     },
     "modelfile": {
-        "fmu": set(),
-        "yaml": {"fmu"},
-        "ssp": {"fmu"},
-        "": {"fmu", "yaml", "ssp"},
+        "changes": set(),
+        "fmu": {"changes"},
+        "yaml": {"changes", "fmu"},
+        "ssp": {"changes", "fmu"},
+        "": {"changes", "fmu", "yaml", "ssp"},
     },
 }
 # These know the Subsystem interface, never a kind of subsystem (a folder below src/subsystem).

@@ -22,6 +22,14 @@ std::map<std::string, std::string> aliases_in(const Model& model) {
   return result;
 }
 
+void apply(const ModelChanges& changes, FmuRequest& request) {
+  for (const ModelChange& change : changes) {
+    for (auto* values : {&request.parameters, &request.start, &request.values})
+      std::erase_if(*values, [&](const FmuValue& value) { return value.name == change.name; });
+    request.values.push_back({change.name, {change.text}, "", change.location});
+  }
+}
+
 }  // namespace
 
 void resolve_aliases(Model& model) {
@@ -45,7 +53,8 @@ void resolve_aliases(Model& model) {
     for (ConstraintFeed& feed : constraint.feeds) resolve(feed.input);
 }
 
-SubsystemEntry fmu_entry(FmuRequest request) {
+SubsystemEntry fmu_entry(FmuRequest request, const ModelChanges& changes) {
+  apply(changes, request);
   request.options = read_fmu_options(request.subsystem, request.options);
   auto setup = open_fmu(request);
   if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));

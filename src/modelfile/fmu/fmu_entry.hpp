@@ -1,12 +1,14 @@
 #pragma once
 
+#include "modelfile/changes/model_changes.hpp"
 #include "network/model.hpp"
 #include "subsystem/fmu/fmu.hpp"
 
 namespace concord {
 
-/// The entry of an FMU, whoever asks for it. `request.options` is read here.
-SubsystemEntry fmu_entry(FmuRequest request);
+/// The entry of an FMU, whoever asks for it. `request.options` is read here; `changes` are those of
+/// the FMU, in the place of values of the same names.
+SubsystemEntry fmu_entry(FmuRequest request, const ModelChanges& changes = {});
 
 /// FMI 3: where connections and feeds name an FMU's variable by an alias, its own name.
 void resolve_aliases(Model& model);

@@ -72,7 +72,7 @@ class SspReader {
     units_ = SspUnits(load(file, source_));
   }
 
-  Model read();
+  Model read(const ModelChanges& changes);
 
  private:
   [[noreturn]] void fail(const std::string& problem) const {
@@ -513,7 +513,7 @@ void SspReader::read_experiment(Model& model) const {
   model.start_location = model.stop_location = source_;
 }
 
-Model SspReader::read() {
+Model SspReader::read(const ModelChanges& changes) {
   const Node root = documents_.front()->document_element();
   read_system(child_named(root, "System"), "");
   if (components_.empty()) fail("has no component");
@@ -523,8 +523,12 @@ Model SspReader::read() {
   model.source = source_;
   model.notes = notes_;
   read_experiment(model);
+  std::vector<std::string> names;
+  for (const Component& component : components_) names.push_back(component.request.subsystem);
+  refuse_unknown_owners(changes, names);
   for (const Component& component : components_)
-    model.subsystems.push_back(fmu_entry(component.request));
+    model.subsystems.push_back(
+        fmu_entry(component.request, changes_of(changes, component.request.subsystem)));
   connect(model);
   return model;
 }
@@ -535,15 +539,15 @@ bool is_ssp(const fs::path& path) {
   return path.extension() == ".ssp" || path.extension() == ".ssd";
 }
 
-Model read_ssp(const fs::path& path) {
+Model read_ssp(const fs::path& path, const ModelChanges& changes) {
   std::error_code error;
   if (!fs::is_regular_file(path, error))
     throw InputError(path.string() +
                      ": there is no such file; give an SSP archive (.ssp) or a "
                      "system structure description (.ssd)");
   const std::string source = path.string();
-  if (path.extension() == ".ssd") return SspReader(path, source).read();
-  return SspReader(unpacked_archive(path) / "SystemStructure.ssd", source).read();
+  if (path.extension() == ".ssd") return SspReader(path, source).read(changes);
+  return SspReader(unpacked_archive(path) / "SystemStructure.ssd", source).read(changes);
 }
 
 }  // namespace concord

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "modelfile/changes/model_changes.hpp"
 #include "network/model.hpp"
 
 namespace concord {
@@ -14,7 +15,7 @@ bool is_ssp(const std::filesystem::path& path);
 /// after the conversion of units), parameter sets and mappings, the default experiment.
 ///
 /// Annotations and geometry are ignored; anything else that Concord does not support is an
-/// InputError that names it.
-Model read_ssp(const std::filesystem::path& path);
+/// InputError that names it. `changes` are values of components' variables.
+Model read_ssp(const std::filesystem::path& path, const ModelChanges& changes = {});
 
 }  // namespace concord

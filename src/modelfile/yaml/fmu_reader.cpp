@@ -5,17 +5,15 @@
 namespace concord {
 namespace {
 
-std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* key,
-                                  const char* role, const std::string& owner) {
+std::vector<FmuValue> read_values(const std::vector<Field>& fields, const Constants& constants) {
   std::vector<FmuValue> result;
-  const auto section = find_field(fields, key);
-  if (!section) return result;
-  for (const auto& [name, location, value] : section->fields(role, owner)) {
+  for (const auto& [name, location, value] : fields) {
     FmuValue entry{name, {}, "", location};
     if (value.is_list())
-      for (const NodeReader& item : value.items(value.what())) entry.texts.push_back(item.text());
+      for (const NodeReader& item : value.items(value.what()))
+        entry.texts.push_back(item.text_of_value(constants));
     else
-      entry.texts.push_back(value.text());
+      entry.texts.push_back(value.text_of_value(constants));
     result.push_back(std::move(entry));
   }
   return result;
@@ -23,16 +21,16 @@ std::vector<FmuValue> read_values(const std::vector<Field>& fields, const char* 
 
 }  // namespace
 
-SubsystemEntry fmu_entry(const std::string& name, const NodeReader& node,
-                         const std::vector<Field>& fields, const std::filesystem::path& folder) {
-  const NodeReader file = *find_field(fields, "fmu");
+SubsystemEntry fmu_entry(const std::string& name, const NodeReader& file,
+                         const std::vector<Field>& parameters, const std::vector<Field>& start,
+                         const ModelChanges& changes, const FmuSurroundings& around) {
   FmuRequest request;
   request.subsystem = name;
-  request.path = folder / file.text();
+  request.path = around.folder / file.text();
   request.location = file.location();
-  request.parameters = read_values(fields, "parameters", "parameter", node.what());
-  request.start = read_values(fields, "start", "start value", node.what());
-  return fmu_entry(std::move(request));
+  request.parameters = read_values(parameters, around.constants);
+  request.start = read_values(start, around.constants);
+  return fmu_entry(std::move(request), changes);
 }
 
 }  // namespace concord

@@ -1,9 +1,13 @@
 #include "modelfile/yaml/node_reader.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <unordered_set>
 
 #include "concord/errors.hpp"
+#include "expression/expression_list.hpp"
+#include "expression/expression_scan.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -11,7 +15,18 @@ namespace concord {
 namespace {
 
 std::string line_location(const std::string& source, const YamlNode& node) {
-  return source + ":" + std::to_string(node.line);
+  return node.line > 0 ? source + ":" + std::to_string(node.line) : source;
+}
+
+/// Whether there is more in the text than a number, well written or not.
+bool looks_like_expression(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of("+- ");
+  if (begin == std::string_view::npos) {
+    return false;
+  }
+  const char first = text[begin];
+  return first == '(' || is_name(text.substr(begin, 1)) ||
+         text.find_first_of("+-*/^(<>?", begin + 1) != std::string_view::npos;
 }
 
 }  // namespace
@@ -36,6 +51,24 @@ std::string NodeReader::found() const {
   return {};
 }
 
+double NodeReader::number(const Constants& known) const {
+  const bool scalar = node_->kind == YamlNode::Kind::scalar;
+  if (!scalar || parse_number(node_->text) || !looks_like_expression(node_->text)) {
+    return number();
+  }
+  ExpressionNames names;
+  names.constants = known;
+  const PlacedExpression expression{
+      node_->text,
+      location() + ": " + what_ + " must be a finite number or an expression of known names"};
+  double value = 0.0;
+  ExpressionList(std::span(&expression, 1), names, 0).evaluate(std::span(&value, 1));
+  if (!std::isfinite(value)) {
+    fail("must be a finite number; " + in_quotes(node_->text) + " is " + short_number(value));
+  }
+  return value;
+}
+
 double NodeReader::number() const {
   const bool plain = node_->kind == YamlNode::Kind::scalar && !node_->quoted;
   const auto value = plain ? parse_number(node_->text) : std::nullopt;
@@ -53,6 +86,17 @@ std::string NodeReader::text() const {
          (node_->kind == YamlNode::Kind::map && node_->flow ? "; put it in quotes" : ""));
   }
   return node_->text;
+}
+
+std::string NodeReader::text_of_value(const Constants& known) const {
+  const std::string written = text();
+  const auto uses = names_used(written);
+  const auto is_known = [&](const NameUse& use) { return known.contains(use.name); };
+  const bool computed = !node_->quoted && std::any_of(uses.begin(), uses.end(), is_known) &&
+                        std::all_of(uses.begin(), uses.end(), [&](const NameUse& use) {
+                          return is_known(use) || is_reserved_in_expressions(use.name);
+                        });
+  return computed ? exact_number(number(known)) : written;
 }
 
 std::vector<NodeReader> NodeReader::items(const std::string& what_item) const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "modelfile/yaml/yaml_tree.hpp"
@@ -11,6 +12,9 @@
 namespace concord {
 
 struct Field;
+
+/// Names that expressions may use where the model file wants a number, and their values.
+using Constants = std::unordered_map<std::string, double>;
 
 /// A YAML node together with what it is in the model ("parameter 'm' of subsystem 'left'") and
 /// where it stands. Every getter throws InputError: location, what it is, what was found, what it
@@ -20,18 +24,27 @@ class NodeReader {
   NodeReader(const std::string& source, const YamlNode& node, std::string what)
       : source_(&source), node_(&node), what_(std::move(what)) {}
 
+  /// The same node, as part of something else.
+  NodeReader called(std::string what) const { return {*source_, *node_, std::move(what)}; }
+
   std::string location() const;
   const std::string& what() const { return what_; }
   bool is_null() const { return node_->kind == YamlNode::Kind::null; }
   bool is_quoted() const { return node_->quoted; }
   bool is_list() const { return node_->kind == YamlNode::Kind::sequence; }
+  bool is_map() const { return node_->kind == YamlNode::Kind::map; }
 
   [[noreturn]] void fail(const std::string& message) const;
 
-  /// A finite number.
+  /// A finite number, written as such.
   double number() const;
+  /// A finite number, or an expression of `known` names.
+  double number(const Constants& known) const;
   /// A text that is not empty; numbers are texts, too.
   std::string text() const;
+  /// A value whose type somebody else knows: an expression of `known` names, at least one, as the
+  /// shortest text of its number; any other text as it stands.
+  std::string text_of_value(const Constants& known) const;
   /// The items of a list.
   std::vector<NodeReader> items(const std::string& what_item) const;
   /// The entries of a map in their order, keys once each; nothing for a null node. The entries are

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <memory>
-#include <unordered_map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "concord/errors.hpp"
+#include "expression/expression_scan.hpp"
+#include "expression/functions.hpp"
 #include "modelfile/yaml/fmu_reader.hpp"
+#include "modelfile/yaml/repetition.hpp"
 #include "subsystem/equations/equations_model.hpp"
 #include "subsystem/native/native_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -27,20 +30,29 @@ Fields section(const Fields& fields, const char* key, const char* role, const st
   return node ? node->named_fields(role, owner) : Fields{};
 }
 
-std::vector<Number> read_numbers(const Fields& fields) {
+/// Parameters, which may name each other, in the order of the file.
+std::vector<Number> read_parameters(const Fields& fields, const Constants& values) {
   std::vector<Number> result;
   for (const auto& [key, location, value] : fields) {
-    result.push_back({key, value.number(), location});
+    result.push_back({key, values.at(key), location});
+  }
+  return result;
+}
+
+std::vector<Number> read_numbers(const Fields& fields, const Constants& constants) {
+  std::vector<Number> result;
+  for (const auto& [key, location, value] : fields) {
+    result.push_back({key, value.number(constants), location});
   }
   return result;
 }
 
 /// Inputs may lack a start value: `inputs: {f: , load: 0}`.
-std::vector<Number> read_inputs(const Fields& fields) {
+std::vector<Number> read_inputs(const Fields& fields, const Constants& constants) {
   std::vector<Number> result;
   for (const auto& [key, location, value] : fields) {
     result.push_back(
-        {key, value.is_null() ? std::nullopt : std::optional(value.number()), location});
+        {key, value.is_null() ? std::nullopt : std::optional(value.number(constants)), location});
   }
   return result;
 }
@@ -73,56 +85,100 @@ std::vector<std::string> names_of(const std::vector<Entry>& first,
   return names;
 }
 
-/// `parameters:` or `start:` beside `equations:` replaces values that are given there.
-void override_values(const Fields& changes, std::initializer_list<std::vector<Number>*> lists,
-                     const std::string& what, const std::string& owner) {
-  std::vector<std::string> candidates;
-  std::unordered_map<std::string, Number*> by_name;
-  for (std::vector<Number>* list : lists) {
-    for (Number& entry : *list) {
-      by_name.emplace(entry.name, &entry);
-      candidates.push_back(entry.name);
+/// What a subsystem is made of, whether it stands in its entry or in a template.
+struct Parts {
+  Fields kind;               ///< `equations`, `fmu` or `native`, among others
+  Fields parameters, start;  ///< beside it
+  std::optional<NodeReader> effort;
+  Constants constants;
+  ModelChanges changes;
+};
+
+Fields::iterator find_key(Fields& fields, const std::string& key) {
+  return std::find_if(fields.begin(), fields.end(),
+                      [&](const Field& field) { return field.key == key; });
+}
+
+/// Values in the place of those that stand in one of the lists.
+void replace(const Fields& changes, std::initializer_list<Fields*> lists, const std::string& what,
+             const std::string& owner) {
+  for (const Field& change : changes) {
+    bool found = false;
+    std::vector<std::string> candidates;
+    for (Fields* list : lists) {
+      const auto place = find_key(*list, change.key);
+      found = found || place != list->end();
+      if (place != list->end()) {
+        *place = change;
+      }
+      for (const Field& entry : *list) {
+        candidates.push_back(entry.key);
+      }
+    }
+    if (!found) {
+      throw InputError(change.key_location + ": " + owner + " has no " + what + " " +
+                       in_quotes(change.key) + "; " + known("names", change.key, candidates));
     }
   }
-  for (const auto& [key, location, value] : changes) {
-    const auto found = by_name.find(key);
-    if (found == by_name.end()) {
-      throw InputError(location + ": " + owner + " has no " + what + " " + in_quotes(key) + "; " +
-                       known("names", key, candidates));
+}
+
+/// Parameters of the model that expressions name are parameters of the subsystem, too.
+void take_model_parameters(const Constants& constants, const std::string& location,
+                           EquationsDescription& equations) {
+  std::set<std::string> own;
+  for (const auto* entries : {&equations.parameters, &equations.inputs, &equations.states}) {
+    for (const Number& entry : *entries) {
+      own.insert(entry.name);
     }
-    found->second->value = value.number();
-    found->second->location = location;
+  }
+  for (const Text& variable : equations.variables) {
+    own.insert(variable.name);
+  }
+  for (const auto* texts : {&equations.derivatives, &equations.outputs, &equations.variables}) {
+    for (const Text& text : *texts) {
+      for (const NameUse& use : names_used(text.text)) {
+        const auto found = constants.find(use.name);
+        if (found != constants.end() && own.insert(use.name).second) {
+          equations.parameters.push_back({use.name, found->second, location});
+        }
+      }
+    }
   }
 }
 
 EquationsDescription read_equations(const std::string& name, const NodeReader& node,
-                                    const Fields& fields) {
-  const auto entry = *find_field(fields, "equations");
-  const NodeReader& owner = node;
-  const Fields parts = entry.fields_among(
-      {"parameters", "inputs", "states", "derivatives", "outputs", "units", "nominal"});
-  const std::string& of = owner.what();
+                                    const Parts& given, ChangedFields& changed) {
+  const auto entry = *find_field(given.kind, "equations");
+  const Fields parts = entry.fields_among({"parameters", "inputs", "states", "variables",
+                                           "derivatives", "outputs", "units", "nominal"});
+  const std::string& of = node.what();
+  Fields parameters = section(parts, "parameters", "parameter", of);
+  Fields inputs = section(parts, "inputs", "input", of);
+  Fields states = section(parts, "states", "state", of);
+  replace(given.parameters, {&parameters}, "parameter", of);
+  replace(given.start, {&states, &inputs}, "input or state", of);
+  replace(changed.of(given.changes, of), {&parameters, &states, &inputs},
+          "parameter, input or state", of);
+  const Constants constants = resolved(parameters, given.constants);
   EquationsDescription result;
   result.subsystem = name;
   result.location = node.location();
-  result.parameters = read_numbers(section(parts, "parameters", "parameter", of));
-  result.inputs = read_inputs(section(parts, "inputs", "input", of));
-  result.states = read_numbers(section(parts, "states", "state", of));
+  result.parameters = read_parameters(parameters, constants);
+  result.inputs = read_inputs(inputs, constants);
+  result.states = read_numbers(states, constants);
+  result.variables = read_texts(section(parts, "variables", "variable", of));
   result.derivatives = read_texts(section(parts, "derivatives", "derivative", of));
   result.outputs = read_texts(section(parts, "outputs", "output", of));
   result.units = read_units(section(parts, "units", "unit", of));
-  result.nominal = read_numbers(section(parts, "nominal", "nominal value", of));
-  override_values(section(fields, "parameters", "parameter", of), {&result.parameters}, "parameter",
-                  of);
-  override_values(section(fields, "start", "start value", of), {&result.states, &result.inputs},
-                  "input or state", of);
+  result.nominal = read_numbers(section(parts, "nominal", "nominal value", of), constants);
+  take_model_parameters(given.constants, node.location(), result);
   return result;
 }
 
-SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
-                               const Fields& fields) {
+SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, const Parts& parts,
+                               ChangedFields& changed) {
   auto description =
-      std::make_shared<const EquationsDescription>(read_equations(name, node, fields));
+      std::make_shared<const EquationsDescription>(read_equations(name, node, parts, changed));
   SubsystemEntry entry;
   entry.location = node.location();
   entry.equations = description;
@@ -133,17 +189,9 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
   return entry;
 }
 
-Parameters read_parameters(const Fields& fields) {
-  Parameters parameters;
-  for (const auto& [key, location, value] : fields) {
-    parameters.set_written(key, value.text(), value.is_quoted(), value.location());
-  }
-  return parameters;
-}
-
-NativeDescription read_native(const std::string& name, const NodeReader& node, const Fields& fields,
+NativeDescription read_native(const std::string& name, const NodeReader& node, const Parts& given,
                               const std::filesystem::path& folder) {
-  const auto native = *find_field(fields, "native");
+  const auto native = *find_field(given.kind, "native");
   const Fields parts = native.fields_among({"library", "type"});
   const auto type = find_field(parts, "type");
   const auto library = find_field(parts, "library");
@@ -155,7 +203,10 @@ NativeDescription read_native(const std::string& name, const NodeReader& node, c
   result.type = type->text();
   result.library = library ? library->text() : "";
   result.folder = folder;
-  result.parameters = read_parameters(section(fields, "parameters", "parameter", node.what()));
+  for (const Field& field : given.parameters) {
+    result.parameters.set_written(field.key, field.value.text_of_value(given.constants),
+                                  field.value.is_quoted(), field.value.location());
+  }
   result.location = node.location();
   result.type_location = type->location();
   result.library_location = library ? library->location() : node.location();
@@ -163,7 +214,8 @@ NativeDescription read_native(const std::string& name, const NodeReader& node, c
 }
 
 /// `start:` replaces the start values of a subsystem's inputs and states.
-void override_starts(OdeInterface& interface, const Fields& changes, const std::string& owner) {
+void override_starts(OdeInterface& interface, const Fields& changes, const Constants& constants,
+                     const std::string& owner) {
   std::vector<std::string> candidates = names_of(interface.states);
   for (const std::string& name : names_of(interface.inputs)) {
     candidates.push_back(name);
@@ -172,11 +224,11 @@ void override_starts(OdeInterface& interface, const Fields& changes, const std::
     bool known_name = false;
     for (StateVariable& state : interface.states) {
       known_name = known_name || state.name == key;
-      state.start = state.name == key ? value.number() : state.start;
+      state.start = state.name == key ? value.number(constants) : state.start;
     }
     for (InputVariable& input : interface.inputs) {
       known_name = known_name || input.name == key;
-      input.start = input.name == key ? std::optional(value.number()) : input.start;
+      input.start = input.name == key ? std::optional(value.number(constants)) : input.start;
     }
     if (!known_name) {
       throw InputError(location + ": " + owner + " has no input or state " + in_quotes(key) + "; " +
@@ -185,11 +237,30 @@ void override_starts(OdeInterface& interface, const Fields& changes, const std::
   }
 }
 
-SubsystemEntry native_entry(const std::string& name, const NodeReader& node, const Fields& fields,
-                            const std::filesystem::path& folder) {
-  auto native = std::make_shared<const NativeDescription>(read_native(name, node, fields, folder));
+/// Changes of inputs and states are starts, the others parameters.
+void sort_changes(const Fields& changes, const OdeInterface& interface, Parts& parts) {
+  std::vector<std::string> variables = names_of(interface.states);
+  const std::vector<std::string> inputs = names_of(interface.inputs);
+  variables.insert(variables.end(), inputs.begin(), inputs.end());
+  for (const Field& change : changes) {
+    const bool starts =
+        std::find(variables.begin(), variables.end(), change.key) != variables.end();
+    Fields& list = starts ? parts.start : parts.parameters;
+    list = merged(std::move(list), {change});
+  }
+}
+
+SubsystemEntry native_entry(const std::string& name, const NodeReader& node, Parts parts,
+                            const SubsystemSurroundings& around) {
+  if (!parts.changes.empty()) {
+    const NativeDescription unchanged = read_native(name, node, parts, around.folder);
+    sort_changes(around.changed.of(parts.changes, node.what()),
+                 make_native_model(unchanged)->interface(), parts);
+  }
+  auto native =
+      std::make_shared<const NativeDescription>(read_native(name, node, parts, around.folder));
   OdeInterface interface = make_native_model(*native)->interface();
-  override_starts(interface, section(fields, "start", "start value", node.what()), node.what());
+  override_starts(interface, parts.start, parts.constants, node.what());
   SubsystemEntry entry;
   entry.location = node.location();
   entry.description = describe_ode(name, "native", interface);
@@ -199,52 +270,124 @@ SubsystemEntry native_entry(const std::string& name, const NodeReader& node, con
   return entry;
 }
 
-/// Which of `equations`, `fmu`, `native` the subsystem is.
-std::string kind_of(const NodeReader& node, const Fields& fields) {
-  std::vector<std::string> kinds;
-  for (const char* kind : {"equations", "fmu", "native"}) {
+constexpr const char* kinds[] = {"equations", "fmu", "native"};
+
+/// Which of `equations`, `fmu`, `native` the fields describe.
+std::string kind_of(const NodeReader& node, const Fields& fields, bool may_be_template) {
+  std::vector<std::string> found;
+  for (const char* kind : kinds) {
     if (find_field(fields, kind)) {
-      kinds.emplace_back(kind);
+      found.emplace_back(kind);
     }
   }
-  if (kinds.size() != 1) {
-    node.fail("needs exactly one of equations, fmu, native; found " +
-              (kinds.empty() ? "none" : joined(kinds, " and ")));
+  if (may_be_template && find_field(fields, "template")) {
+    found.emplace_back("template");
   }
-  return kinds.front();
+  if (found.size() != 1) {
+    node.fail(std::string("needs exactly one of equations, fmu, native") +
+              (may_be_template ? ", template" : "") + "; found " +
+              (found.empty() ? "none" : joined(found, " and ")));
+  }
+  return found.front();
 }
 
-SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const Fields& fields,
-                         const std::filesystem::path& folder) {
-  const std::string kind = kind_of(node, fields);
-  if (kind == "equations") {
-    return equations_entry(name, node, fields);
-  }
-  if (kind == "native") {
-    return native_entry(name, node, fields, folder);
-  }
-  return fmu_entry(name, node, fields, folder);
-}
-
-double read_effort(const NodeReader& node) {
-  const double effort = node.number();
+double read_effort(const NodeReader& node, const Constants& constants) {
+  const double effort = node.number(constants);
   if (!(effort > 0.0)) {
     node.fail("must be greater than zero");
   }
   return effort;
 }
 
-}  // namespace
+SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const Parts& parts,
+                         const SubsystemSurroundings& around) {
+  const std::string kind = kind_of(node, parts.kind, false);
+  if (kind == "equations") {
+    return equations_entry(name, node, parts, around.changed);
+  }
+  if (kind == "native") {
+    return native_entry(name, node, parts, around);
+  }
+  return fmu_entry(name, *find_field(parts.kind, "fmu"), parts.parameters, parts.start,
+                   parts.changes, {around.folder, parts.constants});
+}
 
-SubsystemEntry read_subsystem(const std::string& name, const NodeReader& node,
-                              const std::filesystem::path& folder) {
-  const Fields fields =
-      node.fields_among({"equations", "fmu", "native", "parameters", "start", "effort"});
-  SubsystemEntry entry = read_kind(name, node, fields, folder);
+/// Names of an FMU's variables may be anything.
+Fields values(const Fields& fields, const char* key, const char* role, const std::string& kind,
+              const std::string& owner) {
+  const auto node = find_field(fields, key);
+  if (!node) {
+    return {};
+  }
+  return kind == "fmu" ? node->fields(role, owner) : node->named_fields(role, owner);
+}
+
+/// The entry's parts and those of its template, which have the same form.
+Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurroundings& around) {
+  Parts parts;
+  parts.constants = around.constants;
+  parts.kind = fields;
+  std::string kind = kind_of(node, fields, true);
+  if (kind == "template") {
+    const NodeReader name = *find_field(fields, "template");
+    const auto found = find_field(around.templates, name.text());
+    if (!found) {
+      std::vector<std::string> names;
+      for (const Field& entry : around.templates) {
+        names.push_back(entry.key);
+      }
+      name.fail("names no template; " + known("templates", name.text(), names));
+    }
+    parts.kind =
+        found->fields_among({"equations", "fmu", "native", "parameters", "start", "effort"});
+    kind = kind_of(*found, parts.kind, false);
+    parts.parameters = values(parts.kind, "parameters", "parameter", kind, node.what());
+    parts.start = values(parts.kind, "start", "start value", kind, node.what());
+    parts.effort = find_field(parts.kind, "effort");
+  }
+  parts.parameters = merged(std::move(parts.parameters),
+                            values(fields, "parameters", "parameter", kind, node.what()));
+  parts.start =
+      merged(std::move(parts.start), values(fields, "start", "start value", kind, node.what()));
   if (const auto effort = find_field(fields, "effort")) {
-    entry.effort = read_effort(*effort);
+    parts.effort = effort;
+  }
+  return parts;
+}
+
+SubsystemEntry read_one(const std::string& name, const NodeReader& node, Parts parts,
+                        const SubsystemSurroundings& around) {
+  parts.changes = changes_of(around.changes, name);
+  SubsystemEntry entry = read_kind(name, node, parts, around);
+  if (parts.effort) {
+    entry.effort = read_effort(*parts.effort, parts.constants);
   }
   return entry;
+}
+
+}  // namespace
+
+std::vector<SubsystemEntry> read_subsystems(const Field& field,
+                                            const SubsystemSurroundings& around) {
+  const NodeReader& node = field.value;
+  const Fields fields = node.fields_among(
+      {"equations", "fmu", "native", "template", "repeat", "parameters", "start", "effort"});
+  const Parts parts = parts_of(node, fields, around);
+  std::vector<SubsystemEntry> result;
+  if (const auto repeat = find_field(fields, "repeat")) {
+    for (const Repetition& each : repetitions(*repeat, around.constants)) {
+      Parts own = parts;
+      own.constants[each.index] = static_cast<double>(each.value);
+      const std::string name = field.key + "[" + std::to_string(each.value) + "]";
+      result.push_back(read_one(name, node.called("subsystem " + in_quotes(name)), own, around));
+    }
+  } else {
+    result.push_back(read_one(field.key, node, parts, around));
+  }
+  for (SubsystemEntry& entry : result) {
+    entry.location = field.key_location;
+  }
+  return result;
 }
 
 }  // namespace concord

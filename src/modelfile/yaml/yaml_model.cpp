@@ -10,7 +10,10 @@
 #include <system_error>
 
 #include "concord/errors.hpp"
+#include "expression/functions.hpp"
+#include "modelfile/yaml/constants.hpp"
 #include "modelfile/yaml/node_reader.hpp"
+#include "modelfile/yaml/repetition.hpp"
 #include "modelfile/yaml/subsystem_reader.hpp"
 #include "modelfile/yaml/yaml_tree.hpp"
 #include "network/schedule/schedule.hpp"
@@ -60,24 +63,52 @@ std::string read_line(const NodeReader& node) {
   return text;
 }
 
-void read_experiment(const NodeReader& node, Model& model) {
+void read_experiment(const NodeReader& node, const Constants& constants, Model& model) {
   const Fields fields = node.fields_among({"start", "stop"});
   const NodeReader stop = required(node, fields, "stop", "stop: <end time in seconds>");
-  model.stop = stop.number();
+  model.stop = stop.number(constants);
   model.stop_location = stop.location();
   const auto start = find_field(fields, "start");
-  model.start = start ? start->number() : 0.0;
+  model.start = start ? start->number(constants) : 0.0;
   model.start_location = start ? start->location() : node.location();
 }
 
-void read_subsystems(const NodeReader& node, const std::filesystem::path& folder, Model& model) {
+void read_all_subsystems(const NodeReader& node, const SubsystemSurroundings& around,
+                         Model& model) {
+  std::vector<std::string> owners = {whole_model};
   for (const Field& field : node.named_fields("subsystem", "")) {
-    model.subsystems.push_back(read_subsystem(field.key, field.value, folder));
-    model.subsystems.back().location = field.key_location;
+    for (SubsystemEntry& entry : read_subsystems(field, around)) {
+      owners.push_back(entry.description.name);
+      model.subsystems.push_back(std::move(entry));
+    }
   }
   if (model.subsystems.empty()) {
     node.fail("must name at least one subsystem");
   }
+  refuse_unknown_owners(around.changes, owners);
+}
+
+/// `parameters:` of the whole model, and changes of these.
+Constants read_model_parameters(const Fields& fields, const ModelChanges& changes,
+                                ChangedFields& changed) {
+  const auto node = find_field(fields, "parameters");
+  Fields parameters = node ? node->named_fields("parameter", "") : Fields{};
+  std::vector<std::string> names;
+  for (const auto& [name, location, value] : parameters) {
+    names.push_back(name);
+    if (is_reserved_in_expressions(name) || name == "t") {
+      throw InputError(location + ": parameter " + in_quotes(name) +
+                       " clashes with what expressions call so; choose another name");
+    }
+  }
+  for (const Field& change : changed.of(changes_of(changes, whole_model), "the model")) {
+    if (std::find(names.begin(), names.end(), change.key) == names.end()) {
+      throw InputError(change.key_location + ": the model has no parameter " +
+                       in_quotes(change.key) + "; " + known("parameters", change.key, names));
+    }
+    parameters = merged(std::move(parameters), {change});
+  }
+  return resolved(parameters, {});
 }
 
 std::string trimmed(const std::string& text) {
@@ -88,37 +119,66 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
+/// "cell", "cell[3]".
+bool is_subsystem_name(std::string_view text) {
+  const std::size_t bracket = text.find('[');
+  const auto digit = [](char c) { return (c >= '0' && c <= '9') || c == '-'; };
+  const bool indexed =
+      bracket != std::string_view::npos && text.size() > bracket + 2 && text.back() == ']' &&
+      std::all_of(text.begin() + static_cast<std::ptrdiff_t>(bracket) + 1, text.end() - 1, digit);
+  return is_name(text.substr(0, bracket)) && (bracket == std::string_view::npos || indexed);
+}
+
 /// Whether `text` is "subsystem.variable"; variables of FMUs may have any characters but blanks.
 bool is_variable_path(const std::string& text) {
   const std::size_t dot = text.find('.');
-  return dot != std::string::npos && is_name(std::string_view(text).substr(0, dot)) &&
+  return dot != std::string::npos && is_subsystem_name(std::string_view(text).substr(0, dot)) &&
          dot + 1 < text.size() && text.find_first_of(" \t\r\n") == std::string::npos;
 }
 
-void read_connections(const NodeReader& node, Model& model) {
+void read_connection(const std::string& text, const NodeReader& item, Model& model) {
+  const std::size_t arrow = text.find("->");
+  const std::string from = trimmed(text.substr(0, arrow));
+  const std::string to = arrow == std::string::npos ? "" : trimmed(text.substr(arrow + 2));
+  if (!is_variable_path(from) || !is_variable_path(to)) {
+    item.fail("must read 'subsystem.output -> subsystem.input', not " + in_quotes(text));
+  }
+  model.connections.push_back({from, to, item.location()});
+}
+
+/// `a.y -> b.u`, or `{connect: "a[i].y -> a[i+1].u", repeat: {i: [1, 9]}}`.
+void read_connections(const NodeReader& node, const Constants& constants, Model& model) {
   if (node.is_null()) {
     return;
   }
   for (const NodeReader& item : node.items("connection")) {
-    const std::string text = item.text();
-    const std::size_t arrow = text.find("->");
-    const std::string from = trimmed(text.substr(0, arrow));
-    const std::string to = arrow == std::string::npos ? "" : trimmed(text.substr(arrow + 2));
-    if (!is_variable_path(from) || !is_variable_path(to)) {
-      item.fail("must read 'subsystem.output -> subsystem.input', not " + in_quotes(text));
+    if (!item.is_map() || !find_field(item.fields("", item.what()), "connect")) {
+      read_connection(item.text(), item, model);
+      continue;
     }
-    model.connections.push_back({from, to, item.location()});
+    const Fields fields = item.fields_among({"connect", "repeat"});
+    const NodeReader connect =
+        required(item, fields, "connect", "connect: subsystem.output -> subsystem.input");
+    const auto repeat = find_field(fields, "repeat");
+    if (!repeat) {
+      read_connection(connect.text(), connect, model);
+      continue;
+    }
+    for (const Repetition& each : repetitions(*repeat, constants)) {
+      read_connection(with_index(connect.text(), each, constants, connect.location()), connect,
+                      model);
+    }
   }
 }
 
-std::vector<ConstraintFeed> read_feeds(const NodeReader& node) {
+std::vector<ConstraintFeed> read_feeds(const NodeReader& node, const Constants& constants) {
   std::vector<ConstraintFeed> feeds;
   for (const Field& field : node.fields("factor of", "")) {
     if (!is_variable_path(field.key)) {
       throw InputError(field.key_location + ": " + node.what() +
                        " must name inputs as 'subsystem.input', not " + in_quotes(field.key));
     }
-    feeds.push_back({field.key, field.value.number(), field.key_location});
+    feeds.push_back({field.key, field.value.number(constants), field.key_location});
   }
   if (feeds.empty()) {
     node.fail("must name at least one input: 'subsystem.input: factor'");
@@ -126,7 +186,7 @@ std::vector<ConstraintFeed> read_feeds(const NodeReader& node) {
   return feeds;
 }
 
-ConstraintEntry read_constraint(const NodeReader& node) {
+ConstraintEntry read_constraint(const NodeReader& node, const Constants& constants) {
   const Fields fields = node.fields_among({"unknown", "start", "equation", "feeds"});
   ConstraintEntry entry;
   entry.location = node.location();
@@ -140,18 +200,20 @@ ConstraintEntry read_constraint(const NodeReader& node) {
       required(node, fields, "equation", "equation: <expression to be kept at zero>");
   entry.equation = equation.text();
   entry.equation_location = equation.location();
-  entry.feeds = read_feeds(required(node, fields, "feeds", "feeds: {subsystem.input: factor}"));
+  entry.constants = constants;
+  entry.feeds =
+      read_feeds(required(node, fields, "feeds", "feeds: {subsystem.input: factor}"), constants);
   const auto start = find_field(fields, "start");
-  entry.start = start ? start->number() : 0.0;
+  entry.start = start ? start->number(constants) : 0.0;
   return entry;
 }
 
-void read_constraints(const NodeReader& node, Model& model) {
+void read_constraints(const NodeReader& node, const Constants& constants, Model& model) {
   if (node.is_null()) {
     return;
   }
   for (const NodeReader& item : node.items("constraint")) {
-    model.constraints.push_back(read_constraint(item));
+    model.constraints.push_back(read_constraint(item, constants));
   }
 }
 
@@ -177,17 +239,15 @@ void read_schedule(const NodeReader& node, Model& model) {
 }
 
 /// Times in seconds, in any order.
-void read_events(const NodeReader& node, Model& model) {
+void read_events(const NodeReader& node, const Constants& constants, Model& model) {
   for (const NodeReader& item : node.items("event")) {
-    model.events.push_back(item.number());
+    model.events.push_back(item.number(constants));
   }
 }
 
-/// They match themselves, and are converted to nothing else.
-
 }  // namespace
 
-Model read_yaml_model(const std::filesystem::path& path) {
+Model read_yaml_model(const std::filesystem::path& path, const ModelChanges& changes) {
   Model model;
   model.source = path.string();
   const YamlDocument document = parse_yaml(read_text(path), model.source);
@@ -196,25 +256,32 @@ Model read_yaml_model(const std::filesystem::path& path) {
                      "subsystems");
   }
   const NodeReader root(model.source, *document.root, "the model file");
-  const Fields fields = root.fields_among(
-      {"name", "experiment", "subsystems", "connections", "constraints", "schedule", "events"});
+  const Fields fields =
+      root.fields_among({"name", "experiment", "parameters", "templates", "subsystems",
+                         "connections", "constraints", "schedule", "events"});
+  ChangedFields changed;
+  const Constants constants = read_model_parameters(fields, changes, changed);
+  const auto templates = find_field(fields, "templates");
   const auto name = find_field(fields, "name");
   model.name = name ? read_line(*name) : path.stem().string();
   read_experiment(required(root, fields, "experiment", "experiment: {start: 0.0, stop: 1.0}"),
-                  model);
-  read_subsystems(required(root, fields, "subsystems", "subsystems: with one entry each"),
-                  path.parent_path(), model);
+                  constants, model);
+  read_all_subsystems(
+      required(root, fields, "subsystems", "subsystems: with one entry each"),
+      {path.parent_path(), constants,
+       templates ? templates->named_fields("template", "") : Fields{}, changes, changed},
+      model);
   if (const auto connections = find_field(fields, "connections")) {
-    read_connections(*connections, model);
+    read_connections(*connections, constants, model);
   }
   if (const auto constraints = find_field(fields, "constraints")) {
-    read_constraints(*constraints, model);
+    read_constraints(*constraints, constants, model);
   }
   if (const auto schedule = find_field(fields, "schedule")) {
     read_schedule(*schedule, model);
   }
   if (const auto events = find_field(fields, "events")) {
-    read_events(*events, model);
+    read_events(*events, constants, model);
   }
   return model;
 }

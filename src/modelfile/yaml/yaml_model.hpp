@@ -2,13 +2,14 @@
 
 #include <filesystem>
 
+#include "modelfile/changes/model_changes.hpp"
 #include "network/model.hpp"
 
 namespace concord {
 
 /// Reads a YAML model file. Every subsystem is read and its expressions are checked; whether the
 /// names in connections and constraints exist is left to the network. Throws InputError, whose text
-/// begins with "file:line: ".
-Model read_yaml_model(const std::filesystem::path& path);
+/// begins with "file:line: ". `changes` are values of parameters and starts.
+Model read_yaml_model(const std::filesystem::path& path, const ModelChanges& changes);
 
 }  // namespace concord

@@ -86,6 +86,7 @@ class ConstraintSubsystem : public Subsystem {
     for (std::uint32_t i = 0; i < constraint.outputs.size(); ++i) {
       result.variables.emplace(constraint.outputs[i], i);
     }
+    result.constants = constraint.constants;
     return result;
   }
 

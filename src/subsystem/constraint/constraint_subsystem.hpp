@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "subsystem/subsystem.hpp"
@@ -20,6 +21,7 @@ struct ConstraintDescription {
   std::string equation;
   std::string place;                 ///< begins error messages about the equation
   std::vector<std::string> outputs;  ///< that the equation names, "subsystem.output"
+  std::unordered_map<std::string, double> constants;  ///< that it may name, too
   ConstraintKind kind = ConstraintKind::direct;
 };
 

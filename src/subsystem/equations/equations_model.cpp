@@ -6,6 +6,7 @@
 
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
+#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -29,11 +30,13 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
-/// Parameters, inputs and states share the names of the expressions.
+/// Parameters, inputs, states and variables share the names of the expressions.
 void check_variable_names(const EquationsDescription& description) {
   std::unordered_map<std::string, std::string> roles = {{"t", "the time"}};
-  const auto claim = [&](const std::vector<Number>& entries, const std::string& role) {
-    for (const auto& [name, value, location] : entries) {
+  const auto claim = [&](const auto& entries, const std::string& role) {
+    for (const auto& entry : entries) {
+      const std::string& name = entry.name;
+      const std::string& location = entry.location;
       const std::string found = role + " '" + name + "'";
       if (!is_name(name)) {
         fail(description, location,
@@ -53,6 +56,7 @@ void check_variable_names(const EquationsDescription& description) {
   claim(description.parameters, "parameter");
   claim(description.inputs, "input");
   claim(description.states, "state");
+  claim(description.variables, "variable");
 }
 
 void check_distinct(const EquationsDescription& description, const std::vector<Text>& entries,
@@ -154,8 +158,8 @@ std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
   std::vector<Feedthrough> result;
   for (std::size_t output = 0; output < description.outputs.size(); ++output) {
     std::set<std::size_t> used;
-    for (const NameUse& use : names_used(description.outputs[output].text)) {
-      if (const auto input = inputs.find(use.name); input != inputs.end()) {
+    for (const std::string& name : names_behind(description, description.outputs[output].text)) {
+      if (const auto input = inputs.find(name); input != inputs.end()) {
         used.insert(input->second);
       }
     }
@@ -167,11 +171,9 @@ std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
 }
 
 bool uses_time(const EquationsDescription& description) {
-  const auto in = [](const std::vector<Text>& texts) {
-    return std::any_of(texts.begin(), texts.end(), [](const Text& text) {
-      const auto uses = names_used(text.text);
-      return std::any_of(uses.begin(), uses.end(),
-                         [](const NameUse& use) { return use.name == "t"; });
+  const auto in = [&](const std::vector<Text>& texts) {
+    return std::any_of(texts.begin(), texts.end(), [&](const Text& text) {
+      return names_behind(description, text.text).contains("t");
     });
   };
   return in(description.derivatives) || in(description.outputs);
@@ -229,7 +231,104 @@ std::vector<PlacedExpression> placed_outputs(const EquationsDescription& descrip
   return result;
 }
 
+/// t, states and inputs are variables of the compiled expressions.
+ExpressionNames point_names(const EquationsDescription& description) {
+  ExpressionNames result;
+  std::uint32_t place = 0;
+  result.variables.emplace("t", place++);
+  for (const auto* entries : {&description.states, &description.inputs}) {
+    for (const Number& entry : *entries) {
+      result.variables.emplace(entry.name, place++);
+    }
+  }
+  for (const Number& parameter : description.parameters) {
+    result.constants.emplace(parameter.name, *parameter.value);
+  }
+  return result;
+}
+
+/// Goes from variable to variable that it uses.
+class LoopSearch {
+ public:
+  explicit LoopSearch(const EquationsDescription& description) : description_(description) {
+    for (const Text& variable : description.variables) {
+      by_name_.emplace(variable.name, &variable);
+    }
+  }
+
+  /// Throws InputError where the variable stands, by way of others, for itself.
+  void refuse_loops() {
+    for (const Text& variable : description_.variables) {
+      visit(variable);
+    }
+  }
+
+ private:
+  void visit(const Text& variable) {
+    if (done_.contains(variable.name)) {
+      return;
+    }
+    const auto open = std::find(path_.begin(), path_.end(), variable.name);
+    if (open != path_.end()) {
+      std::vector<std::string> loop(open, path_.end());
+      loop.push_back(variable.name);
+      fail(description_, variable.location,
+           "the variables " + joined(loop, " -> ") +
+               " use each other in a loop; make one of them a state, or solve for it");
+    }
+    path_.push_back(variable.name);
+    for (const NameUse& use : names_used(variable.text)) {
+      if (const auto other = by_name_.find(use.name); other != by_name_.end()) {
+        visit(*other->second);
+      }
+    }
+    path_.pop_back();
+    done_.insert(variable.name);
+  }
+
+  const EquationsDescription& description_;
+  std::unordered_map<std::string, const Text*> by_name_;
+  std::vector<std::string> path_;
+  std::set<std::string> done_;
+};
+
 }  // namespace
+
+std::set<std::string> names_behind(const EquationsDescription& description,
+                                   const std::string& text) {
+  std::unordered_map<std::string, const Text*> variables;
+  for (const Text& variable : description.variables) {
+    variables.emplace(variable.name, &variable);
+  }
+  std::set<std::string> result;
+  std::vector<const std::string*> open = {&text};
+  while (!open.empty()) {
+    const std::string& next = *open.back();
+    open.pop_back();
+    for (const NameUse& use : names_used(next)) {
+      const auto variable = variables.find(use.name);
+      if (result.insert(use.name).second && variable != variables.end()) {
+        open.push_back(&variable->second->text);
+      }
+    }
+  }
+  return result;
+}
+
+std::unordered_map<std::string, Expression> definitions_of(
+    const EquationsDescription& description) {
+  LoopSearch(description).refuse_loops();
+  ExpressionNames names = point_names(description);
+  for (const Text& variable : description.variables) {
+    names.definitions.emplace(variable.name, nullptr);
+  }
+  std::unordered_map<std::string, Expression> result;
+  for (const Text& variable : description.variables) {
+    result.emplace(variable.name,
+                   read_expression(placed(description, variable, "variable"), names));
+  }
+  return result;
+}
 
 EquationsModel::EquationsModel(const EquationsDescription& description)
     : description_(checked(description)),
@@ -249,17 +348,8 @@ bool EquationsModel::set_parameter(std::size_t parameter, double value) {
 }
 
 ExpressionNames EquationsModel::names(const EquationsDescription& description) {
-  ExpressionNames result;
-  std::uint32_t place = 0;
-  result.variables.emplace("t", place++);
-  for (const auto* entries : {&description.states, &description.inputs}) {
-    for (const Number& entry : *entries) {
-      result.variables.emplace(entry.name, place++);
-    }
-  }
-  for (const Number& parameter : description.parameters) {
-    result.constants.emplace(parameter.name, *parameter.value);
-  }
+  ExpressionNames result = point_names(description);
+  result.definitions = definitions_of(description);
   return result;
 }
 

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "concord/ode_model.hpp"
@@ -30,11 +32,19 @@ struct EquationsDescription {
   std::vector<Number> parameters, inputs, states;
   std::vector<Text> derivatives;  ///< one per state, in any order
   std::vector<Text> outputs;
+  std::vector<Text> variables = {};  ///< names of expressions, usable in every expression
   std::vector<Text> units;           ///< of parameters, inputs, states and outputs by name
   std::vector<Number> nominal = {};  ///< of inputs, states and outputs by name
 };
 
-/// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters.
+/// The names that `text` uses, and those that the variables among them stand for use.
+std::set<std::string> names_behind(const EquationsDescription& description,
+                                   const std::string& text);
+
+/// The variables' expressions by name. Throws InputError for unknown names and for loops.
+std::unordered_map<std::string, Expression> definitions_of(const EquationsDescription& description);
+
+/// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters, variables.
 class EquationsModel : public OdeModel {
  public:
   /// Throws InputError (location, subsystem, variable, what is wrong, what is known) for names that

@@ -1,0 +1,80 @@
+#include "modelfile/yaml/constants.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "expression/expression_scan.hpp"
+#include "support/options.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+/// Whether the entry's expression names one of these.
+bool waits_for(const Field& entry, const std::set<std::string>& open) {
+  const NodeReader& value = entry.value;
+  if (value.is_null() || value.is_list() || value.is_map()) {
+    return false;
+  }
+  const auto uses = names_used(value.text());
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](const NameUse& use) { return open.contains(use.name); });
+}
+
+}  // namespace
+
+Constants resolved(const std::vector<Field>& entries, const Constants& known) {
+  Constants result = known;
+  std::set<std::string> open;
+  std::vector<const Field*> waiting;
+  for (const Field& entry : entries) {
+    result.erase(entry.key);
+    open.insert(entry.key);
+    waiting.push_back(&entry);
+  }
+  while (!waiting.empty()) {
+    std::vector<const Field*> still;
+    for (const Field* entry : waiting) {
+      if (waits_for(*entry, open)) {
+        still.push_back(entry);
+        continue;
+      }
+      result[entry->key] = entry->value.number(result);
+      open.erase(entry->key);
+    }
+    if (still.size() == waiting.size()) {
+      std::vector<std::string> names(open.begin(), open.end());
+      still.front()->value.fail("needs itself, by way of " + joined(names) +
+                                "; give one of these a number");
+    }
+    waiting = std::move(still);
+  }
+  return result;
+}
+
+std::vector<Field> merged(std::vector<Field> base, const std::vector<Field>& over) {
+  for (const Field& field : over) {
+    const auto found = std::find_if(base.begin(), base.end(),
+                                    [&](const Field& other) { return other.key == field.key; });
+    if (found == base.end()) {
+      base.push_back(field);
+    } else {
+      *found = field;
+    }
+  }
+  return base;
+}
+
+std::vector<Field> ChangedFields::of(const ModelChanges& changes, const std::string& owner) {
+  std::vector<Field> result;
+  for (const ModelChange& change : changes) {
+    nodes_.push_back({YamlNode::Kind::scalar, 0, change.text, false, false, {}});
+    locations_.push_back(change.location);
+    result.push_back(
+        {change.name, change.location,
+         NodeReader(locations_.back(), nodes_.back(), in_quotes(change.name) + " of " + owner)});
+  }
+  return result;
+}
+
+}  // namespace concord

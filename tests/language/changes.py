@@ -1,0 +1,142 @@
+"""Parameters of the model, variables, templates, --set and --parameters, against closed forms."""
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+from concord_runs import EXAMPLES, ROOT, TIGHT, execute, simulate
+
+CELLS = """
+experiment: {stop: T}
+parameters: {T: 0.5, n: 4, level: 2}
+templates:
+  cell:
+    equations:
+      parameters: {k: 4}
+      inputs: {left: 0}
+      variables: {flow: k*difference, difference: left - x}
+      states: {x: 0}
+      derivatives: {x: flow}
+      outputs: {x: x, flow: flow}
+subsystems:
+  source:
+    equations: {states: {x: level}, derivatives: {x: 0}, outputs: {x: x}}
+  cell:
+    template: cell
+    repeat: {i: [1, n]}
+connections:
+  - source.x -> cell[1].left
+  - {connect: "cell[i].x -> cell[i+1].left", repeat: {i: [1, n - 1]}}
+"""
+
+PULLED = """
+experiment: {stop: 1}
+parameters: {gap: 0.25}
+subsystems:
+  a: {equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: -x}, outputs: {y: x + u}}}
+  b: {equations: {inputs: {u: 0}, states: {x: 2}, derivatives: {x: -x}, outputs: {y: x + u}}}
+constraints:
+  - {unknown: force, start: 2*gap, equation: a.y - b.y - gap, feeds: {a.u: 1, b.u: -2*gap/gap}}
+"""
+
+
+def cascade(k, level, cells, t):
+    """x of the last of `cells` equal first-order cells in a row after a step of `level`."""
+    terms = sum((k * t) ** j / np.prod(np.arange(1, j + 1)) for j in range(cells))
+    return level * (1.0 - np.exp(-k * t) * terms)
+
+
+class ModelText(unittest.TestCase):
+    text = CELLS
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.model = self.folder / "model.yaml"
+        self.model.write_text(self.text, encoding="utf-8")
+
+
+class Cascade(ModelText):
+    def errors(self, k, level, cells, *options, ranks=1):
+        results = simulate(self.model, "-cosim_type", "jfm", "-cosim_step", "1e-2", *TIGHT,
+                           *options, ranks=ranks)
+        exact = cascade(k, level, cells, results.time)
+        last = results.outputs[f"cell[{cells}].x"]
+        before = cascade(k, level, cells - 1, results.time)
+        flow = results.outputs[f"cell[{cells}].flow"]
+        return max(np.abs(last - exact).max(), np.abs(flow - k * (before - exact)).max())
+
+    def test_as_it_stands(self):
+        for ranks in (1, 3):
+            self.assertLess(self.errors(4.0, 2.0, 4, ranks=ranks), 2e-7)
+
+    def test_changed_on_the_command_line(self):
+        self.assertLess(self.errors(4.0, -3.0, 6, "--set", "parameters.level=-3", "-set",
+                                    "parameters.n=6", ranks=2), 2e-7)
+
+    def test_changed_by_a_file_and_a_word_after_it(self):
+        values = self.folder / "values.csv"
+        values.write_text("name,value\nparameters.level,1\n" +
+                          "".join(f"cell[{i}].k, 2*{i}/{i}\n" for i in range(1, 5)) +
+                          "source.x;5\n", encoding="utf-8")
+        self.assertLess(self.errors(2.0, 7.0, 4, "--parameters", values, "--set", "source.x=7*level"),
+                        2e-7)
+
+    def test_on_the_model_words_may_stand_before_it(self):
+        run = execute("check", "--set", "parameters.n=2", self.model)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("cell[2]", run.stdout)
+        self.assertNotIn("cell[3]", run.stdout)
+
+    def test_wrong_words_are_told_once_on_several_ranks(self):
+        for words, told in ((["--set", "cel.k=1"], "there is no subsystem 'cel'"),
+                            (["--set", "source.k=1"], "has no parameter, input or state 'k'"),
+                            (["--set", "parameters.n=2.5"], "must be a whole number, not 2.5"),
+                            (["--set"], "--set needs a value"),
+                            (["--parameters", "nowhere.csv"], "nowhere.csv: cannot be read")):
+            run = execute("run", self.model, *words, ranks=2)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertEqual(run.stderr.count("concord: error: "), 1, run.stderr)
+            self.assertIn(told, run.stderr)
+
+
+class Constraint(ModelText):
+    text = PULLED
+
+    def test_equation_and_feeds_name_parameters(self):
+        for words, gap in (((), 0.25), (("--set", "parameters.gap=0.5"), 0.5)):
+            results = simulate(self.model, "-cosim_type", "jfm", "-cosim_step", "1e-2", *TIGHT, *words)
+            a, b = (results.outputs[f"{name}.y"] for name in "ab")
+            self.assertLess(np.abs(a - b - gap).max(), 1e-9)
+            force = (gap + np.exp(-results.time)) / 3.0
+            self.assertLess(np.abs(a - np.exp(-results.time) - force).max(), 1e-8)
+
+
+class Fmus(ModelText):
+    def test_parameters_of_fmus(self):
+        subprocess.run(["bash", EXAMPLES / "two_fmus" / "make_fmus.sh", self.folder], check=True,
+                       capture_output=True, cwd=ROOT)
+        written = self.folder / "written.yaml"
+        text = (self.folder / "two_fmus.yaml").read_text(encoding="utf-8")
+        self.assertIn("k: 50", text)
+        written.write_text("parameters: {stiffness: 100}\n" + text.replace("k: 50", "k: stiffness"),
+                           encoding="utf-8")
+        expected = simulate(written, "-cosim_step", "1e-2").outputs["cart.x"]
+        for name in ("two_fmus.yaml", "two_fmus.ssd"):
+            with self.subTest(name):
+                model = self.folder / name
+                changed = simulate(model, "-cosim_step", "1e-2", "--set", "spring_cart.k=100",
+                                   ranks=2).outputs["cart.x"]
+                plain = simulate(model, "-cosim_step", "1e-2").outputs["cart.x"]
+                self.assertLess(np.abs(changed - expected).max(), 1e-12)
+                self.assertGreater(np.abs(plain - expected).max(), 0.01)
+                wrong = execute("run", model, "--set", "cart.xx=1")
+                self.assertEqual(wrong.returncode, 2)
+                self.assertIn("--set cart.xx=1", wrong.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
