@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "coupling/points/loop_factors.hpp"
 #include "support/agreement.hpp"
@@ -72,8 +71,11 @@ class HiddenConstraints::Displaced : public PointEvaluation {
 
 HiddenConstraints::HiddenConstraints(RankNetwork& subsystems, ConsistentInputs& consistent,
                                      const CommunicationPoint& point)
-    : subsystems_(subsystems), consistent_(consistent), point_(point) {
-  const Network& network = subsystems.network();
+    : subsystems_(subsystems),
+      consistent_(consistent),
+      point_(point),
+      indirect_(subsystems),
+      answers_(indirect_.count(), true) {
   bool slopes = true, states = true;
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     const auto& has = subsystems.own(k).description().capabilities;
@@ -84,92 +86,21 @@ HiddenConstraints::HiddenConstraints(RankNetwork& subsystems, ConsistentInputs& 
   agree_on_largest(subsystems.comm(), missing);
   slopes_are_there_ = missing[0] == 0.0;
   states_are_there_ = missing[1] == 0.0;
-  for (std::size_t g = 0; g < network.n_subsystems(); ++g) {
-    if (network.constraint(g) != ConstraintKind::indirect) {
-      continue;
-    }
-    for (const std::size_t k : subsystems.all()) {
-      if (subsystems.global(k) == g) {
-        own_.push_back(k);
-        positions_.push_back(count_);
-      }
-    }
-    ++count_;
-  }
-  answers_.assign(count_, true);
-  find_colours();
 }
 
-std::size_t HiddenConstraints::position(std::size_t k) const {
-  return positions_[static_cast<std::size_t>(std::find(own_.begin(), own_.end(), k) -
-                                             own_.begin())];
-}
-
-/// Constraints with a subsystem in common, fed or in the equation, answer to each other; unknowns
-/// that no constraint answers to both are moved at once (Curtis, Powell and Reid 1974).
-void HiddenConstraints::find_colours() {
-  const Network& network = subsystems_.network();
-  std::vector<std::size_t> position(network.n_subsystems(), count_);
-  for (std::size_t g = 0, c = 0; g < network.n_subsystems(); ++g) {
-    if (network.constraint(g) == ConstraintKind::indirect) {
-      position[g] = c++;
-    }
-  }
-  std::vector<std::set<std::size_t>> at_subsystem(network.n_subsystems());
-  for (std::size_t i = 0; i < network.n_inputs(); ++i) {
-    if (const auto& link = network.links()[i]) {
-      const std::size_t from = network.subsystem_of_output(link->output);
-      const std::size_t to = network.subsystem_of_input(i);
-      at_subsystem[to].insert(position[from]);
-      at_subsystem[from].insert(position[to]);
-    }
-  }
-  std::vector<std::set<std::size_t>> answering(count_);
-  for (auto& constraints : at_subsystem) {
-    constraints.erase(count_);
-    for (const std::size_t c : constraints) {
-      answering[c].insert(constraints.begin(), constraints.end());
-    }
-  }
-  std::vector<std::set<std::size_t>> taken;
-  for (std::size_t c = 0; c < count_; ++c) {
-    std::size_t colour = 0;
-    const auto meets = [&](std::size_t row) { return taken[colour].contains(row); };
-    while (colour < taken.size() && std::any_of(answering[c].begin(), answering[c].end(), meets)) {
-      ++colour;
-    }
-    taken.resize(std::max(taken.size(), colour + 1));
-    taken[colour].insert(answering[c].begin(), answering[c].end());
-    colours_.push_back(colour);
-    answering_.emplace_back(answering[c].begin(), answering[c].end());
-  }
-  n_colours_ = taken.size();
-}
-
-/// What own constraints say, and of the others.
-std::vector<Sample> HiddenConstraints::gathered() const {
-  Values message(2 * count_, 0.0);
-  for (std::size_t c = 0; c < own_.size(); ++c) {
-    const Sample& gamma = outputs_[subsystems_.outputs_of(own_[c]).first + constraint_residual];
-    message[2 * positions_[c]] = gamma.value;
-    message[2 * positions_[c] + 1] = gamma.derivative;
-  }
-  agree_on_sum(subsystems_.comm(), message);
-  std::vector<Sample> result(count_);
-  for (std::size_t c = 0; c < count_; ++c) {
-    result[c] = {message[2 * c], message[2 * c + 1]};
-  }
-  return result;
+bool HiddenConstraints::all_answer() const {
+  return std::all_of(answers_.begin(), answers_.end(), [](bool does) { return does; });
 }
 
 /// Leaves consistent inputs and outputs.
 std::optional<std::vector<Sample>> HiddenConstraints::at(const Values& unknowns) {
   inputs_ = point_.inputs;
   outputs_ = point_.outputs;
-  for (std::size_t c = 0; c < own_.size(); ++c) {
-    const Sample unknown{unknowns[positions_[c]], 0.0};
-    const std::size_t first = subsystems_.outputs_of(own_[c]).first;
-    inputs_[subsystems_.inputs_of(own_[c]).first] = unknown;
+  for (std::size_t c = 0; c < indirect_.own().size(); ++c) {
+    const std::size_t k = indirect_.own()[c];
+    const Sample unknown{unknowns[indirect_.positions()[c]], 0.0};
+    const std::size_t first = subsystems_.outputs_of(k).first;
+    inputs_[subsystems_.inputs_of(k).first] = unknown;
     outputs_[first + constraint_value] = outputs_[first + constraint_corrected] = unknown;
   }
   CommunicationPointEvaluation evaluation(subsystems_);
@@ -177,38 +108,24 @@ std::optional<std::vector<Sample>> HiddenConstraints::at(const Values& unknowns)
   if (consistent_.solve(evaluation, wanted, inputs_, outputs_) != Outcome::ok) {
     return std::nullopt;
   }
-  return gathered();
+  return indirect_.equations(outputs_);
 }
-
-namespace {
-
-std::vector<double> own_unknowns(const RankNetwork& subsystems, std::span<const std::size_t> own,
-                                 std::span<const std::size_t> positions, std::size_t count,
-                                 const CommunicationPoint& point) {
-  std::vector<double> unknowns(count, 0.0);
-  for (std::size_t c = 0; c < own.size(); ++c) {
-    unknowns[positions[c]] = point.inputs[subsystems.inputs_of(own[c]).first].value;
-  }
-  agree_on_sum(subsystems.comm(), unknowns);
-  return unknowns;
-}
-
-}  // namespace
 
 std::optional<std::vector<Sample>> HiddenConstraints::equations() {
-  return at(own_unknowns(subsystems_, own_, positions_, count_, point_));
+  return at(indirect_.unknowns(point_.inputs));
 }
 
 /// What d gamma/dt is a sum of tells what counts as an answer.
 std::vector<bool> HiddenConstraints::answers() {
-  const Values unknowns = own_unknowns(subsystems_, own_, positions_, count_, point_);
+  const Values unknowns = indirect_.unknowns(point_.inputs);
   const auto gamma = at(unknowns);
-  answers_.assign(count_, false);
-  scales_.assign(count_, 0.0);
-  for (std::size_t c = 0; c < own_.size(); ++c) {
-    const IndexRange in = subsystems_.inputs_of(own_[c]);
+  answers_.assign(count(), false);
+  scales_.assign(count(), 0.0);
+  for (std::size_t c = 0; c < indirect_.own().size(); ++c) {
+    const IndexRange in = subsystems_.inputs_of(indirect_.own()[c]);
     for (std::size_t i = in.first + 1; i < in.last; ++i) {
-      scales_[positions_[c]] += subsystems_.equation_weights()[i] * std::abs(inputs_[i].derivative);
+      scales_[indirect_.positions()[c]] +=
+          subsystems_.equation_weights()[i] * std::abs(inputs_[i].derivative);
     }
   }
   agree_on_sum(subsystems_.comm(), scales_);
@@ -216,15 +133,15 @@ std::vector<bool> HiddenConstraints::answers() {
   for (int n = 0; gamma && n < tries;
        ++n, change = n % 2 == 1 ? std::pow(next_try, (n + 1) / 2) : std::pow(next_try, -n / 2)) {
     Values moved = unknowns;
-    for (std::size_t c = 0; c < count_; ++c) {
+    for (std::size_t c = 0; c < count(); ++c) {
       moved[c] += change * uneven(c) * (moved[c] != 0.0 ? std::abs(moved[c]) : 1.0);
     }
     const auto changed = at(moved);
-    for (std::size_t c = 0; changed && c < count_; ++c) {
+    for (std::size_t c = 0; changed && c < count(); ++c) {
       const double difference = std::abs((*changed)[c].derivative - (*gamma)[c].derivative);
       answers_[c] = answers_[c] || difference > answer * scales_[c];
     }
-    if (std::all_of(answers_.begin(), answers_.end(), [](bool does) { return does; })) {
+    if (all_answer()) {
       break;
     }
   }
@@ -256,7 +173,7 @@ std::optional<std::vector<Sample>> HiddenConstraints::displaced(double s,
       Outcome::ok) {
     return std::nullopt;
   }
-  return gathered();
+  return indirect_.equations(outputs_);
 }
 
 /// d gamma/dt of constraints that answer, d2 gamma/dt2 of the others by (-3, 4, -1)/(2 s).
@@ -265,11 +182,11 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::rows(const Values& u
   if (!here) {
     return std::nullopt;
   }
-  Values result(count_);
-  for (std::size_t c = 0; c < count_; ++c) {
+  Values result(count());
+  for (std::size_t c = 0; c < count(); ++c) {
     result[c] = (*here)[c].derivative;
   }
-  if (std::all_of(answers_.begin(), answers_.end(), [](bool does) { return does; })) {
+  if (all_answer()) {
     return result;
   }
   const double t = subsystems_.time();
@@ -281,7 +198,7 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::rows(const Values& u
   if (!far) {
     return std::nullopt;
   }
-  for (std::size_t c = 0; c < count_; ++c) {
+  for (std::size_t c = 0; c < count(); ++c) {
     if (!answers_[c]) {
       result[c] = (4.0 * (*near)[c].derivative - (*far)[c].derivative - 3.0 * result[c]) / (2 * s);
     }
@@ -291,19 +208,19 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::rows(const Values& u
 
 /// Such that they change the rows about as much as these are off: unknowns mostly act linearly.
 bool HiddenConstraints::find_increments(const Values& unknowns, const Values& rows_here) {
-  increments_.resize(count_);
-  for (std::size_t c = 0; c < count_; ++c) {
+  increments_.resize(count());
+  for (std::size_t c = 0; c < count(); ++c) {
     increments_[c] = unknowns[c] != 0.0 ? std::abs(unknowns[c]) : 1.0;
   }
   constexpr double near = 100.0;
   for (int n = 0; n < tries; ++n) {
     Values moved = unknowns;
-    for (std::size_t c = 0; c < count_; ++c) {
+    for (std::size_t c = 0; c < count(); ++c) {
       moved[c] += increments_[c] * uneven(c);
     }
     const auto changed = rows(moved);
     bool good = changed.has_value();
-    for (std::size_t c = 0; c < count_; ++c) {
+    for (std::size_t c = 0; c < count(); ++c) {
       const double change = changed ? std::abs((*changed)[c] - rows_here[c]) : 0.0;
       const double wanted = std::abs(rows_here[c]);
       if (!changed) {
@@ -327,10 +244,10 @@ bool HiddenConstraints::find_increments(const Values& unknowns, const Values& ro
 std::optional<HiddenConstraints::Values> HiddenConstraints::correction(const Values& unknowns,
                                                                        const Values& rows_here) {
   std::vector<Values> columns;
-  for (std::size_t colour = 0; colour < n_colours_; ++colour) {
+  for (std::size_t colour = 0; colour < indirect_.n_colours(); ++colour) {
     Values moved = unknowns;
-    for (std::size_t c = 0; c < count_; ++c) {
-      moved[c] += colours_[c] == colour ? increments_[c] : 0.0;
+    for (std::size_t c = 0; c < count(); ++c) {
+      moved[c] += indirect_.colour(c) == colour ? increments_[c] : 0.0;
     }
     const auto changed = rows(moved);
     if (!changed) {
@@ -338,13 +255,13 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::correction(const Val
     }
     columns.push_back(*changed);
   }
-  scales_.assign(count_, 0.0);
+  scales_.assign(count(), 0.0);
   std::vector<std::size_t> row_starts{0}, places;
   Values values;
-  for (std::size_t row = 0; row < count_; ++row) {
-    for (const std::size_t c : answering_[row]) {
+  for (std::size_t row = 0; row < count(); ++row) {
+    for (const std::size_t c : indirect_.answering(row)) {
       places.push_back(c);
-      values.push_back(columns[colours_[c]][row] - rows_here[row]);
+      values.push_back(columns[indirect_.colour(c)][row] - rows_here[row]);
       scales_[row] = std::max(scales_[row], std::abs(values.back()));
     }
     row_starts.push_back(places.size());
@@ -353,9 +270,9 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::correction(const Val
   if (!factors.compute(row_starts, places, values)) {
     return std::nullopt;
   }
-  Values result(count_);
+  Values result(count());
   factors.solve(rows_here, result);
-  for (std::size_t c = 0; c < count_; ++c) {
+  for (std::size_t c = 0; c < count(); ++c) {
     result[c] *= -increments_[c];
   }
   return result;
@@ -369,7 +286,7 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::newton(Values unknow
   }
   const auto left = [&](const Values& values) {
     double worst = 0.0;
-    for (std::size_t c = 0; c < count_; ++c) {
+    for (std::size_t c = 0; c < count(); ++c) {
       worst = values[c] == 0.0 ? worst : std::max(worst, std::abs(values[c]) / scales_[c]);
     }
     return worst;
@@ -382,7 +299,7 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::newton(Values unknow
       break;
     }
     Values next = unknowns;
-    for (std::size_t c = 0; c < count_; ++c) {
+    for (std::size_t c = 0; c < count(); ++c) {
       next[c] += (*change)[c];
     }
     const auto there = rows(next);
@@ -397,11 +314,10 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::newton(Values unknow
 }
 
 void HiddenConstraints::solve(CommunicationPoint& point) {
-  const bool first = std::all_of(answers_.begin(), answers_.end(), [](bool does) { return does; });
-  if (count_ == 0 || !slopes_are_there_ || !(first || states_are_there_)) {
+  if (count() == 0 || !slopes_are_there_ || !(all_answer() || states_are_there_)) {
     return;
   }
-  const auto unknowns = newton(own_unknowns(subsystems_, own_, positions_, count_, point));
+  const auto unknowns = newton(indirect_.unknowns(point.inputs));
   if (unknowns && at(*unknowns)) {
     point.inputs = inputs_;
     point.outputs = outputs_;

@@ -5,6 +5,7 @@
 
 #include "coupling/coupling.hpp"
 #include "coupling/points/consistent_inputs.hpp"
+#include "coupling/points/indirect_constraints.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 
 namespace concord {
@@ -34,32 +35,28 @@ class HiddenConstraints {
   void solve(CommunicationPoint& point);
 
   /// Position of own constraint k among the indirect ones.
-  std::size_t position(std::size_t k) const;
+  std::size_t position(std::size_t k) const { return indirect_.position(k); }
 
  private:
   class Displaced;
   using Values = std::vector<double>;
 
-  void find_colours();
   std::optional<std::vector<Sample>> at(const Values& unknowns);
   std::optional<Values> rows(const Values& unknowns);
   std::optional<std::vector<Sample>> displaced(double s, const std::vector<Values>& slopes);
   std::optional<std::vector<Values>> state_slopes();
-  std::vector<Sample> gathered() const;
   bool find_increments(const Values& unknowns, const Values& rows);
   std::optional<Values> newton(Values unknowns);
   std::optional<Values> correction(const Values& unknowns, const Values& rows);
+
+  std::size_t count() const { return indirect_.count(); }
+  bool all_answer() const;
 
   RankNetwork& subsystems_;
   ConsistentInputs& consistent_;
   const CommunicationPoint& point_;
   bool slopes_are_there_ = false, states_are_there_ = false;
-  std::vector<std::size_t> own_;        ///< own indirect constraints
-  std::vector<std::size_t> positions_;  ///< of these
-  std::size_t count_ = 0;               ///< on all ranks
-  std::vector<std::size_t> colours_;    ///< of unknowns that act apart
-  std::size_t n_colours_ = 0;
-  std::vector<std::vector<std::size_t>> answering_;  ///< constraints with a subsystem in common
+  IndirectConstraints indirect_;
   std::vector<bool> answers_;
   Values increments_, scales_;
   std::vector<Sample> inputs_, outputs_;

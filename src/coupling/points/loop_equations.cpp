@@ -28,7 +28,7 @@ LoopEquations::LoopEquations(RankNetwork& subsystems, const FeedthroughComponent
   find_own(loop);
   find_rows();
   find_entries();
-  g_u_.resize(own_.size());
+  own_.g_u.resize(own_.subsystems.size());
 }
 
 void LoopEquations::find_inputs(const FeedthroughComponent& loop) {
@@ -65,17 +65,17 @@ void LoopEquations::find_own(const FeedthroughComponent& loop) {
     if (owner != rank) {
       continue;
     }
-    own_.push_back(subsystems_.local(member));
+    own_.subsystems.push_back(subsystems_.local(member));
     const IndexRange range = network.inputs_of(member);
     for (std::size_t i = range.first; i < range.last; ++i) {
       if (contains(inputs_, i)) {
-        own_rows_.push_back(position(inputs_, i));
-        own_inputs_.push_back(subsystems_.local_input(i));
+        own_.input_rows.push_back(position(inputs_, i));
+        own_.inputs.push_back(subsystems_.local_input(i));
       }
     }
   }
   alone_ = ranks.size() == 1;
-  here_ = !alone_ || !own_.empty();
+  here_ = !alone_ || !own_.subsystems.empty();
 }
 
 /// The row of a constraint's unknown is its equation, told by the constraint itself.
@@ -84,10 +84,10 @@ void LoopEquations::find_rows() {
   for (std::size_t row = 0; row < inputs_.size(); ++row) {
     const Link& link = *network.coupled_links()[inputs_[row]];
     const std::size_t from = network.subsystem_of_output(link.output);
-    for (const std::size_t k : own_) {
+    for (const std::size_t k : own_.subsystems) {
       if (subsystems_.global(k) == from) {
-        rows_.push_back({row, k, subsystems_.local_output(link.output), link.factor, link.offset,
-                         constraint_[row]});
+        own_.rows.push_back({row, k, subsystems_.local_output(link.output), link.factor,
+                             link.offset, constraint_[row]});
       }
     }
   }
@@ -109,16 +109,16 @@ void LoopEquations::find_entries() {
       }
     }
     for (const std::size_t column : columns) {
-      for (const std::size_t k : own_) {
+      for (const std::size_t k : own_.subsystems) {
         if (subsystems_.global(k) == from && felt.contains(inputs_[column])) {
-          entries_.push_back({columns_.size(), k, source - first_output,
-                              inputs_[column] - network.inputs_of(from).first,
-                              constraint_[row] ? 1.0 : -link.factor, constraint_[row]});
+          own_.entries.push_back({pattern_.columns.size(), k, source - first_output,
+                                  inputs_[column] - network.inputs_of(from).first,
+                                  constraint_[row] ? 1.0 : -link.factor, constraint_[row]});
         }
       }
-      columns_.push_back(column);
+      pattern_.columns.push_back(column);
     }
-    row_starts_.push_back(columns_.size());
+    pattern_.row_starts.push_back(pattern_.columns.size());
   }
 }
 
@@ -141,29 +141,29 @@ bool LoopEquations::shared(std::vector<double>& values, bool ok) const {
 
 std::vector<double> LoopEquations::sizes() const {
   std::vector<double> result(size(), 0.0);
-  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
-    result[own_rows_[i]] = subsystems_.input_sizes()[own_inputs_[i]];
+  for (std::size_t i = 0; i < own_.inputs.size(); ++i) {
+    result[own_.input_rows[i]] = subsystems_.input_sizes()[own_.inputs[i]];
   }
   shared(result, true);
   return result;
 }
 
 void LoopEquations::read(std::span<const Sample> inputs, std::vector<Sample>& u) const {
-  message_.assign(2 * size(), 0.0);
-  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
-    message_[2 * own_rows_[i]] = inputs[own_inputs_[i]].value;
-    message_[2 * own_rows_[i] + 1] = inputs[own_inputs_[i]].derivative;
+  scratch_.message.assign(2 * size(), 0.0);
+  for (std::size_t i = 0; i < own_.inputs.size(); ++i) {
+    scratch_.message[2 * own_.input_rows[i]] = inputs[own_.inputs[i]].value;
+    scratch_.message[2 * own_.input_rows[i] + 1] = inputs[own_.inputs[i]].derivative;
   }
-  shared(message_, true);
+  shared(scratch_.message, true);
   u.resize(size());
   for (std::size_t row = 0; row < size(); ++row) {
-    u[row] = {message_[2 * row], message_[2 * row + 1]};
+    u[row] = {scratch_.message[2 * row], scratch_.message[2 * row + 1]};
   }
 }
 
 void LoopEquations::write(std::span<const Sample> u, std::span<Sample> inputs) const {
-  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
-    inputs[own_inputs_[i]] = u[own_rows_[i]];
+  for (std::size_t i = 0; i < own_.inputs.size(); ++i) {
+    inputs[own_.inputs[i]] = u[own_.input_rows[i]];
   }
 }
 
@@ -172,23 +172,24 @@ bool LoopEquations::evaluate(PointEvaluation& point, Wanted wanted, std::span<co
                              std::vector<Sample>& rows) {
   write(u, inputs);
   bool ok = true;
-  for (const std::size_t k : own_) {
+  for (const std::size_t k : own_.subsystems) {
     ok = ok && point.outputs(k, inputs, wanted, outputs) == Outcome::ok;
   }
-  message_.assign(2 * size(), 0.0);
-  for (const Row& own : rows_) {
+  scratch_.message.assign(2 * size(), 0.0);
+  for (const Row& own : own_.rows) {
     const std::size_t gamma = subsystems_.outputs_of(own.subsystem).first + constraint_residual;
     const bool equation = own.constraint && point.solves_constraint(own.subsystem);
     const Sample& y = outputs[equation ? gamma : own.output];
-    message_[2 * own.row] =
+    scratch_.message[2 * own.row] =
         equation ? y.value : u[own.row].value - (own.factor * y.value + own.offset);
-    message_[2 * own.row + 1] =
+    scratch_.message[2 * own.row + 1] =
         equation ? y.derivative : u[own.row].derivative - own.factor * y.derivative;
   }
-  ok = shared(message_, ok);
+  ok = shared(scratch_.message, ok);
   rows.resize(size());
   for (std::size_t row = 0; row < size(); ++row) {
-    rows[row] = {message_[2 * row], wanted == Wanted::values ? 0.0 : message_[2 * row + 1]};
+    rows[row] = {scratch_.message[2 * row],
+                 wanted == Wanted::values ? 0.0 : scratch_.message[2 * row + 1]};
     ok = ok && std::isfinite(rows[row].value) && std::isfinite(rows[row].derivative);
   }
   return ok;
@@ -197,13 +198,13 @@ bool LoopEquations::evaluate(PointEvaluation& point, Wanted wanted, std::span<co
 bool LoopEquations::outputs_at(std::size_t k, PointEvaluation& point,
                                std::span<const Sample> inputs, std::vector<double>& y) {
   const IndexRange range = subsystems_.outputs_of(k);
-  scratch_.resize(subsystems_.n_outputs());
-  if (point.outputs(k, inputs, Wanted::values, scratch_) != Outcome::ok) {
+  scratch_.outputs.resize(subsystems_.n_outputs());
+  if (point.outputs(k, inputs, Wanted::values, scratch_.outputs) != Outcome::ok) {
     return false;
   }
   y.resize(range.size());
   for (std::size_t o = 0; o < y.size(); ++o) {
-    y[o] = scratch_[range.first + o].value;
+    y[o] = scratch_.outputs[range.first + o].value;
   }
   return true;
 }
@@ -216,14 +217,14 @@ bool LoopEquations::difference(std::size_t k, PointEvaluation& point, std::span<
   const std::size_t n_out = subsystems_.outputs_of(k).size();
   std::vector<double> above, below;
   g_u.assign(n_out * in.size(), 0.0);
-  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
-    const std::size_t input = own_inputs_[i];
+  for (std::size_t i = 0; i < own_.inputs.size(); ++i) {
+    const std::size_t input = own_.inputs[i];
     if (input < in.first || input >= in.last) {
       continue;
     }
     double& value = inputs[input].value;
     const double at = value;
-    const double step = relative * std::max(std::abs(at), sizes[own_rows_[i]]);
+    const double step = relative * std::max(std::abs(at), sizes[own_.input_rows[i]]);
     double high = value = at + step;
     const bool up = outputs_at(k, point, inputs, above);
     double low = value = at - step;
@@ -242,22 +243,25 @@ bool LoopEquations::difference(std::size_t k, PointEvaluation& point, std::span<
   return true;
 }
 
-/// From g_u_ of this rank.
+/// From own_.g_u of this rank.
 void LoopEquations::fill(PointEvaluation& point, std::vector<double>& jacobian) const {
-  jacobian.assign(columns_.size(), 0.0);
-  for (const Row& own : rows_) {
+  jacobian.assign(pattern_.columns.size(), 0.0);
+  for (const Row& own : own_.rows) {
     if (!own.constraint || !point.solves_constraint(own.subsystem)) {
-      const auto first = columns_.begin() + static_cast<std::ptrdiff_t>(row_starts_[own.row]);
-      const auto last = columns_.begin() + static_cast<std::ptrdiff_t>(row_starts_[own.row + 1]);
+      const auto first =
+          pattern_.columns.begin() + static_cast<std::ptrdiff_t>(pattern_.row_starts[own.row]);
+      const auto last =
+          pattern_.columns.begin() + static_cast<std::ptrdiff_t>(pattern_.row_starts[own.row + 1]);
       jacobian[static_cast<std::size_t>(std::lower_bound(first, last, own.row) -
-                                        columns_.begin())] = 1.0;
+                                        pattern_.columns.begin())] = 1.0;
     }
   }
-  for (const Entry& own : entries_) {
+  for (const Entry& own : own_.entries) {
     if (!own.constraint || point.solves_constraint(own.subsystem)) {
       const std::size_t n_in = subsystems_.inputs_of(own.subsystem).size();
       jacobian[own.entry] +=
-          own.factor * g_u_[position(own_, own.subsystem)][own.output * n_in + own.input];
+          own.factor *
+          own_.g_u[position(own_.subsystems, own.subsystem)][own.output * n_in + own.input];
     }
   }
 }
@@ -265,73 +269,85 @@ void LoopEquations::fill(PointEvaluation& point, std::vector<double>& jacobian) 
 bool LoopEquations::linearize(PointEvaluation& point, std::span<const double> sizes,
                               std::span<Sample> inputs, std::vector<double>& jacobian) {
   bool ok = true;
-  for (std::size_t member = 0; member < own_.size(); ++member) {
-    const std::size_t k = own_[member];
+  for (std::size_t member = 0; member < own_.subsystems.size(); ++member) {
+    const std::size_t k = own_.subsystems[member];
     const bool cheap = subsystems_.states_of(k).size() <= most_states_to_linearize;
-    if (!ok || (cheap && point.feedthrough(k, inputs, g_u_[member]))) {
+    if (!ok || (cheap && point.feedthrough(k, inputs, own_.g_u[member]))) {
       continue;
     }
-    ok = difference(k, point, sizes, inputs, g_u_[member]);
+    ok = difference(k, point, sizes, inputs, own_.g_u[member]);
   }
   if (ok) {
     fill(point, jacobian);
   }
-  jacobian.resize(columns_.size());
+  jacobian.resize(pattern_.columns.size());
   return shared(jacobian, ok);
 }
 
 bool LoopEquations::linearize(PointEvaluation& point, std::span<const Sample> inputs,
                               std::vector<double>& jacobian) {
   bool ok = true;
-  for (std::size_t member = 0; member < own_.size(); ++member) {
-    ok = ok && point.feedthrough(own_[member], inputs, g_u_[member]);
+  for (std::size_t member = 0; member < own_.subsystems.size(); ++member) {
+    ok = ok && point.feedthrough(own_.subsystems[member], inputs, own_.g_u[member]);
   }
   if (ok) {
     fill(point, jacobian);
   }
-  jacobian.resize(columns_.size());
+  jacobian.resize(pattern_.columns.size());
   return shared(jacobian, ok);
+}
+
+/// 1 for each input that has none.
+std::vector<double> LoopEquations::missing_starts() const {
+  std::vector<double> missing(size(), 0.0);
+  for (std::size_t i = 0; i < own_.inputs.size(); ++i) {
+    for (const std::size_t k : own_.subsystems) {
+      const IndexRange range = subsystems_.inputs_of(k);
+      if (own_.inputs[i] >= range.first && own_.inputs[i] < range.last) {
+        const auto& variable =
+            subsystems_.own(k).description().inputs[own_.inputs[i] - range.first];
+        missing[own_.input_rows[i]] = variable.start ? 0.0 : 1.0;
+      }
+    }
+  }
+  shared(missing, true);
+  return missing;
+}
+
+/// A constraint puts out its unknown as it is.
+void LoopEquations::put_out(PointEvaluation& point, std::span<const Sample> inputs,
+                            std::span<Sample> outputs) {
+  for (const std::size_t k : own_.subsystems) {
+    if (!subsystems_.own(k).description().constraint) {
+      point.outputs(k, inputs, Wanted::values, outputs);
+    } else {
+      outputs[subsystems_.outputs_of(k).first + constraint_value] =
+          inputs[subsystems_.inputs_of(k).first];
+    }
+  }
 }
 
 /// Twice: an input without start value may be behind another.
 void LoopEquations::take_missing_starts(PointEvaluation& point, std::span<Sample> inputs,
                                         std::span<Sample> outputs) {
-  std::vector<double> missing(size(), 0.0);
-  for (std::size_t i = 0; i < own_inputs_.size(); ++i) {
-    for (const std::size_t k : own_) {
-      const IndexRange range = subsystems_.inputs_of(k);
-      if (own_inputs_[i] >= range.first && own_inputs_[i] < range.last) {
-        const auto& variable =
-            subsystems_.own(k).description().inputs[own_inputs_[i] - range.first];
-        missing[own_rows_[i]] = variable.start ? 0.0 : 1.0;
-      }
-    }
-  }
-  shared(missing, true);
+  const std::vector<double> missing = missing_starts();
   if (std::count(missing.begin(), missing.end(), 1.0) == 0) {
     return;
   }
   std::vector<Sample> u;
   for (int pass = 0; pass < 2; ++pass) {
     read(inputs, u);
-    message_.assign(size(), 0.0);
-    for (const std::size_t k : own_) {
-      if (!subsystems_.own(k).description().constraint) {
-        point.outputs(k, inputs, Wanted::values, outputs);
-      } else {
-        outputs[subsystems_.outputs_of(k).first + constraint_value] =
-            inputs[subsystems_.inputs_of(k).first];
-      }
-    }
-    for (const Row& own : rows_) {
+    put_out(point, inputs, outputs);
+    std::vector<double> fed(size(), 0.0);
+    for (const Row& own : own_.rows) {
       if (!own.constraint) {
-        message_[own.row] = own.factor * outputs[own.output].value + own.offset;
+        fed[own.row] = own.factor * outputs[own.output].value + own.offset;
       }
     }
-    shared(message_, true);
+    shared(fed, true);
     for (std::size_t row = 0; row < size(); ++row) {
-      if (missing[row] != 0.0 && std::isfinite(message_[row])) {
-        u[row].value = message_[row];
+      if (missing[row] != 0.0 && std::isfinite(fed[row])) {
+        u[row].value = fed[row];
       }
     }
     write(u, inputs);

@@ -26,7 +26,7 @@ class LoopEquations {
   double step() const { return subsystems_.step(); }
   const std::string& text() const { return text_; }
   /// Own subsystems in the loop.
-  std::span<const std::size_t> own() const { return own_; }
+  std::span<const std::size_t> own() const { return own_.subsystems; }
   /// "a.u" of each row.
   const std::string& name(std::size_t row) const;
   /// Global index.
@@ -34,8 +34,8 @@ class LoopEquations {
   bool is_constraint(std::size_t row) const { return constraint_[row]; }
 
   /// Pattern of the Jacobian, rows compressed; the diagonal is part of it.
-  const std::vector<std::size_t>& row_starts() const { return row_starts_; }
-  const std::vector<std::size_t>& columns() const { return columns_; }
+  const std::vector<std::size_t>& row_starts() const { return pattern_.row_starts; }
+  const std::vector<std::size_t>& columns() const { return pattern_.columns; }
 
   /// Sizes of the inputs, 0 where not known.
   std::vector<double> sizes() const;
@@ -79,6 +79,23 @@ class LoopEquations {
     bool constraint;
   };
 
+  struct Pattern {
+    std::vector<std::size_t> row_starts{0}, columns;
+  };
+  struct Own {
+    std::vector<std::size_t> subsystems;  ///< of this rank
+    std::vector<std::size_t> inputs;      ///< of these, in the loop, local indices
+    std::vector<std::size_t> input_rows;
+    std::vector<Row> rows;
+    std::vector<Entry> entries;
+    std::vector<std::vector<double>> g_u;  ///< per subsystem
+  };
+  /// Kept for their storage only.
+  struct Scratch {
+    std::vector<Sample> outputs;  ///< of all, only where differences are made
+    std::vector<double> message;
+  };
+
   void find_inputs(const FeedthroughComponent& loop);
   void find_own(const FeedthroughComponent& loop);
   void find_rows();
@@ -89,18 +106,16 @@ class LoopEquations {
                   std::vector<double>& y);
   void fill(PointEvaluation& point, std::vector<double>& jacobian) const;
   bool shared(std::vector<double>& values, bool ok) const;
+  std::vector<double> missing_starts() const;
+  void put_out(PointEvaluation& point, std::span<const Sample> inputs, std::span<Sample> outputs);
 
   RankNetwork& subsystems_;
   std::string text_;
   std::vector<std::size_t> inputs_;  ///< global, ascending
   std::vector<bool> constraint_;
-  std::vector<std::size_t> own_, own_inputs_, own_rows_;  ///< inputs: local, and their rows
-  std::vector<Row> rows_;
-  std::vector<Entry> entries_;
-  std::vector<std::size_t> row_starts_{0}, columns_;
-  std::vector<std::vector<double>> g_u_;  ///< per own subsystem in the loop
-  std::vector<Sample> scratch_;           ///< outputs of all, only where differences are made
-  mutable std::vector<double> message_;
+  Own own_;
+  Pattern pattern_;
+  mutable Scratch scratch_;
   bool here_ = true;
   bool alone_ = true;
 };

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "network/schedule/group_loads.hpp"
+#include "network/schedule/running_order.hpp"
 #include "network/schedule/schedule.hpp"
+#include "network/schedule/signal_neighbours.hpp"
 
 namespace concord {
 
@@ -26,8 +27,8 @@ class Arrangement {
   static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
   std::size_t group(std::size_t k) const { return group_[k]; }
-  std::size_t empty_group() const { return empty_.empty() ? nobody : empty_.back(); }
-  std::span<const std::size_t> neighbours(std::size_t k) const;
+  std::size_t empty_group() const { return loads_.any_empty() ? loads_.empty() : nobody; }
+  std::span<const std::size_t> neighbours(std::size_t k) const { return neighbours_.of(k); }
 
   /// The best place for k in a group.
   Move best_move(std::size_t k, std::size_t group);
@@ -44,22 +45,14 @@ class Arrangement {
 
   void collect(std::size_t k, std::size_t group);
   double known_now(std::size_t k) const;
-  double longest_without(std::size_t a, std::size_t b) const;
-  void take_out(std::size_t k);
-  void put_in(std::size_t k, std::size_t before, std::size_t after);
-  void number();
 
   const ScheduleProblem& problem_;
   double per_signal_ = 0.0, per_effort_ = 0.0;  ///< of the cost
-  std::vector<std::size_t> first_;              ///< of each subsystem's neighbours
-  std::vector<std::size_t> who_;
-  std::vector<double> received_, given_;
-  std::vector<std::size_t> group_, members_, empty_;
-  std::vector<std::size_t> next_, previous_;  ///< in the order, a ring through `size()`
-  std::vector<double> place_;
-  std::vector<double> load_;
-  std::set<std::pair<double, std::size_t>> loads_;  ///< of groups, the longest last
-  std::vector<Neighbour> near_;
+  SignalNeighbours neighbours_;
+  RunningOrder order_;
+  GroupLoads loads_;
+  std::vector<std::size_t> group_;
+  std::vector<Neighbour> near_;  ///< scratch
 };
 
 }  // namespace concord

@@ -38,7 +38,7 @@ class DrivenSubsystem final : public Subsystem {
         samples_(sources_.size()) {}
 
   void start(const MacroStep& first, double stop) override {
-    t_ = saved_t_ = first.begin;
+    at_ = saved_ = {first.begin};
     inner_->start(first, stop);
   }
   void note_use(std::span<const char> fed, std::span<const char> looked_at) override;
@@ -68,19 +68,23 @@ class DrivenSubsystem final : public Subsystem {
   bool io(Archive& archive) override {
     const bool passed = inner_->io(archive);
     told(Outcome::ok);
-    archive(t_, saved_t_);
+    archive(at_.t, saved_.t);
     return passed;
   }
   void save() override {
-    saved_t_ = t_;
+    saved_ = at_;
     inner_->save();
   }
   void restore() override {
-    t_ = saved_t_;
+    at_ = saved_;
     inner_->restore();
   }
 
  private:
+  struct Memory {
+    double t = 0.0;
+  };
+
   std::span<Sample> own(std::span<Sample> outputs) const {
     return outputs.first(inner_->description().outputs.size());
   }
@@ -99,7 +103,7 @@ class DrivenSubsystem final : public Subsystem {
   std::vector<Source> sources_;
   std::vector<Polynomial> polynomials_;
   std::vector<Sample> samples_;
-  double t_ = 0.0, saved_t_ = 0.0;
+  Memory at_, saved_;
 };
 
 /// Signals feed the inputs that they stand for.
@@ -113,7 +117,7 @@ void DrivenSubsystem::note_use(std::span<const char> fed, std::span<const char> 
 /// All inputs of the subsystem at the current time.
 std::span<const Sample> DrivenSubsystem::now(std::span<const Sample> inputs) {
   for (std::size_t i = 0; i < samples_.size(); ++i)
-    samples_[i] = sources_[i].is_signal ? drive_.signals->from_right(sources_[i].index, t_)
+    samples_[i] = sources_[i].is_signal ? drive_.signals->from_right(sources_[i].index, at_.t)
                                         : inputs[sources_[i].index];
   return samples_;
 }
@@ -123,7 +127,7 @@ void DrivenSubsystem::show_signals(std::span<Sample> outputs, bool before) const
   const std::size_t first = inner_->description().outputs.size();
   for (std::size_t k = 0; k < drive_.inputs.size(); ++k)
     outputs[first + k] =
-        before ? drive_.signals->from_left(k, t_) : drive_.signals->from_right(k, t_);
+        before ? drive_.signals->from_left(k, at_.t) : drive_.signals->from_right(k, at_.t);
 }
 
 Polynomial DrivenSubsystem::fed(std::size_t signal, double begin) const {
@@ -154,7 +158,7 @@ Outcome DrivenSubsystem::advance(const MacroStep& step, std::span<const Polynomi
                               end == step.end ? wanted : Wanted::values, own(outputs));
     begin = end;
   }
-  t_ = step.end;
+  at_.t = step.end;
   show_signals(outputs, drive_.any_step);
   return told(outcome);
 }

@@ -58,10 +58,10 @@ Outcome Cvode::integrate(double h, History history, std::span<const double> x_be
   begin(h, history, x_begin);
   long steps_before = 0, steps_after = 0;
   require(CVodeGetNumSteps(native(), &steps_before));
-  flag_ = evolve(begin_ + h);
+  flag_ = evolve(times_.begin + h);
   require(CVodeGetNumSteps(native(), &steps_after));
   micro_steps_ += steps_after - steps_before;
-  reached_ = time_ - begin_;
+  times_.reached = times_.cvode - times_.begin;
   rhs_.rethrow();
   if (flag_ < 0) return Outcome::failed;
   std::copy_n(NV_DATA_S(x_.get()), x_end.size(), x_end.begin());
@@ -69,30 +69,31 @@ Outcome Cvode::integrate(double h, History history, std::span<const double> x_be
 }
 
 void Cvode::begin(double h, History history, std::span<const double> x) {
-  h_ = h;
+  times_.h = h;
   continued_ = !restarts(h, history);
   if (!continued_) restart(0.0, x);
-  begin_ = time_;
+  times_.begin = times_.cvode;
 }
 
 /// CVODE's time must not grow so large beside h that rounding spoils h.
 bool Cvode::restarts(double h, History history) const {
-  return history == History::discard || !has_history_ || time_ > 1e5 * h;
+  return history == History::discard || !has_history_ || times_.cvode > 1e5 * h;
 }
 
 void Cvode::restart(double tau, std::span<const double> x) {
   std::copy(x.begin(), x.end(), NV_DATA_S(x_.get()));
   has_history_ = false;
-  begin_ = 0.0;
-  time_ = reached_ = tau;
-  require(CVodeReInit(native(), time_, x_.get()));
-  require(CVodeSetInitStep(native(), std::min(first_size_, h_ - tau)));
+  times_.begin = 0.0;
+  times_.cvode = times_.reached = tau;
+  require(CVodeReInit(native(), times_.cvode, x_.get()));
+  require(CVodeSetInitStep(native(), std::min(now_.first_size, times_.h - tau)));
 }
 
 /// One micro-step and, with CV_NORMAL, the others to the end.
 int Cvode::evolve(double end) {
   int flag = one_step(end);
-  if (flag == CV_SUCCESS && time_ < end) flag = CVode(native(), end, x_.get(), &time_, CV_NORMAL);
+  if (flag == CV_SUCCESS && times_.cvode < end)
+    flag = CVode(native(), end, x_.get(), &times_.cvode, CV_NORMAL);
   has_history_ = flag >= 0;
   return flag;
 }
@@ -101,16 +102,16 @@ int Cvode::evolve(double end) {
 int Cvode::one_step(double end) {
   require(CVodeSetStopTime(native(), end));
   require(CVodeSetMinStep(native(), smallest_micro_step * end));
-  const int flag = CVode(native(), end, x_.get(), &time_, CV_ONE_STEP);
+  const int flag = CVode(native(), end, x_.get(), &times_.cvode, CV_ONE_STEP);
   if (flag >= 0 && !has_history_) recommend_first_size();
   return flag;
 }
 
 MicroSteps::End Cvode::step(double end, double& tau, std::span<double> x) {
-  flag_ = one_step(begin_ + end);
+  flag_ = one_step(times_.begin + end);
   has_history_ = flag_ >= 0;
   if (flag_ < 0) return End::failed;
-  tau = reached_ = flag_ == CV_TSTOP_RETURN ? end : time_ - begin_;
+  tau = times_.reached = flag_ == CV_TSTOP_RETURN ? end : times_.cvode - times_.begin;
   std::copy_n(NV_DATA_S(x_.get()), x.size(), x.begin());
   return flag_ == CV_ROOT_RETURN ? End::root : End::usual;
 }
@@ -122,11 +123,11 @@ void Cvode::recommend_first_size() {
   require(CVodeGetEstLocalErrors(native(), error_.get()));
   require(CVodeGetErrWeights(native(), weights_.get()));
   const double error = N_VWrmsNorm(error_.get(), weights_.get());
-  first_size_ = size * std::clamp(std::sqrt(0.5 / std::max(error, 1e-300)), 0.1, 10.0);
+  now_.first_size = size * std::clamp(std::sqrt(0.5 / std::max(error, 1e-300)), 0.1, 10.0);
 }
 
 void Cvode::restore() {
-  first_size_ = saved_first_size_;
+  now_ = saved_;
   has_history_ = false;
 }
 
@@ -135,7 +136,7 @@ std::string Cvode::failure() const {
   require(CVodeGetLastStep(native(), &size));
   const std::string after_step = " after a micro-step of " + in_words(size) + " s";
   const auto because = [&](const std::string& reason) {
-    return integration_failure(name_, rhs_, reason, reached_);
+    return integration_failure(name_, rhs_, reason, times_.reached);
   };
   switch (flag_) {
     case CV_TOO_MUCH_WORK:

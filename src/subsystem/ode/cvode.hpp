@@ -21,9 +21,9 @@ class Cvode : public Integrator, public MicroSteps {
   void restart(double tau, std::span<const double> x) final;
   End step(double end, double& tau, std::span<double> x) final;
   std::string failure() const final;
-  double reached() const final { return reached_; }
+  double reached() const final { return times_.reached; }
   bool continued() const final { return continued_; }
-  void save() final { saved_first_size_ = first_size_; }
+  void save() final { saved_ = now_; }
   void restore() final;
 
  protected:
@@ -35,9 +35,20 @@ class Cvode : public Integrator, public MicroSteps {
   void* native() const { return memory_.get(); }
 
   /// Seconds since the macro-step's begin, for CVODE's time.
-  double tau(double cvode_time) const { return cvode_time - begin_; }
+  double tau(double cvode_time) const { return cvode_time - times_.begin; }
 
  private:
+  /// Beside CVODE's own history, which is dropped wherever bits must repeat.
+  struct Memory {
+    double first_size = 0.0;  ///< for the next restart; 0: CVODE's own guess
+  };
+  struct MacroStepTimes {
+    double begin = 0.0;    ///< in CVODE's time
+    double cvode = 0.0;    ///< CVODE's time so far
+    double h = 0.0;        ///< size of the macro-step
+    double reached = 0.0;  ///< since its begin
+  };
+
   static int evaluate(sunrealtype time, N_Vector x, N_Vector dxdt, void* self);
   static int weigh(N_Vector x, N_Vector weights, void* self);
   static int find_roots(sunrealtype time, N_Vector x, sunrealtype* z, void* self);
@@ -51,12 +62,8 @@ class Cvode : public Integrator, public MicroSteps {
   sundials_handle::Context context_;
   sundials_handle::Vector x_, error_, weights_;
   sundials_handle::CvodeMemory memory_;
-  double begin_ = 0.0;  ///< of the macro-step, in CVODE's time
-  double time_ = 0.0;   ///< CVODE's time so far
-  double h_ = 0.0;      ///< size of the macro-step
-  double reached_ = 0.0;
-  double first_size_ = 0.0;  ///< for the next restart; 0: CVODE's own guess
-  double saved_first_size_ = 0.0;
+  Memory now_, saved_;
+  MacroStepTimes times_;
   bool has_history_ = false;
   bool continued_ = false;
   int flag_ = CV_SUCCESS;

@@ -33,11 +33,19 @@ class EventIntegrator final : public Integrator {
   double reached() const override { return reached_; }
   void save() override;
   void restore() override;
-  void io(Archive& archive) override { archive(above_, open_, farthest_); }
+  void io(Archive& archive) override { archive(now_.above, now_.open, farthest_); }
 
  private:
+  struct Memory {
+    MethodChoice choice;
+    std::vector<char> above;  ///< signs of the indicators at the last point
+    /// The micro-step that led to the communication point isn't completed yet: it may be taken
+    /// back.
+    bool open = false;
+  };
+
   Roots roots();
-  MicroSteps& method() { return choice_.other() ? *implicit_ : *erk_; }
+  MicroSteps& method() { return now_.choice.other() ? *implicit_ : *erk_; }
   bool run(double h, History history);
   bool run_to(double end);
   bool micro_step(double end, bool& event);
@@ -52,16 +60,13 @@ class EventIntegrator final : public Integrator {
 
   HybridModel& model_;
   std::unique_ptr<MicroSteps> erk_, implicit_;  ///< one of them where the settings choose it
-  MethodChoice choice_, saved_choice_;
-  std::vector<double> x_, z_;
-  std::vector<char> above_, saved_above_;  ///< signs of the indicators at the last point
+  Memory now_, saved_;
+  std::vector<double> x_, z_;  ///< scratch: states and indicators where the method stands
   double h_ = 0.0;
   double reached_ = 0.0;
   bool continues_ = false;  ///< nothing has happened since the method's last micro-step
   bool begun_ = false;      ///< a method was
-  /// The micro-step that led to the communication point isn't completed yet: it may be taken back.
-  bool open_ = false, saved_open_ = false;
-  double farthest_ = 0.0;  ///< |t| so far, which times are rounded by
+  double farthest_ = 0.0;   ///< |t| so far, which times are rounded by; never rolled back
   std::string reason_;
 };
 
@@ -76,7 +81,7 @@ EventIntegrator::EventIntegrator(RightHandSide& rhs, IntegratorKind kind, Hybrid
   else if (automatic || (any && kind == IntegratorKind::cvode_bdf))
     implicit_ = make_bdf_micro_steps(rhs, roots());
   if (automatic || !implicit_) erk_ = make_erk_micro_steps(rhs, roots());
-  choice_ = MethodChoice(automatic, !erk_);
+  now_.choice = MethodChoice(automatic, !erk_);
 }
 
 Roots EventIntegrator::roots() {
@@ -93,13 +98,13 @@ bool EventIntegrator::evaluate_indicators() {
 }
 
 void EventIntegrator::note_signs() {
-  above_.resize(z_.size());
-  for (std::size_t i = 0; i < z_.size(); ++i) above_[i] = z_[i] > 0.0 ? 1 : 0;
+  now_.above.resize(z_.size());
+  for (std::size_t i = 0; i < z_.size(); ++i) now_.above[i] = z_[i] > 0.0 ? 1 : 0;
 }
 
 bool EventIntegrator::signs_changed() const {
-  for (std::size_t i = 0; i < above_.size(); ++i)
-    if ((z_[i] > 0.0) != (above_[i] != 0)) return true;
+  for (std::size_t i = 0; i < now_.above.size(); ++i)
+    if ((z_[i] > 0.0) != (now_.above[i] != 0)) return true;
   return false;
 }
 
@@ -138,7 +143,7 @@ bool EventIntegrator::complete(bool& event) {
 
 /// The one before the communication point, now that it is accepted.
 bool EventIntegrator::complete_last_step() {
-  if (!std::exchange(open_, false)) return true;
+  if (!std::exchange(now_.open, false)) return true;
   bool event = false;
   return complete(event) && (!event || handle_event());
 }
@@ -151,9 +156,9 @@ bool EventIntegrator::run(double h, History history) {
         input_event = model_.input_event(u);
       }) != RightHandSide::ok)
     return false;
-  if (above_.empty()) note_signs();
+  if (now_.above.empty()) note_signs();
   if ((input_event || signs_changed()) && !handle_event()) return false;
-  choice_.begin_macro_step(rhs_.evaluations());
+  now_.choice.begin_macro_step(rhs_.evaluations());
   method().begin(h, continues_ ? history : History::discard, x_);
   continues_ = begun_ = true;
   for (int events = 0; reached_ < h; ++events) {
@@ -168,7 +173,7 @@ bool EventIntegrator::run(double h, History history) {
     if (!run_to(end)) return false;
     if (reached_ >= event - slack && !handle_event()) return false;
   }
-  if (choice_.end_macro_step(rhs_.evaluations(), h)) continues_ = false;
+  if (now_.choice.end_macro_step(rhs_.evaluations(), h)) continues_ = false;
   return true;
 }
 
@@ -200,15 +205,15 @@ bool EventIntegrator::run_to(double end) {
 bool EventIntegrator::micro_step(double end, bool& event) {
   const auto how = method().step(end, reached_, x_);
   if (how == MicroSteps::End::failed) {
-    if (!choice_.give_up(rhs_.evaluations(), reached_)) return false;
+    if (!now_.choice.give_up(rhs_.evaluations(), reached_)) return false;
     take_over();
     return true;
   }
   ++micro_steps_;
   event = how == MicroSteps::End::root;
-  open_ = !event && (reached_ >= h_ || !model_.takes_back_completed_steps());
-  if (!open_ && !complete(event)) return false;
-  if (choice_.reconsider(rhs_.evaluations(), reached_)) take_over();
+  now_.open = !event && (reached_ >= h_ || !model_.takes_back_completed_steps());
+  if (!now_.open && !complete(event)) return false;
+  if (now_.choice.reconsider(rhs_.evaluations(), reached_)) take_over();
   return true;
 }
 
@@ -220,9 +225,7 @@ void EventIntegrator::take_over() {
 
 void EventIntegrator::save() {
   model_.save();
-  saved_above_ = above_;
-  saved_open_ = open_;
-  saved_choice_ = choice_;
+  saved_ = now_;
   continues_ = false;
   if (erk_) erk_->save();
   if (implicit_) implicit_->save();
@@ -231,9 +234,7 @@ void EventIntegrator::save() {
 void EventIntegrator::restore() {
   model_.restore();
   rhs_.forget();
-  above_ = saved_above_;
-  open_ = saved_open_;
-  choice_ = saved_choice_;
+  now_ = saved_;
   continues_ = false;
   if (erk_) erk_->restore();
   if (implicit_) implicit_->restore();
@@ -242,7 +243,7 @@ void EventIntegrator::restore() {
 std::string EventIntegrator::failure() const {
   if (rhs_.last_failed()) return rhs_.model().failure();
   if (!reason_.empty()) return integration_failure("events", rhs_, reason_, reached_);
-  return (choice_.other() ? implicit_ : erk_)->failure();
+  return (now_.choice.other() ? implicit_ : erk_)->failure();
 }
 
 }  // namespace

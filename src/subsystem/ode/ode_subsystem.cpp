@@ -80,8 +80,8 @@ class OdeSubsystem final : public Subsystem {
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
 
  private:
-  struct Point {
-    explicit Point(const SubsystemDescription& description)
+  struct Memory {
+    explicit Memory(const SubsystemDescription& description)
         : states(nominal_of(description.states)), inputs(nominal_of(description.inputs)) {}
 
     double t = 0.0;
@@ -95,11 +95,6 @@ class OdeSubsystem final : public Subsystem {
     void io(Archive& archive) { archive(t, h, x, states, inputs, seen, rounding, rising); }
   };
 
-  void begin();
-  Outcome change_parameters();
-  bool pass_model(Archive& archive);
-  Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
-                    InputContinuity continuity);
   /// What the first trial of a macro-step gave where it continued a multistep history, which trials
   /// after it don't have: the same inputs must give the same again.
   struct FirstTrial {
@@ -109,6 +104,40 @@ class OdeSubsystem final : public Subsystem {
     std::vector<double> x;
   };
 
+  /// Of macro-steps, between `save` and `restore`.
+  struct Trials {
+    bool was_repeated = false;   ///< the macro-step before the last save
+    bool repeating = false;      ///< restored since the last save
+    bool next_is_first = false;  ///< advance since the last save
+    FirstTrial first;
+
+    void io(Archive& archive) { archive(was_repeated, repeating, next_is_first); }
+    void save();
+    void restore();
+  };
+
+  /// Those that have been set. They are the model's, which no rollback takes back.
+  struct Parameters {
+    std::int64_t times_set = 0;
+    std::vector<std::optional<double>> values;
+
+    void io(Archive& archive) { archive(times_set, values); }
+  };
+
+  /// Kept for their storage only.
+  struct Scratch {
+    explicit Scratch(const SubsystemDescription& description);
+
+    std::vector<double> x_end, u, slopes, u_end;
+    std::vector<double> state_sizes;  ///< of the macro-step; 0: unknown
+    std::vector<Sample> seen_states, seen_inputs;
+  };
+
+  void begin();
+  Outcome change_parameters();
+  bool pass_model(Archive& archive);
+  Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
+                    InputContinuity continuity);
   History usable_history(InputContinuity continuity);
   void keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs);
   bool is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const;
@@ -132,19 +161,11 @@ class OdeSubsystem final : public Subsystem {
   StateRounding rounding_;
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
-  Point now_, saved_;
-  FirstTrial first_trial_;
-  std::int64_t parameters_set_ = 0;
-  std::vector<std::optional<double>> parameters_;  ///< those that have been set
-  bool next_is_first_ = false;                     ///< advance since the last save
-  bool repeating_ = false;                         ///< restored since the last save
-  bool was_repeated_ = false;                      ///< the macro-step before the last save
-  std::vector<double> x_end_;
-  std::vector<double> u_;
-  std::vector<Sample> end_inputs_;
-  std::vector<Sample> seen_states_, seen_inputs_;
-  std::vector<double> state_sizes_;  ///< of the macro-step; 0: unknown
-  std::vector<double> slopes_, u_end_;
+  Memory now_, saved_;
+  Trials trials_;
+  Parameters parameters_;
+  std::vector<Sample> end_inputs_;  ///< those that led to the communication point
+  Scratch scratch_;
 };
 
 OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
@@ -158,21 +179,24 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       rounding_(model_),
       now_(description_),
       saved_(description_),
-      x_end_(description_.states.size()),
-      u_(description_.inputs.size()),
       end_inputs_(description_.inputs.size()),
-      seen_states_(description_.states.size()),
-      seen_inputs_(description_.inputs.size()),
-      state_sizes_(description_.states.size()),
-      slopes_(description_.states.size()),
-      u_end_(description_.inputs.size()) {}
+      scratch_(description_) {}
+
+OdeSubsystem::Scratch::Scratch(const SubsystemDescription& description)
+    : x_end(description.states.size()),
+      u(description.inputs.size()),
+      slopes(description.states.size()),
+      u_end(description.inputs.size()),
+      state_sizes(description.states.size()),
+      seen_states(description.states.size()),
+      seen_inputs(description.inputs.size()) {}
 
 void OdeSubsystem::start(const MacroStep& first, double stop) {
   if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");
   started_ = true;
   now_.t = first.begin;
   now_.h = first.size();
-  now_.x.reserve(x_end_.size());
+  now_.x.reserve(scratch_.x_end.size());
   for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
   now_.rounding = rounding_.fresh();
   if (hybrid_ != nullptr) hybrid_->begin_initialization(first.begin, stop);
@@ -181,9 +205,10 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
 
 Outcome OdeSubsystem::end_initialization(std::span<const Sample> inputs) {
   if (!initializing()) return Outcome::ok;
-  std::transform(inputs.begin(), inputs.end(), u_.begin(), [](const Sample& s) { return s.value; });
+  std::transform(inputs.begin(), inputs.end(), scratch_.u.begin(),
+                 [](const Sample& s) { return s.value; });
   end_inputs_.assign(inputs.begin(), inputs.end());
-  const auto end = [&](double) { hybrid_->end_initialization(u_, now_.x); };
+  const auto end = [&](double) { hybrid_->end_initialization(scratch_.u, now_.x); };
   if (!model_.attempt(now_.t, end)) return checked(false);
   model_.forget();
   begin();
@@ -219,14 +244,14 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                                 InputContinuity continuity) {
   if (is_first_trial(step, inputs)) {
-    now_.x = first_trial_.x;
+    now_.x = trials_.first.x;
     ++now_.rounding.macro_steps;
     return Outcome::ok;
   }
   const History history = usable_history(continuity);
   const double h = step.size();
   rhs_.begin_step(step, inputs);
-  for (std::size_t i = 0; i < u_.size(); ++i) u_[i] = inputs[i](0.0);
+  for (std::size_t i = 0; i < scratch_.u.size(); ++i) scratch_.u[i] = inputs[i](0.0);
   size_states(h);
   weigh_errors(h);
   Outcome outcome = run(h, history);
@@ -241,7 +266,7 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
   if (outcome == Outcome::failed)
     failure_ = integrator_->failure() + remedy();
   else
-    now_.x.swap(x_end_);
+    now_.x.swap(scratch_.x_end);
   if (outcome == Outcome::ok) keep_first_trial(step, inputs);
   return outcome;
 }
@@ -249,24 +274,24 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
 /// A macro-step that was tried more than once tells that the coupling iterates, whose trials should
 /// all be integrated the same way: then it begins without history.
 History OdeSubsystem::usable_history(InputContinuity continuity) {
-  const bool settled = !std::exchange(was_repeated_, false);
+  const bool settled = !std::exchange(trials_.was_repeated, false);
   const bool smooth = continuity == InputContinuity::smooth;
   return settings_.continuation && smooth && settled ? History::keep : History::discard;
 }
 
 void OdeSubsystem::keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) {
-  if (!std::exchange(next_is_first_, false) || !integrator_->continued()) return;
-  first_trial_.known = true;
-  first_trial_.step = step;
-  first_trial_.inputs.assign(inputs.begin(), inputs.end());
-  first_trial_.x.assign(now_.x.begin(), now_.x.end());
+  if (!std::exchange(trials_.next_is_first, false) || !integrator_->continued()) return;
+  trials_.first.known = true;
+  trials_.first.step = step;
+  trials_.first.inputs.assign(inputs.begin(), inputs.end());
+  trials_.first.x.assign(now_.x.begin(), now_.x.end());
 }
 
 bool OdeSubsystem::is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const {
   const auto same = [](const Polynomial& a, const Polynomial& b) { return a.c == b.c; };
-  return first_trial_.known && step.begin == first_trial_.step.begin &&
-         step.end == first_trial_.step.end &&
-         std::equal(inputs.begin(), inputs.end(), first_trial_.inputs.begin(), same);
+  return trials_.first.known && step.begin == trials_.first.step.begin &&
+         step.end == trials_.first.step.end &&
+         std::equal(inputs.begin(), inputs.end(), trials_.first.inputs.begin(), same);
 }
 
 /// The sizes of states and inputs at the point of now, once; `h` is the time in which slopes count
@@ -275,15 +300,15 @@ template <class InputAt>
 void OdeSubsystem::see(double h, InputAt&& input_at) {
   if (now_.seen) return;
   now_.seen = true;
-  for (std::size_t i = 0; i < u_.size(); ++i) {
-    seen_inputs_[i] = input_at(i);
-    u_[i] = seen_inputs_[i].value;
+  for (std::size_t i = 0; i < scratch_.u.size(); ++i) {
+    scratch_.seen_inputs[i] = input_at(i);
+    scratch_.u[i] = scratch_.seen_inputs[i].value;
   }
-  now_.inputs.see(seen_inputs_, h);
-  const bool slopes = rests_at_zero() && model_.f(now_.t, now_.x, u_, x_end_);
+  now_.inputs.see(scratch_.seen_inputs, h);
+  const bool slopes = rests_at_zero() && model_.f(now_.t, now_.x, scratch_.u, scratch_.x_end);
   for (std::size_t i = 0; i < now_.x.size(); ++i)
-    seen_states_[i] = {now_.x[i], slopes ? x_end_[i] : 0.0};
-  now_.states.see(seen_states_, h);
+    scratch_.seen_states[i] = {now_.x[i], slopes ? scratch_.x_end[i] : 0.0};
+  now_.states.see(scratch_.seen_states, h);
 }
 
 void OdeSubsystem::see(std::span<const Sample> inputs) {
@@ -314,14 +339,14 @@ std::string OdeSubsystem::remedy() const {
 }
 
 Outcome OdeSubsystem::run(double h, History history) {
-  return integrator_->integrate(h, history, now_.x, x_end_);
+  return integrator_->integrate(h, history, now_.x, scratch_.x_end);
 }
 
 void OdeSubsystem::weigh_errors(double h) {
   if (settings_.tolerance.of_size && StateRounding::due(now_.rounding))
-    rounding_.measure({now_.t, h, now_.x, u_, state_sizes_, now_.inputs.values()},
+    rounding_.measure({now_.t, h, now_.x, scratch_.u, scratch_.state_sizes, now_.inputs.values()},
                       settings_.tolerance, now_.rounding);
-  rhs_.weights().take(state_sizes_, rounding_.within(h, now_.rounding));
+  rhs_.weights().take(scratch_.state_sizes, rounding_.within(h, now_.rounding));
 }
 
 /// The sizes for this macro-step. A state that rises from 0 gets one where it is 0 and has a slope,
@@ -330,13 +355,13 @@ void OdeSubsystem::weigh_errors(double h) {
 void OdeSubsystem::size_states(double h) {
   bool slopes = false;
   for (std::size_t i = 0; i < now_.x.size(); ++i) slopes = slopes || now_.rising[i] != 0;
-  slopes = slopes && model_.f(now_.t, now_.x, u_, slopes_);
+  slopes = slopes && model_.f(now_.t, now_.x, scratch_.u, scratch_.slopes);
   for (std::size_t i = 0; i < now_.x.size(); ++i) {
     const double magnitude = std::abs(now_.x[i]);
-    const bool steep = slopes && h * std::abs(slopes_[i]) > magnitude;
+    const bool steep = slopes && h * std::abs(scratch_.slopes[i]) > magnitude;
     if (magnitude > 0.0 && !steep) now_.rising[i] = 0;
     const bool known = now_.rising[i] == 0 || magnitude == 0.0;
-    state_sizes_[i] = known ? now_.states[i] : 0.0;
+    scratch_.state_sizes[i] = known ? now_.states[i] : 0.0;
   }
 }
 
@@ -346,20 +371,21 @@ bool OdeSubsystem::sizes_turned_out_otherwise(const MacroStep& step,
                                               std::span<const Polynomial> inputs) {
   constexpr double much = 10.0, steepest = 4.5;
   const auto may_differ = [&](std::size_t i) {
-    const double turned_out = std::abs(x_end_[i]);
+    const double turned_out = std::abs(scratch_.x_end[i]);
     return now_.states.only_expected(i) && turned_out > 0.0 &&
-           !(state_sizes_[i] > 0.0 && state_sizes_[i] <= much * turned_out);
+           !(scratch_.state_sizes[i] > 0.0 && scratch_.state_sizes[i] <= much * turned_out);
   };
   bool any = false;
-  for (std::size_t i = 0; i < x_end_.size(); ++i) any = any || may_differ(i);
+  for (std::size_t i = 0; i < scratch_.x_end.size(); ++i) any = any || may_differ(i);
   if (!any) return false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) u_end_[i] = inputs[i](step.size());
-  if (!model_.f(step.end, x_end_, u_end_, slopes_)) return false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) scratch_.u_end[i] = inputs[i](step.size());
+  if (!model_.f(step.end, scratch_.x_end, scratch_.u_end, scratch_.slopes)) return false;
   bool otherwise = false;
-  for (std::size_t i = 0; i < x_end_.size(); ++i) {
-    const double turned_out = std::abs(x_end_[i]);
-    if (!may_differ(i) || step.size() * std::abs(slopes_[i]) > steepest * turned_out) continue;
-    state_sizes_[i] = turned_out;
+  for (std::size_t i = 0; i < scratch_.x_end.size(); ++i) {
+    const double turned_out = std::abs(scratch_.x_end[i]);
+    if (!may_differ(i) || step.size() * std::abs(scratch_.slopes[i]) > steepest * turned_out)
+      continue;
+    scratch_.state_sizes[i] = turned_out;
     otherwise = true;
   }
   return otherwise;
@@ -378,19 +404,20 @@ Outcome OdeSubsystem::point_outputs(std::span<const Sample> inputs, Wanted wante
 }
 
 Outcome OdeSubsystem::state_derivatives(std::span<const Sample> inputs, std::span<double> result) {
-  std::transform(inputs.begin(), inputs.end(), u_.begin(), [](const Sample& s) { return s.value; });
-  return checked(model_.f(now_.t, now_.x, u_, result));
+  std::transform(inputs.begin(), inputs.end(), scratch_.u.begin(),
+                 [](const Sample& s) { return s.value; });
+  return checked(model_.f(now_.t, now_.x, scratch_.u, result));
 }
 
 Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& result) {
   see(inputs);
   const PointSizes sizes{now_.states.values(), now_.inputs.values()};
-  result.parameters = parameters_set_;
+  result.parameters = parameters_.times_set;
   return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes, result));
 }
 
 bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
-  if (known.parameters != parameters_set_) return false;
+  if (known.parameters != parameters_.times_set) return false;
   if (!model_.constant_jacobians()) see(inputs);
   const PointSizes sizes{now_.states.values(), now_.inputs.values()};
   const bool keeps = derivatives_.keeps(known, now_.t, now_.h, now_.x, inputs, sizes);
@@ -399,9 +426,9 @@ bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inp
 }
 
 Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> result) {
-  std::transform(point.inputs.begin(), point.inputs.end(), u_.begin(),
+  std::transform(point.inputs.begin(), point.inputs.end(), scratch_.u.begin(),
                  [](const Sample& s) { return s.value; });
-  return checked(model_.f(point.t, point.x, u_, result));
+  return checked(model_.f(point.t, point.x, scratch_.u, result));
 }
 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
@@ -418,18 +445,18 @@ Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
                in_words(value);
     return Outcome::failed;
   }
-  parameters_.resize(description_.parameters.size());
-  parameters_[parameter] = value;
-  ++parameters_set_;
-  first_trial_.known = false;
+  parameters_.values.resize(description_.parameters.size());
+  parameters_.values[parameter] = value;
+  ++parameters_.times_set;
+  trials_.first.known = false;
   return hybrid_ != nullptr && started_ && !initializing() ? change_parameters() : Outcome::ok;
 }
 
 /// At the communication point, with the inputs that led to it.
 Outcome OdeSubsystem::change_parameters() {
-  std::transform(end_inputs_.begin(), end_inputs_.end(), u_.begin(),
+  std::transform(end_inputs_.begin(), end_inputs_.end(), scratch_.u.begin(),
                  [](const Sample& s) { return s.value; });
-  const auto change = [&](double t) { hybrid_->change_parameters(t, now_.x, u_); };
+  const auto change = [&](double t) { hybrid_->change_parameters(t, now_.x, scratch_.u); };
   const bool good = model_.attempt(now_.t, change);
   model_.forget();
   return checked(good);
@@ -444,18 +471,26 @@ bool OdeSubsystem::complete_step(double t, std::span<const double> x, std::span<
   return !hybrid_->completed_step(t, x, u);
 }
 
+void OdeSubsystem::Trials::save() {
+  was_repeated = std::exchange(repeating, false);
+  next_is_first = true;
+  first.known = false;
+}
+
+void OdeSubsystem::Trials::restore() {
+  repeating = true;
+  next_is_first = false;
+}
+
 void OdeSubsystem::save() {
   saved_ = now_;
-  was_repeated_ = std::exchange(repeating_, false);
-  next_is_first_ = true;
-  first_trial_.known = false;
+  trials_.save();
   if (integrator_) integrator_->save();
 }
 
 void OdeSubsystem::restore() {
   now_ = saved_;
-  repeating_ = true;
-  next_is_first_ = false;
+  trials_.restore();
   if (integrator_) integrator_->restore();
 }
 
@@ -478,10 +513,11 @@ bool OdeSubsystem::pass_model(Archive& archive) {
 /// The history of multistep methods, the choice of method and learnt patterns are not in it.
 bool OdeSubsystem::io(Archive& archive) {
   if (hybrid_ != nullptr && !pass_model(archive)) return false;
-  archive(now_, was_repeated_, repeating_, next_is_first_, parameters_set_, parameters_, counters_);
+  archive(now_, trials_, parameters_, counters_);
   if (!archive.reading()) return true;
-  for (std::size_t p = 0; hybrid_ == nullptr && p < parameters_.size(); ++p) {
-    if (parameters_[p] && !model_.set_parameter(p, *parameters_[p])) return false;
+  for (std::size_t p = 0; hybrid_ == nullptr && p < parameters_.values.size(); ++p) {
+    const auto& value = parameters_.values[p];
+    if (value && !model_.set_parameter(p, *value)) return false;
   }
   saved_ = now_;
   return true;

@@ -30,17 +30,17 @@ class OneStep final : public Integrator {
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
   std::string failure() const override {
-    return integration_failure(method_->name(), rhs_, method_->explain(flag_), reached_);
+    return integration_failure(method_->name(), rhs_, method_->explain(flag_), progress_.reached);
   }
-  double reached() const override { return reached_; }
+  double reached() const override { return progress_.reached; }
   void save() override {
-    saved_proposal_ = proposal_;
-    plan_h_ = 0.0;
-    saved_ = true;
+    saved_ = now_;
+    plan_.h = 0.0;
+    saves_ = true;
     restored_ = false;
   }
   void restore() override {
-    proposal_ = saved_proposal_;
+    now_ = saved_;
     restored_ = true;
   }
 
@@ -52,22 +52,33 @@ class OneStep final : public Integrator {
   void plan_accepted_sizes();
   bool retry_smaller(double h);
 
-  std::unique_ptr<Arkode> method_;
-  double proposal_ = 0.0;  ///< size of the next micro-step; 0: unknown
-  double saved_proposal_ = 0.0;
-  double reached_ = 0.0;
-  double optimal_ = 0.0;                   ///< the controller's size after the last attempt
-  double next_ = 0.0, next_before_ = 0.0;  ///< that after the last two accepted micro-steps
-  long steps_ = 0;                         ///< in this macro-step
+  struct Memory {
+    double proposal = 0.0;  ///< size of the next micro-step; 0: unknown
+  };
 
-  std::vector<double> sizes_;  ///< of this macro-step's micro-steps
-  std::vector<double> plan_;   ///< the controller's answers, one per micro-step
-  double plan_first_ = 0.0;    ///< size of the first micro-step
-  bool saved_ = false;         ///< at the macro-step that follows or before: rollback is in use
-  bool restored_ = false;      ///< since the last save
-  double plan_h_ = 0.0;        ///< macro-step that the plan is for; 0: none since save()
+  /// What the controller answers, for trials after a rollback.
+  struct Plan {
+    double h = 0.0;               ///< macro-step that it is for; 0: none since save()
+    double first = 0.0;           ///< size of the first micro-step
+    std::vector<double> answers;  ///< one per micro-step
+    std::size_t next = 0;
+  };
+
+  /// The macro-step's micro-steps so far.
+  struct Progress {
+    double reached = 0.0;
+    double optimal = 0.0;                  ///< the controller's size after the last attempt
+    double next = 0.0, next_before = 0.0;  ///< that after the last two accepted micro-steps
+    std::vector<double> sizes;
+  };
+
+  std::unique_ptr<Arkode> method_;
+  Memory now_, saved_;
+  Plan plan_;
+  Progress progress_;
+  bool saves_ = false;     ///< at the macro-step that follows or before: rollback is in use
+  bool restored_ = false;  ///< since the last save
   bool replaying_ = false;
-  std::size_t cursor_ = 0;
   int flag_ = ARK_SUCCESS;
 };
 
@@ -83,33 +94,32 @@ OneStep::OneStep(RightHandSide& rhs, Pair pair) : Integrator(rhs) {
 /// is cut short by the macro-step's end, so that what it proposes may be less than what the one
 /// before did.
 double OneStep::adapt(double size, double error, int p) {
-  if (replaying_ && cursor_ < plan_.size()) {
-    optimal_ = plan_[cursor_++];
+  if (replaying_ && plan_.next < plan_.answers.size()) {
+    progress_.optimal = plan_.answers[plan_.next++];
   } else {
     const double growth = std::pow(std::max(error, 1e-10), -1.0 / (p + 1));
-    optimal_ = size * std::min(growth, largest_growth);
+    progress_.optimal = size * std::min(growth, largest_growth);
   }
-  if (!replaying_) plan_.push_back(optimal_);
-  return optimal_;
+  if (!replaying_) plan_.answers.push_back(progress_.optimal);
+  return progress_.optimal;
 }
 
 void OneStep::accepted(double tau) {
-  next_before_ = std::exchange(next_, optimal_);
-  sizes_.push_back(tau - reached_);
-  reached_ = tau;
-  ++steps_;
+  progress_.next_before = std::exchange(progress_.next, progress_.optimal);
+  progress_.sizes.push_back(tau - progress_.reached);
+  progress_.reached = tau;
 }
 
 Outcome OneStep::integrate(double h, History /*history*/, std::span<const double> x_begin,
                            std::span<double> x_end) {
-  replaying_ = restored_ && plan_h_ == h;
-  if (!(proposal_ > 0.0)) proposal_ = h;
-  const double first = proposal_;
+  replaying_ = restored_ && plan_.h == h;
+  if (!(now_.proposal > 0.0)) now_.proposal = h;
+  const double first = now_.proposal;
   flag_ = try_macro_step(h, x_begin);
-  if (saved_ && !replaying_ && flag_ >= 0) {
-    plan_first_ = first;
-    plan_h_ = h;
-    const bool some_rejected = plan_.size() > sizes_.size();
+  if (saves_ && !replaying_ && flag_ >= 0) {
+    plan_.first = first;
+    plan_.h = h;
+    const bool some_rejected = plan_.answers.size() > progress_.sizes.size();
     if (some_rejected) {
       plan_accepted_sizes();
       replaying_ = true;
@@ -118,49 +128,50 @@ Outcome OneStep::integrate(double h, History /*history*/, std::span<const double
   }
   rhs_.rethrow();
   if (flag_ < 0) return Outcome::failed;
-  proposal_ = std::max(next_, next_before_);
+  now_.proposal = std::max(progress_.next, progress_.next_before);
   std::copy_n(method_->x().begin(), x_end.size(), x_end.begin());
   return Outcome::ok;
 }
 
 int OneStep::try_macro_step(double h, std::span<const double> x_begin) {
   std::copy(x_begin.begin(), x_begin.end(), method_->x().begin());
-  reached_ = next_ = next_before_ = 0.0;
-  steps_ = 0;
-  cursor_ = 0;
-  sizes_.clear();
+  progress_.reached = progress_.next = progress_.next_before = 0.0;
+  progress_.sizes.clear();
+  plan_.next = 0;
   if (replaying_)
-    proposal_ = plan_first_;
+    now_.proposal = plan_.first;
   else
-    plan_.clear();
+    plan_.answers.clear();
   int flag = ARK_SUCCESS;
   do {
     flag = evolve(h);
   } while (flag < 0 && retry_smaller(h));
-  micro_steps_ += steps_;
+  micro_steps_ += static_cast<std::int64_t>(progress_.sizes.size());
   return flag;
 }
 
 /// Attempts were rejected: a plan of the accepted ones alone.
 void OneStep::plan_accepted_sizes() {
-  plan_first_ = sizes_.front();
-  plan_.clear();
-  for (std::size_t i = 1; i < sizes_.size(); ++i) plan_.push_back(sizes_[i] / arkode_safety);
-  plan_.push_back(std::max(next_, next_before_));
+  plan_.first = progress_.sizes.front();
+  plan_.answers.clear();
+  for (std::size_t i = 1; i < progress_.sizes.size(); ++i)
+    plan_.answers.push_back(progress_.sizes[i] / arkode_safety);
+  plan_.answers.push_back(std::max(progress_.next, progress_.next_before));
 }
 
 int OneStep::evolve(double h) {
-  double tau = reached_;
-  method_->begin(reached_, std::min(proposal_, h - reached_), smallest_micro_step * h);
+  double tau = progress_.reached;
+  method_->begin(progress_.reached, std::min(now_.proposal, h - progress_.reached),
+                 smallest_micro_step * h);
   return method_->evolve(h, tau, ARK_NORMAL);
 }
 
 /// ARKODE gives up where f fails in an explicit stage; the state is that after the last accepted
 /// micro-step.
 bool OneStep::retry_smaller(double h) {
-  if (!rhs_.last_failed() || steps_ >= max_micro_steps) return false;
-  proposal_ = 0.25 * (rhs_.failed_tau() - reached_);
-  return proposal_ > smallest_micro_step * h;
+  if (!rhs_.last_failed() || progress_.sizes.size() >= max_micro_steps) return false;
+  now_.proposal = 0.25 * (rhs_.failed_tau() - progress_.reached);
+  return now_.proposal > smallest_micro_step * h;
 }
 
 }  // namespace

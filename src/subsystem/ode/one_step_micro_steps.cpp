@@ -27,25 +27,29 @@ class OneStepMicroSteps final : public MicroSteps {
   std::string failure() const override {
     return integration_failure(method_->name(), rhs_, method_->explain(flag_), tau_);
   }
-  void save() override { saved_size_ = size_; }
-  void restore() override { size_ = saved_size_; }
+  void save() override { saved_ = now_; }
+  void restore() override { now_ = saved_; }
 
  private:
-  void begin_method() { method_->begin(tau_, size_, smallest_micro_step * h_); }
+  struct Memory {
+    double size = 0.0;  ///< what the controller proposes next; 0: unknown
+  };
+
+  void begin_method() { method_->begin(tau_, now_.size, smallest_micro_step * h_); }
   bool retry_smaller();
 
   RightHandSide& rhs_;
   std::unique_ptr<Arkode> method_;
   double h_ = 1.0;
   double tau_ = 0.0;
-  double size_ = 0.0, saved_size_ = 0.0;  ///< what the controller proposes next; 0: unknown
+  Memory now_, saved_;
   int flag_ = ARK_SUCCESS;
 };
 
 MicroSteps::End OneStepMicroSteps::step(double end, double& tau, std::span<double> x) {
   double reached = tau_;
   do {
-    if (size_ > end - tau_) method_->limit_next_size(end - tau_);
+    if (now_.size > end - tau_) method_->limit_next_size(end - tau_);
     flag_ = method_->evolve(end, reached, ARK_ONE_STEP);
   } while (flag_ < 0 && retry_smaller());
   if (flag_ < 0) return End::failed;
@@ -53,15 +57,15 @@ MicroSteps::End OneStepMicroSteps::step(double end, double& tau, std::span<doubl
   std::copy_n(method_->x().begin(), x.size(), x.begin());
   const double next = method_->current_size();
   const bool cut_short = flag_ == ARK_TSTOP_RETURN || flag_ == ARK_ROOT_RETURN;
-  size_ = cut_short ? std::max(next, size_) : next;
+  now_.size = cut_short ? std::max(next, now_.size) : next;
   return flag_ == ARK_ROOT_RETURN ? End::root : End::usual;
 }
 
 /// ARKODE gives up where f fails in an explicit stage.
 bool OneStepMicroSteps::retry_smaller() {
   if (!rhs_.last_failed()) return false;
-  size_ = 0.25 * (rhs_.failed_tau() - tau_);
-  if (!(size_ > smallest_micro_step * h_)) return false;
+  now_.size = 0.25 * (rhs_.failed_tau() - tau_);
+  if (!(now_.size > smallest_micro_step * h_)) return false;
   begin_method();
   return true;
 }

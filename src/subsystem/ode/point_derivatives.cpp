@@ -87,30 +87,21 @@ constexpr double same_quotient = 1e-5;
 
 }  // namespace
 
-PointDerivatives::PointDerivatives(CheckedModel& model)
-    : model_(model),
-      u_(model.input_count()),
-      du_(model.input_count()),
-      f_(model.state_count()),
-      y_(model.output_count()),
-      dy_(model.output_count()),
-      x_moved_(model.state_count()),
-      u_moved_(model.input_count()),
-      y_moved_(model.output_count()),
-      f_high_(model.state_count()),
-      f_low_(model.state_count()),
-      g_high_(model.output_count()),
-      g_low_(model.output_count()),
-      quotients_(model.state_count() + model.output_count()) {
-  const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
+PointDerivatives::PointDerivatives(CheckedModel& model) : model_(model) {
+  const std::size_t n_st = model.state_count(), n_in = model.input_count();
+  const std::size_t n_out = model.output_count();
+  const auto sized = [](std::size_t n) { return std::vector<double>(n); };
+  at_ = {sized(n_in), sized(n_in), sized(n_st), sized(n_out), sized(n_out)};
+  moved_ = {sized(n_st), sized(n_in), sized(n_out)};
+  differences_ = {sized(n_st), sized(n_st), sized(n_out), sized(n_out), sized(n_st + n_out)};
   if (n_st <= most_states_for_jacobian_slopes)
     jacobian_scratch_.resize((n_st + n_out) * (n_st + n_in));
 }
 
 void PointDerivatives::take_inputs(std::span<const Sample> inputs) {
-  for (std::size_t i = 0; i < u_.size(); ++i) {
-    u_[i] = inputs[i].value;
-    du_[i] = inputs[i].derivative;
+  for (std::size_t i = 0; i < at_.u.size(); ++i) {
+    at_.u[i] = inputs[i].value;
+    at_.du[i] = inputs[i].derivative;
   }
 }
 
@@ -118,46 +109,47 @@ bool PointDerivatives::outputs(double t, double h, std::span<const double> x,
                                std::span<const Sample> inputs, Wanted wanted,
                                std::span<Sample> outputs) {
   take_inputs(inputs);
-  if (!model_.g(t, x, u_, y_)) return false;
+  if (!model_.g(t, x, at_.u, at_.y)) return false;
   if (wanted == Wanted::values_and_derivatives && !output_slopes(t, h, x)) return false;
-  for (std::size_t i = 0; i < y_.size(); ++i)
-    outputs[i] = {y_[i], wanted == Wanted::values ? 0.0 : dy_[i]};
+  for (std::size_t i = 0; i < at_.y.size(); ++i)
+    outputs[i] = {at_.y[i], wanted == Wanted::values ? 0.0 : at_.dy[i]};
   return true;
 }
 
 bool PointDerivatives::output_slopes(double t, double h, std::span<const double> x) {
-  if (y_.empty()) return true;
-  if (!f_.empty() && !model_.f(t, x, u_, f_)) return false;
-  return model_.output_slopes(t, x, u_, {f_, du_}, dy_) || slopes_by_jacobians(t, h, x) ||
-         slopes_along_line(t, h, x, 1.0, 1.0);
+  if (at_.y.empty()) return true;
+  if (!at_.f.empty() && !model_.f(t, x, at_.u, at_.f)) return false;
+  return model_.output_slopes(t, x, at_.u, {at_.f, at_.du}, at_.dy) ||
+         slopes_by_jacobians(t, h, x) || slopes_along_line(t, h, x, 1.0, 1.0);
 }
 
 bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const double> x) {
-  const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
+  const std::size_t n_st = at_.f.size(), n_in = at_.u.size(), n_out = at_.y.size();
   if (n_st > most_states_for_jacobian_slopes) return false;
   const std::span<double> scratch(jacobian_scratch_);
   const Jacobians all{scratch.subspan(0, n_st * n_st), scratch.subspan(n_st * n_st, n_st * n_in),
                       scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
                       scratch.subspan(n_st * (n_st + n_in) + n_out * n_st, n_out * n_in)};
-  if (!model_.jacobians(t, x, u_, all) || !slopes_in_time(t, h, x)) return false;
+  if (!model_.jacobians(t, x, at_.u, all) || !slopes_in_time(t, h, x)) return false;
   for (std::size_t i = 0; i < n_out; ++i) {
-    for (std::size_t j = 0; j < n_st; ++j) dy_[i] += all.g_x[i * n_st + j] * f_[j];
-    for (std::size_t j = 0; j < n_in; ++j) dy_[i] += all.g_u[i * n_in + j] * du_[j];
+    for (std::size_t j = 0; j < n_st; ++j) at_.dy[i] += all.g_x[i * n_st + j] * at_.f[j];
+    for (std::size_t j = 0; j < n_in; ++j) at_.dy[i] += all.g_u[i * n_in + j] * at_.du[j];
   }
   return true;
 }
 
-/// dy_ = g_t.
+/// at_.dy = g_t.
 bool PointDerivatives::slopes_in_time(double t, double h, std::span<const double> x) {
   if (!model_.time_dependent()) {
-    std::fill(dy_.begin(), dy_.end(), 0.0);
+    std::fill(at_.dy.begin(), at_.dy.end(), 0.0);
     return true;
   }
-  return model_.time_derivatives(t, x, u_, {f_low_, dy_}) || slopes_along_line(t, h, x, 0.0, 0.0);
+  return model_.time_derivatives(t, x, at_.u, {differences_.f_low, at_.dy}) ||
+         slopes_along_line(t, h, x, 0.0, 0.0);
 }
 
-/// dy_ = d/ds of g(t + s, x + s x_speed f, u + s u_speed u') at s = 0, from whichever side there is
-/// room and g allows; at an event that ends the experiment there is none, and t rests.
+/// at_.dy = d/ds of g(t + s, x + s x_speed f, u + s u_speed u') at s = 0, from whichever side there
+/// is room and g allows; at an event that ends the experiment there is none, and t rests.
 bool PointDerivatives::slopes_along_line(double t, double h, std::span<const double> x,
                                          double x_speed, double u_speed) {
   const SmoothInterval interval = model_.interval();
@@ -173,13 +165,14 @@ template <class Stencil>
 bool PointDerivatives::slopes_by_stencil(const Stencil& stencil, double t, double s,
                                          std::span<const double> x, double x_speed, double u_speed,
                                          double t_speed) {
-  std::fill(dy_.begin(), dy_.end(), 0.0);
+  std::fill(at_.dy.begin(), at_.dy.end(), 0.0);
   for (std::size_t k = 0; k < stencil.offsets.size(); ++k) {
     const double move = stencil.offsets[k] * s, weight = stencil.weights[k] / (12.0 * s);
-    for (std::size_t j = 0; j < f_.size(); ++j) x_moved_[j] = x[j] + move * x_speed * f_[j];
-    for (std::size_t j = 0; j < u_.size(); ++j) u_moved_[j] = u_[j] + move * u_speed * du_[j];
-    if (!model_.g(t + t_speed * move, x_moved_, u_moved_, y_moved_)) return false;
-    for (std::size_t i = 0; i < y_.size(); ++i) dy_[i] += weight * (y_moved_[i] - y_[i]);
+    for (std::size_t j = 0; j < at_.f.size(); ++j) moved_.x[j] = x[j] + move * x_speed * at_.f[j];
+    for (std::size_t j = 0; j < at_.u.size(); ++j)
+      moved_.u[j] = at_.u[j] + move * u_speed * at_.du[j];
+    if (!model_.g(t + t_speed * move, moved_.x, moved_.u, moved_.y)) return false;
+    for (std::size_t i = 0; i < at_.y.size(); ++i) at_.dy[i] += weight * (moved_.y[i] - at_.y[i]);
   }
   return true;
 }
@@ -187,7 +180,7 @@ bool PointDerivatives::slopes_by_stencil(const Stencil& stencil, double t, doubl
 bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
                                  std::span<const Sample> inputs, const PointSizes& sizes,
                                  Linearization& result) {
-  const std::size_t n_st = f_.size(), n_in = u_.size(), n_out = y_.size();
+  const std::size_t n_st = at_.f.size(), n_in = at_.u.size(), n_out = at_.y.size();
   take_inputs(inputs);
   result.f_x.resize(n_st * n_st);
   result.f_u.resize(n_st * n_in);
@@ -197,13 +190,13 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
   result.g.resize(n_out);
   result.f_t.resize(n_st);
   result.g_t.resize(n_out);
-  if (!model_.f(t, x, u_, result.f) || !model_.g(t, x, u_, result.g)) return false;
-  has_jacobians_ = model_.jacobians(t, x, u_, {result.f_x, result.f_u, result.g_x, result.g_u});
+  if (!model_.f(t, x, at_.u, result.f) || !model_.g(t, x, at_.u, result.g)) return false;
+  has_jacobians_ = model_.jacobians(t, x, at_.u, {result.f_x, result.f_u, result.g_x, result.g_u});
   if (!has_jacobians_) {
-    std::copy(x.begin(), x.end(), x_moved_.begin());
-    std::copy(u_.begin(), u_.end(), u_moved_.begin());
+    std::copy(x.begin(), x.end(), moved_.x.begin());
+    std::copy(at_.u.begin(), at_.u.end(), moved_.u.begin());
     if (!difference_states(t, sizes.states, result) ||
-        !difference_columns(t, u_moved_, sizes.inputs, unknown_inputs_, result.f_u, result.g_u,
+        !difference_columns(t, moved_.u, sizes.inputs, unknown_inputs_, result.f_u, result.g_u,
                             result))
       return false;
   }
@@ -216,7 +209,7 @@ bool PointDerivatives::keeps(const Linearization& known, double t, double h,
   if (model_.constant_jacobians() && !model_.time_dependent()) return true;
   if (model_.constant_jacobians() || has_jacobians_) return false;
   take_inputs(inputs);
-  return model_.f(t, x, u_, f_) && model_.g(t, x, u_, y_) &&
+  return model_.f(t, x, at_.u, at_.f) && model_.g(t, x, at_.u, at_.y) &&
          keeps_beside(known, t, time_displacement(t, h), x, sizes);
 }
 
@@ -224,16 +217,17 @@ bool PointDerivatives::keeps(const Linearization& known, double t, double h,
 /// (t, x, u).
 bool PointDerivatives::keeps_beside(const Linearization& known, double t, double s,
                                     std::span<const double> x, const PointSizes& sizes) {
-  const std::size_t n_st = x.size(), n_in = u_.size();
+  const std::size_t n_st = x.size(), n_in = at_.u.size();
   const auto displaced = [&](double value, double size, std::size_t j) {
     const double share = material_share * (1.0 + 0.5 * std::sin(static_cast<double>(j * j)));
     const double magnitude = std::max(std::abs(value), size);
     return value + share * (magnitude > 0.0 ? magnitude : 1.0);
   };
-  for (std::size_t j = 0; j < n_st; ++j) x_moved_[j] = displaced(x[j], sizes.states[j], j);
-  for (std::size_t j = 0; j < n_in; ++j) u_moved_[j] = displaced(u_[j], sizes.inputs[j], n_st + j);
-  if (!model_.f(t + s, x_moved_, u_moved_, f_high_) ||
-      !model_.g(t + s, x_moved_, u_moved_, g_high_))
+  for (std::size_t j = 0; j < n_st; ++j) moved_.x[j] = displaced(x[j], sizes.states[j], j);
+  for (std::size_t j = 0; j < n_in; ++j)
+    moved_.u[j] = displaced(at_.u[j], sizes.inputs[j], n_st + j);
+  if (!model_.f(t + s, moved_.x, moved_.u, differences_.f_high) ||
+      !model_.g(t + s, moved_.x, moved_.u, differences_.g_high))
     return false;
   const auto keeps = [&](std::span<const double> there, std::span<const double> here,
                          std::span<const double> by_x, std::span<const double> by_u,
@@ -246,38 +240,38 @@ bool PointDerivatives::keeps_beside(const Linearization& known, double t, double
         size += std::abs(slope * (to - from));
         rounding += std::abs(slope * to);
       };
-      for (std::size_t j = 0; j < n_st; ++j) take(by_x[i * n_st + j], x[j], x_moved_[j]);
-      for (std::size_t j = 0; j < n_in; ++j) take(by_u[i * n_in + j], u_[j], u_moved_[j]);
+      for (std::size_t j = 0; j < n_st; ++j) take(by_x[i * n_st + j], x[j], moved_.x[j]);
+      for (std::size_t j = 0; j < n_in; ++j) take(by_u[i * n_in + j], at_.u[j], moved_.u[j]);
       if (!(std::abs(change) <= linear_tolerance * size + 1e-14 * rounding)) return false;
     }
     return true;
   };
-  return keeps(f_high_, f_, known.f_x, known.f_u, known.f_t) &&
-         keeps(g_high_, y_, known.g_x, known.g_u, known.g_t);
+  return keeps(differences_.f_high, at_.f, known.f_x, known.f_u, known.f_t) &&
+         keeps(differences_.g_high, at_.y, known.g_x, known.g_u, known.g_t);
 }
 
-/// f_high_, g_high_ = (f, g)(value + step) - (f, g)(value - step) over their distance; a side where
-/// f or g fails is replaced by the point itself.
+/// differences_.f_high, differences_.g_high = (f, g)(value + step) - (f, g)(value - step) over
+/// their distance; a side where f or g fails is replaced by the point itself.
 template <class Evaluate>
 bool PointDerivatives::difference(double value, double step, const Linearization& at,
                                   Evaluate&& evaluate) {
   const volatile double above = value + step, below = value - step;
   double high = above, low = below;
-  if (!evaluate(high, f_high_, g_high_)) {
+  if (!evaluate(high, differences_.f_high, differences_.g_high)) {
     high = value;
-    std::copy(at.f.begin(), at.f.end(), f_high_.begin());
-    std::copy(at.g.begin(), at.g.end(), g_high_.begin());
+    std::copy(at.f.begin(), at.f.end(), differences_.f_high.begin());
+    std::copy(at.g.begin(), at.g.end(), differences_.g_high.begin());
   }
-  if (!evaluate(low, f_low_, g_low_)) {
+  if (!evaluate(low, differences_.f_low, differences_.g_low)) {
     low = value;
-    std::copy(at.f.begin(), at.f.end(), f_low_.begin());
-    std::copy(at.g.begin(), at.g.end(), g_low_.begin());
+    std::copy(at.f.begin(), at.f.end(), differences_.f_low.begin());
+    std::copy(at.g.begin(), at.g.end(), differences_.g_low.begin());
   }
   if (!(high > low)) return false;
-  for (std::size_t i = 0; i < f_high_.size(); ++i)
-    f_high_[i] = (f_high_[i] - f_low_[i]) / (high - low);
-  for (std::size_t i = 0; i < g_high_.size(); ++i)
-    g_high_[i] = (g_high_[i] - g_low_[i]) / (high - low);
+  for (std::size_t i = 0; i < differences_.f_high.size(); ++i)
+    differences_.f_high[i] = (differences_.f_high[i] - differences_.f_low[i]) / (high - low);
+  for (std::size_t i = 0; i < differences_.g_high.size(); ++i)
+    differences_.g_high[i] = (differences_.g_high[i] - differences_.g_low[i]) / (high - low);
   return true;
 }
 
@@ -287,45 +281,47 @@ bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
                                           std::vector<AnsweringIncrements>& unknown,
                                           std::vector<double>& f_columns,
                                           std::vector<double>& g_columns, const Linearization& at) {
-  const std::size_t n = moved.size(), n_st = f_high_.size();
+  const std::size_t n = moved.size(), n_st = differences_.f_high.size();
   for (std::size_t j = 0; j < n; ++j) {
     const double value = moved[j];
     const auto evaluate = [&](double displaced, std::span<double> f, std::span<double> g) {
       moved[j] = displaced;
-      return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
+      return model_.f(t, moved_.x, moved_.u, f) && model_.g(t, moved_.x, moved_.u, g);
     };
     const auto quotients = [&](double step, std::span<double> result) {
       if (!difference(value, step, at, evaluate)) return false;
-      std::copy(f_high_.begin(), f_high_.end(), result.begin());
-      std::copy(g_high_.begin(), g_high_.end(), result.begin() + static_cast<std::ptrdiff_t>(n_st));
+      std::copy(differences_.f_high.begin(), differences_.f_high.end(), result.begin());
+      std::copy(differences_.g_high.begin(), differences_.g_high.end(),
+                result.begin() + static_cast<std::ptrdiff_t>(n_st));
       return true;
     };
     const double magnitude = std::max(std::abs(value), sizes[j]);
     if (!(magnitude > 0.0)) unknown.resize(n);
-    const bool done = magnitude > 0.0
-                          ? quotients(unit_step * magnitude, quotients_)
-                          : unknown[j].differentiate(value, same_quotient, quotients, quotients_);
+    const bool done = magnitude > 0.0 ? quotients(unit_step * magnitude, differences_.quotients)
+                                      : unknown[j].differentiate(value, same_quotient, quotients,
+                                                                 differences_.quotients);
     moved[j] = value;
     if (!done) return false;
-    for (std::size_t i = 0; i < n_st; ++i) f_columns[i * n + j] = quotients_[i];
-    for (std::size_t i = 0; i < g_high_.size(); ++i) g_columns[i * n + j] = quotients_[n_st + i];
+    for (std::size_t i = 0; i < n_st; ++i) f_columns[i * n + j] = differences_.quotients[i];
+    for (std::size_t i = 0; i < differences_.g_high.size(); ++i)
+      g_columns[i * n + j] = differences_.quotients[n_st + i];
   }
   return true;
 }
 
-/// x_moved_ and u_moved_ are at the point, before and after.
+/// moved_.x and moved_.u are at the point, before and after.
 bool PointDerivatives::difference_states(double t, std::span<const double> sizes,
                                          Linearization& result) {
-  const std::size_t n = x_moved_.size();
+  const std::size_t n = moved_.x.size();
   if (n < fewest_states_for_groups)
-    return difference_columns(t, x_moved_, sizes, unknown_states_, result.f_x, result.g_x, result);
+    return difference_columns(t, moved_.x, sizes, unknown_states_, result.f_x, result.g_x, result);
   if (groups_.useful()) {
-    const std::vector<double> x = x_moved_;
+    const std::vector<double> x = moved_.x;
     const bool done = difference_groups(t, sizes, result) && pattern_holds(t, sizes, result);
-    x_moved_ = x;
+    moved_.x = x;
     if (done) return true;
   }
-  if (!difference_columns(t, x_moved_, sizes, unknown_states_, result.f_x, result.g_x, result))
+  if (!difference_columns(t, moved_.x, sizes, unknown_states_, result.f_x, result.g_x, result))
     return false;
   groups_.learn(result.f_x, result.g_x, n);
   return true;
@@ -334,52 +330,56 @@ bool PointDerivatives::difference_states(double t, std::span<const double> sizes
 /// f_x and g_x, one group of states at a time. False where f or g fails.
 bool PointDerivatives::difference_groups(double t, std::span<const double> sizes,
                                          Linearization& result) {
-  const std::size_t n = x_moved_.size();
+  const std::size_t n = moved_.x.size();
   std::fill(result.f_x.begin(), result.f_x.end(), 0.0);
   std::fill(result.g_x.begin(), result.g_x.end(), 0.0);
-  std::vector<double> x = x_moved_, distance(n);
+  std::vector<double> x = moved_.x, distance(n);
   const auto evaluate = [&](std::span<double> f, std::span<double> g) {
-    return model_.f(t, x_moved_, u_moved_, f) && model_.g(t, x_moved_, u_moved_, g);
+    return model_.f(t, moved_.x, moved_.u, f) && model_.g(t, moved_.x, moved_.u, g);
   };
   for (const auto& group : groups_.groups()) {
-    for (const std::size_t j : group) x_moved_[j] = x[j] + step_for(x[j], sizes[j]);
-    if (!evaluate(f_high_, g_high_)) return false;
+    for (const std::size_t j : group) moved_.x[j] = x[j] + step_for(x[j], sizes[j]);
+    if (!evaluate(differences_.f_high, differences_.g_high)) return false;
     for (const std::size_t j : group) {
       const volatile double below = x[j] - step_for(x[j], sizes[j]);
-      distance[j] = x_moved_[j] - below;
-      x_moved_[j] = below;
+      distance[j] = moved_.x[j] - below;
+      moved_.x[j] = below;
     }
-    if (!evaluate(f_low_, g_low_)) return false;
+    if (!evaluate(differences_.f_low, differences_.g_low)) return false;
     for (const std::size_t j : group) {
-      x_moved_[j] = x[j];
+      moved_.x[j] = x[j];
       for (const std::size_t row : groups_.rows(j)) {
         if (row < n)
-          result.f_x[row * n + j] = (f_high_[row] - f_low_[row]) / distance[j];
+          result.f_x[row * n + j] =
+              (differences_.f_high[row] - differences_.f_low[row]) / distance[j];
         else
-          result.g_x[(row - n) * n + j] = (g_high_[row - n] - g_low_[row - n]) / distance[j];
+          result.g_x[(row - n) * n + j] =
+              (differences_.g_high[row - n] - differences_.g_low[row - n]) / distance[j];
       }
     }
   }
   return true;
 }
 
-/// Whether f_x and g_x give what f and g do in a direction with all states in it. Leaves x_moved_
+/// Whether f_x and g_x give what f and g do in a direction with all states in it. Leaves moved_.x
 /// elsewhere.
 bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
                                      const Linearization& result) {
-  const std::size_t n = x_moved_.size();
-  const std::vector<double> x = x_moved_;
+  const std::size_t n = moved_.x.size();
+  const std::vector<double> x = moved_.x;
   std::vector<double> direction(n);
   for (std::size_t j = 0; j < n; ++j)
     direction[j] = (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j], sizes[j]);
   const auto move = [&](double sign) {
-    for (std::size_t j = 0; j < n; ++j) x_moved_[j] = x[j] + sign * direction[j];
+    for (std::size_t j = 0; j < n; ++j) moved_.x[j] = x[j] + sign * direction[j];
   };
   move(1.0);
-  if (!model_.f(t, x_moved_, u_moved_, f_high_) || !model_.g(t, x_moved_, u_moved_, g_high_))
+  if (!model_.f(t, moved_.x, moved_.u, differences_.f_high) ||
+      !model_.g(t, moved_.x, moved_.u, differences_.g_high))
     return false;
   move(-1.0);
-  if (!model_.f(t, x_moved_, u_moved_, f_low_) || !model_.g(t, x_moved_, u_moved_, g_low_))
+  if (!model_.f(t, moved_.x, moved_.u, differences_.f_low) ||
+      !model_.g(t, moved_.x, moved_.u, differences_.g_low))
     return false;
   const auto holds = [&](std::span<const double> high, std::span<const double> low,
                          std::span<const double> rows) {
@@ -395,7 +395,8 @@ bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
     }
     return true;
   };
-  return holds(f_high_, f_low_, result.f_x) && holds(g_high_, g_low_, result.g_x);
+  return holds(differences_.f_high, differences_.f_low, result.f_x) &&
+         holds(differences_.g_high, differences_.g_low, result.g_x);
 }
 
 bool PointDerivatives::derive_by_time(double t, double h, std::span<const double> x,
@@ -408,7 +409,7 @@ bool PointDerivatives::derive_by_time(double t, double h, std::span<const double
   }
   // A relation in t that changes its truth here has done so for the macro-step that begins.
   const double right = std::nextafter(t, std::numeric_limits<double>::infinity());
-  return model_.time_derivatives(right, x, u_, {result.f_t, result.g_t}) ||
+  return model_.time_derivatives(right, x, at_.u, {result.f_t, result.g_t}) ||
          first_that_works(std::array{near_both, near_before, near_after}, t,
                           time_displacement(t, h), interval,
                           [&](const ThreePoints& stencil, double s) {
@@ -424,11 +425,13 @@ bool PointDerivatives::difference_in_time(const Stencil& stencil, double t, doub
   std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
   for (std::size_t k = 0; k < stencil.offsets.size(); ++k) {
     const double time = t + stencil.offsets[k] * s, weight = stencil.weights[k] / (2.0 * s);
-    if (!model_.f(time, x, u_, f_high_) || !model_.g(time, x, u_, g_high_)) return false;
-    for (std::size_t i = 0; i < f_high_.size(); ++i)
-      result.f_t[i] += weight * (f_high_[i] - result.f[i]);
-    for (std::size_t i = 0; i < g_high_.size(); ++i)
-      result.g_t[i] += weight * (g_high_[i] - result.g[i]);
+    if (!model_.f(time, x, at_.u, differences_.f_high) ||
+        !model_.g(time, x, at_.u, differences_.g_high))
+      return false;
+    for (std::size_t i = 0; i < differences_.f_high.size(); ++i)
+      result.f_t[i] += weight * (differences_.f_high[i] - result.f[i]);
+    for (std::size_t i = 0; i < differences_.g_high.size(); ++i)
+      result.g_t[i] += weight * (differences_.g_high[i] - result.g[i]);
   }
   return true;
 }

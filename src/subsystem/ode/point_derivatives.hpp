@@ -47,6 +47,18 @@ class PointDerivatives {
              std::span<const Sample> inputs, const PointSizes& sizes);
 
  private:
+  // Scratch, kept for its storage only.
+  struct Point {
+    std::vector<double> u, du, f, y, dy;
+  };
+  struct Moved {
+    std::vector<double> x, u, y;
+  };
+  struct Differences {
+    std::vector<double> f_high, f_low, g_high, g_low;  ///< the high ones end as the quotients
+    std::vector<double> quotients;                     ///< of f, then g
+  };
+
   bool keeps_beside(const Linearization& known, double t, double s, std::span<const double> x,
                     const PointSizes& sizes);
   void take_inputs(std::span<const Sample> inputs);
@@ -72,11 +84,9 @@ class PointDerivatives {
   bool difference(double value, double step, const Linearization& at, Evaluate&& evaluate);
 
   CheckedModel& model_;
-  std::vector<double> u_, du_, f_;  ///< at the point
-  std::vector<double> y_, dy_;      ///< at the point
-  std::vector<double> x_moved_, u_moved_, y_moved_;
-  std::vector<double> f_high_, f_low_, g_high_, g_low_;  ///< f_high_, g_high_ end as the quotients
-  std::vector<double> quotients_;                        ///< of f, then g
+  Point at_;
+  Moved moved_;
+  Differences differences_;
   std::vector<AnsweringIncrements> unknown_states_, unknown_inputs_;  ///< empty: not yet wanted
   std::vector<double> jacobian_scratch_;
   ColumnGroups groups_;         ///< of many states
