@@ -63,7 +63,7 @@ bool LoopSlopes::at_rounding() const {
   return true;
 }
 
-/// The largest correction relative to its slope.
+/// The largest correction relative to its slope; NaN where one is.
 double LoopSlopes::correct() {
   auto& u = system_.u();
   right_side_.resize(u.size());
@@ -78,7 +78,9 @@ double LoopSlopes::correct() {
   for (std::size_t row = 0; row < u.size(); ++row) {
     const double change = correction_[row];
     const double size = std::abs(u[row].derivative) / system_.column_scale(row);
-    worst = std::max(worst, std::abs(change) / std::max(size, LoopLimits::near_zero * largest));
+    const double share =
+        change == 0.0 ? 0.0 : std::abs(change) / std::max(size, LoopLimits::near_zero * largest);
+    worst = std::isnan(share) || share > worst ? share : worst;
     u[row].derivative -= change * system_.column_scale(row);
   }
   return worst;
