@@ -13,7 +13,8 @@ namespace {
 
 class CsvReader {
  public:
-  explicit CsvReader(const std::filesystem::path& path) : name_(path.string()), stream_(path) {
+  CsvReader(const std::filesystem::path& path, const std::string& time_column)
+      : name_(path.string()), stream_(path), time_column_(time_column) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error) || !stream_.good())
       throw InputError(name_ + ": cannot be read; give a CSV file with a header row and the time " +
@@ -38,6 +39,8 @@ class CsvReader {
   std::string line_;
   std::size_t line_number_ = 0;
   char separator_ = ',';
+  std::string time_column_;
+  std::size_t time_place_ = 0;
   CsvTable table_;
 };
 
@@ -86,7 +89,14 @@ void CsvReader::read_header() {
     if (line_.find(candidate) != std::string::npos && line_.find(',') == std::string::npos)
       separator_ = candidate;
   table_.names = fields();
-  table_.names.erase(table_.names.begin());
+  if (!time_column_.empty()) {
+    const auto found = std::find(table_.names.begin(), table_.names.end(), time_column_);
+    if (found == table_.names.end())
+      fail("has no column " + in_quotes(time_column_) + " for the time; " +
+           known("columns", time_column_, table_.names));
+    time_place_ = static_cast<std::size_t>(found - table_.names.begin());
+  }
+  table_.names.erase(table_.names.begin() + static_cast<std::ptrdiff_t>(time_place_));
   std::set<std::string> known;
   for (const std::string& name : table_.names) {
     if (name.empty() || parse_number(name))
@@ -104,16 +114,18 @@ double CsvReader::number(const std::string& field, const std::string& column) co
 }
 
 void CsvReader::read_row() {
-  const std::vector<std::string> row = fields();
+  std::vector<std::string> row = fields();
   if (row.size() != table_.names.size() + 1)
     fail("has " + std::to_string(row.size()) + " fields, the header has " +
          std::to_string(table_.names.size() + 1));
-  const double time = number(row.front(), "time");
+  const std::string written = row[time_place_];
+  row.erase(row.begin() + static_cast<std::ptrdiff_t>(time_place_));
+  const double time = number(written, "time");
   if (!table_.time.empty() && time < table_.time.back())
-    fail("the time " + row.front() + " comes before that of the row above; sort the rows");
+    fail("the time " + written + " comes before that of the row above; sort the rows");
   table_.time.push_back(time);
   for (std::size_t i = 0; i < table_.names.size(); ++i)
-    table_.columns[i].push_back(number(row[i + 1], table_.names[i]));
+    table_.columns[i].push_back(number(row[i], table_.names[i]));
 }
 
 CsvTable CsvReader::read() {
@@ -125,6 +137,8 @@ CsvTable CsvReader::read() {
 
 }  // namespace
 
-CsvTable read_csv(const std::filesystem::path& path) { return CsvReader(path).read(); }
+CsvTable read_csv(const std::filesystem::path& path, const std::string& time_column) {
+  return CsvReader(path, time_column).read();
+}
 
 }  // namespace concord

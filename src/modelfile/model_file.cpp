@@ -8,6 +8,7 @@
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/yaml/yaml_model.hpp"
+#include "support/options.hpp"
 #include "support/wording.hpp"
 #include "units/units.hpp"
 
@@ -31,11 +32,24 @@ void note_unknown_units(Model& model) {
   }
 }
 
+/// Over the time that is simulated.
+void add_events_of_subsystems(Model& model) {
+  for (const SubsystemEntry& entry : model.subsystems) {
+    if (entry.events) {
+      const std::vector<double> own =
+          entry.events(options::real("cosim_start").value_or(model.start),
+                       options::real("cosim_stop").value_or(model.stop));
+      model.events.insert(model.events.end(), own.begin(), own.end());
+    }
+  }
+}
+
 }  // namespace
 
 void complete(Model& model) {
   resolve_aliases(model);
   connect_constraints(model);
+  add_events_of_subsystems(model);
   std::sort(model.events.begin(), model.events.end());
   model.events.erase(std::unique(model.events.begin(), model.events.end()), model.events.end());
   note_unknown_units(model);

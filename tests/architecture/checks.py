@@ -53,6 +53,7 @@ INNER = {
         "driven": {""},
         "native": {""},
         "equations": set(),
+        "table": set(),
         "fmu/description": set(),
         "fmu/binary": {"fmu/description"},
         "fmu": {"", "ode", "fmu/description", "fmu/binary"},

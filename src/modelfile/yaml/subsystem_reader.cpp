@@ -11,6 +11,7 @@
 #include "expression/functions.hpp"
 #include "modelfile/yaml/fmu_reader.hpp"
 #include "modelfile/yaml/repetition.hpp"
+#include "modelfile/yaml/table_reader.hpp"
 #include "subsystem/equations/equations_model.hpp"
 #include "subsystem/native/native_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -270,9 +271,9 @@ SubsystemEntry native_entry(const std::string& name, const NodeReader& node, Par
   return entry;
 }
 
-constexpr const char* kinds[] = {"equations", "fmu", "native"};
+constexpr const char* kinds[] = {"equations", "table", "fmu", "native"};
 
-/// Which of `equations`, `fmu`, `native` the fields describe.
+/// Which of the kinds the fields describe.
 std::string kind_of(const NodeReader& node, const Fields& fields, bool may_be_template) {
   std::vector<std::string> found;
   for (const char* kind : kinds) {
@@ -284,7 +285,7 @@ std::string kind_of(const NodeReader& node, const Fields& fields, bool may_be_te
     found.emplace_back("template");
   }
   if (found.size() != 1) {
-    node.fail(std::string("needs exactly one of equations, fmu, native") +
+    node.fail(std::string("needs exactly one of equations, table, fmu, native") +
               (may_be_template ? ", template" : "") + "; found " +
               (found.empty() ? "none" : joined(found, " and ")));
   }
@@ -299,6 +300,17 @@ double read_effort(const NodeReader& node, const Constants& constants) {
   return effort;
 }
 
+/// Of a table nothing can be set.
+void refuse_values(const Parts& parts) {
+  std::string location = parts.changes.empty() ? "" : parts.changes.front().location;
+  for (const Fields* fields : {&parts.parameters, &parts.start}) {
+    location = fields->empty() ? location : fields->front().key_location;
+  }
+  if (!location.empty()) {
+    throw InputError(location + ": a table has no parameters and no start values");
+  }
+}
+
 SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const Parts& parts,
                          const SubsystemSurroundings& around) {
   const std::string kind = kind_of(node, parts.kind, false);
@@ -307,6 +319,11 @@ SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const 
   }
   if (kind == "native") {
     return native_entry(name, node, parts, around);
+  }
+  if (kind == "table") {
+    refuse_values(parts);
+    return table_entry(name, node, *find_field(parts.kind, "table"), around.folder,
+                       parts.constants);
   }
   return fmu_entry(name, *find_field(parts.kind, "fmu"), parts.parameters, parts.start,
                    parts.changes, {around.folder, parts.constants});
@@ -338,8 +355,8 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
       }
       name.fail("names no template; " + known("templates", name.text(), names));
     }
-    parts.kind =
-        found->fields_among({"equations", "fmu", "native", "parameters", "start", "effort"});
+    parts.kind = found->fields_among(
+        {"equations", "table", "fmu", "native", "parameters", "start", "effort"});
     kind = kind_of(*found, parts.kind, false);
     parts.parameters = values(parts.kind, "parameters", "parameter", kind, node.what());
     parts.start = values(parts.kind, "start", "start value", kind, node.what());
@@ -370,8 +387,8 @@ SubsystemEntry read_one(const std::string& name, const NodeReader& node, Parts p
 std::vector<SubsystemEntry> read_subsystems(const Field& field,
                                             const SubsystemSurroundings& around) {
   const NodeReader& node = field.value;
-  const Fields fields = node.fields_among(
-      {"equations", "fmu", "native", "template", "repeat", "parameters", "start", "effort"});
+  const Fields fields = node.fields_among({"equations", "table", "fmu", "native", "template",
+                                           "repeat", "parameters", "start", "effort"});
   const Parts parts = parts_of(node, fields, around);
   std::vector<SubsystemEntry> result;
   if (const auto repeat = find_field(fields, "repeat")) {

@@ -1,0 +1,150 @@
+#include "modelfile/yaml/table_reader.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "concord/errors.hpp"
+#include "files/csv_table.hpp"
+#include "subsystem/ode_subsystem.hpp"
+#include "subsystem/table/table_model.hpp"
+#include "support/options.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+using Fields = std::vector<Field>;
+
+constexpr std::pair<std::string_view, Interpolation> interpolations[] = {
+    {"linear", Interpolation::linear},
+    {"cubic", Interpolation::cubic},
+    {"step", Interpolation::step}};
+constexpr std::pair<std::string_view, Beyond> rules[] = {{"hold", Beyond::hold},
+                                                         {"linear", Beyond::linear},
+                                                         {"repeat", Beyond::repeat},
+                                                         {"error", Beyond::error}};
+
+template <class Choice, std::size_t N>
+Choice choice(const Fields& fields, const char* key,
+              const std::pair<std::string_view, Choice> (&choices)[N]) {
+  const auto node = find_field(fields, key);
+  if (!node) {
+    return choices[0].second;
+  }
+  std::vector<std::string> words;
+  for (const auto& [word, value] : choices) {
+    if (node->text() == word) {
+      return value;
+    }
+    words.emplace_back(word);
+  }
+  node->fail("must be one of " + joined(words) + ", not " + in_quotes(node->text()));
+}
+
+/// Rows, and which columns go out by which names.
+struct Rows {
+  CsvTable table;
+  std::vector<TableDescription::Output> outputs;
+  std::vector<std::vector<double>> columns;
+};
+
+void add_output(const std::string& name, const std::string& column, const NodeReader& node,
+                Rows& rows) {
+  const auto& names = rows.table.names;
+  const auto found = std::find(names.begin(), names.end(), column);
+  if (found == names.end()) {
+    node.fail("names no column of the table: " + in_quotes(column) + "; " +
+              known("columns", column, names));
+  }
+  rows.outputs.push_back({name, ""});
+  rows.columns.push_back(rows.table.columns[static_cast<std::size_t>(found - names.begin())]);
+}
+
+/// All columns by their own names, where none are chosen.
+void choose_outputs(const Fields& fields, const NodeReader& table, Rows& rows) {
+  if (const auto chosen = find_field(fields, "outputs")) {
+    for (const Field& field : chosen->named_fields("output", "")) {
+      add_output(field.key, field.value.text(), field.value, rows);
+    }
+    return;
+  }
+  for (const std::string& name : rows.table.names) {
+    if (!is_name(name)) {
+      table.fail("has the column " + in_quotes(name) +
+                 ", which is no name; choose outputs: {name: column}");
+    }
+    add_output(name, name, table, rows);
+  }
+}
+
+void read_units(const Fields& fields, Rows& rows) {
+  const auto units = find_field(fields, "units");
+  if (!units) {
+    return;
+  }
+  for (const Field& field : units->named_fields("unit", "")) {
+    const auto found = std::find_if(rows.outputs.begin(), rows.outputs.end(),
+                                    [&](const auto& output) { return output.name == field.key; });
+    if (found == rows.outputs.end()) {
+      field.value.fail("is the unit of what is no output of the table");
+    }
+    found->unit = field.value.text();
+  }
+}
+
+void check_rows(const CsvTable& rows, const NodeReader& table, Interpolation interpolation,
+                bool repeats) {
+  const bool one_time = rows.time.front() == rows.time.back();
+  if (one_time && (repeats || interpolation == Interpolation::cubic)) {
+    table.fail("needs rows at two times at least, to be repeated or cubic");
+  }
+  const auto twice = std::adjacent_find(rows.time.begin(), rows.time.end());
+  if (interpolation == Interpolation::cubic && twice != rows.time.end()) {
+    table.fail("has the time " + short_number(*twice) +
+               " twice, which is a jump; a cubic has none: take linear or step");
+  }
+}
+
+}  // namespace
+
+SubsystemEntry table_entry(const std::string& name, const NodeReader& node, const NodeReader& table,
+                           const std::filesystem::path& folder, const Constants& constants) {
+  const Fields fields = table.fields_among(
+      {"file", "time_column", "interpolation", "before", "after", "shift", "outputs", "units"});
+  const auto file = find_field(fields, "file");
+  if (!file) {
+    table.fail("lacks 'file'; add file: rows.csv");
+  }
+  const auto time_column = find_field(fields, "time_column");
+  Rows rows;
+  rows.table = read_csv(folder / file->text(), time_column ? time_column->text() : "");
+  choose_outputs(fields, table, rows);
+  read_units(fields, rows);
+  const auto interpolation = choice(fields, "interpolation", interpolations);
+  const Beyond before = choice(fields, "before", rules), after = choice(fields, "after", rules);
+  check_rows(rows.table, table, interpolation, before == Beyond::repeat || after == Beyond::repeat);
+  const auto shift = find_field(fields, "shift");
+  TableDescription description;
+  description.place = node.location() + ": " + node.what();
+  description.outputs = std::move(rows.outputs);
+  description.signals = std::make_shared<const TableSignals>(
+      std::move(rows.table.time), rows.columns, interpolation, before, after);
+  description.shift = shift ? shift->number(constants) : 0.0;
+  SubsystemEntry entry;
+  entry.location = node.location();
+  entry.description = describe_ode(name, "table", make_table_model(description)->interface());
+  entry.events = [description](double from, double to) {
+    std::vector<double> times =
+        description.signals->events(from - description.shift, to - description.shift);
+    for (double& t : times) {
+      t += description.shift;
+    }
+    return times;
+  };
+  entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
+    return make_ode_subsystem(shown, make_table_model(description), settings);
+  };
+  return entry;
+}
+
+}  // namespace concord

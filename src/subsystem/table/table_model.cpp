@@ -1,0 +1,79 @@
+#include "subsystem/table/table_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+class TableModel final : public OdeModel {
+ public:
+  explicit TableModel(TableDescription table) : table_(std::move(table)) {}
+
+  OdeInterface interface() const override {
+    OdeInterface result;
+    for (const auto& output : table_.outputs) {
+      result.outputs.push_back({output.name, output.unit});
+    }
+    result.feedthrough.emplace();
+    result.constant_jacobians = true;
+    return result;
+  }
+
+  void derivatives(double, std::span<const double>, std::span<const double>,
+                   std::span<double>) override {}
+
+  void outputs(double t, std::span<const double>, std::span<const double>,
+               std::span<double> y) override {
+    for (std::size_t o = 0; o < y.size(); ++o) {
+      y[o] = at(o, t).value;
+    }
+  }
+
+  bool jacobians(double, std::span<const double>, std::span<const double>,
+                 const Jacobians&) override {
+    return true;
+  }
+
+  bool time_derivatives(double t, std::span<const double>, std::span<const double>,
+                        const TimeDerivatives& result) override {
+    for (std::size_t o = 0; o < result.g_t.size(); ++o) {
+      result.g_t[o] = at(o, t).derivative;
+    }
+    return true;
+  }
+
+  bool output_slopes(double t, std::span<const double>, std::span<const double>, const Motion&,
+                     std::span<double> dydt) override {
+    for (std::size_t o = 0; o < dydt.size(); ++o) {
+      dydt[o] = at(o, t).derivative;
+    }
+    return true;
+  }
+
+ private:
+  Sample at(std::size_t output, double t) const {
+    const Sample result = table_.signals->at(output, t - table_.shift);
+    if (std::isnan(result.value)) {
+      throw SimulationError(table_.place + " has no values at t = " + short_number(t) +
+                            " s: its rows go from " +
+                            short_number(table_.signals->first() + table_.shift) + " to " +
+                            short_number(table_.signals->last() + table_.shift) +
+                            " s; give 'before' or 'after' (hold, linear, repeat)");
+    }
+    return result;
+  }
+
+  TableDescription table_;
+};
+
+}  // namespace
+
+std::unique_ptr<OdeModel> make_table_model(const TableDescription& table) {
+  return std::make_unique<TableModel>(table);
+}
+
+}  // namespace concord

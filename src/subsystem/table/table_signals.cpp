@@ -1,0 +1,180 @@
+#include "subsystem/table/table_signals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace concord {
+namespace {
+
+/// Slopes of Akima (1970), "A new method of interpolation and smooth curve fitting", at the rows:
+/// those of the lines on both sides, each weighted by how much the line beyond the other one turns.
+std::vector<double> akima_slopes(std::span<const double> times, std::span<const double> values) {
+  const std::size_t n = times.size();
+  std::vector<double> lines(n + 3);  // of rows i-2 to i-1 at i, two beyond either end
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    lines[i + 2] = (values[i + 1] - values[i]) / (times[i + 1] - times[i]);
+  }
+  if (n == 2) {
+    return {lines[2], lines[2]};
+  }
+  lines[1] = 2.0 * lines[2] - lines[3];
+  lines[0] = 2.0 * lines[1] - lines[2];
+  lines[n + 1] = 2.0 * lines[n] - lines[n - 1];
+  lines[n + 2] = 2.0 * lines[n + 1] - lines[n];
+  std::vector<double> slopes(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double left = std::abs(lines[i + 1] - lines[i]);
+    const double right = std::abs(lines[i + 3] - lines[i + 2]);
+    slopes[i] = left + right > 0.0 ? (right * lines[i + 1] + left * lines[i + 2]) / (left + right)
+                                   : 0.5 * (lines[i + 1] + lines[i + 2]);
+  }
+  return slopes;
+}
+
+/// Of the cubic with these values and slopes over h.
+Polynomial hermite_piece(double h, double from, double from_slope, double to, double to_slope) {
+  const double line = (to - from) / h;
+  return {{from, from_slope, (3.0 * line - 2.0 * from_slope - to_slope) / h,
+           (from_slope + to_slope - 2.0 * line) / (h * h)}};
+}
+
+}  // namespace
+
+TableSignals::TableSignals(std::vector<double> times,
+                           const std::vector<std::vector<double>>& columns,
+                           Interpolation interpolation, Beyond before, Beyond after)
+    : times_(std::move(times)), before_(before), after_(after) {
+  const std::size_t rows = times_.size();
+  for (const std::vector<double>& values : columns) {
+    std::vector<double> slopes;
+    if (interpolation == Interpolation::cubic && rows > 1) {
+      slopes = akima_slopes(times_, values);
+    }
+    auto& pieces = pieces_.emplace_back();
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double h = i + 1 < rows ? times_[i + 1] - times_[i] : 0.0;
+      if (h == 0.0 || interpolation == Interpolation::step) {
+        pieces.push_back({{values[i], 0.0, 0.0, 0.0}});
+      } else if (interpolation == Interpolation::linear) {
+        pieces.push_back({{values[i], (values[i + 1] - values[i]) / h, 0.0, 0.0}});
+      } else {
+        pieces.push_back(hermite_piece(h, values[i], slopes[i], values[i + 1], slopes[i + 1]));
+      }
+    }
+    Sample& size = sizes_.emplace_back();
+    for (const Polynomial& piece : pieces) {
+      size.value = std::max(size.value, std::abs(piece.c[0]));
+      size.derivative = std::max(size.derivative, std::abs(piece.c[1]));
+    }
+  }
+}
+
+Sample TableSignals::on_piece(std::size_t signal, std::size_t row, double t) const {
+  return pieces_[signal][row].at(t - times_[row]);
+}
+
+Sample TableSignals::at(std::size_t signal, double t) const {
+  if (t < times_.front()) {
+    return beyond(signal, before_, t, false);
+  }
+  if (t >= times_.back()) {
+    return t == times_.back() && after_ == Beyond::error ? on_piece(signal, times_.size() - 1, t)
+                                                         : beyond(signal, after_, t, true);
+  }
+  const auto next = std::upper_bound(times_.begin(), times_.end(), t);
+  return on_piece(signal, static_cast<std::size_t>(next - times_.begin()) - 1, t);
+}
+
+Sample TableSignals::beyond(std::size_t signal, Beyond rule, double t, bool after) const {
+  const std::size_t rows = times_.size();
+  const double end = after ? times_.back() : times_.front();
+  switch (rule) {
+    case Beyond::hold:
+      return {pieces_[signal][after ? rows - 1 : 0].c[0], 0.0};
+    case Beyond::linear: {
+      const double value = pieces_[signal][after ? rows - 1 : 0].c[0];
+      const double slope = rows < 2 ? 0.0
+                           : after  ? on_piece(signal, rows - 2, end).derivative
+                                    : on_piece(signal, 0, end).derivative;
+      return {value + slope * (t - end), slope};
+    }
+    case Beyond::repeat: {
+      const double period = times_.back() - times_.front();
+      const double phase = t - times_.front();
+      const double within = times_.front() + (phase - period * std::floor(phase / period));
+      return at(signal, std::min(within, std::nextafter(times_.back(), times_.front())));
+    }
+    case Beyond::error:
+      break;
+  }
+  return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+}
+
+/// Whether a signal's values or slopes differ by more than rounding of what it is anywhere.
+bool TableSignals::differ(std::size_t signal, const Sample& left, const Sample& right) const {
+  constexpr double rounding = 1e-12;
+  const Sample& size = sizes_[signal];
+  return std::abs(left.value - right.value) > rounding * size.value ||
+         std::abs(left.derivative - right.derivative) > rounding * size.derivative;
+}
+
+/// At an inner row.
+bool TableSignals::kink_at(std::size_t row) const {
+  for (std::size_t signal = 0; signal < pieces_.size(); ++signal) {
+    if (differ(signal, on_piece(signal, row - 1, times_[row]),
+               on_piece(signal, row, times_[row]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Where the first or the last row ends what the rows say.
+bool TableSignals::kink_at_end(Beyond rule, bool after) const {
+  if (rule == Beyond::error || times_.size() < 2) {
+    return false;
+  }
+  const double t = after ? times_.back() : times_.front();
+  const double outside = after ? t : std::nextafter(t, -std::numeric_limits<double>::infinity());
+  for (std::size_t signal = 0; signal < pieces_.size(); ++signal) {
+    if (differ(signal, on_piece(signal, after ? times_.size() - 2 : 0, t),
+               beyond(signal, rule, outside, after))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<double> TableSignals::events(double from, double to) const {
+  std::vector<double> kinks;  // within the rows
+  for (std::size_t row = 1; row + 1 < times_.size(); ++row) {
+    if (times_[row] == times_[row - 1] || kink_at(row)) {
+      kinks.push_back(times_[row]);
+    }
+  }
+  const double period = times_.back() - times_.front();
+  const auto rounds = [&](Beyond rule, double distance) {
+    return rule == Beyond::repeat ? std::ceil(std::max(distance, 0.0) / period) : 0.0;
+  };
+  const double earlier = rounds(before_, times_.front() - from);
+  const double later = rounds(after_, to - times_.back());
+  std::vector<double> result;
+  for (double k = -earlier; k <= later; ++k) {
+    for (const double t : kinks) {
+      result.push_back(t + k * period);
+    }
+    if (k > -earlier ? true : before_ != Beyond::repeat && kink_at_end(before_, false)) {
+      result.push_back(times_.front() + k * period);
+    }
+  }
+  if (after_ != Beyond::repeat && kink_at_end(after_, true)) {
+    result.push_back(times_.back());
+  }
+  std::erase_if(result, [&](double t) { return !(t > from && t < to); });
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+}  // namespace concord

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "concord/polynomial.hpp"
+
+namespace concord {
+
+/// Between rows: on the line, on the cubic of Akima (1970), or the value of the row before.
+enum class Interpolation { linear, cubic, step };
+
+/// Beyond the first or the last row: their value, their line, the rows again, or nothing.
+enum class Beyond { hold, linear, repeat, error };
+
+/// Signals through rows of values at times that don't fall. The same time twice is a jump. At a row
+/// they are what follows it.
+class TableSignals {
+ public:
+  /// At least one row, as many values per column as times; with cubic or repeat two rows at
+  /// different times; with cubic no time twice.
+  TableSignals(std::vector<double> times, const std::vector<std::vector<double>>& columns,
+               Interpolation interpolation, Beyond before, Beyond after);
+
+  /// Value and slope of a signal. Not a number beyond rows where nothing is.
+  Sample at(std::size_t signal, double t) const;
+
+  /// Times between `from` and `to`, ascending, at which some signal jumps or has a kink.
+  std::vector<double> events(double from, double to) const;
+
+  double first() const { return times_.front(); }
+  double last() const { return times_.back(); }
+
+ private:
+  Sample on_piece(std::size_t signal, std::size_t row, double t) const;
+  Sample beyond(std::size_t signal, Beyond rule, double t, bool after) const;
+  bool differ(std::size_t signal, const Sample& left, const Sample& right) const;
+  bool kink_at(std::size_t row) const;
+  bool kink_at_end(Beyond rule, bool after) const;
+
+  std::vector<double> times_;
+  std::vector<std::vector<Polynomial>>
+      pieces_;                 ///< per signal and row; the last row's is its value
+  std::vector<Sample> sizes_;  ///< largest values and slopes at rows
+  Beyond before_, after_;
+};
+
+}  // namespace concord

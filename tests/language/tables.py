@@ -1,0 +1,177 @@
+"""Subsystems `table`: interpolation, what is beyond the rows, jumps, against closed forms."""
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+from concord_runs import TIGHT, execute, simulate
+
+MODEL = """
+experiment: {{stop: {stop}}}
+subsystems:
+  road: {{table: {{file: rows.csv, {table}}}}}
+  sum:
+    equations: {{inputs: {{u: 0}}, states: {{x: 0}}, derivatives: {{x: u}}, outputs: {{x: x}}}}
+connections: [road.z -> sum.u]
+"""
+
+
+def akima(t, z, at):
+    """Akima's curve (1970) and its integral from t[0], row by row: lines extended at both ends."""
+    m = np.diff(z) / np.diff(t)
+    m = np.concatenate(([3 * m[0] - 2 * m[1], 2 * m[0] - m[1]], m,
+                        [2 * m[-1] - m[-2], 3 * m[-1] - 2 * m[-2]]))
+    turn = np.abs(np.diff(m))
+    w = turn[2:] + turn[:-2]
+    slope = np.where(w > 0, (turn[2:] * m[1:-2] + turn[:-2] * m[2:-1]) / np.where(w > 0, w, 1.0),
+                     0.5 * (m[1:-2] + m[2:-1]))
+    values, integrals = [], []
+    for x in at:
+        k = min(int(np.searchsorted(t, x, side="right")) - 1, len(t) - 2)
+        pieces = []
+        for j in range(k + 1):
+            h = t[j + 1] - t[j]
+            # Power basis from the four conditions of the piece.
+            conditions = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [1, h, h**2, h**3],
+                                   [0, 1, 2 * h, 3 * h**2]])
+            pieces.append(np.linalg.solve(conditions, [z[j], slope[j], z[j + 1], slope[j + 1]]))
+        powers = np.arange(4)
+        values.append(pieces[k] @ (x - t[k]) ** powers)
+        integrals.append(sum(
+            (c / (powers + 1)) @ (min(x, t[j + 1]) - t[j]) ** (powers + 1.0)
+            for j, c in enumerate(pieces)))
+    return np.array(values), np.array(integrals)
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def model(self, rows, table="", stop=2.0):
+        header = "t,z\n" if not isinstance(rows, str) else ""
+        text = rows if isinstance(rows, str) else "".join(f"{t!r},{z!r}\n" for t, z in rows)
+        (self.folder / "rows.csv").write_text(header + text, encoding="utf-8")
+        path = self.folder / "model.yaml"
+        path.write_text(MODEL.format(table=table, stop=stop), encoding="utf-8")
+        return path
+
+    def run_model(self, rows, table="", stop=2.0, method="jfm", step="0.1", ranks=1):
+        return simulate(self.model(rows, table, stop), "-cosim_type", method, "-cosim_step", step,
+                        *TIGHT, ranks=ranks)
+
+
+class Integrals(Tables):
+    LINES = [(0.0, 0.0), (0.33, 1.0), (0.71, -2.0), (0.71, 3.0), (1.5, 3.0), (1.9, 0.5)]
+
+    def exact(self, t):
+        """Integral of LINES up to t, held after the last row."""
+        times = np.array([row[0] for row in self.LINES] + [10.0])
+        values = np.array([row[1] for row in self.LINES] + [self.LINES[-1][1]])
+        total = 0.0
+        for k in range(len(times) - 1):
+            begin, end = times[k], min(times[k + 1], t)
+            if end <= begin:
+                continue
+            slope = (values[k + 1] - values[k]) / (times[k + 1] - times[k])
+            total += (end - begin) * (values[k] + 0.5 * slope * (end - begin))
+        return total
+
+    def test_lines_with_kinks_and_a_jump_off_the_grid(self):
+        for method, bound in (("jfm", 1e-9), ("missiles", 1e-9), ("monolithic", 1e-9),
+                              ("ifosmondi", 1e-9)):
+            for ranks in (1, 2) if method == "jfm" else (1,):
+                with self.subTest(method=method, ranks=ranks):
+                    results = self.run_model(self.LINES, method=method, ranks=ranks)
+                    exact = np.array([self.exact(t) for t in results.time])
+                    self.assertLess(np.abs(results.outputs["sum.x"] - exact).max(), bound)
+                    for event in (0.33, 0.71, 1.5, 1.9):
+                        self.assertIn(event, results.time)
+
+    def test_steps(self):
+        rows = [(0.0, 1.0), (0.25, -1.0), (0.85, 4.0), (1.6, 0.0)]
+        for method in ("jfm", "missiles", "jacobi"):
+            with self.subTest(method):
+                results = self.run_model(rows, "interpolation: step", method=method)
+                t = results.time
+                exact = (np.minimum(t, 0.25) - np.clip(t - 0.25, 0.0, 0.6) +
+                         4.0 * np.clip(t - 0.85, 0.0, 0.75))
+                self.assertLess(np.abs(results.outputs["sum.x"] - exact).max(), 1e-9)
+
+    def test_akima(self):
+        t = np.array([0.0, 0.3, 0.5, 0.9, 1.2, 1.45, 1.8, 2.0])
+        z = np.array([0.0, 1.0, 0.2, 0.2, 0.2, 3.0, -1.0, 0.0])
+        results = self.run_model(list(zip(t.tolist(), z.tolist())), "interpolation: cubic",
+                                 step="0.01")
+        values, integrals = akima(t, z, results.time)
+        inside = results.time < 2.0
+        self.assertLess(np.abs(results.outputs["road.z"] - values)[inside].max(), 1e-11)
+        self.assertLess(np.abs(results.outputs["sum.x"] - integrals).max(), 1e-7)
+
+
+    def test_repeated_beyond_the_model_s_own_stop(self):
+        """A saw of period 0.4 until 3 s, where the model says 2."""
+        model = self.model([(0.0, 0.0), (0.4, 1.0)], "after: repeat")
+        results = simulate(model, "-cosim_type", "jfm", "-cosim_step", "0.1", "-cosim_stop", "3",
+                           *TIGHT)
+        whole, rest = np.divmod(results.time / 0.4 + 1e-12, 1.0)
+        exact = 0.4 * (0.5 * whole + 0.5 * rest**2)
+        self.assertLess(np.abs(results.outputs["sum.x"] - exact).max(), 1e-9)
+
+
+class Rules(Tables):
+    ROWS = [(0.5, 1.0), (1.0, 2.0)]
+
+    def values(self, table, at, stop=2.0):
+        results = self.run_model(self.ROWS, table, stop=stop)
+        return np.interp(at, results.time, results.outputs["road.z"])
+
+    def test_beyond_the_rows(self):
+        at = np.array([0.2, 0.4, 0.75, 1.2, 1.9])
+        for table, expected in (
+                ("", [1.0, 1.0, 1.5, 2.0, 2.0]),
+                ("before: linear, after: linear", [0.4, 0.8, 1.5, 2.4, 3.8]),
+                ("before: repeat, after: repeat", [1.4, 1.8, 1.5, 1.4, 1.8])):
+            with self.subTest(table):
+                self.assertLess(np.abs(self.values(table, at) - expected).max(), 1e-9)
+
+    def test_shift_and_other_columns(self):
+        rows = "height;s;speed\n1;0;10\n3;1;20\n"
+        results = self.run_model(
+            rows, "time_column: s, shift: 0.5, outputs: {z: speed, height: height}, "
+                  "units: {height: mm}")
+        t = results.time
+        self.assertLess(np.abs(results.outputs["road.z"] -
+                               (10.0 + 10.0 * np.clip(t - 0.5, 0.0, 1.0))).max(), 1e-12)
+        unit = results.outputs.units[results.outputs.names.index("road.height")]
+        self.assertEqual(unit, "mm")
+
+
+class Errors(Tables):
+    def refused(self, told, rows, table="", code=2):
+        for ranks in (1, 2):
+            run = execute("run", self.model(rows, table), ranks=ranks)
+            self.assertEqual(run.returncode, code, run.stderr)
+            self.assertEqual(run.stderr.count("concord: error: "), 1, run.stderr)
+            self.assertIn(told, run.stderr)
+
+    def test_what_is_wrong_is_named(self):
+        rows = [(0.0, 1.0), (1.0, 2.0)]
+        self.refused("must be one of linear, cubic, step, not 'spline'", rows,
+                     "interpolation: spline")
+        self.refused("names no column of the table: 'y'", rows, "outputs: {z: y}")
+        self.refused("comes before that of the row above", [(1.0, 1.0), (0.5, 2.0)])
+        self.refused("a cubic has none", [(0.0, 1.0), (1.0, 2.0), (1.0, 3.0)],
+                     "interpolation: cubic")
+        self.refused("has no column 'time'", rows, "time_column: time")
+        self.refused("has no values at t = ", rows, "after: error", code=1)
+        model = self.model(rows)
+        run = execute("run", model, "--set", "road.z=1")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("a table has no parameters", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

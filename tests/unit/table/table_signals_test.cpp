@@ -1,0 +1,86 @@
+#include "subsystem/table/table_signals.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace concord {
+namespace {
+
+TableSignals signals(Interpolation interpolation, Beyond before = Beyond::hold,
+                     Beyond after = Beyond::hold) {
+  return {{1.0, 2.0, 2.5, 4.0}, {{0.0, 3.0, 3.0, -3.0}}, interpolation, before, after};
+}
+
+TEST(TableSignals, LinesGoThroughTheRows) {
+  const TableSignals table = signals(Interpolation::linear);
+  EXPECT_DOUBLE_EQ(table.at(0, 1.5).value, 1.5);
+  EXPECT_DOUBLE_EQ(table.at(0, 1.5).derivative, 3.0);
+  EXPECT_DOUBLE_EQ(table.at(0, 3.0).value, 1.0);
+  EXPECT_DOUBLE_EQ(table.at(0, 2.0).derivative, 0.0);  // what follows the row
+  EXPECT_EQ(table.events(0.0, 10.0), (std::vector<double>{1.0, 2.0, 2.5, 4.0}));
+  EXPECT_EQ(table.events(1.0, 2.5), (std::vector<double>{2.0}));
+}
+
+TEST(TableSignals, StepsHoldTheRowBefore) {
+  const TableSignals table = signals(Interpolation::step);
+  EXPECT_EQ(table.at(0, 1.999).value, 0.0);
+  EXPECT_EQ(table.at(0, 2.0).value, 3.0);
+  EXPECT_EQ(table.at(0, 9.0).value, -3.0);
+  // Nothing happens at 2.5, where the value stays, nor at the first row, which holds before.
+  EXPECT_EQ(table.events(0.0, 10.0), (std::vector<double>{2.0, 4.0}));
+}
+
+TEST(TableSignals, CubicsAreSmoothBetweenTheEnds) {
+  const TableSignals table = signals(Interpolation::cubic, Beyond::linear, Beyond::linear);
+  for (const double t : {1.0, 2.0, 2.5, 4.0}) {
+    const Sample left = table.at(0, t - 1e-9), right = table.at(0, t + 1e-9);
+    EXPECT_NEAR(left.value, right.value, 1e-7);
+    EXPECT_NEAR(left.derivative, right.derivative, 1e-7);
+  }
+  EXPECT_EQ(table.events(0.0, 10.0), std::vector<double>{});
+}
+
+TEST(TableSignals, CubicsReproduceParabolas) {
+  std::vector<double> times, values;
+  for (int i = 0; i < 7; ++i) {
+    times.push_back(i);
+    values.push_back(i * i - 2.0 * i);
+  }
+  const TableSignals table(times, {values}, Interpolation::cubic, Beyond::hold, Beyond::hold);
+  for (double t = 0.0; t < 6.0; t += 0.37) {
+    EXPECT_NEAR(table.at(0, t).value, t * t - 2.0 * t, 1e-12);
+    EXPECT_NEAR(table.at(0, t).derivative, 2.0 * t - 2.0, 1e-12);
+  }
+}
+
+TEST(TableSignals, RulesSayWhatIsBeyond) {
+  EXPECT_DOUBLE_EQ(signals(Interpolation::linear, Beyond::linear).at(0, 0.0).value, -3.0);
+  const TableSignals line = signals(Interpolation::linear, Beyond::hold, Beyond::linear);
+  EXPECT_DOUBLE_EQ(line.at(0, 5.0).value, -7.0);
+  EXPECT_DOUBLE_EQ(line.at(0, 4.0).derivative, -4.0);
+  const TableSignals again = signals(Interpolation::linear, Beyond::repeat, Beyond::repeat);
+  for (const double t : {1.0, 1.3, 2.2, 3.9}) {
+    EXPECT_NEAR(again.at(0, t + 3.0).value, again.at(0, t).value, 1e-12) << t;
+    EXPECT_NEAR(again.at(0, t - 6.0).value, again.at(0, t).value, 1e-12) << t;
+  }
+  EXPECT_TRUE(std::isnan(signals(Interpolation::linear, Beyond::error).at(0, 0.9).value));
+  EXPECT_EQ(signals(Interpolation::linear, Beyond::error, Beyond::error).at(0, 4.0).value, -3.0);
+}
+
+TEST(TableSignals, RepeatedRowsHaveEventsAtTheirSeams) {
+  const TableSignals again = signals(Interpolation::linear, Beyond::repeat, Beyond::repeat);
+  EXPECT_EQ(again.events(-2.5, 8.0),
+            (std::vector<double>{-2.0, -1.0, -0.5, 1.0, 2.0, 2.5, 4.0, 5.0, 5.5, 7.0}));
+}
+
+TEST(TableSignals, TheSameTimeTwiceIsAJump) {
+  const TableSignals table({0.0, 1.0, 1.0, 2.0}, {{0.0, 1.0, 5.0, 5.0}}, Interpolation::linear,
+                           Beyond::hold, Beyond::hold);
+  EXPECT_DOUBLE_EQ(table.at(0, std::nextafter(1.0, 0.0)).value, std::nextafter(1.0, 0.0));
+  EXPECT_DOUBLE_EQ(table.at(0, 1.0).value, 5.0);
+  EXPECT_EQ(table.events(-1.0, 3.0), (std::vector<double>{0.0, 1.0}));
+}
+
+}  // namespace
+}  // namespace concord
