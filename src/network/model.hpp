@@ -26,7 +26,7 @@ struct SubsystemEntry {
   double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
   /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.
   std::function<std::vector<std::string>()> probe;
-  /// Times between two at which its outputs jump or have kinks. May be null.
+  /// Times after `from` and up to `to` at which its outputs jump or have kinks. May be null.
   std::function<std::vector<double>(double from, double to)> events = {};
   /// What it was made from, for export; null for other kinds.
   std::shared_ptr<const EquationsDescription> equations = {};

@@ -100,6 +100,17 @@ class Integrals(Tables):
                          4.0 * np.clip(t - 0.85, 0.0, 0.75))
                 self.assertLess(np.abs(results.outputs["sum.x"] - exact).max(), 1e-9)
 
+    def test_kinks_and_jumps_at_the_ends(self):
+        """At the start and the stop of the experiment: nothing of what follows is integrated."""
+        for table, rows, exact in (
+                ("interpolation: step", [(0.0, 1.0), (2.0, 100.0)], 2.0),
+                ("", [(-1.0, 0.0), (0.0, 5.0), (0.0, 1.0), (2.0, 3.0), (2.0, -50.0)], 4.0),
+                ("interpolation: cubic", [(0.0, 0.0), (1.0, 1.0), (2.0, 4.0)], 8.0 / 3.0)):
+            for method in ("jfm", "missiles", "monolithic"):
+                with self.subTest(table, method=method):
+                    results = self.run_model(rows, table, method=method, step="0.25")
+                    self.assertLess(abs(results.outputs["sum.x"][-1] - exact), 1e-9)
+
     def test_akima(self):
         t = np.array([0.0, 0.3, 0.5, 0.9, 1.2, 1.45, 1.8, 2.0])
         z = np.array([0.0, 1.0, 0.2, 0.2, 0.2, 3.0, -1.0, 0.0])

@@ -171,7 +171,7 @@ std::vector<double> TableSignals::events(double from, double to) const {
   if (after_ != Beyond::repeat && kink_at_end(after_, true)) {
     result.push_back(times_.back());
   }
-  std::erase_if(result, [&](double t) { return !(t > from && t < to); });
+  std::erase_if(result, [&](double t) { return !(t > from && t <= to); });
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;

@@ -25,7 +25,7 @@ class TableSignals {
   /// Value and slope of a signal. Not a number beyond rows where nothing is.
   Sample at(std::size_t signal, double t) const;
 
-  /// Times between `from` and `to`, ascending, at which some signal jumps or has a kink.
+  /// Times after `from` and up to `to`, ascending, at which some signal jumps or has a kink.
   std::vector<double> events(double from, double to) const;
 
   double first() const { return times_.front(); }
