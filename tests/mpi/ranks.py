@@ -124,6 +124,22 @@ class RingVariants(RingOfSeven):
             self.check(self.model, preset, ["-cosim_step", self.step, *options])
 
 
+class StepControl(RingOfSeven):
+    """Macro-steps chosen by errors: each rank must choose the same."""
+
+    def test_ring(self):
+        for preset, control, rtol in (
+                ("jfm", "predictor", 1e-5), ("missiles", "predictor", 1e-5),
+                ("ifosmondi", "iteration", 1e-4), ("jacobi", "predictor", 3e-2),
+                ("jacobi", "richardson", 3e-2), ("jacobi", "richardson_modified", 3e-2)):
+            with self.subTest(preset=preset, control=control):
+                options = ["-cosim_adapt", control, "-cosim_adapt_rtol", rtol, "-cosim_adapt_atol",
+                           0.1 * rtol, "-cosim_step", 0.2, "-cosim_stop", 0.5]
+                self.check(self.model, preset, options)
+                sizes = simulate(self.model, "-cosim_type", preset, *TIGHT, *options).steps["size"]
+                self.assertGreater(max(sizes), 1.5 * min(sizes))
+
+
 class RingRecording(RingOfSeven):
     def test_recording(self):
         """-cosim_record_variables, -cosim_record_every and none, on several ranks."""
