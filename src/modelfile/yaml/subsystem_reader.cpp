@@ -75,20 +75,17 @@ std::vector<Text> read_units(const Fields& fields) {
 }
 
 template <class Entry>
-std::vector<std::string> names_of(const std::vector<Entry>& first,
-                                  const std::vector<Entry>& second = {}) {
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   std::vector<std::string> names;
-  for (const auto* entries : {&first, &second}) {
-    for (const Entry& entry : *entries) {
-      names.push_back(entry.name);
-    }
+  for (const Entry& entry : entries) {
+    names.push_back(entry.name);
   }
   return names;
 }
 
 /// What a subsystem is made of, whether it stands in its entry or in a template.
 struct Parts {
-  Fields kind;               ///< `equations`, `fmu` or `native`, among others
+  Fields kind;               ///< `equations`, `table`, `fmu` or `native`, among others
   Fields parameters, start;  ///< beside it
   std::optional<NodeReader> effort;
   Constants constants;
