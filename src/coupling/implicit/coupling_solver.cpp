@@ -206,8 +206,8 @@ void CouplingSolver::solve(CouplingReport& report) {
   PetscInt iterations = 0, linear_iterations = 0;
   petsc(SNESGetIterationNumber(snes_, &iterations));
   petsc(SNESGetLinearSolveIterations(snes_, &linear_iterations));
-  report.iterations += iterations;
-  report.linear_iterations += linear_iterations;
+  report.iterations += static_cast<std::int32_t>(iterations);
+  report.linear_iterations += static_cast<std::int32_t>(linear_iterations);
   SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
   petsc(SNESGetConvergedReason(snes_, &reason));
   convergence_.conclude(reason == SNES_DIVERGED_LINE_SEARCH || reason == SNES_DIVERGED_TR_DELTA,
