@@ -32,7 +32,9 @@ void find_kinks(const Expression& expression, std::set<std::string>& found) {
 class Layout {
  public:
   explicit Layout(const Description& description)
-      : description_(description), definitions_(definitions_of(description)) {
+      : description_(description),
+        definitions_(definitions_of(description)),
+        names_behind_(description) {
     result_.name = description.subsystem;
     for (const Text& unit : description.units) units_[unit.name] = unit.text;
   }
@@ -55,7 +57,7 @@ class Layout {
       refuse(placed, 0,
              "the expression nests more than " + std::to_string(deepest) +
                  " levels deep, too deep for compilers of C; simplify it");
-    const std::set<std::string> uses = names_behind(description_, text.text);
+    const std::set<std::string> uses = names_behind_(text.text);
     result.uses.assign(uses.begin(), uses.end());
     return result;
   }
@@ -94,6 +96,7 @@ class Layout {
 
   const Description& description_;
   std::unordered_map<std::string, Expression> definitions_;
+  NamesBehind names_behind_;
   ExportedModel result_;
   std::map<std::string, std::string> units_, state_names_, output_names_, texts_;
   std::set<std::string> merged_, taken_;

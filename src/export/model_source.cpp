@@ -6,6 +6,7 @@
 
 #include "export/c_tangents.hpp"
 #include "export/fixed_sources.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 
@@ -90,12 +91,6 @@ std::string tangents(const std::string& function, const std::vector<ExportedEqua
                    "] = " + (tangent.empty() ? "0.0" : tangent) + ";\n";
   }
   return text + derivation.statements() + assignments + "}\n\n";
-}
-
-std::vector<std::string> names_of(const std::vector<ExportedEquation>& equations) {
-  std::vector<std::string> names;
-  for (const ExportedEquation& equation : equations) names.push_back(equation.name);
-  return names;
 }
 
 const char* interface_file(FmiVersion version) {

@@ -18,6 +18,16 @@ std::optional<double> parse_number(std::string_view text);
 /// What blanks separate.
 std::vector<std::string> words(const std::string& text);
 
+/// The `name` of each.
+template <class Entry>
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) {
+    names.push_back(entry.name);
+  }
+  return names;
+}
+
 /// "did you mean 'spring'? known names: mass, spring", where `what` is "names"; long lists are cut.
 std::string known(std::string_view what, const std::string& found,
                   std::span<const std::string> candidates);

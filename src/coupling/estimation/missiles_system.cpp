@@ -6,6 +6,7 @@
 
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
+#include "support/vec_entries.hpp"
 
 namespace concord {
 namespace {
@@ -81,28 +82,24 @@ void MissilesSystem::write_right_side(const CommunicationPoint& point) {
   subsystems_.exchange(free, fed_);
   const auto scale = scales_.residual();
   const auto& connected = subsystems_.connected_inputs();
-  PetscScalar* b = nullptr;
-  petsc(VecGetArrayWrite(right_side_, &b));
+  WriteEntries b(right_side_);
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample begin{point.inputs[connected[j]].value, 0.0};
     const Sample rest = constraints_.rest_of(j, begin, fed_[connected[j]], free);
     b[2 * j] = -rest.value / scale[2 * j];
     b[2 * j + 1] = -rest.derivative / scale[2 * j + 1];
   }
-  petsc(VecRestoreArrayWrite(right_side_, &b));
 }
 
 void MissilesSystem::read_solution(const CommunicationPoint& point,
                                    std::span<Sample> inputs) const {
   const auto scale = scales_.unknown();
   const auto& connected = subsystems_.connected_inputs();
-  const PetscScalar* v = nullptr;
-  petsc(VecGetArrayRead(unknown_, &v));
+  const ReadEntries v(unknown_);
   for (std::size_t j = 0; j < connected.size(); ++j) {
     inputs[connected[j]] = {point.inputs[connected[j]].value + v[2 * j] * scale[2 * j],
                             v[2 * j + 1] * scale[2 * j + 1]};
   }
-  petsc(VecRestoreArrayRead(unknown_, &v));
 }
 
 bool MissilesSystem::solve(Estimators::State state, const MacroStep& step,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "support/agreement.hpp"
+#include "support/vec_entries.hpp"
 
 namespace concord {
 namespace {
@@ -19,26 +20,6 @@ constexpr double rounding = 1e-13;
 double larger(double worst, double next) {
   return std::isnan(next) ? infinite : std::max(worst, next);
 }
-
-/// Own entries of a vector, while it lives.
-class Entries {
- public:
-  explicit Entries(Vec vector) : vector_(vector) {
-    petsc(VecGetArrayRead(vector, &values_));
-    petsc(VecGetLocalSize(vector, &count_));
-  }
-  ~Entries() { VecRestoreArrayRead(vector_, &values_); }
-  Entries(const Entries&) = delete;
-  Entries& operator=(const Entries&) = delete;
-
-  double operator[](std::size_t row) const { return values_[row]; }
-  std::span<const double> all() const { return {values_, static_cast<std::size_t>(count_)}; }
-
- private:
-  Vec vector_;
-  const PetscScalar* values_ = nullptr;
-  PetscInt count_ = 0;
-};
 
 }  // namespace
 
@@ -97,7 +78,7 @@ double CouplingConvergence::row_tolerance(std::size_t j, int part) const {
 /// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)).
 CouplingResidual CouplingConvergence::measure(Vec f, const Remarks& remarks) {
   CouplingResidual result;
-  const Entries r(f);
+  const ReadEntries r(f);
   const double h = attempt_.h();
   const std::size_t parts = unknowns_.parts();
   const auto& connected = subsystems_.connected_inputs();
@@ -161,7 +142,7 @@ void CouplingConvergence::measure_steps(std::span<const double> v, std::span<con
 double CouplingConvergence::noise_ratio(Vec f) {
   terms_.learn(attempt_.trial->inputs);
   double worst = 0.0;
-  const Entries r(f);
+  const ReadEntries r(f);
   const double h = attempt_.h();
   for_each_row([&](std::size_t row, std::size_t j, int part) {
     const double size =
@@ -181,7 +162,7 @@ double CouplingConvergence::noise_ratio(Vec f) {
 /// judged by itself.
 double CouplingConvergence::error_of_unknowns(Vec e) const {
   double worst = 0.0;
-  const Entries values(e);
+  const ReadEntries values(e);
   const double h = attempt_.h();
   const auto indirect = constraints_.indirect_unknowns();
   for_each_row([&](std::size_t row, std::size_t j, int part) {
@@ -204,7 +185,7 @@ double CouplingConvergence::error_of_unknowns(Vec e) const {
 /// relative to its size.
 double CouplingConvergence::error_of_indirect_unknowns(Vec e) const {
   double worst = 0.0;
-  const Entries values(e);
+  const ReadEntries values(e);
   const std::size_t parts = unknowns_.parts();
   for (const std::size_t j : constraints_.indirect_unknowns()) {
     const std::size_t i = subsystems_.connected_inputs()[j];
@@ -277,7 +258,7 @@ bool CouplingConvergence::judge_guess() {
 
 CouplingConvergence::Verdict CouplingConvergence::judge(PetscInt it, Vec x, Vec f) {
   if (it == 0) {
-    progress_.begin(first_.ratio, Entries(x).all(), Entries(f).all());
+    progress_.begin(first_.ratio, ReadEntries(x).all(), ReadEntries(f).all());
     contraction_.begin(first_.ratio);
     return verdict_ = guess_is_good_ ? Verdict::converged : Verdict::going_on;
   }
@@ -285,7 +266,7 @@ CouplingConvergence::Verdict CouplingConvergence::judge(PetscInt it, Vec x, Vec 
   double steps[2] = {0.0, 0.0};
   bool stopped = false;
   {
-    const Entries v(x), r(f);
+    const ReadEntries v(x), r(f);
     measure_steps(v.all(), r.all(), steps);
     contraction_.add(residual.ratio, steps[0], steps[1]);
     jacobian_.contracts(jacobian_.serves_solver() ? contraction_.last() : 0.0);

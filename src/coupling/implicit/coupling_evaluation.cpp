@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "support/agreement.hpp"
+#include "support/vec_entries.hpp"
 
 namespace concord {
 
@@ -30,10 +31,8 @@ void CouplingEvaluation::begin() {
 }
 
 void CouplingEvaluation::evaluated_at(Vec v) {
-  const PetscScalar* values = nullptr;
-  petsc(VecGetArrayRead(v, &values));
-  std::copy_n(values, evaluated_.size(), evaluated_.begin());
-  petsc(VecRestoreArrayRead(v, &values));
+  const ReadEntries values(v);
+  std::copy(values.all().begin(), values.all().end(), evaluated_.begin());
 }
 
 void CouplingEvaluation::read(Vec v) {
@@ -42,11 +41,8 @@ void CouplingEvaluation::read(Vec v) {
 }
 
 bool CouplingEvaluation::was_at(Vec v) const {
-  const PetscScalar* values = nullptr;
-  petsc(VecGetArrayRead(v, &values));
-  const bool same = std::equal(evaluated_.begin(), evaluated_.end(), values);
-  petsc(VecRestoreArrayRead(v, &values));
-  return same;
+  const ReadEntries values(v);
+  return std::equal(evaluated_.begin(), evaluated_.end(), values.all().begin());
 }
 
 void CouplingEvaluation::evaluate(Vec v) {

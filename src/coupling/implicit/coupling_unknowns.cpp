@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/vec_entries.hpp"
+
 namespace concord {
 CouplingUnknowns::CouplingUnknowns(const RankNetwork& subsystems, const ConstraintRows& constraints,
                                    const Tolerance& tolerance, int parts)
@@ -47,8 +49,7 @@ void CouplingUnknowns::settle_scales(std::span<const Sample> inputs, std::span<c
 }
 
 void CouplingUnknowns::write(std::span<const Sample> inputs) {
-  PetscScalar* v = nullptr;
-  petsc(VecGetArrayWrite(unknown_, &v));
+  WriteEntries v(unknown_);
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     v[j * parts_] = inputs[connected[j]].value / scale_[j * parts_];
@@ -56,13 +57,11 @@ void CouplingUnknowns::write(std::span<const Sample> inputs) {
       v[2 * j + 1] = inputs[connected[j]].derivative / scale_[2 * j + 1];
     }
   }
-  petsc(VecRestoreArrayWrite(unknown_, &v));
 }
 
 void CouplingUnknowns::read(Vec vector, const std::vector<bool>& known,
                             std::span<Sample> inputs) const {
-  const PetscScalar* v = nullptr;
-  petsc(VecGetArrayRead(vector, &v));
+  const ReadEntries v(vector);
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     if (known[j]) {
@@ -74,13 +73,11 @@ void CouplingUnknowns::read(Vec vector, const std::vector<bool>& known,
       input.derivative = v[2 * j + 1] * scale_[2 * j + 1];
     }
   }
-  petsc(VecRestoreArrayRead(vector, &v));
 }
 
 void CouplingUnknowns::write_residual(std::span<const Sample> inputs, std::span<const Sample> fed,
                                       std::span<const Sample> outputs, Vec f) const {
-  PetscScalar* r = nullptr;
-  petsc(VecGetArrayWrite(f, &r));
+  WriteEntries r(f);
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
@@ -90,7 +87,6 @@ void CouplingUnknowns::write_residual(std::span<const Sample> inputs, std::span<
       r[2 * j + 1] = rest.derivative / residual_scale_[2 * j + 1];
     }
   }
-  petsc(VecRestoreArrayWrite(f, &r));
 }
 
 }  // namespace concord

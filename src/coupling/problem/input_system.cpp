@@ -1,5 +1,7 @@
 #include "coupling/problem/input_system.hpp"
 
+#include "support/vec_entries.hpp"
+
 namespace concord {
 
 InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints)
@@ -35,12 +37,10 @@ bool InputSystem::solve() {
   }
   copy(right_side_values_, right_side_);
   const bool solved = operator_.solve(right_side_, unknown_);
-  const PetscScalar* u = nullptr;
-  petsc(VecGetArrayRead(unknown_, &u));
+  const ReadEntries u(unknown_);
   for (std::size_t j = 0; j < solution_.size(); ++j) {
     solution_[j] = u[j] * scale_values_[j];
   }
-  petsc(VecRestoreArrayRead(unknown_, &u));
   return solved;
 }
 

@@ -1,7 +1,7 @@
 #include "modelfile/changes/model_changes.hpp"
 
-#include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "concord/errors.hpp"
 #include "support/wording.hpp"
@@ -65,23 +65,27 @@ ModelChanges read_changes_file(const std::filesystem::path& path) {
   return result;
 }
 
-ModelChanges changes_of(const ModelChanges& changes, const std::string& owner) {
-  ModelChanges result;
-  for (const ModelChange& change : changes) {
-    if (change.owner != owner) {
-      continue;
+ChangesByOwner::ChangesByOwner(const ModelChanges& changes) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+    if (seen.emplace(change->owner, change->name).second) {
+      changes_[change->owner].push_back(*change);
     }
-    std::erase_if(result, [&](const ModelChange& before) { return before.name == change.name; });
-    result.push_back(change);
   }
-  return result;
 }
 
-void refuse_unknown_owners(const ModelChanges& changes, std::span<const std::string> owners) {
-  for (const ModelChange& change : changes) {
-    if (std::find(owners.begin(), owners.end(), change.owner) == owners.end()) {
-      throw InputError(change.location + ": there is no subsystem " + in_quotes(change.owner) +
-                       "; " + known("subsystems", change.owner, owners));
+const ModelChanges& ChangesByOwner::of(const std::string& owner) const {
+  static const ModelChanges none;
+  const auto found = changes_.find(owner);
+  return found == changes_.end() ? none : found->second;
+}
+
+void ChangesByOwner::refuse_others(std::span<const std::string> owners) const {
+  const std::set<std::string> known_owners(owners.begin(), owners.end());
+  for (const auto& [owner, changes] : changes_) {
+    if (!known_owners.contains(owner)) {
+      throw InputError(changes.front().location + ": there is no subsystem " + in_quotes(owner) +
+                       "; " + known("subsystems", owner, owners));
     }
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +16,6 @@ struct ModelChange {
   std::string location;  ///< where it is said, for error messages
 };
 
-/// Later ones hide earlier ones of the same name.
 using ModelChanges = std::vector<ModelChange>;
 
 /// The owner of the parameters of the whole model.
@@ -28,10 +28,18 @@ ModelChanges read_changes(std::span<const std::string> words);
 /// InputError.
 ModelChanges read_changes_file(const std::filesystem::path& path);
 
-/// The last change of each name that belongs to the owner.
-ModelChanges changes_of(const ModelChanges& changes, const std::string& owner);
+/// What belongs to each owner: of each name the last change.
+class ChangesByOwner {
+ public:
+  explicit ChangesByOwner(const ModelChanges& changes);
 
-/// Throws InputError for an owner that is none of these.
-void refuse_unknown_owners(const ModelChanges& changes, std::span<const std::string> owners);
+  const ModelChanges& of(const std::string& owner) const;
+
+  /// Throws InputError for an owner that is none of these.
+  void refuse_others(std::span<const std::string> owners) const;
+
+ private:
+  std::map<std::string, ModelChanges> changes_;
+};
 
 }  // namespace concord

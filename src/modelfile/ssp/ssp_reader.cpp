@@ -525,10 +525,11 @@ Model SspReader::read(const ModelChanges& changes) {
   read_experiment(model);
   std::vector<std::string> names;
   for (const Component& component : components_) names.push_back(component.request.subsystem);
-  refuse_unknown_owners(changes, names);
+  const ChangesByOwner by_owner(changes);
+  by_owner.refuse_others(names);
   for (const Component& component : components_)
     model.subsystems.push_back(
-        fmu_entry(component.request, changes_of(changes, component.request.subsystem)));
+        fmu_entry(component.request, by_owner.of(component.request.subsystem)));
   connect(model);
   return model;
 }

@@ -74,15 +74,6 @@ std::vector<Text> read_units(const Fields& fields) {
   return result;
 }
 
-template <class Entry>
-std::vector<std::string> names_of(const std::vector<Entry>& entries) {
-  std::vector<std::string> names;
-  for (const Entry& entry : entries) {
-    names.push_back(entry.name);
-  }
-  return names;
-}
-
 /// What a subsystem is made of, whether it stands in its entry or in a template.
 struct Parts {
   Fields kind;               ///< `equations`, `table`, `fmu` or `native`, among others
@@ -371,7 +362,7 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
 
 SubsystemEntry read_one(const std::string& name, const NodeReader& node, Parts parts,
                         const SubsystemSurroundings& around) {
-  parts.changes = changes_of(around.changes, name);
+  parts.changes = around.changes.of(name);
   SubsystemEntry entry = read_kind(name, node, parts, around);
   if (parts.effort) {
     entry.effort = read_effort(*parts.effort, parts.constants);

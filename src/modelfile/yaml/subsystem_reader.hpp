@@ -15,7 +15,7 @@ struct SubsystemSurroundings {
   std::filesystem::path folder;  ///< of the model file
   Constants constants;           ///< the model's parameters
   std::vector<Field> templates;  ///< by name
-  ModelChanges changes;
+  const ChangesByOwner& changes;
   ChangedFields& changed;
 };
 

@@ -85,11 +85,11 @@ void read_all_subsystems(const NodeReader& node, const SubsystemSurroundings& ar
   if (model.subsystems.empty()) {
     node.fail("must name at least one subsystem");
   }
-  refuse_unknown_owners(around.changes, owners);
+  around.changes.refuse_others(owners);
 }
 
 /// `parameters:` of the whole model, and changes of these.
-Constants read_model_parameters(const Fields& fields, const ModelChanges& changes,
+Constants read_model_parameters(const Fields& fields, const ChangesByOwner& changes,
                                 ChangedFields& changed) {
   const auto node = find_field(fields, "parameters");
   Fields parameters = node ? node->named_fields("parameter", "") : Fields{};
@@ -101,7 +101,7 @@ Constants read_model_parameters(const Fields& fields, const ModelChanges& change
                        " clashes with what expressions call so; choose another name");
     }
   }
-  for (const Field& change : changed.of(changes_of(changes, whole_model), "the model")) {
+  for (const Field& change : changed.of(changes.of(whole_model), "the model")) {
     if (std::find(names.begin(), names.end(), change.key) == names.end()) {
       throw InputError(change.key_location + ": the model has no parameter " +
                        in_quotes(change.key) + "; " + known("parameters", change.key, names));
@@ -260,7 +260,8 @@ Model read_yaml_model(const std::filesystem::path& path, const ModelChanges& cha
       root.fields_among({"name", "experiment", "parameters", "templates", "subsystems",
                          "connections", "constraints", "schedule", "events"});
   ChangedFields changed;
-  const Constants constants = read_model_parameters(fields, changes, changed);
+  const ChangesByOwner by_owner(changes);
+  const Constants constants = read_model_parameters(fields, by_owner, changed);
   const auto templates = find_field(fields, "templates");
   const auto name = find_field(fields, "name");
   model.name = name ? read_line(*name) : path.stem().string();
@@ -269,7 +270,7 @@ Model read_yaml_model(const std::filesystem::path& path, const ModelChanges& cha
   read_all_subsystems(
       required(root, fields, "subsystems", "subsystems: with one entry each"),
       {path.parent_path(), constants,
-       templates ? templates->named_fields("template", "") : Fields{}, changes, changed},
+       templates ? templates->named_fields("template", "") : Fields{}, by_owner, changed},
       model);
   if (const auto connections = find_field(fields, "connections")) {
     read_connections(*connections, constants, model);

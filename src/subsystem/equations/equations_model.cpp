@@ -21,15 +21,6 @@ using Text = EquationsDescription::Text;
   throw InputError(location + ": subsystem '" + description.subsystem + "': " + message);
 }
 
-template <class Entry>
-std::vector<std::string> names_of(const std::vector<Entry>& entries) {
-  std::vector<std::string> names;
-  for (const Entry& entry : entries) {
-    names.push_back(entry.name);
-  }
-  return names;
-}
-
 /// Parameters, inputs, states and variables share the names of the expressions.
 void check_variable_names(const EquationsDescription& description) {
   std::unordered_map<std::string, std::string> roles = {{"t", "the time"}};
@@ -151,6 +142,7 @@ const EquationsDescription& checked(const EquationsDescription& description) {
 }
 
 std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
+  const NamesBehind names_behind(description);
   std::unordered_map<std::string, std::size_t> inputs;
   for (std::size_t i = 0; i < description.inputs.size(); ++i) {
     inputs.emplace(description.inputs[i].name, i);
@@ -158,7 +150,7 @@ std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
   std::vector<Feedthrough> result;
   for (std::size_t output = 0; output < description.outputs.size(); ++output) {
     std::set<std::size_t> used;
-    for (const std::string& name : names_behind(description, description.outputs[output].text)) {
+    for (const std::string& name : names_behind(description.outputs[output].text)) {
       if (const auto input = inputs.find(name); input != inputs.end()) {
         used.insert(input->second);
       }
@@ -171,10 +163,10 @@ std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
 }
 
 bool uses_time(const EquationsDescription& description) {
+  const NamesBehind names_behind(description);
   const auto in = [&](const std::vector<Text>& texts) {
-    return std::any_of(texts.begin(), texts.end(), [&](const Text& text) {
-      return names_behind(description, text.text).contains("t");
-    });
+    return std::any_of(texts.begin(), texts.end(),
+                       [&](const Text& text) { return names_behind(text.text).contains("t"); });
   };
   return in(description.derivatives) || in(description.outputs);
 }
@@ -294,21 +286,22 @@ class LoopSearch {
 
 }  // namespace
 
-std::set<std::string> names_behind(const EquationsDescription& description,
-                                   const std::string& text) {
-  std::unordered_map<std::string, const Text*> variables;
+NamesBehind::NamesBehind(const EquationsDescription& description) {
   for (const Text& variable : description.variables) {
-    variables.emplace(variable.name, &variable);
+    variables_.emplace(variable.name, &variable.text);
   }
+}
+
+std::set<std::string> NamesBehind::operator()(const std::string& text) const {
   std::set<std::string> result;
   std::vector<const std::string*> open = {&text};
   while (!open.empty()) {
     const std::string& next = *open.back();
     open.pop_back();
     for (const NameUse& use : names_used(next)) {
-      const auto variable = variables.find(use.name);
-      if (result.insert(use.name).second && variable != variables.end()) {
-        open.push_back(&variable->second->text);
+      const auto variable = variables_.find(use.name);
+      if (result.insert(use.name).second && variable != variables_.end()) {
+        open.push_back(variable->second);
       }
     }
   }

@@ -37,9 +37,15 @@ struct EquationsDescription {
   std::vector<Number> nominal = {};  ///< of inputs, states and outputs by name
 };
 
-/// The names that `text` uses, and those that the variables among them stand for use.
-std::set<std::string> names_behind(const EquationsDescription& description,
-                                   const std::string& text);
+/// The names that texts use, and those that the variables among them stand for use.
+class NamesBehind {
+ public:
+  explicit NamesBehind(const EquationsDescription& description);
+  std::set<std::string> operator()(const std::string& text) const;
+
+ private:
+  std::unordered_map<std::string, const std::string*> variables_;
+};
 
 /// The variables' expressions by name. Throws InputError for unknown names and for loops.
 std::unordered_map<std::string, Expression> definitions_of(const EquationsDescription& description);

@@ -14,30 +14,12 @@
 #include "record/hdf5_io.hpp"
 #include "record/results_schema.hpp"
 #include "support/hdf5_error.hpp"
+#include "unit/simulation/pair_model.hpp"
 
 namespace concord {
 namespace {
 
 namespace fs = std::filesystem;
-
-const char* const pair = R"(name: pair
-experiment: {start: 0, stop: 1}
-subsystems:
-  a:
-    equations:
-      inputs: {u: 0, w: 0}
-      states: {x: 1}
-      derivatives: {x: u - x + w}
-      outputs: {y: x}
-  b:
-    equations:
-      parameters: {k: 0.5}
-      inputs: {u: 0}
-      states: {x: 0.5}
-      derivatives: {x: -2*u - k*x}
-      outputs: {y: 0.5*x + 0.2*u}
-connections: [b.y -> a.u, a.y -> b.u]
-)";
 
 /// A folder that all ranks share, with the model in it.
 class ResultsFileLibrary : public testing::Test {

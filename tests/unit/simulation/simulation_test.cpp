@@ -11,31 +11,13 @@
 #include <unsupported/Eigen/MatrixFunctions>
 
 #include "concord/model_builder.hpp"
+#include "unit/simulation/pair_model.hpp"
 
 // The library as a program that embeds it sees it: public headers only, PETSc started by the host,
 // on as many ranks as the test is started with. Solutions are matrix exponentials.
 
 namespace concord {
 namespace {
-
-const char* const pair = R"(name: pair
-experiment: {start: 0, stop: 1}
-subsystems:
-  a:
-    equations:
-      inputs: {u: 0, w: 0}
-      states: {x: 1}
-      derivatives: {x: u - x + w}
-      outputs: {y: x}
-  b:
-    equations:
-      parameters: {k: 0.5}
-      inputs: {u: 0}
-      states: {x: 0.5}
-      derivatives: {x: -2*u - k*x}
-      outputs: {y: 0.5*x + 0.2*u}
-connections: [b.y -> a.u, a.y -> b.u]
-)";
 
 ModelSource source() {
   const std::string path =
