@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "coupling/coupling.hpp"
 
@@ -20,6 +23,13 @@ struct Effort {
   }
 };
 
+/// What happened at a communication point: a relation or a condition of a subsystem changed, a tick
+/// came.
+struct EventReport {
+  std::size_t subsystem = 0;  ///< in the whole network
+  std::string what;           ///< as its user wrote it ("gap < 0", "every 0.01")
+};
+
 /// One accepted macro-step, as monitors and the recorder see it; the same on every rank but for
 /// `point`, which is this rank's.
 struct StepReport {
@@ -31,6 +41,9 @@ struct StepReport {
   double wall_time = 0.0;  ///< seconds
   const CommunicationPoint* point = nullptr;
   std::span<const double> states = {};  ///< this rank's, where the subsystems have moved on
+  /// At the macro-step's end, where `point` has the right limits; of the whole network.
+  std::span<const EventReport> events = {};
+  std::span<const Sample> left_outputs = {};  ///< this rank's left limits there; empty without
 };
 
 /// Sees every accepted macro-step.
