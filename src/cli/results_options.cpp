@@ -64,6 +64,7 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   ResultsOptions options;
   options.files = given.names;
   options.output = given.value("output");
+  options.events = given.value("events");
   if (given.has("variables"))
     for (const std::string& list : given.words.at("variables")) add_names(list, options.variables);
   if (options.files.size() != files)

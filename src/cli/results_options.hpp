@@ -15,6 +15,7 @@ struct ResultsOptions {
   std::vector<std::string> files;
   std::vector<std::string> variables;  ///< names and patterns; empty means all
   std::optional<std::string> output;   ///< -o; never one of the files
+  std::optional<std::string> events;   ///< of export: both or right
 };
 
 /// `files` is how many file names there must be; `arguments` are those after the command's name.

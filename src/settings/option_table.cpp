@@ -231,7 +231,7 @@ Options<Settings> make_run_options() {
         any_text(), [](const Settings& s) { return recorded(s.record); }, choose_recorded},
       O("cosim_record_variables", "shell pattern of the variables to record", any_text(),
         in_record<&RecordSettings::pattern>),
-      O("cosim_record_every", "record every n-th communication point", whole_number(1, 1000000000),
+      O("cosim_record_every", "record every n-th communication point, beside events", whole_number(1, 1000000000),
         in_record<&RecordSettings::every>),
       time_limit_option(),
       progress_option(),
