@@ -14,6 +14,7 @@
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
+#include "support/name_patterns.hpp"
 
 namespace concord {
 namespace {
@@ -159,7 +160,7 @@ std::vector<Pair> find_pairs(const ResultsReader& a, const ResultsReader& b,
   const auto in_a = index(a), in_b = index(b);
   std::vector<Pair> pairs;
   std::vector<std::string> not_in_a, not_in_b;
-  for (const std::string& name : select_names(wanted, all_names(a, b, !wanted.empty()), where)) {
+  for (const std::string& name : chosen_names(wanted, all_names(a, b, !wanted.empty()), where)) {
     if (!in_a.contains(name))
       not_in_a.push_back(name);
     else if (!in_b.contains(name))

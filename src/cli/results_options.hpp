@@ -23,13 +23,6 @@ struct ResultsOptions {
 ResultsOptions read_results_options(const Command& command, std::span<const std::string> arguments,
                                     std::size_t files);
 
-/// The names that each of `wanted` (a name, or a shell pattern such as "left.*") stands for, in the
-/// order of `names`, none twice; all when `wanted` is empty. Throws InputError, which suggests the
-/// nearest names, for one that stands for nothing; `where` says in which file.
-std::vector<std::string> select_names(const std::vector<std::string>& wanted,
-                                      const std::vector<std::string>& names,
-                                      const std::string& where);
-
 /// The variables of `results` that `wanted` stands for.
 std::vector<RecordedVariable> select_variables(const ResultsReader& results,
                                                const std::vector<std::string>& wanted);

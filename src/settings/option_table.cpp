@@ -229,8 +229,8 @@ Options<Settings> make_run_options() {
         "what is recorded: any of outputs,inputs,states,polynomials,balance, or none; the default "
         "includes balance where it is corrected",
         any_text(), [](const Settings& s) { return recorded(s.record); }, choose_recorded},
-      O("cosim_record_variables", "shell pattern of the variables to record", any_text(),
-        in_record<&RecordSettings::pattern>),
+      O("cosim_record_variables", "names and patterns of the variables to record: cell[*].x,left.v",
+        any_text(), in_record<&RecordSettings::variables>),
       O("cosim_record_every", "record every n-th communication point, beside events",
         whole_number(1, 1000000000), in_record<&RecordSettings::every>),
       time_limit_option(),

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
+#include "expression/functions.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
@@ -52,6 +54,13 @@ Constants resolved(const std::vector<Field>& entries, const Constants& known) {
   return result;
 }
 
+void refuse_taken_name(const Field& field) {
+  if (is_reserved_in_expressions(field.key) || means_time(field.key)) {
+    throw InputError(field.key_location + ": " + field.value.what() +
+                     " clashes with what expressions call so; choose another name");
+  }
+}
+
 std::vector<Field> merged(std::vector<Field> base, const std::vector<Field>& over) {
   for (const Field& field : over) {
     const auto found = std::find_if(base.begin(), base.end(),
@@ -68,7 +77,13 @@ std::vector<Field> merged(std::vector<Field> base, const std::vector<Field>& ove
 std::vector<Field> ChangedFields::of(const ModelChanges& changes, const std::string& owner) {
   std::vector<Field> result;
   for (const ModelChange& change : changes) {
-    nodes_.push_back({YamlNode::Kind::scalar, 0, change.text, false, false, {}});
+    std::vector<const YamlNode*> items;
+    for (const std::string& item : change.items) {
+      nodes_.push_back({YamlNode::Kind::scalar, 0, item, false, false, {}});
+      items.push_back(&nodes_.back());
+    }
+    const auto kind = items.empty() ? YamlNode::Kind::scalar : YamlNode::Kind::sequence;
+    nodes_.push_back({kind, 0, change.text, false, false, std::move(items)});
     locations_.push_back(change.location);
     result.push_back(
         {change.name, change.location,

@@ -108,7 +108,7 @@ void check_rows(const CsvTable& rows, const NodeReader& table, Interpolation int
 }  // namespace
 
 SubsystemEntry table_entry(const std::string& name, const NodeReader& node, const NodeReader& table,
-                           const std::filesystem::path& folder, const Constants& constants) {
+                           const Constants& constants) {
   const Fields fields = table.fields_among(
       {"file", "time_column", "interpolation", "before", "after", "shift", "outputs", "units"});
   const auto file = find_field(fields, "file");
@@ -117,7 +117,7 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   }
   const auto time_column = find_field(fields, "time_column");
   Rows rows;
-  rows.table = read_csv(folder / file->text(), time_column ? time_column->text() : "");
+  rows.table = read_csv(file->folder() / file->text(), time_column ? time_column->text() : "");
   choose_outputs(fields, table, rows);
   read_units(fields, rows);
   const auto interpolation = choice(fields, "interpolation", interpolations);
