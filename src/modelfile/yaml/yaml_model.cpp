@@ -88,10 +88,10 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-/// "cell", "cell[3]".
+/// "cell", "cell[3]", "cell[:]".
 bool is_subsystem_name(std::string_view text) {
   const std::size_t bracket = text.find('[');
-  const auto digit = [](char c) { return (c >= '0' && c <= '9') || c == '-'; };
+  const auto digit = [](char c) { return (c >= '0' && c <= '9') || c == '-' || c == ':'; };
   const bool indexed =
       bracket != std::string_view::npos && text.size() > bracket + 2 && text.back() == ']' &&
       std::all_of(text.begin() + static_cast<std::ptrdiff_t>(bracket) + 1, text.end() - 1, digit);
