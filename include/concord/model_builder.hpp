@@ -37,8 +37,10 @@ class ModelBuilder {
   /// unit. A subsystem with time stepping of its own starts its states itself.
   ModelBuilder& start_value(std::string variable, double value);
 
-  /// input = factor * output, which is first converted into the input's unit.
-  ModelBuilder& connect(std::string output, std::string input, double factor = 1.0);
+  /// input = factor * output, which is first converted into the input's unit; the output of `delay`
+  /// seconds before, not negative.
+  ModelBuilder& connect(std::string output, std::string input, double factor = 1.0,
+                        double delay = 0.0);
 
   /// One more unknown of that name, which is such that 0 = `equation`, an expression in outputs
   /// ("left.x - right.x"); `feeds`: inputs, each with its factor on the unknown; `start`: a first
@@ -66,7 +68,7 @@ class ModelBuilder {
   };
   struct Wire {
     std::string from, to;
-    double factor;
+    double factor, delay;
   };
   struct Constraint {
     std::string unknown, equation;

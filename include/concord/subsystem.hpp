@@ -36,7 +36,7 @@ enum class ConstraintKind { direct, indirect };
 /// Everything about a subsystem that is known without simulating it.
 struct SubsystemDescription {
   std::string name;
-  std::string kind;  ///< "equations", "native", "fmu", "constraint"
+  std::string kind;  ///< "equations", "native", "fmu", "constraint", "delay"
   std::vector<InputVariable> inputs;
   std::vector<StateVariable> states;
   std::vector<OutputVariable> outputs;
@@ -46,6 +46,8 @@ struct SubsystemDescription {
   std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
   std::vector<std::string> parameters{};       ///< tunable: may be set between macro-steps
+  /// "constraint 'lambda'", "the delay of a.y -> b.u": what it is in the model, if no subsystem.
+  std::string stands_for{};
 };
 
 /// One macro-step [begin, end], t_0 + n h and never a running sum, rounded as times are; `h` is
@@ -81,6 +83,10 @@ struct Linearization {
   std::vector<double> f, g;                ///< n_st, n_out
   std::vector<double> f_t, g_t;            ///< n_st, n_out: explicit time dependence
   std::int64_t parameters = 0;             ///< how often they had been set
+  /// n_out*n_in: how outputs answer to inputs of `late` s before, the same at every point; empty:
+  /// not at all.
+  std::vector<double> g_late;
+  double late = 0.0;
 };
 
 /// A point that the subsystem need not have reached: time, size of the macro-step that leads there,

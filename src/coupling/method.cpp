@@ -98,7 +98,9 @@ constexpr Need needs[] = {
 
 /// What a subsystem lacks, a line each.
 std::vector<std::string> lacks_of(const Candidate& candidate) {
-  const std::string who = "subsystem '" + candidate.subsystem.name + "' ";
+  const std::string& stands_for = candidate.subsystem.stands_for;
+  const std::string who =
+      (stands_for.empty() ? "subsystem '" + candidate.subsystem.name + "'" : stands_for) + " ";
   const Method& method = candidate.method;
   std::vector<std::string> lines;
   for (const Need& need : needs) {

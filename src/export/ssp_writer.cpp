@@ -116,7 +116,11 @@ void SspWriter::refuse_unsupported() const {
            "constraint '" + model_.constraints.front().unknown +
                "': SSP has no constraints; only 'concord run' of the model file can solve it");
   for (const SubsystemEntry& entry : model_.subsystems)
-    if (!entry.fmu && !entry.equations)
+    if (entry.description.kind == "delay")
+      refuse(entry.location, entry.description.stands_for +
+                                 ": SSP has no delays; only 'concord run' of the model file knows "
+                                 "them");
+    else if (!entry.fmu && !entry.equations)
       refuse(entry.location, "subsystem '" + entry.description.name + "' is " +
                                  entry.description.kind +
                                  ", which SSP cannot hold; it holds FMUs (and equations, which "

@@ -1,5 +1,6 @@
 #include "concord/model_builder.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "modelfile/fmu/fmu_entry.hpp"
@@ -127,7 +128,13 @@ class BuiltModel {
 
   void add_connections() {
     for (const auto& wire : builder_.wires_) {
+      if (!(wire.delay >= 0.0) || !std::isfinite(wire.delay)) {
+        throw InputError(builder_.name_ + ": the delay of " + wire.from + " -> " + wire.to +
+                         " must be a number of seconds, not negative, but is " +
+                         short_number(wire.delay));
+      }
       model_.connections.push_back({wire.from, wire.to, builder_.name_, wire.factor});
+      model_.connections.back().delay = wire.delay;
     }
     for (const auto& [unknown, equation, feeds, start] : builder_.constraints_) {
       ConstraintEntry constraint;
@@ -170,8 +177,9 @@ ModelBuilder& ModelBuilder::start_value(std::string variable, double value) {
   return *this;
 }
 
-ModelBuilder& ModelBuilder::connect(std::string output, std::string input, double factor) {
-  wires_.push_back({std::move(output), std::move(input), factor});
+ModelBuilder& ModelBuilder::connect(std::string output, std::string input, double factor,
+                                    double delay) {
+  wires_.push_back({std::move(output), std::move(input), factor, delay});
   return *this;
 }
 

@@ -6,6 +6,7 @@
 
 #include "modelfile/array_connections.hpp"
 #include "modelfile/constraint_connections.hpp"
+#include "modelfile/delayed_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/yaml/yaml_model.hpp"
@@ -50,6 +51,7 @@ void add_events_of_subsystems(Model& model) {
 void complete(Model& model) {
   resolve_aliases(model);
   connect_arrays(model);
+  connect_delays(model);
   connect_constraints(model);
   add_events_of_subsystems(model);
   std::sort(model.events.begin(), model.events.end());

@@ -24,6 +24,8 @@ struct SubsystemEntry {
   std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
   Location location;
   double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
+  bool written =
+      true;  ///< false: stands for a constraint or a delay, which schedules need not name
   /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.
   std::function<std::vector<std::string>()> probe;
   /// Times after `from` and up to `to` at which its outputs jump or have kinks. May be null.
@@ -42,6 +44,7 @@ struct ConnectionEntry {
   double factor = 1.0;
   double offset = 0.0;
   bool converts_units = true;
+  double delay = 0.0;  ///< s: what arrives is what was put out so long before
 };
 
 /// One input that a constraint's unknown feeds: input = factor * unknown.

@@ -50,6 +50,7 @@ INNER = {
         "": set(),
         "ode": {""},
         "constraint": {""},
+        "delay": {""},
         "driven": {""},
         "native": {""},
         "equations": set(),

@@ -52,6 +52,36 @@ Eigen::MatrixXd EndGains::states_for(const Shape& joined, const Shape& afresh) {
   return result;
 }
 
+EndGains::Shapes EndGains::shapes(bool afresh) const {
+  if (afresh) {
+    return {{1, 0, 0, 0}, {-1, 1, 0, 0}};
+  }
+  return slopes_known_ ? Shapes{{0, 0, 3, -2}, {0, 0, -1, 1}}
+                       : Shapes{{0, 2, -1, 0}, {0, -1, 1, 0}};
+}
+
+/// What outputs make of the inputs' polynomials before the end, at s = 1 - late/h.
+void EndGains::add_late(const LocalLinearization& subsystem) {
+  const std::span<const double> g = subsystem.g_late();
+  const double s = 1.0 - subsystem.late() / h_;
+  if (g.empty() || s <= 0.0) {
+    return;
+  }
+  const Eigen::Index inputs = subsystem.d().cols();
+  for (std::size_t c = 0; c < connected_.size(); ++c) {
+    const auto [by_value, by_slope] = shapes(afresh_[c]);
+    const Sample value = Polynomial{by_value}.at(s), slope = Polynomial{by_slope}.at(s);
+    const auto i = static_cast<Eigen::Index>(c);
+    for (Eigen::Index o = 0; o < subsystem.d().rows(); ++o) {
+      const double gain = g[static_cast<std::size_t>(o * inputs) + connected_[c]];
+      gain_(2 * o, 2 * i) += gain * value.value;
+      gain_(2 * o, 2 * i + 1) += gain * h_ * slope.value;
+      gain_(2 * o + 1, 2 * i) += gain * value.derivative / h_;
+      gain_(2 * o + 1, 2 * i + 1) += gain * slope.derivative;
+    }
+  }
+}
+
 void EndGains::compute(const LocalLinearization& subsystem, double h, bool slopes_known) {
   h_ = h;
   slopes_known_ = slopes_known;
@@ -65,8 +95,8 @@ void EndGains::compute(const LocalLinearization& subsystem, double h, bool slope
     d.col(i) = subsystem.d().col(input);
   }
   response_.prepare(a, b, h, slopes_known ? Shape{0, 1, -2, 1} : Shape{});
-  by_value_ = states_for(slopes_known ? Shape{0, 0, 3, -2} : Shape{0, 2, -1, 0}, {1, 0, 0, 0});
-  by_slope_ = h * states_for(slopes_known ? Shape{0, 0, -1, 1} : Shape{0, -1, 1, 0}, {-1, 1, 0, 0});
+  by_value_ = states_for(shapes(false).by_value, shapes(true).by_value);
+  by_slope_ = h * states_for(shapes(false).by_slope, shapes(true).by_slope);
   const Eigen::MatrixXd value_to_value = c * by_value_ + d;
   const Eigen::MatrixXd slope_to_value = c * by_slope_;
   const Eigen::MatrixXd value_to_slope = c * (a * by_value_ + b);
@@ -79,6 +109,7 @@ void EndGains::compute(const LocalLinearization& subsystem, double h, bool slope
       gain_(2 * o + 1, 2 * i + 1) = slope_to_slope(o, i);
     }
   }
+  add_late(subsystem);
 }
 
 void EndGains::begin(std::span<const Sample> inputs) {

@@ -54,6 +54,11 @@ class EndGains {
   double step() const { return h_; }
 
  private:
+  struct Shapes {
+    Shape by_value, by_slope;  ///< of u for a change of its end value, and of h times its end slope
+  };
+  Shapes shapes(bool afresh) const;
+  void add_late(const LocalLinearization& subsystem);
   Eigen::MatrixXd states_for(const Shape& joined, const Shape& afresh);
 
   std::vector<std::size_t> connected_;

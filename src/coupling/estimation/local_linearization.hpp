@@ -39,6 +39,9 @@ class LocalLinearization {
   const Eigen::VectorXd& x() const { return x_; }  ///< x_N
   const Eigen::VectorXd& u() const { return u_; }  ///< u_N
   const Eigen::VectorXd& f() const { return f_; }
+  /// Row-major; empty where no output answers to inputs of late() s before.
+  std::span<const double> g_late() const { return at_point_.g_late; }
+  double late() const { return at_point_.late; }
   Eigen::Map<const Eigen::VectorXd> f_t() const;
   Eigen::Map<const Eigen::VectorXd> g_t() const;
 

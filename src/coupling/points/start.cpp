@@ -1,5 +1,9 @@
 #include "coupling/points/start.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
 
@@ -15,6 +19,35 @@ void put_out_unknowns(const RankNetwork& subsystems, CommunicationPoint& point) 
           point.inputs[subsystems.inputs_of(k).first];
     }
   }
+}
+
+/// How far the inputs have moved, relative to each and to what they were.
+double movement(std::span<const Sample> before, std::span<const Sample> now) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const double size = std::max(std::abs(before[i].value), std::abs(now[i].value));
+    const double moved = std::abs(now[i].value - before[i].value);
+    largest = moved > 0.0 ? std::max(largest, moved / size) : largest;
+  }
+  return largest;
+}
+
+/// While they are being initialised, subsystems may answer to inputs to which they later don't.
+void settle(RankNetwork& subsystems, ConsistentInputs& consistent, CommunicationPoint& point) {
+  constexpr int most_passes = 200;
+  constexpr double settled = 1e-14;
+  make_consistent(subsystems, consistent, Wanted::values, point);
+  for (int pass = 0; pass < most_passes; ++pass) {
+    const std::vector<Sample> before = point.inputs;
+    make_consistent(subsystems, consistent, Wanted::values, point);
+    if (agree_on_largest(subsystems.comm(), movement(before, point.inputs)) <= settled) {
+      return;
+    }
+  }
+  throw SimulationError(
+      "the start values don't settle: what is delayed starts with the source's own value, which "
+      "answers to it by more than it is; change the model so that it answers by less, or give the "
+      "loop a subsystem with a state");
 }
 
 }  // namespace
@@ -43,7 +76,7 @@ void end_initialization(RankNetwork& subsystems, ConsistentInputs& consistent,
   if (agree_on_largest(subsystems.comm(), subsystems.initializing() ? 1 : 0) == 0) {
     return;
   }
-  make_consistent(subsystems, consistent, Wanted::values, point);
+  settle(subsystems, consistent, point);
   subsystems.end_initialization(point.inputs);
   if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
     throw SimulationError(*failure);

@@ -115,24 +115,46 @@ void read_connection(const std::string& text, const NodeReader& item, Model& mod
   model.connections.push_back({from, to, item.location()});
 }
 
-/// `a.y -> b.u`, or `{connect: "a[i].y -> a[i+1].u", repeat: {i: [1, 9]}}`.
+/// `delay: 0.2`, s.
+double read_delay(const std::optional<NodeReader>& node, const Constants& constants) {
+  const double delay = node ? node->number(constants) : 0.0;
+  if (delay < 0.0) {
+    node->fail("must not be negative, but is " + short_number(delay) +
+               " s; what is put out later cannot arrive");
+  }
+  return delay;
+}
+
+void delay_from(std::size_t first, double delay, Model& model) {
+  for (std::size_t i = first; i < model.connections.size(); ++i) {
+    model.connections[i].delay = delay;
+  }
+}
+
+/// `a.y -> b.u`, or `{connect: "a[i].y -> a[i+1].u", repeat: {i: [1, 9]}, delay: 0.2}`.
 void read_connections(const ModelText& text, const Constants& constants, Model& model) {
   for (const NodeReader& item : text.items("connections", "connection")) {
     if (!item.is_map() || !find_field(item.fields("", item.what()), "connect")) {
       read_connection(item.text(), item, model);
       continue;
     }
-    const Fields fields = item.fields_among({"connect", "repeat"});
+    const Fields fields = item.fields_among({"connect", "repeat", "delay"});
     const NodeReader connect =
         required(item, fields, "connect", "connect: subsystem.output -> subsystem.input");
-    const auto repeat = find_field(fields, "repeat");
+    const auto repeat = find_field(fields, "repeat"), delay = find_field(fields, "delay");
     if (!repeat) {
+      const std::size_t first = model.connections.size();
       read_connection(connect.text(), connect, model);
+      delay_from(first, read_delay(delay, constants), model);
       continue;
     }
     for (const Repetition& each : repetitions(*repeat, constants)) {
+      const std::size_t first = model.connections.size();
       read_connection(with_index(connect.text(), each, constants, connect.location()), connect,
                       model);
+      Constants with_round = constants;
+      with_round[each.index] = static_cast<double>(each.value);
+      delay_from(first, read_delay(delay, with_round), model);
     }
   }
 }

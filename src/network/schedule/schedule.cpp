@@ -55,7 +55,7 @@ ScheduleProblem schedule_problem(const Model& model, const Network& network) {
                                  [](const SubsystemEntry& entry) { return entry.effort > 0.0; });
   for (std::size_t k = 0; k < n; ++k) {
     const auto& entry = model.subsystems[k];
-    if (given && entry.effort <= 0.0) {
+    if (given && entry.effort <= 0.0 && entry.description.stands_for.empty()) {
       throw InputError(entry.location + ": subsystem '" + entry.description.name +
                        "' has no 'effort', but others have; give it to all or to none");
     }
@@ -135,9 +135,9 @@ Groups given_groups(const Model& model) {
     }
   }
   for (std::size_t k = 0; k < placed.size() && !model.groups.empty(); ++k) {
-    const auto& description = model.subsystems[k].description;
-    if (!placed[k] && !description.constraint) {
-      throw InputError(model.groups_location + ": subsystem '" + description.name +
+    const SubsystemEntry& entry = model.subsystems[k];
+    if (!placed[k] && entry.description.stands_for.empty()) {
+      throw InputError(model.groups_location + ": subsystem '" + entry.description.name +
                        "' is in no group of the schedule; add it to one, or give it its own");
     }
     if (!placed[k]) {

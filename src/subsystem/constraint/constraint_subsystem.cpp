@@ -140,6 +140,7 @@ SubsystemDescription describe_constraint(const ConstraintDescription& constraint
   SubsystemDescription description;
   description.name = constraint.unknown;
   description.kind = "constraint";
+  description.stands_for = "constraint '" + constraint.unknown + "'";
   description.constraint = constraint.kind;
   description.inputs.push_back({constraint_guess_name, "", constraint.start});
   for (const auto& output : constraint.outputs) {

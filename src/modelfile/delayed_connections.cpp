@@ -1,0 +1,82 @@
+#include "modelfile/delayed_connections.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "subsystem/delay/delay_subsystem.hpp"
+
+namespace concord {
+namespace {
+
+/// What delays ask about the model, by names.
+struct Index {
+  std::set<std::string> subsystems, inputs;
+  std::unordered_map<std::string, OutputVariable> outputs;
+  std::unordered_map<std::string, int> feeders;  ///< of each input
+};
+
+Index index_of(const Model& model) {
+  Index index;
+  for (const auto& entry : model.subsystems) {
+    const auto& d = entry.description;
+    index.subsystems.insert(d.name);
+    for (const auto& output : d.outputs) {
+      index.outputs.emplace(d.name + "." + output.name, output);
+    }
+    for (const auto& input : d.inputs) {
+      index.inputs.insert(d.name + "." + input.name);
+    }
+  }
+  for (const auto& connection : model.connections) {
+    ++index.feeders[connection.to];
+  }
+  return index;
+}
+
+/// "delay_b_u" of what leads to b.u.
+std::string free_name(const std::string& input, std::set<std::string>& taken) {
+  std::string name = "delay_" + input;
+  std::replace(name.begin(), name.end(), '.', '_');
+  while (!taken.insert(name).second) {
+    name += '_';
+  }
+  return name;
+}
+
+SubsystemEntry entry_of(const DelayDescription& delay, const Location& location) {
+  SubsystemEntry entry;
+  entry.description = describe_delay(delay);
+  entry.location = location;
+  entry.create = [delay](const SubsystemSettings&) { return make_delay(delay); };
+  // The slope breaks where what the source does from the start on arrives.
+  entry.events = [wait = delay.delay](double from, double to) {
+    return from + wait <= to ? std::vector<double>{from + wait} : std::vector<double>{};
+  };
+  return entry;
+}
+
+}  // namespace
+
+void connect_delays(Model& model) {
+  Index index = index_of(model);
+  const std::size_t written = model.connections.size();
+  for (std::size_t i = 0; i < written; ++i) {
+    ConnectionEntry& connection = model.connections[i];
+    const auto source = index.outputs.find(connection.from);
+    if (connection.delay == 0.0 || source == index.outputs.end() ||
+        !index.inputs.contains(connection.to) || index.feeders.at(connection.to) > 1) {
+      continue;
+    }
+    const DelayDescription delay{free_name(connection.to, index.subsystems), connection.delay,
+                                 connection.from, connection.to, source->second};
+    model.subsystems.push_back(entry_of(delay, connection.location));
+    const ConnectionEntry leads_there{connection.from, delay.name + "." + delay_input_name,
+                                      connection.location};
+    connection.from = delay.name + "." + delay_output_name;
+    model.connections.push_back(leads_there);
+  }
+}
+
+}  // namespace concord

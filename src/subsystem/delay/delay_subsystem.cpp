@@ -1,0 +1,152 @@
+#include "subsystem/delay/delay_subsystem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "signal/hold.hpp"
+#include "subsystem/delay/signal_past.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+using Side = SignalPast::Side;
+
+class DelaySubsystem : public Subsystem {
+ public:
+  explicit DelaySubsystem(const DelayDescription& delay)
+      : Subsystem(describe_delay(delay)),
+        delay_(delay.delay),
+        held_(delay.source.kind == SignalKind::held) {}
+
+  void start(const MacroStep& first, double stop) override {
+    farthest_ = std::max(std::abs(first.begin), std::abs(stop));
+    now_ = {};
+    fresh_from_ = 0.0;
+    kept_from_ = std::numeric_limits<double>::infinity();
+    past_.start(0.0);
+    initializing_ = true;
+  }
+
+  bool initializing() const override { return initializing_; }
+
+  Outcome end_initialization(std::span<const Sample> inputs) override {
+    past_.start(inputs[0].value);
+    initializing_ = false;
+    return Outcome::ok;
+  }
+
+  /// u need not continue what it was.
+  void enter(const SmoothInterval& /*interval*/) override { fresh_from_ = now_.point.sum; }
+
+  Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                  InputContinuity /*continuity*/, Wanted /*wanted*/,
+                  std::span<Sample> outputs) override {
+    ++counters_.advances;
+    const double begin = now_.point.sum, h = step.size();
+    past_.forget(std::min(begin, kept_from_) - delay_ - rounding());
+    past_.append(begin, h, inputs[0], begin == fresh_from_);
+    now_ = {now_.point.after(h), inputs[0].at(h)};
+    outputs[0] = put_out(now_.point.sum, held_ ? Side::right : Side::left);
+    return Outcome::ok;
+  }
+
+  Outcome point_outputs(std::span<const Sample> inputs, Wanted /*wanted*/,
+                        std::span<Sample> outputs) override {
+    now_.input = inputs[0];
+    outputs[0] =
+        initializing_ ? Sample{inputs[0].value, 0.0} : put_out(now_.point.sum, Side::right);
+    return Outcome::ok;
+  }
+
+  std::span<const double> states() const override { return {}; }
+  Outcome state_derivatives(std::span<const Sample> /*inputs*/,
+                            std::span<double> /*result*/) override {
+    return Outcome::ok;
+  }
+  Outcome derivatives_at(const StatePoint& /*point*/, std::span<double> /*result*/) override {
+    return Outcome::ok;
+  }
+
+  Outcome linearize(std::span<const Sample> inputs, Linearization& result) override {
+    now_.input = inputs[0];
+    const Sample y = put_out(now_.point.sum, Side::right);
+    result.g = {y.value};
+    result.g_t = {y.derivative};
+    result.g_u.assign(inputs.size(), 0.0);
+    result.g_late.assign(inputs.size(), 1.0);
+    result.late = delay_;
+    return Outcome::ok;
+  }
+
+  /// With the cubic that leads to the point's inputs, where T is smaller than the macro-step.
+  Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override {
+    const double tau = point.h - delay_;
+    outputs[0] = tau > rounding()
+                     ? Hold::hermite.of_guess(now_.input, point.inputs[0], point.h, true).at(tau)
+                     : put_out(now_.point.after(point.h).sum, held_ ? Side::right : Side::left);
+    return Outcome::ok;
+  }
+
+  void save() override {
+    saved_ = now_;
+    kept_from_ = now_.point.sum;
+  }
+  void restore() override { now_ = saved_; }
+
+  bool io(Archive& archive) override {
+    archive(past_, now_, saved_, fresh_from_, kept_from_, initializing_);
+    return true;
+  }
+
+ private:
+  /// Where it stands, and u there.
+  struct Now {
+    Elapsed point;
+    Sample input;
+  };
+
+  /// What times may be wrong by, s.
+  double rounding() const {
+    return 16.0 * std::numeric_limits<double>::epsilon() * (farthest_ + delay_);
+  }
+
+  Sample put_out(double point, Side side) const {
+    const Sample y = past_.at(point - delay_, side, rounding());
+    return held_ ? Sample{y.value, 0.0} : y;
+  }
+
+  double delay_;
+  bool held_;
+  double farthest_ = 0.0;  ///< largest magnitude of a time of the experiment, s
+  SignalPast past_;
+  Now now_, saved_;
+  double fresh_from_ = 0.0;  ///< elapsed at the last event
+  double kept_from_ = 0.0;   ///< elapsed where `restore` leads to
+  bool initializing_ = false;
+};
+
+}  // namespace
+
+SubsystemDescription describe_delay(const DelayDescription& delay) {
+  SubsystemDescription description;
+  description.name = delay.name;
+  description.kind = "delay";
+  description.stands_for = "the delay of " + delay.from + " -> " + delay.to;
+  const OutputVariable& source = delay.source;
+  description.inputs = {{delay_input_name, source.unit, std::nullopt, source.nominal, source.kind}};
+  description.outputs = {{delay_output_name, source.unit, source.nominal, source.kind}};
+  auto& has = description.capabilities;
+  has.polynomial_inputs = has.output_derivatives = has.point_outputs = has.rollback = true;
+  has.states = has.state_derivatives = has.linearization = has.state_outputs = true;
+  description.remarks = {delay.from + " -> " + delay.to + ", " + short_number(delay.delay) +
+                         " s later"};
+  return description;
+}
+
+std::unique_ptr<Subsystem> make_delay(const DelayDescription& delay) {
+  return std::make_unique<DelaySubsystem>(delay);
+}
+
+}  // namespace concord

@@ -1,0 +1,90 @@
+#include "subsystem/delay/signal_past.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+namespace {
+
+/// How many times the jumps that holds make between pieces a break is larger.
+constexpr double doubt = 10.0;
+
+/// What integrators and rounding leave of a signal, of its magnitude.
+constexpr double noise = 1e-9;
+
+std::array<double, 3> derivatives(const Polynomial& u, double tau) {
+  return {u(tau), u.derivative(tau), 2.0 * u.c[2] + 6.0 * u.c[3] * tau};
+}
+
+}  // namespace
+
+void SignalPast::start(double value) {
+  before_ = value;
+  pieces_.clear();
+  first_ = 0;
+}
+
+void SignalPast::append(double begin, double h, const Polynomial& polynomial, bool fresh) {
+  while (pieces_.size() > first_ && pieces_.back().begin >= begin) pieces_.pop_back();
+  const Jumps jumps = jumps_to(polynomial);
+  const Jumps joints = pieces() == 0 ? Jumps{} : pieces_.back().joints;
+  const double shorter = pieces() == 0 ? h : std::min(h, pieces_.back().h);
+  const double size =
+      std::max(pieces() == 0 ? std::abs(before_) : pieces_.back().size, std::abs(polynomial(h)));
+  pieces_.push_back({begin, h, polynomial, fresh && stands_out(jumps, joints, shorter, size),
+                     fresh ? joints : jumps, size});
+}
+
+SignalPast::Jumps SignalPast::jumps_to(const Polynomial& next) const {
+  Jumps jumps = derivatives(next, 0.0);
+  const Jumps before = pieces() == 0 ? Jumps{before_, 0.0, 0.0}
+                                     : derivatives(pieces_.back().polynomial, pieces_.back().h);
+  for (std::size_t i = 0; i < jumps.size(); ++i) jumps[i] = std::abs(jumps[i] - before[i]);
+  return jumps;
+}
+
+bool SignalPast::stands_out(const Jumps& jumps, const Jumps& joints, double h, double size) {
+  double least = noise * size;
+  for (std::size_t i = 0; i < jumps.size(); ++i, least /= h)
+    if (jumps[i] > doubt * joints[i] + least) return true;
+  return false;
+}
+
+/// Moves the rest to the front when it is the smaller half, so that a piece moves once at most.
+void SignalPast::forget(double begin) {
+  while (first_ < pieces_.size() && pieces_[first_].begin + pieces_[first_].h < begin) ++first_;
+  if (2 * first_ <= pieces_.size()) return;
+  pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(first_));
+  first_ = 0;
+}
+
+/// The last piece that does not begin behind the point; the first one without any.
+std::size_t SignalPast::piece_at(double point) const {
+  const auto begin = pieces_.begin() + static_cast<std::ptrdiff_t>(first_);
+  const auto behind = std::upper_bound(
+      begin, pieces_.end(), point, [](double t, const Piece& piece) { return t < piece.begin; });
+  return static_cast<std::size_t>((behind == begin ? begin : behind - 1) - pieces_.begin());
+}
+
+Sample SignalPast::at(double point, Side side, double rounding) const {
+  const double reach = point + rounding;
+  if (pieces() == 0 || reach < pieces_[first_].begin) return {before_, 0.0};
+  std::size_t i = piece_at(reach);
+  if (side == Side::left && pieces_[i].breaks && point <= pieces_[i].begin + rounding) {
+    if (i == first_) return {before_, 0.0};
+    --i;
+  }
+  const Piece& piece = pieces_[i];
+  return piece.polynomial.at(std::clamp(point - piece.begin, 0.0, piece.h));
+}
+
+std::optional<double> SignalPast::next_break(double point) const {
+  const auto begin = pieces_.begin() + static_cast<std::ptrdiff_t>(first_);
+  const auto behind = std::upper_bound(
+      begin, pieces_.end(), point, [](double t, const Piece& piece) { return t < piece.begin; });
+  const auto found =
+      std::find_if(behind, pieces_.end(), [](const Piece& piece) { return piece.breaks; });
+  return found == pieces_.end() ? std::nullopt : std::optional(found->begin);
+}
+
+}  // namespace concord
