@@ -140,6 +140,9 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   const Fields fields = table.fields_among(table_keys);
   const NodeReader file = field_of(fields, "file");
   const std::filesystem::path path = file.folder() / file.text();
+  if (std::error_code error; !std::filesystem::exists(path, error)) {
+    file.fail("is not there: " + in_quotes(path.string()) + "; paths are relative to this file");
+  }
   Rows rows = is_results_file(path) ? rows_of_results(fields, file, path)
                                     : rows_of_csv(fields, table, path);
   read_units(fields, rows);
