@@ -113,7 +113,9 @@ TEST_F(Include, errors_name_the_included_file_and_its_line) {
       {"subsystem: {}\n", "parts/road/road.yaml:1: unknown key 'subsystem' in the included file; "},
       {"- 1\n", "parts/road/road.yaml:1: the included file must be a map"},
       {"\n", "parts/road/road.yaml:1: the included file is empty; it needs content"},
-      {"subsystems: {c: {table: {file: none.csv}}}\n", "parts/road/none.csv: cannot be read"},
+      {"subsystems: {c: {table: {file: none.csv}}}\n",
+       "parts/road/road.yaml:1: 'file' of 'table' of subsystem 'c' is not there: "
+       "'parts/road/none.csv'; "},
       {"connections: [c.x -> ]\n", "parts/road/road.yaml:1: connection must read"},
       {"subsystems: {c: {template: none}}\n",
        "parts/road/road.yaml:1: 'template' of subsystem 'c'"},

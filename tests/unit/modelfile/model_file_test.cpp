@@ -219,7 +219,7 @@ TEST_F(ModelFile, reads_native_subsystems) {
             "m.yaml:5: subsystem 'wing' has no input or state 'y'; known names: x, v, force");
   EXPECT_EQ(error(head + "    native: {library: libcart.so, type: cat}\n").find("m.yaml:4: "), 0u);
   EXPECT_NE(error(head + "    native: {type: cart}\n").find("give library:"), std::string::npos);
-  EXPECT_NE(error(head + "    native: {library: libcart.so}\n").find("needs 'type'"),
+  EXPECT_NE(error(head + "    native: {library: libcart.so}\n").find("lacks 'type'"),
             std::string::npos);
 }
 
