@@ -14,6 +14,10 @@ namespace concord {
 /// what is wrong and what is known.
 Expression read_expression(const PlacedExpression& expression, const ExpressionNames& names);
 
+/// Each of them.
+std::vector<Expression> read_expressions(std::span<const PlacedExpression> expressions,
+                                         const ExpressionNames& names);
+
 /// Expressions over the same variables with all their first derivatives, read once and compiled.
 ///
 /// Comparisons and && || ! give 0 or 1. Division by zero and functions of undefined arguments give
@@ -28,6 +32,10 @@ class ExpressionList {
   /// Variables are numbered from 0 to `variable_count` - 1. Throws InputError naming place,
   /// position, what is wrong and what is known.
   ExpressionList(std::span<const PlacedExpression> expressions, const ExpressionNames& names,
+                 std::size_t variable_count);
+
+  /// Of trees whose names are all known.
+  ExpressionList(std::span<const Expression> expressions, const ExpressionNames& names,
                  std::size_t variable_count);
 
   std::size_t count() const { return values_.result_count(); }
