@@ -3,6 +3,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "expression/functions.hpp"
+
 namespace concord {
 
 namespace {
@@ -86,6 +88,7 @@ class CWriter {
         result = (node.symbol == "min" ? "lesser(" : "greater(") + result + ", " + text(a[i]) + ")";
       return {result, a.size() == 1 ? write(a[0]).strength : whole};
     }
+    if (find_function(node.symbol)->operation == Operation::no_event) return write(a[0]);
     std::string list;
     for (const Expression& argument : a) list += (list.empty() ? "" : ", ") + text(argument);
     return {function_in_c(node.symbol) + "(" + list + ")"};

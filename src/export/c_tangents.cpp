@@ -35,6 +35,8 @@ constexpr Slope slopes[] = {
     {"sqrt", "0.5 / v"},
     {"cbrt", "1.0 / (3.0 * v * v)"},
     {"abs", "sign(a)"},
+    {"noEvent", "1.0"},
+    {"no_event", "1.0"},
 };
 
 std::string_view slope_of(const std::string& function) {

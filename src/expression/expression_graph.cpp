@@ -103,6 +103,8 @@ NodeId ExpressionGraph::simplified(Operation operation, NodeId a, NodeId b, Node
       break;
     case Operation::power:
       return power(a, b);
+    case Operation::no_event:
+      return a;
     case Operation::select:
       if (is_constant(a)) return nodes_[a].value != 0.0 ? b : c;
       if (b == c) return b;

@@ -140,7 +140,7 @@ void ExpressionParser::number() {
 
 void ExpressionParser::name() {
   const NameUse use = name_at(text_, position_);
-  const std::string_view symbol = text_.substr(position_, use.name.size());
+  const std::string_view symbol = text_.substr(position_, use.length);
   if (!use.called) {
     values_.push_back(std::make_shared<ExpressionNode>(Kind::name, 0.0, use.name));
     position_ += symbol.size();

@@ -79,10 +79,14 @@ std::string problem_at(std::string_view text, std::size_t i, int depth) {
 
 }  // namespace
 
+bool means_time(std::string_view name) { return name == "t" || name == "time"; }
+
 NameUse name_at(std::string_view text, std::size_t position) {
   const std::size_t end = after_name(text, position);
-  return {std::string(text.substr(position, end - position)), position,
-          opens_parenthesis(text, end)};
+  const std::string_view written = text.substr(position, end - position);
+  const bool called = opens_parenthesis(text, end);
+  return {means_time(written) && !called ? "t" : std::string(written), position, written.size(),
+          called};
 }
 
 std::vector<NameUse> names_used(std::string_view text) {
@@ -92,7 +96,7 @@ std::vector<NameUse> names_used(std::string_view text) {
       i = after_number(text, i);
     } else if (is_letter(text[i])) {
       uses.push_back(name_at(text, i));
-      i += uses.back().name.size();
+      i += uses.back().length;
     } else {
       ++i;
     }

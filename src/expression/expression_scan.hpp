@@ -9,10 +9,14 @@ namespace concord {
 
 /// A name in an expression. Names may have parts joined by dots ("left.x").
 struct NameUse {
-  std::string name;
+  std::string name;      ///< of the time `t`, also where `time` is written
   std::size_t position;  ///< of its first character, counted from 0
+  std::size_t length;    ///< as it is written
   bool called;           ///< a parenthesis follows
 };
+
+/// Whether expressions call the time so: t, time.
+bool means_time(std::string_view name);
 
 /// The name that begins at `position`, where a letter or _ must stand.
 NameUse name_at(std::string_view text, std::size_t position);

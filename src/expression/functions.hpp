@@ -65,6 +65,7 @@ enum class Operation : std::uint32_t {
   sqrt,
   cbrt,
   abs,
+  no_event,  ///< a, taken as smooth
   atan2,
   hypot,
 };
@@ -185,6 +186,8 @@ bool is_reserved_in_expressions(const std::string& name);
       return std::cbrt(a);
     case Operation::abs:
       return std::fabs(a);
+    case Operation::no_event:
+      return a;
     case Operation::atan2:
       return std::atan2(a, b);
     case Operation::hypot:

@@ -151,7 +151,7 @@ class Probe(ExportedTest):
 
 # Every function, operation and rule of the expressions; a > 0 runs from 0.2 to 1.2, b is -0.7.
 EXPRESSIONS = """sin(3*a) cos(3*a) tan(a) asin(a/2) acos(a/2) atan(3*a) sinh(a) cosh(a) tanh(a) asinh(a)
-acosh(1+a) atanh(a/2) exp(a) log(a) ln(a) log10(a) log2(a) sqrt(a) cbrt(b*a) abs(b*a)
+acosh(1+a) atanh(a/2) exp(a) log(a) ln(a) log10(a) log2(a) sqrt(a) cbrt(b*a) abs(b*a) noEvent(b*a) no_event(a)*a
 sign(a-0.61)+2 floor(7*a) ceil(7*a) round(7*a) atan2(a,b) atan2(b,-a) hypot(a,b) pow(a,b) pow(a,3)
 mod(5*a,0.7) mod(5*a,b) mod(-5*a,2) rem(5*a,0.7) rem(-5*a,b) min(a,0.6) min(a,0.6,a*a) max(a) min(b)
 max(b,a,0.6,2*a-0.5) if(a>0.5,a,b) a>0.5?a:b a<0.5?1:a<0.9?2:3 (a>0.5)+2*(a<0.7)+4*(a>=b)+8*(a<=b)
@@ -253,10 +253,10 @@ subsystems:
   one:
     equations:
       parameters: {p: 2}
-      inputs: {u: 1, time: 0}
+      inputs: {u: 1}
       states: {s: 1, r: 2}
       derivatives: {s: r - s + u, r: -r}
-      outputs: {s: 1000*s, u: u, p: p*u, r: r, s_state: s, t: t}
+      outputs: {s: 1000*s, u: u, p: p*u, r: r, s_state: s, t: time, time: u/2}
       units: {s: mm, u: degC, p: kg/furlong, time: km/h, r: deg}
   two:
     equations:

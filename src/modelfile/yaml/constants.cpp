@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
+#include "expression/functions.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
@@ -50,6 +52,13 @@ Constants resolved(const std::vector<Field>& entries, const Constants& known) {
     waiting = std::move(still);
   }
   return result;
+}
+
+void refuse_taken_name(const Field& field) {
+  if (is_reserved_in_expressions(field.key) || means_time(field.key)) {
+    throw InputError(field.key_location + ": " + field.value.what() +
+                     " clashes with what expressions call so; choose another name");
+  }
 }
 
 std::vector<Field> merged(std::vector<Field> base, const std::vector<Field>& over) {

@@ -13,6 +13,9 @@ namespace concord {
 /// hide. Throws InputError, also for those that need each other.
 Constants resolved(const std::vector<Field>& entries, const Constants& known);
 
+/// Throws InputError for a key that means something in every expression already.
+void refuse_taken_name(const Field& field);
+
 /// Entries of `over` in the place of those of the same name in `base`; others behind them.
 std::vector<Field> merged(std::vector<Field> base, const std::vector<Field>& over);
 

@@ -5,6 +5,7 @@
 
 #include "concord/errors.hpp"
 #include "expression/expression_list.hpp"
+#include "modelfile/yaml/constants.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -27,6 +28,7 @@ std::vector<Repetition> repetitions(const NodeReader& node, const Constants& con
   if (fields.size() != 1) {
     node.fail("must name one index and its range: repeat: {i: [1, 10]}");
   }
+  refuse_taken_name(fields.front());
   const auto& [index, location, range] = fields.front();
   const std::vector<NodeReader> ends = range.items("end of the range");
   if (ends.size() != 2) {

@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "concord/errors.hpp"
-#include "expression/functions.hpp"
 #include "modelfile/yaml/constants.hpp"
 #include "modelfile/yaml/node_reader.hpp"
 #include "modelfile/yaml/repetition.hpp"
@@ -94,12 +93,9 @@ Constants read_model_parameters(const Fields& fields, const ChangesByOwner& chan
   const auto node = find_field(fields, "parameters");
   Fields parameters = node ? node->named_fields("parameter", "") : Fields{};
   std::vector<std::string> names;
-  for (const auto& [name, location, value] : parameters) {
-    names.push_back(name);
-    if (is_reserved_in_expressions(name) || name == "t") {
-      throw InputError(location + ": parameter " + in_quotes(name) +
-                       " clashes with what expressions call so; choose another name");
-    }
+  for (const Field& parameter : parameters) {
+    names.push_back(parameter.key);
+    refuse_taken_name(parameter);
   }
   for (const Field& change : changed.of(changes.of(whole_model), "the model")) {
     if (std::find(names.begin(), names.end(), change.key) == names.end()) {

@@ -23,7 +23,7 @@ using Text = EquationsDescription::Text;
 
 /// Parameters, inputs, states and variables share the names of the expressions.
 void check_variable_names(const EquationsDescription& description) {
-  std::unordered_map<std::string, std::string> roles = {{"t", "the time"}};
+  std::unordered_map<std::string, std::string> roles = {{"t", "the time"}, {"time", "the time"}};
   const auto claim = [&](const auto& entries, const std::string& role) {
     for (const auto& entry : entries) {
       const std::string& name = entry.name;

@@ -125,6 +125,9 @@ TEST(EquationsModel, rejects_names_that_clash) {
   description.states.push_back({"t", 1.0, "m.yaml:8"});
   EXPECT_NE(error_of(description).find("state 't' clashes with the time"), std::string::npos);
   description = left_mass();
+  description.states.push_back({"time", 1.0, "m.yaml:8"});
+  EXPECT_NE(error_of(description).find("state 'time' clashes with the time"), std::string::npos);
+  description = left_mass();
   description.states.push_back({"m", 1.0, "m.yaml:8"});
   EXPECT_NE(error_of(description).find("state 'm' clashes with parameter"), std::string::npos);
   description = left_mass();

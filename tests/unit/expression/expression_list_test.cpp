@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"x != 3 || y > 0", 0.0}, Case{"!(x > 2)", 0.0}, Case{"x<-1", 0.0},
                     Case{"x > 2 ? 10 : 20", 10.0}, Case{"x < 2 ? 10 : y < 0 ? 20 : 30", 20.0},
                     Case{"if(x > 2, 10, 20)", 10.0}, Case{"if(x > 5, 1/0, 20)", 20.0},
-                    Case{"1 + (t < 1 ? 2 : 3)", 3.0}));
+                    Case{"1 + (t < 1 ? 2 : 3)", 3.0}, Case{"time*4 + t", 2.5},
+                    Case{"noEvent(x > 2) + no_event(y)", -1.0}));
 
 INSTANTIATE_TEST_SUITE_P(
     functions, Expressions,

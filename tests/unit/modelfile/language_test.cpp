@@ -91,6 +91,19 @@ TEST_F(Language, variables_are_what_they_stand_for) {
   EXPECT_DOUBLE_EQ(y[1], pull);
 }
 
+TEST_F(Language, the_time_has_two_names) {
+  const Model model = read(
+      "experiment: {stop: 1}\nsubsystems:\n  a:\n    equations:\n"
+      "      variables: {v: 2*time}\n      outputs: {y: v + t, time: noEvent(time)}\n");
+  EquationsModel equations(*model.subsystems[0].equations);
+  double y[2];
+  equations.outputs(1.5, {}, {}, y);
+  EXPECT_EQ(y[0], 4.5);
+  EXPECT_EQ(y[1], 1.5);
+  EXPECT_EQ(error("experiment: {stop: 1}\nparameters: {time: 1}\n"),
+            ":2: parameter 'time' clashes with what expressions call so; choose another name");
+}
+
 TEST_F(Language, inputs_behind_variables_are_direct_feedthrough) {
   const Model model = read(
       "experiment: {stop: 1}\nsubsystems:\n  a:\n    equations:\n      inputs: {u: 0, w: 0}\n"
@@ -202,6 +215,8 @@ TEST_F(Language, wrong_repetitions_are_errors) {
   };
   EXPECT_EQ(with("[1, n]", "[1, 2.5]"), ":14: end of the range must be a whole number, not 2.5");
   EXPECT_EQ(with("[1, n]", "[n, 1]"), ":14: index 'i' must not end before it begins");
+  EXPECT_EQ(with("{i: [1, n]}", "{time: [1, 2]}"),
+            ":14: index 'time' clashes with what expressions call so; choose another name");
   EXPECT_NE(with("cell[i+1]", "cell[i/2]").find(":17: the index 'i/2' is 0.5"), std::string::npos);
   EXPECT_NE(with("template: cell, repeat", "template: cel, repeat").find("did you mean 'cell'?"),
             std::string::npos);
