@@ -49,6 +49,9 @@ class ExpressionList {
   /// The Jacobian's structure, row by row and by variables in ascending order.
   std::span<const Entry> entries() const { return entries_; }
 
+  /// The variables that the values depend on, ascending.
+  const std::vector<std::uint32_t>& depends_on() const { return values_.variables_used(); }
+
   /// Whether no derivative depends on the point: all expressions are affine, by their form.
   bool affine() const { return affine_; }
 

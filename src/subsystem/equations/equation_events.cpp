@@ -171,11 +171,12 @@ bool EquationEvents::happen(const EventPoint& point, std::span<double> x,
   return changed || acted;
 }
 
-/// Whether what an indicator watches is something else right behind the point.
+/// Whether what an indicator watches is something else right behind the point. Inputs may have
+/// jumped since it was found.
 bool EquationEvents::changes(std::size_t i, const EventPoint& point) const {
   const auto [value, rounding] = z_[i];
-  if (point.certain == i || value < -rounding) return true;
-  return slopes_[i] < 0.0 && value <= rounding - slopes_[i] * point.slack;
+  const double near = rounding + std::abs(slopes_[i]) * point.slack;
+  return value < -near || (value <= near && (slopes_[i] < 0.0 || point.certain == i));
 }
 
 double EquationEvents::changed(const Watched& watched) const {

@@ -10,7 +10,7 @@
 #include "concord/archive.hpp"
 #include "expression/expression_list.hpp"
 #include "expression/relations.hpp"
-#include "subsystem/ode/event_model.hpp"
+#include "subsystem/event_model.hpp"
 
 namespace concord {
 
@@ -55,7 +55,7 @@ class EquationEvents {
   /// Discrete variables and relations, in the order of their places.
   std::span<const double> held() const { return now_.held; }
 
-  std::size_t indicator_count() const { return indicators_.size(); }
+  std::size_t indicator_count() const { return watched_.size(); }
   void indicators(double t, std::span<const double> x, std::span<const double> u,
                   std::span<Indicator> z);
   void indicator_slopes(double t, std::span<const double> x, std::span<const double> u,

@@ -10,7 +10,7 @@
 
 #include "expression/expression_list.hpp"
 #include "subsystem/equations/equation_events.hpp"
-#include "subsystem/ode/event_model.hpp"
+#include "subsystem/event_model.hpp"
 
 namespace concord {
 

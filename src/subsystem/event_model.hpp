@@ -19,7 +19,7 @@ struct Indicator {
 };
 
 /// An instant at which events are looked for. `slack`, s: what would happen so soon happens now.
-/// `certain`: the indicator that has just been found to change its sign, whatever rounding says.
+/// `certain`: the indicator that was found to change its sign here, whatever rounding says.
 struct EventPoint {
   double t;
   std::span<const double> u;
