@@ -46,7 +46,7 @@ struct SubsystemDescription {
   std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
   bool events = false;  ///< something may happen that it tells of: `next_event` and the like
-  std::vector<std::string> parameters{};       ///< tunable: may be set between macro-steps
+  std::vector<std::string> parameters{};  ///< tunable: may be set between macro-steps
 };
 
 /// One macro-step [begin, end], t_0 + n h and never a running sum, rounded as times are; `h` is
@@ -210,7 +210,8 @@ class Subsystem {
   }
 
   /// At a communication point that will not be taken back: lets happen what does there or within
-  /// `slack` seconds. `changed`: something did; then it is asked again, with what inputs have become.
+  /// `slack` seconds. `changed`: something did; then it is asked again, with what inputs have
+  /// become.
   virtual Outcome happen(EventPass /*pass*/, std::span<const Sample> /*inputs*/, double /*slack*/,
                          bool& changed, std::vector<Happening>& /*what*/) {
     changed = false;

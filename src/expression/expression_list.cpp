@@ -56,8 +56,7 @@ struct ExpressionList::Compiled {
            std::size_t variable_count) {
     ExpressionGraph graph;
     std::vector<NodeId> roots, partials;
-    for (const Expression& expression : expressions)
-      roots.push_back(graph.add(expression, names));
+    for (const Expression& expression : expressions) roots.push_back(graph.add(expression, names));
     Differentiation differentiation(graph);
     for (std::uint32_t row = 0; row < roots.size(); ++row)
       for (const auto& [variable, value] : differentiation.gradient(roots[row])) {

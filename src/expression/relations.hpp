@@ -23,7 +23,8 @@ struct Relation {
 /// Takes relations out of expressions, so that what remains is smooth: each becomes a variable that
 /// is constant between events (Cellier and Kofman 2006, chapter 9). With r a relation's variable,
 ///
-///     abs(a) = r ? a : -a,   min(a, b) = r ? a : b,   sign(a) = r1 - r2,   mod(a, b) = a - b r, ...
+///     abs(a) = r ? a : -a,   min(a, b) = r ? a : b,   sign(a) = r1 - r2,   mod(a, b) = a - b r,
+///     ...
 ///
 /// What stands in no_event(...) stays as it is, as do relations of what moves at events only.
 class Relations {

@@ -32,8 +32,8 @@ bool EventSteps::repeats(const MacroStep& step, std::span<const Sample> fed) {
   }
   const double ahead = event_ - step.end;
   const bool within = ahead < -slack_;
-  const bool just_behind = aims_ > 0 && !fed.empty() && ahead > slack_ &&
-                           ahead < step.size() && event_ < proposed_.end;
+  const bool just_behind =
+      aims_ > 0 && !fed.empty() && ahead > slack_ && ahead < step.size() && event_ < proposed_.end;
   const double aim = std::max(event_, step.begin + 2.0 * slack_);
   if (!(within && aim < step.end) && !just_behind) {
     return false;
@@ -80,9 +80,8 @@ void EventSteps::end_instant() {
     return;
   }
   const auto key = [](const EventReport& e) { return std::tie(e.subsystem, e.what); };
-  std::stable_sort(happened_.begin(), happened_.end(), [&](const auto& a, const auto& b) {
-    return a.subsystem < b.subsystem;
-  });
+  std::stable_sort(happened_.begin(), happened_.end(),
+                   [&](const auto& a, const auto& b) { return a.subsystem < b.subsystem; });
   const auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
   happened_.erase(std::unique(happened_.begin(), happened_.end(), same), happened_.end());
   now_.next_time = events_.next_time();

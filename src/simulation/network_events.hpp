@@ -25,8 +25,8 @@ class NetworkEvents {
   /// `fed`: P y at its end; empty where the macro-step has failed.
   double next(std::span<const Sample> fed);
 
-  /// One pass at a communication point. Whether something has changed; `what`: of the whole network,
-  /// by subsystem. Throws SimulationError.
+  /// One pass at a communication point. Whether something has changed; `what`: of the whole
+  /// network, by subsystem. Throws SimulationError.
   bool pass(EventPass pass, std::span<const Sample> inputs, double slack,
             std::vector<EventReport>& what);
 

@@ -1,12 +1,12 @@
 #include "support/agreement.hpp"
 
-#include <numeric>
 #include <unistd.h>
 
 #include <chrono>
 #include <climits>
 #include <cstdio>
 #include <exception>
+#include <numeric>
 
 #include "concord/errors.hpp"
 #include "support/exception_words.hpp"

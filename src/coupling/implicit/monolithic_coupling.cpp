@@ -176,17 +176,16 @@ class MonolithicCoupling::NetworkEquations : public EventModel, public PointEval
     return changed;
   }
 
-  bool happen(const EventPoint& point, std::span<double> x,
-              std::vector<Happening>& what) override {
+  bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override {
     move_inputs(point.t, x, point.motion);
     bool changed = false;
     std::vector<Happening> own;
     for (const auto& [k, model, first] : events_) {
       const IndexRange states = subsystems_.states_of(k);
       own.clear();
-      changed = model->happen(point_of(k, point, first), x.subspan(states.first, states.size()),
-                              own) ||
-                changed;
+      changed =
+          model->happen(point_of(k, point, first), x.subspan(states.first, states.size()), own) ||
+          changed;
       for (Happening& one : own) {
         what.push_back({k, std::move(one.what)});
       }
@@ -419,7 +418,8 @@ SubsystemSettings reference_settings(SubsystemSettings settings, bool events) {
 }  // namespace
 
 MonolithicCoupling::MonolithicCoupling(RankNetwork& subsystems, const SubsystemSettings& settings)
-    : subsystems_(subsystems), settings_(reference_settings(settings, subsystems.network().has_events())) {}
+    : subsystems_(subsystems),
+      settings_(reference_settings(settings, subsystems.network().has_events())) {}
 
 /// Only a subsystem that has been started knows whether it has events.
 void MonolithicCoupling::refuse_events() const {

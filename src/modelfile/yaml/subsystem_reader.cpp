@@ -115,8 +115,8 @@ void replace(const Fields& changes, std::initializer_list<Fields*> lists, const 
 void take_model_parameters(const Constants& constants, const std::string& location,
                            EquationsDescription& equations) {
   std::set<std::string> own;
-  for (const auto* entries : {&equations.parameters, &equations.inputs, &equations.states,
-                              &equations.discrete}) {
+  for (const auto* entries :
+       {&equations.parameters, &equations.inputs, &equations.states, &equations.discrete}) {
     for (const Number& entry : *entries) {
       own.insert(entry.name);
     }
@@ -180,8 +180,9 @@ std::vector<EquationsDescription::When> read_whens(const NodeReader& node,
 EquationsDescription read_equations(const std::string& name, const NodeReader& node,
                                     const Parts& given, ChangedFields& changed) {
   const auto entry = *find_field(given.kind, "equations");
-  const Fields parts = entry.fields_among({"parameters", "inputs", "states", "discrete", "variables",
-                                           "derivatives", "outputs", "when", "units", "nominal"});
+  const Fields parts =
+      entry.fields_among({"parameters", "inputs", "states", "discrete", "variables", "derivatives",
+                          "outputs", "when", "units", "nominal"});
   const std::string& of = node.what();
   Fields parameters = section(parts, "parameters", "parameter", of);
   Fields inputs = section(parts, "inputs", "input", of);

@@ -21,9 +21,7 @@ void note(std::vector<Happening>& what, const std::string& text) {
 }
 
 /// Far from t = 0, times are no more exact than this.
-double rounding_of(double t) {
-  return 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
-}
+double rounding_of(double t) { return 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t); }
 
 }  // namespace
 

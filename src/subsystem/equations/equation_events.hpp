@@ -42,8 +42,8 @@ struct EquationCondition {
 class EquationEvents {
  public:
   struct Lists {
-    ExpressionList sides;             ///< left and right of each relation
-    ExpressionList whens;             ///< of each condition itself (of ticks none) and its sets
+    ExpressionList sides;              ///< left and right of each relation
+    ExpressionList whens;              ///< of each condition itself (of ticks none) and its sets
     std::vector<char> linear_in_time;  ///< per relation: moves with t alone, linearly
   };
 

@@ -159,8 +159,9 @@ void check_whens(const EquationsDescription& description) {
       for (const NameUse& use : names_used(text.text)) {
         if (use.called && use.name == "pre") {
           fail(description, text.location,
-               "'" + text.name + "' uses pre(...), which says what was before an event; it stands "
-               "in 'when' only");
+               "'" + text.name +
+                   "' uses pre(...), which says what was before an event; it stands "
+                   "in 'when' only");
         }
       }
     }
@@ -431,11 +432,12 @@ void EquationsModel::Compiled::find_moving() {
 }
 
 void EquationsModel::Compiled::read_when(const EquationsDescription::When& when) {
-  const PlacedExpression condition{when.condition, when.location + ": subsystem '" +
-                                                       description.subsystem + "', condition"};
-  EquationCondition result{
-      when.every ? "every " + short_number(*when.every) : when.condition, when.every, when.offset,
-      {}};
+  const PlacedExpression condition{
+      when.condition, when.location + ": subsystem '" + description.subsystem + "', condition"};
+  EquationCondition result{when.every ? "every " + short_number(*when.every) : when.condition,
+                           when.every,
+                           when.offset,
+                           {}};
   if (!when.every) {
     whens.push_back(smooth(condition));
   }

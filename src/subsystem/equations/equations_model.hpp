@@ -43,7 +43,7 @@ struct EquationsDescription {
   std::vector<Number> parameters, inputs, states;
   std::vector<Text> derivatives;  ///< one per state, in any order
   std::vector<Text> outputs;
-  std::vector<Text> variables = {};  ///< names of expressions, usable in every expression
+  std::vector<Text> variables = {};   ///< names of expressions, usable in every expression
   std::vector<Number> discrete = {};  ///< change at events only, where conditions set them
   std::vector<When> whens = {};
   std::vector<Text> units;           ///< of parameters, inputs, states and outputs by name

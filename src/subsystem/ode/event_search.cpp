@@ -6,7 +6,7 @@
 namespace concord {
 namespace {
 
-constexpr int pieces = 4;        ///< of a micro-step
+constexpr int pieces = 4;         ///< of a micro-step
 constexpr int most_halvings = 6;  ///< of a piece
 
 bool has_crossed(const Indicator& z) { return z.value < -z.rounding; }

@@ -71,7 +71,7 @@ class EventSearch final : public PathWatch {
   CheckedModel& checked_;
   RightHandSide& rhs_;
   Way way_;
-  double next_ = 0.0;                   ///< end of the micro-step that is looked at
+  double next_ = 0.0;                    ///< end of the micro-step that is looked at
   std::vector<double> next_x_, next_f_;  ///< there
   std::vector<Indicator> scratch_z_;
   std::vector<double> between_, slopes_;  ///< scratch

@@ -462,8 +462,7 @@ Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, dou
                              bool& changed, std::vector<Happening>& what) {
   trials_.first.known = false;
   now_.seen = false;
-  return checked(
-      events_->happen(pass, now_.t, begin_, now_.x, inputs, slack, changed, what));
+  return checked(events_->happen(pass, now_.t, begin_, now_.x, inputs, slack, changed, what));
 }
 
 Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
@@ -513,6 +512,7 @@ void OdeSubsystem::Trials::restore() {
 }
 
 void OdeSubsystem::save() {
+  if (events_) events_->begin(now_.t, now_.x);
   saved_ = now_;
   trials_.save();
   if (integrator_) integrator_->save();
