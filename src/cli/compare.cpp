@@ -1,16 +1,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "cli/command.hpp"
+#include "cli/event_rows.hpp"
 #include "cli/resampling.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
+#include "support/name_patterns.hpp"
 
 namespace concord {
 namespace {
@@ -29,7 +33,9 @@ const RegisteredCommand compare({
         "derivatives are\n"
         "recorded, else Lagrange of up to degree 7 on the nearest points; neither across events "
         "nor\n"
-        "across jumps and kinks that the rows show.",
+        "across jumps and kinks that the rows show. Rows at events, which hold what follows, are\n"
+        "compared with what follows the same event of B, also where B has it a little earlier or "
+        "later.",
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
@@ -105,10 +111,12 @@ std::vector<VariableError> errors_of(const Batch& batch, const ResultsReader& a,
   const std::string slopes = std::string(in_b.substr(0, in_b.rfind('/'))) + "/derivatives";
   const auto derivatives = b.columns(slopes) > 0 ? b.read_columns(slopes, columns_b)
                                                  : std::vector<std::vector<double>>(batch.size());
+  const auto left = b.event_rows().empty() ? std::vector<std::vector<double>>(batch.size())
+                                           : b.read_left_columns(in_b, columns_b);
   std::vector<VariableError> errors;
   for (std::size_t i = 0; i < batch.size(); ++i)
-    errors.push_back(
-        error_of(batch[i], a.time(), at_a.rows(), values_a[i], at_a(values_b[i], derivatives[i])));
+    errors.push_back(error_of(batch[i], a.time(), at_a.rows(), values_a[i],
+                              at_a(values_b[i], left[i], derivatives[i])));
   return errors;
 }
 
@@ -152,7 +160,7 @@ std::vector<Pair> find_pairs(const ResultsReader& a, const ResultsReader& b,
   const auto in_a = index(a), in_b = index(b);
   std::vector<Pair> pairs;
   std::vector<std::string> not_in_a, not_in_b;
-  for (const std::string& name : select_names(wanted, all_names(a, b, !wanted.empty()), where)) {
+  for (const std::string& name : chosen_names(wanted, all_names(a, b, !wanted.empty()), where)) {
     if (!in_a.contains(name))
       not_in_a.push_back(name);
     else if (!in_b.contains(name))
@@ -168,9 +176,70 @@ std::vector<Pair> find_pairs(const ResultsReader& a, const ResultsReader& b,
   return pairs;
 }
 
-/// Of the model, as far as one of the files tells them.
-const std::vector<double>& events_of(const ResultsReader& a, const ResultsReader& b) {
-  return b.events().empty() ? a.events() : b.events();
+/// The rows of `b` at events that only `a` tells of.
+std::vector<std::size_t> rows_at(const std::vector<double>& times, const ResultsReader& b) {
+  std::vector<std::size_t> rows;
+  for (const double time : times) {
+    const auto at = std::lower_bound(b.time().begin(), b.time().end(), time);
+    const auto row = static_cast<std::size_t>(at - b.time().begin());
+    if (at != b.time().end() && *at == time && row > 0 && (rows.empty() || rows.back() != row))
+      rows.push_back(row);
+  }
+  return rows;
+}
+
+/// What happened there, and for which time: the same in both files, though the instants differ by
+/// what the runs are wrong by.
+using Occurrence = std::tuple<std::string, std::string, std::size_t>;
+
+/// For each of event_rows() the occurrences of subsystems' events.
+std::vector<std::vector<Occurrence>> occurrences(const ResultsReader& results) {
+  const std::vector<RecordedEvent> events = results.read_events();
+  std::map<std::pair<std::string, std::string>, std::size_t> count;
+  std::vector<std::vector<Occurrence>> result;
+  for (const EventRow& row : results.event_rows()) {
+    auto& here = result.emplace_back();
+    for (std::size_t i = row.entry; i < events.size(); ++i) {
+      if (results.events()[i] != results.events()[row.entry]) break;
+      const auto& [subsystem, what] = events[i];
+      if (!subsystem.empty()) here.emplace_back(subsystem, what, count[{subsystem, what}]++);
+    }
+  }
+  return result;
+}
+
+/// Half the way to the next row: events further apart are others.
+double reach(const std::vector<double>& time, std::size_t row) {
+  double nearest = time.back() - time.front();
+  if (row > 0) nearest = std::min(nearest, time[row] - time[row - 1]);
+  if (row + 1 < time.size()) nearest = std::min(nearest, time[row + 1] - time[row]);
+  return 0.5 * nearest;
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> partners(const ResultsReader& a,
+                                                          const ResultsReader& b) {
+  std::map<Occurrence, std::size_t> in_b;
+  const auto of_a = occurrences(a), of_b = occurrences(b);
+  for (std::size_t i = 0; i < of_b.size(); ++i)
+    for (const Occurrence& occurrence : of_b[i]) in_b.emplace(occurrence, i);
+  std::vector<std::pair<std::size_t, std::size_t>> found;
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    const std::size_t row = a.event_rows()[i].row;
+    for (const Occurrence& occurrence : of_a[i]) {
+      const auto same = in_b.find(occurrence);
+      if (same == in_b.end()) continue;
+      const double there = b.events()[b.event_rows()[same->second].entry];
+      if (std::abs(there - a.time()[row]) > reach(a.time(), row)) continue;
+      found.emplace_back(row, same->second);
+      break;
+    }
+  }
+  return found;
+}
+
+GridEvents events_of(const ResultsReader& a, const ResultsReader& b) {
+  if (b.event_rows().empty()) return {rows_at(a.events(), b), {}};
+  return {rows_at_events(b), partners(a, b)};
 }
 
 void require_common_time(const ResultsReader& a, const ResultsReader& b, const Resampling& at_a) {

@@ -5,6 +5,7 @@
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
 #include "concord/errors.hpp"
+#include "support/name_patterns.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
 #include "support/wording.hpp"
@@ -20,7 +21,7 @@ LoneOutput::LoneOutput(const FmuWords& words, const Model& model)
   if (words.output_variables.empty()) return;
   for (const InputVariable& input : fmu.inputs) variables_.push_back(input.name);
   for (const StateVariable& state : fmu.states) variables_.push_back(state.name);
-  variables_ = select_names(words.output_variables, variables_,
+  variables_ = chosen_names(words.output_variables, variables_,
                             "the outputs, inputs and states of " + model.source);
   if (file_.empty())
     throw InputError(
@@ -42,7 +43,7 @@ void LoneOutput::write() const {
     columns.push_back(*found);
     columns.back().name = name;
   }
-  write_csv(results, columns, file_);
+  write_csv(results, columns, EventLines::right, file_);
   std::printf("  csv                   %s\n", file_.c_str());
 }
 

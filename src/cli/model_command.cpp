@@ -8,6 +8,7 @@
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
+#include "modelfile/parameters_file.hpp"
 #include "settings/option_table.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
@@ -164,7 +165,7 @@ ModelChanges changes_in(const GivenWords& own) {
   ModelChanges result;
   if (own.has("parameters"))
     for (const std::string& file : own.words.at("parameters"))
-      for (ModelChange& change : read_changes_file(file)) result.push_back(std::move(change));
+      for (ModelChange& change : read_parameters_file(file)) result.push_back(std::move(change));
   if (own.has("set"))
     for (ModelChange& change : read_changes(own.words.at("set")))
       result.push_back(std::move(change));
@@ -198,9 +199,12 @@ std::vector<CommandWord> words_of_models(std::vector<CommandWord> others) {
   others.push_back({.name = "set",
                     .value = "left.m=2",
                     .help = "a parameter or start value other than the model's,\n"
-                            "parameters.g=1.6 of the whole model; as often as wanted"});
+                            "parameters.g=1.6 of the whole model, cell[*].k=5 of many; as\n"
+                            "often as wanted"});
   others.push_back(
-      {.name = "parameters", .value = "FILE", .help = "many of them: CSV with lines left.m,2"});
+      {.name = "parameters",
+       .value = "FILE",
+       .help = "many of them: YAML, a parameter set of SSP (.ssv), or CSV with\nlines left.m,2"});
   return others;
 }
 

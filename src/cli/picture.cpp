@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <limits>
 
 #include "cli/gnuplot.hpp"
 
@@ -68,7 +70,8 @@ std::string inline_points(const std::vector<Curve>& curves) {
   std::string text;
   for (std::size_t i = 0; i < curves.size(); ++i) {
     text += "$curve" + std::to_string(i) + " << END_OF_CURVE\n";
-    for (const auto& [time, value] : curves[i].points) text += format("%.12g %.12g\n", time, value);
+    for (const auto& [time, value] : curves[i].points)
+      text += std::isnan(value) ? "\n" : format("%.12g %.12g\n", time, value);
     text += "END_OF_CURVE\n";
   }
   return text;
@@ -108,6 +111,18 @@ std::string panel_commands(const Panel& panel, const std::vector<Curve>& curves,
   return text + "\n";
 }
 
+/// Of the finite values of a stretch, the first one by `better`; its begin without any.
+template <class Better>
+std::size_t extreme(std::span<const double> values, std::size_t begin, std::size_t end,
+                    Better better) {
+  std::size_t best = begin;
+  for (std::size_t i = begin; i < end; ++i)
+    if (std::isfinite(values[i]) &&
+        (!std::isfinite(values[best]) || better(values[i], values[best])))
+      best = i;
+  return best;
+}
+
 }  // namespace
 
 std::vector<std::pair<double, double>> thin_out(std::span<const double> time,
@@ -117,15 +132,16 @@ std::vector<std::pair<double, double>> thin_out(std::span<const double> time,
   std::vector<std::pair<double, double>> points;
   for (std::size_t begin = 0; begin < rows; begin += stride) {
     const std::size_t end = std::min(begin + stride, rows);
-    const auto [low, high] =
-        std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(begin),
-                            values.begin() + static_cast<std::ptrdiff_t>(end));
-    std::array<std::size_t, 4> keep{begin, static_cast<std::size_t>(low - values.begin()),
-                                    static_cast<std::size_t>(high - values.begin()), end - 1};
+    std::array<std::size_t, 4> keep{begin, extreme(values, begin, end, std::less<>()),
+                                    extreme(values, begin, end, std::greater<>()), end - 1};
     std::sort(keep.begin(), keep.end());
     const auto last = std::unique(keep.begin(), keep.end());
-    for (auto i = keep.begin(); i != last; ++i)
-      if (std::isfinite(values[*i])) points.emplace_back(time[*i], values[*i]);
+    for (auto i = keep.begin(); i != last; ++i) {
+      if (std::isfinite(values[*i]))
+        points.emplace_back(time[*i], values[*i]);
+      else if (stride == 1 && !points.empty())
+        points.emplace_back(time[*i], std::numeric_limits<double>::quiet_NaN());
+    }
   }
   return points;
 }

@@ -15,7 +15,8 @@ struct Curve {
 };
 
 /// The points to draw of a long series: at most a few thousand, with the first, last, smallest and
-/// largest of every stretch of time. Values that are not finite are left out.
+/// largest of every stretch of time. Values that are not finite are left out; where all others are
+/// drawn, a point that is no number interrupts the line in their place.
 std::vector<std::pair<double, double>> thin_out(std::span<const double> time,
                                                 std::span<const double> values);
 

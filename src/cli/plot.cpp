@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/command.hpp"
+#include "cli/event_rows.hpp"
 #include "cli/gnuplot.hpp"
 #include "cli/picture.hpp"
 #include "cli/results_commands.hpp"
@@ -23,7 +24,7 @@ const RegisteredCommand plot({
     .description =
         "Draws variables over time as a PNG picture, with one panel per unit (variables without "
         "unit:\n"
-        "one panel per name after the dot). Needs gnuplot.",
+        "one panel per name after the dot). Jumps at events are upright lines. Needs gnuplot.",
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
@@ -80,11 +81,15 @@ void print_left_out(const std::vector<std::string>& names, const char* why) {
 std::vector<Curve> read_curves(const ResultsReader& results,
                                const std::vector<RecordedVariable>& variables,
                                std::vector<std::string>& without_number) {
+  const std::vector<std::size_t> rows = rows_at_events(results);
+  const std::vector<double> time = with_left_limits(results.time(), rows, {});
   std::vector<Curve> curves;
   for (const RecordedVariable& v : variables) {
     const std::size_t column[] = {v.column};
     const auto values = results.read_columns(v.quantity, column);
-    Curve curve{v.name, v.unit, thin_out(results.time(), values.front())};
+    const auto left = results.read_left_columns(v.quantity, column);
+    Curve curve{v.name, v.unit,
+                thin_out(time, with_left_limits(values.front(), rows, left.front()))};
     if (curve.points.empty())
       without_number.push_back(v.name);
     else

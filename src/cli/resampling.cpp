@@ -4,37 +4,53 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/event_rows.hpp"
+
 namespace concord {
 
 Resampling::Resampling(std::span<const double> from, std::span<const double> to,
-                       std::span<const double> events)
-    : from_(from.begin(), from.end()),
-      rounding_(64 * std::numeric_limits<double>::epsilon() *
-                std::max(std::abs(from.front()), std::abs(from.back()))) {
-  for (std::size_t row = 0; row < to.size(); ++row)
+                       const GridEvents& events)
+    : rounding_(64 * std::numeric_limits<double>::epsilon() *
+                std::max(std::abs(from.front()), std::abs(from.back()))),
+      event_rows_(events.rows) {
+  from_ = with_left_limits(from, event_rows_, {});
+  for (std::size_t i = 0; i < event_rows_.size(); ++i) events_.push_back(event_rows_[i] + i);
+  auto partner = events.partners.begin();
+  for (std::size_t row = 0; row < to.size(); ++row) {
+    while (partner != events.partners.end() && partner->first < row) ++partner;
+    const bool behind = partner != events.partners.end() && partner->first == row;
     if (to[row] >= from_.front() - rounding_ && to[row] <= from_.back() + rounding_) {
       rows_.push_back(row);
-      stencils_.push_back(make_stencil(to[row]));
+      stencils_.push_back(behind ? stencil_behind(to[row], events_[partner->second])
+                                 : make_stencil(to[row]));
     }
-  for (const double event : events) {
-    const auto at = std::lower_bound(from_.begin(), from_.end(), event - rounding_);
-    if (at != from_.end() && *at <= event + rounding_)
-      events_.push_back(static_cast<std::size_t>(at - from_.begin()));
   }
 }
 
+/// Of the two rows of an event the second.
 Resampling::Stencil Resampling::make_stencil(double time) const {
-  const auto above = std::lower_bound(from_.begin(), from_.end(), time);
+  const auto above = std::upper_bound(from_.begin(), from_.end(), time + rounding_);
   const auto after = static_cast<std::size_t>(above - from_.begin());
   Stencil s;
-  for (const std::size_t i : {after, after - 1})
-    if (i < from_.size() && std::abs(from_[i] - time) <= rounding_) {
-      s.first = i;
-      return s;
-    }
+  if (std::abs(from_[after - 1] - time) <= rounding_) {
+    s.first = after - 1;
+    return s;
+  }
   s.interval = after - 1;
   s.time = time;
   centre(s, {0, from_.size() - 1});
+  return s;
+}
+
+/// What follows an event whose first row is `event`, also where the other grid has it earlier.
+Resampling::Stencil Resampling::stencil_behind(double time, std::size_t event) const {
+  if (time >= from_[event] - rounding_ || event + 2 >= from_.size()) {
+    return make_stencil(std::max(time, from_[event]));
+  }
+  Stencil s;
+  s.interval = event + 1;
+  s.time = time;
+  centre(s, {event + 1, from_.size() - 1});
   return s;
 }
 
@@ -54,8 +70,8 @@ void Resampling::centre(Stencil& s, const Piece& piece) const {
   }
 }
 
-Resampling::Piece Resampling::piece_of(std::size_t interval,
-                                       std::span<const SignalBreak> breaks) const {
+Resampling::Piece Resampling::piece_of(std::size_t interval, std::span<const SignalBreak> breaks,
+                                       std::span<const double> values) const {
   const auto next = std::partition_point(breaks.begin(), breaks.end(),
                                          [&](const SignalBreak& b) { return b.row <= interval; });
   Piece piece{0, next == breaks.end() ? from_.size() - 1 : next->row};
@@ -64,31 +80,47 @@ Resampling::Piece Resampling::piece_of(std::size_t interval,
     piece.first = last.row + (last.jump ? 1 : 0);
     piece.outside = last.jump && last.row == interval;
   }
+  const bool unknown = std::binary_search(events_.begin(), events_.end(), piece.last) &&
+                       std::isnan(values[piece.last]) && piece.last > piece.first;
+  if (unknown) piece.outside |= --piece.last == interval;
   return piece;
 }
 
 std::vector<double> Resampling::operator()(std::span<const double> values,
+                                           std::span<const double> left,
                                            std::span<const double> derivatives) const {
-  const std::vector<SignalBreak> breaks = find_breaks(from_, values, events_);
+  const std::vector<double> given = with_left_limits(values, event_rows_, left);
+  const std::vector<double> slopes =
+      derivatives.empty() ? std::vector<double>() : with_left_limits(derivatives, event_rows_, {});
+  const std::vector<SignalBreak> breaks = find_breaks(from_, given, events_);
   std::vector<double> result;
   result.reserve(stencils_.size());
   for (const Stencil& s : stencils_) {
     if (s.points == 1) {
-      result.push_back(values[s.first]);
+      result.push_back(given[s.first]);
       continue;
     }
-    const Piece piece = piece_of(s.interval, breaks);
-    const bool slopes = !derivatives.empty() && (piece.first < s.interval || s.interval == 0) &&
-                        std::isfinite(derivatives[s.interval] + derivatives[s.interval + 1]);
-    if (slopes || piece.whole(s)) {
-      result.push_back(slopes ? hermite(s, values, derivatives) : lagrange(s, values));
+    const Piece piece = piece_of(s.interval, breaks, given);
+    if (!slopes.empty() && has_slopes(s, piece, given, slopes)) {
+      result.push_back(hermite(s, given, slopes));
       continue;
     }
     Stencil inside = s;
-    centre(inside, piece);
-    result.push_back(lagrange(inside, values));
+    if (!piece.whole(s)) centre(inside, piece);
+    result.push_back(lagrange(inside, given));
   }
   return result;
+}
+
+/// Slopes of rows at events are those before them, if the rows themselves are; and not those of
+/// what follows.
+bool Resampling::has_slopes(const Stencil& s, const Piece& piece, std::span<const double> values,
+                            std::span<const double> slopes) const {
+  const std::size_t end = s.interval + 1;
+  const bool before_jump =
+      std::binary_search(events_.begin(), events_.end(), end) && values[end] != values[end + 1];
+  return !piece.outside && !before_jump && (piece.first < s.interval || s.interval == 0) &&
+         s.time >= from_[s.interval] && std::isfinite(slopes[s.interval] + slopes[end]);
 }
 
 double Resampling::lagrange(const Stencil& s, std::span<const double> values) const {

@@ -3,11 +3,20 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cli/signal_breaks.hpp"
 
 namespace concord {
+
+/// Events of a grid that is interpolated.
+struct GridEvents {
+  std::vector<std::size_t> rows;  ///< of it, ascending
+  /// Rows of the other grid that show what follows one of these events, ascending: (row of the
+  /// other, position in `rows`). The same event may be found a little earlier or later there.
+  std::vector<std::pair<std::size_t, std::size_t>> partners;
+};
 
 /// Values of a signal given at the times of one grid, at times of another that lie within the
 /// first. Where two times agree to rounding the value itself is taken, else cubic Hermite
@@ -16,15 +25,16 @@ namespace concord {
 class Resampling {
  public:
   /// `from` increases strictly and is not empty. Only those of `to` that lie in its interval count;
-  /// rows() says which. `events`: times, ascending, of which those in `from` count.
+  /// rows() says which.
   Resampling(std::span<const double> from, std::span<const double> to,
-             std::span<const double> events = {});
+             const GridEvents& events = {});
 
   /// Indices into `to`, ascending.
   const std::vector<std::size_t>& rows() const { return rows_; }
 
-  /// Values at to[rows()[i]]; `derivatives` may be empty.
-  std::vector<double> operator()(std::span<const double> values,
+  /// Values at to[rows()[i]]. `left`: left limits at the events, NaN where they are not known.
+  /// `derivatives` may be empty.
+  std::vector<double> operator()(std::span<const double> values, std::span<const double> left,
                                  std::span<const double> derivatives) const;
 
  private:
@@ -37,7 +47,7 @@ class Resampling {
     std::array<double, most_points> weights{1.0};
   };
 
-  /// Rows of one smooth piece of a signal; `outside`: before the first of them, after a jump.
+  /// Rows of one smooth piece of a signal; `outside`: the interval is beyond them, next to a jump.
   struct Piece {
     std::size_t first, last;
     bool outside = false;
@@ -47,16 +57,21 @@ class Resampling {
   };
 
   Stencil make_stencil(double time) const;
+  Stencil stencil_behind(double time, std::size_t event) const;
   void centre(Stencil& stencil, const Piece& piece) const;
-  Piece piece_of(std::size_t interval, std::span<const SignalBreak> breaks) const;
+  Piece piece_of(std::size_t interval, std::span<const SignalBreak> breaks,
+                 std::span<const double> values) const;
+  bool has_slopes(const Stencil& stencil, const Piece& piece, std::span<const double> values,
+                  std::span<const double> slopes) const;
   double lagrange(const Stencil& stencil, std::span<const double> values) const;
   double hermite(const Stencil& stencil, std::span<const double> values,
                  std::span<const double> derivatives) const;
 
-  std::vector<double> from_;
+  std::vector<double> from_;  ///< rows at events twice
   double rounding_;
   std::vector<std::size_t> rows_;
-  std::vector<std::size_t> events_;  ///< rows of `from`
+  std::vector<std::size_t> event_rows_;  ///< as they were given
+  std::vector<std::size_t> events_;      ///< the first of an event's two rows of `from_`
   std::vector<Stencil> stencils_;
 };
 

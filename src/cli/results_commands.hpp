@@ -16,10 +16,12 @@ namespace concord {
 int compare_command(std::span<const std::string> arguments);
 /// Variables as comma-separated values.
 int export_command(std::span<const std::string> arguments);
+/// Lines at an event: what was before it, and what follows.
+enum class EventLines { both, right };
 /// The same of chosen variables, under the names they have there; to standard output without a
 /// file.
 void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-               const std::optional<std::string>& file);
+               EventLines events, const std::optional<std::string>& file);
 /// Variables as a PNG picture, drawn by gnuplot.
 int plot_command(std::span<const std::string> arguments);
 

@@ -15,19 +15,13 @@ struct ResultsOptions {
   std::vector<std::string> files;
   std::vector<std::string> variables;  ///< names and patterns; empty means all
   std::optional<std::string> output;   ///< -o; never one of the files
+  std::optional<std::string> events;   ///< of export: both or right
 };
 
 /// `files` is how many file names there must be; `arguments` are those after the command's name.
 /// Throws InputError.
 ResultsOptions read_results_options(const Command& command, std::span<const std::string> arguments,
                                     std::size_t files);
-
-/// The names that each of `wanted` (a name, or a shell pattern such as "left.*") stands for, in the
-/// order of `names`, none twice; all when `wanted` is empty. Throws InputError, which suggests the
-/// nearest names, for one that stands for nothing; `where` says in which file.
-std::vector<std::string> select_names(const std::vector<std::string>& wanted,
-                                      const std::vector<std::string>& names,
-                                      const std::string& where);
 
 /// The variables of `results` that `wanted` stands for.
 std::vector<RecordedVariable> select_variables(const ResultsReader& results,

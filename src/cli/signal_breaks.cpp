@@ -79,9 +79,15 @@ class BreakSearch {
   std::vector<SignalBreak> all() const {
     std::vector<SignalBreak> breaks;
     for (std::size_t row = 1; row + 1 < time_.size(); ++row) {
-      const bool event = std::binary_search(events_.begin(), events_.end(), row);
-      const bool jump = event ? jumps_at_event(row) : jumps(row);
-      if (event || jump || bends(row)) breaks.push_back({row, jump});
+      if (std::binary_search(events_.begin(), events_.end(), row)) {
+        breaks.push_back({row, true});
+        ++row;
+        if (values_[row] == values_[row - 1] && jumps_after_event(row))
+          breaks.push_back({row, true});
+        continue;
+      }
+      const bool jump = jumps(row);
+      if (jump || bends(row)) breaks.push_back({row, jump});
     }
     return breaks;
   }
@@ -105,9 +111,10 @@ class BreakSearch {
   }
 
   /// With the rows up to the next event.
-  bool jumps_at_event(std::size_t row) const {
+  bool jumps_after_event(std::size_t row) const {
     const auto next = std::upper_bound(events_.begin(), events_.end(), row);
     const std::size_t last = next == events_.end() ? time_.size() - 1 : *next;
+    if (row >= last) return false;
     const Side side(time_, values_, row + 1, 1, std::min(most_points, last - row));
     return differs(side.value_at(time_[row]), values_[row], noise * magnitude_);
   }

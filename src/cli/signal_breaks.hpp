@@ -12,8 +12,9 @@ struct SignalBreak {
   bool jump = false;  ///< what follows doesn't begin at the row's value
 };
 
-/// Rows at which the signal breaks, ascending. At `events` (rows, ascending) it does, and jumps
-/// where a polynomial through the rows behind doesn't lead back to the row's value. Elsewhere it is
+/// Rows at which the signal breaks, ascending. An event takes two rows of one time, what was before
+/// and what follows; `events` are the first of them, ascending. Where both are the same, the signal
+/// jumps where a polynomial through the rows behind doesn't lead back to it. Elsewhere a break is
 /// found by polynomials from both sides: slopes at a row, or values across an interval, that differ
 /// by much more than polynomials of degree 2 and 3 on one side do. A break inside an interval
 /// counts as a jump at its beginning.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "concord/errors.hpp"
+#include "files/text_file.hpp"
 
 namespace concord {
 
@@ -19,8 +20,9 @@ inline void load_xml(pugi::xml_document& document, const std::filesystem::path& 
   if (size > largest) throw InputError(where + " is larger than 256 MB, which is refused");
   const auto result = document.load_file(path.c_str(), pugi::parse_default | pugi::parse_doctype);
   if (!result)
-    throw InputError(where + " is not well-formed XML: " + result.description() + " at byte " +
-                     std::to_string(result.offset));
+    throw InputError(where + " is not well-formed XML: " + result.description() + " in line " +
+                     std::to_string(line_at(read_text_file(path, "an XML file"),
+                                            static_cast<std::size_t>(result.offset))));
   for (const pugi::xml_node node : document.children())
     if (node.type() == pugi::node_doctype)
       throw InputError(where + " has a document type declaration, which is refused");

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "modelfile/array_connections.hpp"
 #include "modelfile/constraint_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
@@ -48,6 +49,7 @@ void add_events_of_subsystems(Model& model) {
 
 void complete(Model& model) {
   resolve_aliases(model);
+  connect_arrays(model);
   connect_constraints(model);
   add_events_of_subsystems(model);
   std::sort(model.events.begin(), model.events.end());

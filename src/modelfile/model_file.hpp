@@ -12,7 +12,8 @@ namespace concord {
 Model read_model_file(const std::filesystem::path& path, const ModelChanges& changes = {});
 
 /// What follows from what was described, whoever has: constraints become subsystems with their
-/// connections, aliases names, events ascend; units that mean nothing are noted. Throws InputError.
+/// connections, aliases names, whole arrays elements, events ascend; units that mean nothing are
+/// noted. Throws InputError.
 void complete(Model& model);
 
 }  // namespace concord

@@ -62,6 +62,13 @@ void write_whole(hid_t file, const char* path, hid_t stored, hid_t native, hsize
   if (size > 0) hdf5_check(H5Dwrite(dataset, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
 }
 
+std::vector<const char*> pointers_to(std::span<const std::string> values) {
+  std::vector<const char*> texts;
+  texts.reserve(values.size());
+  for (const std::string& value : values) texts.push_back(value.c_str());
+  return texts;
+}
+
 }  // namespace
 
 Hdf5Datatype utf8_string_type() {
@@ -77,6 +84,10 @@ Hdf5Properties plain_file_access() {
   hdf5_check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18));
   hdf5_check(H5Pset_cache(access, 0, 0, 0, 0.75));
   hdf5_check(H5Pset_file_locking(access, false, true));
+  // What small pieces set aside and a flush gives back would let the file end before its announced
+  // end (announce_end).
+  hdf5_check(H5Pset_meta_block_size(access, 0));
+  hdf5_check(H5Pset_small_data_block_size(access, 0));
   return access;
 }
 
@@ -121,11 +132,22 @@ void overwrite_attribute(hid_t object, const char* name, const std::string& valu
 }
 
 void write_dataset(hid_t file, const char* path, std::span<const std::string> values) {
-  std::vector<const char*> texts;
-  texts.reserve(values.size());
-  for (const std::string& value : values) texts.push_back(value.c_str());
+  const std::vector<const char*> texts = pointers_to(values);
   const Hdf5Datatype type = utf8_string_type();
   write_whole(file, path, type, type, values.size(), texts.data());
+}
+
+void append_strings(hid_t file, const char* path, hsize_t size,
+                    std::span<const std::string> values) {
+  const std::vector<const char*> texts = pointers_to(values);
+  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
+  const hsize_t count = values.size(), whole = size + count;
+  hdf5_check(H5Dset_extent(dataset, &whole));
+  if (count == 0) return;
+  const Hdf5Dataspace in_file(hdf5_check(H5Dget_space(dataset)));
+  hdf5_check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &size, nullptr, &count, nullptr));
+  const Hdf5Dataspace in_memory(hdf5_check(H5Screate_simple(1, &count, nullptr)));
+  hdf5_check(H5Dwrite(dataset, utf8_string_type(), in_memory, in_file, H5P_DEFAULT, texts.data()));
 }
 
 void write_dataset(hid_t file, const char* path, hid_t stored, std::span<const double> values) {

@@ -34,6 +34,10 @@ void write_dataset(hid_t file, const char* path, hid_t stored, std::span<const d
 /// Gives an existing dataset other values.
 void overwrite_dataset(hid_t file, const char* path, std::span<const double> values);
 
+/// Appends to the one-dimensional dataset of strings at `path`, whose first `size` count.
+void append_strings(hid_t file, const char* path, hsize_t size,
+                    std::span<const std::string> values);
+
 /// Value of a scalar string attribute.
 std::string read_string_attribute(hid_t object, const char* name);
 /// Values of a one-dimensional dataset of strings.

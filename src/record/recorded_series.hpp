@@ -18,7 +18,7 @@ class RecordedSeries {
   RecordedSeries(const ResultsDataset& dataset, const ResultsLayout& layout, RowExchange* exchange,
                  std::size_t rows);
 
-  bool per_step() const { return dataset_->extents[0] == Extent::steps; }
+  Extent extent() const { return dataset_->extents[0]; }
 
   /// Keeps a row in memory.
   void keep(std::size_t row, const ResultsRow& values, const StepSums& steps);

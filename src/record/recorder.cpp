@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "support/log_events.hpp"
@@ -65,8 +65,6 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   layout.model_name = model.name;
   layout.command_line = command_line;
   layout.petsc_options = simulation.plan().options;
-  std::copy_if(settings.events.begin(), settings.events.end(), std::back_inserter(layout.events),
-               [&](double time) { return time > settings.start && time < settings.stop; });
   std::vector<std::optional<std::size_t>> position(network.n_subsystems());
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     const std::size_t g = subsystems.global(k);
@@ -153,11 +151,46 @@ void Recorder::step_accepted(const StepReport& report) {
   const LogScope scope(log_events().record);
   sums_.add(report);
   const ResultsRow accepted = row(*report.point, report.states);
-  if (++since_row_ == every_) {
+  const bool event = record_events(report, accepted);
+  if (++since_row_ == every_ || event) {
     write(accepted);
   } else {
     kept_.keep(accepted);
   }
+}
+
+/// Where subsystems did not say what was before, nothing has acted yet: the row is what was.
+ResultsRow Recorder::left_of_event(const StepReport& report, const ResultsRow& row) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  if (report.left_outputs.empty()) {
+    return row;
+  }
+  unknown_inputs_.resize(row.inputs.size(), {unknown, unknown});
+  unknown_states_.resize(row.states.size(), unknown);
+  ResultsRow left = row;
+  left.outputs = report.left_outputs;
+  left.inputs = report.left_inputs.empty() ? unknown_inputs_ : report.left_inputs;
+  left.states = report.left_states.empty() ? unknown_states_ : report.left_states;
+  return left;
+}
+
+/// Those of subsystems, and the model's own times. Whether there was one.
+bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
+  const SimulationPlan& plan = simulation_.plan();
+  const auto& times = plan.settings.events;
+  const bool known = std::binary_search(times.begin(), times.end(), report.step.end);
+  if (!known && report.events.empty()) {
+    return false;
+  }
+  const ResultsRow left = left_of_event(report, row);
+  if (known) {
+    writer_->append_event(left, {"", "event"});
+  }
+  for (const EventReport& event : report.events) {
+    writer_->append_event(left,
+                          {plan.model.subsystems[event.subsystem].description.name, event.what});
+  }
+  return true;
 }
 
 void Recorder::write(const ResultsRow& row) {

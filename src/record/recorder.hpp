@@ -7,7 +7,8 @@
 
 namespace concord {
 
-/// Writes accepted communication points into the results file, every n-th of them and the last.
+/// Writes accepted communication points into the results file, every n-th of them, those of events
+/// and the last.
 class Recorder : public StepObserver {
  public:
   /// Collective.
@@ -29,6 +30,8 @@ class Recorder : public StepObserver {
 
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);
+  ResultsRow left_of_event(const StepReport& report, const ResultsRow& row);
+  bool record_events(const StepReport& report, const ResultsRow& row);
   void write(const ResultsRow& row);
 
   /// A row that is not written yet, as it was when its macro-step was accepted: the next one, which
@@ -51,6 +54,8 @@ class Recorder : public StepObserver {
   std::optional<ResultsWriter> writer_;
   StepSums sums_;  ///< of the macro-steps since the last row
   int since_row_ = 0;
+  std::vector<Sample> unknown_inputs_;  ///< what stands for left limits that nobody knows
+  std::vector<double> unknown_states_;
   Kept kept_;
 };
 

@@ -26,7 +26,6 @@ struct ResultsLayout {
   std::string model_name;
   std::string command_line;
   std::string petsc_options;
-  std::vector<double> events;  ///< s, ascending: the model's within the experiment
   RecordedColumns outputs, inputs, states;
   RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs
   bool polynomials = false;                  ///< /inputs/polynomials for the columns of `inputs`
@@ -44,6 +43,12 @@ struct ResultsRow {
   std::span<const double> states;
   std::span<const Polynomial> polynomials;  ///< of the macro-step that ended here
   std::span<const double> balance = {};     ///< accumulated balance error of every input
+};
+
+/// What happened at a communication point; the same on every rank.
+struct RecordedEvent {
+  std::string subsystem;  ///< by name; "" of the model itself
+  std::string what;
 };
 
 /// What is known at the end of a run, of all ranks.

@@ -22,46 +22,45 @@ namespace fs = std::filesystem;
 
 constexpr hsize_t chunk_bytes = hsize_t{1} << 20;
 constexpr hsize_t most_chunk_rows = 1024;  // the default run has 1000 steps: one chunk
+constexpr hsize_t most_chunk_events = 64;  // most runs have few
 
 /// Chunk of about a megabyte at most, of whole rows where a row is not larger than that.
 hsize_t chunk_columns(hsize_t columns, hsize_t column_bytes) {
   return std::clamp<hsize_t>(columns, 1, chunk_bytes / column_bytes);
 }
 
-hsize_t chunk_rows(hsize_t columns, hsize_t column_bytes) {
+hsize_t chunk_rows(hsize_t columns, hsize_t column_bytes, hsize_t most) {
   const hsize_t row_bytes = chunk_columns(columns, column_bytes) * column_bytes;
-  return std::clamp<hsize_t>(chunk_bytes / row_bytes, 1, most_chunk_rows);
+  return std::clamp<hsize_t>(chunk_bytes / row_bytes, 1, most);
 }
 
-hid_t stored_type(Number number) {
-  switch (number) {
-    case Number::i32:
-      return H5T_STD_I32LE;
-    case Number::i64:
-      return H5T_STD_I64LE;
-    case Number::f64:
-    case Number::text:
-      break;
-  }
-  return H5T_IEEE_F64LE;
+Hdf5Datatype stored_type(Number number) {
+  if (number == Number::text) return utf8_string_type();
+  const hid_t type = number == Number::i32   ? H5T_STD_I32LE
+                     : number == Number::i64 ? H5T_STD_I64LE
+                                             : H5T_IEEE_F64LE;
+  return Hdf5Datatype(hdf5_check(H5Tcopy(type)));
 }
 
 /// A dataset [rows], [rows, columns] or [rows, columns, inner] without rows.
 void create_growing(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
   const std::size_t rank = dataset.extents.size();
-  std::array<hsize_t, 3> now{0, 1, 1}, most{H5S_UNLIMITED, 1, 1}, chunk{most_chunk_rows, 1, 1};
+  const hsize_t most_rows =
+      dataset.extents[0] == Extent::events ? most_chunk_events : most_chunk_rows;
+  std::array<hsize_t, 3> now{0, 1, 1}, most{H5S_UNLIMITED, 1, 1}, chunk{most_rows, 1, 1};
   for (std::size_t i = 1; i < rank; ++i) now[i] = size_of(dataset.extents[i], layout);
   if (rank > 1) {
     const hsize_t column_bytes = now[2] * sizeof(double);
     most = {H5S_UNLIMITED, now[1] > 0 ? now[1] : H5S_UNLIMITED, now[2]};
-    chunk = {chunk_rows(now[1], column_bytes), chunk_columns(now[1], column_bytes), now[2]};
+    chunk = {chunk_rows(now[1], column_bytes, most_rows), chunk_columns(now[1], column_bytes),
+             now[2]};
   }
   const auto dimensions = static_cast<int>(rank);
   const Hdf5Dataspace space(hdf5_check(H5Screate_simple(dimensions, now.data(), most.data())));
   const Hdf5Properties creation(hdf5_check(H5Pcreate(H5P_DATASET_CREATE)));
   hdf5_check(H5Pset_chunk(creation, dimensions, chunk.data()));
   hdf5_check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY));
-  hdf5_check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));
+  if (dataset.number != Number::text) hdf5_check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));
   const Hdf5Dataset created(
       hdf5_check(H5Dcreate2(file, dataset.path.c_str(), stored_type(dataset.number), space,
                             H5P_DEFAULT, creation, H5P_DEFAULT)));

@@ -67,6 +67,23 @@ std::string what_is_wrong(const fs::path& path) {
   return "";
 }
 
+/// The `wanted` columns of `rows` rows; `read(first, count, values)` gives rows of `width` numbers.
+template <class Read>
+std::vector<std::vector<double>> columns_of(std::size_t width, std::size_t rows,
+                                            std::span<const std::size_t> wanted, const Read& read) {
+  const std::size_t at_once = std::min(rows, rows_per_read(width));
+  std::vector<std::vector<double>> result(wanted.size(), std::vector<double>(rows));
+  std::vector<double> block(at_once * width);
+  for (std::size_t first = 0; first < rows; first += at_once) {
+    const std::size_t count = std::min(at_once, rows - first);
+    read(first, count, std::span(block));
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      for (std::size_t row = 0; row < count; ++row)
+        result[i][first + row] = block[row * width + wanted[i]];
+  }
+  return result;
+}
+
 }  // namespace
 
 ResultsReader::ResultsReader(const fs::path& path) : path_(path) {
@@ -99,7 +116,7 @@ void ResultsReader::read_header() {
   for (const ResultsDataset& dataset : results_datasets())
     if (dataset.has_variables() && exists(file_, dataset.path)) read_tables(dataset);
   read_time();
-  read_events();
+  find_events();
   std::unordered_set<std::string> seen;
   std::erase_if(variables_, [&](const RecordedVariable& v) { return !seen.insert(v.name).second; });
 }
@@ -113,16 +130,18 @@ void ResultsReader::read_tables(const ResultsDataset& variables) {
   for (std::size_t i = 0; i < names.size(); ++i)
     variables_.push_back({names[i], units[i], variables.path, i});
   for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.group() == group && dataset.extents.front() == Extent::rows &&
+    if (((dataset.group() == group && dataset.extents.front() == Extent::rows) ||
+         dataset.path == "/events" + group) &&
         exists(file_, dataset.path))
-      open_table(dataset.path, names.size());
+      open_table(dataset, names.size());
 }
 
-void ResultsReader::open_table(const std::string& path, std::size_t columns) {
-  Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT)));
-  const auto shape = shape_of(dataset, 2, path);
-  if (shape[1] != columns) not_ours("'" + path + "' has not one column per name");
-  tables_.push_back({path, std::move(dataset), shape[0], columns});
+void ResultsReader::open_table(const ResultsDataset& dataset, std::size_t columns) {
+  Hdf5Dataset opened(hdf5_check(H5Dopen2(file_, dataset.path.c_str(), H5P_DEFAULT)));
+  const auto shape = shape_of(opened, 2, dataset.path);
+  if (shape[1] != columns) not_ours("'" + dataset.path + "' has not one column per name");
+  const bool of_events = dataset.extents.front() == Extent::events;
+  tables_.push_back({dataset.path, of_events, std::move(opened), shape[0], columns});
 }
 
 const ResultsReader::Table* ResultsReader::table(Quantity quantity) const {
@@ -142,7 +161,7 @@ void ResultsReader::read_time() {
   time_.resize(rows);
   hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, time_.data()));
   for (const Table& t : tables_)
-    if (t.columns > 0) rows = std::min(rows, t.rows);
+    if (!t.of_events && t.columns > 0) rows = std::min(rows, t.rows);
   time_.resize(rows);
   if (rows == 0) not_ours("it holds no rows yet");
   for (std::size_t i = 0; i < rows; ++i)
@@ -150,12 +169,51 @@ void ResultsReader::read_time() {
       not_ours("'/time' does not increase at row " + std::to_string(i));
 }
 
-void ResultsReader::read_events() {
+/// Instants whose rows are there.
+void ResultsReader::find_events() {
   if (!exists(file_, "/events/time")) return;
   const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, "/events/time", H5P_DEFAULT)));
-  events_.resize(shape_of(dataset, 1, "/events/time").front());
+  std::size_t entries = shape_of(dataset, 1, "/events/time").front();
+  events_.resize(entries);
   hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, events_.data()));
+  for (const Table& t : tables_)
+    if (t.of_events && t.columns > 0) entries = std::min(entries, t.rows);
+  events_.resize(entries);
   if (!std::is_sorted(events_.begin(), events_.end())) not_ours("'/events/time' does not increase");
+  for (std::size_t entry = 0; entry < entries; ++entry) {
+    const auto row = std::lower_bound(time_.begin(), time_.end(), events_[entry]);
+    const bool again = entry > 0 && events_[entry] == events_[entry - 1];
+    if (row != time_.end() && *row == events_[entry] && !again)
+      event_rows_.push_back({static_cast<std::size_t>(row - time_.begin()), entry});
+  }
+}
+
+std::vector<RecordedEvent> ResultsReader::read_events() const try {
+  std::vector<RecordedEvent> result(events_.size());
+  for (const ResultsDataset& dataset : results_datasets()) {
+    const auto* texts = std::get_if<EventTexts>(&dataset.content);
+    if (texts == nullptr || !exists(file_, dataset.path)) continue;
+    std::vector<std::string> read = read_strings(file_, dataset.path.c_str());
+    for (std::size_t i = 0; i < std::min(read.size(), result.size()); ++i)
+      result[i].*texts->text = std::move(read[i]);
+  }
+  return result;
+} catch (const Hdf5Error& error) {
+  throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+}
+
+void ResultsReader::read_left_limits(Quantity quantity, std::size_t first, std::size_t count,
+                                     std::span<double> values) const {
+  const std::string left = "/events" + std::string(quantity.substr(0, quantity.rfind('/')));
+  const std::size_t width = columns(quantity);
+  for (std::size_t i = 0; i < count; ++i) {
+    const EventRow& event = event_rows_[first + i];
+    const auto to = values.subspan(i * width, width);
+    if (table(left) != nullptr)
+      read_rows(left, event.entry, 1, to);
+    else
+      read_rows(quantity, event.row, 1, to);
+  }
 }
 
 std::vector<RecordedCost> ResultsReader::costs() const {
@@ -199,18 +257,18 @@ void ResultsReader::read_rows(Quantity quantity, std::size_t first, std::size_t 
 
 std::vector<std::vector<double>> ResultsReader::read_columns(
     Quantity quantity, std::span<const std::size_t> wanted) const {
-  const std::size_t width = columns(quantity), rows = time_.size();
-  const std::size_t at_once = std::min(rows, rows_per_read(width));
-  std::vector<std::vector<double>> result(wanted.size(), std::vector<double>(rows));
-  std::vector<double> block(at_once * width);
-  for (std::size_t first = 0; first < rows; first += at_once) {
-    const std::size_t count = std::min(at_once, rows - first);
-    read_rows(quantity, first, count, block);
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      for (std::size_t row = 0; row < count; ++row)
-        result[i][first + row] = block[row * width + wanted[i]];
-  }
-  return result;
+  return columns_of(columns(quantity), time_.size(), wanted,
+                    [&](std::size_t first, std::size_t count, std::span<double> values) {
+                      read_rows(quantity, first, count, values);
+                    });
+}
+
+std::vector<std::vector<double>> ResultsReader::read_left_columns(
+    Quantity quantity, std::span<const std::size_t> wanted) const {
+  return columns_of(columns(quantity), event_rows_.size(), wanted,
+                    [&](std::size_t first, std::size_t count, std::span<double> values) {
+                      read_left_limits(quantity, first, count, values);
+                    });
 }
 
 std::size_t rows_per_read(std::size_t columns) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "record/results_content.hpp"
 #include "support/hdf5_error.hpp"
 #include "support/hdf5_handle.hpp"
 
@@ -23,6 +24,11 @@ struct RecordedVariable {
   std::string unit;
   Quantity quantity;  ///< ".../values"
   std::size_t column = 0;
+};
+
+/// The row of an instant at which something happened, and where its left limits are in /events.
+struct EventRow {
+  std::size_t row, entry;
 };
 
 /// What a subsystem has cost in the run, s in integration; zero where the run has not ended.
@@ -45,8 +51,19 @@ class ResultsReader {
   /// Communication points in s, strictly increasing, size T >= 1.
   const std::vector<double>& time() const { return time_; }
 
-  /// Times at which the model says that something jumps, ascending; empty where the file is older.
+  /// Times of events, ascending; more than once where more than one happened.
   const std::vector<double>& events() const { return events_; }
+
+  /// Ascending, one per instant.
+  const std::vector<EventRow>& event_rows() const { return event_rows_; }
+
+  /// What happened, in the order of events(). Empty texts where the file is older.
+  std::vector<RecordedEvent> read_events() const;
+
+  /// Left limits at event_rows() [first, first + count) of all columns, row-major; NaN where they
+  /// are not known. In an older file rows at events are left limits themselves.
+  void read_left_limits(Quantity quantity, std::size_t first, std::size_t count,
+                        std::span<double> values) const;
 
   /// In the model file's order.
   std::vector<RecordedCost> costs() const;
@@ -65,10 +82,14 @@ class ResultsReader {
   /// Whole columns of one quantity, [wanted][T].
   std::vector<std::vector<double>> read_columns(Quantity quantity,
                                                 std::span<const std::size_t> wanted) const;
+  /// Of their left limits, [wanted][event_rows()].
+  std::vector<std::vector<double>> read_left_columns(Quantity quantity,
+                                                     std::span<const std::size_t> wanted) const;
 
  private:
   struct Table {
     Quantity quantity;
+    bool of_events = false;
     Hdf5Dataset dataset;
     std::size_t rows = 0, columns = 0;
   };
@@ -76,10 +97,10 @@ class ResultsReader {
   void open();
   void read_header();
   void read_tables(const ResultsDataset& variables);
-  void open_table(const std::string& path, std::size_t columns);
+  void open_table(const ResultsDataset& dataset, std::size_t columns);
   const Table* table(Quantity quantity) const;
   void read_time();
-  void read_events();
+  void find_events();
 
   std::filesystem::path path_;
   Hdf5Quiet quiet_;
@@ -87,6 +108,7 @@ class ResultsReader {
   std::vector<Table> tables_;
   std::string model_name_, status_;
   std::vector<double> time_, events_;
+  std::vector<EventRow> event_rows_;
   std::vector<RecordedVariable> variables_;
 };
 

@@ -17,6 +17,11 @@ bool recorded(const ResultsLayout& layout) {
   return (layout.*columns).recorded;
 }
 
+template <auto member>
+const std::vector<std::string>& list_of(const ResultsLayout& layout) {
+  return layout.*member;
+}
+
 template <RecordedColumns ResultsLayout::*columns, std::vector<std::string> RecordedColumns::*texts>
 const std::vector<std::string>& texts_of(const ResultsLayout& layout) {
   return layout.*columns.*texts;
@@ -26,6 +31,15 @@ const std::vector<std::string>& texts_of(const ResultsLayout& layout) {
 template <auto number>
 void fill(const ResultsRow& row, std::span<const std::size_t> local_index, double* to) {
   for (const std::size_t i : local_index) *to++ = number(row, i);
+}
+
+double output_value(const ResultsRow& row, std::size_t i) { return row.outputs[i].value; }
+double input_value(const ResultsRow& row, std::size_t i) { return row.inputs[i].value; }
+double state_value(const ResultsRow& row, std::size_t i) { return row.states[i]; }
+double balance_value(const ResultsRow& row, std::size_t i) { return row.balance[i]; }
+
+void fill_time(const ResultsRow& row, std::span<const std::size_t> /*one*/, double* to) {
+  *to = row.time;
 }
 
 void fill_polynomials(const ResultsRow& row, std::span<const std::size_t> local_index, double* to) {
@@ -64,9 +78,7 @@ void add_variables(Datasets& all, const std::string& group, Extent extent) {
 }
 
 void add_outputs(Datasets& all) {
-  add_variables<&ResultsLayout::outputs, [](const ResultsRow& row, std::size_t i) {
-    return row.outputs[i].value;
-  }>(all, "/outputs", Extent::outputs);
+  add_variables<&ResultsLayout::outputs, output_value>(all, "/outputs", Extent::outputs);
   all.push_back({"/outputs/error_estimate",
                  Number::f64,
                  {Extent::outputs},
@@ -76,8 +88,7 @@ void add_outputs(Datasets& all) {
 
 void add_inputs(Datasets& all) {
   constexpr auto inputs = &ResultsLayout::inputs;
-  add_variables<inputs, [](const ResultsRow& row, std::size_t i) { return row.inputs[i].value; }>(
-      all, "/inputs", Extent::inputs);
+  add_variables<inputs, input_value>(all, "/inputs", Extent::inputs);
   constexpr auto slope = [](const ResultsRow& row, std::size_t i) {
     return row.inputs[i].derivative;
   };
@@ -100,19 +111,37 @@ void add_steps(Datasets& all) {
     all.push_back({dataset.path, dataset.number, {Extent::steps}, always, StepNumber{index++}});
 }
 
+/// Entries of left limits at events: rows of their own.
+template <RecordedColumns ResultsLayout::*columns, auto number>
+void add_left_limits(Datasets& all, const char* path, Extent extent) {
+  all.push_back({path,
+                 Number::f64,
+                 {Extent::events, extent},
+                 recorded<columns>,
+                 RowNumbers{columns, fill<number>}});
+}
+
+void add_events(Datasets& all) {
+  all.push_back(
+      {"/events/time", Number::f64, {Extent::events}, always, RowNumbers{nullptr, fill_time}});
+  all.push_back({"/events/subsystem",
+                 Number::text,
+                 {Extent::events},
+                 always,
+                 EventTexts{&RecordedEvent::subsystem}});
+  all.push_back(
+      {"/events/what", Number::text, {Extent::events}, always, EventTexts{&RecordedEvent::what}});
+  add_left_limits<&ResultsLayout::outputs, output_value>(all, "/events/outputs", Extent::outputs);
+  add_left_limits<&ResultsLayout::inputs, input_value>(all, "/events/inputs", Extent::inputs);
+  add_left_limits<&ResultsLayout::states, state_value>(all, "/events/states", Extent::states);
+}
+
 void add_subsystems(Datasets& all) {
   const auto add = [&](const char* path, Number number, auto content) {
     all.push_back({path, number, {Extent::subsystems}, always, content});
   };
-  add("/subsystems/name", Number::text, KnownTexts{[](const ResultsLayout& layout) -> auto& {
-        return layout.subsystem_names;
-}
-}  // namespace
-);
-  add("/subsystems/kind", Number::text, KnownTexts{[](const ResultsLayout& layout) -> auto& {
-        return layout.subsystem_kinds;
-  }  // namespace concord
-  });
+  add("/subsystems/name", Number::text, KnownTexts{list_of<&ResultsLayout::subsystem_names>});
+  add("/subsystems/kind", Number::text, KnownTexts{list_of<&ResultsLayout::subsystem_kinds>});
   add("/subsystems/rank", Number::i32, KnownNumbers{[](const ResultsLayout& layout) {
         return std::vector<double>(layout.subsystem_ranks.begin(), layout.subsystem_ranks.end());
       }});
@@ -121,144 +150,129 @@ void add_subsystems(Datasets& all) {
       FinalNumbers{0.0, of_all<&Counters::rhs_evaluations>});
   add("/subsystems/micro_steps", Number::i64, FinalNumbers{0.0, of_all<&Counters::micro_steps>});
   add("/subsystems/wall_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::wall_time>});
+}
+
+Datasets all_datasets() {
+  Datasets all;
+  all.push_back({"/time", Number::f64, {Extent::rows}, always, RowNumbers{nullptr, fill_time}});
+  add_outputs(all);
+  add_inputs(all);
+  add_variables<&ResultsLayout::states, state_value>(all, "/states", Extent::states);
+  add_variables<&ResultsLayout::balance, balance_value>(all, "/balance", Extent::connections);
+  add_steps(all);
+  add_events(all);
+  add_subsystems(all);
+  return all;
+}
+
+template <class Value>
+AttributeValue value(Value&& it) {
+  return AttributeValue(std::forward<Value>(it));
+}
+
+AttributeValue no_text(const ResultsLayout& /*layout*/, int /*ranks*/) {
+  return value(std::string());
+}
+
+const ResultsAttribute attributes[] = {
+    {"/", "format_version", [](const ResultsLayout&, int) { return value(results_format_version); },
+     nullptr},
+    {"/", "concord_version",
+     [](const ResultsLayout&, int) { return value(std::string(CONCORD_VERSION)); }, nullptr},
+    {"/", "model_name", [](const ResultsLayout& layout, int) { return value(layout.model_name); },
+     nullptr},
+    {"/", "command_line",
+     [](const ResultsLayout& layout, int) { return value(layout.command_line); }, nullptr},
+    {"/", "petsc_options",
+     [](const ResultsLayout& layout, int) { return value(layout.petsc_options); }, nullptr},
+    {"/", "ranks",
+     [](const ResultsLayout&, int ranks) { return value(static_cast<std::int32_t>(ranks)); },
+     nullptr},
+    {"/", "error_estimate", [](const ResultsLayout&, int) { return value(unknown); },
+     [](const ResultsEnd& end) { return value(end.quality.worst); }},
+    {"/", "error_estimate_of", no_text,
+     [](const ResultsEnd& end) { return value(end.quality.worst_output); }},
+    {"/", "no_estimate", no_text,
+     [](const ResultsEnd& end) { return value(end.quality.no_estimate); }},
+    {"/", "diverged", no_text, [](const ResultsEnd& end) { return value(end.quality.diverged); }},
+    {"/", "macro_steps_at_noise", [](const ResultsLayout&, int) { return value(std::int64_t{0}); },
+     [](const ResultsEnd& end) { return value(end.quality.at_noise); }},
+    {"/", "events", [](const ResultsLayout&, int) { return value(std::int32_t{0}); },
+     [](const ResultsEnd& end) { return value(end.quality.events); }},
+    {"/time", "unit", [](const ResultsLayout&, int) { return value(std::string("s")); }, nullptr},
+    // Last: it says that all the others are final.
+    {"/", "status",
+     [](const ResultsLayout&, int) { return value(std::string(to_string(RunStatus::running))); },
+     [](const ResultsEnd& end) { return value(std::string(to_string(end.status))); }},
+};
+
+const char* name_of(Number number) {
+  constexpr std::array names{"str", "f64", "i32", "i64"};
+  return names[static_cast<std::size_t>(number)];
+}
+
+const char* name_of(Extent extent) {
+  constexpr std::array names{"T", "T-1", "n_out", "n_in", "n_st", "n_c", "K", "E", "4"};
+  return names[static_cast<std::size_t>(extent)];
+}
+
+}  // namespace
+
+const std::vector<ResultsDataset>& results_datasets() {
+  static const Datasets all = all_datasets();
+  return all;
+}
+
+std::span<const ResultsAttribute> results_attributes() { return attributes; }
+
+std::size_t size_of(Extent extent, const ResultsLayout& layout) {
+  switch (extent) {
+    case Extent::outputs:
+      return layout.outputs.total;
+    case Extent::inputs:
+      return layout.inputs.total;
+    case Extent::states:
+      return layout.states.total;
+    case Extent::connections:
+      return layout.balance.total;
+    case Extent::subsystems:
+      return layout.subsystem_names.size();
+    case Extent::coefficients:
+      return 4;
+    case Extent::rows:
+    case Extent::steps:
+    case Extent::events:
+      break;
   }
+  throw std::logic_error("how many rows there will be is not in the layout of a results file");
+}
 
-  Datasets all_datasets() {
-    Datasets all;
-    all.push_back({"/time",
-                   Number::f64,
-                   {Extent::rows},
-                   always,
-                   RowNumbers{nullptr, [](const ResultsRow& row, std::span<const std::size_t>,
-                                          double* to) { *to = row.time; }}});
-    add_outputs(all);
-    add_inputs(all);
-    add_variables<&ResultsLayout::states, [](const ResultsRow& row, std::size_t i) {
-      return row.states[i];
-    }>(all, "/states", Extent::states);
-    add_variables<&ResultsLayout::balance, [](const ResultsRow& row, std::size_t i) {
-      return row.balance[i];
-    }>(all, "/balance", Extent::connections);
-    add_steps(all);
-    all.push_back({"/events/time",
-                   Number::f64,
-                   {Extent::events},
-                   always,
-                   KnownNumbers{[](const ResultsLayout& layout) { return layout.events; }}});
-    add_subsystems(all);
-    return all;
+std::string type_text(const ResultsDataset& dataset) {
+  std::string text = name_of(dataset.number);
+  for (std::size_t i = 0; i < dataset.extents.size(); ++i)
+    text += (i == 0 ? "[" : ", ") + std::string(name_of(dataset.extents[i]));
+  return text + "]";
+}
+
+std::string type_text(const ResultsAttribute& attribute) {
+  constexpr Number numbers[] = {Number::text, Number::i32, Number::i64, Number::f64};
+  return name_of(numbers[attribute.begin({}, 0).index()]);
+}
+
+std::string_view to_string(RunStatus status) {
+  switch (status) {
+    case RunStatus::running:
+      return "running";
+    case RunStatus::completed:
+      return "completed";
+    case RunStatus::interrupted:
+      return "interrupted";
+    case RunStatus::diverged:
+      return "diverged";
+    case RunStatus::failed:
+      break;
   }
+  return "failed";
+}
 
-  template <class Value>
-  AttributeValue value(Value&& it) {
-    return AttributeValue(std::forward<Value>(it));
-  }
-
-  AttributeValue no_text(const ResultsLayout& /*layout*/, int /*ranks*/) {
-    return value(std::string());
-  }
-
-  const ResultsAttribute attributes[] = {
-      {"/", "format_version",
-       [](const ResultsLayout&, int) { return value(results_format_version); }, nullptr},
-      {"/", "concord_version",
-       [](const ResultsLayout&, int) { return value(std::string(CONCORD_VERSION)); }, nullptr},
-      {"/", "model_name", [](const ResultsLayout& layout, int) { return value(layout.model_name); },
-       nullptr},
-      {"/", "command_line",
-       [](const ResultsLayout& layout, int) { return value(layout.command_line); }, nullptr},
-      {"/", "petsc_options",
-       [](const ResultsLayout& layout, int) { return value(layout.petsc_options); }, nullptr},
-      {"/", "ranks",
-       [](const ResultsLayout&, int ranks) { return value(static_cast<std::int32_t>(ranks)); },
-       nullptr},
-      {"/", "error_estimate", [](const ResultsLayout&, int) { return value(unknown); },
-       [](const ResultsEnd& end) { return value(end.quality.worst); }},
-      {"/", "error_estimate_of", no_text,
-       [](const ResultsEnd& end) { return value(end.quality.worst_output); }},
-      {"/", "no_estimate", no_text,
-       [](const ResultsEnd& end) { return value(end.quality.no_estimate); }},
-      {"/", "diverged", no_text, [](const ResultsEnd& end) { return value(end.quality.diverged); }},
-      {"/", "macro_steps_at_noise",
-       [](const ResultsLayout&, int) { return value(std::int64_t{0}); },
-       [](const ResultsEnd& end) { return value(end.quality.at_noise); }},
-      {"/", "events", [](const ResultsLayout&, int) { return value(std::int32_t{0}); },
-       [](const ResultsEnd& end) { return value(end.quality.events); }},
-      {"/time", "unit", [](const ResultsLayout&, int) { return value(std::string("s")); }, nullptr},
-      // Last: it says that all the others are final.
-      {"/", "status",
-       [](const ResultsLayout&, int) { return value(std::string(to_string(RunStatus::running))); },
-       [](const ResultsEnd& end) { return value(std::string(to_string(end.status))); }},
-  };
-
-  const char* name_of(Number number) {
-    constexpr std::array names{"str", "f64", "i32", "i64"};
-    return names[static_cast<std::size_t>(number)];
-  }
-
-  const char* name_of(Extent extent) {
-    constexpr std::array names{"T", "T-1", "n_out", "n_in", "n_st", "n_c", "K", "E", "4"};
-    return names[static_cast<std::size_t>(extent)];
-  }
-
-  }  // namespace
-
-  const std::vector<ResultsDataset>& results_datasets() {
-    static const Datasets all = all_datasets();
-    return all;
-  }
-
-  std::span<const ResultsAttribute> results_attributes() { return attributes; }
-
-  std::size_t size_of(Extent extent, const ResultsLayout& layout) {
-    switch (extent) {
-      case Extent::outputs:
-        return layout.outputs.total;
-      case Extent::inputs:
-        return layout.inputs.total;
-      case Extent::states:
-        return layout.states.total;
-      case Extent::connections:
-        return layout.balance.total;
-      case Extent::subsystems:
-        return layout.subsystem_names.size();
-      case Extent::events:
-        return layout.events.size();
-      case Extent::coefficients:
-        return 4;
-      case Extent::rows:
-      case Extent::steps:
-        break;
-    }
-    throw std::logic_error("the number of rows is not in the layout of a results file");
-  }
-
-  std::string type_text(const ResultsDataset& dataset) {
-    std::string text = name_of(dataset.number);
-    for (std::size_t i = 0; i < dataset.extents.size(); ++i)
-      text += (i == 0 ? "[" : ", ") + std::string(name_of(dataset.extents[i]));
-    return text + "]";
-  }
-
-  std::string type_text(const ResultsAttribute& attribute) {
-    constexpr Number numbers[] = {Number::text, Number::i32, Number::i64, Number::f64};
-    return name_of(numbers[attribute.begin({}, 0).index()]);
-  }
-
-  std::string_view to_string(RunStatus status) {
-    switch (status) {
-      case RunStatus::running:
-        return "running";
-      case RunStatus::completed:
-        return "completed";
-      case RunStatus::interrupted:
-        return "interrupted";
-      case RunStatus::diverged:
-        return "diverged";
-      case RunStatus::failed:
-        break;
-    }
-    return "failed";
-  }
-
-  }  // namespace concord
+}  // namespace concord

@@ -19,7 +19,7 @@ namespace concord {
 
 inline constexpr std::int32_t results_format_version = 1;
 
-/// Extents of datasets: rows, macro-steps, and what the layout counts.
+/// Extents of datasets: rows, macro-steps, events, and what the layout counts.
 enum class Extent {
   rows,
   steps,
@@ -31,6 +31,11 @@ enum class Extent {
   events,
   coefficients
 };
+
+/// Whether it grows with the run.
+constexpr bool grows(Extent extent) {
+  return extent == Extent::rows || extent == Extent::steps || extent == Extent::events;
+}
 
 /// Texts that are known from the beginning.
 struct KnownTexts {
@@ -48,10 +53,16 @@ struct FinalNumbers {
   std::vector<double> (*of)(const ResultsEnd& end);
 };
 
-/// Numbers of each row: of this rank's columns, or one that every rank knows.
+/// Numbers of each row, or of each event (a row of left limits): of this rank's columns, or one
+/// that every rank knows.
 struct RowNumbers {
   const RecordedColumns ResultsLayout::*columns;  ///< null: one
   void (*fill)(const ResultsRow& row, std::span<const std::size_t> local_index, double* to);
+};
+
+/// A text of each event, which every rank knows.
+struct EventTexts {
+  std::string RecordedEvent::*text;
 };
 
 /// An entry of StepSums.
@@ -64,9 +75,9 @@ struct ResultsDataset {
   Number number;
   std::vector<Extent> extents;
   bool (*exists)(const ResultsLayout& layout);
-  std::variant<KnownTexts, KnownNumbers, FinalNumbers, RowNumbers, StepNumber> content;
+  std::variant<KnownTexts, KnownNumbers, FinalNumbers, RowNumbers, EventTexts, StepNumber> content;
 
-  bool grows() const { return extents[0] == Extent::rows || extents[0] == Extent::steps; }
+  bool grows() const { return concord::grows(extents[0]); }
   /// A column is a variable that carries a name.
   bool has_variables() const { return path.ends_with("/values"); }
   std::string group() const { return path.substr(0, path.rfind('/')); }

@@ -51,11 +51,33 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+/// Of a row and its macro-step; events have as much room again, whose pages are taken where there
+/// are some.
 std::size_t row_bytes(const ResultsLayout& layout) {
   std::size_t bytes = 0;
   for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.grows() && dataset.exists(layout)) bytes += row_bytes(dataset, layout);
+    if (dataset.grows() && dataset.extents[0] != Extent::events && dataset.exists(layout))
+      bytes += row_bytes(dataset, layout);
   return bytes;
+}
+
+/// How much there is of what grows.
+struct Lengths {
+  hsize_t rows = 0, events = 0;
+
+  hsize_t of(Extent extent) const {
+    if (extent == Extent::events) return events;
+    return extent == Extent::steps && rows > 0 ? rows - 1 : rows;
+  }
+};
+
+/// HDF5 keeps texts in collections of some thousand bytes.
+std::uintmax_t bytes_of(std::span<const RecordedEvent> events) {
+  constexpr std::uintmax_t collection = 4096, entry = 64;
+  std::uintmax_t bytes = 0;
+  for (const RecordedEvent& event : events)
+    bytes += event.subsystem.size() + event.what.size() + 2 * entry;
+  return bytes == 0 ? 0 : 2 * (bytes + collection);
 }
 
 std::size_t buffered_rows(const ResultsLayout& layout, int ranks) {
@@ -108,6 +130,7 @@ class ResultsWriter::Impl {
   Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout);
 
   void append(const ResultsRow& row, const StepSums& steps);
+  void append_event(const ResultsRow& left, RecordedEvent event);
   void flush();
   void close(RunStatus status, std::span<const Counters> own_counters, const RunQuality& quality);
   bool begun() const { return static_cast<bool>(file_); }
@@ -118,14 +141,19 @@ class ResultsWriter::Impl {
   bool begin_late();
   std::optional<std::string> on_first_rank(const std::function<void()>& action) const;
   RowExchange* exchange_of(const RecordedColumns* columns);
-  void open_datasets();
+  void open_datasets(const fs::path& path);
+  void close_datasets();
   void write_buffer();
-  void write_rows(RowBlock rows, RowBlock steps);
+  void write_rows(const Lengths& end, std::span<const RecordedEvent> events);
+  void write_texts(std::span<const RecordedEvent> events);
+  void append_texts(hid_t file, std::span<const RecordedEvent> events) const;
   void write(RecordedSeries& series, RowBlock rows, hsize_t in_file);
-  void reserve(hsize_t rows) const;
+  void reserve(const Lengths& end, std::span<const RecordedEvent> events) const;
+  void make_room(const Lengths& end, std::span<const RecordedEvent> events);
   void keep_room_for_conclusion() const;
   void announce_growth();
-  void resize_all(hsize_t rows);
+  void tell_end(hid_t file);
+  void resize_all(const Lengths& to);
   void conclude(const ResultsEnd& end);
   std::vector<Counters> gather_counters(std::span<const Counters> own) const;
   std::vector<double> gather_errors(std::span<const double> own) const;
@@ -140,9 +168,10 @@ class ResultsWriter::Impl {
   std::map<const RecordedColumns*, RowExchange> exchanges_;
   std::vector<RecordedSeries> series_;
   std::size_t buffered_ = 0;
-  hsize_t written_ = 0;
+  std::vector<RecordedEvent> events_;  // whose left limits are in memory
+  Lengths written_;
   haddr_t announced_end_ = 0;
-  bool broken_ = false;  // a write failed: the file keeps written_ rows
+  bool broken_ = false;  // a write failed: the file keeps what is written_
   bool ended_ = false;
   std::optional<ResultsLock> lock_;  // of the first rank
 
@@ -158,7 +187,7 @@ ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayo
       layout_(layout),
       capacity_(buffered_rows(layout, comm_.size)) {
   for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.grows() && dataset.exists(layout_))
+    if (dataset.grows() && dataset.number != Number::text && dataset.exists(layout_))
       series_.emplace_back(dataset, layout_, exchange_of(columns_of(dataset, layout_)), capacity_);
   claim();
 }
@@ -189,7 +218,7 @@ void ResultsWriter::Impl::claim() {
 void ResultsWriter::Impl::create_file() {
   auto failure = on_first_rank([&] { create_empty_results(unfinished_, layout_, comm_.size); });
   if (!failure) failure = failure_on_any_rank(comm_, [&] { require_visible(unfinished_); });
-  if (!failure) failure = failure_on_any_rank(comm_, [&] { open_datasets(); });
+  if (!failure) failure = failure_on_any_rank(comm_, [&] { open_datasets(unfinished_); });
   if (!failure) failure = on_first_rank([&] { fs::rename(unfinished_, path_); });
   if (!failure) return;
   std::error_code ignored;
@@ -198,57 +227,108 @@ void ResultsWriter::Impl::create_file() {
                    "; choose another file with -cosim_output");
 }
 
-void ResultsWriter::Impl::open_datasets() {
+void ResultsWriter::Impl::open_datasets(const fs::path& path) {
   transfer_ = transfer_mode(comm_);
   const Hdf5Properties access = file_access(comm_);
-  file_ = Hdf5File(hdf5_check(H5Fopen(unfinished_.c_str(), H5F_ACC_RDWR, access)));
+  file_ = Hdf5File(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access)));
   for (RecordedSeries& series : series_) series.open(file_);
+}
+
+void ResultsWriter::Impl::close_datasets() {
+  for (RecordedSeries& series : series_) series.close();
+  hdf5_check(file_.close());
 }
 
 void ResultsWriter::Impl::append(const ResultsRow& row, const StepSums& steps) {
   if (!file_) create_file();
-  for (RecordedSeries& series : series_) series.keep(buffered_, row, steps);
+  for (RecordedSeries& series : series_)
+    if (series.extent() != Extent::events) series.keep(buffered_, row, steps);
   if (++buffered_ == capacity_) write_buffer();
 }
 
+void ResultsWriter::Impl::append_event(const ResultsRow& left, RecordedEvent event) {
+  for (RecordedSeries& series : series_)
+    if (series.extent() == Extent::events) series.keep(events_.size(), left, {});
+  events_.push_back(std::move(event));
+  if (events_.size() == capacity_) write_buffer();
+}
+
 void ResultsWriter::Impl::flush() {
-  if (buffered_ > 0) write_buffer();
+  if (buffered_ > 0 || !events_.empty()) write_buffer();
 }
 
 void ResultsWriter::Impl::write_buffer() {
-  const RowBlock rows{0, std::exchange(buffered_, 0)};
+  const Lengths end{written_.rows + buffered_, written_.events + events_.size()};
+  const std::vector<RecordedEvent> events = std::exchange(events_, {});
+  buffered_ = 0;
   if (broken_)
     throw SimulationError("the results file '" + path_.string() + "' could not be written before");
-  const std::size_t without_step = written_ == 0 ? 1 : 0;
-  write_rows(rows, {without_step, rows.count - without_step});
-  written_ += rows.count;
+  write_rows(end, events);
+  written_ = end;
 }
 
 /// Rows reach the file before the index that tells of them (H5Fflush), so that a program killed in
 /// between leaves the rows of the last time.
-void ResultsWriter::Impl::write_rows(RowBlock rows, RowBlock steps) {
-  const hsize_t steps_written = written_ - (written_ > 0 ? 1 : 0);
-  if (const auto failure = failure_on_any_rank(comm_, [&] { reserve(written_ + rows.count); }))
-    fail(*failure);
-  require([&] { resize_all(written_ + rows.count); });
+void ResultsWriter::Impl::write_rows(const Lengths& end, std::span<const RecordedEvent> events) {
+  make_room(end, events);
+  if (!events.empty()) {
+    write_texts(events);
+    make_room(end, {});
+  }
+  require([&] { resize_all(end); });
+  const std::size_t without_step = written_.rows == 0 ? 1 : 0;
   for (RecordedSeries& series : series_) {
-    if (series.per_step())
-      write(series, steps, steps_written);
-    else
-      write(series, rows, written_);
+    const hsize_t first = written_.of(series.extent());
+    const std::size_t skipped = series.extent() == Extent::steps ? without_step : 0;
+    write(series, {skipped, end.of(series.extent()) - first}, first);
   }
   if (comm_.size == 1) announce_growth();
   require([&] { hdf5_check(H5Fflush(file_, H5F_SCOPE_LOCAL)); });
   keep_room_for_conclusion();
 }
 
+/// Before the numbers, so that whatever /events/time tells of has its texts. Several ranks cannot
+/// write variable-length strings together (HDF5 1.10): the first does it alone meanwhile.
+void ResultsWriter::Impl::write_texts(std::span<const RecordedEvent> events) {
+  if (comm_.size == 1) {
+    require([&] { append_texts(file_, events); });
+    announce_growth();
+    return require([&] { hdf5_check(H5Fflush(file_, H5F_SCOPE_LOCAL)); });
+  }
+  auto failure = failure_on_any_rank(comm_, [&] { close_datasets(); });
+  if (!failure) {
+    failure = on_first_rank([&] {
+      const Hdf5Properties access = plain_file_access();
+      Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));
+      append_texts(file, events);
+      tell_end(file);
+      hdf5_check(file.close());
+    });
+  }
+  const auto closed = failure_on_any_rank(comm_, [&] { open_datasets(path_); });
+  if (failure || closed) fail(failure ? *failure : *closed);
+}
+
+void ResultsWriter::Impl::append_texts(hid_t file, std::span<const RecordedEvent> events) const {
+  std::vector<std::string> texts(events.size());
+  for (const ResultsDataset& dataset : results_datasets()) {
+    const auto* of_events = std::get_if<EventTexts>(&dataset.content);
+    if (of_events == nullptr || !dataset.exists(layout_)) continue;
+    std::transform(events.begin(), events.end(), texts.begin(),
+                   [&](const RecordedEvent& event) { return event.*of_events->text; });
+    append_strings(file, dataset.path.c_str(), written_.events, texts);
+  }
+}
+
 /// Only of a file that HDF5 writes without MPI it tells where it ends.
 void ResultsWriter::Impl::announce_growth() {
-  require([&] {
-    haddr_t end = 0;
-    hdf5_check(H5Fget_eoa(file_, &end));
-    if (end != std::exchange(announced_end_, end)) announce_end(path_, end);
-  });
+  require([&] { tell_end(file_); });
+}
+
+void ResultsWriter::Impl::tell_end(hid_t file) {
+  haddr_t end = 0;
+  hdf5_check(H5Fget_eoa(file, &end));
+  if (end != std::exchange(announced_end_, end)) announce_end(path_, end);
 }
 
 void ResultsWriter::Impl::write(RecordedSeries& series, RowBlock rows, hsize_t in_file) {
@@ -260,11 +340,17 @@ void ResultsWriter::Impl::write(RecordedSeries& series, RowBlock rows, hsize_t i
   });
 }
 
+void ResultsWriter::Impl::make_room(const Lengths& end, std::span<const RecordedEvent> events) {
+  const auto failure = failure_on_any_rank(comm_, [&] { reserve(end, events); });
+  if (failure) fail(*failure);
+}
+
 /// Disk space for everything that the file holds with so many rows, and for its end.
-void ResultsWriter::Impl::reserve(hsize_t rows) const {
+void ResultsWriter::Impl::reserve(const Lengths& end, std::span<const RecordedEvent> events) const {
   if (comm_.rank != 0) return;
-  std::uintmax_t size = fs::file_size(path_) + conclusion_bytes;
-  for (const RecordedSeries& series : series_) size += series.file().growth(rows);
+  std::uintmax_t size = fs::file_size(path_) + conclusion_bytes + bytes_of(events);
+  for (const RecordedSeries& series : series_)
+    size += series.file().growth(end.of(series.extent()));
   reserve_space(path_, size);
 }
 
@@ -277,9 +363,8 @@ void ResultsWriter::Impl::keep_room_for_conclusion() const {
   }
 }
 
-void ResultsWriter::Impl::resize_all(hsize_t rows) {
-  const hsize_t steps = rows - (rows > 0 ? 1 : 0);
-  for (RecordedSeries& series : series_) series.file().resize(series.per_step() ? steps : rows);
+void ResultsWriter::Impl::resize_all(const Lengths& to) {
+  for (RecordedSeries& series : series_) series.file().resize(to.of(series.extent()));
 }
 
 void ResultsWriter::Impl::require(const std::function<void()>& action) {
@@ -294,7 +379,7 @@ void ResultsWriter::Impl::require(const std::function<void()>& action) {
 void ResultsWriter::Impl::fail(const std::string& reason) {
   broken_ = true;
   throw SimulationError("cannot write the results file '" + path_.string() + "': " + reason +
-                        "; it keeps its first " + std::to_string(written_) +
+                        "; it keeps its first " + std::to_string(written_.rows) +
                         " rows; make room, or choose another place with -cosim_output");
 }
 
@@ -302,7 +387,7 @@ void ResultsWriter::Impl::close(RunStatus status, std::span<const Counters> own_
                                 const RunQuality& quality) {
   if (!file_ && !begin_late()) return;
   std::optional<std::string> unwritten;
-  if (!broken_ && buffered_ > 0) unwritten = failure_on_any_rank(comm_, [&] { write_buffer(); });
+  if (!broken_) unwritten = failure_on_any_rank(comm_, [&] { flush(); });
   const ResultsEnd end{unwritten ? RunStatus::failed : status, gather_counters(own_counters),
                        gather_errors(quality.output_errors), quality};
   const auto failure = failure_on_any_rank(comm_, [&] { conclude(end); });
@@ -357,8 +442,7 @@ std::vector<double> ResultsWriter::Impl::gather_errors(std::span<const double> o
 void ResultsWriter::Impl::conclude(const ResultsEnd& end) {
   if (comm_.rank == 0) reserve_space(path_, fs::file_size(path_) + conclusion_bytes);
   if (comm_.size == 1) write_end(file_, layout_, end);
-  for (RecordedSeries& series : series_) series.close();
-  hdf5_check(file_.close());
+  close_datasets();
   if (comm_.size == 1 || comm_.rank != 0) return;
   const Hdf5Properties access = plain_file_access();
   Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));
@@ -378,6 +462,10 @@ void ResultsWriter::append_start(const ResultsRow& row) { impl_->append(row, {})
 
 void ResultsWriter::append(const ResultsRow& row, const StepSums& steps) {
   impl_->append(row, steps);
+}
+
+void ResultsWriter::append_event(const ResultsRow& left, RecordedEvent event) {
+  impl_->append_event(left, std::move(event));
 }
 
 void ResultsWriter::flush() { impl_->flush(); }

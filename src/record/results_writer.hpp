@@ -32,6 +32,9 @@ class ResultsWriter {
   /// Whether the file of this run is there.
   bool begun() const;
   void append(const ResultsRow& row, const StepSums& steps);
+  /// Before the row of its instant; `left` has what was before it, the event is the same on every
+  /// rank.
+  void append_event(const ResultsRow& left, RecordedEvent event);
 
   /// Everything appended so far is on disk, and the file opens even if the program is killed now.
   void flush();

@@ -1,11 +1,10 @@
 #include "settings/model_choices.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "concord/errors.hpp"
+#include "support/name_patterns.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -83,8 +82,38 @@ void require_equal_steps(const Settings& settings, const Model& model) {
   }
 }
 
+namespace {
+
+/// The variables of which something may be recorded.
+std::vector<std::string> names_to_record(const Model& model, const RecordSettings& record) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& owner, const auto& variables) {
+    for (const auto& variable : variables) {
+      names.push_back(owner + "." + variable.name);
+    }
+  };
+  for (const auto& entry : model.subsystems) {
+    const auto& description = entry.description;
+    if (record.outputs) add(description.name, description.outputs);
+    if (record.inputs || record.balance) add(description.name, description.inputs);
+    if (record.states) add(description.name, description.states);
+  }
+  return names;
+}
+
+void refuse_records_of_nothing(const Model& model, const RecordSettings& record) {
+  const bool any = record.outputs || record.inputs || record.states || record.balance;
+  if (any && !record.takes_all()) {
+    chosen_names(listed_names(record.variables), names_to_record(model, record),
+                 "what is recorded (option -cosim_record_variables)");
+  }
+}
+
+}  // namespace
+
 void tell_what_is_recorded(const Model& model, Settings& settings) {
   const RecordSettings& record = settings.record;
+  refuse_records_of_nothing(model, record);
   if (record.outputs && record.takes_all()) {
     return;
   }
@@ -98,7 +127,10 @@ void tell_what_is_recorded(const Model& model, Settings& settings) {
 }
 
 bool RecordSettings::takes(const std::string& name) const {
-  return takes_all() || fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  const auto list = listed_names(variables);
+  return takes_all() || std::any_of(list.begin(), list.end(), [&](const std::string& one) {
+           return one == name || matches(one, name);
+         });
 }
 
 void choose_predictor(Method& method, const Model& model) {

@@ -46,11 +46,11 @@ struct RecordSettings {
   bool states = true;
   bool polynomials = false;
   bool balance = false;
-  std::string pattern = "*";  ///< shell pattern of variable names; empty: all
+  std::string variables = "*";  ///< a list of names and patterns; empty: all
   int every = 1;
 
-  bool takes_all() const { return pattern.empty() || pattern == "*"; }
-  /// Whether the pattern takes the variable.
+  bool takes_all() const { return variables.empty() || variables == "*"; }
+  /// Whether one of the list stands for the variable.
   bool takes(const std::string& name) const;
 };
 

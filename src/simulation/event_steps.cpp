@@ -7,6 +7,7 @@
 
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -57,10 +58,8 @@ bool EventSteps::settles(std::span<const Sample> inputs) {
 }
 
 void EventSteps::begin_instant(double time, std::span<const Sample> outputs) {
-  const double since = time - time_;
   time_ = time;
   passes_ = 0;
-  hardly_any_time_ = since <= hardly_any * proposed_.size();
   left_outputs_.assign(outputs.begin(), outputs.end());
   happened_.clear();
 }
@@ -92,9 +91,27 @@ void EventSteps::end_instant() {
   if (event_ < time_ - 2.5 * slack_) {
     ++now_.counts.late;
   }
-  now_.in_a_row = hardly_any_time_ ? now_.in_a_row + 1 : 0;
-  if (now_.in_a_row > limit_) {
-    refuse("events accumulate: more than " + std::to_string(limit_) + " after hardly any time");
+  watch_intervals();
+}
+
+/// Instants come closer and closer, as those of a ball that comes to rest do: each interval is the
+/// same fraction of the one before. Or they don't get away from each other.
+void EventSteps::watch_intervals() {
+  constexpr double similar = 1.5;
+  constexpr int convincing = 2;
+  const double interval = time_ - now_.time;
+  const double ratio = interval / now_.interval;
+  const bool alike =
+      ratio < 1.0 && std::max(ratio, now_.ratio) < similar * std::min(ratio, now_.ratio);
+  now_.alike = alike ? now_.alike + 1 : 0;
+  now_.ratio = ratio;
+  now_.interval = interval;
+  now_.time = time_;
+  const bool hardly = interval <= hardly_any * proposed_.size();
+  now_.in_a_row = hardly ? now_.in_a_row + 1 : 0;
+  if ((hardly && now_.alike >= convincing) || now_.in_a_row > limit_) {
+    refuse("events accumulate: they come closer and closer, the last two after " +
+           short_number(interval) + " s");
   }
 }
 

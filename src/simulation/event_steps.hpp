@@ -67,11 +67,18 @@ class EventSteps {
   struct Memory {
     Counts counts;
     double next_time = std::numeric_limits<double>::infinity();
-    std::int64_t in_a_row = 0;
+    double time = -std::numeric_limits<double>::infinity();  ///< of the last instant
+    double interval = 0.0;                                   ///< before it, s
+    double ratio = 0.0;                                      ///< of it to the one before
+    int alike = 0;              ///< ratios in a row that were the same, below 1
+    std::int64_t in_a_row = 0;  ///< instants after hardly any time
 
-    void io(Archive& archive) { archive(counts, next_time, in_a_row); }
+    void io(Archive& archive) {
+      archive(counts, next_time, time, interval, ratio, alike, in_a_row);
+    }
   };
 
+  void watch_intervals();
   std::string told() const;
   [[noreturn]] void refuse(const std::string& how_many) const;
 
@@ -88,7 +95,6 @@ class EventSteps {
   int aims_ = 0;  ///< at an event in this macro-step
   int passes_ = 0;
   double time_ = 0.0;
-  bool hardly_any_time_ = false;
   std::vector<EventReport> happened_;
   std::vector<Sample> left_outputs_;
 };

@@ -50,7 +50,8 @@ void forget(const SimulationCore& simulation, const std::string& output,
   }
 }
 
-std::int32_t events_passed(const SimulationCore& simulation) {
+/// Of those that the model knows.
+std::int32_t times_passed(const SimulationCore& simulation) {
   const Settings& settings = simulation.plan().settings;
   const auto& events = settings.events;
   return static_cast<std::int32_t>(std::count_if(events.begin(), events.end(), [&](double event) {
@@ -67,7 +68,7 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   known.no_estimate = errors.missing().value_or("");
   known.diverged = errors.diverged().value_or("");
   known.at_noise = summary.at_noise;
-  known.events = events_passed(simulation);
+  known.events = times_passed(simulation) + static_cast<std::int32_t>(summary.events);
   if (const auto worst = worst_of(simulation, known.output_errors)) {
     known.worst = worst->second;
     known.worst_output = worst->first;

@@ -12,6 +12,7 @@ void RunSummary::step_accepted(const StepReport& report) {
   rejections += report.rejections;
   at_noise += report.coupling.at_noise ? 1 : 0;
   noise = std::max(noise, report.coupling.noise);
+  events += static_cast<std::int64_t>(report.events.size());
   evaluations += report.coupling.evaluations;
   iterations += report.coupling.iterations;
 }

@@ -12,6 +12,7 @@ struct RunSummary : StepObserver {
   double noise = 0.0;         ///< how far above the coupling tolerance, at most
   std::int64_t evaluations = 0;
   std::int64_t iterations = 0;
+  std::int64_t events = 0;  ///< of subsystems
   double smallest_step = 0.0;
   double largest_step = 0.0;
   void step_accepted(const StepReport& report) override;

@@ -44,6 +44,8 @@ struct StepReport {
   /// At the macro-step's end, where `point` has the right limits; of the whole network.
   std::span<const EventReport> events = {};
   std::span<const Sample> left_outputs = {};  ///< this rank's left limits there; empty without
+  std::span<const Sample> left_inputs = {};   ///< likewise; empty where they are not known
+  std::span<const double> left_states = {};   ///< likewise
 };
 
 /// Sees every accepted macro-step.

@@ -149,8 +149,6 @@ std::vector<std::string> given(const std::string& prefix) {
 
 }  // namespace options
 
-namespace {
-
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -165,8 +163,6 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   }
   return row[b.size()];
 }
-
-}  // namespace
 
 std::optional<std::string> nearest(const std::string& word,
                                    std::span<const std::string> candidates) {

@@ -51,6 +51,9 @@ std::string all();
 
 }  // namespace options
 
+/// Number of insertions, deletions and replacements that turn a into b (Levenshtein 1966).
+std::size_t edit_distance(const std::string& a, const std::string& b);
+
 /// The candidate nearest to `word` (few edits away), or nothing.
 std::optional<std::string> nearest(const std::string& word,
                                    std::span<const std::string> candidates);

@@ -28,7 +28,7 @@ ALLOWED = {
     "settings": MODELS | {"coupling"},
     "simulation": RUNS,
     "record": RUNS | {"files", "simulation"},
-    "modelfile": RUNS | {"expression", "files", "simulation"},
+    "modelfile": RUNS | {"expression", "files", "record", "simulation"},
     "export": MODELS | {"expression", "files"},
     "cli": RUNS | {"export", "files", "modelfile", "record", "simulation"},
 }

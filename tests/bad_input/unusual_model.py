@@ -113,7 +113,6 @@ def very_long_experiment_explicit(bench):
 
 # --- records ---
 runs("record_nothing", PAIR, "-cosim_record", "none", steps=1000)
-runs("record_pattern_of_nothing", PAIR, "-cosim_record_variables", "zzz*", steps=1000)
 runs("record_more_steps_than_there_are", PAIR, "-cosim_record_every", "1000000", steps=1)
 
 

@@ -36,6 +36,8 @@ refused("time_limit_is_zero", "-cosim_time_limit 0", "-cosim_time_limit", "'0'",
 refused("record_every_zero", "-cosim_record_every 0", "-cosim_record_every", "'0'", "from 1")
 refused("record_unknown_part", "-cosim_record outputs,speed", "-cosim_record", "'speed'",
         "outputs, inputs, states, polynomials, balance")
+refused("record_pattern_of_nothing", "-cosim_record_variables zzz*", "-cosim_record_variables",
+        "'zzz*'", "the nearest names are", ranks=BOTH)
 refused("record_nothing_named", "-cosim_record", "-cosim_record", "found ''", "none")
 refused("iterations_zero", "-cosim_max_it 0", "-cosim_max_it", "'0'", "from 1")
 refused("flag_is_no_flag", "-cosim_monitor 7", "-cosim_monitor", "'7'", "true or false")

@@ -234,6 +234,32 @@ class Structure(FmuTest):
                 exact = (3 if size == 1 else 1) * (1 - np.exp(-results.time))
                 self.assertLess(np.abs(results.outputs["it.y[1]"] - exact).max(), 1e-9)
 
+    def test_whole_arrays_are_connected(self):
+        """Relaxation of each element towards that of the array before it, through three FMUs."""
+        model = self.folder / "model.yaml"
+        text = ("experiment: {start: 0, stop: 1}\ntemplates: {it: {fmu: vector.fmu, "
+                "parameters: {n: 3}}}\nsubsystems:\n  first: {template: it, start: {u: [1, 2, 4]}}\n"
+                "  it: {template: it, repeat: {i: [1, 2]}}\nconnections:\n"
+                "  - first.y[:] -> it[1].u[:]\n"
+                "  - {connect: 'it[i].y[:] -> it[i+1].u[:]', repeat: {i: [1, 1]}}\n")
+        model.write_text(text)
+        t = None
+        for method, ranks in (("jfm", 1), ("jfm", 3), ("monolithic", 1)):
+            results = simulate(model, "-cosim_type", method, "-cosim_step", "1e-2", *TIGHT,
+                               ranks=ranks)
+            t = results.time
+            exact = 1 - np.exp(-t) * (1 + t + t**2 / 2)
+            for element, u in enumerate((1, 2, 4), 1):
+                found = results.outputs[f"it[2].y[{element}]"]
+                self.assertLess(np.abs(found - u * exact).max(), 1e-7)
+        model.write_text(text.replace("it[1].u[:]", "it[1].u[1]"))
+        self.assertIn("connects the whole array 'first.y[:]' with one variable",
+                      execute("check", model).stderr)
+        model.write_text(text.replace("{template: it, start: {u: [1, 2, 4]}}", "{fmu: vector.fmu}"))
+        run = execute("check", model)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("model.yaml:7: 'first.y[:]' has 2 elements, but 'it[1].u[:]' has 3", run.stderr)
+
     def test_wrong_sizes(self):
         for text, says in (("parameters: {n: 3}, start: {u: [1, 2]}", "takes 3 values, found 2"),
                            ("parameters: {n: -1}", "UInt64"),

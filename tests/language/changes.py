@@ -85,6 +85,45 @@ class Cascade(ModelText):
         self.assertLess(self.errors(2.0, 7.0, 4, "--parameters", values, "--set", "source.x=7*level"),
                         2e-7)
 
+    FILES = {
+        "nested.yaml": "parameters: {level: 1}\ncell[1]: {k: 2}\ncell[2].k: 2\n'cell[*]': {k: 2*n/4}\n",
+        "flat.txt": "# YAML by its first line\nparameters.level: 1\n'*.k': 2\n",
+        "values.ssv": """<?xml version="1.0"?>
+<ssv:ParameterSet xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues"
+    version="1.0" name="values"><ssv:Parameters>
+  <ssv:Parameter name="parameters.level"><ssv:Real value="1"/></ssv:Parameter>
+  <ssv:Parameter name="cell[?].k"><ssv:Real value="2"/></ssv:Parameter>
+</ssv:Parameters></ssv:ParameterSet>""",
+        "values.csv": "parameters.level,1\ncell[1].k,7\ncell[*].k,2\n"}
+
+    def test_files_of_each_kind_with_patterns(self):
+        for name, text in self.FILES.items():
+            with self.subTest(name):
+                path = self.folder / name
+                path.write_text(text, encoding="utf-8")
+                self.assertLess(self.errors(2.0, 1.0, 4, "--parameters", path), 2e-7)
+
+    def test_patterns_and_single_names_in_their_order(self):
+        words = ("--set", "cell[3].k=1", "--set", "cell[*].k=3", "--set", "*.k=2")
+        self.assertLess(self.errors(2.0, 2.0, 4, *words, ranks=2), 2e-7)
+        one = execute("check", self.model, "--set", "cell[*].k=2", "--set", "cell[2].x=1")
+        self.assertEqual(one.returncode, 0, one.stderr)
+
+    def test_patterns_choose_what_is_recorded_and_shown(self):
+        results = self.folder / "r.h5"
+        names = ["cell[1].x", "cell[2].x", "cell[3].x", "cell[4].x"]
+        run = execute("run", self.model, "-cosim_record_variables", "cell[*].x, source.x",
+                      "-cosim_step", "0.1", "-cosim_output", results, ranks=2)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for words, columns in (((), ["source.x", *names]), (("--variables", "cell[*].x"), names),
+                               (("--variables", "source.*,cell[2].x"), ["source.x", "cell[2].x"])):
+            export = execute("export", results, *words)
+            self.assertEqual(export.returncode, 0, export.stderr)
+            self.assertEqual(export.stdout.splitlines()[0].split(",")[1:1 + len(columns)], columns)
+        compare = execute("compare", results, results, "--variables", "cell[?].x")
+        self.assertEqual(compare.returncode, 0, compare.stderr)
+        self.assertNotIn("source", compare.stdout)
+
     def test_on_the_model_words_may_stand_before_it(self):
         run = execute("check", "--set", "parameters.n=2", self.model)
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -133,6 +172,15 @@ class Fmus(ModelText):
                 plain = simulate(model, "-cosim_step", "1e-2").outputs["cart.x"]
                 self.assertLess(np.abs(changed - expected).max(), 1e-12)
                 self.assertGreater(np.abs(plain - expected).max(), 0.01)
+                (self.folder / "k.ssv").write_text(
+                    "<ParameterSet><Parameters><Parameter name='spring*.k'><Real value='100'/>"
+                    "</Parameter></Parameters></ParameterSet>", encoding="utf-8")
+                for words in (("--set", "spring*.k=100"), ("--parameters", self.folder / "k.ssv")):
+                    same = simulate(model, "-cosim_step", "1e-2", *words).outputs["cart.x"]
+                    self.assertLess(np.abs(same - expected).max(), 1e-12)
+                none = execute("run", model, "--set", "spring*.kk=1")
+                self.assertEqual(none.returncode, 2)
+                self.assertIn("nearest names are spring_cart.k", none.stderr)
                 wrong = execute("run", model, "--set", "cart.xx=1")
                 self.assertEqual(wrong.returncode, 2)
                 self.assertIn("--set cart.xx=1", wrong.stderr)

@@ -3,6 +3,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import h5py
 import numpy as np
 
 from concord_runs import TIGHT, execute, simulate
@@ -158,6 +159,95 @@ class Rules(Tables):
                                (10.0 + 10.0 * np.clip(t - 0.5, 0.0, 1.0))).max(), 1e-12)
         unit = results.outputs.units[results.outputs.names.index("road.height")]
         self.assertEqual(unit, "mm")
+
+
+RECORDED = """
+experiment: {stop: 2}
+events: [0.37]
+subsystems:
+  source:
+    equations:
+      inputs: {u: 4}
+      states: {x: 1}
+      derivatives: {x: -x}
+      outputs: {w: "t >= 0.37 ? 5 - t : 1 + t", slope: 3*t, same: u}
+      units: {slope: mm, x: kg}
+connections: [source.slope -> source.u]
+"""
+
+
+class Results(Tables):
+    """Variables of a results file: what has been recorded, with its jumps."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "recorded.yaml").write_text(RECORDED, encoding="utf-8")
+        run = execute("run", self.folder / "recorded.yaml", "-cosim_type", "jfm", "-cosim_step", "0.1",
+                      "-cosim_output", self.folder / "run.h5", *TIGHT)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with h5py.File(self.folder / "run.h5", "r+") as file:
+            row = int(np.argmin(np.abs(file["time"][:] - 0.37)))
+            file["outputs/values"][row, 0] = 5 - 0.37  # right limits, as the format says
+
+    def from_run(self, variable, table="", stop=2.0, file="run.h5"):
+        path = self.folder / "model.yaml"
+        path.write_text(MODEL.format(table=f"{table} outputs: {{z: '{variable}'}}", stop=stop)
+                        .replace("rows.csv", file), encoding="utf-8")
+        return path
+
+    def test_a_jump_at_an_event_is_one(self):
+        for method, ranks, left in (("jfm", 1, True), ("jfm", 2, True), ("missiles", 1, True),
+                                    ("monolithic", 1, True), ("jfm", 1, False)):
+            with self.subTest(method=method, ranks=ranks, left=left):
+                if not left:  # limits that are not known are where the rows before lead
+                    with h5py.File(self.folder / "run.h5", "r+") as file:
+                        file["events/outputs"][:] = np.nan
+                results = simulate(self.from_run("source.w"), "-cosim_type", method, "-cosim_step",
+                                   "0.25", *TIGHT, ranks=ranks)
+                t = results.time
+                self.assertIn(0.37, t)
+                late = np.maximum(t - 0.37, 0.0)
+                early = np.minimum(t, 0.37)
+                exact = early + early**2 / 2 + 4.63 * late - late**2 / 2
+                self.assertLess(np.abs(results.outputs["sum.x"] - exact).max(), 1e-9)
+
+    def test_inputs_states_shift_and_units(self):
+        for variable, table, exact in (("source.u", "shift: 0.5,", lambda t: 3 * np.maximum(t - 0.5, 0)),
+                                       ("source.slope", "", lambda t: 3 * t)):
+            results = simulate(self.from_run(variable, table), "-cosim_step", "0.25", *TIGHT)
+            values = results.outputs["road.z"]
+            self.assertLess(np.abs(values - exact(results.time)).max(), 1e-9)
+        self.assertEqual(results.outputs.units[results.outputs.names.index("road.z")], "mm")
+
+    def test_cubic_through_a_smooth_variable_beside_events(self):
+        results = simulate(self.from_run("source.x", "interpolation: cubic,"), "-cosim_step", "0.01",
+                           *TIGHT)
+        self.assertLess(np.abs(results.outputs["road.z"] - np.exp(-results.time)).max(), 2e-4)
+        unit = results.outputs.units[results.outputs.names.index("road.z")]
+        self.assertEqual(unit, "kg")
+
+    def test_a_run_that_goes_on_may_be_read(self):
+        with h5py.File(self.folder / "run.h5", "r+") as file:
+            file.attrs["status"] = "running"
+        run = execute("check", self.from_run("source.w"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_what_is_wrong_is_named(self):
+        (self.folder / "fake.h5").write_text("no")
+        with h5py.File(self.folder / "other.h5", "w") as file:
+            file["x"] = 1.0
+        for variable, table, file, told in (
+                ("source.ww", "", "run.h5", "model.yaml:4: there is no variable 'source.ww' in "),
+                ("source.ww", "", "run.h5", "the nearest names are source.w, "),
+                ("source.w", "", "fake.h5", "fake.h5': it is not an HDF5 file"),
+                ("source.w", "", "none.h5", "none.h5': there is no such file"),
+                ("source.w", "", "other.h5", "is not a Concord results file"),
+                ("source.w", "time_column: s,", "run.h5", "'time_column' of "),
+                ("source.w", "interpolation: cubic,", "run.h5", "a cubic has none")):
+            with self.subTest(told):
+                run = execute("check", self.from_run(variable, table, file=file))
+                self.assertEqual(run.returncode, 2, run.stderr)
+                self.assertIn(told, run.stderr)
 
 
 class Errors(Tables):

@@ -1,9 +1,11 @@
 #include "modelfile/changes/model_changes.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 
 #include "concord/errors.hpp"
+#include "support/name_patterns.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -16,76 +18,131 @@ std::string trimmed(const std::string& text) {
              : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// `what` is "subsystem.name".
-ModelChange change(const std::string& what, const std::string& text, const std::string& location) {
-  const std::string path = trimmed(what);
-  const std::size_t dot = path.find('.');
-  const std::string value = trimmed(text);
-  if (dot == std::string::npos || dot == 0 || dot + 1 == path.size() || value.empty()) {
+bool has_pattern(const ModelChange& change) {
+  return is_pattern(change.owner) || is_pattern(change.name);
+}
+
+}  // namespace
+
+ModelChange change_of(const std::string& path, const std::string& text,
+                      const std::string& location) {
+  const std::string name = trimmed(path), value = trimmed(text);
+  const std::size_t dot = name.find('.');
+  if (dot == std::string::npos || dot == 0 || dot + 1 == name.size() || value.empty()) {
     throw InputError(location +
                      ": must read subsystem.name=value, or parameters.name=value for a parameter "
                      "of the whole model");
   }
-  return {path.substr(0, dot), path.substr(dot + 1), value, location};
+  return {name.substr(0, dot), name.substr(dot + 1), value, location};
 }
-
-}  // namespace
 
 ModelChanges read_changes(std::span<const std::string> words) {
   ModelChanges result;
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
-    const std::string location = "--set " + word;
-    result.push_back(change(word.substr(0, equals),
-                            equals == std::string::npos ? "" : word.substr(equals + 1), location));
+    result.push_back(change_of(word.substr(0, equals),
+                               equals == std::string::npos ? "" : word.substr(equals + 1),
+                               "--set " + word));
   }
   return result;
 }
 
-/// Lines "subsystem.name, value"; a first line without a value of its own is a header.
-ModelChanges read_changes_file(const std::filesystem::path& path) {
+/// A first line without a value of its own is a header. Brackets of names may have commas.
+ModelChanges read_csv_changes(const std::filesystem::path& path) {
   std::ifstream stream(path);
-  if (!stream) {
-    throw InputError(path.string() + ": cannot be read; --parameters wants a CSV file with lines " +
-                     "'subsystem.name,value'");
-  }
   ModelChanges result;
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
     const std::string location = path.string() + ":" + std::to_string(number);
     const std::string text = trimmed(line);
-    const std::size_t comma = text.find_first_of(",;\t");
+    const std::size_t bracket = text.find(']');
+    const std::size_t from =
+        bracket < text.size() && text.find('[') < text.find_first_of(",;\t") ? bracket : 0;
+    const std::size_t comma = text.find_first_of(",;\t", from);
     const bool header = number == 1 && text.find('.') == std::string::npos;
     if (text.empty() || text.front() == '#' || header) {
       continue;
     }
-    result.push_back(change(text.substr(0, comma),
-                            comma == std::string::npos ? "" : text.substr(comma + 1), location));
+    result.push_back(change_of(text.substr(0, comma),
+                               comma == std::string::npos ? "" : text.substr(comma + 1), location));
   }
   return result;
 }
 
-ChangesByOwner::ChangesByOwner(const ModelChanges& changes) {
-  std::set<std::pair<std::string, std::string>> seen;
-  for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
-    if (seen.emplace(change->owner, change->name).second) {
-      changes_[change->owner].push_back(*change);
-    }
+ChangesByOwner::ChangesByOwner(const ModelChanges& changes)
+    : changes_(changes), used_(changes.size(), 0) {
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    auto& place = is_pattern(changes_[i].owner) ? of_many_ : by_owner_[changes_[i].owner];
+    place.push_back(i);
   }
 }
 
-const ModelChanges& ChangesByOwner::of(const std::string& owner) const {
-  static const ModelChanges none;
-  const auto found = changes_.find(owner);
-  return found == changes_.end() ? none : found->second;
+/// In their order. Parameters of the whole model are meant by their own name only.
+std::vector<std::size_t> ChangesByOwner::concerning(const std::string& owner) const {
+  std::vector<std::size_t> result;
+  if (const auto found = by_owner_.find(owner); found != by_owner_.end()) {
+    result = found->second;
+  }
+  if (owner != whole_model) {
+    std::copy_if(of_many_.begin(), of_many_.end(), std::back_inserter(result),
+                 [&](std::size_t i) { return matches(changes_[i].owner, owner); });
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+bool ChangesByOwner::has_patterns(const std::string& owner) const {
+  const auto list = concerning(owner);
+  return std::any_of(list.begin(), list.end(),
+                     [&](std::size_t i) { return has_pattern(changes_[i]); });
+}
+
+std::vector<std::string> ChangesByOwner::meant_by(std::size_t change, const std::string& owner,
+                                                  std::span<const std::string> names) {
+  const std::string& wanted = changes_[change].name;
+  if (!has_pattern(changes_[change])) {
+    return {wanted};
+  }
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    offered_.push_back(owner + "." + name);
+    if (name == wanted || matches(wanted, name)) {
+      result.push_back(name);
+    }
+  }
+  return result;
+}
+
+ModelChanges ChangesByOwner::of(const std::string& owner, std::span<const std::string> names) {
+  const std::vector<std::size_t> concerned = concerning(owner);
+  std::set<std::string> seen;
+  ModelChanges result;
+  for (auto change = concerned.rbegin(); change != concerned.rend(); ++change) {
+    for (std::string& name : meant_by(*change, owner, names)) {
+      used_[*change] = 1;
+      if (seen.insert(name).second) {
+        result.push_back(changes_[*change]);
+        result.back().owner = owner;
+        result.back().name = std::move(name);
+      }
+    }
+  }
+  return result;
 }
 
 void ChangesByOwner::refuse_others(std::span<const std::string> owners) const {
   const std::set<std::string> known_owners(owners.begin(), owners.end());
-  for (const auto& [owner, changes] : changes_) {
-    if (!known_owners.contains(owner)) {
-      throw InputError(changes.front().location + ": there is no subsystem " + in_quotes(owner) +
-                       "; " + known("subsystems", owner, owners));
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    const auto& [owner, name, text, location, items, unit] = changes_[i];
+    if (!is_pattern(owner) && !known_owners.contains(owner)) {
+      throw InputError(location + ": there is no subsystem " + in_quotes(owner) + "; " +
+                       known("subsystems", owner, owners));
+    }
+    if (has_pattern(changes_[i]) && !used_[i]) {
+      throw InputError(location + ": the pattern " + in_quotes(owner + "." + name) +
+                       " matches nothing that can be set" +
+                       (offered_.empty() ? "; " + known("subsystems", owner, owners)
+                                         : "; " + nearest_names(owner + "." + name, offered_)));
     }
   }
 }

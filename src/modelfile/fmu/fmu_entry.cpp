@@ -22,11 +22,15 @@ std::map<std::string, std::string> aliases_in(const Model& model) {
   return result;
 }
 
-void apply(const ModelChanges& changes, FmuRequest& request) {
+using Names = std::vector<std::string>;
+
+void take(const ModelChanges& changes, FmuRequest& request) {
   for (const ModelChange& change : changes) {
     for (auto* values : {&request.parameters, &request.start, &request.values})
       std::erase_if(*values, [&](const FmuValue& value) { return value.name == change.name; });
-    request.values.push_back({change.name, {change.text}, "", change.location});
+    request.values.push_back({change.name,
+                              change.items.empty() ? std::vector{change.text} : change.items,
+                              change.unit, change.location});
   }
 }
 
@@ -53,9 +57,13 @@ void resolve_aliases(Model& model) {
     for (ConstraintFeed& feed : constraint.feeds) resolve(feed.input);
 }
 
-SubsystemEntry fmu_entry(FmuRequest request, const ModelChanges& changes) {
-  apply(changes, request);
+SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   request.options = read_fmu_options(request.subsystem, request.options);
+  if (changes != nullptr) {
+    const std::string& owner = request.subsystem;
+    const bool patterns = changes->has_patterns(owner);
+    take(changes->of(owner, patterns ? names_to_give(*open_fmu(request)) : Names{}), request);
+  }
   auto setup = open_fmu(request);
   if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
   SubsystemEntry entry;

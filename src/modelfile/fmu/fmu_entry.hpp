@@ -6,9 +6,9 @@
 
 namespace concord {
 
-/// The entry of an FMU, whoever asks for it. `request.options` is read here; `changes` are those of
-/// the FMU, in the place of values of the same names.
-SubsystemEntry fmu_entry(FmuRequest request, const ModelChanges& changes = {});
+/// The entry of an FMU, whoever asks for it. `request.options` is read here; changes of the FMU
+/// come in the place of values of the same names.
+SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes = nullptr);
 
 /// FMI 3: where connections and feeds name an FMU's variable by an alias, its own name.
 void resolve_aliases(Model& model);

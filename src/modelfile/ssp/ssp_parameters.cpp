@@ -6,6 +6,7 @@
 
 #include "concord/errors.hpp"
 #include "files/archive.hpp"
+#include "files/text_file.hpp"
 #include "files/uri.hpp"
 #include "files/xml_document.hpp"
 #include "modelfile/ssp/ssp_units.hpp"
@@ -232,6 +233,29 @@ LinearTransformation read_transformation(const pugi::xml_node& node, const std::
                        "the values");
   }
   return result;
+}
+
+std::vector<FmuValue> read_parameter_set(const std::filesystem::path& path) {
+  pugi::xml_document document;
+  load_xml(document, path, path.string());
+  const Node set = document.document_element();
+  const std::string content = read_text_file(path, "a parameter set (.ssv)");
+  const auto place = [&](const Node& node) {
+    return path.string() + ":" +
+           std::to_string(line_at(content, static_cast<std::size_t>(node.offset_debug())));
+  };
+  if (local_name(set) != "ParameterSet")
+    throw InputError(place(set) + ": found <" + set.name() + "> where a <ParameterSet> must be");
+  const SspUnits units(set);
+  const Enumerations enumerations(set);
+  std::vector<FmuValue> values;
+  for (const Node node : children_named(child_named(set, "Parameters"), "Parameter")) {
+    SspParameter parameter = read_parameter(node, units, place(node));
+    for (std::string& item : parameter.value.texts)
+      item = enumerations.value(parameter.enumeration, item);
+    values.push_back(std::move(parameter.value));
+  }
+  return values;
 }
 
 std::vector<FmuValue> read_parameter_bindings(const pugi::xml_node& element,

@@ -23,6 +23,9 @@ struct SspSources {
 /// place.
 LinearTransformation read_transformation(const pugi::xml_node& node, const std::string& where);
 
+/// The values of a parameter set, a file of its own (.ssv). Throws InputError with its lines.
+std::vector<FmuValue> read_parameter_set(const std::filesystem::path& path);
+
 /// The values of all <ParameterBindings> of a component or system, with prefixes and mappings
 /// applied; names are relative to it. A transformation follows the conversion of units and is left
 /// to whoever knows the target's. Later values replace earlier ones.

@@ -525,11 +525,10 @@ Model SspReader::read(const ModelChanges& changes) {
   read_experiment(model);
   std::vector<std::string> names;
   for (const Component& component : components_) names.push_back(component.request.subsystem);
-  const ChangesByOwner by_owner(changes);
-  by_owner.refuse_others(names);
+  ChangesByOwner by_owner(changes);
   for (const Component& component : components_)
-    model.subsystems.push_back(
-        fmu_entry(component.request, by_owner.of(component.request.subsystem)));
+    model.subsystems.push_back(fmu_entry(component.request, &by_owner));
+  by_owner.refuse_others(names);
   connect(model);
   return model;
 }

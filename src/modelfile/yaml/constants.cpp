@@ -77,7 +77,13 @@ std::vector<Field> merged(std::vector<Field> base, const std::vector<Field>& ove
 std::vector<Field> ChangedFields::of(const ModelChanges& changes, const std::string& owner) {
   std::vector<Field> result;
   for (const ModelChange& change : changes) {
-    nodes_.push_back({YamlNode::Kind::scalar, 0, change.text, false, false, {}});
+    std::vector<const YamlNode*> items;
+    for (const std::string& item : change.items) {
+      nodes_.push_back({YamlNode::Kind::scalar, 0, item, false, false, {}});
+      items.push_back(&nodes_.back());
+    }
+    const auto kind = items.empty() ? YamlNode::Kind::scalar : YamlNode::Kind::sequence;
+    nodes_.push_back({kind, 0, change.text, false, false, std::move(items)});
     locations_.push_back(change.location);
     result.push_back(
         {change.name, change.location,

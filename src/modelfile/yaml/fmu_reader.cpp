@@ -23,14 +23,14 @@ std::vector<FmuValue> read_values(const std::vector<Field>& fields, const Consta
 
 SubsystemEntry fmu_entry(const std::string& name, const NodeReader& file,
                          const std::vector<Field>& parameters, const std::vector<Field>& start,
-                         const ModelChanges& changes, const FmuSurroundings& around) {
+                         ChangesByOwner& changes, const Constants& constants) {
   FmuRequest request;
   request.subsystem = name;
-  request.path = around.folder / file.text();
+  request.path = file.folder() / file.text();
   request.location = file.location();
-  request.parameters = read_values(parameters, around.constants);
-  request.start = read_values(start, around.constants);
-  return fmu_entry(std::move(request), changes);
+  request.parameters = read_values(parameters, constants);
+  request.start = read_values(start, constants);
+  return fmu_entry(std::move(request), &changes);
 }
 
 }  // namespace concord

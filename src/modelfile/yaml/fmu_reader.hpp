@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,16 +9,10 @@
 
 namespace concord {
 
-/// Where an FMU's entry stands: its folder, and the names that its numbers may use.
-struct FmuSurroundings {
-  const std::filesystem::path& folder;
-  const Constants& constants;
-};
-
 /// A subsystem `fmu: file.fmu` with `parameters:` and `start:`; `changes` are those of the FMU.
 /// Throws InputError.
 SubsystemEntry fmu_entry(const std::string& name, const NodeReader& file,
                          const std::vector<Field>& parameters, const std::vector<Field>& start,
-                         const ModelChanges& changes, const FmuSurroundings& around);
+                         ChangesByOwner& changes, const Constants& constants);
 
 }  // namespace concord

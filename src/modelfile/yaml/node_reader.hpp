@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ class NodeReader {
   NodeReader called(std::string what) const { return {*source_, *node_, std::move(what)}; }
 
   std::string location() const;
+  /// Of the file it stands in: where paths in it begin.
+  std::filesystem::path folder() const { return std::filesystem::path(*source_).parent_path(); }
   const std::string& what() const { return what_; }
   bool is_null() const { return node_->kind == YamlNode::Kind::null; }
   bool is_quoted() const { return node_->quoted; }

@@ -21,6 +21,37 @@ double whole(const NodeReader& node, const Constants& constants) {
   return value;
 }
 
+std::string computed_index(const std::string& text, const ExpressionNames& names,
+                           const std::string& place) {
+  if (text == ":") {
+    return text;
+  }
+  const PlacedExpression index{text, place};
+  double value = 0.0;
+  ExpressionList(std::span(&index, 1), names, 0).evaluate(std::span(&value, 1));
+  if (value != std::floor(value) || std::abs(value) > most) {
+    throw InputError(place + ": the index " + in_quotes(text) + " is " + short_number(value) +
+                     ", not a whole number");
+  }
+  return std::to_string(static_cast<long>(value));
+}
+
+/// "i+1" or "i,2": commas outside parentheses separate dimensions.
+std::string indices(const std::string& text, const ExpressionNames& names,
+                    const std::string& place) {
+  std::string result;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (text[i] == ',' && depth == 0) {
+      result += computed_index(text.substr(begin, i - begin), names, place) + ",";
+      begin = i + 1;
+    }
+  }
+  return result + computed_index(text.substr(begin), names, place);
+}
+
 }  // namespace
 
 std::vector<Repetition> repetitions(const NodeReader& node, const Constants& constants) {
@@ -57,14 +88,8 @@ std::string with_index(const std::string& text, const Repetition& repetition,
     if (close == std::string::npos) {
       throw InputError(place + ": '[' without ']' in " + in_quotes(text));
     }
-    const PlacedExpression index{text.substr(open + 1, close - open - 1), place};
-    double value = 0.0;
-    ExpressionList(std::span(&index, 1), names, 0).evaluate(std::span(&value, 1));
-    if (value != std::floor(value) || std::abs(value) > most) {
-      throw InputError(place + ": the index " + in_quotes(index.text) + " is " +
-                       short_number(value) + ", not a whole number");
-    }
-    result += text.substr(at, open + 1 - at) + std::to_string(static_cast<long>(value)) + "]";
+    result += text.substr(at, open + 1 - at);
+    result += indices(text.substr(open + 1, close - open - 1), names, place) + "]";
     at = close + 1;
   }
   return result + text.substr(at);

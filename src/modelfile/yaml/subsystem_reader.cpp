@@ -1,6 +1,7 @@
 #include "modelfile/yaml/subsystem_reader.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "subsystem/ode_subsystem.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 
@@ -80,8 +82,44 @@ struct Parts {
   Fields parameters, start;  ///< beside it
   std::optional<NodeReader> effort;
   Constants constants;
-  ModelChanges changes;
 };
+
+std::vector<std::string> keys_of(std::initializer_list<const Fields*> lists) {
+  std::vector<std::string> keys;
+  for (const Fields* list : lists) {
+    for (const Field& entry : *list) {
+      keys.push_back(entry.key);
+    }
+  }
+  return keys;
+}
+
+/// A change whose value has a unit of its own, in that of what it changes.
+void convert(ModelChange& change, const std::string& unit) {
+  if (change.unit.empty() || unit.empty() || change.unit == unit) {
+    return;
+  }
+  const auto number = parse_number(change.text);
+  const auto value = number ? converted(*number, change.unit, unit) : std::nullopt;
+  if (!value) {
+    throw InputError(change.location + ": " + in_quotes(change.name) + " is given in " +
+                     in_quotes(change.unit) + ", but the model has it in " + in_quotes(unit) +
+                     ", and there is no way from one to the other");
+  }
+  change.text = exact_number(*value);
+}
+
+/// Changes of what equations name so.
+Fields changes_of_equations(const std::string& name, const NodeReader& node,
+                            const std::vector<std::string>& names, const Fields& units,
+                            const SubsystemSurroundings& around) {
+  ModelChanges changes = around.changes.of(name, names);
+  for (ModelChange& change : changes) {
+    const auto unit = find_field(units, change.name);
+    convert(change, unit && !unit->is_null() ? unit->text() : "");
+  }
+  return around.changed.of(changes, node.what());
+}
 
 Fields::iterator find_key(Fields& fields, const std::string& key) {
   return std::find_if(fields.begin(), fields.end(),
@@ -178,7 +216,7 @@ std::vector<EquationsDescription::When> read_whens(const NodeReader& node,
 }
 
 EquationsDescription read_equations(const std::string& name, const NodeReader& node,
-                                    const Parts& given, ChangedFields& changed) {
+                                    const Parts& given, const SubsystemSurroundings& around) {
   const auto entry = *find_field(given.kind, "equations");
   const Fields parts =
       entry.fields_among({"parameters", "inputs", "states", "discrete", "variables", "derivatives",
@@ -188,9 +226,12 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   Fields inputs = section(parts, "inputs", "input", of);
   Fields states = section(parts, "states", "state", of);
   Fields discrete = section(parts, "discrete", "discrete variable", of);
+  const Fields units = section(parts, "units", "unit", of);
   replace(given.parameters, {&parameters}, "parameter", of);
   replace(given.start, {&states, &inputs, &discrete}, "input, state or discrete variable", of);
-  replace(changed.of(given.changes, of), {&parameters, &states, &inputs, &discrete},
+  replace(changes_of_equations(name, node, keys_of({&parameters, &states, &inputs, &discrete}),
+                               units, around),
+          {&parameters, &states, &inputs, &discrete},
           "parameter, input, state or discrete variable", of);
   const Constants constants = resolved(parameters, given.constants);
   EquationsDescription result;
@@ -206,16 +247,16 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   result.variables = read_texts(section(parts, "variables", "variable", of));
   result.derivatives = read_texts(section(parts, "derivatives", "derivative", of));
   result.outputs = read_texts(section(parts, "outputs", "output", of));
-  result.units = read_units(section(parts, "units", "unit", of));
+  result.units = read_units(units);
   result.nominal = read_numbers(section(parts, "nominal", "nominal value", of), constants);
   take_model_parameters(given.constants, node.location(), result);
   return result;
 }
 
 SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, const Parts& parts,
-                               ChangedFields& changed) {
+                               const SubsystemSurroundings& around) {
   auto description =
-      std::make_shared<const EquationsDescription>(read_equations(name, node, parts, changed));
+      std::make_shared<const EquationsDescription>(read_equations(name, node, parts, around));
   SubsystemEntry entry;
   entry.location = node.location();
   entry.equations = description;
@@ -228,8 +269,7 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, 
   return entry;
 }
 
-NativeDescription read_native(const std::string& name, const NodeReader& node, const Parts& given,
-                              const std::filesystem::path& folder) {
+NativeDescription read_native(const std::string& name, const NodeReader& node, const Parts& given) {
   const auto native = *find_field(given.kind, "native");
   const Fields parts = native.fields_among({"library", "type"});
   const auto type = find_field(parts, "type");
@@ -241,7 +281,7 @@ NativeDescription read_native(const std::string& name, const NodeReader& node, c
   result.subsystem = name;
   result.type = type->text();
   result.library = library ? library->text() : "";
-  result.folder = folder;
+  result.folder = native.folder();
   for (const Field& field : given.parameters) {
     result.parameters.set_written(field.key, field.value.text_of_value(given.constants),
                                   field.value.is_quoted(), field.value.location());
@@ -277,27 +317,35 @@ void override_starts(OdeInterface& interface, const Fields& changes, const Const
 }
 
 /// Changes of inputs and states are starts, the others parameters.
-void sort_changes(const Fields& changes, const OdeInterface& interface, Parts& parts) {
-  std::vector<std::string> variables = names_of(interface.states);
-  const std::vector<std::string> inputs = names_of(interface.inputs);
-  variables.insert(variables.end(), inputs.begin(), inputs.end());
-  for (const Field& change : changes) {
-    const bool starts =
-        std::find(variables.begin(), variables.end(), change.key) != variables.end();
+void take_changes(const std::string& name, const NodeReader& node, const OdeInterface& interface,
+                  const SubsystemSurroundings& around, Parts& parts) {
+  std::map<std::string, std::string> variables;  // and their units
+  for (const StateVariable& state : interface.states) {
+    variables.emplace(state.name, state.unit);
+  }
+  for (const InputVariable& input : interface.inputs) {
+    variables.emplace(input.name, input.unit);
+  }
+  std::vector<std::string> names = keys_of({&parts.parameters});
+  for (const auto& [variable, unit] : variables) {
+    names.push_back(variable);
+  }
+  for (ModelChange& change : around.changes.of(name, names)) {
+    const auto variable = variables.find(change.name);
+    const bool starts = variable != variables.end();
+    convert(change, starts ? variable->second : "");
     Fields& list = starts ? parts.start : parts.parameters;
-    list = merged(std::move(list), {change});
+    list = merged(std::move(list), around.changed.of({change}, node.what()));
   }
 }
 
 SubsystemEntry native_entry(const std::string& name, const NodeReader& node, Parts parts,
                             const SubsystemSurroundings& around) {
-  if (!parts.changes.empty()) {
-    const NativeDescription unchanged = read_native(name, node, parts, around.folder);
-    sort_changes(around.changed.of(parts.changes, node.what()),
-                 make_native_model(unchanged)->interface(), parts);
+  if (around.changes.concern(name)) {
+    const NativeDescription unchanged = read_native(name, node, parts);
+    take_changes(name, node, make_native_model(unchanged)->interface(), around, parts);
   }
-  auto native =
-      std::make_shared<const NativeDescription>(read_native(name, node, parts, around.folder));
+  auto native = std::make_shared<const NativeDescription>(read_native(name, node, parts));
   OdeInterface interface = make_native_model(*native)->interface();
   override_starts(interface, parts.start, parts.constants, node.what());
   SubsystemEntry entry;
@@ -339,8 +387,8 @@ double read_effort(const NodeReader& node, const Constants& constants) {
 }
 
 /// Of a table nothing can be set.
-void refuse_values(const Parts& parts) {
-  std::string location = parts.changes.empty() ? "" : parts.changes.front().location;
+void refuse_values(const Parts& parts, const ModelChanges& changes) {
+  std::string location = changes.empty() ? "" : changes.front().location;
   for (const Fields* fields : {&parts.parameters, &parts.start}) {
     location = fields->empty() ? location : fields->front().key_location;
   }
@@ -353,18 +401,17 @@ SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const 
                          const SubsystemSurroundings& around) {
   const std::string kind = kind_of(node, parts.kind, false);
   if (kind == "equations") {
-    return equations_entry(name, node, parts, around.changed);
+    return equations_entry(name, node, parts, around);
   }
   if (kind == "native") {
     return native_entry(name, node, parts, around);
   }
   if (kind == "table") {
-    refuse_values(parts);
-    return table_entry(name, node, *find_field(parts.kind, "table"), around.folder,
-                       parts.constants);
+    refuse_values(parts, around.changes.of(name, {}));
+    return table_entry(name, node, *find_field(parts.kind, "table"), parts.constants);
   }
   return fmu_entry(name, *find_field(parts.kind, "fmu"), parts.parameters, parts.start,
-                   parts.changes, {around.folder, parts.constants});
+                   around.changes, parts.constants);
 }
 
 /// Names of an FMU's variables may be anything.
@@ -410,9 +457,8 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
   return parts;
 }
 
-SubsystemEntry read_one(const std::string& name, const NodeReader& node, Parts parts,
+SubsystemEntry read_one(const std::string& name, const NodeReader& node, const Parts& parts,
                         const SubsystemSurroundings& around) {
-  parts.changes = around.changes.of(name);
   SubsystemEntry entry = read_kind(name, node, parts, around);
   if (parts.effort) {
     entry.effort = read_effort(*parts.effort, parts.constants);

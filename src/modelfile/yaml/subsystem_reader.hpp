@@ -12,10 +12,9 @@ namespace concord {
 
 /// What entries of `subsystems:` are read with.
 struct SubsystemSurroundings {
-  std::filesystem::path folder;  ///< of the model file
   Constants constants;           ///< the model's parameters
   std::vector<Field> templates;  ///< by name
-  const ChangesByOwner& changes;
+  ChangesByOwner& changes;
   ChangedFields& changed;
 };
 

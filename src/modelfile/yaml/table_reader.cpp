@@ -5,6 +5,7 @@
 
 #include "concord/errors.hpp"
 #include "files/csv_table.hpp"
+#include "modelfile/yaml/results_rows.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "subsystem/table/table_model.hpp"
 #include "support/options.hpp"
@@ -60,13 +61,16 @@ void add_output(const std::string& name, const std::string& column, const NodeRe
   rows.columns.push_back(rows.table.columns[static_cast<std::size_t>(found - names.begin())]);
 }
 
-/// All columns by their own names, where none are chosen.
-void choose_outputs(const Fields& fields, const NodeReader& table, Rows& rows) {
+/// All columns of a CSV file by their own names, where none are chosen.
+Rows rows_of_csv(const Fields& fields, const NodeReader& table, const std::filesystem::path& path) {
+  const auto time_column = find_field(fields, "time_column");
+  Rows rows;
+  rows.table = read_csv(path, time_column ? time_column->text() : "");
   if (const auto chosen = find_field(fields, "outputs")) {
     for (const Field& field : chosen->named_fields("output", "")) {
       add_output(field.key, field.value.text(), field.value, rows);
     }
-    return;
+    return rows;
   }
   for (const std::string& name : rows.table.names) {
     if (!is_name(name)) {
@@ -75,6 +79,37 @@ void choose_outputs(const Fields& fields, const NodeReader& table, Rows& rows) {
     }
     add_output(name, name, table, rows);
   }
+  return rows;
+}
+
+/// The chosen variables of a results file, with their units.
+Rows rows_of_results(const Fields& fields, const NodeReader& file,
+                     const std::filesystem::path& path) {
+  if (const auto time_column = find_field(fields, "time_column")) {
+    time_column->fail("is for CSV files; a results file has one time");
+  }
+  const auto chosen = find_field(fields, "outputs");
+  const Fields outputs = chosen ? chosen->named_fields("output", "") : Fields{};
+  if (outputs.empty()) {
+    file.fail("is a results file; choose outputs: {name: variable}");
+  }
+  Rows rows;
+  std::vector<std::string> variables;
+  for (const Field& field : outputs) {
+    variables.push_back(field.value.text());
+    rows.outputs.push_back({field.key, ""});
+  }
+  try {
+    ResultsRows found = read_results_rows(path, variables);
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      rows.outputs[i].unit = found.units[i];
+    }
+    rows.table = std::move(found.table);
+    rows.columns = rows.table.columns;
+  } catch (const InputError& error) {
+    throw InputError(chosen->location() + ": " + error.what());
+  }
+  return rows;
 }
 
 void read_units(const Fields& fields, Rows& rows) {
@@ -108,17 +143,16 @@ void check_rows(const CsvTable& rows, const NodeReader& table, Interpolation int
 }  // namespace
 
 SubsystemEntry table_entry(const std::string& name, const NodeReader& node, const NodeReader& table,
-                           const std::filesystem::path& folder, const Constants& constants) {
+                           const Constants& constants) {
   const Fields fields = table.fields_among(
       {"file", "time_column", "interpolation", "before", "after", "shift", "outputs", "units"});
   const auto file = find_field(fields, "file");
   if (!file) {
     table.fail("lacks 'file'; add file: rows.csv");
   }
-  const auto time_column = find_field(fields, "time_column");
-  Rows rows;
-  rows.table = read_csv(folder / file->text(), time_column ? time_column->text() : "");
-  choose_outputs(fields, table, rows);
+  const std::filesystem::path path = file->folder() / file->text();
+  Rows rows = is_results_file(path) ? rows_of_results(fields, *file, path)
+                                    : rows_of_csv(fields, table, path);
   read_units(fields, rows);
   const auto interpolation = choice(fields, "interpolation", interpolations);
   const Beyond before = choice(fields, "before", rules), after = choice(fields, "after", rules);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "modelfile/yaml/node_reader.hpp"
@@ -10,6 +9,6 @@ namespace concord {
 
 /// A subsystem `table: {file: road.csv, ...}`, whose kinks and jumps are events. Throws InputError.
 SubsystemEntry table_entry(const std::string& name, const NodeReader& node, const NodeReader& table,
-                           const std::filesystem::path& folder, const Constants& constants);
+                           const Constants& constants);
 
 }  // namespace concord

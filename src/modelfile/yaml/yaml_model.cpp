@@ -1,20 +1,15 @@
 #include "modelfile/yaml/yaml_model.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
-#include <system_error>
 
 #include "concord/errors.hpp"
 #include "modelfile/yaml/constants.hpp"
+#include "modelfile/yaml/model_text.hpp"
 #include "modelfile/yaml/node_reader.hpp"
 #include "modelfile/yaml/repetition.hpp"
 #include "modelfile/yaml/subsystem_reader.hpp"
-#include "modelfile/yaml/yaml_tree.hpp"
 #include "network/schedule/schedule.hpp"
 #include "support/wording.hpp"
 
@@ -23,27 +18,6 @@ namespace concord {
 namespace {
 
 using Fields = std::vector<Field>;
-
-std::string read_text(const std::filesystem::path& path) {
-  const std::string source = path.string();
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) {
-    throw InputError(source + ": there is no such file; give the path of a model file (YAML)");
-  }
-  if (std::filesystem::is_directory(status)) {
-    throw InputError(source + ": this is a folder; give the path of a model file (YAML)");
-  }
-  if (!std::filesystem::is_regular_file(status)) {
-    throw InputError(source + ": this is not a regular file; give the path of a model file (YAML)");
-  }
-  std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (!stream.is_open() || stream.bad()) {
-    throw InputError(source + ": cannot be read: " + std::strerror(errno));
-  }
-  return text;
-}
 
 NodeReader required(const NodeReader& node, const Fields& fields, const char* key,
                     const std::string& remedy) {
@@ -72,32 +46,31 @@ void read_experiment(const NodeReader& node, const Constants& constants, Model& 
   model.start_location = start ? start->location() : node.location();
 }
 
-void read_all_subsystems(const NodeReader& node, const SubsystemSurroundings& around,
-                         Model& model) {
+void read_all_subsystems(const ModelText& text, const SubsystemSurroundings& around, Model& model) {
+  const NodeReader some = text.required("subsystems", "subsystems: with one entry each");
   std::vector<std::string> owners = {whole_model};
-  for (const Field& field : node.named_fields("subsystem", "")) {
+  for (const Field& field : text.entries("subsystems", "subsystem")) {
     for (SubsystemEntry& entry : read_subsystems(field, around)) {
       owners.push_back(entry.description.name);
       model.subsystems.push_back(std::move(entry));
     }
   }
   if (model.subsystems.empty()) {
-    node.fail("must name at least one subsystem");
+    some.fail("must name at least one subsystem");
   }
   around.changes.refuse_others(owners);
 }
 
 /// `parameters:` of the whole model, and changes of these.
-Constants read_model_parameters(const Fields& fields, const ChangesByOwner& changes,
+Constants read_model_parameters(const ModelText& text, ChangesByOwner& changes,
                                 ChangedFields& changed) {
-  const auto node = find_field(fields, "parameters");
-  Fields parameters = node ? node->named_fields("parameter", "") : Fields{};
+  Fields parameters = text.entries("parameters", "parameter");
   std::vector<std::string> names;
   for (const Field& parameter : parameters) {
     names.push_back(parameter.key);
     refuse_taken_name(parameter);
   }
-  for (const Field& change : changed.of(changes.of(whole_model), "the model")) {
+  for (const Field& change : changed.of(changes.of(whole_model, names), "the model")) {
     if (std::find(names.begin(), names.end(), change.key) == names.end()) {
       throw InputError(change.key_location + ": the model has no parameter " +
                        in_quotes(change.key) + "; " + known("parameters", change.key, names));
@@ -115,10 +88,10 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-/// "cell", "cell[3]".
+/// "cell", "cell[3]", "cell[:]".
 bool is_subsystem_name(std::string_view text) {
   const std::size_t bracket = text.find('[');
-  const auto digit = [](char c) { return (c >= '0' && c <= '9') || c == '-'; };
+  const auto digit = [](char c) { return (c >= '0' && c <= '9') || c == '-' || c == ':'; };
   const bool indexed =
       bracket != std::string_view::npos && text.size() > bracket + 2 && text.back() == ']' &&
       std::all_of(text.begin() + static_cast<std::ptrdiff_t>(bracket) + 1, text.end() - 1, digit);
@@ -143,11 +116,8 @@ void read_connection(const std::string& text, const NodeReader& item, Model& mod
 }
 
 /// `a.y -> b.u`, or `{connect: "a[i].y -> a[i+1].u", repeat: {i: [1, 9]}}`.
-void read_connections(const NodeReader& node, const Constants& constants, Model& model) {
-  if (node.is_null()) {
-    return;
-  }
-  for (const NodeReader& item : node.items("connection")) {
+void read_connections(const ModelText& text, const Constants& constants, Model& model) {
+  for (const NodeReader& item : text.items("connections", "connection")) {
     if (!item.is_map() || !find_field(item.fields("", item.what()), "connect")) {
       read_connection(item.text(), item, model);
       continue;
@@ -204,15 +174,6 @@ ConstraintEntry read_constraint(const NodeReader& node, const Constants& constan
   return entry;
 }
 
-void read_constraints(const NodeReader& node, const Constants& constants, Model& model) {
-  if (node.is_null()) {
-    return;
-  }
-  for (const NodeReader& item : node.items("constraint")) {
-    model.constraints.push_back(read_constraint(item, constants));
-  }
-}
-
 /// `groups: [[a, b], [c]]`
 void read_schedule(const NodeReader& node, Model& model) {
   const Fields fields = node.fields_among({"groups"});
@@ -234,51 +195,30 @@ void read_schedule(const NodeReader& node, Model& model) {
   given_groups(model);
 }
 
-/// Times in seconds, in any order.
-void read_events(const NodeReader& node, const Constants& constants, Model& model) {
-  for (const NodeReader& item : node.items("event")) {
-    model.events.push_back(item.number(constants));
-  }
-}
-
 }  // namespace
 
 Model read_yaml_model(const std::filesystem::path& path, const ModelChanges& changes) {
+  const ModelText text(path);
   Model model;
-  model.source = path.string();
-  const YamlDocument document = parse_yaml(read_text(path), model.source);
-  if (document.root == nullptr || document.root->kind == YamlNode::Kind::null) {
-    throw InputError(model.source + ":1: the model file is empty; it needs experiment and " +
-                     "subsystems");
-  }
-  const NodeReader root(model.source, *document.root, "the model file");
-  const Fields fields =
-      root.fields_among({"name", "experiment", "parameters", "templates", "subsystems",
-                         "connections", "constraints", "schedule", "events"});
+  model.source = text.source();
   ChangedFields changed;
-  const ChangesByOwner by_owner(changes);
-  const Constants constants = read_model_parameters(fields, by_owner, changed);
-  const auto templates = find_field(fields, "templates");
-  const auto name = find_field(fields, "name");
+  ChangesByOwner by_owner(changes);
+  const Constants constants = read_model_parameters(text, by_owner, changed);
+  const auto name = text.find("name");
   model.name = name ? read_line(*name) : path.stem().string();
-  read_experiment(required(root, fields, "experiment", "experiment: {start: 0.0, stop: 1.0}"),
-                  constants, model);
-  read_all_subsystems(
-      required(root, fields, "subsystems", "subsystems: with one entry each"),
-      {path.parent_path(), constants,
-       templates ? templates->named_fields("template", "") : Fields{}, by_owner, changed},
-      model);
-  if (const auto connections = find_field(fields, "connections")) {
-    read_connections(*connections, constants, model);
+  read_experiment(text.required("experiment", "experiment: {start: 0.0, stop: 1.0}"), constants,
+                  model);
+  read_all_subsystems(text, {constants, text.entries("templates", "template"), by_owner, changed},
+                      model);
+  read_connections(text, constants, model);
+  for (const NodeReader& item : text.items("constraints", "constraint")) {
+    model.constraints.push_back(read_constraint(item, constants));
   }
-  if (const auto constraints = find_field(fields, "constraints")) {
-    read_constraints(*constraints, constants, model);
-  }
-  if (const auto schedule = find_field(fields, "schedule")) {
+  if (const auto schedule = text.find("schedule")) {
     read_schedule(*schedule, model);
   }
-  if (const auto events = find_field(fields, "events")) {
-    read_events(*events, constants, model);
+  for (const NodeReader& item : text.items("events", "event")) {
+    model.events.push_back(item.number(constants));
   }
   return model;
 }

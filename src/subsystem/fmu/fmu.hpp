@@ -49,6 +49,9 @@ struct FmuSetup;
 /// no binary. Throws InputError.
 std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request);
 
+/// Variables that may be given a value.
+std::vector<std::string> names_to_give(const FmuSetup& setup);
+
 /// What the FMU offers to Concord.
 const SubsystemDescription& description_of(const FmuSetup& setup);
 

@@ -42,7 +42,6 @@ class GivenValues {
     refuse_request(setup_.request, location, problem);
   }
   const FmiVariable& settable(const FmuValue& value, Kind kind) const;
-  std::vector<std::string> settable_names(Kind kind) const;
   void check_texts(const FmuValue& value, const FmiVariable& variable) const;
   void check_text(const std::string& text, const FmuValue& value,
                   const FmiVariable& variable) const;
@@ -83,9 +82,9 @@ bool takes(const FmiVariable& variable, GivenValues::Kind kind) {
   return fitting || (kind == GivenValues::Kind::either && (parameter || has_start));
 }
 
-std::vector<std::string> GivenValues::settable_names(Kind kind) const {
+std::vector<std::string> settable_names(const FmuSetup& setup, GivenValues::Kind kind) {
   std::vector<std::string> names;
-  for (const FmiVariable& variable : setup_.model->variables)
+  for (const FmiVariable& variable : setup.model->variables)
     if (takes(variable, kind)) names.push_back(variable.name);
   return names;
 }
@@ -103,7 +102,7 @@ const FmiVariable& GivenValues::settable(const FmuValue& value, Kind kind) const
   }
   fail(value.location,
        std::string("the FMU has no ") + (kind == Kind::start ? "start value for " : "parameter ") +
-           in_quotes(value.name) + "; " + known("names", value.name, settable_names(kind)));
+           in_quotes(value.name) + "; " + known("names", value.name, settable_names(setup_, kind)));
 }
 
 void GivenValues::check_texts(const FmuValue& value, const FmiVariable& variable) const {
@@ -201,6 +200,10 @@ std::string LinearTransformation::applied(const std::string& text, const std::st
   const auto number = parse_number(text);
   if (!number) throw InputError(where + ": " + in_quotes(text) + " cannot be transformed linearly");
   return exact_number(factor * *number + offset);
+}
+
+std::vector<std::string> names_to_give(const FmuSetup& setup) {
+  return settable_names(setup, GivenValues::Kind::either);
 }
 
 void take_given_values(FmuSetup& setup) {

@@ -67,11 +67,10 @@ void EventSearch::begin(std::span<const double> x) noexcept {
 
 /// What is less than nothing by rounding, and rises, has just happened.
 void EventSearch::judge_begin() {
-  constexpr double soon = 1e-9;
   if (!slope()) return;
   for (std::size_t i = 0; i < way_.z.size(); ++i) {
     if (!has_crossed(way_.z[i])) continue;
-    const bool rises = -way_.z[i].value <= slopes_[i] * soon * rhs_.size();
+    const bool rises = -way_.z[i].value <= slopes_[i] * slack_;
     if (rises)
       way_.z[i].value = 0.0;
     else if (!way_.found)

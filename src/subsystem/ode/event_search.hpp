@@ -41,8 +41,11 @@ class EventSearch final : public PathWatch {
 
   const Way& way() const { return way_; }
   void take(const Way& way) { way_ = way; }
-  /// What was found has happened.
-  void forget() { way_.found.reset(); }
+  /// What was found has happened, as everything that would have within `slack` seconds.
+  void forget(double slack) {
+    way_.found.reset();
+    slack_ = slack;
+  }
 
   /// What was found; else where the indicators lead from the way's end, which may be where the
   /// integration failed.
@@ -71,6 +74,7 @@ class EventSearch final : public PathWatch {
   CheckedModel& checked_;
   RightHandSide& rhs_;
   Way way_;
+  double slack_ = 0.0;
   double next_ = 0.0;                    ///< end of the micro-step that is looked at
   std::vector<double> next_x_, next_f_;  ///< there
   std::vector<Indicator> scratch_z_;

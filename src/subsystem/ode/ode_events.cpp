@@ -85,7 +85,7 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
   const bool good = checked_.attempt(t, [&](double) {
     changed = pass == EventPass::settle ? model_.settle(point, x) : model_.happen(point, x, what);
   });
-  search_.forget();
+  search_.forget(slack);
   checked_.forget();
   return good;
 }

@@ -111,7 +111,6 @@ class RightHandSide {
   /// Where the last failed evaluation was asked for.
   double failed_tau() const { return failed_tau_; }
   double begin() const { return step_.begin; }
-  double size() const { return size_; }
   const CheckedModel& model() const { return model_; }
 
   /// What errors of the states are measured by; between macro-steps they change.

@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -20,20 +21,25 @@ class ResultsFixture : public testing::Test {
 
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// `signal` at `rows` equidistant points of [begin, begin + 2 s]; its derivative by differences.
-  std::string write(const std::string& name, int rows, const std::function<double(double)>& signal,
-                    double begin = 0.0, const std::vector<double>& events = {}) const {
+  static ResultsLayout layout() {
     ResultsLayout layout;
     layout.model_name = "fixture";
-    layout.events = events;
     layout.outputs = columns({"left.x", "right.x"}, "m");
     layout.inputs = columns({"left.u"}, "N");
     layout.states.recorded = false;
-    ResultsWriter writer(MPI_COMM_SELF, file(name), layout);
+    return layout;
+  }
+
+  /// `signal` at `rows` equidistant points of [begin, begin + 2 s]; its derivative by differences.
+  std::string write(const std::string& name, int rows, const std::function<double(double)>& signal,
+                    double begin = 0.0, const std::vector<double>& events = {}) const {
+    ResultsWriter writer(MPI_COMM_SELF, file(name), layout());
     for (int i = 0; i < rows; ++i) {
       const double t = begin + 2.0 * i / std::max(1, rows - 1), d = 1e-5;
       const Sample sample{signal(t), (signal(t + d) - signal(t - d)) / (2 * d)};
       const std::vector<Sample> outputs(2, sample), inputs(1, sample);
+      if (i > 0 && std::find(events.begin(), events.end(), t) != events.end())
+        writer.append_event({t, outputs, inputs, {}, {}}, {"", "event"});
       if (i == 0)
         writer.append_start({t, outputs, inputs, {}, {}});
       else

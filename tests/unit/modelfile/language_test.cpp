@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
+#include "modelfile/parameters_file.hpp"
 #include "subsystem/equations/equations_model.hpp"
 
 namespace concord {
@@ -205,6 +206,78 @@ TEST_F(Language, wrong_changes_name_themselves) {
   for (const char* text : {"k=1", "cell[1].k", "cell[1].=2", ".k=2", "source.k="}) {
     EXPECT_NE(error(cells, {text}).find("must read subsystem.name=value"), std::string::npos)
         << text;
+  }
+}
+
+TEST_F(Language, patterns_stand_for_what_they_match) {
+  const Model model = read(cells, {"cell[2].k=1", "c*[*].k=3", "cell[3].k=4", "*.x=2"});
+  EXPECT_EQ(parameter(model, "k", 0), 0.0);
+  EXPECT_EQ(parameter(model, "k", 1), 3.0);
+  EXPECT_EQ(parameter(model, "k", 2), 3.0);
+  EXPECT_EQ(parameter(model, "k", 3), 4.0);
+  EXPECT_EQ(state(model, 0), 2.0);
+  EXPECT_EQ(error(cells, {"cell[*].kk=1"}),
+            "--set cell[*].kk=1: the pattern 'cell[*].kk' matches nothing that can be set; the "
+            "nearest names are cell[1].k, cell[2].k, cell[3].k");
+  EXPECT_NE(error(cells, {"cel[*].k=1"}).find("did you mean 'cell[1]'?"), std::string::npos);
+  EXPECT_EQ(error(cells, {"parameters.m*=1"}),
+            "--set parameters.m*=1: the pattern 'parameters.m*' matches nothing that can be set; "
+            "the nearest names are parameters.n");
+}
+
+struct ParametersFile {
+  const char *ending, *text, *told;
+};
+
+TEST_F(Language, files_of_parameters_have_units_and_arrays) {
+  const auto file = std::filesystem::path(path_).replace_extension("ssv");
+  std::ofstream(file) << "<ParameterSet>\n<Parameters>\n<Parameter name='a.s'>"
+                         "<Real value='2' unit='km'/></Parameter>\n</Parameters></ParameterSet>";
+  const std::string text =
+      "experiment: {stop: 1}\nsubsystems:\n  a:\n    equations: {states: {s: 1}, derivatives: {s: "
+      "0}, units: {s: ";
+  std::ofstream(path_) << text + "m}}\n";
+  EXPECT_EQ(state(read_model_file(path_, read_parameters_file(file))), 2000.0);
+  std::ofstream(path_) << text + "kg}}\n";
+  try {
+    read_model_file(path_, read_parameters_file(file));
+    ADD_FAILURE();
+  } catch (const InputError& wrong) {
+    EXPECT_EQ(std::string(wrong.what()),
+              file.string() +
+                  ":3: 's' is given in 'km', but the model has it in 'kg', and there is "
+                  "no way from one to the other");
+  }
+  std::filesystem::remove(file);
+}
+
+TEST_F(Language, wrong_files_of_parameters_are_told_with_their_line) {
+  const ParametersFile files[] = {
+      {"yaml", "cell[1]:\n  kk: 2\n", ":2: subsystem 'cell[1]' has no parameter"},
+      {"yaml", "\nk: 2\n", ":2: must read subsystem.name=value"},
+      {"yaml", "source.x: 1\nsource: {x: 2}\n", ":2: value 'x' is there twice, as 'source.x'"},
+      {"yaml", "source.x: [1, 2]\n", ":1: 'x' of subsystem 'source' must be a finite number"},
+      {"yaml", "a: {b", ":1: this is not valid YAML"},
+      {"txt", "source.x: red\n", ":1: 'x' of subsystem 'source' must be a finite number"},
+      {"ssv",
+       "<ParameterSet>\n<Parameters>\n<Parameter name='source.x'/></Parameters></ParameterSet>",
+       ":3: parameter 'source.x' has no value"},
+      {"ssv", "<A>\n<B></A>", " is not well-formed XML: Start-end tags mismatch in line 2"},
+      {"ssv", "\n<A/>", ":2: found <A> where a <ParameterSet> must be"},
+      {"csv", "source.x,1\nsource.y,2\n", ":2: subsystem 'source' has no parameter"},
+      {"csv", "cel[*].k,1\n", ":1: the pattern 'cel[*].k' matches nothing that can be set"}};
+  std::ofstream(path_) << cells;
+  for (const auto& [ending, text, told] : files) {
+    const auto file =
+        std::filesystem::path(path_).replace_extension(std::string("values.") + ending);
+    std::ofstream(file) << text;
+    try {
+      read_model_file(path_, read_parameters_file(file));
+      ADD_FAILURE() << text;
+    } catch (const InputError& wrong) {
+      EXPECT_EQ(std::string(wrong.what()).find(file.string() + told), 0u) << wrong.what();
+    }
+    std::filesystem::remove(file);
   }
 }
 

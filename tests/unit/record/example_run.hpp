@@ -69,11 +69,30 @@ struct ExampleRun {
     return {time(index), outputs, inputs, states, polynomial, balance};
   }
 
+  /// Events at every 5th row; two at every 10th.
+  static std::size_t events_at(std::size_t row) {
+    return row == 0 || row % 5 != 0 ? 0 : row % 10 == 0 ? 2 : 1;
+  }
+  static RecordedEvent event(std::size_t row, std::size_t i) {
+    return {i == 0 ? "" : "s1", "what of row " + std::to_string(row)};
+  }
+
+  ResultsRow left_of(std::size_t index) {
+    ResultsRow left = row(index);
+    for (std::size_t i = 0; i < layout.outputs.column.size(); ++i)
+      outputs[layout.outputs.local_index[i]].value = number('l', layout.outputs.column[i], index);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      inputs[i].value = number('m', layout.inputs.column[i], index);
+    for (std::size_t i = 0; i < states.size(); ++i)
+      states[i] = number('n', layout.states.column[i], index);
+    return left;
+  }
+
   void append(ResultsWriter& writer, std::size_t index) {
-    if (index == 0)
-      writer.append_start(row(0));
-    else
-      writer.append(row(index), step(index));
+    if (index == 0) return writer.append_start(row(0));
+    for (std::size_t i = 0; i < events_at(index); ++i)
+      writer.append_event(left_of(index), event(index, i));
+    writer.append(row(index), step(index));
   }
 
   std::vector<Counters> counters() const {

@@ -42,6 +42,10 @@ def check(path, flushed):
         for name in ("outputs", "inputs", "states", "balance"):
             assert f[name + "/values"][:].shape[0] >= flushed
         f["inputs/polynomials"][:]
+        count = min(len(f["events/time"]), len(f["events/outputs"]))
+        assert count >= (flushed - 1) // 5 + (flushed - 1) // 10
+        for name in ("subsystem", "what"):
+            assert len(f[f"events/{name}"].asstr()[:count]) == count
 
 
 def main():

@@ -59,6 +59,17 @@ def check(path, flushed):
                     assert abs(values[row, column] - number(kind, column, row)) < 1e-12, \
                         (path, row, column, values[row, column])
         assert f["inputs/polynomials"].shape[0] >= rows - 1
+        check_events(f["events"], flushed)
+
+
+def check_events(events, flushed):
+    """Of every 5th row one, of every 10th two."""
+    count = min(len(events["time"]), len(events["outputs"]))
+    entries = [row for row in range(5, flushed, 5) for _ in range(1 + (row % 10 == 0))]
+    assert count >= len(entries), f"{count} events, {len(entries)} were flushed"
+    what = events["what"].asstr()[:count]
+    assert list(what[:len(entries)]) == [f"what of row {row}" for row in entries]
+    assert len(events["subsystem"].asstr()[:count]) == count
 
 
 def main():

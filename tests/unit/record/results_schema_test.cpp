@@ -131,15 +131,16 @@ Types types_of_file(const std::filesystem::path& path) {
 }
 
 /// The tables' types with the sizes of a run of `rows` rows in the place of letters.
-Types types_with_sizes(const ResultsLayout& layout, std::size_t rows) {
+Types types_with_sizes(const ResultsLayout& layout, std::size_t rows, std::size_t events) {
   Types types;
   for (const ResultsDataset& dataset : results_datasets()) {
     if (!dataset.exists(layout)) continue;
     std::string text = type_text(dataset).substr(0, 4);
     for (const Extent extent : dataset.extents) {
-      const bool grows = extent == Extent::rows || extent == Extent::steps;
-      const std::size_t size =
-          !grows ? size_of(extent, layout) : rows - (extent == Extent::steps ? 1 : 0);
+      const std::size_t size = !grows(extent) ? size_of(extent, layout)
+                               : extent == Extent::events
+                                   ? events
+                                   : rows - (extent == Extent::steps ? 1 : 0);
       text += (text.back() == '[' ? "" : ", ") + std::to_string(size);
     }
     types.emplace(dataset.path, text + "]");
@@ -170,11 +171,10 @@ TEST(ResultsSchema, FileOfARunHasThatAndNothingElse) {
   const TestFolder folder;
   for (const bool everything : {true, false}) {
     ExampleRun run(MPI_COMM_WORLD, 5, everything);
-    run.layout.events = {0.25, 0.5};
     run.layout.balance.recorded = run.layout.states.recorded = everything;
     const auto path = folder / (everything ? "all.h5" : "some.h5");
-    write_run(path, run, 8);
-    EXPECT_EQ(types_of_file(path), types_with_sizes(run.layout, 8));
+    write_run(path, run, 12);
+    EXPECT_EQ(types_of_file(path), types_with_sizes(run.layout, 12, 3));
   }
 }
 

@@ -59,6 +59,40 @@ void expect_steps(const fs::path& path, std::size_t steps) {
   }
 }
 
+/// Rows of the events, in the order of entries.
+std::vector<std::size_t> event_entries(std::size_t rows) {
+  std::vector<std::size_t> entries;
+  for (std::size_t row = 0; row < rows; ++row)
+    entries.insert(entries.end(), ExampleRun::events_at(row), row);
+  return entries;
+}
+
+void expect_left_limits(const fs::path& path, const char* dataset, char kind,
+                        const std::vector<std::size_t>& entries, std::size_t columns) {
+  const auto values = read_numbers(path, dataset, {entries.size(), columns});
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    for (std::size_t column = 0; column < columns; ++column)
+      ASSERT_EQ(values[i * columns + column], ExampleRun::number(kind, column, entries[i]))
+          << dataset << " entry " << i << " column " << column;
+}
+
+void expect_events(const fs::path& path, std::size_t rows) {
+  const auto entries = event_entries(rows);
+  const auto time = read_numbers(path, "/events/time", {entries.size()});
+  for (std::size_t i = 0; i < entries.size(); ++i) ASSERT_EQ(time[i], ExampleRun::time(entries[i]));
+  expect_left_limits(path, "/events/outputs", 'l', entries, 14);
+  expect_left_limits(path, "/events/inputs", 'm', entries, 7);
+  expect_left_limits(path, "/events/states", 'n', entries, 21);
+  const auto texts = ResultsReader(path).read_events();
+  ASSERT_EQ(texts.size(), entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::size_t nth = i > 0 && entries[i] == entries[i - 1] ? 1 : 0;
+    const RecordedEvent expected = ExampleRun::event(entries[i], nth);
+    ASSERT_EQ(texts[i].subsystem, expected.subsystem);
+    ASSERT_EQ(texts[i].what, expected.what);
+  }
+}
+
 /// Everything that write_example wrote.
 void expect_example(const fs::path& path, std::size_t rows) {
   const auto time = read_numbers(path, "/time", {rows});
@@ -69,6 +103,7 @@ void expect_example(const fs::path& path, std::size_t rows) {
   expect_table(path, "/states/values", 'x', rows, 21);
   expect_table(path, "/balance/values", 'b', rows, 7);
   expect_polynomials(path, rows - 1, 7);
+  expect_events(path, rows);
   expect_steps(path, rows - 1);
   EXPECT_EQ(read_numbers(path, "/subsystems/micro_steps", {7}),
             (std::vector<double>{3, 4, 5, 6, 7, 8, 9}));
@@ -178,6 +213,26 @@ TEST(ResultsWriter, FlushedFileReadsWhileTheRunGoesOn) {
   });
 }
 
+/// Several at one instant are one row at an event, whose left limits are those before the first.
+TEST(ResultsReader, KnowsWhatWasBeforeEvents) {
+  const TestFolder folder;
+  const fs::path path = folder / "events.h5";
+  write_example(MPI_COMM_WORLD, path, 23);
+  if (world_rank() == 0) {
+    const ResultsReader results(path);
+    EXPECT_EQ(results.events().size(), 6u);
+    std::vector<std::size_t> rows;
+    for (const EventRow& event : results.event_rows()) rows.push_back(event.row);
+    EXPECT_EQ(rows, (std::vector<std::size_t>{5, 10, 15, 20}));
+    const std::size_t wanted[] = {3};
+    EXPECT_EQ(results.read_left_columns("/outputs/values", wanted)[0][2],
+              ExampleRun::number('l', 3, 15));
+    EXPECT_EQ(results.read_left_columns("/balance/values", wanted)[0][1],
+              ExampleRun::number('b', 3, 10));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST(ResultsWriter, LeavesOutWhatIsNotRecorded) {
   const TestFolder folder;
   const fs::path path = folder / "little.h5";
@@ -198,6 +253,7 @@ TEST(ResultsWriter, LeavesOutWhatIsNotRecorded) {
     EXPECT_EQ(H5Lexists(file, "states", H5P_DEFAULT), 0);
     EXPECT_EQ(H5Lexists(file, "balance", H5P_DEFAULT), 0);
     EXPECT_EQ(H5Lexists(file, "inputs/polynomials", H5P_DEFAULT), 0);
+    EXPECT_EQ(H5Lexists(file, "events/states", H5P_DEFAULT), 0);
     EXPECT_EQ(read_string_attribute(file, "status"), "interrupted");
     EXPECT_TRUE(read_numbers(path, "/outputs/values", {2, 0}).empty());
   }

@@ -1,0 +1,121 @@
+#include "modelfile/yaml/model_text.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include "concord/errors.hpp"
+#include "files/text_file.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+/// The same for every way to write the path.
+std::string identity(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto whole = std::filesystem::weakly_canonical(path, error);
+  return (error ? path : whole).string();
+}
+
+}  // namespace
+
+ModelText::ModelText(const std::filesystem::path& path) {
+  known_.emplace(identity(path), path.string());
+  root_ = read(path, "the model file");
+  for (const char* key : {"name", "experiment", "schedule"}) {
+    refuse_second(key);
+  }
+}
+
+NodeReader ModelText::read(const std::filesystem::path& path, const std::string& what) {
+  File& file = files_.emplace_back();
+  file.source = path.string();
+  file.document = parse_yaml(read_text_file(path, "a model file (YAML)"), file.source);
+  if (file.document.root == nullptr || file.document.root->kind == YamlNode::Kind::null) {
+    throw InputError(file.source + ":1: " + what + " is empty; it needs " +
+                     (&file == &files_.front() ? "experiment and subsystems" : "content"));
+  }
+  const NodeReader root(file.source, *file.document.root, what);
+  std::vector<Field> fields =
+      root.fields_among({"name", "experiment", "parameters", "templates", "subsystems",
+                         "connections", "constraints", "schedule", "events", "include"});
+  if (const auto others = find_field(fields, "include")) {
+    for (const NodeReader& item : others->items("included file")) {
+      include(item);
+    }
+  }
+  parts_.push_back(std::move(fields));
+  return root;
+}
+
+void ModelText::include(const NodeReader& item) {
+  const std::filesystem::path path = (item.folder() / item.text()).lexically_normal();
+  const auto [known, is_new] = known_.emplace(identity(path), item.location());
+  if (!is_new) {
+    item.fail("is there already: " + in_quotes(path.string()) + ", at " + known->second +
+              "; include it once");
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    item.fail("is not there: " + in_quotes(path.string()) + "; paths are relative to this file");
+  }
+  read(path, "the included file");
+}
+
+std::vector<NodeReader> ModelText::all(const char* key) const {
+  std::vector<NodeReader> result;
+  for (const std::vector<Field>& fields : parts_) {
+    if (const auto node = find_field(fields, key)) {
+      result.push_back(*node);
+    }
+  }
+  return result;
+}
+
+void ModelText::refuse_second(const char* key) const {
+  if (const std::vector<NodeReader> found = all(key); found.size() > 1) {
+    found[1].fail("is there twice, also at " + found[0].location() + "; remove one");
+  }
+}
+
+std::optional<NodeReader> ModelText::find(const char* key) const {
+  const std::vector<NodeReader> found = all(key);
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+NodeReader ModelText::required(const char* key, const std::string& remedy) const {
+  const auto found = find(key);
+  if (!found) {
+    root_->fail("lacks '" + std::string(key) + "'; add " + remedy);
+  }
+  return *found;
+}
+
+std::vector<Field> ModelText::entries(const char* key, const std::string& role) const {
+  std::vector<Field> result;
+  std::map<std::string, std::string> places;
+  for (const NodeReader& node : all(key)) {
+    for (Field& field : node.named_fields(role, "")) {
+      const auto [place, is_new] = places.emplace(field.key, field.key_location);
+      if (!is_new) {
+        throw InputError(field.key_location + ": " + field.value.what() +
+                         " is there twice, also at " + place->second + "; remove one");
+      }
+      result.push_back(std::move(field));
+    }
+  }
+  return result;
+}
+
+std::vector<NodeReader> ModelText::items(const char* key, const std::string& role) const {
+  std::vector<NodeReader> result;
+  for (const NodeReader& node : all(key)) {
+    if (!node.is_null()) {
+      std::vector<NodeReader> own = node.items(role);
+      std::move(own.begin(), own.end(), std::back_inserter(result));
+    }
+  }
+  return result;
+}
+
+}  // namespace concord
