@@ -45,7 +45,8 @@ struct SubsystemDescription {
   std::string one_per_process;       ///< subsystems with the same text here need different ranks
   std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
-  std::vector<std::string> parameters{};       ///< tunable: may be set between macro-steps
+  bool events = false;  ///< something may happen that it tells of: `next_event` and the like
+  std::vector<std::string> parameters{};  ///< tunable: may be set between macro-steps
   /// "constraint 'lambda'", "the delay of a.y -> b.u": what it is in the model, if no subsystem.
   std::string stands_for{};
 };
@@ -97,6 +98,16 @@ struct StatePoint {
   std::span<const double> x;
   std::span<const Sample> inputs;
 };
+
+/// What happened at an event, as its user wrote it ("gap < 0"); `part`: in whom, where a subsystem
+/// stands for several.
+struct Happening {
+  std::size_t part = 0;
+  std::string what;
+};
+
+/// Finding out what holds at the start, or one pass over what happens at an instant.
+enum class EventPass { settle, happen };
 
 /// What a subsystem has cost so far (results file, /subsystems).
 struct Counters {
@@ -190,6 +201,27 @@ class Subsystem {
   }
   virtual Outcome outputs_at(const StatePoint& /*point*/, std::span<Sample> /*outputs*/) {
     return Outcome::failed;
+  }
+
+  /// The next time, from the communication point on, at which something happens whatever inputs and
+  /// states are, s: macro-steps end there. Infinity without one. This and the two calls that follow
+  /// are made where the description says that there are events.
+  virtual double next_time_event() const { return std::numeric_limits<double>::infinity(); }
+
+  /// After `advance`: the earliest time at which something happens, s. Within the macro-step, where
+  /// it has happened already with those inputs or with `inputs` at its end (empty: not known); else
+  /// roughly, where what has been is continued.
+  virtual double next_event(std::span<const Sample> /*inputs*/) {
+    return std::numeric_limits<double>::infinity();
+  }
+
+  /// At a communication point that will not be taken back: lets happen what does there or within
+  /// `slack` seconds. `changed`: something did; then it is asked again, with what inputs have
+  /// become.
+  virtual Outcome happen(EventPass /*pass*/, std::span<const Sample> /*inputs*/, double /*slack*/,
+                         bool& changed, std::vector<Happening>& /*what*/) {
+    changed = false;
+    return Outcome::ok;
   }
 
   /// Sets a tunable parameter, by its position in the description, before the start or at a

@@ -109,6 +109,9 @@ class Coupling {
   virtual std::span<const double> states() const { return {}; }
   virtual const Counters* counters() const { return nullptr; }
 
+  /// The whole network as one subsystem, where the coupling integrates it; else null.
+  virtual Subsystem* whole() { return nullptr; }
+
   /// Where the subsystems' outputs are to be evaluated at the end of the last solve, if not at the
   /// subsystems themselves.
   virtual PointEvaluation* evaluation() { return nullptr; }

@@ -39,17 +39,24 @@ Expression read_expression(const PlacedExpression& expression, const ExpressionN
   return parse_expression(expression);
 }
 
+std::vector<Expression> read_expressions(std::span<const PlacedExpression> expressions,
+                                         const ExpressionNames& names) {
+  std::vector<Expression> result;
+  for (const PlacedExpression& expression : expressions)
+    result.push_back(read_expression(expression, names));
+  return result;
+}
+
 struct ExpressionList::Compiled {
   std::shared_ptr<const Program> values, derivatives;
   std::vector<Entry> entries;
   bool affine = true;
 
-  Compiled(std::span<const PlacedExpression> expressions, const ExpressionNames& names,
+  Compiled(std::span<const Expression> expressions, const ExpressionNames& names,
            std::size_t variable_count) {
     ExpressionGraph graph;
     std::vector<NodeId> roots, partials;
-    for (const PlacedExpression& expression : expressions)
-      roots.push_back(graph.add(read_expression(expression, names), names));
+    for (const Expression& expression : expressions) roots.push_back(graph.add(expression, names));
     Differentiation differentiation(graph);
     for (std::uint32_t row = 0; row < roots.size(); ++row)
       for (const auto& [variable, value] : differentiation.gradient(roots[row])) {
@@ -63,6 +70,10 @@ struct ExpressionList::Compiled {
 };
 
 ExpressionList::ExpressionList(std::span<const PlacedExpression> expressions,
+                               const ExpressionNames& names, std::size_t variable_count)
+    : ExpressionList(read_expressions(expressions, names), names, variable_count) {}
+
+ExpressionList::ExpressionList(std::span<const Expression> expressions,
                                const ExpressionNames& names, std::size_t variable_count)
     : ExpressionList(Compiled(expressions, names, variable_count)) {}
 

@@ -14,6 +14,10 @@ namespace concord {
 /// what is wrong and what is known.
 Expression read_expression(const PlacedExpression& expression, const ExpressionNames& names);
 
+/// Each of them.
+std::vector<Expression> read_expressions(std::span<const PlacedExpression> expressions,
+                                         const ExpressionNames& names);
+
 /// Expressions over the same variables with all their first derivatives, read once and compiled.
 ///
 /// Comparisons and && || ! give 0 or 1. Division by zero and functions of undefined arguments give
@@ -30,6 +34,10 @@ class ExpressionList {
   ExpressionList(std::span<const PlacedExpression> expressions, const ExpressionNames& names,
                  std::size_t variable_count);
 
+  /// Of trees whose names are all known.
+  ExpressionList(std::span<const Expression> expressions, const ExpressionNames& names,
+                 std::size_t variable_count);
+
   std::size_t count() const { return values_.result_count(); }
 
   /// Where the point of `evaluate` and of `differentiate` is to be written.
@@ -40,6 +48,9 @@ class ExpressionList {
 
   /// The Jacobian's structure, row by row and by variables in ascending order.
   std::span<const Entry> entries() const { return entries_; }
+
+  /// The variables that the values depend on, ascending.
+  const std::vector<std::uint32_t>& depends_on() const { return values_.variables_used(); }
 
   /// Whether no derivative depends on the point: all expressions are affine, by their form.
   bool affine() const { return affine_; }

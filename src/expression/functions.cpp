@@ -42,6 +42,7 @@ constexpr Entry functions[] = {
     {"noEvent", {Operation::no_event, 1, 1}},
     {"no_event", {Operation::no_event, 1, 1}},
     {"pow", {Operation::power, 2, 2}},
+    {"pre", {Operation::no_event, 1, 1}},
     {"rem", {Operation::rem, 2, 2}},
     {"round", {Operation::round, 1, 1}},
     {"sign", {Operation::sign, 1, 1}},

@@ -30,7 +30,8 @@ Program::Program(const ExpressionGraph& graph, std::span<const NodeId> results,
   std::vector<std::uint32_t> places(graph.size(), 0);
   auto next = static_cast<std::uint32_t>(variable_count);
   for (const NodeId id : nodes) {
-    if (graph[id].operation == Operation::variable) places[id] = graph[id].arguments[0];
+    if (graph[id].operation == Operation::variable)
+      variables_used_.push_back(places[id] = graph[id].arguments[0]);
     if (!graph.is_constant(id)) continue;
     constants_.push_back(graph[id].value);
     places[id] = next++;
@@ -45,6 +46,7 @@ Program::Program(const ExpressionGraph& graph, std::span<const NodeId> results,
     places[id] = next++;
   }
   for (const NodeId id : results) results_.push_back(places[id]);
+  std::sort(variables_used_.begin(), variables_used_.end());
 }
 
 std::vector<double> Program::registers() const {

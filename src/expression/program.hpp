@@ -24,6 +24,9 @@ class Program {
   /// Memory for an evaluation, with the constants in their places.
   std::vector<double> registers() const;
 
+  /// The variables that results depend on, ascending.
+  const std::vector<std::uint32_t>& variables_used() const { return variables_used_; }
+
   /// Fills `results` from the variables at the front of `registers`.
   void run(std::span<double> registers, std::span<double> results) const;
 
@@ -37,6 +40,7 @@ class Program {
   std::vector<double> constants_;
   std::vector<Instruction> instructions_;
   std::vector<std::uint32_t> results_;  ///< registers
+  std::vector<std::uint32_t> variables_used_;
 };
 
 /// A program and the memory of one evaluation. Nothing is allocated after construction.
@@ -48,6 +52,7 @@ class Evaluation {
   /// Where the point of evaluation is to be written.
   std::span<double> variables() { return std::span(registers_).first(program_->variable_count()); }
   std::size_t result_count() const { return program_->result_count(); }
+  const std::vector<std::uint32_t>& variables_used() const { return program_->variables_used(); }
   void run(std::span<double> results) { program_->run(registers_, results); }
 
  private:

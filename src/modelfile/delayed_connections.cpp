@@ -50,10 +50,6 @@ SubsystemEntry entry_of(const DelayDescription& delay, const Location& location)
   entry.description = describe_delay(delay);
   entry.location = location;
   entry.create = [delay](const SubsystemSettings&) { return make_delay(delay); };
-  // The slope breaks where what the source does from the start on arrives.
-  entry.events = [wait = delay.delay](double from, double to) {
-    return from + wait <= to ? std::vector<double>{from + wait} : std::vector<double>{};
-  };
   return entry;
 }
 

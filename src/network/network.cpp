@@ -133,6 +133,7 @@ void Network::number(const Model& model) {
       feedthrough_.push_back({output_offset_.back() + output, input_offset_.back() + input});
     }
     constraints_.push_back(d.constraint);
+    has_events_ = has_events_ || d.events;
     append(d.name, d.inputs, input_names_, input_offset_);
     append(d.name, d.outputs, output_names_, output_offset_);
     append(d.name, d.states, state_names_, state_offset_);

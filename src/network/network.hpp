@@ -61,6 +61,8 @@ class Network {
   /// Whether the input is fed and held between events: it or what feeds it is no continuous signal.
   bool held(std::size_t input) const { return links_[input] && !coupled_[input]; }
   bool has_held() const { return has_held_; }
+  /// Whether some subsystem tells of events.
+  bool has_events() const { return has_events_; }
 
   /// The links that holds, unknowns and slopes belong to: those of inputs that are not held.
   const std::vector<std::optional<Link>>& coupled_links() const { return coupled_; }
@@ -110,6 +112,7 @@ class Network {
   std::vector<std::optional<Link>> links_;
   std::vector<std::optional<Link>> coupled_;
   bool has_held_ = false;
+  bool has_events_ = false;
   std::vector<Feedthrough> feedthrough_;
   std::vector<FeedthroughComponent> components_;
   bool has_feedthrough_ = false;

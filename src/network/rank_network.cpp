@@ -147,6 +147,51 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
   return total;
 }
 
+double RankNetwork::next_time_event() const {
+  double earliest = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    if (own_[k].description().events) {
+      earliest = std::min(earliest, own_[k].next_time_event());
+    }
+  }
+  return earliest;
+}
+
+double RankNetwork::next_event(std::span<const Sample> inputs) {
+  double earliest = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    if (own_[k].description().events) {
+      const IndexRange in = inputs_of(k);
+      const auto own = inputs.empty() ? inputs : inputs.subspan(in.first, in.size());
+      own_.attempt(k, [&] { earliest = std::min(earliest, own_[k].next_event(own)); });
+    }
+  }
+  return earliest;
+}
+
+Outcome RankNetwork::happen(EventPass pass, std::span<const Sample> inputs, double slack,
+                            bool& changed, std::vector<Happening>& what) {
+  Outcome total = Outcome::ok;
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    if (!own_[k].description().events) {
+      continue;
+    }
+    const IndexRange in = inputs_of(k);
+    bool own_changed = false;
+    scratch_.happened.clear();
+    const Outcome outcome = own_.guarded(k, [&](Subsystem& subsystem) {
+      return subsystem.happen(pass, inputs.subspan(in.first, in.size()), slack, own_changed,
+                              scratch_.happened);
+    });
+    total = outcome == Outcome::ok ? total : Outcome::failed;
+    changed = changed || own_changed;
+    for (Happening& one : scratch_.happened) {
+      what.push_back({k, std::move(one.what)});
+    }
+  }
+  return total;
+}
+
 Outcome RankNetwork::point_outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
                                    std::span<Sample> outputs) {
   const IndexRange in = inputs_of(k);

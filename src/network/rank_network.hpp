@@ -107,6 +107,16 @@ class RankNetwork {
                   std::span<const Polynomial> inputs, InputContinuity continuity, Wanted wanted,
                   std::span<Sample> outputs);
 
+  /// The earliest of own subsystems (Subsystem::next_time_event, next_event); infinity without one.
+  /// `inputs`: whole local array, or empty.
+  double next_time_event() const;
+  double next_event(std::span<const Sample> inputs);
+
+  /// One pass of own subsystems over what happens (Subsystem::happen); `part`: which of them. Whole
+  /// local array of inputs.
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
+                 std::vector<Happening>& what);
+
   /// Outputs of the own subsystem k at the current communication point; whole local arrays.
   Outcome point_outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs);
@@ -192,6 +202,7 @@ class RankNetwork {
   struct Scratch {
     Linearization linearization;
     std::vector<double> constraint_g_u;
+    std::vector<Happening> happened;
   };
 
   void find_use(const SettingsList& settings);

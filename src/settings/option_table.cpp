@@ -219,6 +219,11 @@ Options<Settings> make_run_options() {
         "a run whose own error estimate is as large as its signals fails, or goes on with a "
         "warning",
         one_of<Diverged>(), at<&Settings::diverged>),
+      O("cosim_event_limit",
+        "events at one instant, or one after the other after hardly any time, that are one too "
+        "many "
+        "(chattering, a ball that comes to rest)",
+        whole_number(1, 1000000), at<&Settings::event_limit>),
       O("cosim_start", "start time", number(), at<&Settings::start>)
           .in("s")
           .by_default("the model's"),

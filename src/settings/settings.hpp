@@ -59,6 +59,7 @@ struct Settings {
   Method method = method_presets().front();
   Adapt adapt = Adapt::none;
   Diverged diverged = Diverged::fail;
+  int event_limit = 1000;
   double start = 0.0;
   double stop = 1.0;
   double step = 0.0;          ///< fixed, or what macro-steps of unknown size are measured by

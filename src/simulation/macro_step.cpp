@@ -61,10 +61,13 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
       rolls_back_(settings.method.rolls_back() ||
-                  ((settings.adapt == Adapt::predictor || settings.method.solve.repeats) &&
+                  ((settings.adapt == Adapt::predictor || settings.method.solve.repeats ||
+                    subsystems.network().has_events()) &&
                    everyone_rolls_back())),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
+      events_(subsystems, *coupling_, rolls_back_,
+              std::max(std::abs(settings.start), std::abs(settings.stop)), settings.event_limit),
       controller_(make_controller(settings, rolls_back_)),
       at_point_(subsystems),
       loops_(subsystems, settings.method),
@@ -84,7 +87,8 @@ void MacroStepper::start() {
   const MacroStep first = proposed();
   subsystems_.enter(smooth_interval(first.begin));
   coupling_->start(first, settings_.stop, point_);
-  take_held(point_);
+  take_held();
+  settle_start();
   loops_.restart(evaluation(), point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
   controller_->begin_anew(beginning(first.size()));
@@ -105,14 +109,33 @@ bool MacroStepper::everyone_rolls_back() const {
   return agree_on_largest(subsystems_.comm(), all ? 0 : 1) == 0;
 }
 
+/// What holds at the start, and what happens there.
+void MacroStepper::settle_start() {
+  if (!events_.any()) {
+    return;
+  }
+  events_.propose(proposed());
+  events_.begin_instant(point_.time, point_.outputs);
+  while (events_.settles(point_.inputs)) {
+    restart_coupling();
+  }
+  while (events_.happens(point_.inputs)) {
+    restart_coupling();
+  }
+  events_.end_instant();
+  controller_->end_by(events_.end_by());
+}
+
 std::span<const StepReport> MacroStepper::advance() {
   const auto clock_start = Clock::now();
-  restart_after_event();
-  report_.rejections = 0;
-  rejected_ = {};
+  begin_step();
   for (;;) {
     const MacroStep step = proposed();
     try_step(step);
+    if (locates_event(step)) {
+      take_back();
+      continue;
+    }
     if (acceptable()) {
       commit(step);
       break;
@@ -120,13 +143,53 @@ std::span<const StepReport> MacroStepper::advance() {
     if (!retry()) {
       give_up(step);
     }
-    subsystems_.restore();
-    coupling_->rejected();
-    ++report_.rejections;
-    rejected_ += report_.coupling;
+    take_back();
   }
   report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
   return reported(report_.step);
+}
+
+/// What the macro-step that begins depends on is as it is after a new start.
+void MacroStepper::begin_step() {
+  if (std::exchange(jumped_, false)) {
+    begin_anew();
+  }
+  if (std::exchange(anew_, false)) {
+    for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
+      point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
+    }
+  }
+  report_.rejections = 0;
+  rejected_ = {};
+  events_.clear();
+  if (events_.any()) {
+    events_.propose(proposed());
+  }
+}
+
+void MacroStepper::take_back() {
+  subsystems_.restore();
+  coupling_->rejected();
+  ++report_.rejections;
+  rejected_ += report_.coupling;
+}
+
+/// Whether something happens within the macro-step, which then is to end there.
+bool MacroStepper::locates_event(const MacroStep& step) {
+  if (!events_.any()) {
+    return false;
+  }
+  const bool converged = report_.coupling.status == CouplingStatus::converged;
+  if (converged) {
+    fed_.resize(trial_.inputs.size());
+    std::copy(trial_.inputs.begin(), trial_.inputs.end(), fed_.begin());
+    subsystems_.exchange(trial_.outputs, fed_);
+  }
+  const bool repeats = events_.repeats(step, converged ? fed_ : std::span<const Sample>());
+  if (repeats) {
+    controller_->end_by(events_.end_by());
+  }
+  return repeats;
 }
 
 /// A hundredth of the time in which the fastest output becomes another (Hairer, Norsett and Wanner,
@@ -155,6 +218,7 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
   const Middle* middle = coupling_->middle();
   if (middle == nullptr) {
     accepted_[0] = report_;
+    tell_events(accepted_[0]);
     return std::span(accepted_).first(1);
   }
   accepted_[0] = report_;
@@ -163,10 +227,16 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
   accepted_[0].states = middle->states;
   ++report_.index;
   accepted_[1].index = report_.index;
-  accepted_[1].step = {middle->point.time, step.end, point_.last_step};
+  accepted_[1].step = {middle->point.time, step.end, step.size() - middle->point.last_step};
   accepted_[1].error_estimate = report_.error_estimate;
   accepted_[1].point = &point_;
+  tell_events(accepted_[1]);
   return accepted_;
+}
+
+void MacroStepper::tell_events(StepReport& report) const {
+  report.events = events_.happened();
+  report.left_outputs = events_.left_outputs();
 }
 
 /// Between the events around the time; an event belongs to what follows it.
@@ -189,8 +259,8 @@ void MacroStepper::jump(std::span<const InputChange> changes) {
 }
 
 void MacroStepper::io(Archive& archive) {
-  archive(point_, trial_, fed_, held_changed_, jumped_, changes_, report_.index, budget_, errors_,
-          loops_, *controller_, *coupling_);
+  archive(point_, trial_, fed_, held_changed_, jumped_, anew_, changes_, report_.index, budget_,
+          errors_, loops_, events_, *controller_, *coupling_);
 }
 
 /// Inputs that nothing feeds stay as they are in both, whatever a coupling writes.
@@ -202,28 +272,36 @@ void MacroStepper::apply_changes() {
   changes_.clear();
 }
 
-/// What follows an event is a new start.
-void MacroStepper::restart_after_event() {
-  const bool held_changed = std::exchange(held_changed_, false);
-  const bool jumped = std::exchange(jumped_, false);
-  if (!held_changed && !jumped &&
-      !std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time)) {
-    return;
-  }
+bool MacroStepper::is_new_start(const MacroStep& step) const {
+  return held_changed_ || events_.arrives(step) ||
+         std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time);
+}
+
+/// What follows an event is a new start, with its right limits.
+void MacroStepper::begin_anew() {
   errors_.close(point_);
+  events_.begin_instant(point_.time, point_.outputs);
   const double last = std::exchange(point_.last_step, 0.0);
-  const double before = jumped && last == 0.0 ? proposed().size() : last;
+  const double before = last == 0.0 ? proposed().size() : last;
   apply_changes();
+  events_.happens(point_.inputs);
+  do {
+    restart_coupling();
+  } while (events_.happens(point_.inputs));
+  events_.end_instant();
+  loops_.restart(evaluation(), point_.inputs);
+  errors_.restart(point_);
+  held_changed_ = false;
+  anew_ = true;
+  controller_->begin_anew(std::min(before, beginning(cautious * before)));
+  controller_->end_by(events_.end_by());
+}
+
+void MacroStepper::restart_coupling() {
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
   coupling_->restart(point_);
-  take_held(point_);
-  loops_.restart(evaluation(), point_.inputs);
-  for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
-    point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
-  }
-  errors_.restart(point_);
-  controller_->begin_anew(std::min(before, beginning(cautious * before)));
+  take_held();
 }
 
 void MacroStepper::try_step(const MacroStep& step) {
@@ -268,11 +346,10 @@ bool MacroStepper::ends_interval(double time) const {
 }
 
 /// Held inputs stay at the point's values until the next one.
-void MacroStepper::take_held(CommunicationPoint& point) {
-  subsystems_.hold(point.inputs);
+void MacroStepper::take_held() {
+  subsystems_.hold(point_.inputs);
   for (const std::size_t i : subsystems_.held_inputs()) {
-    point.inputs[i].derivative = 0.0;
-    point.polynomials[i].c = {point.inputs[i].value, 0.0, 0.0, 0.0};
+    point_.inputs[i].derivative = 0.0;
   }
 }
 
@@ -315,6 +392,9 @@ void MacroStepper::commit(const MacroStep& step) {
   report_.point = &point_;
   ++report_.index;
   account();
+  if (is_new_start(step)) {
+    begin_anew();
+  }
 }
 
 /// The run's own estimate of its error; that of the step control where there is one.

@@ -9,6 +9,7 @@
 #include "coupling/estimates/error_account.hpp"
 #include "coupling/points/loop_watch.hpp"
 #include "settings/settings.hpp"
+#include "simulation/event_steps.hpp"
 #include "simulation/step_report.hpp"
 #include "stepping/error_budget.hpp"
 #include "stepping/step_controller.hpp"
@@ -28,6 +29,7 @@ class MacroStepper {
   const Coupling& coupling() const { return *coupling_; }
   const LoopWatch& loops() const { return loops_; }
   const ErrorAccount& errors() const { return errors_; }
+  const EventSteps& events() const { return events_; }
 
   /// A macro-step ends exactly at this time, if it is ahead.
   void stop_over(double time) { controller_->stop_over(time); }
@@ -53,17 +55,24 @@ class MacroStepper {
   MacroStep proposed() const;
   double beginning(double unknown) const;
   std::string remedy_of_error() const;
+  void settle_start();
   void try_step(const MacroStep& step);
   bool acceptable() const;
   bool retry();
   CouplingStatus agreed(const CouplingReport& report) const;
-  void take_held(CommunicationPoint& point);
+  void take_held();
   void renew_held();
   void commit(const MacroStep& step);
   void account();
   [[noreturn]] void refuse_diverged() const;
   std::span<const StepReport> reported(const MacroStep& step);
-  void restart_after_event();
+  void tell_events(StepReport& report) const;
+  bool locates_event(const MacroStep& step);
+  void take_back();
+  void begin_step();
+  bool is_new_start(const MacroStep& step) const;
+  void begin_anew();
+  void restart_coupling();
   void apply_changes();
   PointEvaluation& evaluation();
   bool ends_interval(double time) const;
@@ -74,6 +83,7 @@ class MacroStepper {
   RankNetwork& subsystems_;
   bool rolls_back_;
   std::unique_ptr<Coupling> coupling_;
+  EventSteps events_;
   std::unique_ptr<StepController> controller_;
   CommunicationPointEvaluation at_point_;
   LoopWatch loops_;
@@ -83,6 +93,7 @@ class MacroStepper {
   Trial trial_;
   std::vector<Sample> fed_;    ///< P y of the trial, where inputs are held
   bool held_changed_ = false;  ///< at the point, on any rank
+  bool anew_ = false;          ///< what follows the point is a new start
   bool jumped_ = false;        ///< at the point, from outside
   std::vector<InputChange> changes_;
   StepReport report_;

@@ -50,6 +50,7 @@ class ErrorControlledSteps : public StepController {
     archive(course_, size_, last_error_, largest_factor_, after_rejection_);
   }
   void stop_over(double time) override { course_.stop_over(time); }
+  void end_by(double time) override { course_.end_by(time); }
 
  private:
   void move_on();

@@ -48,15 +48,15 @@ StepController::Interval Course::step(double size, double reached) const {
   if (left > size * (1.0 + sliver) + rounding_) {
     return {time(), last_ + reached, size};
   }
-  return {time(), next_, std::abs(left - size) <= rounding_ ? size : left};
+  return {time(), next(), std::abs(left - size) <= rounding_ ? size : left};
 }
 
 bool Course::move_on(const StepController::Interval& step, double reached) {
-  if (step.end != next_) {
+  if (step.end != next()) {
     elapsed_ = reached;
     return false;
   }
-  begin_at(next_);
+  begin_at(next());
   return true;
 }
 

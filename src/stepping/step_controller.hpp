@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "concord/archive.hpp"
@@ -42,6 +43,10 @@ class StepController {
 
   /// Macro-steps end exactly at this time, too; one that isn't ahead changes nothing.
   virtual void stop_over(double time) = 0;
+
+  /// The next macro-step ends no later than this, s, until something else is said; infinity, or
+  /// what isn't ahead: nothing. Sizes count from a time that was reached so.
+  virtual void end_by(double time) = 0;
 };
 
 /// Where a run is between the times that macro-steps must end at exactly: events, and the stop.
@@ -57,29 +62,35 @@ class Course {
   double elapsed() const { return elapsed_; }
 
   /// To the next exact time.
-  double rest() const { return distance_ - elapsed_; }
+  double rest() const { return (ends_early() ? end_by_ - last_ : distance_) - elapsed_; }
 
   /// The macro-step of this size, after which `reached` has elapsed; to the next exact time where
   /// no more than a sliver would be left.
   StepController::Interval step(double size, double reached) const;
   StepController::Interval step(double size) const { return step(size, elapsed_ + size); }
 
-  void io(Archive& archive) { archive(times_, last_, next_, elapsed_, distance_); }
+  void io(Archive& archive) { archive(times_, last_, next_, elapsed_, distance_, end_by_); }
 
   /// One more exact time; nothing where it isn't ahead, or no further than rounding from the next.
   void stop_over(double time);
+
+  /// An exact time that may be taken back.
+  void end_by(double time) { end_by_ = time; }
 
   /// Past what step() gave. True: an exact time was reached.
   bool move_on(const StepController::Interval& step, double reached);
 
  private:
   void begin_at(double time);
+  bool ends_early() const { return end_by_ > time() + rounding_ && end_by_ < next_ - rounding_; }
+  double next() const { return ends_early() ? end_by_ : next_; }
 
   std::vector<double> times_;
   double rounding_;  ///< of differences of two times
   double last_ = 0.0, next_ = 0.0;
   double elapsed_ = 0.0;
-  double distance_ = 0.0;  ///< from the last exact time to the next
+  double distance_ = 0.0;  ///< from the last exact time to the next of times_
+  double end_by_ = std::numeric_limits<double>::infinity();
 };
 
 /// t_n = start + n h, the last macro-step clipped to `stop`; after an event counted from there.
@@ -93,6 +104,7 @@ class FixedSteps : public StepController {
   bool rejected() override { return false; }
   void io(Archive& archive) override { archive(course_, done_); }
   void stop_over(double time) override { course_.stop_over(time); }
+  void end_by(double time) override { course_.end_by(time); }
 
  private:
   double reached() const { return static_cast<double>(done_ + 1) * size_; }
@@ -114,6 +126,7 @@ class IterationSteps : public StepController {
   bool rejected() override;
   void io(Archive& archive) override { archive(course_, size_, resized_at_, done_); }
   void stop_over(double time) override { course_.stop_over(time); }
+  void end_by(double time) override { course_.end_by(time); }
 
  private:
   double reached() const { return resized_at_ + static_cast<double>(done_ + 1) * size_; }

@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdio>
 #include <exception>
+#include <numeric>
 
 #include "concord/errors.hpp"
 #include "support/exception_words.hpp"
@@ -128,6 +129,22 @@ std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std:
   text.resize(static_cast<std::size_t>(length));
   MPI_Bcast(text.data(), length, MPI_CHAR, speaker, comm);
   return text;
+}
+
+std::string joined_texts(MPI_Comm comm, const std::string& own) {
+  int ranks = 1;
+  MPI_Comm_size(comm, &ranks);
+  if (ranks == 1) {
+    return own;
+  }
+  const auto length = static_cast<int>(own.size());
+  std::vector<int> lengths(static_cast<std::size_t>(ranks)), offsets(lengths.size());
+  MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm);
+  std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), ' ');
+  MPI_Allgatherv(own.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
+                 comm);
+  return all;
 }
 
 void together(MPI_Comm comm, const std::function<void()>& work) {

@@ -20,6 +20,9 @@ void agree_on_sum(MPI_Comm comm, std::span<double> values);
 /// The text of the lowest rank that has one, on every rank; nothing if no rank has one. Collective.
 std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std::string>& own);
 
+/// The texts of all ranks one after the other, by rank.
+std::string joined_texts(MPI_Comm comm, const std::string& own);
+
 /// Runs `work`, which does not communicate, on every rank. If it throws, or foreign code in it ends
 /// (support/foreign_call.hpp), on some ranks, every rank throws the worst failure, InputError
 /// before others, of the lowest rank that has it: no rank waits for one that failed.

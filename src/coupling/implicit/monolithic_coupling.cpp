@@ -1,6 +1,7 @@
 #include "coupling/implicit/monolithic_coupling.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "concord/errors.hpp"
 #include "coupling/points/input_elimination.hpp"
 #include "coupling/points/start.hpp"
+#include "subsystem/event_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/agreement.hpp"
 #include "support/exception_words.hpp"
@@ -18,7 +20,7 @@ namespace concord {
 /// states and outputs of all subsystems one after the other, no inputs. Unknowns of direct
 /// constraints (index 1) are eliminated with the inputs; what stands for a constraint has no states
 /// and is the same at any time.
-class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvaluation {
+class MonolithicCoupling::NetworkEquations : public EventModel, public PointEvaluation {
  public:
   explicit NetworkEquations(RankNetwork& subsystems)
       : subsystems_(subsystems),
@@ -35,6 +37,11 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
       own_[k].resize(subsystems.states_of(k).size(), subsystems.inputs_of(k).size(),
                      subsystems.outputs_of(k).size());
       of_outputs_.push_back({own_[k].g_x, own_[k].g_u});
+      auto* const events = dynamic_cast<EventModel*>(subsystems.own(k).equations());
+      if (events != nullptr && events->has_events()) {
+        events_.push_back({k, events, indicator_count_});
+        indicator_count_ += events->indicator_count();
+      }
     }
   }
 
@@ -131,6 +138,64 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
     return slopes_given_ && outcome == Outcome::ok;
   }
 
+  bool has_events() const override { return !events_.empty(); }
+  std::size_t indicator_count() const override { return indicator_count_; }
+
+  void indicators(double t, std::span<const double> x, std::span<const double>,
+                  std::span<Indicator> z) override {
+    eliminate_inputs(t, x);
+    for (const auto& [k, model, first] : events_) {
+      model->indicators(t, states_of(k, x), inputs_of(k),
+                        z.subspan(first, model->indicator_count()));
+    }
+  }
+
+  void indicator_slopes(double t, std::span<const double> x, std::span<const double>,
+                        const Motion& motion, std::span<double> slopes) override {
+    move_inputs(t, x, motion);
+    for (const auto& [k, model, first] : events_) {
+      model->indicator_slopes(t, states_of(k, x), inputs_of(k), motion_of(k),
+                              slopes.subspan(first, model->indicator_count()));
+    }
+  }
+
+  double next_time_event() const override {
+    double earliest = std::numeric_limits<double>::infinity();
+    for (const auto& [k, model, first] : events_) {
+      earliest = std::min(earliest, model->next_time_event());
+    }
+    return earliest;
+  }
+
+  bool settle(const EventPoint& point, std::span<const double> x) override {
+    move_inputs(point.t, x, point.motion);
+    bool changed = false;
+    for (const auto& [k, model, first] : events_) {
+      changed = model->settle(point_of(k, point, first), states_of(k, x)) || changed;
+    }
+    return changed;
+  }
+
+  bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override {
+    move_inputs(point.t, x, point.motion);
+    bool changed = false;
+    std::vector<Happening> own;
+    for (const auto& [k, model, first] : events_) {
+      const IndexRange states = subsystems_.states_of(k);
+      own.clear();
+      changed =
+          model->happen(point_of(k, point, first), x.subspan(states.first, states.size()), own) ||
+          changed;
+      for (Happening& one : own) {
+        what.push_back({k, std::move(one.what)});
+      }
+    }
+    return changed;
+  }
+
+  /// The subsystems' own, which pass it on themselves.
+  void pass_events(Archive& /*archive*/) override {}
+
   void io(Archive& archive) { archive(inputs_, outputs_, consistent_); }
 
   /// Inputs that nothing feeds are these from now on.
@@ -145,6 +210,46 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
   }
 
  private:
+  struct Events {
+    std::size_t subsystem;
+    EventModel* model;
+    std::size_t first;  ///< of its indicators
+  };
+
+  std::span<const double> states_of(std::size_t k, std::span<const double> x) const {
+    const IndexRange states = subsystems_.states_of(k);
+    return x.subspan(states.first, states.size());
+  }
+
+  /// Eliminated inputs with their slopes.
+  void move_inputs(double t, std::span<const double> x, const Motion& motion) {
+    stand_at(t, x);
+    dxdt_ = motion.dxdt;
+    slopes_given_ = true;
+    if (consistent_.solve(*this, Wanted::values_and_derivatives, inputs_, outputs_) !=
+        Outcome::ok) {
+      throw RecoverableFailure(consistent_.failure());
+    }
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      input_values_[i] = inputs_[i].value;
+      input_slopes_[i] = inputs_[i].derivative;
+    }
+  }
+
+  /// After move_inputs.
+  Motion motion_of(std::size_t k) const {
+    const IndexRange in = subsystems_.inputs_of(k);
+    return {states_of(k, dxdt_), std::span(input_slopes_).subspan(in.first, in.size())};
+  }
+
+  EventPoint point_of(std::size_t k, const EventPoint& point, std::size_t first) const {
+    EventPoint result{point.t, inputs_of(k), motion_of(k), point.slack};
+    if (point.certain && *point.certain >= first) {
+      result.certain = *point.certain - first;
+    }
+    return result;
+  }
+
   void eliminate_inputs(double t, std::span<const double> x) {
     stand_at(t, x);
     if (consistent_.solve(*this, Wanted::values, inputs_, outputs_) != Outcome::ok) {
@@ -294,14 +399,17 @@ class MonolithicCoupling::NetworkEquations : public OdeModel, public PointEvalua
   bool slopes_given_ = false;
   std::vector<Sample> inputs_, outputs_;
   std::vector<double> input_values_, output_values_, input_slopes_, output_slopes_, jacobians_;
-  std::vector<Derivatives> own_;                                 ///< per subsystem
+  std::vector<Derivatives> own_;  ///< per subsystem
+  std::vector<Events> events_;    ///< of those that have some
+  std::size_t indicator_count_ = 0;
   std::vector<InputElimination::OutputDerivatives> of_outputs_;  ///< of own_
 };
 
 namespace {
 
-SubsystemSettings reference_settings(SubsystemSettings settings) {
-  if (settings.integrator == IntegratorKind::automatic) {
+/// A multistep method is the cheapest, where it need not begin anew at events.
+SubsystemSettings reference_settings(SubsystemSettings settings, bool events) {
+  if (settings.integrator == IntegratorKind::automatic && !events) {
     settings.integrator = IntegratorKind::cvode_bdf;
   }
   return settings;
@@ -310,7 +418,8 @@ SubsystemSettings reference_settings(SubsystemSettings settings) {
 }  // namespace
 
 MonolithicCoupling::MonolithicCoupling(RankNetwork& subsystems, const SubsystemSettings& settings)
-    : subsystems_(subsystems), settings_(reference_settings(settings)) {}
+    : subsystems_(subsystems),
+      settings_(reference_settings(settings, subsystems.network().has_events())) {}
 
 /// Only a subsystem that has been started knows whether it has events.
 void MonolithicCoupling::refuse_events() const {
@@ -347,6 +456,7 @@ void MonolithicCoupling::make_whole() {
   auto equations = std::make_unique<NetworkEquations>(subsystems_);
   equations_ = equations.get();
   auto description = describe_ode("monolithic", "monolithic", equations->interface());
+  description.events = equations->has_events();
   whole_ = make_ode_subsystem(std::move(description), std::move(equations), settings_);
   whole_->enter(subsystems_.smooth_interval());
   whole_->start(first_, stop_);
@@ -386,7 +496,10 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
   if (point.last_step > 0.0) {
     equations_->complete_step(time_, whole_->states());
   }
-  time_ = step.end;
+  time_before_ = std::exchange(time_, step.end);
+  if (whole_->description().events) {
+    whole_->save();
+  }
   if (whole_->advance(step, {}, continuity, Wanted::values_and_derivatives, trial.outputs) !=
       Outcome::ok) {
     report.status = CouplingStatus::failed;
@@ -398,6 +511,13 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
         from_guess(Hold::hermite, point.inputs[i], trial.inputs[i], step.size(), true);
   }
   return report;
+}
+
+/// At an event within the macro-step.
+void MonolithicCoupling::rejected() {
+  whole_->restore();
+  time_ = time_before_;
+  next_ = InputContinuity::broken;
 }
 
 PointEvaluation* MonolithicCoupling::evaluation() {

@@ -16,11 +16,13 @@ class MonolithicCoupling : public Coupling {
   void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
+  void rejected() override;
   void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
   std::span<const double> states() const override {
     return whole_ ? whole_->states() : std::span<const double>();
   }
+  Subsystem* whole() override { return whole_.get(); }
   PointEvaluation* evaluation() override;
   void io(Archive& archive) override;
   const Counters* counters() const override { return whole_ ? &whole_->counters() : nullptr; }
@@ -38,7 +40,7 @@ class MonolithicCoupling : public Coupling {
   NetworkEquations* equations_ = nullptr;  ///< of whole_
   MacroStep first_;
   double stop_ = 0.0;
-  double time_ = 0.0;
+  double time_ = 0.0, time_before_ = 0.0;
   InputContinuity next_ = InputContinuity::smooth;
 };
 

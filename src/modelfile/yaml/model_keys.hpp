@@ -12,6 +12,7 @@ std::span<const Key> experiment_keys();
 std::span<const Key> subsystem_keys();
 std::span<const Key> template_keys();
 std::span<const Key> equations_keys();
+std::span<const Key> when_keys();
 std::span<const Key> table_keys();
 std::span<const Key> native_keys();
 std::span<const Key> connection_keys();

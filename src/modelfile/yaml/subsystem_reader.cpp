@@ -154,7 +154,8 @@ void replace(const Fields& changes, std::initializer_list<Fields*> lists, const 
 void take_model_parameters(const Constants& constants, const std::string& location,
                            EquationsDescription& equations) {
   std::set<std::string> own;
-  for (const auto* entries : {&equations.parameters, &equations.inputs, &equations.states}) {
+  for (const auto* entries :
+       {&equations.parameters, &equations.inputs, &equations.states, &equations.discrete}) {
     for (const Number& entry : *entries) {
       own.insert(entry.name);
     }
@@ -162,16 +163,57 @@ void take_model_parameters(const Constants& constants, const std::string& locati
   for (const Text& variable : equations.variables) {
     own.insert(variable.name);
   }
-  for (const auto* texts : {&equations.derivatives, &equations.outputs, &equations.variables}) {
-    for (const Text& text : *texts) {
-      for (const NameUse& use : names_used(text.text)) {
-        const auto found = constants.find(use.name);
-        if (found != constants.end() && own.insert(use.name).second) {
-          equations.parameters.push_back({use.name, found->second, location});
-        }
+  const auto take = [&](const std::string& text) {
+    for (const NameUse& use : names_used(text)) {
+      const auto found = constants.find(use.name);
+      if (found != constants.end() && own.insert(use.name).second) {
+        equations.parameters.push_back({use.name, found->second, location});
       }
     }
+  };
+  const auto take_all = [&](const std::vector<Text>& texts) {
+    for (const Text& text : texts) {
+      take(text.text);
+    }
+  };
+  for (const auto* texts : {&equations.derivatives, &equations.outputs, &equations.variables}) {
+    take_all(*texts);
   }
+  for (const EquationsDescription::When& when : equations.whens) {
+    take(when.condition);
+    take_all(when.sets);
+  }
+}
+
+EquationsDescription::When read_when(const NodeReader& node, const Constants& constants) {
+  EquationsDescription::When result;
+  const Fields fields = node.fields_among(when_keys);
+  const auto condition = find_field(fields, "condition"), every = find_field(fields, "every");
+  const auto offset = find_field(fields, "offset"), set = find_field(fields, "set");
+  if (condition.has_value() == every.has_value()) {
+    node.fail("needs either 'condition', an expression, or 'every', the time between ticks in s");
+  }
+  if (offset && !every) {
+    offset->fail("belongs to 'every'; a condition has none");
+  }
+  if (!set) {
+    node.fail("needs 'set', what states and discrete variables become then");
+  }
+  result.condition = condition ? condition->text() : "";
+  result.every = every ? std::optional(every->number(constants)) : std::nullopt;
+  result.offset = offset ? offset->number(constants) : 0.0;
+  result.sets = read_texts(set->named_fields("set of", node.what()));
+  result.location = node.location();
+  return result;
+}
+
+std::vector<EquationsDescription::When> read_whens(const NodeReader& node,
+                                                   const Constants& constants) {
+  std::vector<EquationsDescription::When> result;
+  for (const NodeReader& item : node.items("when")) {
+    result.push_back(read_when(item, constants));
+  }
+  return result;
 }
 
 EquationsDescription read_equations(const std::string& name, const NodeReader& node,
@@ -182,11 +224,14 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   Fields parameters = section(parts, "parameters", "parameter", of);
   Fields inputs = section(parts, "inputs", "input", of);
   Fields states = section(parts, "states", "state", of);
+  Fields discrete = section(parts, "discrete", "discrete variable", of);
   const Fields units = section(parts, "units", "unit", of);
   replace(given.parameters, {&parameters}, "parameter", of);
-  replace(given.start, {&states, &inputs}, "input or state", of);
-  replace(changes_of_equations(name, node, keys_of({&parameters, &states, &inputs}), units, around),
-          {&parameters, &states, &inputs}, "parameter, input or state", of);
+  replace(given.start, {&states, &inputs, &discrete}, "input, state or discrete variable", of);
+  replace(changes_of_equations(name, node, keys_of({&parameters, &states, &inputs, &discrete}),
+                               units, around),
+          {&parameters, &states, &inputs, &discrete},
+          "parameter, input, state or discrete variable", of);
   const Constants constants = resolved(parameters, given.constants);
   EquationsDescription result;
   result.subsystem = name;
@@ -194,6 +239,10 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   result.parameters = read_parameters(parameters, constants);
   result.inputs = read_inputs(inputs, constants);
   result.states = read_numbers(states, constants);
+  result.discrete = read_numbers(discrete, constants);
+  if (const auto whens = find_field(parts, "when")) {
+    result.whens = read_whens(*whens, constants);
+  }
   result.variables = read_texts(section(parts, "variables", "variable", of));
   result.derivatives = read_texts(section(parts, "derivatives", "derivative", of));
   result.outputs = read_texts(section(parts, "outputs", "output", of));
@@ -210,7 +259,9 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, 
   SubsystemEntry entry;
   entry.location = node.location();
   entry.equations = description;
-  entry.description = describe_ode(name, "equations", EquationsModel(*description).interface());
+  const EquationsModel model(*description);
+  entry.description = describe_ode(name, "equations", model.interface());
+  entry.description.events = model.has_events();
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, std::make_unique<EquationsModel>(*description), settings);
   };

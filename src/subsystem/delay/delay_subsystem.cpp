@@ -21,9 +21,11 @@ class DelaySubsystem : public Subsystem {
         held_(delay.source.kind == SignalKind::held) {}
 
   void start(const MacroStep& first, double stop) override {
+    begin_ = first.begin;
     farthest_ = std::max(std::abs(first.begin), std::abs(stop));
     now_ = {};
     fresh_from_ = 0.0;
+    arrived_ = -std::numeric_limits<double>::infinity();
     kept_from_ = std::numeric_limits<double>::infinity();
     past_.start(0.0);
     initializing_ = true;
@@ -47,14 +49,15 @@ class DelaySubsystem : public Subsystem {
     const double begin = now_.point.sum, h = step.size();
     past_.forget(std::min(begin, kept_from_) - delay_ - rounding());
     past_.append(begin, h, inputs[0], begin == fresh_from_);
-    now_ = {now_.point.after(h), inputs[0].at(h)};
+    now_ = {now_.point.after(h), inputs[0].at(h), true};
     outputs[0] = put_out(now_.point.sum, held_ ? Side::right : Side::left);
     return Outcome::ok;
   }
 
-  Outcome point_outputs(std::span<const Sample> inputs, Wanted /*wanted*/,
+  Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override {
     now_.input = inputs[0];
+    now_.slope_known = wanted == Wanted::values_and_derivatives;
     outputs[0] =
         initializing_ ? Sample{inputs[0].value, 0.0} : put_out(now_.point.sum, Side::right);
     return Outcome::ok;
@@ -89,6 +92,32 @@ class DelaySubsystem : public Subsystem {
     return Outcome::ok;
   }
 
+  /// Where its input breaks its output does, so much later. What follows an event is known by its
+  /// value and slope; curvatures show in the macro-step behind.
+  double next_time_event() const override {
+    const bool breaks = fresh_from_ == now_.point.sum && !initializing_ &&
+                        past_.breaks_into(now_.input, now_.slope_known, delay_);
+    const double next = breaks ? now_.point.sum : std::numeric_limits<double>::infinity();
+    return time_of(std::min(past_.next_break(arrived_).value_or(next), next));
+  }
+
+  double next_event(std::span<const Sample> /*inputs*/) override {
+    const auto next = past_.next_break(arrived_);
+    return next ? time_of(*next) : std::numeric_limits<double>::infinity();
+  }
+
+  Outcome happen(EventPass pass, std::span<const Sample> /*inputs*/, double slack, bool& changed,
+                 std::vector<Happening>& what) override {
+    changed = false;
+    if (pass == EventPass::settle) return Outcome::ok;
+    const double arriving = now_.point.sum + std::max(slack, rounding()) - delay_;
+    const auto next = past_.next_break(arrived_);
+    changed = next && *next <= arriving;
+    if (changed) what.push_back({0, "what was " + short_number(delay_) + " s before"});
+    arrived_ = std::max(arrived_, arriving);
+    return Outcome::ok;
+  }
+
   void save() override {
     saved_ = now_;
     kept_from_ = now_.point.sum;
@@ -96,7 +125,7 @@ class DelaySubsystem : public Subsystem {
   void restore() override { now_ = saved_; }
 
   bool io(Archive& archive) override {
-    archive(past_, now_, saved_, fresh_from_, kept_from_, initializing_);
+    archive(past_, now_, saved_, fresh_from_, kept_from_, arrived_, initializing_);
     return true;
   }
 
@@ -105,12 +134,16 @@ class DelaySubsystem : public Subsystem {
   struct Now {
     Elapsed point;
     Sample input;
+    bool slope_known = false;
   };
 
   /// What times may be wrong by, s.
   double rounding() const {
     return 16.0 * std::numeric_limits<double>::epsilon() * (farthest_ + delay_);
   }
+
+  /// At which a break arrives, s.
+  double time_of(double point) const { return begin_ + (point + delay_); }
 
   Sample put_out(double point, Side side) const {
     const Sample y = past_.at(point - delay_, side, rounding());
@@ -119,11 +152,13 @@ class DelaySubsystem : public Subsystem {
 
   double delay_;
   bool held_;
+  double begin_ = 0.0;     ///< of the experiment, s
   double farthest_ = 0.0;  ///< largest magnitude of a time of the experiment, s
   SignalPast past_;
   Now now_, saved_;
   double fresh_from_ = 0.0;  ///< elapsed at the last event
   double kept_from_ = 0.0;   ///< elapsed where `restore` leads to
+  double arrived_ = 0.0;     ///< breaks up to this point have arrived
   bool initializing_ = false;
 };
 
@@ -139,6 +174,7 @@ SubsystemDescription describe_delay(const DelayDescription& delay) {
   description.outputs = {{delay_output_name, source.unit, source.nominal, source.kind}};
   auto& has = description.capabilities;
   has.polynomial_inputs = has.output_derivatives = has.point_outputs = has.rollback = true;
+  description.events = true;
   has.states = has.state_derivatives = has.linearization = has.state_outputs = true;
   description.remarks = {delay.from + " -> " + delay.to + ", " + short_number(delay.delay) +
                          " s later"};

@@ -26,7 +26,7 @@ void SignalPast::start(double value) {
 
 void SignalPast::append(double begin, double h, const Polynomial& polynomial, bool fresh) {
   while (pieces_.size() > first_ && pieces_.back().begin >= begin) pieces_.pop_back();
-  const Jumps jumps = jumps_to(polynomial);
+  const Jumps jumps = jumps_to(derivatives(polynomial, 0.0));
   const Jumps joints = pieces() == 0 ? Jumps{} : pieces_.back().joints;
   const double shorter = pieces() == 0 ? h : std::min(h, pieces_.back().h);
   const double size =
@@ -35,19 +35,28 @@ void SignalPast::append(double begin, double h, const Polynomial& polynomial, bo
                      fresh ? joints : jumps, size});
 }
 
-SignalPast::Jumps SignalPast::jumps_to(const Polynomial& next) const {
-  Jumps jumps = derivatives(next, 0.0);
-  const Jumps before = pieces() == 0 ? Jumps{before_, 0.0, 0.0}
-                                     : derivatives(pieces_.back().polynomial, pieces_.back().h);
-  for (std::size_t i = 0; i < jumps.size(); ++i) jumps[i] = std::abs(jumps[i] - before[i]);
+SignalPast::Jumps SignalPast::jumps_to(const Jumps& next) const {
+  Jumps jumps = pieces() == 0 ? Jumps{before_, 0.0, 0.0}
+                              : derivatives(pieces_.back().polynomial, pieces_.back().h);
+  for (std::size_t i = 0; i < jumps.size(); ++i) jumps[i] = std::abs(next[i] - jumps[i]);
   return jumps;
 }
 
-bool SignalPast::stands_out(const Jumps& jumps, const Jumps& joints, double h, double size) {
+bool SignalPast::stands_out(std::span<const double> jumps, const Jumps& joints, double h,
+                            double size) {
   double least = noise * size;
   for (std::size_t i = 0; i < jumps.size(); ++i, least /= h)
     if (jumps[i] > doubt * joints[i] + least) return true;
   return false;
+}
+
+bool SignalPast::breaks_into(const Sample& next, bool slope_counts, double h) const {
+  const Jumps jumps = jumps_to({next.value, next.derivative, 0.0});
+  const std::span<const double> known(jumps.data(), slope_counts ? 2 : 1);
+  if (pieces() == 0)
+    return stands_out(known, {}, h, std::max(std::abs(before_), std::abs(next.value)));
+  const Piece& last = pieces_.back();
+  return stands_out(known, last.joints, last.h, std::max(last.size, std::abs(next.value)));
 }
 
 /// Moves the rest to the front when it is the smaller half, so that a piece moves once at most.

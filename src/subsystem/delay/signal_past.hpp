@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "concord/archive.hpp"
@@ -47,6 +48,10 @@ class SignalPast {
   /// instant.
   Sample at(double point, Side side, double rounding) const;
 
+  /// Whether a piece that follows an event now, with this value and, if it counts, slope, would
+  /// break; `h`: time scale of the first one.
+  bool breaks_into(const Sample& next, bool slope_counts, double h) const;
+
   /// The first break behind this point.
   std::optional<double> next_break(double point) const;
 
@@ -67,8 +72,8 @@ class SignalPast {
   };
 
   std::size_t piece_at(double point) const;
-  Jumps jumps_to(const Polynomial& next) const;
-  static bool stands_out(const Jumps& jumps, const Jumps& joints, double h, double size);
+  Jumps jumps_to(const Jumps& next) const;
+  static bool stands_out(std::span<const double> jumps, const Jumps& joints, double h, double size);
 
   double before_ = 0.0;
   std::vector<Piece> pieces_;

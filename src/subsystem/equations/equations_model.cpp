@@ -1,8 +1,10 @@
 #include "subsystem/equations/equations_model.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
@@ -47,6 +49,7 @@ void check_variable_names(const EquationsDescription& description) {
   claim(description.parameters, "parameter");
   claim(description.inputs, "input");
   claim(description.states, "state");
+  claim(description.discrete, "discrete variable");
   claim(description.variables, "variable");
 }
 
@@ -66,11 +69,13 @@ void check_distinct(const EquationsDescription& description, const std::vector<T
 }
 
 void check_values(const EquationsDescription& description) {
-  for (const auto* entries : {&description.parameters, &description.states}) {
+  for (const auto* entries :
+       {&description.parameters, &description.states, &description.discrete}) {
     for (const Number& entry : *entries) {
       if (!entry.value) {
         fail(description, entry.location,
-             "'" + entry.name + "' has no value; parameters and states need a number");
+             "'" + entry.name +
+                 "' has no value; parameters, states and discrete variables need a number");
       }
     }
   }
@@ -129,6 +134,40 @@ void check_nominals(const EquationsDescription& description) {
   }
 }
 
+/// What conditions set must be there, once each; `pre` stands nowhere else.
+void check_whens(const EquationsDescription& description) {
+  std::vector<std::string> settable = names_of(description.states);
+  for (const std::string& name : names_of(description.discrete)) {
+    settable.push_back(name);
+  }
+  for (const EquationsDescription::When& when : description.whens) {
+    check_distinct(description, when.sets, "set of");
+    for (const Text& set : when.sets) {
+      if (std::find(settable.begin(), settable.end(), set.name) == settable.end()) {
+        fail(description, set.location,
+             "'" + set.name + "' is set by a condition, but is neither a state nor discrete; " +
+                 known("states and discrete variables", set.name, settable));
+      }
+    }
+    if (when.every && !(*when.every > 0.0)) {
+      fail(description, when.location,
+           "ticks come every " + short_number(*when.every) + " s; give a time greater than 0");
+    }
+  }
+  for (const auto* texts : {&description.derivatives, &description.outputs}) {
+    for (const Text& text : *texts) {
+      for (const NameUse& use : names_used(text.text)) {
+        if (use.called && use.name == "pre") {
+          fail(description, text.location,
+               "'" + text.name +
+                   "' uses pre(...), which says what was before an event; it stands "
+                   "in 'when' only");
+        }
+      }
+    }
+  }
+}
+
 const EquationsDescription& checked(const EquationsDescription& description) {
   check_variable_names(description);
   check_values(description);
@@ -138,6 +177,7 @@ const EquationsDescription& checked(const EquationsDescription& description) {
   check_derivatives(description);
   check_units(description);
   check_nominals(description);
+  check_whens(description);
   return description;
 }
 
@@ -223,12 +263,12 @@ std::vector<PlacedExpression> placed_outputs(const EquationsDescription& descrip
   return result;
 }
 
-/// t, states and inputs are variables of the compiled expressions.
+/// t, states, inputs and discrete variables are variables of the compiled expressions.
 ExpressionNames point_names(const EquationsDescription& description) {
   ExpressionNames result;
   std::uint32_t place = 0;
   result.variables.emplace("t", place++);
-  for (const auto* entries : {&description.states, &description.inputs}) {
+  for (const auto* entries : {&description.states, &description.inputs, &description.discrete}) {
     for (const Number& entry : *entries) {
       result.variables.emplace(entry.name, place++);
     }
@@ -323,31 +363,206 @@ std::unordered_map<std::string, Expression> definitions_of(
   return result;
 }
 
+/// The expressions of a description, smooth between events.
+struct EquationsModel::Compiled {
+  explicit Compiled(const EquationsDescription& from);
+
+  std::optional<EquationEvents> events() const;
+  SignalKind kind(const Expression& output) const;
+
+  const EquationsDescription& description;
+  ExpressionNames names;
+  std::unordered_set<std::string> moving;  ///< names whose values move between events
+  Relations relations;
+  std::vector<Expression> derivatives, outputs, whens;
+  std::vector<EquationCondition> conditions;
+  EquationPlaces places;
+
+ private:
+  void find_moving();
+  Expression smooth(const PlacedExpression& text) {
+    return relations.taken_out_of(read_expression(text, names));
+  }
+  void read_when(const EquationsDescription::When& when);
+  bool linear_in_time(const Relation& relation) const;
+};
+
+EquationsModel::Compiled::Compiled(const EquationsDescription& from)
+    : description(from),
+      names(point_names(from)),
+      relations([this](const std::string& name) { return moving.contains(name); }) {
+  names.definitions = definitions_of(from);
+  find_moving();
+  for (const Text& variable : from.variables) {
+    Expression& definition = names.definitions.at(variable.name);
+    definition = relations.taken_out_of(definition);
+  }
+  for (const PlacedExpression& text : placed_derivatives(from)) {
+    derivatives.push_back(smooth(text));
+  }
+  for (const PlacedExpression& text : placed_outputs(from)) {
+    outputs.push_back(smooth(text));
+  }
+  for (const EquationsDescription::When& when : from.whens) {
+    read_when(when);
+  }
+  places = {from.states.size(), from.inputs.size(), from.discrete.size(), relations.all().size()};
+  for (std::size_t i = 0; i < places.relations; ++i) {
+    const std::size_t place = places.moving() + places.discrete + i;
+    names.variables.emplace(Relations::name(i), static_cast<std::uint32_t>(place));
+  }
+}
+
+void EquationsModel::Compiled::find_moving() {
+  moving.insert("t");
+  for (const auto* entries : {&description.states, &description.inputs}) {
+    for (const Number& entry : *entries) {
+      moving.insert(entry.name);
+    }
+  }
+  const NamesBehind names_behind(description);
+  const auto own = moving;
+  for (const Text& variable : description.variables) {
+    for (const std::string& name : names_behind(variable.text)) {
+      if (own.contains(name)) {
+        moving.insert(variable.name);
+      }
+    }
+  }
+}
+
+void EquationsModel::Compiled::read_when(const EquationsDescription::When& when) {
+  const PlacedExpression condition{
+      when.condition, when.location + ": subsystem '" + description.subsystem + "', condition"};
+  EquationCondition result{when.every ? "every " + short_number(*when.every) : when.condition,
+                           when.every,
+                           when.offset,
+                           {}};
+  if (!when.every) {
+    whens.push_back(smooth(condition));
+  }
+  const auto place_in = [](const std::vector<Number>& entries, const std::string& name) {
+    return std::find_if(entries.begin(), entries.end(),
+                        [&](const Number& entry) { return entry.name == name; }) -
+           entries.begin();
+  };
+  for (const Text& set : when.sets) {
+    const auto state = static_cast<std::size_t>(place_in(description.states, set.name));
+    const auto discrete = static_cast<std::size_t>(place_in(description.discrete, set.name));
+    const bool is_state = state < description.states.size();
+    result.sets.push_back({is_state, is_state ? state : discrete});
+    whens.push_back(read_expression(placed(description, set, "set of"), names));
+  }
+  conditions.push_back(std::move(result));
+}
+
+/// By its form: what else than t is in it changes at events only.
+bool EquationsModel::Compiled::linear_in_time(const Relation& relation) const {
+  if (relation.kind == Relation::Kind::equal) {
+    return false;
+  }
+  std::vector<Expression> sides = {relation.left};
+  if (relation.right) {
+    sides.push_back(relation.right);
+  }
+  const ExpressionList list(sides, names, places.all());
+  const auto entries = list.entries();
+  return list.affine() && std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
+           return entry.variable == 0 || entry.variable >= places.moving();
+         });
+}
+
+std::optional<EquationEvents> EquationsModel::Compiled::events() const {
+  if (places.relations == 0 && conditions.empty()) {
+    return std::nullopt;
+  }
+  std::vector<Expression> sides;
+  std::vector<char> linear;
+  for (const Relation& relation : relations.all()) {
+    sides.push_back(relation.left);
+    sides.push_back(relation.right ? relation.right : relation.left);
+    linear.push_back(linear_in_time(relation) ? 1 : 0);
+  }
+  std::vector<double> discrete;
+  for (const Number& entry : description.discrete) {
+    discrete.push_back(*entry.value);
+  }
+  return EquationEvents(places, relations.all(), conditions, discrete,
+                        {ExpressionList(sides, names, places.all()),
+                         ExpressionList(whens, names, places.all()), std::move(linear)});
+}
+
+/// Held where it moves with nothing that moves between events, but with something that changes.
+SignalKind EquationsModel::Compiled::kind(const Expression& output) const {
+  const ExpressionList list(std::span(&output, 1), names, places.all());
+  const auto entries = list.depends_on();
+  const auto moves = [&](std::uint32_t variable) { return variable < places.moving(); };
+  return !entries.empty() && std::none_of(entries.begin(), entries.end(), moves)
+             ? SignalKind::held
+             : SignalKind::continuous;
+}
+
 EquationsModel::EquationsModel(const EquationsDescription& description)
-    : description_(checked(description)),
-      interface_(make_interface(description_)),
-      derivatives_(placed_derivatives(description_), names(description_), point_size()),
-      outputs_(placed_outputs(description_), names(description_), point_size()) {
-  interface_.constant_jacobians = derivatives_.affine() && outputs_.affine();
+    : description_(checked(description)), interface_(make_interface(description_)) {
+  compile();
+}
+
+void EquationsModel::compile() {
+  const Compiled compiled(description_);
+  const std::size_t places = compiled.places.all();
+  derivatives_.emplace(compiled.derivatives, compiled.names, places);
+  outputs_.emplace(compiled.outputs, compiled.names, places);
+  interface_.constant_jacobians = derivatives_->affine() && outputs_->affine();
+  auto events = compiled.events();
+  if (events && events_) {
+    events->continue_from(*events_);
+  }
+  events_ = std::move(events);
+  for (std::size_t i = 0; i < interface_.outputs.size() && events_; ++i) {
+    interface_.outputs[i].kind = compiled.kind(compiled.outputs[i]);
+  }
+  direction_.resize(places);
+  take_held();
 }
 
 /// Parameters are constants of the compiled expressions.
 bool EquationsModel::set_parameter(std::size_t parameter, double value) {
   description_.parameters[parameter].value = value;
-  derivatives_ = {placed_derivatives(description_), names(description_), point_size()};
-  outputs_ = {placed_outputs(description_), names(description_), point_size()};
-  interface_.constant_jacobians = derivatives_.affine() && outputs_.affine();
+  compile();
   return true;
 }
 
-ExpressionNames EquationsModel::names(const EquationsDescription& description) {
-  ExpressionNames result = point_names(description);
-  result.definitions = definitions_of(description);
-  return result;
+/// What events have changed, where the expressions read it.
+void EquationsModel::take_held() {
+  if (!events_) {
+    return;
+  }
+  const auto held = events_->held();
+  for (ExpressionList* list : {&*derivatives_, &*outputs_}) {
+    std::copy_backward(held.begin(), held.end(), list->point().end());
+  }
 }
 
-std::size_t EquationsModel::point_size() const {
-  return 1 + interface_.states.size() + interface_.inputs.size();
+double EquationsModel::next_time_event() const {
+  return events_ ? events_->next_time_event() : std::numeric_limits<double>::infinity();
+}
+
+bool EquationsModel::settle(const EventPoint& point, std::span<const double> x) {
+  const bool changed = events_->settle(point, x);
+  take_held();
+  return changed;
+}
+
+bool EquationsModel::happen(const EventPoint& point, std::span<double> x,
+                            std::vector<Happening>& what) {
+  const bool changed = events_->happen(point, x, what);
+  take_held();
+  return changed;
+}
+
+void EquationsModel::pass_events(Archive& archive) {
+  archive(*events_);
+  take_held();
 }
 
 void EquationsModel::move_to(std::span<double> point, double t, std::span<const double> x,
@@ -358,14 +573,14 @@ void EquationsModel::move_to(std::span<double> point, double t, std::span<const 
 
 void EquationsModel::derivatives(double t, std::span<const double> x, std::span<const double> u,
                                  std::span<double> dxdt) {
-  move_to(derivatives_.point(), t, x, u);
-  derivatives_.evaluate(dxdt);
+  move_to(derivatives_->point(), t, x, u);
+  derivatives_->evaluate(dxdt);
 }
 
 void EquationsModel::outputs(double t, std::span<const double> x, std::span<const double> u,
                              std::span<double> y) {
-  move_to(outputs_.point(), t, x, u);
-  outputs_.evaluate(y);
+  move_to(outputs_->point(), t, x, u);
+  outputs_->evaluate(y);
 }
 
 bool EquationsModel::jacobians(double t, std::span<const double> x, std::span<const double> u,
@@ -377,14 +592,15 @@ bool EquationsModel::jacobians(double t, std::span<const double> x, std::span<co
     std::fill(by_u.begin(), by_u.end(), 0.0);
     for (std::size_t k = 0; k < values.size(); ++k) {
       const auto [row, variable] = list.entries()[k];
+      if (variable > x.size() + u.size()) continue;
       if (variable > x.size())
         by_u[row * u.size() + variable - 1 - x.size()] = values[k];
       else if (variable > 0)
         by_x[row * x.size() + variable - 1] = values[k];
     }
   };
-  spread(derivatives_, result.f_x, result.f_u);
-  spread(outputs_, result.g_x, result.g_u);
+  spread(*derivatives_, result.f_x, result.f_u);
+  spread(*outputs_, result.g_x, result.g_u);
   return true;
 }
 
@@ -399,17 +615,16 @@ bool EquationsModel::time_derivatives(double t, std::span<const double> x,
       if (variable == 0) by_t[row] = values[k];
     }
   };
-  spread(derivatives_, result.f_t);
-  spread(outputs_, result.g_t);
+  spread(*derivatives_, result.f_t);
+  spread(*outputs_, result.g_t);
   return true;
 }
 
 bool EquationsModel::output_slopes(double t, std::span<const double> x, std::span<const double> u,
                                    const Motion& motion, std::span<double> dydt) {
-  move_to(outputs_.point(), t, x, u);
-  direction_.resize(point_size());
+  move_to(outputs_->point(), t, x, u);
   move_to(direction_, 1.0, motion.dxdt, motion.dudt);
-  outputs_.slopes(direction_, dydt);
+  outputs_->slopes(direction_, dydt);
   return true;
 }
 

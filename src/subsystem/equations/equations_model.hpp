@@ -8,8 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "concord/ode_model.hpp"
 #include "expression/expression_list.hpp"
+#include "subsystem/equations/equation_events.hpp"
+#include "subsystem/event_model.hpp"
 
 namespace concord {
 
@@ -27,12 +28,24 @@ struct EquationsDescription {
     std::string location;
   };
 
+  /// At the instant at which the condition becomes true, or at offset + n every, s: states and
+  /// discrete variables get other values, all at once.
+  struct When {
+    std::string condition;
+    std::optional<double> every;
+    double offset = 0.0;
+    std::vector<Text> sets;
+    std::string location;
+  };
+
   std::string subsystem;
   std::string location;
   std::vector<Number> parameters, inputs, states;
   std::vector<Text> derivatives;  ///< one per state, in any order
   std::vector<Text> outputs;
-  std::vector<Text> variables = {};  ///< names of expressions, usable in every expression
+  std::vector<Text> variables = {};   ///< names of expressions, usable in every expression
+  std::vector<Number> discrete = {};  ///< change at events only, where conditions set them
+  std::vector<When> whens = {};
   std::vector<Text> units;           ///< of parameters, inputs, states and outputs by name
   std::vector<Number> nominal = {};  ///< of inputs, states and outputs by name
 };
@@ -50,8 +63,9 @@ class NamesBehind {
 /// The variables' expressions by name. Throws InputError for unknown names and for loops.
 std::unordered_map<std::string, Expression> definitions_of(const EquationsDescription& description);
 
-/// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters, variables.
-class EquationsModel : public OdeModel {
+/// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters, variables, and
+/// discrete variables. What relations and conditions do are events.
+class EquationsModel : public EventModel {
  public:
   /// Throws InputError (location, subsystem, variable, what is wrong, what is known) for names that
   /// clash, a state without derivative or the reverse, units of unknown names, and expressions
@@ -71,8 +85,7 @@ class EquationsModel : public OdeModel {
   /// All parameters are tunable.
   bool set_parameter(std::size_t parameter, double value) override;
 
-  /// All derivatives are exact, by the expressions' form. At kinks and jumps they are those of the
-  /// branch in effect.
+  /// All derivatives are exact, by the expressions' form.
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result) override;
   bool time_derivatives(double t, std::span<const double> x, std::span<const double> u,
@@ -80,15 +93,32 @@ class EquationsModel : public OdeModel {
   bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
                      const Motion& motion, std::span<double> dydt) override;
 
+  bool has_events() const override { return events_.has_value(); }
+  std::size_t indicator_count() const override { return events_ ? events_->indicator_count() : 0; }
+  void indicators(double t, std::span<const double> x, std::span<const double> u,
+                  std::span<Indicator> z) override {
+    events_->indicators(t, x, u, z);
+  }
+  void indicator_slopes(double t, std::span<const double> x, std::span<const double> u,
+                        const Motion& motion, std::span<double> slopes) override {
+    events_->indicator_slopes(t, x, u, motion, slopes);
+  }
+  double next_time_event() const override;
+  bool settle(const EventPoint& point, std::span<const double> x) override;
+  bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
+  void pass_events(Archive& archive) override;
+
  private:
-  static ExpressionNames names(const EquationsDescription& description);
-  std::size_t point_size() const;
+  struct Compiled;
+  void compile();
+  void take_held();
   static void move_to(std::span<double> point, double t, std::span<const double> x,
                       std::span<const double> u);
 
   EquationsDescription description_;
   OdeInterface interface_;
-  ExpressionList derivatives_, outputs_;  ///< variables: t, states, inputs
+  std::optional<ExpressionList> derivatives_, outputs_;  ///< of EquationPlaces
+  std::optional<EquationEvents> events_;
   std::vector<double> direction_;
 };
 

@@ -49,8 +49,10 @@ int Arkode::adapt(N_Vector /*x*/, sunrealtype /*tau*/, sunrealtype size, sunreal
   return 0;
 }
 
-int Arkode::after_step(sunrealtype tau, N_Vector /*x*/, void* self) {
-  static_cast<Arkode*>(self)->driver_.accepted(tau);
+int Arkode::after_step(sunrealtype tau, N_Vector x, void* self) {
+  const Arkode& arkode = *static_cast<Arkode*>(self);
+  arkode.driver_.accepted(tau);
+  arkode.rhs_.path_reaches(tau, view(arkode, x));
   return 0;
 }
 

@@ -153,6 +153,7 @@ void Automatic::try_another(double h, std::span<const double> x_begin, std::span
   const double ratio = choice_.erk_is_next ? non_stiff_ratio : cheaper;
   const auto limit = static_cast<std::int64_t>(ratio * static_cast<double>(cost_));
   trial_end_.resize(x_end.size());
+  const RightHandSide::Unwatched unwatched(rhs_);
   if (run(rival, h, History::discard, limit, x_begin, trial_end_) == Outcome::ok) {
     std::copy(trial_end_.begin(), trial_end_.end(), x_end.begin());
     switch_to(rival);

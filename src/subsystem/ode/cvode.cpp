@@ -56,6 +56,7 @@ int Cvode::find_roots(sunrealtype time, N_Vector x, sunrealtype* z, void* self) 
 Outcome Cvode::integrate(double h, History history, std::span<const double> x_begin,
                          std::span<double> x_end) {
   begin(h, history, x_begin);
+  rhs_.path_begins(x_begin);
   long steps_before = 0, steps_after = 0;
   require(CVodeGetNumSteps(native(), &steps_before));
   flag_ = evolve(times_.begin + h);
@@ -92,9 +93,25 @@ void Cvode::restart(double tau, std::span<const double> x) {
 /// One micro-step and, with CV_NORMAL, the others to the end.
 int Cvode::evolve(double end) {
   int flag = one_step(end);
-  if (flag == CV_SUCCESS && times_.cvode < end)
+  if (rhs_.is_watched())
+    flag = show_way(end, flag);
+  else if (flag == CV_SUCCESS && times_.cvode < end)
     flag = CVode(native(), end, x_.get(), &times_.cvode, CV_NORMAL);
   has_history_ = flag >= 0;
+  return flag;
+}
+
+/// One micro-step after the other; `flag` is the first one's.
+int Cvode::show_way(double end, int flag) {
+  const std::span<const double> x(NV_DATA_S(x_.get()), rhs_.state_count());
+  for (long steps = 1; flag >= 0; ++steps) {
+    has_history_ = true;
+    const bool done = flag == CV_TSTOP_RETURN || times_.cvode >= end;
+    rhs_.path_reaches(done ? times_.h : tau(times_.cvode), x);
+    if (done) return flag;
+    if (steps > max_micro_steps) return CV_TOO_MUCH_WORK;
+    flag = one_step(end);
+  }
   return flag;
 }
 

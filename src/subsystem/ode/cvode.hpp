@@ -55,6 +55,7 @@ class Cvode : public Integrator, public MicroSteps {
   bool restarts(double h, History history) const;
   int evolve(double end);
   int one_step(double end);
+  int show_way(double end, int flag);
   void recommend_first_size();
 
   const char* name_;

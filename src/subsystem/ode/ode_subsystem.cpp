@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "subsystem/ode/integrator.hpp"
+#include "subsystem/ode/ode_events.hpp"
 #include "subsystem/ode/point_derivatives.hpp"
 #include "subsystem/ode/state_rounding.hpp"
 
@@ -72,6 +73,10 @@ class OdeSubsystem final : public Subsystem {
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
+  double next_time_event() const override { return events_->model().next_time_event(); }
+  double next_event(std::span<const Sample> inputs) override;
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
+                 std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
   void save() override;
   void restore() override;
@@ -102,6 +107,7 @@ class OdeSubsystem final : public Subsystem {
     MacroStep step;
     std::vector<Polynomial> inputs;
     std::vector<double> x;
+    EventSearch::Way way;  ///< where there are events
   };
 
   /// Of macro-steps, between `save` and `restore`.
@@ -157,6 +163,7 @@ class OdeSubsystem final : public Subsystem {
   HybridModel* hybrid_;  ///< the model, if events may change it
   CheckedModel model_;
   RightHandSide rhs_;
+  std::unique_ptr<OdeEvents> events_;  ///< where the network takes part in them
   PointDerivatives derivatives_;
   StateRounding rounding_;
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
@@ -164,6 +171,7 @@ class OdeSubsystem final : public Subsystem {
   Memory now_, saved_;
   Trials trials_;
   Parameters parameters_;
+  double begin_ = 0.0;              ///< of the last macro-step
   std::vector<Sample> end_inputs_;  ///< those that led to the communication point
   Scratch scratch_;
 };
@@ -180,7 +188,10 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       now_(description_),
       saved_(description_),
       end_inputs_(description_.inputs.size()),
-      scratch_(description_) {}
+      scratch_(description_) {
+  if (description_.events)
+    events_ = std::make_unique<OdeEvents>(dynamic_cast<EventModel&>(model_.native()), model_, rhs_);
+}
 
 OdeSubsystem::Scratch::Scratch(const SubsystemDescription& description)
     : x_end(description.states.size()),
@@ -233,7 +244,12 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
   const Stopwatch stopwatch(counters_.wall_time);
   ++counters_.advances;
   see(step.size(), [&](std::size_t i) { return inputs[i].at(0.0); });
+  begin_ = step.begin;
   if (integrator_ && integrate(step, inputs, continuity) == Outcome::failed) return Outcome::failed;
+  if (!integrator_ && events_) {
+    rhs_.begin_step(step, inputs);
+    events_->search().pass(step.size());
+  }
   now_.t = step.end;
   now_.h = step.size();
   now_.seen = false;
@@ -245,6 +261,7 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
                                 InputContinuity continuity) {
   if (is_first_trial(step, inputs)) {
     now_.x = trials_.first.x;
+    if (events_) events_->search().take(trials_.first.way);
     ++now_.rounding.macro_steps;
     return Outcome::ok;
   }
@@ -285,6 +302,7 @@ void OdeSubsystem::keep_first_trial(const MacroStep& step, std::span<const Polyn
   trials_.first.step = step;
   trials_.first.inputs.assign(inputs.begin(), inputs.end());
   trials_.first.x.assign(now_.x.begin(), now_.x.end());
+  if (events_) trials_.first.way = events_->search().way();
 }
 
 bool OdeSubsystem::is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const {
@@ -436,6 +454,17 @@ Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outp
                                       Wanted::values_and_derivatives, outputs));
 }
 
+double OdeSubsystem::next_event(std::span<const Sample> inputs) {
+  return events_->next(begin_, now_.t, now_.x, inputs);
+}
+
+Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, double slack,
+                             bool& changed, std::vector<Happening>& what) {
+  trials_.first.known = false;
+  now_.seen = false;
+  return checked(events_->happen(pass, now_.t, begin_, now_.x, inputs, slack, changed, what));
+}
+
 Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
   bool taken = false;
   const auto take = [&](double) { taken = model_.set_parameter(parameter, value); };
@@ -483,6 +512,7 @@ void OdeSubsystem::Trials::restore() {
 }
 
 void OdeSubsystem::save() {
+  if (events_) events_->begin(now_.t, now_.x);
   saved_ = now_;
   trials_.save();
   if (integrator_) integrator_->save();
@@ -513,6 +543,7 @@ bool OdeSubsystem::pass_model(Archive& archive) {
 /// The history of multistep methods, the choice of method and learnt patterns are not in it.
 bool OdeSubsystem::io(Archive& archive) {
   if (hybrid_ != nullptr && !pass_model(archive)) return false;
+  if (events_) events_->model().pass_events(archive);
   archive(now_, trials_, parameters_, counters_);
   if (!archive.reading()) return true;
   for (std::size_t p = 0; hybrid_ == nullptr && p < parameters_.values.size(); ++p) {

@@ -137,6 +137,7 @@ int OneStep::try_macro_step(double h, std::span<const double> x_begin) {
   std::copy(x_begin.begin(), x_begin.end(), method_->x().begin());
   progress_.reached = progress_.next = progress_.next_before = 0.0;
   progress_.sizes.clear();
+  rhs_.path_begins(x_begin);
   plan_.next = 0;
   if (replaying_)
     now_.proposal = plan_.first;

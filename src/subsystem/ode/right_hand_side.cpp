@@ -19,6 +19,12 @@ std::span<const double> RightHandSide::inputs_at(double tau) {
   return u_;
 }
 
+std::span<const double> RightHandSide::input_slopes_at(double tau) {
+  slopes_.resize(inputs_.size());
+  for (std::size_t i = 0; i < slopes_.size(); ++i) slopes_[i] = inputs_[i].derivative(tau);
+  return slopes_;
+}
+
 int RightHandSide::evaluate(double tau, std::span<const double> x,
                             std::span<double> dxdt) noexcept {
   return guard_.run(unrecoverable, [&] {

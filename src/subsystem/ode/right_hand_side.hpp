@@ -11,9 +11,32 @@
 
 namespace concord {
 
+/// Sees which way an integration takes through a macro-step; never throws.
+class PathWatch {
+ public:
+  virtual ~PathWatch() = default;
+  /// At tau = 0.
+  virtual void begin(std::span<const double> x) noexcept = 0;
+  /// An accepted micro-step has come to tau.
+  virtual void reach(double tau, std::span<const double> x) noexcept = 0;
+};
+
 /// f along one macro-step, x' = f(begin + tau, x, u(tau)), as the integrators' C callbacks need it.
 class RightHandSide {
  public:
+  /// Nobody watches while it lives.
+  class Unwatched {
+   public:
+    explicit Unwatched(RightHandSide& rhs) : rhs_(rhs), watch_(rhs.watch_) { rhs.watch_ = nullptr; }
+    ~Unwatched() { rhs_.watch_ = watch_; }
+    Unwatched(const Unwatched&) = delete;
+    Unwatched& operator=(const Unwatched&) = delete;
+
+   private:
+    RightHandSide& rhs_;
+    PathWatch* watch_;
+  };
+
   /// Return codes that ARKODE and CVODE understand.
   static constexpr int ok = 0;
   static constexpr int recoverable = 1;
@@ -51,6 +74,19 @@ class RightHandSide {
       if (last_failed_) failed_tau_ = tau;
       return last_failed_ ? recoverable : ok;
     });
+  }
+
+  /// The slopes of the inputs at tau; valid until the next call.
+  std::span<const double> input_slopes_at(double tau);
+
+  /// Whoever sees the ways of integrations; null: nobody.
+  void watch(PathWatch* watch) { watch_ = watch; }
+  bool is_watched() const { return watch_ != nullptr; }
+  void path_begins(std::span<const double> x) {
+    if (watch_ != nullptr) watch_->begin(x);
+  }
+  void path_reaches(double tau, std::span<const double> x) {
+    if (watch_ != nullptr) watch_->reach(tau, x);
   }
 
   /// Forgets evaluations of f: an event has changed it.
@@ -99,7 +135,8 @@ class RightHandSide {
   std::int64_t limit_ = std::numeric_limits<std::int64_t>::max();
   bool last_failed_ = false;
   double failed_tau_ = 0.0;
-  std::vector<double> u_;
+  PathWatch* watch_ = nullptr;
+  std::vector<double> u_, slopes_;
   std::vector<double> displaced_, jacobian_scratch_;
 };
 

@@ -1,0 +1,222 @@
+#include "expression/relations.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace concord {
+
+namespace {
+
+using Kind = ExpressionNode::Kind;
+
+Expression node(Kind kind, std::string symbol, std::vector<Expression> arguments = {}) {
+  return std::make_shared<const ExpressionNode>(kind, 0.0, std::move(symbol), std::move(arguments));
+}
+
+Expression number(double value) {
+  return std::make_shared<const ExpressionNode>(Kind::number, value, std::string());
+}
+
+Expression operation(std::string symbol, std::vector<Expression> arguments) {
+  return node(Kind::operation, std::move(symbol), std::move(arguments));
+}
+
+/// How strongly an operation binds, beside others; calls and names the most.
+int binding(const ExpressionNode& tree) {
+  static const std::unordered_map<std::string, int> of = {
+      {"?", 0}, {"||", 1}, {"&&", 2}, {"==", 3}, {"!=", 3}, {"<", 4}, {"<=", 4},
+      {">", 4}, {">=", 4}, {"+", 5},  {"-", 5},  {"*", 6},  {"/", 6}, {"^", 8}};
+  if (tree.kind != Kind::operation) return 9;
+  return tree.arguments.size() == 1 ? 7 : of.at(tree.symbol);
+}
+
+std::string short_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+/// An operation whose arguments are in words already.
+std::string words(const ExpressionNode& tree, const std::vector<std::string>& arguments) {
+  const auto bracketed = [&](std::size_t i, bool loose) {
+    const int inner = binding(*tree.arguments[i]), outer = binding(tree);
+    return inner < outer || (inner == outer && loose) ? "(" + arguments[i] + ")" : arguments[i];
+  };
+  if (tree.kind == Kind::number) return short_text(tree.value);
+  if (tree.kind == Kind::name) return tree.symbol;
+  if (tree.kind == Kind::call) {
+    std::string text = tree.symbol + "(";
+    for (std::size_t i = 0; i < arguments.size(); ++i) text += (i == 0 ? "" : ", ") + arguments[i];
+    return text + ")";
+  }
+  if (arguments.size() == 1) return tree.symbol + bracketed(0, true);
+  if (tree.symbol == "?")
+    return bracketed(0, true) + " ? " + bracketed(1, false) + " : " + bracketed(2, false);
+  const bool tight = tree.symbol == "*" || tree.symbol == "/" || tree.symbol == "^";
+  const std::string sign = tight ? tree.symbol : " " + tree.symbol + " ";
+  return bracketed(0, tree.symbol == "^") + sign + bracketed(1, tree.symbol != "^");
+}
+
+/// Goes through a tree from its leaves, however deep it is: `make(node, results of its arguments)`.
+/// `whole(node)` gives the result of those below which nothing is to be looked at.
+template <class Result, class Whole, class Make>
+Result from_leaves(const Expression& tree, Whole&& whole, Make&& make) {
+  struct Step {
+    const Expression* node;
+    std::size_t done;
+  };
+  std::vector<Step> path = {{&tree, 0}};
+  std::vector<Result> results;
+  while (!path.empty()) {
+    const Expression& now = *path.back().node;
+    if (path.back().done == 0 && whole(now, results)) {
+      path.pop_back();
+      continue;
+    }
+    if (path.back().done < now->arguments.size()) {
+      path.push_back({&now->arguments[path.back().done++], 0});
+      continue;
+    }
+    const auto first = results.end() - static_cast<std::ptrdiff_t>(now->arguments.size());
+    const std::vector<Result> arguments(first, results.end());
+    results.erase(first, results.end());
+    results.push_back(make(now, arguments));
+    path.pop_back();
+  }
+  return results.back();
+}
+
+bool is_no_event(const ExpressionNode& tree) {
+  return tree.kind == Kind::call && (tree.symbol == "no_event" || tree.symbol == "noEvent");
+}
+
+bool is_relation(const ExpressionNode& tree) {
+  static const std::string all[] = {"<", "<=", ">", ">=", "==", "!="};
+  return tree.kind == Kind::operation &&
+         std::find(std::begin(all), std::end(all), tree.symbol) != std::end(all);
+}
+
+bool has_steps(const ExpressionNode& tree) {
+  static const std::string all[] = {"abs",  "min",   "max", "sign", "floor",
+                                    "ceil", "round", "mod", "rem"};
+  return tree.kind == Kind::call &&
+         std::find(std::begin(all), std::end(all), tree.symbol) != std::end(all);
+}
+
+/// Whether the relation or step has a value that changes at events only.
+bool is_held(const ExpressionNode& tree) {
+  static const std::string moving[] = {"abs", "min", "max", "mod", "rem"};
+  return std::find(std::begin(moving), std::end(moving), tree.symbol) == std::end(moving);
+}
+
+}  // namespace
+
+std::string in_words(const Expression& tree) {
+  return from_leaves<std::string>(
+      tree, [](const Expression&, std::vector<std::string>&) { return false; },
+      [](const Expression& now, const std::vector<std::string>& arguments) {
+        return words(*now, arguments);
+      });
+}
+
+Expression Relations::taken_out_of(const Expression& tree) {
+  const auto whole = [](const Expression& now, std::vector<Part>& results) {
+    if (!is_no_event(*now)) return false;
+    results.push_back({now, true});
+    return true;
+  };
+  const auto make = [this](const Expression& now, const std::vector<Part>& arguments) {
+    return now->arguments.empty() ? leaf(now) : rebuilt(now, arguments);
+  };
+  return from_leaves<Part>(tree, whole, make).tree;
+}
+
+Relations::Part Relations::leaf(const Expression& tree) const {
+  return {tree, tree->kind == Kind::name && moves_(tree->symbol)};
+}
+
+Relations::Part Relations::rebuilt(const Expression& tree, const std::vector<Part>& arguments) {
+  bool moves = false, changed = false;
+  std::vector<Expression> parts;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    moves = moves || arguments[i].moves;
+    changed = changed || arguments[i].tree != tree->arguments[i];
+    parts.push_back(arguments[i].tree);
+  }
+  if (moves && (is_relation(*tree) || has_steps(*tree)))
+    return {smooth(*tree, parts, in_words(tree)), !is_held(*tree)};
+  if (!changed) return {tree, moves};
+  return {node(tree->kind, tree->symbol, std::move(parts)), moves};
+}
+
+Expression Relations::smooth(const ExpressionNode& tree, const std::vector<Expression>& arguments,
+                             const std::string& text) {
+  using R = Relation::Kind;
+  const std::string& what = tree.symbol;
+  const Expression& a = arguments.front();
+  const Expression& b = arguments.back();
+  const Expression zero = number(0.0);
+  if (what == "<") return variable(R::less, a, b, text);
+  if (what == ">") return variable(R::less, b, a, text);
+  if (what == "<=") return variable(R::less_equal, a, b, text);
+  if (what == ">=") return variable(R::less_equal, b, a, text);
+  if (what == "==") return variable(R::equal, a, b, text);
+  if (what == "!=") return operation("!", {variable(R::equal, a, b, text)});
+  if (what == "abs")
+    return operation("?", {variable(R::less_equal, zero, a, text), a, operation("-", {a})});
+  if (what == "sign")
+    return operation("-", {variable(R::less, zero, a, text), variable(R::less, a, zero, text)});
+  if (what == "floor") return floor(a, text);
+  if (what == "ceil") return ceil(a, text);
+  if (what == "round")
+    return towards_zero(a, floor(operation("+", {a, number(0.5)}), text),
+                        ceil(operation("-", {a, number(0.5)}), text), text);
+  const Expression quotient = operation("/", {a, b});
+  if (what == "mod") return operation("-", {a, operation("*", {b, floor(quotient, text)})});
+  if (what == "rem") {
+    const Expression whole =
+        towards_zero(quotient, floor(quotient, text), ceil(quotient, text), text);
+    return operation("-", {a, operation("*", {b, whole})});
+  }
+  return smallest(arguments, what == "max");
+}
+
+Expression Relations::smallest(const std::vector<Expression>& arguments, bool largest) {
+  Expression result = arguments.front();
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const Expression& other = arguments[i];
+    const Expression& low = largest ? other : result;
+    const Expression& high = largest ? result : other;
+    const Expression ordered =
+        variable(Relation::Kind::less_equal, low, high, in_words(operation("<=", {low, high})));
+    result = operation("?", {ordered, result, other});
+  }
+  return result;
+}
+
+Expression Relations::floor(const Expression& a, const std::string& text) {
+  return variable(Relation::Kind::floor, a, nullptr, text);
+}
+
+Expression Relations::ceil(const Expression& a, const std::string& text) {
+  return operation("-", {floor(operation("-", {a}), text)});
+}
+
+/// One of two, by the sign of a.
+Expression Relations::towards_zero(const Expression& a, Expression positive, Expression negative,
+                                   const std::string& text) {
+  return operation("?", {variable(Relation::Kind::less_equal, number(0.0), a, text),
+                         std::move(positive), std::move(negative)});
+}
+
+/// Equal relations share a variable.
+Expression Relations::variable(Relation::Kind kind, Expression left, Expression right,
+                               std::string text) {
+  std::string key = std::to_string(static_cast<int>(kind)) + " " + in_words(left);
+  if (right) key += " ~ " + in_words(right);
+  const auto [found, is_new] = known_.emplace(std::move(key), relations_.size());
+  if (is_new) relations_.push_back({kind, std::move(left), std::move(right), std::move(text)});
+  return node(Kind::name, name(found->second));
+}
+
+}  // namespace concord

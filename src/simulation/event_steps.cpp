@@ -1,0 +1,149 @@
+#include "simulation/event_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <tuple>
+
+#include "concord/errors.hpp"
+#include "support/agreement.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+/// Of the proposed macro-step: how exactly an instant is found, and what is no time between two.
+constexpr double exactness = 1e-10, hardly_any = 1e-6;
+
+constexpr int most_aims = 20;
+
+}  // namespace
+
+void EventSteps::propose(const MacroStep& step) {
+  constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+  proposed_ = step;
+  slack_ = std::max(exactness * step.size(), rounding * last_);
+  aims_ = 0;
+}
+
+bool EventSteps::repeats(const MacroStep& step, std::span<const Sample> fed) {
+  event_ = events_.next(fed);
+  if (!rolls_back_ || aims_ == most_aims) {
+    return false;
+  }
+  const double ahead = event_ - step.end;
+  const bool within = ahead < -slack_;
+  const bool just_behind =
+      aims_ > 0 && !fed.empty() && ahead > slack_ && ahead < step.size() && event_ < proposed_.end;
+  const double aim = std::max(event_, step.begin + 2.0 * slack_);
+  if (!(within && aim < step.end) && !just_behind) {
+    return false;
+  }
+  aim_ = aim;
+  ++aims_;
+  return true;
+}
+
+bool EventSteps::arrives(const MacroStep& step) const {
+  return any() && std::min(event_, now_.next_time) <= step.end + slack_;
+}
+
+bool EventSteps::settles(std::span<const Sample> inputs) {
+  const bool changed = events_.pass(EventPass::settle, inputs, slack_, happened_);
+  if (++passes_ > limit_) {
+    refuse("at the start what holds does not settle: more than " + std::to_string(limit_) +
+           " passes");
+  }
+  return changed;
+}
+
+void EventSteps::begin_instant(double time, std::span<const Sample> outputs) {
+  time_ = time;
+  passes_ = 0;
+  left_outputs_.assign(outputs.begin(), outputs.end());
+  happened_.clear();
+}
+
+bool EventSteps::happens(std::span<const Sample> inputs) {
+  if (!any() || !events_.pass(EventPass::happen, inputs, slack_, happened_)) {
+    return false;
+  }
+  if (++passes_ > limit_) {
+    refuse("more than " + std::to_string(limit_) + " events at one instant");
+  }
+  return true;
+}
+
+void EventSteps::end_instant() {
+  if (!any()) {
+    return;
+  }
+  const auto key = [](const EventReport& e) { return std::tie(e.subsystem, e.what); };
+  std::stable_sort(happened_.begin(), happened_.end(),
+                   [&](const auto& a, const auto& b) { return a.subsystem < b.subsystem; });
+  const auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
+  happened_.erase(std::unique(happened_.begin(), happened_.end(), same), happened_.end());
+  now_.next_time = events_.next_time();
+  if (happened_.empty()) {
+    return;
+  }
+  ++now_.counts.instants;
+  if (event_ < time_ - 2.5 * slack_) {
+    ++now_.counts.late;
+  }
+  watch_intervals();
+}
+
+/// Instants come closer and closer, as those of a ball that comes to rest do: each interval is the
+/// same fraction of the one before. Or they don't get away from each other.
+void EventSteps::watch_intervals() {
+  constexpr double similar = 1.5;
+  constexpr int convincing = 2;
+  const double interval = time_ - now_.time;
+  const double ratio = interval / now_.interval;
+  const bool alike =
+      ratio < 1.0 && std::max(ratio, now_.ratio) < similar * std::min(ratio, now_.ratio);
+  now_.alike = alike ? now_.alike + 1 : 0;
+  now_.ratio = ratio;
+  now_.interval = interval;
+  now_.time = time_;
+  const bool hardly = interval <= hardly_any * proposed_.size();
+  now_.in_a_row = hardly ? now_.in_a_row + 1 : 0;
+  if ((hardly && now_.alike >= convincing) || now_.in_a_row > limit_) {
+    refuse("events accumulate: they come closer and closer, the last two after " +
+           short_number(interval) + " s");
+  }
+}
+
+void EventSteps::clear() {
+  happened_.clear();
+  left_outputs_.clear();
+}
+
+/// "subsystem 'ball' (gap < 0)", of own subsystems among what happens.
+std::string EventSteps::told() const {
+  std::string result;
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+    for (const EventReport& report : happened_) {
+      const std::string text =
+          "subsystem '" + subsystems_.own(k).description().name + "' (" + report.what + ")";
+      if (report.subsystem == subsystems_.global(k) && result.find(text) == std::string::npos) {
+        result += ", " + text;
+      }
+    }
+  }
+  return result;
+}
+
+void EventSteps::refuse(const std::string& how_many) const {
+  constexpr std::size_t enough = 300;
+  std::ostringstream message;
+  message.precision(12);
+  message << "t = " << time_ << " s: " << how_many
+          << joined_texts(subsystems_.comm(), told()).substr(0, enough)
+          << "; let a discrete variable hold what comes to rest or slides, or give conditions a "
+             "hysteresis; -cosim_event_limit sets the number";
+  throw SimulationError(message.str());
+}
+
+}  // namespace concord

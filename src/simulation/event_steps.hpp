@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/archive.hpp"
+#include "simulation/network_events.hpp"
+
+namespace concord {
+
+/// Steers macro-steps to the instants at which something happens, which end them, and lets it
+/// happen there (methods 14). Everything here is the same on every rank.
+class EventSteps {
+ public:
+  struct Counts {
+    std::int64_t instants = 0;  ///< at which something has happened
+    std::int64_t late = 0;      ///< found where somebody cannot roll back: too late
+  };
+
+  /// `rolls_back`: everybody does. `last`: the largest |t| there will be, s. `limit`: instants in a
+  /// row after hardly any time, and passes at one, that are not believed any more.
+  EventSteps(RankNetwork& subsystems, Coupling& coupling, bool rolls_back, double last,
+             std::int64_t limit)
+      : events_(subsystems, coupling),
+        subsystems_(subsystems),
+        rolls_back_(rolls_back),
+        last_(last),
+        limit_(limit) {}
+
+  bool any() const { return events_.any(); }
+  const Counts& counts() const { return now_.counts; }
+
+  /// A macro-step is proposed, before its first trial.
+  void propose(const MacroStep& step);
+
+  /// Where a trial must end at the latest, s; infinity: anywhere.
+  double end_by() const { return aims_ > 0 ? aim_ : now_.next_time; }
+
+  /// After a trial, whose P y is `fed` (empty where it failed): whether it is to be repeated, as
+  /// something happens within, ending there. Collective.
+  bool repeats(const MacroStep& step, std::span<const Sample> fed);
+
+  /// Of a macro-step that is accepted: whether something happens at its end.
+  bool arrives(const MacroStep& step) const;
+
+  /// At the start: whether more holds than was known. Collective.
+  bool settles(std::span<const Sample> inputs);
+
+  /// An instant begins, with the left limits of outputs.
+  void begin_instant(double time, std::span<const Sample> outputs);
+  /// One more pass: whether something happens. Collective. Throws SimulationError.
+  bool happens(std::span<const Sample> inputs);
+  /// Nothing more happens. Collective.
+  void end_instant();
+
+  /// What happened at the end of the last macro-step, and the outputs before.
+  void clear();
+  std::span<const EventReport> happened() const { return happened_; }
+  std::span<const Sample> left_outputs() const { return left_outputs_; }
+
+  void io(Archive& archive) { archive(now_); }
+
+ private:
+  struct Memory {
+    Counts counts;
+    double next_time = std::numeric_limits<double>::infinity();
+    double time = -std::numeric_limits<double>::infinity();  ///< of the last instant
+    double interval = 0.0;                                   ///< before it, s
+    double ratio = 0.0;                                      ///< of it to the one before
+    int alike = 0;              ///< ratios in a row that were the same, below 1
+    std::int64_t in_a_row = 0;  ///< instants after hardly any time
+
+    void io(Archive& archive) {
+      archive(counts, next_time, time, interval, ratio, alike, in_a_row);
+    }
+  };
+
+  void watch_intervals();
+  std::string told() const;
+  [[noreturn]] void refuse(const std::string& how_many) const;
+
+  NetworkEvents events_;
+  RankNetwork& subsystems_;
+  bool rolls_back_;
+  double last_;
+  std::int64_t limit_;
+  Memory now_;
+  MacroStep proposed_;
+  double slack_ = 0.0;  ///< s: what would happen so soon happens now
+  double event_ = 0.0;  ///< of the last trial
+  double aim_ = 0.0;
+  int aims_ = 0;  ///< at an event in this macro-step
+  int passes_ = 0;
+  double time_ = 0.0;
+  std::vector<EventReport> happened_;
+  std::vector<Sample> left_outputs_;
+};
+
+}  // namespace concord

@@ -1,0 +1,88 @@
+#include "simulation/network_events.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+#include "concord/errors.hpp"
+#include "support/agreement.hpp"
+
+namespace concord {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+double earliest_of_all(MPI_Comm comm, double own) { return -agree_on_largest(comm, -own); }
+
+/// Every rank's, in the order of subsystems.
+void share(MPI_Comm comm, std::vector<EventReport>& what, std::size_t first) {
+  std::string own;
+  for (std::size_t i = first; i < what.size(); ++i) {
+    own += std::to_string(what[i].subsystem) + ' ' + what[i].what + '\n';
+  }
+  what.resize(first);
+  std::istringstream all(joined_texts(comm, own));
+  for (EventReport report; all >> report.subsystem && all.get();) {
+    std::getline(all, report.what);
+    what.push_back(report);
+  }
+  std::stable_sort(
+      what.begin() + static_cast<std::ptrdiff_t>(first), what.end(),
+      [](const EventReport& a, const EventReport& b) { return a.subsystem < b.subsystem; });
+}
+
+}  // namespace
+
+double NetworkEvents::next_time() {
+  if (!any()) {
+    return never;
+  }
+  double earliest = never;
+  if (const Subsystem* whole = coupling_.whole()) {
+    earliest = whole->next_time_event();
+  } else {
+    earliest = subsystems_.next_time_event();
+  }
+  return earliest_of_all(subsystems_.comm(), earliest);
+}
+
+double NetworkEvents::next(std::span<const Sample> fed) {
+  if (!any()) {
+    return never;
+  }
+  double earliest = never;
+  if (Subsystem* whole = coupling_.whole()) {
+    earliest = whole->next_event({});
+  } else {
+    earliest = subsystems_.next_event(fed);
+  }
+  return earliest_of_all(subsystems_.comm(), earliest);
+}
+
+bool NetworkEvents::pass(EventPass pass, std::span<const Sample> inputs, double slack,
+                         std::vector<EventReport>& what) {
+  const std::size_t before = what.size();
+  bool changed = false;
+  happened_.clear();
+  std::optional<std::string> failure;
+  Subsystem* const whole = coupling_.whole();
+  const Outcome outcome = whole != nullptr
+                              ? whole->happen(pass, {}, slack, changed, happened_)
+                              : subsystems_.happen(pass, inputs, slack, changed, happened_);
+  if (outcome == Outcome::failed) {
+    failure = whole != nullptr ? whole->failure() : subsystems_.failure();
+  }
+  for (const Happening& one : happened_) {
+    what.push_back({subsystems_.global(one.part), one.what});
+  }
+  if (const auto agreed = agree_on_text(subsystems_.comm(), failure)) {
+    throw SimulationError("at an event: " + *agreed);
+  }
+  if (agree_on_largest(subsystems_.comm(), changed ? 1 : 0) == 0) {
+    return false;
+  }
+  share(subsystems_.comm(), what, before);
+  return true;
+}
+
+}  // namespace concord

@@ -1,0 +1,272 @@
+#include "subsystem/equations/equation_events.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+/// Of the size of a relation's sides: what rounding may make of them.
+constexpr double side_rounding = 1e-12;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+void note(std::vector<Happening>& what, const std::string& text) {
+  const auto same = [&](const Happening& one) { return one.part == 0 && one.what == text; };
+  if (std::none_of(what.begin(), what.end(), same)) what.push_back({0, text});
+}
+
+/// Far from t = 0, times are no more exact than this.
+double rounding_of(double t) { return 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t); }
+
+}  // namespace
+
+EquationEvents::EquationEvents(const EquationPlaces& places, std::vector<Relation> relations,
+                               std::vector<EquationCondition> conditions,
+                               const std::vector<double>& discrete, Lists lists)
+    : places_(places),
+      relations_(std::move(relations)),
+      conditions_(std::move(conditions)),
+      lists_(std::move(lists)),
+      sides_(lists_.sides.count()),
+      side_slopes_(lists_.sides.count()),
+      results_(lists_.whens.count()),
+      direction_(places.all()) {
+  for (std::size_t i = 0; i < relations_.size(); ++i) {
+    if (relations_[i].kind == Relation::Kind::floor) {
+      watched_.push_back({i, Watched::Side::below});
+      watched_.push_back({i, Watched::Side::above});
+    } else if (relations_[i].kind != Relation::Kind::equal) {
+      watched_.push_back({i, Watched::Side::relation});
+    }
+  }
+  slopes_.resize(watched_.size());
+  z_.resize(watched_.size());
+  now_.held = discrete;
+  now_.held.resize(places.held());
+  now_.truths.resize(conditions_.size());
+  now_.ticks.resize(conditions_.size());
+}
+
+void EquationEvents::move_to(ExpressionList& list, double t, std::span<const double> x,
+                             std::span<const double> u) const {
+  const std::span<double> point = list.point();
+  point[0] = t;
+  const auto held = std::copy(u.begin(), u.end(), std::copy(x.begin(), x.end(), point.begin() + 1));
+  std::copy(now_.held.begin(), now_.held.end(), held);
+}
+
+void EquationEvents::evaluate_sides(double t, std::span<const double> x,
+                                    std::span<const double> u) {
+  move_to(lists_.sides, t, x, u);
+  lists_.sides.evaluate(sides_);
+}
+
+/// Of what is positive as long as the relation has its present value: 1 where that grows with
+/// right - left.
+double EquationEvents::sign_of(const Watched& watched) const {
+  if (watched.side == Watched::Side::relation) return mode(watched.relation) != 0.0 ? 1.0 : -1.0;
+  return watched.side == Watched::Side::above ? 1.0 : -1.0;
+}
+
+Indicator EquationEvents::indicator(const Watched& watched) const {
+  const double left = sides_[2 * watched.relation];
+  double right = sides_[2 * watched.relation + 1];
+  if (watched.side == Watched::Side::below) right = mode(watched.relation);
+  if (watched.side == Watched::Side::above) right = mode(watched.relation) + 1.0;
+  return {sign_of(watched) * (right - left), side_rounding * (std::abs(left) + std::abs(right))};
+}
+
+void EquationEvents::indicators(double t, std::span<const double> x, std::span<const double> u,
+                                std::span<Indicator> z) {
+  evaluate_sides(t, x, u);
+  std::transform(watched_.begin(), watched_.end(), z.begin(),
+                 [this](const Watched& watched) { return indicator(watched); });
+}
+
+void EquationEvents::indicator_slopes(double t, std::span<const double> x,
+                                      std::span<const double> u, const Motion& motion,
+                                      std::span<double> slopes) {
+  move_to(lists_.sides, t, x, u);
+  direction_[0] = 1.0;
+  std::copy(motion.dudt.begin(), motion.dudt.end(),
+            std::copy(motion.dxdt.begin(), motion.dxdt.end(), direction_.begin() + 1));
+  lists_.sides.slopes(direction_, side_slopes_);
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    const std::size_t left = 2 * watched_[i].relation;
+    slopes[i] = sign_of(watched_[i]) * (side_slopes_[left + 1] - side_slopes_[left]);
+  }
+}
+
+/// Indicators and their slopes at the point.
+void EquationEvents::look(const EventPoint& point, std::span<const double> x) {
+  indicators(point.t, x, point.u, z_);
+  indicator_slopes(point.t, x, point.u, point.motion, slopes_);
+}
+
+/// The first ticks from here on.
+void EquationEvents::begin(const EventPoint& point) {
+  now_.begun = true;
+  for (std::size_t c = 0; c < conditions_.size(); ++c) {
+    const auto& [text, every, offset, sets] = conditions_[c];
+    if (!every) continue;
+    const double passed = (point.t - rounding_of(point.t) - offset) / *every;
+    now_.ticks[c] = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(passed)));
+  }
+}
+
+/// Relations as they are read at the point itself; some need others, which come before them.
+bool EquationEvents::take_live_truths(const EventPoint& point, std::span<const double> x) {
+  const std::vector<double> before = now_.held;
+  for (std::size_t i = 0; i < relations_.size(); ++i) {
+    evaluate_sides(point.t, x, point.u);
+    const double left = sides_[2 * i], right = sides_[2 * i + 1];
+    switch (relations_[i].kind) {
+      case Relation::Kind::less:
+        mode(i) = left < right ? 1.0 : 0.0;
+        break;
+      case Relation::Kind::less_equal:
+        mode(i) = left <= right ? 1.0 : 0.0;
+        break;
+      case Relation::Kind::equal:
+        mode(i) = left == right ? 1.0 : 0.0;
+        break;
+      case Relation::Kind::floor:
+        mode(i) = std::floor(left);
+        break;
+    }
+  }
+  return now_.held != before;
+}
+
+/// What holds right behind the start is what counts. Slopes come with the relations of before.
+bool EquationEvents::settle(const EventPoint& point, std::span<const double> x) {
+  const bool first = !now_.begun;
+  if (first) {
+    begin(point);
+    take_live_truths(point, x);
+  }
+  const bool changed = change_modes(point, x, nullptr);
+  evaluate_whens(point, x);
+  std::size_t result = 0;
+  for (std::size_t c = 0; c < conditions_.size(); ++c) {
+    if (!conditions_[c].every) now_.truths[c] = results_[result++] != 0.0 ? 1 : 0;
+    result += conditions_[c].sets.size();
+  }
+  find_next_time(point, x);
+  return first || changed;
+}
+
+bool EquationEvents::happen(const EventPoint& point, std::span<double> x,
+                            std::vector<Happening>& what) {
+  const bool changed = change_modes(point, x, &what);
+  const bool acted = act(point, x, what);
+  find_next_time(point, x);
+  return changed || acted;
+}
+
+/// Whether what an indicator watches is something else right behind the point. Inputs may have
+/// jumped since it was found.
+bool EquationEvents::changes(std::size_t i, const EventPoint& point) const {
+  const auto [value, rounding] = z_[i];
+  const double near = rounding + std::abs(slopes_[i]) * point.slack;
+  return value < -near || (value <= near && (slopes_[i] < 0.0 || point.certain == i));
+}
+
+double EquationEvents::changed(const Watched& watched) const {
+  const double now = mode(watched.relation), left = sides_[2 * watched.relation];
+  switch (watched.side) {
+    case Watched::Side::below:
+      return std::min(now - 1.0, std::floor(left));
+    case Watched::Side::above:
+      return std::max(now + 1.0, std::floor(left));
+    case Watched::Side::relation:
+      break;
+  }
+  return now != 0.0 ? 0.0 : 1.0;
+}
+
+bool EquationEvents::change_modes(const EventPoint& point, std::span<const double> x,
+                                  std::vector<Happening>* what) {
+  look(point, x);
+  const std::vector<double> before = now_.held;
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    const Watched& watched = watched_[i];
+    const bool first = mode(watched.relation) == before[places_.discrete + watched.relation];
+    if (first && changes(i, point)) mode(watched.relation) = changed(watched);
+  }
+  for (std::size_t i = 0; i < relations_.size(); ++i) {
+    if (relations_[i].kind == Relation::Kind::equal)
+      mode(i) = sides_[2 * i] == sides_[2 * i + 1] ? 1.0 : 0.0;
+    if (what != nullptr && mode(i) != before[places_.discrete + i]) note(*what, relations_[i].text);
+  }
+  return now_.held != before;
+}
+
+void EquationEvents::evaluate_whens(const EventPoint& point, std::span<const double> x) {
+  move_to(lists_.whens, point.t, x, point.u);
+  lists_.whens.evaluate(results_);
+}
+
+/// All sets with the values of before.
+bool EquationEvents::act(const EventPoint& point, std::span<double> x,
+                         std::vector<Happening>& what) {
+  evaluate_whens(point, x);
+  bool any = false;
+  std::size_t result = 0;
+  for (std::size_t c = 0; c < conditions_.size(); ++c) {
+    if (fires(c, point.t + std::max(point.slack, rounding_of(point.t)), result)) {
+      any = true;
+      note(what, conditions_[c].text);
+      set(conditions_[c], result, x);
+    }
+    result += conditions_[c].sets.size();
+  }
+  return any;
+}
+
+/// `until`: ticks up to there come now. `result`: of the condition's own; moves on to that of its
+/// first set.
+bool EquationEvents::fires(std::size_t c, double until, std::size_t& result) {
+  if (conditions_[c].every) {
+    if (tick(c) > until) return false;
+    ++now_.ticks[c];
+    return true;
+  }
+  const bool truth = results_[result++] != 0.0;
+  const bool before = std::exchange(now_.truths[c], truth ? 1 : 0) != 0;
+  return truth && !before;
+}
+
+void EquationEvents::set(const EquationCondition& condition, std::size_t result,
+                         std::span<double> x) {
+  for (const auto& [state, index] : condition.sets) {
+    const double value = results_[result++];
+    if (!std::isfinite(value)) {
+      throw RecoverableFailure("what is set when " + condition.text + " is " + short_number(value));
+    }
+    (state ? x[index] : now_.held[index]) = value;
+  }
+}
+
+double EquationEvents::tick(std::size_t c) const {
+  return conditions_[c].offset + static_cast<double>(now_.ticks[c]) * *conditions_[c].every;
+}
+
+void EquationEvents::find_next_time(const EventPoint& point, std::span<const double> x) {
+  now_.next_time = infinite;
+  for (std::size_t c = 0; c < conditions_.size(); ++c)
+    if (conditions_[c].every) now_.next_time = std::min(now_.next_time, tick(c));
+  look(point, x);
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    const double rest = -z_[i].value / slopes_[i];
+    if (lists_.linear_in_time[watched_[i].relation] != 0 && rest > point.slack)
+      now_.next_time = std::min(now_.next_time, point.t + rest);
+  }
+}
+
+}  // namespace concord

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/archive.hpp"
+#include "expression/expression_list.hpp"
+#include "expression/relations.hpp"
+#include "subsystem/event_model.hpp"
+
+namespace concord {
+
+/// Where the variables of compiled expressions stand: t, states, inputs, discrete variables,
+/// relations.
+struct EquationPlaces {
+  std::size_t states = 0, inputs = 0, discrete = 0, relations = 0;
+
+  std::size_t moving() const { return 1 + states + inputs; }
+  std::size_t held() const { return discrete + relations; }
+  std::size_t all() const { return moving() + held(); }
+};
+
+/// A condition that acts when it becomes true, or at ticks.
+struct EquationCondition {
+  struct Set {
+    bool state;         ///< else a discrete variable
+    std::size_t index;  ///< of it
+  };
+
+  std::string text;
+  std::optional<double> every;  ///< s, at offset + n every; else a condition
+  double offset = 0.0;
+  std::vector<Set> sets;
+};
+
+/// The events of equations: which relations hold, what discrete variables are, when conditions
+/// become true and ticks come (methods 14).
+class EquationEvents {
+ public:
+  struct Lists {
+    ExpressionList sides;              ///< left and right of each relation
+    ExpressionList whens;              ///< of each condition itself (of ticks none) and its sets
+    std::vector<char> linear_in_time;  ///< per relation: moves with t alone, linearly
+  };
+
+  /// All compiled expressions have `places.all()` variables.
+  EquationEvents(const EquationPlaces& places, std::vector<Relation> relations,
+                 std::vector<EquationCondition> conditions, const std::vector<double>& discrete,
+                 Lists lists);
+
+  /// Discrete variables and relations, in the order of their places.
+  std::span<const double> held() const { return now_.held; }
+
+  std::size_t indicator_count() const { return watched_.size(); }
+  void indicators(double t, std::span<const double> x, std::span<const double> u,
+                  std::span<Indicator> z);
+  void indicator_slopes(double t, std::span<const double> x, std::span<const double> u,
+                        const Motion& motion, std::span<double> slopes);
+  double next_time_event() const { return now_.next_time; }
+
+  bool settle(const EventPoint& point, std::span<const double> x);
+  bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
+
+  void io(Archive& archive) { archive(now_); }
+
+  /// Takes over where another one stands, whose parameters are other ones.
+  void continue_from(const EquationEvents& before) { now_ = before.now_; }
+
+ private:
+  /// What an indicator watches; a floor has two.
+  struct Watched {
+    enum class Side { relation, below, above };
+    std::size_t relation;
+    Side side;
+  };
+  struct Memory {
+    std::vector<double> held;
+    std::vector<char> truths;         ///< of conditions
+    std::vector<std::int64_t> ticks;  ///< numbers of the next ones, per condition
+    bool begun = false;
+    double next_time = std::numeric_limits<double>::infinity();
+
+    void io(Archive& archive) { archive(held, truths, ticks, begun, next_time); }
+  };
+
+  double& mode(std::size_t relation) { return now_.held[places_.discrete + relation]; }
+  double mode(std::size_t relation) const { return now_.held[places_.discrete + relation]; }
+  void move_to(ExpressionList& list, double t, std::span<const double> x,
+               std::span<const double> u) const;
+  void evaluate_sides(double t, std::span<const double> x, std::span<const double> u);
+  double sign_of(const Watched& watched) const;
+  Indicator indicator(const Watched& watched) const;
+  void look(const EventPoint& point, std::span<const double> x);
+  void begin(const EventPoint& point);
+  bool take_live_truths(const EventPoint& point, std::span<const double> x);
+  bool change_modes(const EventPoint& point, std::span<const double> x,
+                    std::vector<Happening>* what);
+  bool changes(std::size_t indicator, const EventPoint& point) const;
+  double changed(const Watched& watched) const;
+  void evaluate_whens(const EventPoint& point, std::span<const double> x);
+  bool act(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
+  bool fires(std::size_t condition, double until, std::size_t& result);
+  void set(const EquationCondition& condition, std::size_t result, std::span<double> x);
+  double tick(std::size_t condition) const;
+  void find_next_time(const EventPoint& point, std::span<const double> x);
+
+  EquationPlaces places_;
+  std::vector<Relation> relations_;
+  std::vector<EquationCondition> conditions_;
+  Lists lists_;
+  std::vector<Watched> watched_;  ///< per indicator
+  Memory now_;
+  std::vector<double> sides_, side_slopes_, slopes_, results_, direction_;  ///< scratch
+  std::vector<Indicator> z_;
+};
+
+}  // namespace concord

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/archive.hpp"
+#include "concord/ode_model.hpp"
+#include "concord/subsystem.hpp"
+
+namespace concord {
+
+/// A quantity whose change of sign is an event: as long as nothing has happened, it is positive.
+struct Indicator {
+  double value = 0.0;
+  double rounding = 0.0;  ///< below -rounding it has certainly changed its sign
+};
+
+/// An instant at which events are looked for. `slack`, s: what would happen so soon happens now.
+/// `certain`: the indicator that was found to change its sign here, whatever rounding says.
+struct EventPoint {
+  double t;
+  std::span<const double> u;
+  Motion motion;
+  double slack;
+  std::optional<std::size_t> certain = {};
+};
+
+/// An OdeModel whose f and g change at events, which the whole network takes part in: between them
+/// f and g are smooth functions of (t,x,u), also where they lead beyond the next event.
+class EventModel : public OdeModel {
+ public:
+  virtual bool has_events() const = 0;
+
+  virtual std::size_t indicator_count() const = 0;
+  virtual void indicators(double t, std::span<const double> x, std::span<const double> u,
+                          std::span<Indicator> z) = 0;
+  /// Derivatives of the indicators' values along dt = 1, dx, du.
+  virtual void indicator_slopes(double t, std::span<const double> x, std::span<const double> u,
+                                const Motion& motion, std::span<double> slopes) = 0;
+
+  /// The next time at which something happens whatever x and u are, s; infinity without one.
+  virtual double next_time_event() const = 0;
+
+  /// Before the first event: what holds at the start. No condition acts. Whether something has
+  /// changed since the last call.
+  virtual bool settle(const EventPoint& point, std::span<const double> x) = 0;
+
+  /// One pass at an instant: what has changed its truth does so; conditions that become true, and
+  /// ticks, act on discrete variables and on x. False where nothing happens, else adds what does.
+  virtual bool happen(const EventPoint& point, std::span<double> x,
+                      std::vector<Happening>& what) = 0;
+
+  /// What events have changed.
+  virtual void pass_events(Archive& archive) = 0;
+};
+
+}  // namespace concord

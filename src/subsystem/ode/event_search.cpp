@@ -1,0 +1,184 @@
+#include "subsystem/ode/event_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+namespace {
+
+constexpr int pieces = 4;         ///< of a micro-step
+constexpr int most_halvings = 6;  ///< of a piece
+
+bool has_crossed(const Indicator& z) { return z.value < -z.rounding; }
+
+}  // namespace
+
+EventSearch::EventSearch(EventModel& model, CheckedModel& checked, RightHandSide& rhs)
+    : model_(model),
+      checked_(checked),
+      rhs_(rhs),
+      next_x_(rhs.state_count()),
+      next_f_(rhs.state_count()),
+      scratch_z_(model.indicator_count()),
+      between_(rhs.state_count()),
+      slopes_(model.indicator_count()) {
+  way_.x.resize(rhs.state_count());
+  way_.f.resize(rhs.state_count());
+  way_.z.resize(model.indicator_count());
+}
+
+bool EventSearch::derive(double tau, std::span<const double> x, std::span<double> f) {
+  bool good = x.empty();
+  if (!good) {
+    rhs_.at(tau, [&](double t, std::span<const double> u) { good = checked_.f(t, x, u, f); });
+  }
+  return good;
+}
+
+bool EventSearch::evaluate(double tau, std::span<const double> x, std::span<Indicator> z) {
+  return rhs_.at(tau, [&](double t, std::span<const double> u) {
+    model_.indicators(t, x, u, z);
+  }) == RightHandSide::ok;
+}
+
+/// Of the states between the ends of the micro-step.
+void EventSearch::interpolate(double tau) {
+  const double h = next_ - way_.tau, s = (tau - way_.tau) / h;
+  const double r = 1.0 - s;
+  for (std::size_t i = 0; i < between_.size(); ++i) {
+    between_[i] = r * r * ((1.0 + 2.0 * s) * way_.x[i] + s * h * way_.f[i]) +
+                  s * s * ((1.0 + 2.0 * r) * next_x_[i] - r * h * next_f_[i]);
+  }
+}
+
+bool EventSearch::evaluate(Point& point) {
+  interpolate(point.tau);
+  point.z.resize(way_.z.size());
+  return evaluate(point.tau, between_, point.z);
+}
+
+void EventSearch::begin(std::span<const double> x) noexcept {
+  way_.found.reset();
+  way_.tau = 0.0;
+  std::copy(x.begin(), x.end(), way_.x.begin());
+  if (!derive(0.0, way_.x, way_.f) || !evaluate(0.0, way_.x, way_.z)) return;
+  if (std::any_of(way_.z.begin(), way_.z.end(), has_crossed)) judge_begin();
+}
+
+/// What is less than nothing by rounding, and rises, has just happened.
+void EventSearch::judge_begin() {
+  if (!slope()) return;
+  for (std::size_t i = 0; i < way_.z.size(); ++i) {
+    if (!has_crossed(way_.z[i])) continue;
+    const bool rises = -way_.z[i].value <= slopes_[i] * slack_;
+    if (rises)
+      way_.z[i].value = 0.0;
+    else if (!way_.found)
+      way_.found = {0.0, i};
+  }
+}
+
+/// Of the indicators where the way ends.
+bool EventSearch::slope() {
+  return rhs_.at(way_.tau, [&](double t, std::span<const double> u) {
+    model_.indicator_slopes(t, way_.x, u, {way_.f, rhs_.input_slopes_at(way_.tau)}, slopes_);
+  }) == RightHandSide::ok;
+}
+
+void EventSearch::reach(double tau, std::span<const double> x) noexcept {
+  if (way_.found || tau <= way_.tau) return;
+  next_ = tau;
+  std::copy(x.begin(), x.end(), next_x_.begin());
+  if (!derive(tau, next_x_, next_f_)) return;
+  search(tau);
+  way_.tau = tau;
+  way_.x.swap(next_x_);
+  way_.f.swap(next_f_);
+}
+
+void EventSearch::search(double tau) {
+  Point left{way_.tau, way_.z}, right;
+  for (int piece = 1; piece <= pieces && !way_.found; ++piece) {
+    right.tau = piece == pieces ? tau : way_.tau + (tau - way_.tau) * piece / pieces;
+    if (!evaluate(right)) return;
+    search_piece(left, right, 0);
+    std::swap(left, right);
+  }
+  way_.z = left.z;
+}
+
+void EventSearch::pass(double h) {
+  begin({});
+  for (int piece = 1; piece <= pieces; ++piece) reach(piece == pieces ? h : h * piece / pieces, {});
+}
+
+void EventSearch::search_piece(const Point& left, const Point& right, int halvings) {
+  Point middle{0.5 * (left.tau + right.tau), {}};
+  if (!evaluate(middle)) return;
+  const bool whole = halvings == most_halvings || !may_hide(left, middle, right);
+  if (whole) {
+    take_crossings(left, middle);
+    if (!way_.found) take_crossings(middle, right);
+    return;
+  }
+  search_piece(left, middle, halvings + 1);
+  if (!way_.found) search_piece(middle, right, halvings + 1);
+}
+
+/// An indicator bends by more than it is away from zero.
+bool EventSearch::may_hide(const Point& left, const Point& middle, const Point& right) const {
+  for (std::size_t i = 0; i < way_.z.size(); ++i) {
+    const double a = left.z[i].value, m = middle.z[i].value, b = right.z[i].value;
+    const double bend = std::abs(0.5 * (a + b) - m);
+    if (bend > middle.z[i].rounding && std::min({std::abs(a), std::abs(m), std::abs(b)}) < bend)
+      return true;
+  }
+  return false;
+}
+
+void EventSearch::take_crossings(const Point& left, const Point& right) {
+  for (std::size_t i = 0; i < way_.z.size(); ++i) {
+    if (!has_crossed(right.z[i])) continue;
+    const double za = std::max(left.z[i].value, 0.0);
+    const double tau = za > 0.0 ? root(i, left.tau, za, right.tau, right.z[i].value) : left.tau;
+    if (!way_.found || tau < way_.found->tau) way_.found = {tau, i};
+  }
+}
+
+/// Illinois' variant of the rule of false position (Dowell and Jarratt 1971).
+double EventSearch::root(std::size_t i, double a, double za, double b, double zb) {
+  constexpr int most_iterations = 60;
+  constexpr double close = 1e-14;
+  const double width = next_;
+  for (int iteration = 0; iteration < most_iterations && b - a > close * width; ++iteration) {
+    const double tau = std::clamp(b - zb * (b - a) / (zb - za), a, b);
+    interpolate(tau);
+    if (!evaluate(tau, between_, scratch_z_)) break;
+    const double z = scratch_z_[i].value;
+    if (z == 0.0) return tau;
+    if (z < 0.0) {
+      b = tau;
+      zb = z;
+      za *= 0.5;
+    } else {
+      a = tau;
+      za = z;
+      zb *= 0.5;
+    }
+    if (std::abs(z) <= 1e-3 * scratch_z_[i].rounding) return tau;
+  }
+  return b;
+}
+
+EventSearch::Found EventSearch::ahead() {
+  if (way_.found) return *way_.found;
+  Found result;
+  const bool known = slope();
+  for (std::size_t i = 0; known && i < way_.z.size(); ++i) {
+    const double tau = way_.tau + std::max(way_.z[i].value, 0.0) / -slopes_[i];
+    if (slopes_[i] < 0.0 && tau < result.tau) result = {tau, i};
+  }
+  return result;
+}
+
+}  // namespace concord

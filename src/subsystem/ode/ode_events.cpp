@@ -1,0 +1,93 @@
+#include "subsystem/ode/ode_events.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+OdeEvents::OdeEvents(EventModel& model, CheckedModel& checked, RightHandSide& rhs)
+    : model_(model),
+      checked_(checked),
+      rhs_(rhs),
+      search_(model, checked, rhs),
+      dxdt_(checked.state_count()),
+      slopes_(model.indicator_count()),
+      z_(model.indicator_count()),
+      z_begin_(model.indicator_count()) {
+  rhs_.watch(&search_);
+}
+
+void OdeEvents::begin(double t, std::span<const double> x) {
+  if (t == begun_at_ || u_.size() != checked_.input_count()) return;
+  begun_at_ = t;
+  model_.indicators(t, x, u_, z_begin_);
+}
+
+double OdeEvents::next(double begin, double t, std::span<const double> x,
+                       std::span<const Sample> inputs) {
+  constexpr double close = 0.05;
+  const auto [tau, indicator] = search_.ahead();
+  const double near = t - close * (t - begin);
+  const bool hold_jumped = tau == 0.0 && z_begin_[indicator].value > z_begin_[indicator].rounding;
+  if (inputs.empty() || (begin + tau < near && !hold_jumped)) return begin + tau;
+  return next_by_end(begin, t, x, inputs, hold_jumped);
+}
+
+/// Where the macro-step has led says most about what happens close to its end, and all where the
+/// hold jumped at its begin. What has no slope of its own is taken to go straight from the begin.
+double OdeEvents::next_by_end(double begin, double t, std::span<const double> x,
+                              std::span<const Sample> inputs, bool hold_jumped) {
+  double earliest = never;
+  if (!take(t, x, inputs)) return earliest;
+  model_.indicators(t, x, u_, z_);
+  model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
+  for (std::size_t i = 0; i < z_.size(); ++i) {
+    const auto [value, rounding] = z_[i];
+    const bool crossed = value < -rounding, moves = slopes_[i] != 0.0;
+    const double slope =
+        moves || (crossed && !hold_jumped) ? slopes_[i] : (value - z_begin_[i].value) / (t - begin);
+    const double event = slope < 0.0 ? t - value / slope : never;
+    const bool within = event >= begin && event <= t;
+    earliest = std::min(earliest, crossed && !within ? last_known(i, begin, t) : event);
+  }
+  return earliest;
+}
+
+/// Of what has crossed: on the way, or by a jump at its end.
+double OdeEvents::last_known(std::size_t indicator, double begin, double t) const {
+  const auto& found = search_.way().found;
+  return found && found->indicator == indicator && found->tau > 0.0 ? begin + found->tau : t;
+}
+
+/// The point's inputs and what its states do. False: the model fails.
+bool OdeEvents::take(double t, std::span<const double> x, std::span<const Sample> inputs) {
+  u_.clear();
+  dudt_.clear();
+  for (const Sample& input : inputs) {
+    u_.push_back(input.value);
+    dudt_.push_back(input.derivative);
+  }
+  return checked_.f(t, x, u_, dxdt_);
+}
+
+bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double> x,
+                       std::span<const Sample> inputs, double slack, bool& changed,
+                       std::vector<Happening>& what) {
+  if (!take(t, x, inputs)) return false;
+  EventPoint point{t, u_, {dxdt_, dudt_}, slack};
+  const auto& found = search_.way().found;
+  if (found && std::abs(begin + found->tau - t) <= slack) point.certain = found->indicator;
+  const bool good = checked_.attempt(t, [&](double) {
+    changed = pass == EventPass::settle ? model_.settle(point, x) : model_.happen(point, x, what);
+  });
+  search_.forget(slack);
+  checked_.forget();
+  return good;
+}
+
+}  // namespace concord

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "subsystem/ode/event_search.hpp"
+
+namespace concord {
+
+/// Of an OdeModel with events, on behalf of its subsystem: when they come, and that they happen.
+class OdeEvents {
+ public:
+  /// All must outlive it.
+  OdeEvents(EventModel& model, CheckedModel& checked, RightHandSide& rhs);
+  ~OdeEvents() { rhs_.watch(nullptr); }
+  OdeEvents(const OdeEvents&) = delete;
+  OdeEvents& operator=(const OdeEvents&) = delete;
+
+  EventModel& model() { return model_; }
+  EventSearch& search() { return search_; }
+
+  /// A macro-step begins at t, with the inputs that were given last.
+  void begin(double t, std::span<const double> x);
+
+  /// The earliest time in the macro-step that begins at `begin`, or roughly behind. `inputs`: those
+  /// at its end, t and x; empty where they are not known.
+  double next(double begin, double t, std::span<const double> x, std::span<const Sample> inputs);
+
+  /// At t, where the last search has ended, with x. False: the model fails.
+  bool happen(EventPass pass, double t, double begin, std::span<double> x,
+              std::span<const Sample> inputs, double slack, bool& changed,
+              std::vector<Happening>& what);
+
+ private:
+  double next_by_end(double begin, double t, std::span<const double> x,
+                     std::span<const Sample> inputs, bool hold_jumped);
+  double last_known(std::size_t indicator, double begin, double t) const;
+  bool take(double t, std::span<const double> x, std::span<const Sample> inputs);
+
+  EventModel& model_;
+  CheckedModel& checked_;
+  RightHandSide& rhs_;
+  EventSearch search_;
+  std::vector<double> u_, dudt_, dxdt_, slopes_;  ///< scratch
+  std::vector<Indicator> z_;
+  std::vector<Indicator> z_begin_;  ///< where the macro-step begins, with the inputs there
+  double begun_at_ = std::numeric_limits<double>::quiet_NaN();
+};
+
+}  // namespace concord
