@@ -57,10 +57,12 @@ bool EventSteps::settles(std::span<const Sample> inputs) {
   return changed;
 }
 
-void EventSteps::begin_instant(double time, std::span<const Sample> outputs) {
-  time_ = time;
+void EventSteps::begin_instant(const CommunicationPoint& point) {
+  time_ = point.time;
   passes_ = 0;
-  left_outputs_.assign(outputs.begin(), outputs.end());
+  left_outputs_ = point.outputs;
+  left_inputs_ = point.inputs;
+  events_.write_states(left_states_);
   happened_.clear();
 }
 
@@ -118,6 +120,8 @@ void EventSteps::watch_intervals() {
 void EventSteps::clear() {
   happened_.clear();
   left_outputs_.clear();
+  left_inputs_.clear();
+  left_states_.clear();
 }
 
 /// "subsystem 'ball' (gap < 0)", of own subsystems among what happens.

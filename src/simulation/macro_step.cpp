@@ -115,7 +115,7 @@ void MacroStepper::settle_start() {
     return;
   }
   events_.propose(proposed());
-  events_.begin_instant(point_.time, point_.outputs);
+  events_.begin_instant(point_);
   while (events_.settles(point_.inputs)) {
     restart_coupling();
   }
@@ -237,6 +237,8 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
 void MacroStepper::tell_events(StepReport& report) const {
   report.events = events_.happened();
   report.left_outputs = events_.left_outputs();
+  report.left_inputs = events_.left_inputs();
+  report.left_states = events_.left_states();
 }
 
 /// Between the events around the time; an event belongs to what follows it.
@@ -280,7 +282,7 @@ bool MacroStepper::is_new_start(const MacroStep& step) const {
 /// What follows an event is a new start, with its right limits.
 void MacroStepper::begin_anew() {
   errors_.close(point_);
-  events_.begin_instant(point_.time, point_.outputs);
+  events_.begin_instant(point_);
   const double last = std::exchange(point_.last_step, 0.0);
   const double before = last == 0.0 ? proposed().size() : last;
   apply_changes();
