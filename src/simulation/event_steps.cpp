@@ -80,6 +80,7 @@ void EventSteps::end_instant() {
   if (!any()) {
     return;
   }
+  aims_ = 0;
   const auto key = [](const EventReport& e) { return std::tie(e.subsystem, e.what); };
   std::stable_sort(happened_.begin(), happened_.end(),
                    [&](const auto& a, const auto& b) { return a.subsystem < b.subsystem; });

@@ -62,7 +62,7 @@ class StepControl(Runs):
                 coarse, fine = self.errors(["-cosim_type", "jacobi", "-cosim_adapt", "richardson",
                                             "-cosim_hold_order", order], (1e-2, 1e-4))
                 self.assertLess(coarse, 0.1)
-                self.assertLess(fine, 3e-3)
+                self.assertLess(fine, 1e-2)
 
     def test_iteration(self):
         model = self.model(SCALAR.format(start=0, stop=3, delay=0.05))

@@ -11,8 +11,6 @@
 namespace concord {
 namespace {
 
-using Side = SignalPast::Side;
-
 class DelaySubsystem : public Subsystem {
  public:
   explicit DelaySubsystem(const DelayDescription& delay)
@@ -49,17 +47,15 @@ class DelaySubsystem : public Subsystem {
     const double begin = now_.point.sum, h = step.size();
     past_.forget(std::min(begin, kept_from_) - delay_ - rounding());
     past_.append(begin, h, inputs[0], begin == fresh_from_);
-    now_ = {now_.point.after(h), inputs[0].at(h), true};
-    outputs[0] = put_out(now_.point.sum, held_ ? Side::right : Side::left);
+    now_ = {now_.point.after(h), inputs[0].at(h)};
+    outputs[0] = put_out(now_.point.sum);
     return Outcome::ok;
   }
 
-  Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
+  Outcome point_outputs(std::span<const Sample> inputs, Wanted /*wanted*/,
                         std::span<Sample> outputs) override {
     now_.input = inputs[0];
-    now_.slope_known = wanted == Wanted::values_and_derivatives;
-    outputs[0] =
-        initializing_ ? Sample{inputs[0].value, 0.0} : put_out(now_.point.sum, Side::right);
+    outputs[0] = initializing_ ? Sample{inputs[0].value, 0.0} : put_out(now_.point.sum);
     return Outcome::ok;
   }
 
@@ -74,7 +70,7 @@ class DelaySubsystem : public Subsystem {
 
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override {
     now_.input = inputs[0];
-    const Sample y = put_out(now_.point.sum, Side::right);
+    const Sample y = put_out(now_.point.sum);
     result.g = {y.value};
     result.g_t = {y.derivative};
     result.g_u.assign(inputs.size(), 0.0);
@@ -88,15 +84,15 @@ class DelaySubsystem : public Subsystem {
     const double tau = point.h - delay_;
     outputs[0] = tau > rounding()
                      ? Hold::hermite.of_guess(now_.input, point.inputs[0], point.h, true).at(tau)
-                     : put_out(now_.point.after(point.h).sum, held_ ? Side::right : Side::left);
+                     : put_out(now_.point.after(point.h).sum);
     return Outcome::ok;
   }
 
-  /// Where its input breaks its output does, so much later. What follows an event is known by its
-  /// value and slope; curvatures show in the macro-step behind.
+  /// Where its input breaks its output does, so much later. Of what follows an event the value is
+  /// known; slopes and curvatures show in the macro-step behind (next_event).
   double next_time_event() const override {
-    const bool breaks = fresh_from_ == now_.point.sum && !initializing_ &&
-                        past_.breaks_into(now_.input, now_.slope_known, delay_);
+    const bool breaks =
+        fresh_from_ == now_.point.sum && !initializing_ && past_.jumps_to(now_.input.value);
     const double next = breaks ? now_.point.sum : std::numeric_limits<double>::infinity();
     return time_of(std::min(past_.next_break(arrived_).value_or(next), next));
   }
@@ -106,9 +102,10 @@ class DelaySubsystem : public Subsystem {
     return next ? time_of(*next) : std::numeric_limits<double>::infinity();
   }
 
-  Outcome happen(EventPass pass, std::span<const Sample> /*inputs*/, double slack, bool& changed,
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
                  std::vector<Happening>& what) override {
     changed = false;
+    now_.input = inputs[0];
     if (pass == EventPass::settle) return Outcome::ok;
     const double arriving = now_.point.sum + std::max(slack, rounding()) - delay_;
     const auto next = past_.next_break(arrived_);
@@ -134,7 +131,6 @@ class DelaySubsystem : public Subsystem {
   struct Now {
     Elapsed point;
     Sample input;
-    bool slope_known = false;
   };
 
   /// What times may be wrong by, s.
@@ -145,8 +141,8 @@ class DelaySubsystem : public Subsystem {
   /// At which a break arrives, s.
   double time_of(double point) const { return begin_ + (point + delay_); }
 
-  Sample put_out(double point, Side side) const {
-    const Sample y = past_.at(point - delay_, side, rounding());
+  Sample put_out(double point) const {
+    const Sample y = past_.at(point - delay_, arrived_, rounding());
     return held_ ? Sample{y.value, 0.0} : y;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace concord {
 namespace {
@@ -9,8 +10,8 @@ namespace {
 /// How many times the jumps that holds make between pieces a break is larger.
 constexpr double doubt = 10.0;
 
-/// What integrators and rounding leave of a signal, of its magnitude.
-constexpr double noise = 1e-9;
+/// What the coupling leaves of a signal's joints, of its magnitude: what is smaller does no harm.
+constexpr double noise = 1e-5;
 
 std::array<double, 3> derivatives(const Polynomial& u, double tau) {
   return {u(tau), u.derivative(tau), 2.0 * u.c[2] + 6.0 * u.c[3] * tau};
@@ -26,16 +27,17 @@ void SignalPast::start(double value) {
 
 void SignalPast::append(double begin, double h, const Polynomial& polynomial, bool fresh) {
   while (pieces_.size() > first_ && pieces_.back().begin >= begin) pieces_.pop_back();
-  const Jumps jumps = jumps_to(derivatives(polynomial, 0.0));
+  const Jumps jumps = jumps_before(derivatives(polynomial, 0.0));
+  constexpr Jumps unseen{0.0, 0.0, std::numeric_limits<double>::infinity()};
   const Jumps joints = pieces() == 0 ? Jumps{} : pieces_.back().joints;
   const double shorter = pieces() == 0 ? h : std::min(h, pieces_.back().h);
   const double size =
       std::max(pieces() == 0 ? std::abs(before_) : pieces_.back().size, std::abs(polynomial(h)));
   pieces_.push_back({begin, h, polynomial, fresh && stands_out(jumps, joints, shorter, size),
-                     fresh ? joints : jumps, size});
+                     fresh ? (pieces() == 0 ? unseen : joints) : jumps, size});
 }
 
-SignalPast::Jumps SignalPast::jumps_to(const Jumps& next) const {
+SignalPast::Jumps SignalPast::jumps_before(const Jumps& next) const {
   Jumps jumps = pieces() == 0 ? Jumps{before_, 0.0, 0.0}
                               : derivatives(pieces_.back().polynomial, pieces_.back().h);
   for (std::size_t i = 0; i < jumps.size(); ++i) jumps[i] = std::abs(next[i] - jumps[i]);
@@ -50,13 +52,13 @@ bool SignalPast::stands_out(std::span<const double> jumps, const Jumps& joints, 
   return false;
 }
 
-bool SignalPast::breaks_into(const Sample& next, bool slope_counts, double h) const {
-  const Jumps jumps = jumps_to({next.value, next.derivative, 0.0});
-  const std::span<const double> known(jumps.data(), slope_counts ? 2 : 1);
+bool SignalPast::jumps_to(double value) const {
+  const Jumps jumps = jumps_before({value, 0.0, 0.0});
+  const std::span<const double> of_value(jumps.data(), 1);
   if (pieces() == 0)
-    return stands_out(known, {}, h, std::max(std::abs(before_), std::abs(next.value)));
+    return stands_out(of_value, {}, 1.0, std::max(std::abs(before_), std::abs(value)));
   const Piece& last = pieces_.back();
-  return stands_out(known, last.joints, last.h, std::max(last.size, std::abs(next.value)));
+  return stands_out(of_value, last.joints, last.h, std::max(last.size, std::abs(value)));
 }
 
 /// Moves the rest to the front when it is the smaller half, so that a piece moves once at most.
@@ -75,11 +77,11 @@ std::size_t SignalPast::piece_at(double point) const {
   return static_cast<std::size_t>((behind == begin ? begin : behind - 1) - pieces_.begin());
 }
 
-Sample SignalPast::at(double point, Side side, double rounding) const {
-  const double reach = point + rounding;
+Sample SignalPast::at(double point, double arrived, double rounding) const {
+  const double reach = std::max(point + rounding, arrived);
   if (pieces() == 0 || reach < pieces_[first_].begin) return {before_, 0.0};
   std::size_t i = piece_at(reach);
-  if (side == Side::left && pieces_[i].breaks && point <= pieces_[i].begin + rounding) {
+  if (pieces_[i].breaks && point <= pieces_[i].begin + rounding && pieces_[i].begin > arrived) {
     if (i == first_) return {before_, 0.0};
     --i;
   }

@@ -28,12 +28,9 @@ struct Elapsed {
 ///
 /// Where a piece follows an event it need not continue the one before it: the signal breaks where
 /// value, slope or curvature jump there by much more than they do between other pieces, where the
-/// hold makes them.
+/// hold makes them. As long as there are no others, every jump of value and slope counts.
 class SignalPast {
  public:
-  /// Which limit where the signal breaks.
-  enum class Side { left, right };
-
   /// Forgets all; until the first piece the signal was `value`.
   void start(double value);
 
@@ -45,12 +42,12 @@ class SignalPast {
   void forget(double begin);
 
   /// At a point up to the end of the last piece; points within `rounding` of a break count as its
-  /// instant.
-  Sample at(double point, Side side, double rounding) const;
+  /// instant. Right limits at breaks up to `arrived`, which is hardly more than the point; else
+  /// left ones.
+  Sample at(double point, double arrived, double rounding) const;
 
-  /// Whether a piece that follows an event now, with this value and, if it counts, slope, would
-  /// break; `h`: time scale of the first one.
-  bool breaks_into(const Sample& next, bool slope_counts, double h) const;
+  /// Whether a piece that follows an event now would break by this value.
+  bool jumps_to(double value) const;
 
   /// The first break behind this point.
   std::optional<double> next_break(double point) const;
@@ -67,12 +64,12 @@ class SignalPast {
     double begin, h;
     Polynomial polynomial;
     bool breaks;   ///< at its beginning
-    Jumps joints;  ///< at the last beginning that followed no event
+    Jumps joints;  ///< at the last beginning that followed no event; infinite: not known
     double size;   ///< largest magnitude up to its end
   };
 
   std::size_t piece_at(double point) const;
-  Jumps jumps_to(const Jumps& next) const;
+  Jumps jumps_before(const Jumps& next) const;
   static bool stands_out(std::span<const double> jumps, const Jumps& joints, double h, double size);
 
   double before_ = 0.0;
