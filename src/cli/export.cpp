@@ -30,7 +30,7 @@ const RegisteredCommand export_results({
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
-               .help = "comma-separated names or shell patterns: left.x,right.*\n"
+               .help = "comma-separated names or patterns: left.x,cell[*].x\n"
                        "(default: all; of an output, an input and a state of one name,\n"
                        "the first)"},
               {.name = "events",

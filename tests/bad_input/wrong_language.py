@@ -192,6 +192,9 @@ for label, text, says in (
          "model.yaml:26: subsystem 'sum' is there twice, also at part.yaml:2; remove one"),
         ("has_another_stop", "experiment: {stop: 2}\n",
          "'experiment' of the model file is there twice, also at"),
+        ("feeds_again", "\nconnections: [source.x -> sum.u]\n",
+         "model.yaml:31: input 'sum.u' is fed twice: by 'source.x' and by 'road.z'; keep one of the two "
+         "connections (the first is at part.yaml:2)"),
         ("has_unknown_key", "\n\npart: 1\n", "part.yaml:3: unknown key 'part' in the included file"),
         ("is_wrong_inside", "subsystems:\n  a: {equations: {outputs: {y: q}}}\n",
          "part.yaml:2: subsystem 'a'")):

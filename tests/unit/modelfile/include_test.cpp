@@ -102,6 +102,12 @@ TEST_F(Include, double_definitions_name_both_places) {
     EXPECT_EQ(error().find(told), 0u) << error();
   }
   SetUp();
+  add("model.yaml", "constraints: [{unknown: f, equation: a.x, feeds: {b.left: 1}}]\n");
+  add("parts/road/road.yaml", "constraints: [{unknown: f, equation: a.x, feeds: {a.left: 1}}]\n");
+  EXPECT_EQ(error(),
+            "model.yaml:7: the constraint's unknown 'f' has the name of a constraint before, at "
+            "parts/road/road.yaml:3; give it another");
+  SetUp();
   write("parts/road/road.yaml", "subsystems: {a: {equations: {}}}\n");
   EXPECT_EQ(error(),
             "model.yaml:5: subsystem 'a' is there twice, also at parts/road/road.yaml:1; remove "
