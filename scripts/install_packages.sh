@@ -8,7 +8,7 @@ packages=(
   petsc-dev libopenmpi-dev openmpi-bin libsundials-dev libhdf5-openmpi-dev
   libeigen3-dev libyaml-cpp-dev libudunits2-dev libpugixml-dev libzip-dev libxml2-dev zlib1g-dev unzip
   gnuplot-nox
-  libgtest-dev clang-format-14 hdf5-tools python3 python3-h5py zip # for the tests
+  libgtest-dev clang-format-14 hdf5-tools python3 python3-h5py python3-jsonschema python3-yaml zip # for the tests
 )
 
 if ! command -v dpkg-query > /dev/null; then

@@ -39,7 +39,7 @@ const RegisteredCommand compare({
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
-               .help = "comma-separated names or shell patterns: left.x,right.*\n"
+               .help = "comma-separated names or patterns: left.x,cell[*].x\n"
                        "(default: all variables that both files hold, but balance errors)"}},
     .example = "compare coarse.h5 fine.h5 --variables 'left.*'",
     .run =

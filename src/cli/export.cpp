@@ -11,6 +11,7 @@
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
+#include "files/text_output.hpp"
 
 namespace concord {
 namespace {
@@ -29,7 +30,7 @@ const RegisteredCommand export_results({
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
-               .help = "comma-separated names or shell patterns: left.x,right.*\n"
+               .help = "comma-separated names or patterns: left.x,cell[*].x\n"
                        "(default: all; of an output, an input and a state of one name,\n"
                        "the first)"},
               {.name = "events",
@@ -47,39 +48,6 @@ const RegisteredCommand export_results({
           return without_session([&] { return export_command(after_name(arguments)); });
         },
 });
-
-/// A text file, or standard output, that reports every failed write.
-class TextFile {
- public:
-  explicit TextFile(const std::optional<std::string>& path)
-      : name_(path ? "'" + *path + "'" : "standard output"),
-        file_(path ? std::fopen(path->c_str(), "w") : stdout),
-        owned_(path.has_value()) {
-    if (file_ == nullptr) fail();
-  }
-  ~TextFile() {
-    if (owned_ && file_ != nullptr) std::fclose(file_);
-  }
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
-
-  void write(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
-  }
-  void close() {
-    std::FILE* file = std::exchange(file_, nullptr);
-    if ((owned_ ? std::fclose(file) : std::fflush(file)) != 0) fail();
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw InputError("cannot write " + name_ + ": " + std::strerror(errno));
-  }
-
-  std::string name_;
-  std::FILE* file_;
-  bool owned_;
-};
 
 /// A name as a CSV field.
 std::string quoted(const std::string& name) {
@@ -123,7 +91,7 @@ using Rows = std::map<Quantity, std::vector<double>>;
 class LineWriter {
  public:
   LineWriter(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-             TextFile& file)
+             TextOutput& file)
       : results_(results), variables_(variables), file_(file) {}
 
   void write(double time, const Rows& rows, std::size_t row) {
@@ -155,7 +123,7 @@ class LineWriter {
 
   const ResultsReader& results_;
   const std::vector<RecordedVariable>& variables_;
-  TextFile& file_;
+  TextOutput& file_;
   std::string line_;
 };
 
@@ -168,7 +136,7 @@ std::size_t first_event(const ResultsReader& results, std::size_t row) {
 }
 
 void write_rows(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-                EventLines events, std::size_t first, std::size_t count, TextFile& file) {
+                EventLines events, std::size_t first, std::size_t count, TextOutput& file) {
   const Rows rows =
       read_block(results, variables, count, [&](Quantity quantity, std::span<double> values) {
         results.read_rows(quantity, first, count, values);
@@ -210,7 +178,7 @@ int export_command(std::span<const std::string> arguments) {
 
 void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
                EventLines events, const std::optional<std::string>& path) {
-  TextFile file(path);
+  TextOutput file(path);
   file.write(header(variables));
   std::size_t widest = 1;
   for (const RecordedVariable& v : variables)

@@ -28,7 +28,7 @@ const RegisteredCommand plot({
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
-               .help = "comma-separated names or shell patterns: left.x,right.*\n"
+               .help = "comma-separated names or patterns: left.x,cell[*].x\n"
                        "(default: the outputs, or the inputs, or the states, whichever is\n"
                        "recorded; of many, the first ones)"},
               {.name = "output",

@@ -17,15 +17,6 @@ std::string_view bracketed(std::string_view text, std::size_t open) {
   return text.substr(open, close == text.npos ? text.npos : close + 1 - open);
 }
 
-bool has_whole_index(std::string_view text) {
-  for (std::size_t at = text.find('['); at != text.npos; at = text.find('[', at + 1)) {
-    if (bracketed(text, at).find(':') != text.npos) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool is_index(std::string_view text) {
   return !text.empty() && text.find_first_not_of("-0123456789") == text.npos;
 }
@@ -36,6 +27,18 @@ std::string_view take_index(std::string_view& list) {
   const std::string_view index = list.substr(0, end);
   list.remove_prefix(std::min(end + 1, list.size()));
   return index;
+}
+
+bool has_whole_index(std::string_view text) {
+  for (std::size_t at = text.find('['); at != text.npos; at = text.find('[', at + 1)) {
+    std::string_view indices = bracketed(text, at).substr(1);
+    while (!indices.empty()) {
+      if (take_index(indices) == ":") {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 /// "[:]" stands for indices of any number of dimensions, "[:,2]" for a column.

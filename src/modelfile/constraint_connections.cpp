@@ -45,10 +45,11 @@ Index index_of(const Model& model) {
 void check_unknown(const ConstraintEntry& constraint, const Index& index, const Model& model) {
   const auto found = index.subsystems.find(constraint.unknown);
   if (found != index.subsystems.end()) {
-    const bool before = model.subsystems[found->second].description.constraint.has_value();
+    const SubsystemEntry& other = model.subsystems[found->second];
+    const bool before = other.description.constraint.has_value();
     throw InputError(constraint.location + ": the constraint's unknown '" + constraint.unknown +
                      "' has the name of a " + (before ? "constraint before" : "subsystem") +
-                     "; give it another");
+                     ", at " + other.location + "; give it another");
   }
 }
 

@@ -59,6 +59,7 @@ void complete(Model& model) {
 
 Model read_model_file(const std::filesystem::path& path, const ModelChanges& changes) {
   Model model = is_ssp(path) ? read_ssp(path, changes) : read_yaml_model(path, changes);
+  model.changes = as_words(changes);
   complete(model);
   return model;
 }

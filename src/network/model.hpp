@@ -80,6 +80,7 @@ struct Model {
   std::vector<std::vector<ScheduledName>> groups;  ///< `schedule: {groups: ...}`; may be empty
   Location groups_location;
   std::vector<double> events;      ///< s, ascending: times at which something jumps
+  std::string changes;             ///< lines "ball.e=0.9": values other than the model file says
   std::vector<std::string> notes;  ///< what was read and has no effect, for `concord check`
 };
 

@@ -152,9 +152,12 @@ void Network::connect(const Model& model) {
     const std::size_t output = require(outputs, model, connection.from, true, connection.location);
     const std::size_t input = require(inputs, model, connection.to, false, connection.location);
     if (feeder[input] != nullptr) {
+      const Location& first = feeder[input]->location;
+      const bool elsewhere = !first.empty() && first != connection.location;
       throw InputError(at(connection.location) + "input '" + connection.to +
                        "' is fed twice: by '" + feeder[input]->from + "' and by '" +
-                       connection.from + "'; keep one of the two connections");
+                       connection.from + "'; keep one of the two connections" +
+                       (elsewhere ? " (the first is at " + first + ")" : ""));
     }
     feeder[input] = &connection;
     const std::size_t from = subsystem_of_output(output);

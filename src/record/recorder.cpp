@@ -64,6 +64,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   ResultsLayout layout;
   layout.model_name = model.name;
   layout.command_line = command_line;
+  layout.changes = model.changes;
   layout.petsc_options = simulation.plan().options;
   std::vector<std::optional<std::size_t>> position(network.n_subsystems());
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {

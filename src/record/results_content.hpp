@@ -25,6 +25,7 @@ struct RecordedColumns {
 struct ResultsLayout {
   std::string model_name;
   std::string command_line;
+  std::string changes;
   std::string petsc_options;
   RecordedColumns outputs, inputs, states;
   RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs

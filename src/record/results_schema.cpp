@@ -183,6 +183,8 @@ const ResultsAttribute attributes[] = {
      nullptr},
     {"/", "command_line",
      [](const ResultsLayout& layout, int) { return value(layout.command_line); }, nullptr},
+    {"/", "changes", [](const ResultsLayout& layout, int) { return value(layout.changes); },
+     nullptr},
     {"/", "petsc_options",
      [](const ResultsLayout& layout, int) { return value(layout.petsc_options); }, nullptr},
     {"/", "ranks",

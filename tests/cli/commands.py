@@ -21,7 +21,7 @@ class Help(unittest.TestCase):
         lines = execute("--help").stdout.splitlines()
         for name in names:
             with self.subTest(command=name):
-                self.assertTrue(any(re.search(rf"\bconcord {name} [A-Z]", line) for line in lines))
+                self.assertTrue(any(re.search(rf"\bconcord {name} [A-Z\[]", line) for line in lines))
                 page = execute(name, "--help")
                 self.assertEqual((page.returncode, page.stderr), (0, ""))
                 self.assertTrue(page.stdout.startswith(f"concord {name} "))

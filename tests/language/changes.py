@@ -4,6 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import h5py
 import numpy as np
 
 from concord_runs import EXAMPLES, ROOT, TIGHT, execute, simulate
@@ -108,6 +109,17 @@ class Cascade(ModelText):
         self.assertLess(self.errors(2.0, 2.0, 4, *words, ranks=2), 2e-7)
         one = execute("check", self.model, "--set", "cell[*].k=2", "--set", "cell[2].x=1")
         self.assertEqual(one.returncode, 0, one.stderr)
+
+    def test_what_was_set_is_recorded(self):
+        values = self.folder / "values.yaml"
+        values.write_text("cell[1].k: 7\n", encoding="utf-8")
+        results = self.folder / "r.h5"
+        for words, told in (((), ""), (("--set", "cell[*].x=1", "--parameters", values),
+                                       "cell[1].k=7\ncell[*].x=1")):
+            run = execute("run", self.model, "-cosim_output", results, "-cosim_step", "0.1", *words)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            with h5py.File(results) as file:
+                self.assertEqual(file.attrs["changes"], told)
 
     def test_patterns_choose_what_is_recorded_and_shown(self):
         results = self.folder / "r.h5"

@@ -240,7 +240,7 @@ class Results(Tables):
                 ("source.ww", "", "run.h5", "model.yaml:4: there is no variable 'source.ww' in "),
                 ("source.ww", "", "run.h5", "the nearest names are source.w, "),
                 ("source.w", "", "fake.h5", "fake.h5': it is not an HDF5 file"),
-                ("source.w", "", "none.h5", "none.h5': there is no such file"),
+                ("source.w", "", "none.h5", "none.h5'; paths are relative"),
                 ("source.w", "", "other.h5", "is not a Concord results file"),
                 ("source.w", "time_column: s,", "run.h5", "'time_column' of "),
                 ("source.w", "interpolation: cubic,", "run.h5", "a cubic has none")):

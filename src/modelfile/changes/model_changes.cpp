@@ -6,6 +6,7 @@
 
 #include "concord/errors.hpp"
 #include "support/name_patterns.hpp"
+#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -65,6 +66,16 @@ ModelChanges read_csv_changes(const std::filesystem::path& path) {
     }
     result.push_back(change_of(text.substr(0, comma),
                                comma == std::string::npos ? "" : text.substr(comma + 1), location));
+  }
+  return result;
+}
+
+std::string as_words(const ModelChanges& changes) {
+  std::string result;
+  for (const ModelChange& change : changes) {
+    result += (result.empty() ? "" : "\n") + change.owner + "." + change.name + "=" +
+              (change.items.empty() ? change.text : joined(change.items, " ")) +
+              (change.unit.empty() ? "" : " " + change.unit);
   }
   return result;
 }

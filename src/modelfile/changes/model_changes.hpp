@@ -34,6 +34,9 @@ ModelChanges read_changes(std::span<const std::string> words);
 /// InputError.
 ModelChanges read_csv_changes(const std::filesystem::path& path);
 
+/// As --set would say them, one per line.
+std::string as_words(const ModelChanges& changes);
+
 /// What belongs to each owner. Owners and names may be patterns, which stand for all that they
 /// match; what matches nothing is refused in the end.
 class ChangesByOwner {

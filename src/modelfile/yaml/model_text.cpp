@@ -5,6 +5,7 @@
 
 #include "concord/errors.hpp"
 #include "files/text_file.hpp"
+#include "modelfile/yaml/model_keys.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -36,9 +37,7 @@ NodeReader ModelText::read(const std::filesystem::path& path, const std::string&
                      (&file == &files_.front() ? "experiment and subsystems" : "content"));
   }
   const NodeReader root(file.source, *file.document.root, what);
-  std::vector<Field> fields =
-      root.fields_among({"name", "experiment", "parameters", "templates", "subsystems",
-                         "connections", "constraints", "schedule", "events", "include"});
+  std::vector<Field> fields = root.fields_among(model_keys);
   if (const auto others = find_field(fields, "include")) {
     for (const NodeReader& item : others->items("included file")) {
       include(item);

@@ -153,16 +153,28 @@ std::vector<Field> NodeReader::named_fields(const std::string& role,
   return result;
 }
 
-std::vector<Field> NodeReader::fields_among(std::initializer_list<const char*> allowed) const {
+std::vector<Field> NodeReader::fields_among(Keys keys) const {
   std::vector<Field> result = fields("", what_);
-  const std::vector<std::string> candidates(allowed.begin(), allowed.end());
+  std::vector<std::string> names;
+  for (const Key& key : keys()) {
+    names.emplace_back(key.name);
+  }
   for (const Field& field : result) {
-    if (std::find(candidates.begin(), candidates.end(), field.key) == candidates.end()) {
+    if (std::find(names.begin(), names.end(), field.key) == names.end()) {
       throw InputError(field.key_location + ": unknown key " + in_quotes(field.key) + " in " +
-                       what_ + "; " + known("keys", field.key, candidates));
+                       what_ + "; " + known("keys", field.key, names));
+    }
+  }
+  for (const Key& key : keys()) {
+    if (!key.remedy.empty() && !find_field(result, key.name)) {
+      fail("lacks '" + std::string(key.name) + "'; add " + std::string(key.remedy));
     }
   }
   return result;
+}
+
+NodeReader field_of(const std::vector<Field>& fields, std::string_view key) {
+  return find_field(fields, key).value();
 }
 
 std::optional<NodeReader> find_field(const std::vector<Field>& fields, std::string_view key) {

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "modelfile/yaml/keys.hpp"
 #include "modelfile/yaml/yaml_tree.hpp"
 
 namespace concord {
@@ -55,8 +55,8 @@ class NodeReader {
   std::vector<Field> fields(const std::string& role, const std::string& owner) const;
   /// `fields` of a map whose keys are names of the user's choice.
   std::vector<Field> named_fields(const std::string& role, const std::string& owner) const;
-  /// `fields` of a map that allows certain keys only.
-  std::vector<Field> fields_among(std::initializer_list<const char*> allowed) const;
+  /// `fields` of a map that has these keys only, and those that it must have.
+  std::vector<Field> fields_among(Keys keys) const;
 
  private:
   std::string found() const;
@@ -75,5 +75,8 @@ struct Field {
 
 /// The field of that key, or nothing.
 std::optional<NodeReader> find_field(const std::vector<Field>& fields, std::string_view key);
+
+/// The field of a key that is there.
+NodeReader field_of(const std::vector<Field>& fields, std::string_view key);
 
 }  // namespace concord

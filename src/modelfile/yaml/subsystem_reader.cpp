@@ -11,6 +11,7 @@
 #include "expression/expression_scan.hpp"
 #include "expression/functions.hpp"
 #include "modelfile/yaml/fmu_reader.hpp"
+#include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/repetition.hpp"
 #include "modelfile/yaml/table_reader.hpp"
 #include "subsystem/equations/equations_model.hpp"
@@ -186,7 +187,7 @@ void take_model_parameters(const Constants& constants, const std::string& locati
 
 EquationsDescription::When read_when(const NodeReader& node, const Constants& constants) {
   EquationsDescription::When result;
-  const Fields fields = node.fields_among({"condition", "every", "offset", "set"});
+  const Fields fields = node.fields_among(when_keys);
   const auto condition = find_field(fields, "condition"), every = find_field(fields, "every");
   const auto offset = find_field(fields, "offset"), set = find_field(fields, "set");
   if (condition.has_value() == every.has_value()) {
@@ -218,9 +219,7 @@ std::vector<EquationsDescription::When> read_whens(const NodeReader& node,
 EquationsDescription read_equations(const std::string& name, const NodeReader& node,
                                     const Parts& given, const SubsystemSurroundings& around) {
   const auto entry = *find_field(given.kind, "equations");
-  const Fields parts =
-      entry.fields_among({"parameters", "inputs", "states", "discrete", "variables", "derivatives",
-                          "outputs", "when", "units", "nominal"});
+  const Fields parts = entry.fields_among(equations_keys);
   const std::string& of = node.what();
   Fields parameters = section(parts, "parameters", "parameter", of);
   Fields inputs = section(parts, "inputs", "input", of);
@@ -271,15 +270,12 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, 
 
 NativeDescription read_native(const std::string& name, const NodeReader& node, const Parts& given) {
   const auto native = *find_field(given.kind, "native");
-  const Fields parts = native.fields_among({"library", "type"});
-  const auto type = find_field(parts, "type");
+  const Fields parts = native.fields_among(native_keys);
+  const NodeReader type = field_of(parts, "type");
   const auto library = find_field(parts, "library");
-  if (!type) {
-    native.fail("needs 'type', the name under which the C++ class is registered");
-  }
   NativeDescription result;
   result.subsystem = name;
-  result.type = type->text();
+  result.type = type.text();
   result.library = library ? library->text() : "";
   result.folder = native.folder();
   for (const Field& field : given.parameters) {
@@ -287,7 +283,7 @@ NativeDescription read_native(const std::string& name, const NodeReader& node, c
                                   field.value.is_quoted(), field.value.location());
   }
   result.location = node.location();
-  result.type_location = type->location();
+  result.type_location = type.location();
   result.library_location = library ? library->location() : node.location();
   return result;
 }
@@ -357,22 +353,19 @@ SubsystemEntry native_entry(const std::string& name, const NodeReader& node, Par
   return entry;
 }
 
-constexpr const char* kinds[] = {"equations", "table", "fmu", "native"};
-
 /// Which of the kinds the fields describe.
-std::string kind_of(const NodeReader& node, const Fields& fields, bool may_be_template) {
-  std::vector<std::string> found;
-  for (const char* kind : kinds) {
-    if (find_field(fields, kind)) {
-      found.emplace_back(kind);
+std::string kind_of(const NodeReader& node, const Fields& fields, Keys keys) {
+  std::vector<std::string> kinds, found;
+  for (const Key& key : keys()) {
+    if (key.alternative) {
+      kinds.emplace_back(key.name);
+      if (find_field(fields, key.name)) {
+        found.emplace_back(key.name);
+      }
     }
   }
-  if (may_be_template && find_field(fields, "template")) {
-    found.emplace_back("template");
-  }
   if (found.size() != 1) {
-    node.fail(std::string("needs exactly one of equations, table, fmu, native") +
-              (may_be_template ? ", template" : "") + "; found " +
+    node.fail("needs exactly one of " + joined(kinds) + "; found " +
               (found.empty() ? "none" : joined(found, " and ")));
   }
   return found.front();
@@ -399,7 +392,7 @@ void refuse_values(const Parts& parts, const ModelChanges& changes) {
 
 SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const Parts& parts,
                          const SubsystemSurroundings& around) {
-  const std::string kind = kind_of(node, parts.kind, false);
+  const std::string kind = kind_of(node, parts.kind, template_keys);
   if (kind == "equations") {
     return equations_entry(name, node, parts, around);
   }
@@ -429,7 +422,7 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
   Parts parts;
   parts.constants = around.constants;
   parts.kind = fields;
-  std::string kind = kind_of(node, fields, true);
+  std::string kind = kind_of(node, fields, subsystem_keys);
   if (kind == "template") {
     const NodeReader name = *find_field(fields, "template");
     const auto found = find_field(around.templates, name.text());
@@ -440,9 +433,8 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
       }
       name.fail("names no template; " + known("templates", name.text(), names));
     }
-    parts.kind = found->fields_among(
-        {"equations", "table", "fmu", "native", "parameters", "start", "effort"});
-    kind = kind_of(*found, parts.kind, false);
+    parts.kind = found->fields_among(template_keys);
+    kind = kind_of(*found, parts.kind, template_keys);
     parts.parameters = values(parts.kind, "parameters", "parameter", kind, node.what());
     parts.start = values(parts.kind, "start", "start value", kind, node.what());
     parts.effort = find_field(parts.kind, "effort");
@@ -471,8 +463,7 @@ SubsystemEntry read_one(const std::string& name, const NodeReader& node, const P
 std::vector<SubsystemEntry> read_subsystems(const Field& field,
                                             const SubsystemSurroundings& around) {
   const NodeReader& node = field.value;
-  const Fields fields = node.fields_among({"equations", "table", "fmu", "native", "template",
-                                           "repeat", "parameters", "start", "effort"});
+  const Fields fields = node.fields_among(subsystem_keys);
   const Parts parts = parts_of(node, fields, around);
   std::vector<SubsystemEntry> result;
   if (const auto repeat = find_field(fields, "repeat")) {

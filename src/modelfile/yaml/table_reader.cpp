@@ -5,7 +5,9 @@
 
 #include "concord/errors.hpp"
 #include "files/csv_table.hpp"
+#include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/results_rows.hpp"
+#include "modelfile/yaml/table_words.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "subsystem/table/table_model.hpp"
 #include "support/options.hpp"
@@ -15,15 +17,6 @@ namespace concord {
 namespace {
 
 using Fields = std::vector<Field>;
-
-constexpr std::pair<std::string_view, Interpolation> interpolations[] = {
-    {"linear", Interpolation::linear},
-    {"cubic", Interpolation::cubic},
-    {"step", Interpolation::step}};
-constexpr std::pair<std::string_view, Beyond> rules[] = {{"hold", Beyond::hold},
-                                                         {"linear", Beyond::linear},
-                                                         {"repeat", Beyond::repeat},
-                                                         {"error", Beyond::error}};
 
 template <class Choice, std::size_t N>
 Choice choice(const Fields& fields, const char* key,
@@ -144,18 +137,18 @@ void check_rows(const CsvTable& rows, const NodeReader& table, Interpolation int
 
 SubsystemEntry table_entry(const std::string& name, const NodeReader& node, const NodeReader& table,
                            const Constants& constants) {
-  const Fields fields = table.fields_among(
-      {"file", "time_column", "interpolation", "before", "after", "shift", "outputs", "units"});
-  const auto file = find_field(fields, "file");
-  if (!file) {
-    table.fail("lacks 'file'; add file: rows.csv");
+  const Fields fields = table.fields_among(table_keys);
+  const NodeReader file = field_of(fields, "file");
+  const std::filesystem::path path = file.folder() / file.text();
+  if (std::error_code error; !std::filesystem::exists(path, error)) {
+    file.fail("is not there: " + in_quotes(path.string()) + "; paths are relative to this file");
   }
-  const std::filesystem::path path = file->folder() / file->text();
-  Rows rows = is_results_file(path) ? rows_of_results(fields, *file, path)
+  Rows rows = is_results_file(path) ? rows_of_results(fields, file, path)
                                     : rows_of_csv(fields, table, path);
   read_units(fields, rows);
   const auto interpolation = choice(fields, "interpolation", interpolations);
-  const Beyond before = choice(fields, "before", rules), after = choice(fields, "after", rules);
+  const Beyond before = choice(fields, "before", rules_beyond),
+               after = choice(fields, "after", rules_beyond);
   check_rows(rows.table, table, interpolation, before == Beyond::repeat || after == Beyond::repeat);
   const auto shift = find_field(fields, "shift");
   TableDescription description;

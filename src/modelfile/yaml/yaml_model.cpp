@@ -6,6 +6,7 @@
 
 #include "concord/errors.hpp"
 #include "modelfile/yaml/constants.hpp"
+#include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/model_text.hpp"
 #include "modelfile/yaml/node_reader.hpp"
 #include "modelfile/yaml/repetition.hpp"
@@ -19,15 +20,6 @@ namespace {
 
 using Fields = std::vector<Field>;
 
-NodeReader required(const NodeReader& node, const Fields& fields, const char* key,
-                    const std::string& remedy) {
-  const auto found = find_field(fields, key);
-  if (!found) {
-    node.fail("lacks '" + std::string(key) + "'; add " + remedy);
-  }
-  return *found;
-}
-
 std::string read_line(const NodeReader& node) {
   std::string text = node.text();
   if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; })) {
@@ -37,8 +29,8 @@ std::string read_line(const NodeReader& node) {
 }
 
 void read_experiment(const NodeReader& node, const Constants& constants, Model& model) {
-  const Fields fields = node.fields_among({"start", "stop"});
-  const NodeReader stop = required(node, fields, "stop", "stop: <end time in seconds>");
+  const Fields fields = node.fields_among(experiment_keys);
+  const NodeReader stop = field_of(fields, "stop");
   model.stop = stop.number(constants);
   model.stop_location = stop.location();
   const auto start = find_field(fields, "start");
@@ -122,9 +114,8 @@ void read_connections(const ModelText& text, const Constants& constants, Model& 
       read_connection(item.text(), item, model);
       continue;
     }
-    const Fields fields = item.fields_among({"connect", "repeat"});
-    const NodeReader connect =
-        required(item, fields, "connect", "connect: subsystem.output -> subsystem.input");
+    const Fields fields = item.fields_among(connection_keys);
+    const NodeReader connect = field_of(fields, "connect");
     const auto repeat = find_field(fields, "repeat");
     if (!repeat) {
       read_connection(connect.text(), connect, model);
@@ -153,22 +144,20 @@ std::vector<ConstraintFeed> read_feeds(const NodeReader& node, const Constants& 
 }
 
 ConstraintEntry read_constraint(const NodeReader& node, const Constants& constants) {
-  const Fields fields = node.fields_among({"unknown", "start", "equation", "feeds"});
+  const Fields fields = node.fields_among(constraint_keys);
   ConstraintEntry entry;
   entry.location = node.location();
-  const NodeReader unknown = required(node, fields, "unknown", "unknown: <name>");
+  const NodeReader unknown = field_of(fields, "unknown");
   entry.unknown = unknown.text();
   if (!is_name(entry.unknown)) {
     unknown.fail("must be a name (letters, digits and _, not starting with a digit), not " +
                  in_quotes(entry.unknown));
   }
-  const NodeReader equation =
-      required(node, fields, "equation", "equation: <expression to be kept at zero>");
+  const NodeReader equation = field_of(fields, "equation");
   entry.equation = equation.text();
   entry.equation_location = equation.location();
   entry.constants = constants;
-  entry.feeds =
-      read_feeds(required(node, fields, "feeds", "feeds: {subsystem.input: factor}"), constants);
+  entry.feeds = read_feeds(field_of(fields, "feeds"), constants);
   const auto start = find_field(fields, "start");
   entry.start = start ? start->number(constants) : 0.0;
   return entry;
@@ -176,9 +165,8 @@ ConstraintEntry read_constraint(const NodeReader& node, const Constants& constan
 
 /// `groups: [[a, b], [c]]`
 void read_schedule(const NodeReader& node, Model& model) {
-  const Fields fields = node.fields_among({"groups"});
-  const NodeReader groups =
-      required(node, fields, "groups", "groups: [[<first>, <second>], [<parallel to these>]]");
+  const Fields fields = node.fields_among(schedule_keys);
+  const NodeReader groups = field_of(fields, "groups");
   model.groups_location = groups.location();
   for (const NodeReader& group : groups.items("group")) {
     model.groups.emplace_back();

@@ -55,6 +55,7 @@ TEST_F(WholeArrays, are_connected_element_by_element) {
   EXPECT_EQ(connected("a.y[:,2]", "b.w[:]"), "a.y[1,2]->b.w[1], a.y[2,2]->b.w[2]");
   EXPECT_EQ(connected("a.y[2,:]", "b.w[:]"), "a.y[2,1]->b.w[1], a.y[2,2]->b.w[2]");
   EXPECT_EQ(connected("a.y[2,1]", "b.w[1]"), "a.y[2,1]->b.w[1]");
+  EXPECT_EQ(connected("a.y[1:2]", "b.w[1]"), "a.y[1:2]->b.w[1]");
 }
 
 TEST_F(WholeArrays, may_be_repeated_subsystems) {

@@ -102,6 +102,12 @@ TEST_F(Include, double_definitions_name_both_places) {
     EXPECT_EQ(error().find(told), 0u) << error();
   }
   SetUp();
+  add("model.yaml", "constraints: [{unknown: f, equation: a.x, feeds: {b.left: 1}}]\n");
+  add("parts/road/road.yaml", "constraints: [{unknown: f, equation: a.x, feeds: {a.left: 1}}]\n");
+  EXPECT_EQ(error(),
+            "model.yaml:7: the constraint's unknown 'f' has the name of a constraint before, at "
+            "parts/road/road.yaml:3; give it another");
+  SetUp();
   write("parts/road/road.yaml", "subsystems: {a: {equations: {}}}\n");
   EXPECT_EQ(error(),
             "model.yaml:5: subsystem 'a' is there twice, also at parts/road/road.yaml:1; remove "
@@ -113,7 +119,9 @@ TEST_F(Include, errors_name_the_included_file_and_its_line) {
       {"subsystem: {}\n", "parts/road/road.yaml:1: unknown key 'subsystem' in the included file; "},
       {"- 1\n", "parts/road/road.yaml:1: the included file must be a map"},
       {"\n", "parts/road/road.yaml:1: the included file is empty; it needs content"},
-      {"subsystems: {c: {table: {file: none.csv}}}\n", "parts/road/none.csv: cannot be read"},
+      {"subsystems: {c: {table: {file: none.csv}}}\n",
+       "parts/road/road.yaml:1: 'file' of 'table' of subsystem 'c' is not there: "
+       "'parts/road/none.csv'; "},
       {"connections: [c.x -> ]\n", "parts/road/road.yaml:1: connection must read"},
       {"subsystems: {c: {template: none}}\n",
        "parts/road/road.yaml:1: 'template' of subsystem 'c'"},

@@ -210,6 +210,12 @@ TEST_F(ModelFile, reads_native_subsystems) {
   EXPECT_EQ(wing.states[0].start, 3.0);
   EXPECT_EQ(wing.inputs[0].start, 2.0);
   EXPECT_EQ(wing.inputs[0].unit, "N");
+  ModelChanges changes =
+      read_changes(std::vector<std::string>{"wing.m*=5", "wing.x=9", "*.force=1"});
+  changes.back().unit = "kN";
+  const Model changed = read_model_file(folder_ / "m.yaml", changes);
+  EXPECT_EQ(changed.subsystems[0].description.states[0].start, 9.0);
+  EXPECT_EQ(changed.subsystems[0].description.inputs[0].start, 1000.0);
 
   EXPECT_EQ(error(head + "    native: {library: libcart.so, type: cart}\n"
                          "    parameters: {mas: 30}\n"),
@@ -219,7 +225,7 @@ TEST_F(ModelFile, reads_native_subsystems) {
             "m.yaml:5: subsystem 'wing' has no input or state 'y'; known names: x, v, force");
   EXPECT_EQ(error(head + "    native: {library: libcart.so, type: cat}\n").find("m.yaml:4: "), 0u);
   EXPECT_NE(error(head + "    native: {type: cart}\n").find("give library:"), std::string::npos);
-  EXPECT_NE(error(head + "    native: {library: libcart.so}\n").find("needs 'type'"),
+  EXPECT_NE(error(head + "    native: {library: libcart.so}\n").find("lacks 'type'"),
             std::string::npos);
 }
 

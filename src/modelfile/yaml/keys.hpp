@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace concord {
+
+struct Key;
+/// The keys that a map may have.
+using Keys = std::span<const Key> (*)();
+
+/// What a value of the model file may be.
+struct Shape {
+  enum class Kind {
+    number,      ///< or an expression of parameters
+    expression,  ///< also of variables
+    text,
+    value,   ///< whatever an FMU's variable takes
+    choice,  ///< one of `words`
+    list,    ///< of `each`
+    names,   ///< a map from names of the user's choice to `each`
+    paths,   ///< likewise, where names may have dots and brackets
+    record,  ///< a map of `keys`
+    either,  ///< `each`, or a map of `keys`
+  };
+
+  Kind kind;
+  bool may_lack = false;  ///< `key:` without a value is allowed
+  Keys keys = nullptr;
+  const Shape* each = nullptr;
+  std::size_t count = 0;  ///< of a list or map: how many there must be; 0: as many as wanted
+  std::span<const std::string_view> words = {};
+};
+
+/// A key of the model file. Reading, messages and the schema follow from it.
+struct Key {
+  std::string_view name;
+  Shape shape;
+  std::string_view meaning;      ///< for the schema
+  std::string_view remedy = "";  ///< of a key that must be there: what to add
+  bool alternative = false;      ///< exactly one of these must be there
+};
+
+}  // namespace concord

@@ -1,0 +1,167 @@
+#include "modelfile/yaml/model_keys.hpp"
+
+#include "modelfile/yaml/table_words.hpp"
+
+namespace concord {
+namespace {
+
+using Kind = Shape::Kind;
+
+constexpr Shape number{Kind::number}, expression{Kind::expression}, text{Kind::text},
+    value{Kind::value}, number_or_nothing{Kind::number, true}, text_or_nothing{Kind::text, true};
+
+constexpr Shape names_of(const Shape& each) { return {Kind::names, true, nullptr, &each}; }
+constexpr Shape paths_of(const Shape& each) { return {Kind::paths, true, nullptr, &each}; }
+constexpr Shape list_of(const Shape& each) { return {Kind::list, true, nullptr, &each}; }
+constexpr Shape record_of(Keys keys) { return {Kind::record, false, keys}; }
+constexpr Shape choice_of(std::span<const std::string_view> words) {
+  return {Kind::choice, false, nullptr, nullptr, 0, words};
+}
+
+constexpr Shape range{Kind::list, false, nullptr, &number, 2},
+    rounds{Kind::names, false, nullptr, &range, 1};
+constexpr Shape subsystem = record_of(subsystem_keys), a_template = record_of(template_keys),
+                connection{Kind::either, false, connection_keys, &text},
+                constraint = record_of(constraint_keys), group = list_of(text),
+                when = record_of(when_keys);
+constexpr auto interpolation_words = words_of(interpolations);
+constexpr auto beyond_words = words_of(rules_beyond);
+
+constexpr Key name{"name", text, "of the model: one line"};
+constexpr Key repeat{"repeat", rounds, "{i: [1, 100]}: as many of them, of which i is the index"};
+
+/// What a subsystem is made of.
+constexpr Key equations{.name = "equations",
+                        .shape = record_of(equations_keys),
+                        .meaning = "an ODE written here",
+                        .alternative = true},
+    table{.name = "table",
+          .shape = record_of(table_keys),
+          .meaning = "signals from a CSV or a results file",
+          .alternative = true},
+    fmu{.name = "fmu",
+        .shape = text,
+        .meaning = "FMI 2.0 or 3.0: a path relative to this file",
+        .alternative = true},
+    native{.name = "native",
+           .shape = record_of(native_keys),
+           .meaning = "a C++ class",
+           .alternative = true};
+constexpr Key values{"parameters", paths_of(value), "values of parameters"},
+    start{"start", paths_of(value), "start values of states and inputs"},
+    effort{"effort", number, "what a macro-step of it costs, in any unit"};
+
+}  // namespace
+
+std::span<const Key> model_keys() {
+  static constexpr Key keys[] = {
+      name,
+      {"experiment", record_of(experiment_keys), "the time that is simulated"},
+      {"parameters", names_of(number), "of the whole model, in every expression"},
+      {"templates", names_of(a_template), "what several subsystems are made of"},
+      {"subsystems", names_of(subsystem), "one entry each"},
+      {"connections", list_of(connection), "subsystem.output -> subsystem.input"},
+      {"constraints", list_of(constraint), "equations that outputs must satisfy"},
+      {"schedule", record_of(schedule_keys), "groups of subsystems that run in sequence"},
+      {"events", list_of(number), "times in s at which something jumps"},
+      {"include", list_of(text), "other files, whose content takes part, relative to this one"}};
+  return keys;
+}
+
+std::span<const Key> experiment_keys() {
+  static constexpr Key keys[] = {{"start", number, "start time in s; 0 without it"},
+                                 {"stop", number, "stop time in s", "stop: <end time in seconds>"}};
+  return keys;
+}
+
+std::span<const Key> subsystem_keys() {
+  static constexpr Key keys[] = {equations,
+                                 table,
+                                 fmu,
+                                 native,
+                                 {.name = "template",
+                                  .shape = text,
+                                  .meaning = "the name of one of the templates",
+                                  .alternative = true},
+                                 repeat,
+                                 values,
+                                 start,
+                                 effort};
+  return keys;
+}
+
+std::span<const Key> template_keys() {
+  static constexpr Key keys[] = {equations, table, fmu, native, values, start, effort};
+  return keys;
+}
+
+std::span<const Key> equations_keys() {
+  static constexpr Key keys[] = {
+      {"parameters", names_of(number), "numbers or expressions of parameters"},
+      {"inputs", names_of(number_or_nothing), "start values; without one it must be connected"},
+      {"states", names_of(number), "start values"},
+      {"discrete", names_of(number), "start values; changed by 'when' only"},
+      {"variables", names_of(expression), "names of expressions, in any order"},
+      {"derivatives", names_of(expression), "of each state, over time in s"},
+      {"outputs", names_of(expression), "expressions"},
+      {"when", list_of(when), "what conditions and ticks set"},
+      {"units", names_of(text_or_nothing), "of parameters, inputs, states and outputs"},
+      {"nominal", names_of(number), "usual magnitudes of inputs, states and outputs"}};
+  return keys;
+}
+
+std::span<const Key> when_keys() {
+  static constexpr Key keys[] = {
+      {"condition", expression, "acts when it becomes true"},
+      {"every", number, "time between ticks, in s, in the place of a condition"},
+      {"offset", number, "of the first tick, in s"},
+      {"set", names_of(expression), "states and discrete variables, from the values before",
+       "set: {<state or discrete variable>: <expression>}"}};
+  return keys;
+}
+
+std::span<const Key> table_keys() {
+  static constexpr Key keys[] = {
+      {"file", text, "CSV or results file, relative to this file", "file: rows.csv"},
+      {"time_column", text, "of a CSV file; the first one without it"},
+      {"interpolation", choice_of(interpolation_words), "between rows"},
+      {"before", choice_of(beyond_words), "before the first row"},
+      {"after", choice_of(beyond_words), "after the last row"},
+      {"shift", number, "everything so much later, in s"},
+      {"outputs", names_of(text), "name: column, or variable of a results file"},
+      {"units", names_of(text), "of the outputs"}};
+  return keys;
+}
+
+std::span<const Key> native_keys() {
+  static constexpr Key keys[] = {{"library", text, "a shared library, relative to this file"},
+                                 {"type", text, "the name under which the C++ class is registered",
+                                  "type: <the name under which the C++ class is registered>"}};
+  return keys;
+}
+
+std::span<const Key> connection_keys() {
+  static constexpr Key keys[] = {{"connect", text, "subsystem.output -> subsystem.input",
+                                  "connect: subsystem.output -> subsystem.input"},
+                                 repeat};
+  return keys;
+}
+
+std::span<const Key> constraint_keys() {
+  static constexpr Key keys[] = {
+      {"unknown", text, "its name", "unknown: <name>"},
+      {"start", number, "first guess"},
+      {"equation", expression, "of subsystem.output, kept at zero at communication points",
+       "equation: <expression to be kept at zero>"},
+      {"feeds", paths_of(number), "subsystem.input: factor", "feeds: {subsystem.input: factor}"}};
+  return keys;
+}
+
+std::span<const Key> schedule_keys() {
+  static constexpr Key keys[] = {{"groups", list_of(group),
+                                  "members of a group run in sequence, groups in parallel",
+                                  "groups: [[<first>, <second>], [<parallel to these>]]"}};
+  return keys;
+}
+
+}  // namespace concord

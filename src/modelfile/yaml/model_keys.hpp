@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+
+#include "modelfile/yaml/keys.hpp"
+
+namespace concord {
+
+/// The keys of the model file, of one map each. What stands here is what readers take.
+std::span<const Key> model_keys();
+std::span<const Key> experiment_keys();
+std::span<const Key> subsystem_keys();
+std::span<const Key> template_keys();
+std::span<const Key> equations_keys();
+std::span<const Key> when_keys();
+std::span<const Key> table_keys();
+std::span<const Key> native_keys();
+std::span<const Key> connection_keys();
+std::span<const Key> constraint_keys();
+std::span<const Key> schedule_keys();
+
+}  // namespace concord
