@@ -6,85 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from concord_runs import TIGHT, simulate
+from concord_runs import EXAMPLES, TIGHT, simulate
 
-THERMOSTAT = """
-name: thermostat
-experiment: {start: 0.0, stop: 220.0}
-subsystems:
-  room:
-    equations:
-      inputs: {heat: 1}
-      states: {T: 20}
-      derivatives: {T: "-0.1*(T - 10) + 2*heat"}
-      outputs: {T: T}
-  thermostat:
-    equations:
-      inputs: {temperature: 15}
-      discrete: {heat: 1}
-      when:
-        - {condition: temperature > 21, set: {heat: 0}}
-        - {condition: temperature < 19, set: {heat: 1}}
-      outputs: {heat: heat}
-connections: [room.T -> thermostat.temperature, thermostat.heat -> room.heat]
-"""
-
-BALL = """
-name: ball
-experiment: {start: 0.0, stop: 3.0}
-subsystems:
-  ball:
-    equations:
-      parameters: {e: 0.8, g: 9.81}
-      inputs: {table_height: 0, table_speed: 0}
-      variables: {gap: h - table_height}
-      states: {h: 1, v: 0}
-      derivatives: {h: v, v: -g}
-      when:
-        - {condition: gap < 0, set: {v: (1 + e)*table_speed - e*v}}
-      outputs: {h: h, v: v}
-  table: {equations: {outputs: {h: 0.1*sin(3*t), v: 0.3*cos(3*t)}}}
-connections: [table.h -> ball.table_height, table.v -> ball.table_speed]
-"""
-
-SAMPLED = """
-name: sampled
-experiment: {start: 0.0, stop: 1.0}
-subsystems:
-  plant:
-    equations:
-      inputs: {u: 0}
-      states: {x: 0, v: 0}
-      derivatives: {x: v, v: -x - 0.5*v + u}
-      outputs: {y: x}
-  controller:
-    equations:
-      inputs: {y: 0}
-      discrete: {u: 0, sum: 0}
-      when:
-        - {every: 0.01, offset: 0, set: {sum: pre(sum) + 0.01*(1 - y), u: 2*(1 - y) + pre(sum)}}
-      outputs: {u: u}
-connections: [plant.y -> controller.y, controller.u -> plant.u]
-"""
-
-STICK_SLIP = """
-name: stick-slip
-experiment: {start: 0.0, stop: 12.0}
-subsystems:
-  mass:
-    equations:
-      parameters: {mu: 0.4, mu_static: 0.5}
-      inputs: {pull: 0, belt: 0.2}
-      discrete: {slip: 0}
-      states: {v: 0.2}
-      derivatives: {v: "slip == 0 ? 0 : mu - pull"}
-      when:
-        - {condition: slip == 0 && pull > mu_static, set: {slip: 1}}
-        - {condition: slip == 1 && v > belt, set: {slip: 0, v: belt}}
-      outputs: {v: v}
-  spring: {equations: {inputs: {v: 0.2}, states: {x: 0}, derivatives: {x: v}, outputs: {force: x}}}
-connections: [mass.v -> spring.v, spring.force -> mass.pull]
-"""
+THERMOSTAT, BALL, SAMPLED, STICK_SLIP, DRIVE = (
+    EXAMPLES / name / f"{name}.yaml"
+    for name in ("thermostat", "bouncing_ball", "sampled_control", "stick_slip", "drive"))
 
 RELAY = """
 name: relay
@@ -195,6 +121,57 @@ class RelayFlow:
             z, force, t = self(z, force, found), -force, t + found
 
 
+class Drive:
+    """The example's loop, linear in each of its modes; z = position, speed, 1, t."""
+
+    K_P, K_D, LIMIT, GAIN, TIME = 30.0, 2.0, 5.0, 2.0, 0.1
+
+    def __init__(self):
+        rows = np.loadtxt(DRIVE.parent / "reference.csv", delimiter=",", skiprows=1)
+        self.times, self.goals = rows[:, 0], rows[:, 1]
+
+    def wanted(self, piece):
+        """The unsaturated voltage as a row in z."""
+        slope = ((self.goals[piece + 1] - self.goals[piece]) /
+                 (self.times[piece + 1] - self.times[piece]))
+        constant = self.goals[piece] - slope * self.times[piece]
+        return np.array([-self.K_P, -self.K_D, self.K_P * constant, self.K_P * slope])
+
+    def matrix(self, wanted, mode):
+        voltage = wanted if mode == 0 else np.array([0, 0, mode * self.LIMIT, 0])
+        motion = self.GAIN * voltage / self.TIME
+        motion[1] -= 1 / self.TIME
+        return np.array([[0, 1, 0, 0], motion, [0, 0, 0, 0], [0, 0, 1, 0]])
+
+    def end(self):
+        z = np.array([0.0, 0.0, 1.0, 0.0])
+        for piece in range(len(self.times) - 1):
+            wanted = self.wanted(piece)
+            while z[3] < self.times[piece + 1] - 1e-13:
+                ahead = wanted @ z + 1e-9 * (wanted @ self.matrix(wanted, 0) @ z)
+                mode = 1 if ahead > self.LIMIT else -1 if ahead < -self.LIMIT else 0
+                a = self.matrix(wanted, mode)
+
+                def beyond(s, a=a, mode=mode, z=z, wanted=wanted):
+                    voltage = wanted @ (exponential(a * s) @ z)
+                    inside = self.LIMIT - mode * voltage if mode else abs(voltage) - self.LIMIT
+                    return inside
+
+                rest = self.times[piece + 1] - z[3]
+                found = first_root(beyond, 1e-9, rest, 2e-3)
+                z = exponential(a * (rest if found is None or found > rest else found)) @ z
+        return z[:2]
+
+
+def exponential(a):
+    """By its series, after halvings."""
+    term = result = np.eye(len(a))
+    for k in range(1, 20):
+        term = term @ (a / 64) / k
+        result = result + term
+    return np.linalg.matrix_power(result, 64)
+
+
 class Models(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -217,21 +194,21 @@ class Instants(Models):
         self.assertGreater(len(exact), 100)
         for method in ("jfm", "missiles", "ifosmondi", "monolithic"):
             with self.subTest(method=method):
-                run = simulate(self.model(THERMOSTAT), "-cosim_type", method, "-cosim_step", 0.1,
+                run = simulate(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.1,
                                *TIGHT)
                 self.assert_instants(run, exact, 1e-8)
                 self.assertEqual(np.count_nonzero(np.diff(run.outputs["thermostat.heat"])),
                                  len(exact))
 
     def test_thermostat_without_options(self):
-        run = simulate(self.model(THERMOSTAT), "-cosim_step", 0.1)
+        run = simulate(THERMOSTAT, "-cosim_step", 0.1)
         self.assert_instants(run, thermostat_instants(220.0), 1e-8)
 
     def test_ball_on_a_moving_table(self):
         exact = impacts(3.0)
         for method in ("jfm", "missiles", "gauss_seidel", "extripol", "jacobi", "monolithic"):
             with self.subTest(method=method):
-                run = simulate(self.model(BALL), "-cosim_type", method, "-cosim_step", 0.1)
+                run = simulate(BALL, "-cosim_type", method, "-cosim_step", 0.1)
                 self.assert_instants(run, [t for t, _ in exact], 1e-8)
                 for t, speed in exact:
                     row = np.argmin(np.abs(run.time - t))
@@ -252,7 +229,7 @@ class Instants(Models):
             z = transition @ z
         for method in ("jfm", "missiles", "jacobi", "gauss_seidel", "extripol", "monolithic"):
             with self.subTest(method=method):
-                run = simulate(self.model(SAMPLED), "-cosim_type", method, "-cosim_step", 0.05)
+                run = simulate(SAMPLED, "-cosim_type", method, "-cosim_step", 0.05)
                 rows = [np.argmin(np.abs(run.time - step * k)) for k in range(101)]
                 np.testing.assert_allclose(run.states["plant.x"][rows], [z[0] for z in exact],
                                            atol=1e-9)
@@ -264,8 +241,19 @@ class Instants(Models):
         self.assertGreater(len(exact), 3)
         for method in ("jfm", "missiles", "monolithic"):
             with self.subTest(method=method):
-                run = simulate(self.model(STICK_SLIP), "-cosim_type", method, "-cosim_step", 0.02)
+                run = simulate(STICK_SLIP, "-cosim_type", method, "-cosim_step", 0.02)
                 self.assert_instants(run, exact, 1e-7)
+
+
+    def test_drive(self):
+        exact = Drive().end()
+        errors = []
+        for step in (0.02, 0.01):
+            run = simulate(DRIVE, "-cosim_type", "jfm", "-cosim_step", step, *TIGHT)
+            end = [run.states[f"motor.{name}"][-1] for name in ("position", "speed")]
+            errors.append(np.max(np.abs(end - exact)))
+        self.assertLess(errors[0], 1e-5)
+        self.assertLess(errors[1], errors[0] / 10)
 
 
 class Orders(Models):
@@ -310,21 +298,19 @@ class Orders(Models):
 
 class Ranks(Models):
     def test_agree(self):
-        text = RELAY + """
-"""
         for method in ("jfm", "missiles", "jacobi", "gauss_seidel", "monolithic"):
-            alone = simulate(self.model(text), "-cosim_type", method, "-cosim_step", 0.1)
+            alone = simulate(self.model(RELAY), "-cosim_type", method, "-cosim_step", 0.1)
             for ranks in (2, 3):
                 with self.subTest(method=method, ranks=ranks):
-                    run = simulate(self.model(text), "-cosim_type", method, "-cosim_step", 0.1,
+                    run = simulate(self.model(RELAY), "-cosim_type", method, "-cosim_step", 0.1,
                                    ranks=ranks)
                     np.testing.assert_allclose(run.time, alone.time, atol=1e-12)
                     np.testing.assert_allclose(run.outputs.values, alone.outputs.values,
                                                atol=1e-12)
 
     def test_three_parts_on_five_ranks(self):
-        alone = simulate(self.model(THERMOSTAT), "-cosim_step", 0.1, "-cosim_stop", 20)
-        run = simulate(self.model(THERMOSTAT), "-cosim_step", 0.1, "-cosim_stop", 20, ranks=5)
+        alone = simulate(THERMOSTAT, "-cosim_step", 0.1, "-cosim_stop", 20)
+        run = simulate(THERMOSTAT, "-cosim_step", 0.1, "-cosim_stop", 20, ranks=5)
         np.testing.assert_allclose(run.time, alone.time, atol=1e-12)
         np.testing.assert_allclose(run.outputs.values, alone.outputs.values, atol=1e-12)
 
