@@ -45,6 +45,12 @@ void print_remarkable(const RunSummary& summary, const RunQuality& quality) {
   if (quality.events > 0) {
     std::printf("  events                %d\n", quality.events);
   }
+  if (quality.late_events > 0) {
+    std::printf(
+        "  too late              %lld events within macro-steps, told at their ends, as some "
+        "subsystem cannot roll back: errors there are of order 1\n",
+        static_cast<long long>(quality.late_events));
+  }
   if (summary.at_noise > 0) {
     std::printf(
         "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "

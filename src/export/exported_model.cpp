@@ -40,6 +40,7 @@ class Layout {
   }
 
   ExportedModel make() {
+    refuse_events();
     read_equations();
     choose_names();
     add_all();
@@ -92,6 +93,7 @@ class Layout {
   void add_state(std::size_t index, bool is_output);
   void add_all();
   void note_missing_starts();
+  void refuse_events() const;
   void note_kinks();
 
   const Description& description_;
@@ -202,6 +204,15 @@ void Layout::note_missing_starts() {
     if (!input.value)
       result_.notes.push_back("the input '" + input.name +
                               "' has no start value; an FMU needs one, and gets 0");
+}
+
+void Layout::refuse_events() const {
+  const char* const what = !description_.whens.empty()      ? "'when'"
+                           : !description_.discrete.empty() ? "'discrete'"
+                                                            : nullptr;
+  if (what != nullptr)
+    throw InputError(description_.location + ": subsystem '" + description_.subsystem + "' has " +
+                     what + ", which exported FMUs have no events for; keep it in a model file");
 }
 
 void Layout::note_kinks() {

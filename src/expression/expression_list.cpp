@@ -71,11 +71,12 @@ struct ExpressionList::Compiled {
 
 ExpressionList::ExpressionList(std::span<const PlacedExpression> expressions,
                                const ExpressionNames& names, std::size_t variable_count)
-    : ExpressionList(read_expressions(expressions, names), names, variable_count) {}
+    : ExpressionList(of_trees(read_expressions(expressions, names), names, variable_count)) {}
 
-ExpressionList::ExpressionList(std::span<const Expression> expressions,
-                               const ExpressionNames& names, std::size_t variable_count)
-    : ExpressionList(Compiled(expressions, names, variable_count)) {}
+ExpressionList ExpressionList::of_trees(std::span<const Expression> trees,
+                                        const ExpressionNames& names, std::size_t variable_count) {
+  return ExpressionList(Compiled(trees, names, variable_count));
+}
 
 ExpressionList::ExpressionList(Compiled compiled)
     : values_(std::move(compiled.values)),

@@ -35,8 +35,8 @@ class ExpressionList {
                  std::size_t variable_count);
 
   /// Of trees whose names are all known.
-  ExpressionList(std::span<const Expression> expressions, const ExpressionNames& names,
-                 std::size_t variable_count);
+  static ExpressionList of_trees(std::span<const Expression> trees, const ExpressionNames& names,
+                                 std::size_t variable_count);
 
   std::size_t count() const { return values_.result_count(); }
 

@@ -36,12 +36,14 @@ class EventSteps {
   /// A macro-step is proposed, before its first trial.
   void propose(const MacroStep& step);
 
-  /// Where a trial must end at the latest, s; infinity: anywhere.
-  double end_by() const { return aims_ > 0 ? aim_ : now_.next_time; }
+  /// The next time at which something happens whatever else is, s; infinity: none is known.
+  double next_time() const { return now_.next_time; }
 
-  /// After a trial, whose P y is `fed` (empty where it failed): whether it is to be repeated, as
-  /// something happens within, ending there. Collective.
+  /// After a trial, whose P y is `fed` (empty where it failed): whether it is to be repeated with
+  /// its end at `aim`, as something happens there. Collective.
   bool repeats(const MacroStep& step, std::span<const Sample> fed);
+
+  double aim() const { return aim_; }
 
   /// Of a macro-step that is accepted: whether something happens at its end.
   bool arrives(const MacroStep& step) const;

@@ -114,7 +114,7 @@ void MacroStepper::settle_start() {
   if (!events_.any()) {
     return;
   }
-  events_.propose(proposed());
+  propose();
   events_.begin_instant(point_);
   while (events_.settles(point_.inputs)) {
     restart_coupling();
@@ -123,7 +123,6 @@ void MacroStepper::settle_start() {
     restart_coupling();
   }
   events_.end_instant();
-  controller_->end_by(events_.end_by());
 }
 
 std::span<const StepReport> MacroStepper::advance() {
@@ -162,7 +161,13 @@ void MacroStepper::begin_step() {
   report_.rejections = 0;
   rejected_ = {};
   events_.clear();
+  propose();
+}
+
+/// A macro-step up to the next known event, at most.
+void MacroStepper::propose() {
   if (events_.any()) {
+    controller_->end_by(events_.next_time());
     events_.propose(proposed());
   }
 }
@@ -187,7 +192,7 @@ bool MacroStepper::locates_event(const MacroStep& step) {
   }
   const bool repeats = events_.repeats(step, converged ? fed_ : std::span<const Sample>());
   if (repeats) {
-    controller_->end_by(events_.end_by());
+    controller_->end_by(events_.aim());
   }
   return repeats;
 }
@@ -296,7 +301,6 @@ void MacroStepper::begin_anew() {
   held_changed_ = false;
   anew_ = true;
   controller_->begin_anew(std::min(before, beginning(cautious * before)));
-  controller_->end_by(events_.end_by());
 }
 
 void MacroStepper::restart_coupling() {

@@ -68,6 +68,7 @@ class MacroStepper {
   std::span<const StepReport> reported(const MacroStep& step);
   void tell_events(StepReport& report) const;
   bool locates_event(const MacroStep& step);
+  void propose();
   void take_back();
   void begin_step();
   bool is_new_start(const MacroStep& step) const;

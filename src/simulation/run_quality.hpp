@@ -24,6 +24,7 @@ struct RunQuality {
   std::string diverged;     ///< where and when; empty where it has not
   std::int64_t at_noise = 0;
   std::int32_t events = 0;
+  std::int64_t late_events = 0;  ///< found where somebody cannot roll back
 };
 
 /// Up to now. Collective.

@@ -22,8 +22,8 @@ constexpr Shape range{Kind::list, false, nullptr, &number, 2},
     rounds{Kind::names, false, nullptr, &range, 1};
 constexpr Shape subsystem = record_of(subsystem_keys), a_template = record_of(template_keys),
                 connection{Kind::either, false, connection_keys, &text},
-                constraint = record_of(constraint_keys), when = record_of(when_keys),
-                group = list_of(text);
+                constraint = record_of(constraint_keys), group = list_of(text),
+                when = record_of(when_keys);
 constexpr auto interpolation_words = words_of(interpolations);
 constexpr auto beyond_words = words_of(rules_beyond);
 
@@ -100,11 +100,11 @@ std::span<const Key> equations_keys() {
       {"parameters", names_of(number), "numbers or expressions of parameters"},
       {"inputs", names_of(number_or_nothing), "start values; without one it must be connected"},
       {"states", names_of(number), "start values"},
-      {"discrete", names_of(number), "start values; only `when` changes them"},
+      {"discrete", names_of(number), "start values; changed by 'when' only"},
       {"variables", names_of(expression), "names of expressions, in any order"},
       {"derivatives", names_of(expression), "of each state, over time in s"},
       {"outputs", names_of(expression), "expressions"},
-      {"when", list_of(when), "what happens at events"},
+      {"when", list_of(when), "what conditions and ticks set"},
       {"units", names_of(text_or_nothing), "of parameters, inputs, states and outputs"},
       {"nominal", names_of(number), "usual magnitudes of inputs, states and outputs"}};
   return keys;
@@ -112,10 +112,11 @@ std::span<const Key> equations_keys() {
 
 std::span<const Key> when_keys() {
   static constexpr Key keys[] = {
-      {"condition", expression, "of which the instant counts at which it becomes true"},
-      {"every", number, "s between ticks"},
-      {"offset", number, "s: the first tick"},
-      {"set", names_of(expression), "what states and discrete variables become"}};
+      {"condition", expression, "acts when it becomes true"},
+      {"every", number, "time between ticks, in s, in the place of a condition"},
+      {"offset", number, "of the first tick, in s"},
+      {"set", names_of(expression), "states and discrete variables, from the values before",
+       "set: {<state or discrete variable>: <expression>}"}};
   return keys;
 }
 

@@ -196,9 +196,6 @@ EquationsDescription::When read_when(const NodeReader& node, const Constants& co
   if (offset && !every) {
     offset->fail("belongs to 'every'; a condition has none");
   }
-  if (!set) {
-    node.fail("needs 'set', what states and discrete variables become then");
-  }
   result.condition = condition ? condition->text() : "";
   result.every = every ? std::optional(every->number(constants)) : std::nullopt;
   result.offset = offset ? offset->number(constants) : 0.0;

@@ -465,7 +465,7 @@ bool EquationsModel::Compiled::linear_in_time(const Relation& relation) const {
   if (relation.right) {
     sides.push_back(relation.right);
   }
-  const ExpressionList list(sides, names, places.all());
+  const ExpressionList list = ExpressionList::of_trees(sides, names, places.all());
   const auto entries = list.entries();
   return list.affine() && std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
            return entry.variable == 0 || entry.variable >= places.moving();
@@ -476,11 +476,13 @@ std::optional<EquationEvents> EquationsModel::Compiled::events() const {
   if (places.relations == 0 && conditions.empty()) {
     return std::nullopt;
   }
+  const auto zero =
+      std::make_shared<const ExpressionNode>(ExpressionNode::Kind::number, 0.0, std::string());
   std::vector<Expression> sides;
   std::vector<char> linear;
   for (const Relation& relation : relations.all()) {
     sides.push_back(relation.left);
-    sides.push_back(relation.right ? relation.right : relation.left);
+    sides.push_back(relation.right ? relation.right : zero);
     linear.push_back(linear_in_time(relation) ? 1 : 0);
   }
   std::vector<double> discrete;
@@ -488,13 +490,13 @@ std::optional<EquationEvents> EquationsModel::Compiled::events() const {
     discrete.push_back(*entry.value);
   }
   return EquationEvents(places, relations.all(), conditions, discrete,
-                        {ExpressionList(sides, names, places.all()),
-                         ExpressionList(whens, names, places.all()), std::move(linear)});
+                        {ExpressionList::of_trees(sides, names, places.all()),
+                         ExpressionList::of_trees(whens, names, places.all()), std::move(linear)});
 }
 
 /// Held where it moves with nothing that moves between events, but with something that changes.
 SignalKind EquationsModel::Compiled::kind(const Expression& output) const {
-  const ExpressionList list(std::span(&output, 1), names, places.all());
+  const ExpressionList list = ExpressionList::of_trees(std::span(&output, 1), names, places.all());
   const auto entries = list.depends_on();
   const auto moves = [&](std::uint32_t variable) { return variable < places.moving(); };
   return !entries.empty() && std::none_of(entries.begin(), entries.end(), moves)
@@ -510,8 +512,8 @@ EquationsModel::EquationsModel(const EquationsDescription& description)
 void EquationsModel::compile() {
   const Compiled compiled(description_);
   const std::size_t places = compiled.places.all();
-  derivatives_.emplace(compiled.derivatives, compiled.names, places);
-  outputs_.emplace(compiled.outputs, compiled.names, places);
+  derivatives_ = ExpressionList::of_trees(compiled.derivatives, compiled.names, places);
+  outputs_ = ExpressionList::of_trees(compiled.outputs, compiled.names, places);
   interface_.constant_jacobians = derivatives_->affine() && outputs_->affine();
   auto events = compiled.events();
   if (events && events_) {

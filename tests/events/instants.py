@@ -1,0 +1,319 @@
+"""When state events happen, what they set, and what order is left across them."""
+import math
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+from concord_runs import EXAMPLES, TIGHT, simulate
+
+THERMOSTAT, BALL, SAMPLED, STICK_SLIP, DRIVE = (
+    EXAMPLES / name / f"{name}.yaml"
+    for name in ("thermostat", "bouncing_ball", "sampled_control", "stick_slip", "drive"))
+
+RELAY = """
+name: relay
+experiment: {start: 0.0, stop: 6.0}
+subsystems:
+  swing:
+    equations:
+      inputs: {push: 0}
+      discrete: {force: 1}
+      states: {x: 0.2, v: 0.1}
+      derivatives: {x: v, v: "-x - 0.1*v + 0.4*push + force"}
+      when:
+        - {condition: push > 0.35, set: {force: -1}}
+        - {condition: push < -0.2, set: {force: 1}}
+      outputs: {x: x, v: v}
+  lag:
+    equations: {inputs: {x: 0.2}, states: {y: 0}, derivatives: {y: x - y}, outputs: {y: y}}
+connections: [swing.x -> lag.x, lag.y -> swing.push]
+"""
+
+
+def bisected(f, a, b):
+    """The root of f, which rises, between a and b."""
+    for _ in range(100):
+        middle = 0.5 * (a + b)
+        a, b = (middle, b) if f(middle) < 0 else (a, middle)
+    return b
+
+
+def first_root(f, begin, end, step=1e-3):
+    """The first time at which f rises through zero, or None."""
+    t = begin
+    while t < end:
+        if f(t) < 0 <= f(t + step):
+            return bisected(f, t, t + step)
+        t += step
+    return None
+
+
+def thermostat_instants(stop):
+    t, temperature, heat, instants = 0.0, 20.0, 1, []
+    while True:
+        rest, goal = 10 + 20 * heat, 21 if heat else 19
+        t -= math.log((goal - rest) / (temperature - rest)) / 0.1
+        temperature, heat = goal, 1 - heat
+        if t > stop:
+            return instants
+        instants.append(t)
+
+
+def impacts(stop):
+    g, e = 9.81, 0.8
+    t, h, v, instants = 0.0, 1.0, 0.0, []
+    while True:
+        begin, height, speed = t, h, v
+
+        def depth(s):
+            return 0.1 * math.sin(3 * s) - (height + speed * (s - begin) - g / 2 * (s - begin) ** 2)
+
+        found = first_root(depth, t + 1e-6, stop, 1e-4)
+        if found is None:
+            return instants
+        h, before = 0.1 * math.sin(3 * found), v - g * (found - t)
+        v = (1 + e) * 0.3 * math.cos(3 * found) - e * before
+        t = found
+        instants.append((t, v))
+
+
+def stick_slip_instants(stop):
+    """x' = v; sticking: v = 0.2; slipping: v' = 0.4 - x, an exact harmonic oscillation."""
+    t, x, instants = 0.0, 0.0, []
+    while True:
+        t += (0.5 - x) / 0.2
+        if t > stop:
+            return instants
+        instants.append(t)
+        # Slipping from x = 0.5, v = 0.2: x = 0.4 + 0.1 cos s + 0.2 sin s, v = 0.2 cos s - 0.1 sin s.
+        s = first_root(lambda s: 0.2 * math.cos(s) - 0.1 * math.sin(s) - 0.2, 0.5, 10.0)
+        t, x = t + s, 0.4 + 0.1 * math.cos(s) + 0.2 * math.sin(s)
+        if t > stop:
+            return instants
+        instants.append(t)
+
+
+class RelayFlow:
+    """Piecewise linear: exact by eigenvectors."""
+
+    A = np.array([[0, 1, 0], [-1, -0.1, 0.4], [1, 0, -1.0]])
+
+    def __init__(self):
+        self.values, self.vectors = np.linalg.eig(self.A)
+
+    def __call__(self, z, force, t):
+        rest = np.linalg.solve(self.A, [0.0, -force, 0.0])
+        start = np.linalg.solve(self.vectors, z - rest)
+        return (self.vectors @ (np.exp(self.values * t) * start)).real + rest
+
+    def end(self, stop):
+        z, force, t = np.array([0.2, 0.1, 0.0]), 1.0, 0.0
+        while True:
+            def beyond(s):
+                y = self(z, force, s)[2]
+                return y - 0.35 if force > 0 else -0.2 - y
+
+            found = first_root(beyond, 0.0, stop - t)
+            if found is None:
+                return self(z, force, stop - t)
+            z, force, t = self(z, force, found), -force, t + found
+
+
+class Drive:
+    """The example's loop, linear in each of its modes; z = position, speed, 1, t."""
+
+    K_P, K_D, LIMIT, GAIN, TIME = 30.0, 2.0, 5.0, 2.0, 0.1
+
+    def __init__(self):
+        rows = np.loadtxt(DRIVE.parent / "reference.csv", delimiter=",", skiprows=1)
+        self.times, self.goals = rows[:, 0], rows[:, 1]
+
+    def wanted(self, piece):
+        """The unsaturated voltage as a row in z."""
+        slope = ((self.goals[piece + 1] - self.goals[piece]) /
+                 (self.times[piece + 1] - self.times[piece]))
+        constant = self.goals[piece] - slope * self.times[piece]
+        return np.array([-self.K_P, -self.K_D, self.K_P * constant, self.K_P * slope])
+
+    def matrix(self, wanted, mode):
+        voltage = wanted if mode == 0 else np.array([0, 0, mode * self.LIMIT, 0])
+        motion = self.GAIN * voltage / self.TIME
+        motion[1] -= 1 / self.TIME
+        return np.array([[0, 1, 0, 0], motion, [0, 0, 0, 0], [0, 0, 1, 0]])
+
+    def end(self):
+        z = np.array([0.0, 0.0, 1.0, 0.0])
+        for piece in range(len(self.times) - 1):
+            wanted = self.wanted(piece)
+            while z[3] < self.times[piece + 1] - 1e-13:
+                ahead = wanted @ z + 1e-9 * (wanted @ self.matrix(wanted, 0) @ z)
+                mode = 1 if ahead > self.LIMIT else -1 if ahead < -self.LIMIT else 0
+                a = self.matrix(wanted, mode)
+
+                def beyond(s, a=a, mode=mode, z=z, wanted=wanted):
+                    voltage = wanted @ (exponential(a * s) @ z)
+                    inside = self.LIMIT - mode * voltage if mode else abs(voltage) - self.LIMIT
+                    return inside
+
+                rest = self.times[piece + 1] - z[3]
+                found = first_root(beyond, 1e-9, rest, 2e-3)
+                z = exponential(a * (rest if found is None or found > rest else found)) @ z
+        return z[:2]
+
+
+def exponential(a):
+    """By its series, after halvings."""
+    term = result = np.eye(len(a))
+    for k in range(1, 20):
+        term = term @ (a / 64) / k
+        result = result + term
+    return np.linalg.matrix_power(result, 64)
+
+
+class Models(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def model(self, text):
+        path = self.folder / "model.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def assert_instants(self, run, exact, delta):
+        worst = max(np.min(np.abs(run.time - t)) for t in exact)
+        self.assertLess(worst, delta)
+
+
+class Instants(Models):
+    def test_thermostat(self):
+        exact = thermostat_instants(220.0)
+        self.assertGreater(len(exact), 100)
+        for method in ("jfm", "missiles", "ifosmondi", "monolithic"):
+            with self.subTest(method=method):
+                run = simulate(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.1,
+                               *TIGHT)
+                self.assert_instants(run, exact, 1e-8)
+                self.assertEqual(np.count_nonzero(np.diff(run.outputs["thermostat.heat"])),
+                                 len(exact))
+
+    def test_thermostat_without_options(self):
+        run = simulate(THERMOSTAT, "-cosim_step", 0.1)
+        self.assert_instants(run, thermostat_instants(220.0), 1e-8)
+
+    def test_ball_on_a_moving_table(self):
+        exact = impacts(3.0)
+        for method in ("jfm", "missiles", "gauss_seidel", "extripol", "jacobi", "monolithic"):
+            with self.subTest(method=method):
+                run = simulate(BALL, "-cosim_type", method, "-cosim_step", 0.1)
+                self.assert_instants(run, [t for t, _ in exact], 1e-8)
+                for t, speed in exact:
+                    row = np.argmin(np.abs(run.time - t))
+                    if method not in ("jacobi", "extripol"):
+                        self.assertAlmostEqual(run.states["ball.v"][row], speed, delta=1e-6)
+
+    def test_sampled_control(self):
+        step = 0.01
+        system = np.array([[0.0, 1.0, 0.0], [-1.0, -0.5, 1.0], [0.0, 0.0, 0.0]])
+        transition, term = np.eye(3), np.eye(3)
+        for k in range(1, 25):
+            term = term @ system * (step / k)
+            transition = transition + term
+        z, total, exact = np.zeros(3), 0.0, []
+        for _ in range(101):
+            z[2], total = 2 * (1 - z[0]) + total, total + step * (1 - z[0])
+            exact.append(z.copy())
+            z = transition @ z
+        for method in ("jfm", "missiles", "jacobi", "gauss_seidel", "extripol", "monolithic"):
+            with self.subTest(method=method):
+                run = simulate(SAMPLED, "-cosim_type", method, "-cosim_step", 0.05)
+                rows = [np.argmin(np.abs(run.time - step * k)) for k in range(101)]
+                np.testing.assert_allclose(run.states["plant.x"][rows], [z[0] for z in exact],
+                                           atol=1e-9)
+                np.testing.assert_allclose(run.outputs["controller.u"][rows],
+                                           [z[2] for z in exact], atol=1e-8)
+
+    def test_stick_slip(self):
+        exact = stick_slip_instants(12.0)
+        self.assertGreater(len(exact), 3)
+        for method in ("jfm", "missiles", "monolithic"):
+            with self.subTest(method=method):
+                run = simulate(STICK_SLIP, "-cosim_type", method, "-cosim_step", 0.02)
+                self.assert_instants(run, exact, 1e-7)
+
+
+    def test_drive(self):
+        exact = Drive().end()
+        errors = []
+        for step in (0.02, 0.01):
+            run = simulate(DRIVE, "-cosim_type", "jfm", "-cosim_step", step, *TIGHT)
+            end = [run.states[f"motor.{name}"][-1] for name in ("position", "speed")]
+            errors.append(np.max(np.abs(end - exact)))
+        self.assertLess(errors[0], 1e-5)
+        self.assertLess(errors[1], errors[0] / 10)
+
+
+class Orders(Models):
+    EXACT = RelayFlow().end(6.0)
+
+    def order(self, *options, steps=(0.1, 0.05, 0.025)):
+        model = self.model(RELAY)
+        errors = []
+        for step in steps:
+            run = simulate(model, *options, "-cosim_step", step, *TIGHT)
+            end = [run.states[name][-1] for name in ("swing.x", "swing.v", "lag.y")]
+            errors.append(np.max(np.abs(end - self.EXACT)))
+        return errors, np.log2(errors[0] / errors[-1]) / (len(errors) - 1)
+
+    def test_implicit(self):
+        for method in ("jfm", "missiles", "ifosmondi"):
+            with self.subTest(method=method):
+                errors, order = self.order("-cosim_type", method)
+                self.assertLess(errors[-1], 5e-9)
+                self.assertGreater(order, 3.8)
+                self.assertLess(order, 4.2)
+
+    def test_explicit(self):
+        for k in (0, 1, 2):
+            with self.subTest(k=k):
+                _, order = self.order("-cosim_type", "jacobi", "-cosim_hold", "extrapolate",
+                                      "-cosim_hold_order", k, steps=(0.1, 0.05, 0.025, 0.0125))
+                self.assertGreater(order, k + 1 - 0.35)
+                self.assertLess(order, k + 1 + 0.35)
+
+    def test_reference(self):
+        errors, _ = self.order("-cosim_type", "monolithic", steps=(0.2, 0.1))
+        self.assertLess(max(errors), 1e-11)
+
+    def test_step_control(self):
+        for tolerance in (1e-4, 1e-7):
+            run = simulate(self.model(RELAY), "-cosim_type", "jfm", "-cosim_adapt", "predictor",
+                           "-cosim_adapt_rtol", tolerance)
+            end = [run.states[name][-1] for name in ("swing.x", "swing.v", "lag.y")]
+            self.assertLess(np.max(np.abs(end - self.EXACT)), 5 * tolerance)
+
+
+class Ranks(Models):
+    def test_agree(self):
+        for method in ("jfm", "missiles", "jacobi", "gauss_seidel", "monolithic"):
+            alone = simulate(self.model(RELAY), "-cosim_type", method, "-cosim_step", 0.1)
+            for ranks in (2, 3):
+                with self.subTest(method=method, ranks=ranks):
+                    run = simulate(self.model(RELAY), "-cosim_type", method, "-cosim_step", 0.1,
+                                   ranks=ranks)
+                    np.testing.assert_allclose(run.time, alone.time, atol=1e-12)
+                    np.testing.assert_allclose(run.outputs.values, alone.outputs.values,
+                                               atol=1e-12)
+
+    def test_three_parts_on_five_ranks(self):
+        alone = simulate(THERMOSTAT, "-cosim_step", 0.1, "-cosim_stop", 20)
+        run = simulate(THERMOSTAT, "-cosim_step", 0.1, "-cosim_stop", 20, ranks=5)
+        np.testing.assert_allclose(run.time, alone.time, atol=1e-12)
+        np.testing.assert_allclose(run.outputs.values, alone.outputs.values, atol=1e-12)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,163 @@
+"""What `when`, `discrete`, ticks and relations mean, rule by rule; and what is refused."""
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+from concord_runs import execute, simulate
+
+METHODS = ("jfm", "missiles", "jacobi", "gauss_seidel", "monolithic")
+
+
+class Models(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def model(self, a, b="{states: {z: 0}, derivatives: {z: 0}}", wires="", stop=2):
+        path = self.folder / "model.yaml"
+        path.write_text(f"experiment: {{stop: {stop}}}\nsubsystems:\n  a:\n    equations: {a}\n"
+                        f"  b:\n    equations: {b}\nconnections: [{wires}]\n", encoding="utf-8")
+        return path
+
+
+class Happening(Models):
+    def run_all(self, path, *options, step=0.1):
+        for method in METHODS:
+            with self.subTest(method=method):
+                yield simulate(path, "-cosim_type", method, "-cosim_step", step, *options)
+
+    def test_what_is_true_at_the_start_does_not_fire(self):
+        path = self.model("{states: {x: 1}, derivatives: {x: -1}, discrete: {n: 0}, "
+                          'when: [{condition: "x > -5", set: {n: n + 1}}, '
+                          '{condition: "x >= 1", set: {n: n + 10}}], outputs: {n: n}}')
+        for run in self.run_all(path):
+            self.assertTrue(np.all(run.outputs["a.n"] == 0))
+
+    def test_fires_once_each_time_it_becomes_true(self):
+        path = self.model('{discrete: {n: 0}, when: [{condition: "sin(2*pi*t) < -0.5", '
+                          "set: {n: n + 1}}], outputs: {n: n}}", stop=3)
+        for run in self.run_all(path):
+            self.assertEqual(run.outputs["a.n"][-1], 3)
+
+    def test_ticks_begin_at_their_offset(self):
+        path = self.model("{discrete: {n: 0, late: 0}, when: [{every: 0.25, set: {n: n + 1}}, "
+                          "{every: 0.5, offset: 0.3, set: {late: late + 1}}], "
+                          "outputs: {n: n, late: late}}")
+        for run in self.run_all(path):
+            self.assertEqual(run.outputs["a.n"][0], 1)
+            self.assertEqual(run.outputs["a.n"][-1], 9)
+            self.assertEqual(run.outputs["a.late"][0], 0)
+            self.assertEqual(run.outputs["a.late"][-1], 4)
+
+    def test_sets_read_what_was_before_all_at_once(self):
+        path = self.model("{discrete: {p: 1, q: 2}, when: [{every: 1, offset: 1, set: {p: q, q: p}}], "
+                          "outputs: {p: p, q: pq}, variables: {pq: q}}", stop=1.5)
+        for run in self.run_all(path):
+            self.assertEqual((run.outputs["a.p"][-1], run.outputs["a.q"][-1]), (2, 1))
+
+    def test_events_follow_from_events_at_the_same_instant(self):
+        """a's step switches b, which switches a back: three passes, one row."""
+        path = self.model('{discrete: {on: 0, seen: 0}, inputs: {answer: 0}, when: '
+                          '[{condition: "t > 0.512", set: {on: 1}}, '
+                          '{condition: "answer > 0.5", set: {seen: 1}}], '
+                          "outputs: {on: on, seen: seen}}",
+                          '{inputs: {on: 0}, discrete: {got: 0}, '
+                          'when: [{condition: "on > 0.5", set: {got: 1}}], outputs: {got: got}}',
+                          "a.on -> b.on, b.got -> a.answer")
+        for run in self.run_all(path):
+            row = int(np.argmin(np.abs(run.time - 0.512)))
+            self.assertAlmostEqual(run.time[row], 0.512, delta=1e-12)
+            for name in ("a.on", "a.seen", "b.got"):
+                self.assertEqual(run.outputs[name][row], 1)
+                self.assertEqual(run.outputs[name][row - 1], 0)
+
+    def test_states_jump(self):
+        path = self.model('{states: {x: 0}, derivatives: {x: 1}, when: '
+                          '[{condition: "x > 0.7", set: {x: x - 1}}], outputs: {x: x}}',
+                          "{inputs: {x: 0}, states: {s: 0}, derivatives: {s: x}}", "a.x -> b.x")
+        exact = 0.7**2 / 2 + (0.7**2 - 0.3**2) / 2 + (0.0**2 - 0.3**2) / 2
+        for run in self.run_all(path, step=0.01):
+            self.assertAlmostEqual(run.states["a.x"][-1], 0.0, delta=1e-9)
+        run = simulate(path, "-cosim_step", 0.1)
+        self.assertAlmostEqual(run.states["b.s"][-1], exact, delta=1e-9)
+
+    def test_branches_stay_smooth_beyond_their_end(self):
+        """sqrt of what would be negative without the event: x' = -sqrt(x), x = (1 - t/2)^2."""
+        path = self.model('{states: {x: 1}, derivatives: {x: "if(x > 0.01, -sqrt(x), -0.1)"}, '
+                          "outputs: {x: x}}", stop=1.9)
+        run = simulate(path, "-cosim_step", 0.25)
+        self.assertAlmostEqual(run.outputs["a.x"][-1], 0.01 - 0.1 * 0.1, delta=1e-8)
+
+    def test_two_crossings_within_a_micro_step_are_seen(self):
+        path = self.model('{states: {x: 0}, derivatives: {x: 1}, discrete: {n: 0}, when: '
+                          '[{condition: "(x - 1)^2 < 0.0001", set: {n: n + 1}}], outputs: {n: n}}')
+        for run in self.run_all(path, step=1.9):
+            self.assertEqual(run.outputs["a.n"][-1], 1)
+
+    def test_no_event_is_smooth(self):
+        path = self.model('{states: {x: 0}, derivatives: {x: "no_event(t > 0.5 ? 1 : 0)"}, '
+                          "outputs: {x: x}}")
+        run = simulate(path, "-cosim_step", 0.1)
+        self.assertEqual(len(run.time), 21)
+        self.assertAlmostEqual(run.outputs["a.x"][-1], 1.5, delta=1e-3)
+
+    def test_without_rollback_ticks_and_times_are_exact_and_the_rest_is_late(self):
+        path = self.model('{states: {x: 0}, derivatives: {x: "t > 0.512 ? 1 : 0"}, discrete: {n: 0}, '
+                          'when: [{condition: "x > 0.1234", set: {n: 1}}], outputs: {n: n, x: x}}')
+        run = simulate(path, "-cosim_type", "jacobi", "-cosim_step", 0.1,
+                       "-subsystem_rollback", "false")
+        self.assertAlmostEqual(run.outputs["a.x"][-1], 2 - 0.512, delta=1e-9)
+        self.assertEqual(run.outputs["a.n"][-1], 1)
+        self.assertIn("too late", run.stdout)
+
+    def test_accumulation_is_told(self):
+        ball = ('{states: {h: 1, v: 0}, derivatives: {h: v, v: -9.81}, '
+                'when: [{condition: "h < 0", set: {v: %s*v}}], outputs: {h: h}}')
+        for e in ("-0.9", "-0.5", "-0.1", "-0.01"):
+            for method in ("jfm", "jacobi", "monolithic"):
+                with self.subTest(e=e, method=method):
+                    run = execute("run", self.model(ball % e, stop=20), "-cosim_step", 0.1,
+                                  "-cosim_type", method, "-cosim_output", self.folder / "out.h5")
+                    self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+                    self.assertIn("events accumulate", run.stderr)
+                    self.assertIn("subsystem 'a' (h < 0)", run.stderr)
+
+    def test_sliding_is_told(self):
+        path = self.model("{states: {v: 1}, derivatives: {v: -sign(v)}, outputs: {v: v}}")
+        run = execute("run", path, "-cosim_step", 0.1, "-cosim_output", self.folder / "out.h5",
+                      "-cosim_event_limit", 50)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, r"t = 1 s: more than 50 events.*subsystem 'a' \(sign\(v\)\)")
+
+
+class Language(Models):
+    def refused(self, equations, *words):
+        run = execute("check", self.model(equations))
+        self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
+        self.assertTrue(run.stderr.startswith("concord: error: "), run.stderr)
+        self.assertEqual(len(run.stderr.strip().splitlines()), 1)
+        for word in ("model.yaml:4", *words):
+            self.assertIn(word, run.stderr)
+
+    def test_each_rule(self):
+        base = "{states: {x: 1}, derivatives: {x: 1}, discrete: {d: 0}, when: [%s]}"
+        self.refused(base % '{condition: "x > 2"}', "set")
+        self.refused(base % "{set: {d: 1}}", "condition", "every")
+        self.refused(base % '{condition: "x > 2", every: 1, set: {d: 1}}', "condition", "every")
+        self.refused(base % '{condition: "x > 2", offset: 1, set: {d: 1}}', "offset")
+        self.refused(base % "{every: 0, set: {d: 1}}", "every 0 s", "greater than 0")
+        self.refused(base % '{condition: "x > 2", set: {e: 1}}', "'e'", "neither a state nor discrete")
+        self.refused(base % '{condition: "y > 2", set: {d: 1}}', "unknown name 'y'")
+        self.refused(base % '{condition: "x > 2", set: {d: y}}', "unknown name 'y'", "set of 'd'")
+        self.refused(base % '{condition: "x > 2", sets: {d: 1}}', "'sets'")
+        self.refused("{discrete: {t: 0}}", "'t'", "clashes")
+        self.refused("{discrete: {d: }}", "d")
+        self.refused("{states: {d: 0}, derivatives: {d: 1}, discrete: {d: 0}}", "'d'", "clashes")
+        self.refused("{states: {x: 0}, derivatives: {x: pre(x)}}", "pre", "'when' only")
+
+
+if __name__ == "__main__":
+    unittest.main()
