@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"

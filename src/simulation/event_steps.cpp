@@ -57,10 +57,20 @@ bool EventSteps::settles(std::span<const Sample> inputs) {
   return changed;
 }
 
-void EventSteps::begin_instant(double time, std::span<const Sample> outputs) {
-  time_ = time;
+void EventSteps::begin_instant(const CommunicationPoint& point, std::span<const double> states) {
+  time_ = point.time;
   passes_ = 0;
-  left_outputs_.assign(outputs.begin(), outputs.end());
+  left_outputs_ = point.outputs;
+  left_inputs_ = point.inputs;
+  for (const std::size_t i : subsystems_.held_inputs()) {
+    left_inputs_[i].value = point.polynomials[i].c[0];
+  }
+  left_states_.resize(subsystems_.n_states());
+  if (states.empty()) {
+    subsystems_.gather_states(left_states_);
+  } else {
+    std::copy(states.begin(), states.end(), left_states_.begin());
+  }
   happened_.clear();
 }
 
@@ -115,9 +125,18 @@ void EventSteps::watch_intervals() {
   }
 }
 
+void EventSteps::tell(StepReport& report) const {
+  report.events = happened_;
+  report.left_outputs = left_outputs_;
+  report.left_inputs = left_inputs_;
+  report.left_states = left_states_;
+}
+
 void EventSteps::clear() {
   happened_.clear();
   left_outputs_.clear();
+  left_inputs_.clear();
+  left_states_.clear();
 }
 
 /// "subsystem 'ball' (gap < 0)", of own subsystems among what happens.

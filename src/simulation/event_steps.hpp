@@ -51,17 +51,17 @@ class EventSteps {
   /// At the start: whether more holds than was known. Collective.
   bool settles(std::span<const Sample> inputs);
 
-  /// An instant begins, with the left limits of outputs.
-  void begin_instant(double time, std::span<const Sample> outputs);
+  /// An instant begins, with its left limits: of all inputs and outputs of this rank; of its
+  /// states, where the coupling integrates them (else the subsystems have them).
+  void begin_instant(const CommunicationPoint& point, std::span<const double> states);
   /// One more pass: whether something happens. Collective. Throws SimulationError.
   bool happens(std::span<const Sample> inputs);
   /// Nothing more happens. Collective.
   void end_instant();
 
-  /// What happened at the end of the last macro-step, and the outputs before.
+  /// What happened at the end of the last macro-step, and what was before.
+  void tell(StepReport& report) const;
   void clear();
-  std::span<const EventReport> happened() const { return happened_; }
-  std::span<const Sample> left_outputs() const { return left_outputs_; }
 
   void io(Archive& archive) { archive(now_); }
 
@@ -98,7 +98,8 @@ class EventSteps {
   int passes_ = 0;
   double time_ = 0.0;
   std::vector<EventReport> happened_;
-  std::vector<Sample> left_outputs_;
+  std::vector<Sample> left_inputs_, left_outputs_;
+  std::vector<double> left_states_;
 };
 
 }  // namespace concord

@@ -52,7 +52,7 @@ INNER = {
         "constraint": {""},
         "driven": {""},
         "native": {""},
-        "equations": set(),
+        "equations": {""},
         "table": set(),
         "fmu/description": set(),
         "fmu/binary": {"fmu/description"},
