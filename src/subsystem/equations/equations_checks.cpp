@@ -6,7 +6,7 @@
 
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
-#include "support/options.hpp"
+#include "expression/functions.hpp"
 #include "support/wording.hpp"
 
 namespace concord {

@@ -9,6 +9,7 @@
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
 #include "subsystem/equations/equations_checks.hpp"
+#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -384,6 +385,11 @@ void EquationsModel::take_held() {
 
 double EquationsModel::next_time_event() const {
   return events_ ? events_->next_time_event() : std::numeric_limits<double>::infinity();
+}
+
+void EquationsModel::begin(double t, std::span<const double> x, std::span<const double> u) {
+  events_->begin(t, x, u);
+  take_held();
 }
 
 bool EquationsModel::settle(const EventPoint& point, std::span<const double> x) {

@@ -69,6 +69,7 @@ class EquationsModel : public EventModel {
     events_->indicator_slopes(t, x, u, motion, slopes);
   }
   double next_time_event() const override;
+  void begin(double t, std::span<const double> x, std::span<const double> u) override;
   bool settle(const EventPoint& point, std::span<const double> x) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
   void pass_events(Archive& archive) override;
