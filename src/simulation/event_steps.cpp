@@ -57,12 +57,20 @@ bool EventSteps::settles(std::span<const Sample> inputs) {
   return changed;
 }
 
-void EventSteps::begin_instant(const CommunicationPoint& point) {
+void EventSteps::begin_instant(const CommunicationPoint& point, std::span<const double> states) {
   time_ = point.time;
   passes_ = 0;
   left_outputs_ = point.outputs;
   left_inputs_ = point.inputs;
-  events_.write_states(left_states_);
+  for (const std::size_t i : subsystems_.held_inputs()) {
+    left_inputs_[i].value = point.polynomials[i].c[0];
+  }
+  left_states_.resize(subsystems_.n_states());
+  if (states.empty()) {
+    subsystems_.gather_states(left_states_);
+  } else {
+    std::copy(states.begin(), states.end(), left_states_.begin());
+  }
   happened_.clear();
 }
 
@@ -116,6 +124,13 @@ void EventSteps::watch_intervals() {
     refuse("events accumulate: they come closer and closer, the last two after " +
            short_number(interval) + " s");
   }
+}
+
+void EventSteps::tell(StepReport& report) const {
+  report.events = happened_;
+  report.left_outputs = left_outputs_;
+  report.left_inputs = left_inputs_;
+  report.left_states = left_states_;
 }
 
 void EventSteps::clear() {

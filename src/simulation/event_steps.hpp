@@ -51,19 +51,17 @@ class EventSteps {
   /// At the start: whether more holds than was known. Collective.
   bool settles(std::span<const Sample> inputs);
 
-  /// An instant begins, with left limits.
-  void begin_instant(const CommunicationPoint& point);
+  /// An instant begins, with its left limits: of all inputs and outputs of this rank; of its
+  /// states, where the coupling integrates them (else the subsystems have them).
+  void begin_instant(const CommunicationPoint& point, std::span<const double> states);
   /// One more pass: whether something happens. Collective. Throws SimulationError.
   bool happens(std::span<const Sample> inputs);
   /// Nothing more happens. Collective.
   void end_instant();
 
   /// What happened at the end of the last macro-step, and what was before.
+  void tell(StepReport& report) const;
   void clear();
-  std::span<const EventReport> happened() const { return happened_; }
-  std::span<const Sample> left_outputs() const { return left_outputs_; }
-  std::span<const Sample> left_inputs() const { return left_inputs_; }
-  std::span<const double> left_states() const { return left_states_; }
 
   void io(Archive& archive) { archive(now_); }
 
@@ -100,7 +98,7 @@ class EventSteps {
   int passes_ = 0;
   double time_ = 0.0;
   std::vector<EventReport> happened_;
-  std::vector<Sample> left_outputs_, left_inputs_;
+  std::vector<Sample> left_inputs_, left_outputs_;
   std::vector<double> left_states_;
 };
 

@@ -115,7 +115,7 @@ void MacroStepper::settle_start() {
     return;
   }
   propose();
-  events_.begin_instant(point_);
+  events_.begin_instant(point_, coupling_->states());
   while (events_.settles(point_.inputs)) {
     restart_coupling();
   }
@@ -223,7 +223,7 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
   const Middle* middle = coupling_->middle();
   if (middle == nullptr) {
     accepted_[0] = report_;
-    tell_events(accepted_[0]);
+    events_.tell(accepted_[0]);
     return std::span(accepted_).first(1);
   }
   accepted_[0] = report_;
@@ -235,15 +235,8 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
   accepted_[1].step = {middle->point.time, step.end, step.size() - middle->point.last_step};
   accepted_[1].error_estimate = report_.error_estimate;
   accepted_[1].point = &point_;
-  tell_events(accepted_[1]);
+  events_.tell(accepted_[1]);
   return accepted_;
-}
-
-void MacroStepper::tell_events(StepReport& report) const {
-  report.events = events_.happened();
-  report.left_outputs = events_.left_outputs();
-  report.left_inputs = events_.left_inputs();
-  report.left_states = events_.left_states();
 }
 
 /// Between the events around the time; an event belongs to what follows it.
@@ -287,7 +280,7 @@ bool MacroStepper::is_new_start(const MacroStep& step) const {
 /// What follows an event is a new start, with its right limits.
 void MacroStepper::begin_anew() {
   errors_.close(point_);
-  events_.begin_instant(point_);
+  events_.begin_instant(point_, coupling_->states());
   const double last = std::exchange(point_.last_step, 0.0);
   const double before = last == 0.0 ? proposed().size() : last;
   apply_changes();

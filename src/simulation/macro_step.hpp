@@ -66,7 +66,6 @@ class MacroStepper {
   void account();
   [[noreturn]] void refuse_diverged() const;
   std::span<const StepReport> reported(const MacroStep& step);
-  void tell_events(StepReport& report) const;
   bool locates_event(const MacroStep& step);
   void propose();
   void take_back();

@@ -59,15 +59,6 @@ double NetworkEvents::next(std::span<const Sample> fed) {
   return earliest_of_all(subsystems_.comm(), earliest);
 }
 
-void NetworkEvents::write_states(std::vector<double>& states) {
-  const auto whole = coupling_.states();
-  states.assign(whole.begin(), whole.end());
-  if (whole.empty()) {
-    states.resize(subsystems_.n_states());
-    subsystems_.gather_states(states);
-  }
-}
-
 bool NetworkEvents::pass(EventPass pass, std::span<const Sample> inputs, double slack,
                          std::vector<EventReport>& what) {
   const std::size_t before = what.size();

@@ -30,9 +30,6 @@ class NetworkEvents {
   bool pass(EventPass pass, std::span<const Sample> inputs, double slack,
             std::vector<EventReport>& what);
 
-  /// This rank's states, where the subsystems stand.
-  void write_states(std::vector<double>& states);
-
  private:
   RankNetwork& subsystems_;
   Coupling& coupling_;

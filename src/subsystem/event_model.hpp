@@ -44,6 +44,9 @@ class EventModel : public OdeModel {
   /// The next time at which something happens whatever x and u are, s; infinity without one.
   virtual double next_time_event() const = 0;
 
+  /// Before anything is evaluated: what holds at the start values.
+  virtual void begin(double t, std::span<const double> x, std::span<const double> u) = 0;
+
   /// Before the first event: what holds at the start. No condition acts. Whether something has
   /// changed since the last call.
   virtual bool settle(const EventPoint& point, std::span<const double> x) = 0;

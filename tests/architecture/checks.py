@@ -53,7 +53,7 @@ INNER = {
         "delay": {""},
         "driven": {""},
         "native": {""},
-        "equations": set(),
+        "equations": {""},
         "table": set(),
         "fmu/description": set(),
         "fmu/binary": {"fmu/description"},

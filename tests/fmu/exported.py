@@ -194,7 +194,8 @@ subsystems:
     def test_values(self):
         expressions = self.accepted()
         self.assertGreater(len(expressions), 85)
-        native = simulate(self.write(expressions), "-cosim_step", "0.02")
+        smooth = [f"no_event({text})" for text in expressions]  # as the FMU, which has no events
+        native = simulate(self.write(smooth), "-cosim_step", "0.02")
         self.export(self.write(expressions), "all")
         exported = write_model(self.folder, "exported", "experiment: {start: 0.2, stop: 1.2}\n"
                                "subsystems:\n  all: {fmu: all.fmu}\n")
@@ -209,7 +210,7 @@ subsystems:
         run = execute("check", self.write(["nofunction(a)"]))
         count = int(re.search(r"\((\d+) in all\)", run.stderr).group(1))
         used = set(re.findall(r"([a-z]\w*)\(", " ".join(EXPRESSIONS)))
-        self.assertEqual(len(used), count, used)
+        self.assertEqual(len(used | {"pre"}), count, used)  # pre stands in 'when' only
 
     def test_tangents(self):
         """Directional derivatives against differences (Richardson), away from kinks."""

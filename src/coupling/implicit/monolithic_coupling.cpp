@@ -167,6 +167,9 @@ class MonolithicCoupling::NetworkEquations : public EventModel, public PointEval
     return earliest;
   }
 
+  /// The subsystems have begun.
+  void begin(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/) override {}
+
   bool settle(const EventPoint& point, std::span<const double> x) override {
     move_inputs(point.t, x, point.motion);
     bool changed = false;

@@ -224,11 +224,11 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   Fields discrete = section(parts, "discrete", "discrete variable", of);
   const Fields units = section(parts, "units", "unit", of);
   replace(given.parameters, {&parameters}, "parameter", of);
-  replace(given.start, {&states, &inputs, &discrete}, "input, state or discrete variable", of);
+  const std::string last = discrete.empty() ? " or state" : ", state or discrete variable";
+  replace(given.start, {&states, &inputs, &discrete}, "input" + last, of);
   replace(changes_of_equations(name, node, keys_of({&parameters, &states, &inputs, &discrete}),
                                units, around),
-          {&parameters, &states, &inputs, &discrete},
-          "parameter, input, state or discrete variable", of);
+          {&parameters, &states, &inputs, &discrete}, "parameter, input" + last, of);
   const Constants constants = resolved(parameters, given.constants);
   EquationsDescription result;
   result.subsystem = name;

@@ -109,21 +109,19 @@ void EquationEvents::look(const EventPoint& point, std::span<const double> x) {
 }
 
 /// The first ticks from here on.
-void EquationEvents::begin(const EventPoint& point) {
-  now_.begun = true;
+void EquationEvents::begin_ticks(double t) {
   for (std::size_t c = 0; c < conditions_.size(); ++c) {
     const auto& [text, every, offset, sets] = conditions_[c];
     if (!every) continue;
-    const double passed = (point.t - rounding_of(point.t) - offset) / *every;
+    const double passed = (t - rounding_of(t) - offset) / *every;
     now_.ticks[c] = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(passed)));
   }
 }
 
 /// Relations as they are read at the point itself; some need others, which come before them.
-bool EquationEvents::take_live_truths(const EventPoint& point, std::span<const double> x) {
-  const std::vector<double> before = now_.held;
+void EquationEvents::begin(double t, std::span<const double> x, std::span<const double> u) {
   for (std::size_t i = 0; i < relations_.size(); ++i) {
-    evaluate_sides(point.t, x, point.u);
+    evaluate_sides(t, x, u);
     const double left = sides_[2 * i], right = sides_[2 * i + 1];
     switch (relations_[i].kind) {
       case Relation::Kind::less:
@@ -140,15 +138,14 @@ bool EquationEvents::take_live_truths(const EventPoint& point, std::span<const d
         break;
     }
   }
-  return now_.held != before;
 }
 
 /// What holds right behind the start is what counts. Slopes come with the relations of before.
 bool EquationEvents::settle(const EventPoint& point, std::span<const double> x) {
-  const bool first = !now_.begun;
+  const bool first = !std::exchange(now_.begun, true);
   if (first) {
-    begin(point);
-    take_live_truths(point, x);
+    begin_ticks(point.t);
+    begin(point.t, x, point.u);
   }
   const bool changed = change_modes(point, x, nullptr);
   evaluate_whens(point, x);

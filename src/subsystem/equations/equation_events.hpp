@@ -62,6 +62,7 @@ class EquationEvents {
                         const Motion& motion, std::span<double> slopes);
   double next_time_event() const { return now_.next_time; }
 
+  void begin(double t, std::span<const double> x, std::span<const double> u);
   bool settle(const EventPoint& point, std::span<const double> x);
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
 
@@ -95,8 +96,7 @@ class EquationEvents {
   double sign_of(const Watched& watched) const;
   Indicator indicator(const Watched& watched) const;
   void look(const EventPoint& point, std::span<const double> x);
-  void begin(const EventPoint& point);
-  bool take_live_truths(const EventPoint& point, std::span<const double> x);
+  void begin_ticks(double t);
   bool change_modes(const EventPoint& point, std::span<const double> x,
                     std::vector<Happening>* what);
   bool changes(std::size_t indicator, const EventPoint& point) const;

@@ -10,45 +10,10 @@
 
 #include "expression/expression_list.hpp"
 #include "subsystem/equations/equation_events.hpp"
+#include "subsystem/equations/equations_description.hpp"
 #include "subsystem/event_model.hpp"
 
 namespace concord {
-
-/// An ODE as its user wrote it: names, values and expressions with where they stand
-/// ("two_mass.yaml:12").
-struct EquationsDescription {
-  struct Number {
-    std::string name;
-    std::optional<double> value;  ///< only an input may lack it
-    std::string location;
-  };
-  struct Text {
-    std::string name;
-    std::string text;
-    std::string location;
-  };
-
-  /// At the instant at which the condition becomes true, or at offset + n every, s: states and
-  /// discrete variables get other values, all at once.
-  struct When {
-    std::string condition;
-    std::optional<double> every;
-    double offset = 0.0;
-    std::vector<Text> sets;
-    std::string location;
-  };
-
-  std::string subsystem;
-  std::string location;
-  std::vector<Number> parameters, inputs, states;
-  std::vector<Text> derivatives;  ///< one per state, in any order
-  std::vector<Text> outputs;
-  std::vector<Text> variables = {};   ///< names of expressions, usable in every expression
-  std::vector<Number> discrete = {};  ///< change at events only, where conditions set them
-  std::vector<When> whens = {};
-  std::vector<Text> units;           ///< of parameters, inputs, states and outputs by name
-  std::vector<Number> nominal = {};  ///< of inputs, states and outputs by name
-};
 
 /// The names that texts use, and those that the variables among them stand for use.
 class NamesBehind {
@@ -104,6 +69,7 @@ class EquationsModel : public EventModel {
     events_->indicator_slopes(t, x, u, motion, slopes);
   }
   double next_time_event() const override;
+  void begin(double t, std::span<const double> x, std::span<const double> u) override;
   bool settle(const EventPoint& point, std::span<const double> x) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
   void pass_events(Archive& archive) override;

@@ -22,6 +22,12 @@ OdeEvents::OdeEvents(EventModel& model, CheckedModel& checked, RightHandSide& rh
   rhs_.watch(&search_);
 }
 
+void OdeEvents::start(double t, std::span<const double> x, std::span<const InputVariable> inputs) {
+  u_.clear();
+  for (const InputVariable& input : inputs) u_.push_back(input.start.value_or(0.0));
+  model_.begin(t, x, u_);
+}
+
 void OdeEvents::begin(double t, std::span<const double> x) {
   if (t == begun_at_ || u_.size() != checked_.input_count()) return;
   begun_at_ = t;

@@ -19,6 +19,9 @@ class OdeEvents {
   EventModel& model() { return model_; }
   EventSearch& search() { return search_; }
 
+  /// Nothing has been evaluated yet.
+  void start(double t, std::span<const double> x, std::span<const InputVariable> inputs);
+
   /// A macro-step begins at t, with the inputs that were given last.
   void begin(double t, std::span<const double> x);
 

@@ -210,6 +210,7 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
   now_.x.reserve(scratch_.x_end.size());
   for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
   now_.rounding = rounding_.fresh();
+  if (events_) events_->start(now_.t, now_.x, description_.inputs);
   if (hybrid_ != nullptr) hybrid_->begin_initialization(first.begin, stop);
   if (!initializing()) begin();
 }

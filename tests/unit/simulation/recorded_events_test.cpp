@@ -110,7 +110,7 @@ TEST_F(RecordedEvents, KeepTheirTimesWhereNothingElseIsRecorded) {
   EXPECT_EQ(results.columns("/outputs/values"), 0u);
 }
 
-/// What the model knows ahead is an event of the same file; nothing has acted in its row yet.
+/// What the model knows ahead is an event of the same file.
 TEST_F(RecordedEvents, TakeInTheTimesOfTheModel) {
   std::ofstream(folder_ / "pair.yaml") << pair << "events: [0.25, 0.5]\n";
   const ResultsReader results(run({{"cosim_record_every", "100"}}, {}));
