@@ -178,17 +178,17 @@ Expression Relations::smooth(const ExpressionNode& tree, const std::vector<Expre
         towards_zero(quotient, floor(quotient, text), ceil(quotient, text), text);
     return operation("-", {a, operation("*", {b, whole})});
   }
-  return smallest(arguments, what == "max");
+  return smallest(arguments, what == "max", text);
 }
 
-Expression Relations::smallest(const std::vector<Expression>& arguments, bool largest) {
+Expression Relations::smallest(const std::vector<Expression>& arguments, bool largest,
+                               const std::string& text) {
   Expression result = arguments.front();
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const Expression& other = arguments[i];
     const Expression& low = largest ? other : result;
     const Expression& high = largest ? result : other;
-    const Expression ordered =
-        variable(Relation::Kind::less_equal, low, high, in_words(operation("<=", {low, high})));
+    const Expression ordered = variable(Relation::Kind::less_equal, low, high, text);
     result = operation("?", {ordered, result, other});
   }
   return result;

@@ -52,7 +52,8 @@ class Relations {
   Part rebuilt(const Expression& tree, const std::vector<Part>& arguments);
   Expression smooth(const ExpressionNode& node, const std::vector<Expression>& arguments,
                     const std::string& text);
-  Expression smallest(const std::vector<Expression>& arguments, bool largest);
+  Expression smallest(const std::vector<Expression>& arguments, bool largest,
+                      const std::string& text);
   Expression variable(Relation::Kind kind, Expression left, Expression right, std::string text);
   Expression floor(const Expression& a, const std::string& text);
   Expression ceil(const Expression& a, const std::string& text);
