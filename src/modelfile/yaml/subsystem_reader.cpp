@@ -249,6 +249,25 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   return result;
 }
 
+/// What sets read is what was before; of a name that is set at the same instant that may surprise.
+std::vector<std::string> notes_on(const EquationsDescription& equations) {
+  std::vector<std::string> notes;
+  for (const EquationsDescription::When& when : equations.whens) {
+    const std::vector<std::string> set = names_of(when.sets);
+    for (const Text& text : when.sets) {
+      for (const NameUse& use : names_used(text.text)) {
+        const std::string before = text.text.substr(0, use.position);
+        const bool says_so = before.ends_with("pre(");
+        if (!says_so && std::find(set.begin(), set.end(), use.name) != set.end()) {
+          notes.push_back(text.location + ": '" + text.name + "' is set from what '" + use.name +
+                          "' was before; pre(" + use.name + ") says so");
+        }
+      }
+    }
+  }
+  return notes;
+}
+
 SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, const Parts& parts,
                                const SubsystemSurroundings& around) {
   auto description =
@@ -259,6 +278,7 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, 
   const EquationsModel model(*description);
   entry.description = describe_ode(name, "equations", model.interface());
   entry.description.events = model.has_events();
+  entry.description.remarks = notes_on(*description);
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, std::make_unique<EquationsModel>(*description), settings);
   };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace concord {
@@ -218,6 +219,37 @@ TEST(Events, IterationStepsEndThereAfterRejectionsToo) {
   }
   EXPECT_EQ(hits, 1);
   EXPECT_EQ(steps.propose().begin, 1.0);
+}
+
+std::vector<double> ends(FixedSteps& steps, int count) {
+  std::vector<double> result;
+  for (int i = 0; i < count && !steps.finished(); ++i) {
+    result.push_back(steps.propose().end);
+    steps.accepted();
+  }
+  return result;
+}
+
+TEST(FixedSteps, end_where_they_are_told_and_count_from_there) {
+  FixedSteps steps(0.0, 2.0, 0.1);
+  steps.end_by(0.137);
+  EXPECT_EQ(ends(steps, 4), (std::vector<double>{0.1, 0.137, 0.137 + 0.1, 0.137 + 0.2}));
+}
+
+TEST(FixedSteps, forget_an_end_that_is_taken_back) {
+  FixedSteps steps(0.0, 2.0, 0.1);
+  steps.end_by(0.05);
+  EXPECT_EQ(steps.propose().end, 0.05);
+  steps.end_by(0.07);
+  EXPECT_EQ(steps.propose().end, 0.07);
+  steps.end_by(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(steps.propose().end, 0.1);
+}
+
+TEST(FixedSteps, keep_an_end_beyond_an_event) {
+  FixedSteps steps(0.0, 2.0, 0.25, {0.5});
+  steps.end_by(0.625);
+  EXPECT_EQ(ends(steps, 4), (std::vector<double>{0.25, 0.5, 0.625, 0.875}));
 }
 
 }  // namespace
