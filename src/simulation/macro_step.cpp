@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "coupling/points/consistent_inputs.hpp"
+#include "coupling/points/start.hpp"
 #include "coupling/registry/couplings.hpp"
 #include "stepping/error_controlled_steps.hpp"
 #include "support/agreement.hpp"
@@ -190,7 +192,8 @@ bool MacroStepper::locates_event(const MacroStep& step) {
     std::copy(trial_.inputs.begin(), trial_.inputs.end(), fed_.begin());
     subsystems_.exchange(trial_.outputs, fed_);
   }
-  const bool repeats = events_.repeats(step, converged ? fed_ : std::span<const Sample>());
+  const bool repeats =
+      events_.repeats(step, converged, converged ? fed_ : std::span<const Sample>());
   if (repeats) {
     controller_->end_by(events_.aim());
   }
@@ -289,17 +292,26 @@ void MacroStepper::begin_anew() {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
-  loops_.restart(evaluation(), point_.inputs);
-  errors_.restart(point_);
   held_changed_ = false;
   anew_ = true;
+  if (controller_->finished()) {
+    return;
+  }
+  loops_.restart(evaluation(), point_.inputs);
+  errors_.restart(point_);
   controller_->begin_anew(std::min(before, beginning(cautious * before)));
 }
 
+/// Nothing follows the stop: slopes there may not be asked for.
 void MacroStepper::restart_coupling() {
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
-  coupling_->restart(point_);
+  if (controller_->finished() && coupling_->whole() == nullptr) {
+    ConsistentInputs consistent(subsystems_);
+    make_consistent(subsystems_, consistent, Wanted::values, point_);
+  } else {
+    coupling_->restart(point_);
+  }
   take_held();
 }
 
