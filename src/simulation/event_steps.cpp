@@ -26,7 +26,7 @@ void EventSteps::propose(const MacroStep& step) {
   aims_ = 0;
 }
 
-bool EventSteps::repeats(const MacroStep& step, std::span<const Sample> fed) {
+bool EventSteps::repeats(const MacroStep& step, bool converged, std::span<const Sample> fed) {
   event_ = events_.next(fed);
   if (!rolls_back_ || aims_ == most_aims) {
     return false;
@@ -34,7 +34,7 @@ bool EventSteps::repeats(const MacroStep& step, std::span<const Sample> fed) {
   const double ahead = event_ - step.end;
   const bool within = ahead < -slack_;
   const bool just_behind =
-      aims_ > 0 && !fed.empty() && ahead > slack_ && ahead < step.size() && event_ < proposed_.end;
+      aims_ > 0 && converged && ahead > slack_ && ahead < step.size() && event_ < proposed_.end;
   const double aim = std::max(event_, step.begin + 2.0 * slack_);
   if (!(within && aim < step.end) && !just_behind) {
     return false;

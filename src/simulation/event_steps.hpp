@@ -39,9 +39,9 @@ class EventSteps {
   /// The next time at which something happens whatever else is, s; infinity: none is known.
   double next_time() const { return now_.next_time; }
 
-  /// After a trial, whose P y is `fed` (empty where it failed): whether it is to be repeated with
-  /// its end at `aim`, as something happens there. Collective.
-  bool repeats(const MacroStep& step, std::span<const Sample> fed);
+  /// After a trial, whose P y on this rank is `fed` (empty unless it converged): whether it is to
+  /// be repeated with its end at `aim`, as something happens there. Collective.
+  bool repeats(const MacroStep& step, bool converged, std::span<const Sample> fed);
 
   double aim() const { return aim_; }
 

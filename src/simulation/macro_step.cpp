@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "coupling/points/consistent_inputs.hpp"
+#include "coupling/points/start.hpp"
 #include "coupling/registry/couplings.hpp"
 #include "stepping/error_controlled_steps.hpp"
 #include "support/agreement.hpp"
@@ -63,7 +65,9 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       rolls_back_(settings.method.rolls_back() ||
                   ((settings.adapt == Adapt::predictor || settings.method.solve.repeats ||
                     subsystems.network().has_events()) &&
-                   everyone_rolls_back())),
+                   everyone([](const auto& d) { return d.capabilities.rollback; }))),
+      evaluated_at_stop_(everyone(
+          [](const auto& d) { return d.capabilities.equations || d.constraint.has_value(); })),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       events_(subsystems, *coupling_, rolls_back_,
@@ -101,10 +105,10 @@ void MacroStepper::start() {
   errors_.start(point_);
 }
 
-bool MacroStepper::everyone_rolls_back() const {
+bool MacroStepper::everyone(bool (*can)(const SubsystemDescription&)) const {
   bool all = true;
   for (const std::size_t k : subsystems_.all()) {
-    all = all && subsystems_.own(k).description().capabilities.rollback;
+    all = all && can(subsystems_.own(k).description());
   }
   return agree_on_largest(subsystems_.comm(), all ? 0 : 1) == 0;
 }
@@ -190,7 +194,8 @@ bool MacroStepper::locates_event(const MacroStep& step) {
     std::copy(trial_.inputs.begin(), trial_.inputs.end(), fed_.begin());
     subsystems_.exchange(trial_.outputs, fed_);
   }
-  const bool repeats = events_.repeats(step, converged ? fed_ : std::span<const Sample>());
+  const bool repeats =
+      events_.repeats(step, converged, converged ? fed_ : std::span<const Sample>());
   if (repeats) {
     controller_->end_by(events_.aim());
   }
@@ -289,17 +294,30 @@ void MacroStepper::begin_anew() {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
-  loops_.restart(evaluation(), point_.inputs);
-  errors_.restart(point_);
   held_changed_ = false;
   anew_ = true;
+  if (controller_->finished()) {
+    return;
+  }
+  loops_.restart(evaluation(), point_.inputs);
+  errors_.restart(point_);
   controller_->begin_anew(std::min(before, beginning(cautious * before)));
 }
 
+/// Nothing follows the stop: slopes there may not be asked for, and values of those only that need
+/// no step for them.
 void MacroStepper::restart_coupling() {
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
-  coupling_->restart(point_);
+  if (controller_->finished() && !evaluated_at_stop_) {
+    return;
+  }
+  if (controller_->finished() && coupling_->whole() == nullptr) {
+    ConsistentInputs consistent(subsystems_);
+    make_consistent(subsystems_, consistent, Wanted::values, point_);
+  } else {
+    coupling_->restart(point_);
+  }
   take_held();
 }
 

@@ -51,7 +51,7 @@ class MacroStepper {
   std::span<const StepReport> advance();
 
  private:
-  bool everyone_rolls_back() const;
+  bool everyone(bool (*can)(const SubsystemDescription&)) const;
   MacroStep proposed() const;
   double beginning(double unknown) const;
   std::string remedy_of_error() const;
@@ -82,6 +82,7 @@ class MacroStepper {
   const Settings& settings_;
   RankNetwork& subsystems_;
   bool rolls_back_;
+  bool evaluated_at_stop_;  ///< outputs of all subsystems: they have equations
   std::unique_ptr<Coupling> coupling_;
   EventSteps events_;
   std::unique_ptr<StepController> controller_;
