@@ -45,6 +45,7 @@ struct ConnectionEntry {
   double offset = 0.0;
   bool converts_units = true;
   double delay = 0.0;  ///< s: what arrives is what was put out so long before
+  bool held = false;   ///< from one communication point to the next, whatever the method
 };
 
 /// One input that a constraint's unknown feeds: input = factor * unknown.

@@ -171,7 +171,8 @@ void Network::connect(const Model& model) {
     }
     links_[input] = Link{output, connection.factor * conversion.factor,
                          connection.factor * conversion.offset + connection.offset, target.whole};
-    const bool held = source.kind == SignalKind::held || target.kind == SignalKind::held;
+    const bool held =
+        connection.held || source.kind == SignalKind::held || target.kind == SignalKind::held;
     coupled_[input] = held ? std::nullopt : links_[input];
     has_held_ = has_held_ || held;
   }

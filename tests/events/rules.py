@@ -91,6 +91,16 @@ class Happening(Models):
         run = simulate(path, "-cosim_step", 0.25)
         self.assertAlmostEqual(run.outputs["a.x"][-1], 0.01 - 0.1 * 0.1, delta=1e-8)
 
+    def test_connections_that_are_held(self):
+        """x' = u, u = t held from point to point: a sum of rectangles, whatever the method."""
+        path = self.model("{outputs: {y: t}}", "{inputs: {u: 0}, states: {x: 0}, "
+                          "derivatives: {x: u}, outputs: {x: x}}",
+                          "{connect: a.y -> b.u, hold: zoh}")
+        for run in self.run_all(path, step=0.25):
+            if "monolithic" not in run.stdout:
+                self.assertAlmostEqual(run.states["b.x"][-1], 0.25 * sum(
+                    0.25 * k for k in range(8)), delta=1e-12)
+
     def test_two_crossings_within_a_micro_step_are_seen(self):
         path = self.model('{states: {x: 0}, derivatives: {x: 1}, discrete: {n: 0}, when: '
                           '[{condition: "(x - 1)^2 < 0.0001", set: {n: n + 1}}], outputs: {n: n}}')
@@ -157,6 +167,14 @@ class Language(Models):
         self.refused("{discrete: {d: }}", "d")
         self.refused("{states: {d: 0}, derivatives: {d: 1}, discrete: {d: 0}}", "'d'", "clashes")
         self.refused("{states: {x: 0}, derivatives: {x: pre(x)}}", "pre", "'when' only")
+
+    def test_holds_of_connections(self):
+        path = self.model("{outputs: {y: 1}}", "{inputs: {u: 0}}",
+                          "{connect: a.y -> b.u, hold: hermite}")
+        run = execute("check", path)
+        self.assertEqual(run.returncode, 2)
+        for word in ("model.yaml:7", "zoh", "hermite"):
+            self.assertIn(word, run.stderr)
 
 
 if __name__ == "__main__":

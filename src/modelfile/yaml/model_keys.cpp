@@ -26,6 +26,7 @@ constexpr Shape subsystem = record_of(subsystem_keys), a_template = record_of(te
                 when = record_of(when_keys);
 constexpr auto interpolation_words = words_of(interpolations);
 constexpr auto beyond_words = words_of(rules_beyond);
+constexpr std::string_view hold_words[] = {"zoh"};
 
 constexpr Key name{"name", text, "of the model: one line"};
 constexpr Key repeat{"repeat", rounds, "{i: [1, 100]}: as many of them, of which i is the index"};
@@ -141,10 +142,12 @@ std::span<const Key> native_keys() {
 }
 
 std::span<const Key> connection_keys() {
-  static constexpr Key keys[] = {{"connect", text, "subsystem.output -> subsystem.input",
-                                  "connect: subsystem.output -> subsystem.input"},
-                                 repeat,
-                                 {"delay", number, "s: what arrives was put out so long before"}};
+  static constexpr Key keys[] = {
+      {"connect", text, "subsystem.output -> subsystem.input",
+       "connect: subsystem.output -> subsystem.input"},
+      repeat,
+      {"delay", number, "s: what arrives was put out so long before"},
+      {"hold", choice_of(hold_words), "zoh: constant between communication points"}};
   return keys;
 }
 

@@ -97,14 +97,18 @@ bool is_variable_path(const std::string& text) {
          dot + 1 < text.size() && text.find_first_of(" \t\r\n") == std::string::npos;
 }
 
-void read_connection(const std::string& text, const NodeReader& item, Model& model) {
+void read_connection(const std::string& text, const NodeReader& item, ConnectionEntry entry,
+                     Model& model) {
   const std::size_t arrow = text.find("->");
   const std::string from = trimmed(text.substr(0, arrow));
   const std::string to = arrow == std::string::npos ? "" : trimmed(text.substr(arrow + 2));
   if (!is_variable_path(from) || !is_variable_path(to)) {
     item.fail("must read 'subsystem.output -> subsystem.input', not " + in_quotes(text));
   }
-  model.connections.push_back({from, to, item.location()});
+  entry.from = from;
+  entry.to = to;
+  entry.location = item.location();
+  model.connections.push_back(std::move(entry));
 }
 
 /// `delay: 0.2`, s.
@@ -117,35 +121,37 @@ double read_delay(const std::optional<NodeReader>& node, const Constants& consta
   return delay;
 }
 
-void delay_from(std::size_t first, double delay, Model& model) {
-  for (std::size_t i = first; i < model.connections.size(); ++i) {
-    model.connections[i].delay = delay;
+bool read_hold(const std::optional<NodeReader>& node) {
+  if (node && node->text() != "zoh") {
+    node->fail("must be zoh, not " + in_quotes(node->text()) +
+               "; other holds are those of the method, -cosim_hold");
   }
+  return node.has_value();
 }
 
-/// `a.y -> b.u`, or `{connect: "a[i].y -> a[i+1].u", repeat: {i: [1, 9]}, delay: 0.2}`.
+/// `a.y -> b.u`, or `{connect: "a[i].y -> a[i+1].u", repeat: {i: [1, 9]}, delay: 0.2, hold: zoh}`.
 void read_connections(const ModelText& text, const Constants& constants, Model& model) {
   for (const NodeReader& item : text.items("connections", "connection")) {
     if (!item.is_map() || !find_field(item.fields("", item.what()), "connect")) {
-      read_connection(item.text(), item, model);
+      read_connection(item.text(), item, {}, model);
       continue;
     }
     const Fields fields = item.fields_among(connection_keys);
     const NodeReader connect = field_of(fields, "connect");
     const auto repeat = find_field(fields, "repeat"), delay = find_field(fields, "delay");
+    ConnectionEntry how;
+    how.held = read_hold(find_field(fields, "hold"));
     if (!repeat) {
-      const std::size_t first = model.connections.size();
-      read_connection(connect.text(), connect, model);
-      delay_from(first, read_delay(delay, constants), model);
+      how.delay = read_delay(delay, constants);
+      read_connection(connect.text(), connect, how, model);
       continue;
     }
     for (const Repetition& each : repetitions(*repeat, constants)) {
-      const std::size_t first = model.connections.size();
-      read_connection(with_index(connect.text(), each, constants, connect.location()), connect,
-                      model);
       Constants with_round = constants;
       with_round[each.index] = static_cast<double>(each.value);
-      delay_from(first, read_delay(delay, with_round), model);
+      how.delay = read_delay(delay, with_round);
+      read_connection(with_index(connect.text(), each, constants, connect.location()), connect, how,
+                      model);
     }
   }
 }
