@@ -92,7 +92,7 @@ class EventSteps {
   Memory now_;
   MacroStep proposed_;
   double slack_ = 0.0;  ///< s: what would happen so soon happens now
-  double event_ = 0.0;  ///< of the last trial
+  double event_ = std::numeric_limits<double>::infinity();  ///< of the last trial
   double aim_ = 0.0;
   int aims_ = 0;  ///< at an event in this macro-step
   int passes_ = 0;
