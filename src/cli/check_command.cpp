@@ -189,7 +189,7 @@ int explain(ModelCall call) {
   print_feedthrough(model, network);
   print_order(model, network);
   std::printf("schedule: %s\n", described_schedule(settings.method, model).c_str());
-  std::printf("events: %s\n", described_events(settings.events).c_str());
+  std::printf("events: %s\n", described_events(settings.events, model).c_str());
   print_without_effect(settings);
   print_methods(model);
   const Method& iterative =

@@ -80,6 +80,14 @@ void print_options(const Settings& settings, const Model& model) {
   }
 }
 
+std::string described_events(const std::vector<double>& events) {
+  std::string times;
+  for (const double time : events) {
+    times += text(times.empty() ? "" : ", ", time);
+  }
+  return times.empty() ? "none" : times + " s";
+}
+
 }  // namespace
 
 std::string described_schedule(const Method& method, const Model& model) {
@@ -87,12 +95,21 @@ std::string described_schedule(const Method& method, const Model& model) {
                                : text(method.schedule.word, ": ", written(method.groups, model));
 }
 
-std::string described_events(const std::vector<double>& events) {
-  std::string times;
-  for (const double time : events) {
-    times += text(times.empty() ? "" : ", ", time);
+std::string described_events(const std::vector<double>& events, const Model& model) {
+  constexpr std::size_t most = 5;
+  std::string names;
+  std::size_t count = 0;
+  for (const SubsystemEntry& entry : model.subsystems) {
+    if (entry.description.events && ++count <= most) {
+      names += (count == 1 ? "" : ", ") + entry.description.name;
+    }
   }
-  return times.empty() ? "none" : times + " s";
+  if (count == 0) {
+    return described_events(events);
+  }
+  names += count > most ? text(" and ", count - most, " more") : "";
+  return (events.empty() ? "" : described_events(events) + "; ") + "of " + names +
+         ", found as they come";
 }
 
 std::vector<double> events_outside(const Settings& settings) {
@@ -134,7 +151,7 @@ void print_effective(const Settings& settings, const Model& model) {
   }
   line("solve", described_solve(method.solve, method));
   line("step control", described_steps(settings));
-  line("events", described_events(settings.events));
+  line("events", described_events(settings.events, model));
   print_options(settings, model);
 }
 

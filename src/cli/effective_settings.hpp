@@ -9,7 +9,8 @@ namespace concord {
 std::string described_schedule(const Method& method, const Model& model);
 
 /// "none" or the times in s.
-std::string described_events(const std::vector<double>& events);
+/// Those at known times, and whose else there may be.
+std::string described_events(const std::vector<double>& events, const Model& model);
 
 /// What was given and counts for nothing, for the reader of a run: options, events outside.
 void print_without_effect(const Settings& settings);
