@@ -1,15 +1,16 @@
 #include "modelfile/yaml/model_schema.hpp"
 
-#include <utility>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
-#include "files/json.hpp"
 #include "modelfile/yaml/model_keys.hpp"
 
 namespace concord {
 namespace {
 
 using Kind = Shape::Kind;
+using Json = nlohmann::ordered_json;
 
 Json schema_of(const Shape& shape);
 
@@ -19,26 +20,32 @@ Json typed(std::vector<std::string> types, const Shape& shape) {
     types.emplace_back("null");
   }
   Json result;
-  result.add("type", types.size() == 1 ? Json::text(types.front()) : Json::texts(types));
+  if (types.size() == 1) {
+    result["type"] = types.front();
+  } else {
+    result["type"] = types;
+  }
   return result;
 }
 
 /// Exactly one of the alternatives must be there.
 Json alternatives(const std::vector<std::string>& names) {
-  std::vector<Json> each;
+  Json each = Json::array();
   for (const std::string& name : names) {
-    each.push_back(Json::object().add("required", Json::texts({name})));
+    Json one;
+    one["required"] = std::vector<std::string>{name};
+    each.push_back(one);
   }
-  return Json::list(std::move(each));
+  return each;
 }
 
 void add_keys(Keys keys, Json& schema) {
-  Json properties;
+  Json properties = Json::object();
   std::vector<std::string> required, alternative;
   for (const Key& key : keys()) {
     const std::string name(key.name);
-    Json value = schema_of(key.shape);
-    properties.add(name, std::move(value.add("description", Json::text(std::string(key.meaning)))));
+    properties[name] = schema_of(key.shape);
+    properties[name]["description"] = key.meaning;
     if (!key.remedy.empty()) {
       required.push_back(name);
     }
@@ -46,21 +53,21 @@ void add_keys(Keys keys, Json& schema) {
       alternative.push_back(name);
     }
   }
-  schema.add("properties", std::move(properties)).add("additionalProperties", Json::truth(false));
+  schema["properties"] = properties;
+  schema["additionalProperties"] = false;
   if (!required.empty()) {
-    schema.add("required", Json::texts(required));
+    schema["required"] = required;
   }
   if (!alternative.empty()) {
-    schema.add("oneOf", alternatives(alternative));
+    schema["oneOf"] = alternatives(alternative);
   }
 }
 
 Json list(const Shape& shape) {
   Json result = typed({"array"}, shape);
-  result.add("items", schema_of(*shape.each));
+  result["items"] = schema_of(*shape.each);
   if (shape.count > 0) {
-    const Json count = Json::number(static_cast<double>(shape.count));
-    result.add("minItems", count).add("maxItems", count);
+    result["minItems"] = result["maxItems"] = shape.count;
   }
   return result;
 }
@@ -68,13 +75,11 @@ Json list(const Shape& shape) {
 Json map(const Shape& shape) {
   Json result = typed({"object"}, shape);
   if (shape.kind == Kind::names) {
-    result.add("propertyNames",
-               Json::object().add("pattern", Json::text("^[A-Za-z_][A-Za-z0-9_]*$")));
+    result["propertyNames"]["pattern"] = "^[A-Za-z_][A-Za-z0-9_]*$";
   }
-  result.add("additionalProperties", schema_of(*shape.each));
+  result["additionalProperties"] = schema_of(*shape.each);
   if (shape.count > 0) {
-    const Json count = Json::number(static_cast<double>(shape.count));
-    result.add("minProperties", count).add("maxProperties", count);
+    result["minProperties"] = result["maxProperties"] = shape.count;
   }
   return result;
 }
@@ -86,6 +91,7 @@ Json record(const Shape& shape) {
 }
 
 Json schema_of(const Shape& shape) {
+  Json result;
   switch (shape.kind) {
     case Kind::number:
     case Kind::expression:
@@ -94,7 +100,8 @@ Json schema_of(const Shape& shape) {
     case Kind::value:
       return typed({"number", "string", "boolean", "array"}, shape);
     case Kind::choice:
-      return Json::object().add("enum", Json::texts({shape.words.begin(), shape.words.end()}));
+      result["enum"] = std::vector<std::string>(shape.words.begin(), shape.words.end());
+      return result;
     case Kind::list:
       return list(shape);
     case Kind::names:
@@ -103,21 +110,21 @@ Json schema_of(const Shape& shape) {
     case Kind::record:
       return record(shape);
     case Kind::either:
-      return Json::object().add(
-          "anyOf", Json::list({schema_of(*shape.each), record({Kind::record, false, shape.keys})}));
+      result["anyOf"] = {schema_of(*shape.each), record({Kind::record, false, shape.keys})};
+      return result;
   }
-  return {};
+  return result;
 }
 
 }  // namespace
 
 std::string model_schema() {
   Json schema;
-  schema.add("$schema", Json::text("http://json-schema.org/draft-07/schema#"))
-      .add("title", Json::text("Model file of Concord " CONCORD_VERSION))
-      .add("type", Json::text("object"));
+  schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+  schema["title"] = "Model file of Concord " CONCORD_VERSION;
+  schema["type"] = "object";
   add_keys(model_keys, schema);
-  return schema.written() + "\n";
+  return schema.dump(2) + "\n";
 }
 
 }  // namespace concord

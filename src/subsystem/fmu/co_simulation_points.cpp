@@ -110,13 +110,17 @@ bool CoSimulation::start_slopes(std::span<const Sample> inputs, std::span<Sample
   return good;
 }
 
-/// Four short steps with inputs u + u' tau, and back.
+/// Four short steps with inputs u + u' tau, and back; none beyond the stop.
 bool CoSimulation::try_forward(std::span<const Polynomial> lines) {
+  constexpr double before_stop = 0.999;
+  const double size =
+      std::min(1e-3 * h_, before_stop * (stop_ - now_.t) / static_cast<double>(forward_samples));
+  if (!(now_.t + size > now_.t)) return true;
   if (!trial_state_) trial_state_.emplace(*instance_);
   if (!instance_->save(*trial_state_)) return failed_call();
   trial_ = now_;
   const bool redo_was_possible = std::exchange(redo_possible_, true);
-  const double begin = now_.t, size = 1e-3 * h_;
+  const double begin = now_.t;
   bool good = set_due_parameters() && feed_held(lines);
   now_.sampled = 0;
   for (int k = 0; good && k < forward_samples; ++k) {
