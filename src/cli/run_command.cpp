@@ -55,14 +55,18 @@ class Run {
   }
 
   int go() {
-    const StopSignals stop_signals;
+    StopSignals stop_signals;
     const ExitsAreErrors exits_are_errors;
     if (settings_.view) {
       view();
     }
     try {
       collectively(PETSC_COMM_WORLD, [&] { simulate(); });
-      return conclude();
+      const int code = conclude();
+      if (code == stopped_early) {
+        stop_signals.ignore_late_ones();
+      }
+      return code;
     } catch (const InputError&) {
       if (recorder_->begun()) {
         close_failed();

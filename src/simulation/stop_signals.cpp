@@ -45,6 +45,13 @@ StopSignals::~StopSignals() {
   }
 }
 
+void StopSignals::ignore_late_ones() {
+  for (struct sigaction& action : before_) {
+    action = {};
+    action.sa_handler = SIG_IGN;
+  }
+}
+
 int StopSignals::received() { return stop_signal; }
 
 }  // namespace concord

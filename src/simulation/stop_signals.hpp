@@ -15,6 +15,10 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
+  /// The program is ending because a signal came, to this rank or to another: the same signals are
+  /// ignored from now on. Launchers send them to one rank after the other.
+  void ignore_late_ones();
+
   /// The first signal that came, or 0.
   static int received();
 
