@@ -27,7 +27,7 @@ STEPS = """
       inputs: {}
       states: {}
       derivatives: {}
-      outputs: {whole: floor(4*t + 1e-9) + 1, switch: "t >= 0.5 - 1e-9 ? 0 : 1", half: 0.5*floor(4*t + 1e-9)}
+      outputs: {whole: floor(4*t) + 1, switch: "t >= 0.5 ? 0 : 1", half: 0.5*floor(4*t)}
 """
 CAPABLE = dict(capabilities=("state", "variable", "interpolate", "slopes", "directional"))
 BARE = dict(capabilities=("state", "variable"))
