@@ -1,8 +1,6 @@
 #include "record/recorder.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "support/log_events.hpp"
@@ -160,21 +158,6 @@ void Recorder::step_accepted(const StepReport& report) {
   }
 }
 
-/// Where subsystems did not say what was before, nothing has acted yet: the row is what was.
-ResultsRow Recorder::left_of_event(const StepReport& report, const ResultsRow& row) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  if (report.left_outputs.empty()) {
-    return row;
-  }
-  unknown_inputs_.resize(row.inputs.size(), {unknown, unknown});
-  unknown_states_.resize(row.states.size(), unknown);
-  ResultsRow left = row;
-  left.outputs = report.left_outputs;
-  left.inputs = report.left_inputs.empty() ? unknown_inputs_ : report.left_inputs;
-  left.states = report.left_states.empty() ? unknown_states_ : report.left_states;
-  return left;
-}
-
 /// Those of subsystems, and the model's own times. Whether there was one.
 bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
   const SimulationPlan& plan = simulation_.plan();
@@ -183,7 +166,10 @@ bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
   if (!known && report.events.empty()) {
     return false;
   }
-  const ResultsRow left = left_of_event(report, row);
+  ResultsRow left = row;
+  left.outputs = report.left->outputs;
+  left.inputs = report.left->inputs;
+  left.states = report.left->states;
   if (known) {
     writer_->append_event(left, {"", "event"});
   }

@@ -30,7 +30,6 @@ class Recorder : public StepObserver {
 
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);
-  ResultsRow left_of_event(const StepReport& report, const ResultsRow& row);
   bool record_events(const StepReport& report, const ResultsRow& row);
   void write(const ResultsRow& row);
 
@@ -54,8 +53,6 @@ class Recorder : public StepObserver {
   std::optional<ResultsWriter> writer_;
   StepSums sums_;  ///< of the macro-steps since the last row
   int since_row_ = 0;
-  std::vector<Sample> unknown_inputs_;  ///< what stands for left limits that nobody knows
-  std::vector<double> unknown_states_;
   Kept kept_;
 };
 

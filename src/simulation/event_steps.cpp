@@ -60,16 +60,16 @@ bool EventSteps::settles(std::span<const Sample> inputs) {
 void EventSteps::begin_instant(const CommunicationPoint& point, std::span<const double> states) {
   time_ = point.time;
   passes_ = 0;
-  left_outputs_ = point.outputs;
-  left_inputs_ = point.inputs;
+  LeftLimits& left = left_.emplace();
+  left.outputs = point.outputs;
+  left.inputs = point.inputs;
   for (const std::size_t i : subsystems_.held_inputs()) {
-    left_inputs_[i].value = point.polynomials[i].c[0];
+    left.inputs[i].value = point.polynomials[i].c[0];
   }
-  left_states_.resize(subsystems_.n_states());
+  left.states.assign(states.begin(), states.end());
   if (states.empty()) {
-    subsystems_.gather_states(left_states_);
-  } else {
-    std::copy(states.begin(), states.end(), left_states_.begin());
+    left.states.resize(subsystems_.n_states());
+    subsystems_.gather_states(left.states);
   }
   happened_.clear();
 }
@@ -98,9 +98,8 @@ void EventSteps::end_instant() {
   if (happened_.empty()) {
     return;
   }
-  ++now_.counts.instants;
   if (event_ < time_ - 2.5 * slack_) {
-    ++now_.counts.late;
+    ++now_.late;
   }
   watch_intervals();
 }
@@ -128,16 +127,12 @@ void EventSteps::watch_intervals() {
 
 void EventSteps::tell(StepReport& report) const {
   report.events = happened_;
-  report.left_outputs = left_outputs_;
-  report.left_inputs = left_inputs_;
-  report.left_states = left_states_;
+  report.left = left_ ? &*left_ : nullptr;
 }
 
 void EventSteps::clear() {
   happened_.clear();
-  left_outputs_.clear();
-  left_inputs_.clear();
-  left_states_.clear();
+  left_.reset();
 }
 
 /// "subsystem 'ball' (gap < 0)", of own subsystems among what happens.

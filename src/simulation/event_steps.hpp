@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,11 +16,6 @@ namespace concord {
 /// happen there (methods 14). Everything here is the same on every rank.
 class EventSteps {
  public:
-  struct Counts {
-    std::int64_t instants = 0;  ///< at which something has happened
-    std::int64_t late = 0;      ///< found where somebody cannot roll back: too late
-  };
-
   /// `rolls_back`: everybody does. `last`: the largest |t| there will be, s. `limit`: instants in a
   /// row after hardly any time, and passes at one, that are not believed any more.
   EventSteps(RankNetwork& subsystems, Coupling& coupling, bool rolls_back, double last,
@@ -31,7 +27,8 @@ class EventSteps {
         limit_(limit) {}
 
   bool any() const { return events_.any(); }
-  const Counts& counts() const { return now_.counts; }
+  /// How many were found too late, as somebody cannot roll back.
+  std::int64_t late() const { return now_.late; }
 
   /// A macro-step is proposed, before its first trial.
   void propose(const MacroStep& step);
@@ -67,7 +64,7 @@ class EventSteps {
 
  private:
   struct Memory {
-    Counts counts;
+    std::int64_t late = 0;
     double next_time = std::numeric_limits<double>::infinity();
     double time = -std::numeric_limits<double>::infinity();  ///< of the last instant
     double interval = 0.0;                                   ///< before it, s
@@ -75,9 +72,7 @@ class EventSteps {
     int alike = 0;              ///< ratios in a row that were the same, below 1
     std::int64_t in_a_row = 0;  ///< instants after hardly any time
 
-    void io(Archive& archive) {
-      archive(counts, next_time, time, interval, ratio, alike, in_a_row);
-    }
+    void io(Archive& archive) { archive(late, next_time, time, interval, ratio, alike, in_a_row); }
   };
 
   void watch_intervals();
@@ -98,8 +93,7 @@ class EventSteps {
   int passes_ = 0;
   double time_ = 0.0;
   std::vector<EventReport> happened_;
-  std::vector<Sample> left_inputs_, left_outputs_;
-  std::vector<double> left_states_;
+  std::optional<LeftLimits> left_;
 };
 
 }  // namespace concord

@@ -190,9 +190,7 @@ bool MacroStepper::locates_event(const MacroStep& step) {
   }
   const bool converged = report_.coupling.status == CouplingStatus::converged;
   if (converged) {
-    fed_.resize(trial_.inputs.size());
-    std::copy(trial_.inputs.begin(), trial_.inputs.end(), fed_.begin());
-    subsystems_.exchange(trial_.outputs, fed_);
+    feed();
   }
   const bool repeats =
       events_.repeats(step, converged, converged ? fed_ : std::span<const Sample>());
@@ -278,14 +276,20 @@ void MacroStepper::apply_changes() {
 }
 
 bool MacroStepper::is_new_start(const MacroStep& step) const {
-  return held_changed_ || events_.arrives(step) ||
-         std::binary_search(settings_.events.begin(), settings_.events.end(), point_.time);
+  return held_changed_ || events_.arrives(step) || is_listed(point_.time);
+}
+
+/// Among the events that the model names.
+bool MacroStepper::is_listed(double time) const {
+  return std::binary_search(settings_.events.begin(), settings_.events.end(), time);
 }
 
 /// What follows an event is a new start, with its right limits.
 void MacroStepper::begin_anew() {
   errors_.close(point_);
-  events_.begin_instant(point_, coupling_->states());
+  if (events_.any() || is_listed(point_.time)) {
+    events_.begin_instant(point_, coupling_->states());
+  }
   const double last = std::exchange(point_.last_step, 0.0);
   const double before = last == 0.0 ? proposed().size() : last;
   apply_changes();
@@ -358,8 +362,7 @@ CouplingStatus MacroStepper::agreed(const CouplingReport& report) const {
 }
 
 bool MacroStepper::ends_interval(double time) const {
-  return time >= settings_.stop ||
-         std::binary_search(settings_.events.begin(), settings_.events.end(), time);
+  return time >= settings_.stop || is_listed(time);
 }
 
 /// Held inputs stay at the point's values until the next one.
@@ -370,13 +373,20 @@ void MacroStepper::take_held() {
   }
 }
 
+/// P y of the trial. Collective.
+void MacroStepper::feed() {
+  fed_.assign(trial_.inputs.begin(), trial_.inputs.end());
+  subsystems_.exchange(trial_.outputs, fed_);
+}
+
 /// What feeds held inputs now; where one has changed, a new start follows. Collective.
 void MacroStepper::renew_held() {
   if (!subsystems_.network().has_held()) {
     return;
   }
-  fed_.resize(trial_.inputs.size());
-  subsystems_.exchange(trial_.outputs, fed_);
+  if (!events_.any()) {
+    feed();
+  }
   bool changed = false;
   for (const std::size_t i : subsystems_.held_inputs()) {
     const double value = point_.inputs[i].value;

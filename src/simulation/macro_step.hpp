@@ -61,6 +61,7 @@ class MacroStepper {
   bool retry();
   CouplingStatus agreed(const CouplingReport& report) const;
   void take_held();
+  void feed();
   void renew_held();
   void commit(const MacroStep& step);
   void account();
@@ -71,6 +72,7 @@ class MacroStepper {
   void take_back();
   void begin_step();
   bool is_new_start(const MacroStep& step) const;
+  bool is_listed(double time) const;
   void begin_anew();
   void restart_coupling();
   void apply_changes();

@@ -14,7 +14,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 double earliest_of_all(MPI_Comm comm, double own) { return -agree_on_largest(comm, -own); }
 
-/// Every rank's, in the order of subsystems.
+/// Every rank's.
 void share(MPI_Comm comm, std::vector<EventReport>& what, std::size_t first) {
   std::string own;
   for (std::size_t i = first; i < what.size(); ++i) {
@@ -26,9 +26,6 @@ void share(MPI_Comm comm, std::vector<EventReport>& what, std::size_t first) {
     std::getline(all, report.what);
     what.push_back(report);
   }
-  std::stable_sort(
-      what.begin() + static_cast<std::ptrdiff_t>(first), what.end(),
-      [](const EventReport& a, const EventReport& b) { return a.subsystem < b.subsystem; });
 }
 
 }  // namespace

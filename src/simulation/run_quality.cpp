@@ -69,7 +69,7 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   known.diverged = errors.diverged().value_or("");
   known.at_noise = summary.at_noise;
   known.events = times_passed(simulation) + static_cast<std::int32_t>(summary.events);
-  known.late_events = simulation.stepper().events().counts().late;
+  known.late_events = simulation.stepper().events().late();
   if (const auto worst = worst_of(simulation, known.output_errors)) {
     known.worst = worst->second;
     known.worst_output = worst->first;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "coupling/coupling.hpp"
 
@@ -30,6 +31,12 @@ struct EventReport {
   std::string what;           ///< as its user wrote it ("gap < 0", "every 0.01")
 };
 
+/// Of all variables of this rank at a communication point, before what happens there.
+struct LeftLimits {
+  std::vector<Sample> outputs, inputs;
+  std::vector<double> states;
+};
+
 /// One accepted macro-step, as monitors and the recorder see it; the same on every rank but for
 /// `point`, which is this rank's.
 struct StepReport {
@@ -43,9 +50,7 @@ struct StepReport {
   std::span<const double> states = {};  ///< this rank's, where the subsystems have moved on
   /// At the macro-step's end, where `point` has the right limits; of the whole network.
   std::span<const EventReport> events = {};
-  std::span<const Sample> left_outputs = {};  ///< this rank's left limits there; empty without
-  std::span<const Sample> left_inputs = {};   ///< likewise; empty where they are not known
-  std::span<const double> left_states = {};   ///< likewise
+  const LeftLimits* left = nullptr;  ///< there; null where nothing has been told
 };
 
 /// Sees every accepted macro-step.

@@ -1,25 +1,18 @@
 """What arrives late is what was put out: closed forms, on the grid of the delay and off it, for
 delays longer and shorter than the macro-step."""
-import tempfile
 import unittest
-from pathlib import Path
 
 import h5py
 import numpy as np
-from concord_runs import TIGHT, execute, simulate, write_model
+from concord_runs import TIGHT, ModelTest, execute, simulate, write_model
 from delay_models import LOOP, PURE, SCALAR, loop, pure, scalar
 
 IMPLICIT = ("jfm", "missiles", "ifosmondi")
 
 
-class Delays(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Delays(ModelTest):
     def run_model(self, text, *options, ranks=1):
-        return simulate(write_model(self.folder, "model", text), *TIGHT, *options, ranks=ranks)
+        return simulate(self.model(text), *TIGHT, *options, ranks=ranks)
 
 
 class Scalar(Delays):

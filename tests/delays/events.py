@@ -1,27 +1,15 @@
 """Jumps travel: what jumps at the source jumps T later, at the instant; and only what breaks does."""
-import tempfile
 import unittest
-from pathlib import Path
 
 import h5py
 import numpy as np
-from concord_runs import TIGHT, execute, simulate, write_model
+from concord_runs import TIGHT, ModelTest, execute, simulate
 from delay_models import SCALAR, scalar
 
 METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "gauss_seidel")
 
 
-class Events(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def model(self, text):
-        return write_model(self.folder, "model", text)
-
-
-class Jumps(Events):
+class Jumps(ModelTest):
     STEP = """
 experiment: {{stop: 2}}
 subsystems:
@@ -104,7 +92,7 @@ connections:
             self.assertLess(np.max(np.abs(one.outputs.values - other.outputs.values)), 1e-12)
 
 
-class Kinks(Events):
+class Kinks(ModelTest):
     """What a break of a slope makes downstream is smoother every time it comes round."""
 
     def test_order_4_off_the_grid(self):

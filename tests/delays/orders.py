@@ -1,21 +1,15 @@
 """Observed orders with delays, bounded on both sides: 4 for cubic inputs, k + 1 for inputs from the
 past, for delays on the grid of the macro-steps and off it, longer and shorter than they are."""
-import tempfile
 import unittest
 
 import numpy as np
-from concord_runs import TIGHT, simulate, write_model
+from concord_runs import TIGHT, ModelTest, simulate
 from delay_models import LOOP, PURE, SCALAR, loop, pure, scalar
 
 
-class Orders(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Orders(ModelTest):
     def errors(self, text, options, steps, exact, names):
-        model = write_model(self.folder, "model", text)
+        model = self.model(text)
         result = []
         for step in steps:
             run = simulate(model, *TIGHT, *options, "-cosim_step", step)

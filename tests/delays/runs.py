@@ -1,27 +1,15 @@
 """Runs with delays: on several ranks, with step control, what is refused."""
-import tempfile
 import unittest
-from pathlib import Path
 
 import numpy as np
-from concord_runs import TIGHT, execute, simulate, write_model
+from concord_runs import TIGHT, ModelTest, execute, simulate
 from delay_models import LOOP, SCALAR, loop, scalar
 
 METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "gauss_seidel",
            "hierarchical", "extripol")
 
 
-class Runs(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def model(self, text):
-        return write_model(self.folder, "model", text)
-
-
-class Ranks(Runs):
+class Ranks(ModelTest):
     def test_the_number_of_ranks_changes_nothing(self):
         model = self.model(LOOP.format(stop=1.5, to_right=0.47, to_left=0.04))
         for method in METHODS:
@@ -35,7 +23,7 @@ class Ranks(Runs):
                     self.assertLess(np.max(np.abs(one.outputs.values - other.outputs.values)), 1e-12)
 
 
-class StepControl(Runs):
+class StepControl(ModelTest):
     """The error of the whole run follows the tolerance."""
 
     def errors(self, options, tolerances):
@@ -73,7 +61,7 @@ class StepControl(Runs):
         self.assertLess(np.max(np.abs(run.outputs["a.x"] - exact)), 1e-3)
 
 
-class Refusals(Runs):
+class Refusals(ModelTest):
     TEXT = """experiment: {{stop: 1}}
 parameters: {{T: 0.1}}
 subsystems:

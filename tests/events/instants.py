@@ -1,12 +1,11 @@
 """When state events happen, what they set, and what order is left across them."""
 import math
-import tempfile
 import unittest
-from pathlib import Path
 
+import h5py
 import numpy as np
 
-from concord_runs import EXAMPLES, TIGHT, simulate
+from concord_runs import EXAMPLES, TIGHT, ModelTest, execute, simulate
 
 THERMOSTAT, BALL, SAMPLED, STICK_SLIP, DRIVE = (
     EXAMPLES / name / f"{name}.yaml"
@@ -172,17 +171,7 @@ def exponential(a):
     return np.linalg.matrix_power(result, 64)
 
 
-class Models(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def model(self, text):
-        path = self.folder / "model.yaml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
+class Models(ModelTest):
     def assert_instants(self, run, exact, delta):
         worst = max(np.min(np.abs(run.time - t)) for t in exact)
         self.assertLess(worst, delta)
@@ -311,6 +300,30 @@ class Ranks(Models):
                     np.testing.assert_allclose(run.time, alone.time, atol=1e-12)
                     np.testing.assert_allclose(run.outputs.values, alone.outputs.values,
                                                atol=1e-12)
+
+    def test_left_limits_of_who_has_no_outputs(self):
+        """A sink, alone on its rank: what it was fed with and had before its state jumped."""
+        model = self.model("""
+experiment: {stop: 1}
+subsystems:
+  source: {equations: {outputs: {y: "t > 0.512 ? 3 : 1"}}}
+  sink:
+    equations:
+      inputs: {u: 0}
+      states: {x: 0}
+      derivatives: {x: u}
+      when: [{condition: u > 2, set: {x: x + 10}}]
+connections: [source.y -> sink.u]
+""")
+        for ranks in (1, 2):
+            path = self.folder / f"{ranks}.h5"
+            run = execute("run", model, "-cosim_step", 0.1, "-cosim_output", path, ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            with self.subTest(ranks=ranks), h5py.File(path) as file:
+                np.testing.assert_allclose(file["events/states"][:], 0.512, atol=1e-12)
+                np.testing.assert_allclose(file["events/inputs"][:], 1.0, atol=1e-12)
+                row = list(file["time"][:]).index(file["events/time"][0])
+                self.assertAlmostEqual(file["states/values"][row, 0], 10.512, delta=1e-12)
 
     def test_three_parts_on_five_ranks(self):
         alone = simulate(THERMOSTAT, "-cosim_step", 0.1, "-cosim_stop", 20)

@@ -1,26 +1,18 @@
 """What `when`, `discrete`, ticks and relations mean, rule by rule; and what is refused."""
-import tempfile
 import unittest
-from pathlib import Path
 
 import numpy as np
 
-from concord_runs import execute, simulate
+from concord_runs import ModelTest, execute, simulate
 
 METHODS = ("jfm", "missiles", "jacobi", "gauss_seidel", "monolithic")
 
 
-class Models(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Models(ModelTest):
     def model(self, a, b="{states: {z: 0}, derivatives: {z: 0}}", wires="", stop=2):
-        path = self.folder / "model.yaml"
-        path.write_text(f"experiment: {{stop: {stop}}}\nsubsystems:\n  a:\n    equations: {a}\n"
-                        f"  b:\n    equations: {b}\nconnections: [{wires}]\n", encoding="utf-8")
-        return path
+        return super().model(
+            f"experiment: {{stop: {stop}}}\nsubsystems:\n  a:\n    equations: {a}\n"
+            f"  b:\n    equations: {b}\nconnections: [{wires}]\n")
 
 
 class Happening(Models):

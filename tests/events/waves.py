@@ -1,10 +1,8 @@
 """Integrals of steps and square waves: on and off the grid, > and >=, at the start, at the end."""
 import math
-import tempfile
 import unittest
-from pathlib import Path
 
-from concord_runs import simulate
+from concord_runs import ModelTest, simulate
 
 STOP = 2.0
 MODEL = """
@@ -52,17 +50,11 @@ WAVES = {
 }
 
 
-class Waves(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Waves(ModelTest):
     def model(self, op):
         names = list(WAVES)
         texts = {name: WAVES[name][0].format(op=op) for name in names}
-        path = self.folder / "waves.yaml"
-        path.write_text(MODEL.format(
+        return super().model(MODEL.format(
             stop=STOP,
             states=", ".join(f"own_{n}: 0" for n in names),
             derivatives=", ".join(f'own_{n}: "{texts[n]}"' for n in names),
@@ -70,8 +62,7 @@ class Waves(unittest.TestCase):
             inputs=", ".join(f"{n}: 0" for n in names),
             sums=", ".join(f"sum_{n}: 0" for n in names),
             rates=", ".join(f"sum_{n}: {n}" for n in names),
-            wires=", ".join(f"source.{n} -> sum.{n}" for n in names)), encoding="utf-8")
-        return path
+            wires=", ".join(f"source.{n} -> sum.{n}" for n in names)))
 
     def check(self, *methods):
         for op in (">", ">="):

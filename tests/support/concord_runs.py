@@ -2,6 +2,7 @@
 import os
 import subprocess
 import tempfile
+import unittest
 from pathlib import Path
 
 import h5py
@@ -82,3 +83,15 @@ def write_model(folder, name, text):
     path = Path(folder) / f"{name}.yaml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+class ModelTest(unittest.TestCase):
+    """A test with a folder of its own, where models are written."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def model(self, text):
+        return write_model(self.folder, "model", text)

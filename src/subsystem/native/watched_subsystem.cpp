@@ -98,6 +98,14 @@ class WatchedSubsystem final : public Subsystem {
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override {
     return call("outputs_at", [&] { return inner_->outputs_at(point, outputs); });
   }
+  double next_time_event() const override { return inner_->next_time_event(); }
+  double next_event(std::span<const Sample> inputs) override {
+    return call("next_event", [&] { return inner_->next_event(inputs); });
+  }
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
+                 std::vector<Happening>& what) override {
+    return call("happen", [&] { return inner_->happen(pass, inputs, slack, changed, what); });
+  }
   Outcome set_parameter(std::size_t parameter, double value) override {
     return call("set_parameter", [&] { return inner_->set_parameter(parameter, value); });
   }

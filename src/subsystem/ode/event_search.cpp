@@ -6,8 +6,7 @@
 namespace concord {
 namespace {
 
-constexpr int pieces = 4;         ///< of a micro-step
-constexpr int most_halvings = 6;  ///< of a piece
+constexpr int pieces = 4;  ///< of a micro-step
 
 bool has_crossed(const Indicator& z) { return z.value < -z.rounding; }
 
@@ -25,6 +24,7 @@ EventSearch::EventSearch(EventModel& model, CheckedModel& checked, RightHandSide
   way_.x.resize(rhs.state_count());
   way_.f.resize(rhs.state_count());
   way_.z.resize(model.indicator_count());
+  for (Point& point : points_) point.z.resize(model.indicator_count());
 }
 
 bool EventSearch::derive(double tau, std::span<const double> x, std::span<double> f) {
@@ -51,10 +51,10 @@ void EventSearch::interpolate(double tau) {
   }
 }
 
-bool EventSearch::evaluate(Point& point) {
-  interpolate(point.tau);
-  point.z.resize(way_.z.size());
-  return evaluate(point.tau, between_, point.z);
+bool EventSearch::evaluate(Point& point, double tau) {
+  point.tau = tau;
+  interpolate(tau);
+  return evaluate(tau, between_, point.z);
 }
 
 void EventSearch::begin(std::span<const double> x) noexcept {
@@ -97,14 +97,16 @@ void EventSearch::reach(double tau, std::span<const double> x) noexcept {
 }
 
 void EventSearch::search(double tau) {
-  Point left{way_.tau, way_.z}, right;
+  Point &left = points_[0], &right = points_[1];
+  left.tau = way_.tau;
+  std::copy(way_.z.begin(), way_.z.end(), left.z.begin());
   for (int piece = 1; piece <= pieces && !way_.found; ++piece) {
-    right.tau = piece == pieces ? tau : way_.tau + (tau - way_.tau) * piece / pieces;
-    if (!evaluate(right)) return;
+    if (!evaluate(right, piece == pieces ? tau : way_.tau + (tau - way_.tau) * piece / pieces))
+      return;
     search_piece(left, right, 0);
     std::swap(left, right);
   }
-  way_.z = left.z;
+  std::copy(left.z.begin(), left.z.end(), way_.z.begin());
 }
 
 void EventSearch::pass(double h) {
@@ -113,8 +115,8 @@ void EventSearch::pass(double h) {
 }
 
 void EventSearch::search_piece(const Point& left, const Point& right, int halvings) {
-  Point middle{0.5 * (left.tau + right.tau), {}};
-  if (!evaluate(middle)) return;
+  Point& middle = points_[static_cast<std::size_t>(2 + halvings)];
+  if (!evaluate(middle, 0.5 * (left.tau + right.tau))) return;
   const bool whole = halvings == most_halvings || !may_hide(left, middle, right);
   if (whole) {
     take_crossings(left, middle);

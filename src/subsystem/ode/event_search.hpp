@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <span>
@@ -58,9 +59,11 @@ class EventSearch final : public PathWatch {
     std::vector<Indicator> z;
   };
 
+  static constexpr int most_halvings = 6;  ///< of a piece
+
   bool derive(double tau, std::span<const double> x, std::span<double> f);
   bool evaluate(double tau, std::span<const double> x, std::span<Indicator> z);
-  bool evaluate(Point& point);
+  bool evaluate(Point& point, double tau);
   void judge_begin();
   bool slope();
   void interpolate(double tau);
@@ -78,7 +81,8 @@ class EventSearch final : public PathWatch {
   double next_ = 0.0;                    ///< end of the micro-step that is looked at
   std::vector<double> next_x_, next_f_;  ///< there
   std::vector<Indicator> scratch_z_;
-  std::vector<double> between_, slopes_;  ///< scratch
+  std::array<Point, 2 + most_halvings + 1> points_;  ///< scratch: ends of a piece, and middles
+  std::vector<double> between_, slopes_;             ///< scratch
 };
 
 }  // namespace concord

@@ -2,10 +2,12 @@
 #include <petscsys.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <vector>
 
+#include "concord/model_builder.hpp"
 #include "concord/simulation.hpp"
 
 // What events have changed is part of what the library remembers, and of what it takes back.
@@ -98,6 +100,93 @@ TEST(SimulationLibraryEvents, AParameterMovesTheNextOne) {
     }
     const double bound = options.at("cosim_type") == "gauss_seidel" ? 0.1 : 1e-5;
     EXPECT_NEAR(switched, first_switch(25.0), bound) << options.at("cosim_type");
+  }
+}
+
+/// Rises with slope 1, and falls by 1 where it reaches 0.7.
+class Sawtooth : public Subsystem {
+ public:
+  Sawtooth() : Subsystem(described()) {}
+  void start(const MacroStep& first, double) override { now_ = {first.begin, 0.0}; }
+  Outcome advance(const MacroStep& step, std::span<const Polynomial>, InputContinuity, Wanted,
+                  std::span<Sample> outputs) override {
+    now_ = {step.end, now_.x + step.size()};
+    outputs[0] = {now_.x, 1.0};
+    return Outcome::ok;
+  }
+  Outcome point_outputs(std::span<const Sample>, Wanted, std::span<Sample> outputs) override {
+    outputs[0] = {now_.x, 1.0};
+    return Outcome::ok;
+  }
+  double next_event(std::span<const Sample>) override { return now_.t + (0.7 - now_.x); }
+  Outcome happen(EventPass pass, std::span<const Sample>, double slack, bool& changed,
+                 std::vector<Happening>& what) override {
+    changed = pass == EventPass::happen && now_.x >= 0.7 - slack;
+    if (changed) {
+      now_.x -= 1.0;
+      what.push_back({0, "tooth"});
+    }
+    return Outcome::ok;
+  }
+  void save() override { saved_ = now_; }
+  void restore() override { now_ = saved_; }
+
+ private:
+  static SubsystemDescription described() {
+    SubsystemDescription description;
+    description.outputs = {{"y", ""}};
+    description.events = true;
+    auto& can = description.capabilities;
+    can.polynomial_inputs = can.point_outputs = can.output_derivatives = can.rollback = true;
+    return description;
+  }
+
+  struct Now {
+    double t, x;
+  };
+  Now now_{}, saved_{};
+};
+
+class Integral : public OdeModel {
+ public:
+  OdeInterface interface() const override {
+    OdeInterface result;
+    result.inputs = {{"u", "", 0.0}};
+    result.states = {{"x", "", 0.0}};
+    result.outputs = {{"x", ""}};
+    result.feedthrough.emplace();
+    return result;
+  }
+  void derivatives(double, std::span<const double>, std::span<const double> u,
+                   std::span<double> dxdt) override {
+    dxdt[0] = u[0];
+  }
+  void outputs(double, std::span<const double> x, std::span<const double>,
+               std::span<double> y) override {
+    y[0] = x[0];
+  }
+};
+
+/// What a subsystem in C++ tells of its events gets through to the network.
+TEST(SimulationLibraryEvents, ASubsystemTellsOfItsOwn) {
+  ModelBuilder builder("tooth", 0.0, 2.0);
+  builder.add_subsystem("tooth", [] { return std::make_unique<Sawtooth>(); });
+  builder.add("integral", [] { return std::make_unique<Integral>(); });
+  builder.connect("tooth.y", "integral.u");
+  for (const char* type : {"jfm", "ifosmondi"}) {
+    Simulation simulation(PETSC_COMM_WORLD, builder.source(),
+                          {{"cosim_type", type}, {"cosim_step", "0.2"}});
+    simulation.start();
+    std::vector<double> ends;
+    simulation.observe([&](const StepInfo& step) { ends.push_back(step.end); });
+    simulation.advance_until(2.0);
+    for (const double instant : {0.7, 1.7}) {
+      EXPECT_TRUE(std::any_of(ends.begin(), ends.end(), [&](double end) {
+        return std::abs(end - instant) < 1e-10;
+      })) << type;
+    }
+    EXPECT_NEAR(simulation.value("tooth.y"), 0.0, 1e-9) << type;
+    EXPECT_NEAR(simulation.value("integral.x"), 0.245 + 0.2 - 0.045, 1e-9) << type;
   }
 }
 

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 #include <petscsys.h>
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -30,10 +29,13 @@ class WithEvents : public StepObserver {
   void step_accepted(const StepReport& report) override {
     StepReport told = report;
     const std::vector<EventReport> events{{1, "x < 0.5"}, {0, "every 0.1"}};
-    const std::vector<Sample> left(report.point->outputs.size(), {left_value, 0.0});
+    LeftLimits left;
+    left.outputs.resize(report.point->outputs.size(), {left_value, 0.0});
+    left.inputs.resize(report.point->inputs.size(), {left_value, 0.0});
+    left.states.resize(2, left_value);
     if (std::find(at_.begin(), at_.end(), report.index) != at_.end()) {
       told.events = events;
-      told.left_outputs = left;
+      told.left = &left;
     }
     recorder_.step_accepted(told);
   }
@@ -88,10 +90,10 @@ TEST_F(RecordedEvents, HaveTheirTextsAndLeftLimits) {
   EXPECT_EQ(texts[3].subsystem, "a");
   EXPECT_EQ(texts[3].what, "every 0.1");
   const std::size_t wanted[] = {0};
-  EXPECT_EQ(results.read_left_columns("/outputs/values", wanted)[0],
-            (std::vector<double>{left_value, left_value}));
-  for (const char* not_told : {"/inputs/values", "/states/values"})
-    EXPECT_TRUE(std::isnan(results.read_left_columns(not_told, wanted)[0][0])) << not_told;
+  for (const char* quantity : {"/outputs/values", "/inputs/values", "/states/values"})
+    EXPECT_EQ(results.read_left_columns(quantity, wanted)[0],
+              (std::vector<double>{left_value, left_value}))
+        << quantity;
 }
 
 /// A row that -cosim_record_every leaves out is there where something happened.
