@@ -62,15 +62,13 @@ double loosest_rtol(const Settings& settings) {
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
-      rolls_back_(settings.method.rolls_back() ||
-                  ((settings.adapt == Adapt::predictor || settings.method.solve.repeats ||
-                    subsystems.network().has_events()) &&
-                   everyone([](const auto& d) { return d.capabilities.rollback; }))),
-      evaluated_at_stop_(everyone(
-          [](const auto& d) { return d.capabilities.equations || d.constraint.has_value(); })),
+      rolls_back_(can_roll_back(subsystems.network().has_events())),
+      evaluated_at_stop_(everyone([](const auto& d) {
+        return d.capabilities.equations || d.events || d.constraint.has_value();
+      })),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
-      events_(subsystems, *coupling_, rolls_back_,
+      events_(subsystems, *coupling_, can_repeat(),
               std::max(std::abs(settings.start), std::abs(settings.stop)), settings.event_limit),
       controller_(make_controller(settings, rolls_back_)),
       at_point_(subsystems),
@@ -92,6 +90,7 @@ void MacroStepper::start() {
   subsystems_.enter(smooth_interval(first.begin));
   coupling_->start(first, settings_.stop, point_);
   take_held();
+  look_for_events();
   settle_start();
   subsystems_.touched().clear();
   loops_.restart(evaluation(), point_.inputs);
@@ -104,6 +103,29 @@ void MacroStepper::start() {
   }
   trial_.polynomials = point_.polynomials;
   errors_.start(point_);
+}
+
+/// Where that is of use.
+bool MacroStepper::can_roll_back(bool events) const {
+  const bool wanted =
+      settings_.adapt == Adapt::predictor || settings_.method.solve.repeats || events;
+  return settings_.method.rolls_back() ||
+         (wanted && everyone([](const auto& d) { return d.capabilities.rollback; }));
+}
+
+/// Some subsystems know only when they have started that they have events.
+void MacroStepper::look_for_events() {
+  if (events_.any()) {
+    return;
+  }
+  events_.look_for_more();
+  rolls_back_ = can_roll_back(events_.any());
+  events_.roll_back(can_repeat());
+}
+
+/// A macro-step; methods that repeat only the others' may have somebody who cannot.
+bool MacroStepper::can_repeat() const {
+  return rolls_back_ && everyone([](const auto& d) { return d.capabilities.rollback; });
 }
 
 bool MacroStepper::everyone(bool (*can)(const SubsystemDescription&)) const {
@@ -264,8 +286,8 @@ void MacroStepper::jump(std::span<const InputChange> changes) {
 }
 
 void MacroStepper::io(Archive& archive) {
-  archive(point_, trial_, fed_, held_changed_, jumped_, anew_, changes_, report_.index, budget_,
-          errors_, loops_, events_, *controller_, *coupling_);
+  archive(rolls_back_, point_, trial_, fed_, held_changed_, jumped_, anew_, changes_, report_.index,
+          budget_, errors_, loops_, events_, *controller_, *coupling_);
 }
 
 /// Inputs that nothing feeds stay as they are in both, whatever a coupling writes.
