@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "checkpoint/checkpoints.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/effective_settings.hpp"
@@ -47,6 +48,9 @@ class Run {
       : requests_(plan->comm, plan->settings.time_limit),
         simulation_(std::move(plan)),
         settings_(simulation_.plan().settings),
+        checkpoints_(
+            simulation_, [this](Archive& archive) { archive(summary_, *recorder_); },
+            [this] { recorder_->flush(); }),
         speaks_(rank_in(PETSC_COMM_WORLD) == 0) {
     collectively(PETSC_COMM_WORLD, [&] {
       recorder_ = std::make_unique<Recorder>(simulation_, settings_.record.path, command_line);
@@ -117,22 +121,38 @@ class Run {
 
   void simulate() {
     try {
-      simulation_.start();
-      if (settings_.view) {
-        view_start();
+      if (const auto told = checkpoints_.restart()) {
+        note(*told);
+      } else {
+        start();
       }
-      recorder_->start();
       watch_exits();
       simulation_.advance_while([&](double wall_time) { return goes_on(wall_time); });
     } catch (const EndOfSimulation& end) {
       asked_for_end_ = true;
-      if (speaks_) {
-        std::fprintf(stderr, "concord: note: %s\n", end.what());
-      }
+      note(end.what());
+    }
+  }
+
+  void start() {
+    simulation_.start();
+    if (settings_.view) {
+      view_start();
+    }
+    recorder_->start();
+    if (checkpoints_.wanted()) {
+      checkpoints_.begin();
+    }
+  }
+
+  void note(const std::string& text) const {
+    if (speaks_) {
+      std::fprintf(stderr, "concord: note: %s\n", text.c_str());
     }
   }
 
   bool goes_on(double wall_time) {
+    checkpoints_.look(summary_.steps);
     const bool failed = simulation_.subsystems().fatal();
     const bool on = requests_.go_on(wall_time, failed, [&] { recorder_->flush(); });
     if (!on && requests_.reason().empty()) {
@@ -148,13 +168,24 @@ class Run {
     if (!asked_for_end_) {
       require_sound_end();
     }
+    if (!simulation_.finished() && !asked_for_end_) {
+      checkpoints_.finish();
+    }
     recorder_->close(conclusion.status, conclusion.quality);
     simulation_.forget_observers();
     monitors_.clear();  // the progress line ends before the summary begins
     if (speaks_) {
       print_summary(simulation_, summary_, conclusion, requests_.reason(), requests_.elapsed());
+      print_way_on();
     }
     return simulation_.finished() ? 0 : stopped_early;
+  }
+
+  void print_way_on() const {
+    if (checkpoints_.wanted() && !simulation_.finished()) {
+      std::printf("  checkpoint            %s, t = %.9g s: go on with -cosim_restart\n",
+                  settings_.checkpoint.path.c_str(), checkpoints_.time());
+    }
   }
 
   void require_sound_end() const {
@@ -168,6 +199,7 @@ class Run {
   StopRequests requests_;
   SimulationCore simulation_;
   const Settings& settings_;
+  Checkpoints checkpoints_;
   bool speaks_;
   std::unique_ptr<Recorder> recorder_;
   RunSummary summary_;

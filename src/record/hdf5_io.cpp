@@ -159,6 +159,30 @@ void overwrite_dataset(hid_t file, const char* path, std::span<const double> val
   hdf5_check(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
 }
 
+namespace {
+
+std::vector<hsize_t> shape_of(hid_t dataset) {
+  const Hdf5Dataspace space(hdf5_check(H5Dget_space(dataset)));
+  std::vector<hsize_t> shape(
+      static_cast<std::size_t>(hdf5_check(H5Sget_simple_extent_ndims(space))));
+  hdf5_check(H5Sget_simple_extent_dims(space, shape.data(), nullptr));
+  return shape;
+}
+
+}  // namespace
+
+hsize_t rows_of(hid_t file, const char* path) {
+  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
+  return shape_of(dataset).at(0);
+}
+
+void cut_dataset(hid_t file, const char* path, hsize_t rows) {
+  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
+  std::vector<hsize_t> shape = shape_of(dataset);
+  shape.at(0) = rows;
+  hdf5_check(H5Dset_extent(dataset, shape.data()));
+}
+
 std::string read_string_attribute(hid_t object, const char* name) {
   const Hdf5Attribute attribute(hdf5_check(H5Aopen(object, name, H5P_DEFAULT)));
   const Hdf5Datatype file_type(hdf5_check(H5Aget_type(attribute)));

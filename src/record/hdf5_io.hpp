@@ -38,6 +38,10 @@ void overwrite_dataset(hid_t file, const char* path, std::span<const double> val
 void append_strings(hid_t file, const char* path, hsize_t size,
                     std::span<const std::string> values);
 
+/// The first extent of the dataset at `path`; and another, smaller one.
+hsize_t rows_of(hid_t file, const char* path);
+void cut_dataset(hid_t file, const char* path, hsize_t rows);
+
 /// Value of a scalar string attribute.
 std::string read_string_attribute(hid_t object, const char* name);
 /// Values of a one-dimensional dataset of strings.

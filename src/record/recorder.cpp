@@ -195,6 +195,14 @@ void Recorder::Kept::keep(const ResultsRow& row) {
   balance.assign(row.balance.begin(), row.balance.end());
 }
 
+void Recorder::io(Archive& archive) {
+  ResultsPosition position = writer_->position();
+  archive(position, sums_, since_row_, kept_);
+  if (archive.reading()) {
+    writer_->resume(position);
+  }
+}
+
 void Recorder::close(RunStatus status, const RunQuality& quality) {
   if (since_row_ > 0) {
     write(kept_.row());

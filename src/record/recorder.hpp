@@ -25,6 +25,10 @@ class Recorder : public StepObserver {
   /// A results file that opens, up to here. Collective.
   void flush() { writer_->flush(); }
 
+  /// How far it has come; what is read, in place of `start`, goes on from there in the file that
+  /// is there. Collective.
+  void io(Archive& archive);
+
   /// Writes what is pending, what is known of the run's quality and the counters. Collective.
   void close(RunStatus status, const RunQuality& quality);
 
@@ -42,6 +46,7 @@ class Recorder : public StepObserver {
     std::vector<Polynomial> polynomials;
 
     void keep(const ResultsRow& row);
+    void io(Archive& archive) { archive(time, outputs, inputs, states, balance, polynomials); }
     ResultsRow row() const { return {time, outputs, inputs, states, polynomials, balance}; }
   };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,11 @@ struct ResultsRow {
   std::span<const double> states;
   std::span<const Polynomial> polynomials;  ///< of the macro-step that ended here
   std::span<const double> balance = {};     ///< accumulated balance error of every input
+};
+
+/// How much of a run is recorded.
+struct ResultsPosition {
+  std::uint64_t rows = 0, events = 0;
 };
 
 /// What happened at a communication point; the same on every rank.

@@ -138,6 +138,27 @@ void write_file(const fs::path& path, std::span<const char> bytes) {
   }
 }
 
+hsize_t rows_left(Extent extent, const ResultsPosition& left) {
+  if (extent == Extent::events) return left.events;
+  return extent == Extent::steps ? std::max<hsize_t>(left.rows, 1) - 1 : left.rows;
+}
+
+/// Throws Hdf5Error where the dataset in the file is another one, or shorter.
+void require_continues(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout,
+                       const ResultsPosition& left) {
+  if (H5Lexists(file, dataset.path.c_str(), H5P_DEFAULT) <= 0)
+    throw Hdf5Error("'" + dataset.path + "' is missing");
+  if (const auto* texts = std::get_if<KnownTexts>(&dataset.content)) {
+    if (read_strings(file, dataset.path.c_str()) != texts->of(layout))
+      throw Hdf5Error("'" + dataset.path + "' is that of another run");
+  } else if (dataset.grows() &&
+             rows_of(file, dataset.path.c_str()) < rows_left(dataset.extents[0], left)) {
+    throw Hdf5Error("'" + dataset.path + "' has " +
+                    std::to_string(rows_of(file, dataset.path.c_str())) + " rows, not " +
+                    std::to_string(rows_left(dataset.extents[0], left)));
+  }
+}
+
 constexpr const char* remedy =
     "; it was left untouched: choose another file with -cosim_output, or move it away";
 
@@ -202,6 +223,19 @@ void create_empty_results(const fs::path& path, const ResultsLayout& layout, int
     fs::remove(path, ignored);
     throw;
   }
+}
+
+void cut_results(const fs::path& path, const ResultsLayout& layout, const ResultsPosition& left) {
+  if (!fs::exists(path)) throw Hdf5Error("it is not there");
+  const Hdf5Properties access = plain_file_access();
+  Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access)));
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.exists(layout)) require_continues(file, dataset, layout, left);
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.exists(layout) && dataset.grows())
+      cut_dataset(file, dataset.path.c_str(), rows_left(dataset.extents[0], left));
+  overwrite_attribute(file, "status", std::string(to_string(RunStatus::running)));
+  hdf5_check(file.close());
 }
 
 void reserve_space(const fs::path& path, std::uintmax_t size) {

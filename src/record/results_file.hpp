@@ -20,6 +20,12 @@ void require_replaceable(const std::filesystem::path& path, const std::string& m
 void create_empty_results(const std::filesystem::path& path, const ResultsLayout& layout,
                           int ranks);
 
+/// The file at `path` with so many rows and events left, as that of a run that goes on. Throws
+/// Hdf5Error where it isn't there, has fewer, or other columns than the layout, nothing being
+/// changed.
+void cut_results(const std::filesystem::path& path, const ResultsLayout& layout,
+                 const ResultsPosition& left);
+
 /// Takes disk space for the first `size` bytes of the file at `path`. HDF5 does not survive a full
 /// disk (its caches cannot be closed any more), so there has to be room before it writes. Throws
 /// Hdf5Error with the reason.

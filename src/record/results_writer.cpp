@@ -133,7 +133,11 @@ class ResultsWriter::Impl {
   void append_event(const ResultsRow& left, RecordedEvent event);
   void flush();
   void close(RunStatus status, std::span<const Counters> own_counters, const RunQuality& quality);
+  void resume(const ResultsPosition& position);
   bool begun() const { return static_cast<bool>(file_); }
+  ResultsPosition position() const {
+    return {written_.rows + buffered_, written_.events + events_.size()};
+  }
 
  private:
   void claim();
@@ -225,6 +229,18 @@ void ResultsWriter::Impl::create_file() {
   if (comm_.rank == 0) fs::remove(unfinished_, ignored);
   throw InputError("cannot create the results file '" + path_.string() + "': " + *failure +
                    "; choose another file with -cosim_output");
+}
+
+void ResultsWriter::Impl::resume(const ResultsPosition& position) {
+  auto failure = on_first_rank([&] {
+    cut_results(path_, layout_, {position.rows, position.events});
+  });
+  if (!failure) failure = failure_on_any_rank(comm_, [&] { require_visible(path_); });
+  if (!failure) failure = failure_on_any_rank(comm_, [&] { open_datasets(path_); });
+  if (failure)
+    throw InputError("the results file '" + path_.string() + "' cannot be continued: " + *failure +
+                     "; put back that of the run which goes on, or start the run anew");
+  written_ = {position.rows, position.events};
 }
 
 void ResultsWriter::Impl::open_datasets(const fs::path& path) {
@@ -456,6 +472,10 @@ ResultsWriter::ResultsWriter(MPI_Comm comm, const std::filesystem::path& path,
     : impl_(std::make_unique<Impl>(comm, path, layout)) {}
 
 ResultsWriter::~ResultsWriter() = default;
+
+void ResultsWriter::resume(const ResultsPosition& position) { impl_->resume(position); }
+
+ResultsPosition ResultsWriter::position() const { return impl_->position(); }
 
 bool ResultsWriter::begun() const { return impl_->begun(); }
 

@@ -29,8 +29,13 @@ class ResultsWriter {
   /// Row 0. Creates the file, or replaces one of this model, in one go; throws InputError when that
   /// cannot be done.
   void append_start(const ResultsRow& row);
+  /// Instead: goes on behind so much of the file that an earlier part of this run has written; what
+  /// lies beyond is cut off. Throws InputError where that is not there, nothing being changed.
+  void resume(const ResultsPosition& position);
   /// Whether the file of this run is there.
   bool begun() const;
+  /// Appended so far.
+  ResultsPosition position() const;
   void append(const ResultsRow& row, const StepSums& steps);
   /// Before the row of its instant; `left` has what was before it, the event is the same on every
   /// rank.

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "concord/archive.hpp"
+
 namespace concord {
 
 struct StepReport;
@@ -32,6 +34,7 @@ class StepSums {
   void add(const StepReport& step);
   void clear();
   double operator[](std::size_t dataset) const { return values_[dataset]; }
+  void io(Archive& archive) { archive(values_); }
 
  private:
   std::vector<double> values_;

@@ -115,10 +115,30 @@ Option<Target> absolute_tolerance(std::string name, std::string help, At<members
 
 Option<Settings> time_limit_option() {
   return Option<Settings>{
-      "cosim_time_limit", "wall time after which the run stops with exit code 3", positive_number(),
+      "cosim_time_limit", "wall time after which the run stops with exit code 3", duration(),
       [](const Settings& s) { return s.time_limit ? plain_number(*s.time_limit) : "none"; },
       [](Settings& s, const std::optional<double>& given) { s.time_limit = given; }}
-      .in("s")
+      .in("s, or HH:MM:SS")
+      .by_default("none");
+}
+
+bool writes_no_checkpoints(const Settings& settings) { return !settings.checkpoint.writes(); }
+
+/// `auto` goes on where the checkpoint is there, and starts where it is not.
+Option<Settings> restart_option() {
+  return Option<Settings>{
+      "cosim_restart", "checkpoint to go on from; auto: that of -cosim_checkpoint, if it is there",
+      file_name(), [](const Settings& s) { return s.checkpoint.restart; },
+      [](Settings& s, const std::optional<std::string>& given) {
+        CheckpointSettings& checkpoint = s.checkpoint;
+        if (given == "auto" && !checkpoint.writes()) {
+          throw InputError(
+              "-cosim_restart auto needs -cosim_checkpoint FILE, which it goes on from");
+        }
+        checkpoint.restart = given == "auto" ? checkpoint.path : given.value_or("");
+        checkpoint.may_start = given == "auto";
+        checkpoint.path = checkpoint.writes() ? checkpoint.path : checkpoint.restart;
+      }}
       .by_default("none");
 }
 
@@ -239,6 +259,19 @@ Options<Settings> make_run_options() {
       O("cosim_record_every", "record every n-th communication point, beside events",
         whole_number(1, 1000000000), in_record<&RecordSettings::every>),
       time_limit_option(),
+      O("cosim_checkpoint", "file from which the run can go on after a stop or a kill", file_name(),
+        at<&Settings::checkpoint, &CheckpointSettings::path>)
+          .by_default("none"),
+      restart_option(),
+      O("cosim_checkpoint_every", "wall time after which the checkpoint is written anew",
+        duration(), at<&Settings::checkpoint, &CheckpointSettings::every>)
+          .in("s, or HH:MM:SS")
+          .idle(writes_no_checkpoints, "-cosim_checkpoint FILE"),
+      O("cosim_checkpoint_epoch",
+        "macro-steps from one point at which a run can be continued to the next; there all that is "
+        "only kept to save work is dropped",
+        whole_number(1, 1000000000), at<&Settings::checkpoint, &CheckpointSettings::epoch>)
+          .idle(writes_no_checkpoints, "-cosim_checkpoint FILE"),
       progress_option(),
       O("cosim_monitor", "a line per macro-step", flag(), at<&Settings::monitor>),
       O("cosim_view", "effective settings", flag(), at<&Settings::view>),

@@ -1,5 +1,7 @@
 #include "settings/option_values.hpp"
 
+#include <cstdio>
+
 #include "concord/errors.hpp"
 #include "support/wording.hpp"
 
@@ -27,6 +29,27 @@ Values<double> number_from(double smallest, double largest) {
                        plain_number(largest));
     }
     return value;
+  };
+  return {given, plain_number};
+}
+
+Values<double> duration() {
+  const auto given = [](const std::string& name) -> std::optional<double> {
+    const auto text = options::text(name);
+    if (!text || text->find(':') == std::string::npos) {
+      return options::positive(name);
+    }
+    int hours = 0, minutes = 0, seconds = 0, length = 0;
+    const bool read =
+        std::sscanf(text->c_str(), "%d:%2d:%2d%n", &hours, &minutes, &seconds, &length) == 3 &&
+        text->size() == static_cast<std::size_t>(length);
+    const double total = 3600.0 * hours + 60.0 * minutes + seconds;
+    if (!read || hours < 0 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59 ||
+        total == 0.0) {
+      throw InputError("option -" + name + ": found '" + *text +
+                       "', but it must be seconds, greater than zero, or HH:MM:SS");
+    }
+    return total;
   };
   return {given, plain_number};
 }

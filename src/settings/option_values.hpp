@@ -24,6 +24,8 @@ Values<double> number();
 Values<double> positive_number();
 Values<double> number_from(double smallest, double largest);
 Values<std::string> any_text();
+/// Seconds, or HH:MM:SS; greater than zero.
+Values<double> duration();
 /// Not empty.
 Values<std::string> file_name();
 

@@ -54,6 +54,17 @@ struct RecordSettings {
   bool takes(const std::string& name) const;
 };
 
+/// How a run can be continued.
+struct CheckpointSettings {
+  std::string path;        ///< empty: no checkpoints
+  double every = 600.0;    ///< s of wall time
+  int epoch = 1000;        ///< macro-steps
+  std::string restart{};   ///< the checkpoint to go on from; empty: none
+  bool may_start = false;  ///< where that is not there
+
+  bool writes() const { return !path.empty(); }
+};
+
 /// How a model is simulated: the -cosim_* and -subsystem_* options, resolved.
 struct Settings {
   Method method = method_presets().front();
@@ -70,6 +81,7 @@ struct Settings {
   std::vector<double> events;         ///< s, ascending
   std::vector<double> listed_events;  ///< those of nobody in particular
   std::optional<double> time_limit;   ///< seconds of wall time
+  CheckpointSettings checkpoint;
   RecordSettings record;
   bool progress = false;
   bool monitor = false;

@@ -16,6 +16,10 @@ struct RunSummary : StepObserver {
   double smallest_step = 0.0;
   double largest_step = 0.0;
   void step_accepted(const StepReport& report) override;
+  void io(Archive& archive) {
+    archive(steps, rejections, at_noise, noise, evaluations, iterations, events, smallest_step,
+            largest_step);
+  }
 };
 
 }  // namespace concord

@@ -23,11 +23,25 @@ Course::Course(double start, double stop, const std::vector<double>& events)
 }
 
 void Course::begin_at(double time) {
-  const auto next = std::upper_bound(times_.begin(), times_.end(), time);
   last_ = time;
-  next_ = next == times_.end() ? time : *next;
-  distance_ = next_ - last_;
   elapsed_ = 0.0;
+  look_ahead();
+}
+
+void Course::look_ahead() {
+  const auto next = std::upper_bound(times_.begin(), times_.end(), last_);
+  next_ = next == times_.end() ? last_ : *next;
+  distance_ = next_ - last_;
+}
+
+void Course::io(Archive& archive) {
+  archive(added_, last_, elapsed_, end_by_);
+  if (archive.reading()) {
+    for (const double time : added_) {
+      times_.insert(std::lower_bound(times_.begin(), times_.end(), time), time);
+    }
+    look_ahead();
+  }
 }
 
 void Course::stop_over(double time) {
@@ -37,6 +51,7 @@ void Course::stop_over(double time) {
     return;
   }
   times_.insert(next, time);
+  added_.push_back(time);
   if (time < next_) {
     next_ = time;
     distance_ = next_ - last_;

@@ -69,7 +69,8 @@ class Course {
   StepController::Interval step(double size, double reached) const;
   StepController::Interval step(double size) const { return step(size, elapsed_ + size); }
 
-  void io(Archive& archive) { archive(times_, last_, next_, elapsed_, distance_, end_by_); }
+  /// Beside the stop and the events, which it was made with.
+  void io(Archive& archive);
 
   /// One more exact time; nothing where it isn't ahead, or no further than rounding from the next.
   void stop_over(double time);
@@ -82,11 +83,13 @@ class Course {
 
  private:
   void begin_at(double time);
+  void look_ahead();
   bool ends_early() const { return end_by_ > time() + rounding_ && end_by_ < next_ - rounding_; }
   double next() const { return ends_early() ? end_by_ : next_; }
 
   std::vector<double> times_;
-  double rounding_;  ///< of differences of two times
+  std::vector<double> added_;  ///< of them, by stop_over
+  double rounding_;            ///< of differences of two times
   double last_ = 0.0, next_ = 0.0;
   double elapsed_ = 0.0;
   double distance_ = 0.0;  ///< from the last exact time to the next of times_

@@ -28,9 +28,10 @@ ALLOWED = {
     "settings": MODELS | {"coupling"},
     "simulation": RUNS,
     "record": RUNS | {"files", "simulation"},
+    "checkpoint": RUNS | {"simulation"},
     "modelfile": RUNS | {"expression", "files", "record", "simulation"},
     "export": MODELS | {"expression", "files"},
-    "cli": RUNS | {"export", "files", "modelfile", "record", "simulation"},
+    "cli": RUNS | {"checkpoint", "export", "files", "modelfile", "record", "simulation"},
 }
 # Which inner rooms of its own room an inner room may include, besides itself; "" is the room's own
 # files, which inner rooms may include where "" includes none of them.

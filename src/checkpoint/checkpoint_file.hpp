@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/archive.hpp"
+
+namespace concord {
+
+/// What a checkpoint holds of a run at one communication point.
+struct CheckpointContent {
+  std::string version;                        ///< of Concord
+  std::string model;                          ///< its name
+  std::uint32_t print = 0;                    ///< of the model's text and of what was set over it
+  std::vector<std::string> options;           ///< "cosim_type jfm"
+  double time = 0.0;                          ///< s
+  std::int64_t steps = 0;                     ///< macro-steps until there
+  std::vector<std::vector<std::byte>> parts;  ///< of each rank
+
+  void io(Archive& archive) { archive(version, model, print, options, time, steps, parts); }
+};
+
+/// Where the checkpoint before the last one is kept.
+std::filesystem::path earlier_checkpoint(const std::filesystem::path& path);
+
+/// By one rank: written beside, synced and renamed, so that `path` is always whole; the one before
+/// is kept as earlier_checkpoint(path). Throws std::system_error; `path` then is as it was.
+void write_checkpoint(const std::filesystem::path& path, CheckpointContent& content);
+
+/// Throws InputError: not there, no checkpoint, cut or damaged, written by another version.
+CheckpointContent read_checkpoint(const std::filesystem::path& path);
+
+/// CRC-32 of `bytes` after those whose check value is `before`.
+std::uint32_t check_value(std::span<const std::byte> bytes, std::uint32_t before = 0);
+
+}  // namespace concord

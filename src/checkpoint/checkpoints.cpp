@@ -1,0 +1,251 @@
+#include "checkpoint/checkpoints.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "concord/errors.hpp"
+#include "support/agreement.hpp"
+#include "support/options.hpp"
+
+namespace concord {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What says nothing about the run's course.
+bool is_free(const std::string& option) {
+  static const std::set<std::string> free = {
+      "cosim_stop",        "cosim_time_limit",       "cosim_progress", "cosim_monitor",
+      "cosim_view",        "cosim_checkpoint_every", "cosim_restart",  "cosim_checkpoint",
+      "cosim_event_limit", "cosim_diverged",         "options_file",   "options_left",
+      "log_view"};
+  return free.contains(option);
+}
+
+/// What may change on the way, and is told.
+bool is_tolerance(const std::string& option) {
+  return option.ends_with("_rtol") || option.ends_with("_atol");
+}
+
+std::vector<std::string> present_options() {
+  std::vector<std::string> result;
+  for (const std::string& name : options::given("")) {
+    result.push_back(name + " " + options::text(name).value_or(""));
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::map<std::string, std::string> by_name(const std::vector<std::string>& lines) {
+  std::map<std::string, std::string> result;
+  for (const std::string& line : lines) {
+    const auto space = line.find(' ');
+    result[line.substr(0, space)] = line.substr(space + 1);
+  }
+  return result;
+}
+
+std::uint32_t print_of(const Model& model) {
+  std::ifstream file(model.source, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  text += model.changes;
+  return check_value(std::as_bytes(std::span(text)));
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int ranks_of(MPI_Comm comm) {
+  int ranks = 1;
+  MPI_Comm_size(comm, &ranks);
+  return ranks;
+}
+
+/// On the first rank: those of all ranks, in their order.
+std::vector<std::vector<std::byte>> gathered(MPI_Comm comm, const std::vector<std::byte>& own) {
+  const int rank = rank_in(comm), ranks = ranks_of(comm);
+  std::vector<std::vector<std::byte>> all;
+  if (rank != 0) {
+    MPI_Ssend(own.data(), static_cast<int>(own.size()), MPI_BYTE, 0, 0, comm);
+    return all;
+  }
+  all.push_back(own);
+  for (int from = 1; from < ranks; ++from) {
+    MPI_Status status;
+    int size = 0;
+    MPI_Probe(from, 0, comm, &status);
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    std::vector<std::byte>& part = all.emplace_back(static_cast<std::size_t>(size));
+    MPI_Recv(part.data(), size, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
+  }
+  return all;
+}
+
+std::string in_words(double time) {
+  char text[64];
+  std::snprintf(text, sizeof text, "t = %.9g s", time);
+  return text;
+}
+
+}  // namespace
+
+Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&)> others,
+                         std::function<void()> flush)
+    : simulation_(simulation),
+      settings_(simulation.plan().settings.checkpoint),
+      others_(std::move(others)),
+      flush_(std::move(flush)) {
+  const Model& model = simulation.plan().model;
+  copy_.version = CONCORD_VERSION;
+  copy_.model = model.name;
+  copy_.print = print_of(model);
+  copy_.options = present_options();
+}
+
+std::optional<std::string> Checkpoints::restart() {
+  const MPI_Comm comm = simulation_.plan().comm;
+  fs::path path = settings_.restart;
+  bool there = false;
+  together(comm, [&] {
+    const bool earlier_only = !fs::exists(path) && fs::exists(earlier_checkpoint(path));
+    path = settings_.may_start && earlier_only ? earlier_checkpoint(path) : path;
+    there = fs::exists(path);
+  });
+  if (path.empty() || (settings_.may_start && !there)) {
+    return std::nullopt;
+  }
+  together(comm, [&] {
+    CheckpointContent found = read_checkpoint(path);
+    require_same_run(found);
+    copy_.time = found.time;
+    copy_.steps = found.steps;
+    own_part_ = std::move(found.parts[static_cast<std::size_t>(rank_in(comm))]);
+  });
+  Archive archive(own_part_);
+  std::vector<std::byte> core;
+  archive(core);
+  simulation_.restore(std::move(core));
+  others_(archive);
+  written_ = path == settings_.path;
+  return "goes on from " + in_words(copy_.time) + ", macro-step " + std::to_string(copy_.steps) +
+         " ('" + path.string() + "')" + told_;
+}
+
+/// On every rank alike, or on none.
+void Checkpoints::require_same_run(const CheckpointContent& found) {
+  const auto refuse = [&](const std::string& what) {
+    throw InputError("-cosim_restart " + settings_.restart + ": " + what +
+                     "; start the run anew, without -cosim_restart");
+  };
+  if (found.version != copy_.version) {
+    refuse("it was written by Concord " + found.version + ", this is " + copy_.version);
+  }
+  if (found.model != copy_.model || found.print != copy_.print) {
+    refuse("it belongs to another model, '" + found.model + "'" +
+           (found.model == copy_.model ? " with another text or other -set" : ""));
+  }
+  const auto ranks = static_cast<std::size_t>(ranks_of(simulation_.plan().comm));
+  if (found.parts.size() != ranks) {
+    throw InputError("-cosim_restart " + settings_.restart + ": it was written on " +
+                     std::to_string(found.parts.size()) + " ranks, these are " +
+                     std::to_string(ranks) + "; use mpirun -n " +
+                     std::to_string(found.parts.size()));
+  }
+  auto before = by_name(found.options), now = by_name(copy_.options);
+  std::set<std::string> names;
+  for (const auto& options : {before, now}) {
+    for (const auto& [name, value] : options) names.insert(name);
+  }
+  const auto shown = [](const auto& options, const std::string& name) {
+    const auto entry = options.find(name);
+    return entry == options.end() ? "not given" : "'" + entry->second + "'";
+  };
+  for (const std::string& name : names) {
+    const std::string was = shown(before, name), is = shown(now, name);
+    if (was == is || is_free(name)) {
+      continue;
+    }
+    const std::string change = "-" + name + " was " + was + " and is " + is;
+    if (!is_tolerance(name)) {
+      refuse(change + "; the stop time, limits, tolerances and what is shown may change");
+    }
+    told_ += "; " + change + " from here on";
+  }
+}
+
+void Checkpoints::begin() {
+  copy(0);
+  if (const auto failure = attempt_to_write()) {
+    throw InputError(*failure + "; choose another file with -cosim_checkpoint");
+  }
+}
+
+void Checkpoints::look(std::int64_t steps) {
+  if (!wanted() || steps / settings_.epoch == copy_.steps / settings_.epoch) {
+    return;
+  }
+  copy(steps);
+  if (agree_on_largest(simulation_.plan().comm, due() ? 1 : 0) == 0) {
+    return;
+  }
+  if (const auto failure = attempt_to_write(); failure && rank_in(simulation_.plan().comm) == 0) {
+    std::fprintf(stderr, "concord: warning: %s; the run goes on, and tries again\n",
+                 failure->c_str());
+  }
+}
+
+bool Checkpoints::due() const {
+  const std::chrono::duration<double> since = Clock::now() - written_at_;
+  return rank_in(simulation_.plan().comm) == 0 && since.count() >= settings_.every;
+}
+
+void Checkpoints::copy(std::int64_t steps) {
+  Archive archive;
+  std::vector<std::byte> core = simulation_.snapshot();
+  archive(core);
+  others_(archive);
+  own_part_ = archive.bytes();
+  copy_.time = simulation_.time();
+  copy_.steps = steps;
+  written_ = false;
+}
+
+void Checkpoints::finish() {
+  if (!wanted() || written_) {
+    return;
+  }
+  if (const auto failure = attempt_to_write()) {
+    throw SimulationError(*failure);
+  }
+}
+
+/// What has gone wrong, in words.
+std::optional<std::string> Checkpoints::attempt_to_write() {
+  const MPI_Comm comm = simulation_.plan().comm;
+  flush_();
+  written_at_ = Clock::now();
+  copy_.parts = gathered(comm, own_part_);
+  const auto failure = failure_on_any_rank(comm, [&] {
+    if (rank_in(comm) != 0) return;
+    try {
+      write_checkpoint(settings_.path, copy_);
+    } catch (const std::system_error& error) {
+      throw std::runtime_error("cannot write the checkpoint '" + settings_.path +
+                               "': " + error.code().message());
+    }
+  });
+  copy_.parts.clear();
+  written_ = !failure;
+  return failure;
+}
+
+}  // namespace concord

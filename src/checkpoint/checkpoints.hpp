@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "checkpoint/checkpoint_file.hpp"
+#include "simulation/simulation_core.hpp"
+
+namespace concord {
+
+/// The checkpoints of a run, and its way back to one of them.
+///
+/// At the start and at every n-th macro-step (-cosim_checkpoint_epoch), by number and never by the
+/// clock, the run drops what is only kept to save work and copies what is left: whoever goes on
+/// from such a copy has the same bits. The file gets the last copy: at the start, where
+/// -cosim_checkpoint_every has passed, and where the run stops before its end. Member functions are
+/// collective.
+class Checkpoints {
+ public:
+  /// `others`: io of what else goes on with the run on this rank. `flush`: brings the results file
+  /// up to the present.
+  Checkpoints(SimulationCore& simulation, std::function<void(Archive&)> others,
+              std::function<void()> flush);
+
+  bool wanted() const { return settings_.writes(); }
+
+  /// Whether the run goes on from a checkpoint, which then is done; with what is told of it. Throws
+  /// InputError where that belongs to another run.
+  std::optional<std::string> restart();
+
+  /// The run has started. Throws InputError where it cannot be saved.
+  void begin();
+
+  /// After macro-steps: `steps` of the whole run so far.
+  void look(std::int64_t steps);
+
+  /// The run stops before its end. Throws SimulationError.
+  void finish();
+
+  /// s until which the run can be continued.
+  double time() const { return copy_.time; }
+
+ private:
+  void copy(std::int64_t steps);
+  std::optional<std::string> attempt_to_write();
+  void require_same_run(const CheckpointContent& found);
+  bool due() const;
+
+  using Clock = std::chrono::steady_clock;
+
+  SimulationCore& simulation_;
+  const CheckpointSettings& settings_;
+  std::function<void(Archive&)> others_;
+  std::function<void()> flush_;
+  CheckpointContent copy_;           ///< without the parts
+  std::vector<std::byte> own_part_;  ///< of this rank
+  bool written_ = false;             ///< the copy
+  Clock::time_point written_at_ = Clock::now();
+  std::string told_;
+};
+
+}  // namespace concord
