@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 /// What says nothing about the run's course.
 bool is_free(const std::string& option) {
   static const std::set<std::string> free = {
-      "cosim_stop",        "cosim_time_limit",       "cosim_progress", "cosim_monitor",
-      "cosim_view",        "cosim_checkpoint_every", "cosim_restart",  "cosim_checkpoint",
-      "cosim_event_limit", "cosim_diverged",         "options_file",   "options_left",
-      "log_view"};
+      "cosim_stop",       "cosim_time_limit",  "cosim_progress",         "cosim_monitor",
+      "cosim_output",     "cosim_view",        "cosim_checkpoint_every", "cosim_restart",
+      "cosim_checkpoint", "cosim_event_limit", "cosim_diverged",         "options_file",
+      "options_left",     "log_view"};
   return free.contains(option);
 }
 

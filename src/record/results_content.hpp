@@ -50,6 +50,7 @@ struct ResultsRow {
 /// How much of a run is recorded.
 struct ResultsPosition {
   std::uint64_t rows = 0, events = 0;
+  double time = 0.0;  ///< of the last row, s
 };
 
 /// What happened at a communication point; the same on every rank.
