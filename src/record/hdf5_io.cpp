@@ -171,17 +171,6 @@ std::vector<hsize_t> shape_of(hid_t dataset) {
 
 }  // namespace
 
-double read_number(hid_t file, const char* path, hsize_t index) {
-  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
-  const Hdf5Dataspace in_file(hdf5_check(H5Dget_space(dataset)));
-  const hsize_t one = 1;
-  hdf5_check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &index, nullptr, &one, nullptr));
-  const Hdf5Dataspace in_memory(hdf5_check(H5Screate_simple(1, &one, nullptr)));
-  double value = 0.0;
-  hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, &value));
-  return value;
-}
-
 hsize_t rows_of(hid_t file, const char* path) {
   const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
   return shape_of(dataset).at(0);

@@ -38,9 +38,6 @@ void overwrite_dataset(hid_t file, const char* path, std::span<const double> val
 void append_strings(hid_t file, const char* path, hsize_t size,
                     std::span<const std::string> values);
 
-/// An entry of the one-dimensional dataset at `path`.
-double read_number(hid_t file, const char* path, hsize_t index);
-
 /// The first extent of the dataset at `path`; and another, smaller one.
 hsize_t rows_of(hid_t file, const char* path);
 void cut_dataset(hid_t file, const char* path, hsize_t rows);

@@ -1,8 +1,11 @@
 #include "record/recorder.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <random>
 #include <utility>
 
+#include "support/agreement.hpp"
 #include "support/log_events.hpp"
 #include "units/units.hpp"
 
@@ -13,6 +16,14 @@ int rank_in(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   return rank;
+}
+
+/// That no other run has.
+std::string own_number() {
+  std::random_device chance;
+  char text[17];
+  std::snprintf(text, sizeof text, "%08x%08x", chance(), chance());
+  return text;
 }
 
 struct Column {
@@ -62,6 +73,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   ResultsLayout layout;
   layout.model_name = model.name;
   layout.command_line = command_line;
+  layout.run = agree_on_text(comm, own_number()).value_or("");
   layout.changes = model.changes;
   layout.petsc_options = simulation.plan().options;
   std::vector<std::optional<std::size_t>> position(network.n_subsystems());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "concord/archive.hpp"
 #include "concord/polynomial.hpp"
 #include "simulation/run_quality.hpp"
 #include "subsystem/subsystem.hpp"
@@ -26,6 +27,7 @@ struct RecordedColumns {
 struct ResultsLayout {
   std::string model_name;
   std::string command_line;
+  std::string run;  ///< by which its checkpoints know it
   std::string changes;
   std::string petsc_options;
   RecordedColumns outputs, inputs, states;
@@ -49,8 +51,10 @@ struct ResultsRow {
 
 /// How much of a run is recorded.
 struct ResultsPosition {
+  std::string run;  ///< whose
   std::uint64_t rows = 0, events = 0;
-  double time = 0.0;  ///< of the last row, s
+
+  void io(Archive& archive) { archive(run, rows, events); }
 };
 
 /// What happened at a communication point; the same on every rank.

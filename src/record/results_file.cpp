@@ -231,8 +231,7 @@ void cut_results(const fs::path& path, const ResultsLayout& layout, const Result
   Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access)));
   for (const ResultsDataset& dataset : results_datasets())
     if (dataset.exists(layout)) require_continues(file, dataset, layout, left);
-  if (left.rows > 0 && read_number(file, "/time", left.rows - 1) != left.time)
-    throw Hdf5Error("its row " + std::to_string(left.rows - 1) + " is that of another run");
+  if (read_string_attribute(file, "run") != left.run) throw Hdf5Error("it is that of another run");
   for (const ResultsDataset& dataset : results_datasets())
     if (dataset.exists(layout) && dataset.grows())
       cut_dataset(file, dataset.path.c_str(), rows_left(dataset.extents[0], left));

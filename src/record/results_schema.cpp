@@ -184,6 +184,7 @@ const ResultsAttribute attributes[] = {
      nullptr},
     {"/", "command_line",
      [](const ResultsLayout& layout, int) { return value(layout.command_line); }, nullptr},
+    {"/", "run", [](const ResultsLayout& layout, int) { return value(layout.run); }, nullptr},
     {"/", "changes", [](const ResultsLayout& layout, int) { return value(layout.changes); },
      nullptr},
     {"/", "petsc_options",

@@ -136,7 +136,7 @@ class ResultsWriter::Impl {
   void resume(const ResultsPosition& position);
   bool begun() const { return static_cast<bool>(file_); }
   ResultsPosition position() const {
-    return {written_.rows + buffered_, written_.events + events_.size(), last_time_};
+    return {layout_.run, written_.rows + buffered_, written_.events + events_.size()};
   }
 
  private:
@@ -174,7 +174,6 @@ class ResultsWriter::Impl {
   std::size_t buffered_ = 0;
   std::vector<RecordedEvent> events_;  // whose left limits are in memory
   Lengths written_;
-  double last_time_ = 0.0;  // of the last row
   haddr_t announced_end_ = 0;
   bool broken_ = false;  // a write failed: the file keeps what is written_
   bool ended_ = false;
@@ -240,7 +239,7 @@ void ResultsWriter::Impl::resume(const ResultsPosition& position) {
     throw InputError("the results file '" + path_.string() + "' cannot be continued: " + *failure +
                      "; put back that of the run which goes on, or start the run anew");
   written_ = {position.rows, position.events};
-  last_time_ = position.time;
+  layout_.run = position.run;
 }
 
 void ResultsWriter::Impl::open_datasets(const fs::path& path) {
@@ -259,7 +258,6 @@ void ResultsWriter::Impl::append(const ResultsRow& row, const StepSums& steps) {
   if (!file_) create_file();
   for (RecordedSeries& series : series_)
     if (series.extent() != Extent::events) series.keep(buffered_, row, steps);
-  last_time_ = row.time;
   if (++buffered_ == capacity_) write_buffer();
 }
 

@@ -21,6 +21,7 @@ struct ExampleRun {
     MPI_Comm_size(comm, &ranks);
     layout.model_name = "example";
     layout.command_line = "concord run example.yaml";
+    layout.run = "0123456789abcdef";
     layout.petsc_options = "-cosim_step 0.1";
     layout.polynomials = polynomials;
     layout.balance.recorded = true;

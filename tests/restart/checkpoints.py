@@ -1,0 +1,193 @@
+"""Checkpoint files: who may go on from them, what becomes of them when something goes wrong."""
+import os
+import resource
+import signal
+import subprocess
+import unittest
+
+import fmu_factory
+import h5py
+from concord_runs import EXAMPLES, TWO_MASS, execute
+from restart_runs import RestartTest
+
+BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
+STEPS = ("-cosim_step", 1e-3)
+
+
+class Files(RestartTest):
+    def stopped(self, model=TWO_MASS, *options, ranks=1):
+        """A run that a time limit has ended."""
+        run = execute("run", model, *self.options("parts", *STEPS, *options), "-cosim_time_limit",
+                      1e-3, ranks=ranks)
+        self.assertEqual(run.returncode, 3, run.stderr)
+        return run
+
+    def goes_on(self, *options, model=TWO_MASS, restart="auto", ranks=1):
+        return execute("run", model, *self.options("parts", *STEPS), "-cosim_restart", restart,
+                       *options, ranks=ranks)
+
+    def refused(self, run, *says):
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertEqual(run.stderr.count("concord: error: "), 1, run.stderr)
+        for text in says:
+            self.assertIn(text, run.stderr)
+
+    def test_what_a_stopped_run_says(self):
+        run = self.stopped()
+        self.assertIn(f"checkpoint            {self.folder}/parts.chk, t = ", run.stdout)
+        run = self.goes_on("-cosim_stop", 1)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("note: goes on from t = ", run.stderr)
+        with h5py.File(self.folder / "parts.h5") as file:
+            self.assertEqual(file["time"][-1], 1.0)
+            self.assertEqual(file.attrs["status"], "completed")
+
+    def test_a_time_limit_in_hours(self):
+        for text, code in (("0:00:01", 0), ("00:61:00", 2), ("1:2", 2), ("-1:00:00", 2), ("0:0:0", 2)):
+            run = execute("run", TWO_MASS, "-cosim_output", self.folder / "t.h5",
+                          "-cosim_time_limit", text)
+            self.assertEqual(run.returncode, code, text)
+            self.assertEqual("HH:MM:SS" in run.stderr, code == 2)
+
+    def test_cut_at_every_hundredth_byte(self):
+        self.stopped()
+        path = self.folder / "parts.chk"
+        whole = path.read_bytes()
+        earlier = self.folder / "parts.chk.old"
+        earlier.write_bytes(whole)
+        for size in range(0, len(whole), 100):
+            path.write_bytes(whole[:size])
+            run = self.goes_on(restart=path)
+            self.refused(run, str(path), f"-cosim_restart {earlier}")
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        self.refused(self.goes_on(restart=path), "check value")
+        run = self.goes_on(restart=earlier)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.whole(TWO_MASS, *STEPS)
+        self.require_same()
+
+    def test_who_may_not_go_on(self):
+        self.stopped()
+        before = (self.folder / "parts.h5").read_bytes()
+        path = self.folder / "parts.chk"
+        self.refused(self.goes_on("-cosim_type", "missiles"), "-cosim_type was not given",
+                     "is 'missiles'")
+        self.refused(self.goes_on("-cosim_checkpoint_epoch", 6), "-cosim_checkpoint_epoch was '5'")
+        self.refused(self.goes_on("--set", "left.m=6"), "another model")
+        self.refused(self.goes_on(model=BALL), "another model")
+        other = self.model(TWO_MASS.read_text().replace("m: 5", "m: 5.5"))
+        self.refused(self.goes_on(model=other), "another model", "with another text")
+        self.refused(self.goes_on(ranks=2), "written on 1 ranks", "mpirun -n 1")
+        self.refused(self.goes_on(restart=self.folder / "none.chk"), "is not there")
+        self.refused(self.goes_on(restart=TWO_MASS), "is no checkpoint")
+        self.refused(execute("run", TWO_MASS, "-cosim_restart", "auto"), "-cosim_checkpoint FILE")
+        self.assertEqual((self.folder / "parts.h5").read_bytes(), before)
+        path.unlink()
+        run = self.goes_on()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("goes on", run.stderr)
+
+    def test_results_that_are_not_those_of_the_run(self):
+        self.stopped()
+        results = self.folder / "parts.h5"
+        kept = results.read_bytes()
+        results.unlink()
+        self.refused(self.goes_on(), "cannot be continued", "it is not there")
+        execute("run", TWO_MASS, "-cosim_step", 7e-4, "-cosim_output", results)
+        self.refused(self.goes_on("-cosim_stop", 2.5), "cannot be continued", "another run")
+        results.write_bytes(kept)
+        self.assertEqual(self.goes_on().returncode, 0)
+
+    def test_a_tolerance_may_change_and_is_told(self):
+        self.stopped()
+        run = self.goes_on("-cosim_rtol", 1e-9)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("-cosim_rtol was not given and is '1e-09' from here on", run.stderr)
+
+    def test_no_room_for_the_checkpoint(self):
+        """The limit of the file size stands for a full disk."""
+        run = subprocess.run(
+            [os.environ["CONCORD_PROGRAM"], "run", TWO_MASS, "-cosim_record", "none",
+             *map(str, self.options("parts", *STEPS))], capture_output=True, text=True, check=False,
+            preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+                                resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))))
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("concord: error: ", run.stderr)
+        run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint",
+                      self.folder / "nowhere" / "a.chk")
+        self.refused(run, "cannot write the checkpoint", "No such file", "-cosim_checkpoint")
+
+    def test_who_cannot_be_saved_is_told_at_the_start(self):
+        fmu_factory.build(self.folder, "left", 2, kinds=("cs",), capabilities=("variable",))
+        model = self.model("experiment: {stop: 1}\nsubsystems: {left: {fmu: left.fmu}}\n")
+        run = execute("run", model, *self.options("parts", "-cosim_type", "jacobi", *STEPS))
+        self.refused(run, "subsystem 'left' cannot pass on what it remembers",
+                     "canGetAndSetFMUState")
+
+    def test_two_restarts_at_once(self):
+        self.stopped(THERMOSTAT)
+        words = [os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT,
+                 *self.options("parts", *STEPS), "-cosim_restart", "auto"]
+        runs = [subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        ends = [(run.communicate()[1], run.returncode) for run in runs]
+        self.assertEqual(sorted(code for _, code in ends), [0, 2], ends)
+        self.whole(THERMOSTAT, *STEPS)
+        self.require_same()
+
+
+class Kills(RestartTest):
+    """SIGKILL at random instants, again and again, then to the end."""
+    EPOCH = 50
+    CASES = ((BALL, 1, ("-cosim_type", "jfm", "-cosim_step", 1e-3)),
+             (BALL, 2, ("-cosim_type", "missiles", "-cosim_step", 1e-3)),
+             (TWO_MASS, 3, ("-cosim_adapt", "predictor", "-cosim_stop", 5)),
+             (TWO_MASS, 1, ("-cosim_hold", "extrapolate", "-cosim_hold_order", 1, "-cosim_type",
+                            "jacobi", "-cosim_balance", "constant", "-cosim_step", 1e-4)),
+             (THERMOSTAT, 1, ("-cosim_type", "monolithic", "-cosim_step", 0.01)),
+             (EXAMPLES / "linked_rods" / "linked_rods.yaml", 1, ("-cosim_step", 1e-3)),
+             (TWO_MASS, 1, ("-subsystem_integrator", "cvode_bdf", "-cosim_step", 1e-3)))
+
+    def test_kills(self):
+        for model, ranks, options in self.CASES:
+            with self.subTest(model=model.name, ranks=ranks, options=options):
+                self.clear()
+                seconds = self.whole(model, *options, ranks=ranks)
+                for _ in range(int(os.environ.get("KILLS", "3"))):
+                    self.killed(model, *options, ranks=ranks,
+                                after=self.random.uniform(0.1, 0.9) * seconds)
+                run = execute("run", model, *self.options("parts", *options), "-cosim_restart",
+                              "auto", ranks=ranks)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.require_same()
+
+    def test_signals(self):
+        for name in (signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU):
+            self.clear()
+            self.whole(THERMOSTAT, "-cosim_step", 0.01)
+            run = subprocess.Popen(
+                [str(word) for word in (os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT,
+                                        *self.options("parts", "-cosim_step", 0.01))],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            try:
+                run.wait(0.6)
+            except subprocess.TimeoutExpired:
+                run.send_signal(name)
+            out, errors = run.communicate()
+            self.assertEqual(run.returncode, 3, errors)
+            self.assertIn("go on with -cosim_restart", out)
+            run = execute("run", THERMOSTAT, *self.options("parts", "-cosim_step", 0.01),
+                          "-cosim_restart", "auto")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.require_same()
+
+    def test_a_chain_of_ten_limits(self):
+        options = ("-cosim_step", 0.01)
+        self.whole(THERMOSTAT, *options)
+        codes = self.disturbed(THERMOSTAT, *options, limits=[0.1] * 10)
+        self.assertEqual(codes.count(3), 10)
+        self.require_same()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,131 @@
+"""Every preset, hold, step control, integrator and kind of subsystem goes on with the same bits."""
+import json
+import os
+import unittest
+
+import fmu_factory
+from concord_runs import ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, execute
+from restart_runs import RestartTest
+
+BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
+FIXED = ("-cosim_step", 5e-4, "-cosim_stop", 0.2)
+
+# What a choice needs beside itself.
+HOLDS = {"hermite": ("-cosim_type", "jfm"), "zoh": ("-cosim_type", "jacobi"),
+         "foh": ("-cosim_type", "jfm"), "soh": ("-cosim_type", "jfm"),
+         "extrapolate": ("-cosim_type", "jacobi", "-cosim_hold_order", 3),
+         "extripol": ("-cosim_type", "jacobi", "-cosim_hold_order", 1)}
+ADAPTS = {"none": (), "iteration": ("-cosim_type", "jfm"), "predictor": ("-cosim_type", "jfm"),
+          "richardson": ("-cosim_type", "jacobi"), "richardson_modified": ("-cosim_type", "jacobi")}
+PREDICTORS = dict.fromkeys(("missiles", "extrapolate", "hold", "linear_implicit"), ())
+BALANCES = {word: ("-cosim_type", "jacobi", "-cosim_hold", "extrapolate", "-cosim_hold_order", 1)
+            for word in ("none", "constant", "smooth")}
+
+KINDS = {
+    "equations": "equations: {inputs: {u: 1}, states: {x: 1}, derivatives: {x: u - x}, "
+                 "outputs: {y: x}}",
+    "table": "table: {file: road.csv, outputs: {y: z}}",
+    "fmu": "fmu: left.fmu\n    start: {f: 1}",
+    "native": "native: {library: LIBRARY, type: cart}\n    start: {force: 0}",
+    "template": "template: cell",
+}
+
+
+def words_of(option):
+    """As the help lists them."""
+    for line in execute("run", "--help").stdout.splitlines():
+        if line.split()[:1] == [f"-{option}"]:
+            return line.split(": ")[-1].split(" (default")[0].split(", ")
+    raise AssertionError(option)
+
+
+class Choices(RestartTest):
+    def all_of(self, option, needs, model=TWO_MASS, others=FIXED):
+        words = words_of(option)
+        self.assertEqual(set(needs), set(words), "the table lacks a word of the help, or has more")
+        for word in words:
+            self.same(model, *needs[word], f"-{option}", word, *others)
+
+    def test_methods(self):
+        for path in sorted(OPTIONS.glob("*.opts")):
+            self.same(TWO_MASS, "-options_file", path, *FIXED)
+
+    def test_holds(self):
+        self.all_of("cosim_hold", HOLDS)
+
+    def test_step_control(self):
+        for word in words_of("cosim_adapt"):
+            self.same(LOTKA_VOLTERRA, *ADAPTS[word], "-cosim_adapt", word, "-cosim_step", 0.05)
+
+    def test_integrators(self):
+        for word in words_of("subsystem_integrator"):
+            self.same(TWO_MASS, "-subsystem_integrator", word, *FIXED)
+            self.same(LOTKA_VOLTERRA, "-subsystem_integrator", word, "-cosim_adapt", "predictor")
+
+    def test_predictors(self):
+        self.all_of("cosim_predictor", PREDICTORS)
+
+    def test_balance(self):
+        self.all_of("cosim_balance", BALANCES)
+
+    def test_events(self):
+        for method in ("jfm", "missiles", "jacobi", "monolithic"):
+            self.same(BALL, "-cosim_type", method, "-cosim_step", 0.01)
+            self.same(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.5)
+
+    def test_loops_and_constraints(self):
+        self.same(ALGEBRAIC_LOOP, "-cosim_step", 0.02)
+        for name in ("constraint_pair", "linked_rods"):
+            for method in ("jfm", "missiles"):
+                self.same(EXAMPLES / name / f"{name}.yaml", "-cosim_type", method, "-cosim_step",
+                          0.01)
+
+    def test_recording(self):
+        for options in (("-cosim_record_every", 7),
+                        ("-cosim_record", "outputs,polynomials,inputs"),
+                        ("-cosim_type", "jacobi", "-cosim_record", "outputs,balance"),
+                        ("-cosim_record", "none"), ("-cosim_record_variables", "left.*")):
+            self.same(TWO_MASS, *FIXED, *options)
+
+
+class Subsystems(RestartTest):
+    def test_kinds(self):
+        schema = json.loads(execute("schema").stdout)
+        fields = schema["properties"]["subsystems"]["additionalProperties"]
+        known = set(json.dumps(fields).split('"')) & {*KINDS, "ssp"}
+        self.assertEqual(known, set(KINDS))
+        fmu_factory.build(self.folder, "left", 2, kinds=("me",),
+                          capabilities=("state", "serialize", "variable", "directional"))
+        (self.folder / "road.csv").write_text("t,z\n0,0\n0.25,1\n0.6,-1\n1,2\n")
+        subsystems = "".join(f"  {kind}:\n    {text}\n" for kind, text in KINDS.items())
+        model = self.model(
+            "experiment: {start: 0, stop: 1}\ntemplates:\n  cell: {equations: {inputs: {u: 0}, "
+            "states: {x: 0}, derivatives: {x: u - x}, outputs: {y: x}}}\nsubsystems:\n"
+            + subsystems.replace("LIBRARY", os.environ["NATIVE_TEST_SUBSYSTEMS"])
+            + "connections:\n  - {connect: table.y -> equations.u, delay: 0.15}\n"
+            "  - equations.y -> template.u\n")
+        for method in ("jfm", "jacobi", "missiles"):
+            self.same(model, "-cosim_type", method, "-cosim_step", 0.01)
+
+    def test_fmus(self):
+        for version, kind in ((2, "cs"), (2, "me"), (3, "cs"), (3, "me")):
+            for part in ("left", "right"):
+                fmu_factory.build(self.folder, part, version, kinds=(kind,), capabilities=(
+                    "state", "serialize", "variable", "directional"))
+            model = self.model("experiment: {start: 0, stop: 0.2}\nsubsystems:\n"
+                               "  left: {fmu: left.fmu}\n  right: {fmu: right.fmu}\nconnections:\n"
+                               "  - right.f -> left.f\n  - left.x -> right.x_left\n"
+                               "  - left.v -> right.v_left\n")
+            for method in ("jfm", "jacobi"):
+                self.same(model, "-cosim_type", method, "-cosim_step", 1e-3)
+
+    def test_ranks(self):
+        for ranks in (2, 3):
+            for method in ("jfm", "missiles", "jacobi"):
+                self.same(TWO_MASS, "-cosim_type", method, *FIXED, ranks=ranks)
+            self.same(BALL, "-cosim_adapt", "predictor", ranks=ranks)
+            self.same(THERMOSTAT, "-cosim_step", 0.5, ranks=ranks)
+
+
+if __name__ == "__main__":
+    unittest.main()
