@@ -16,7 +16,7 @@ struct CheckpointContent {
   std::string version;                        ///< of Concord
   std::string model;                          ///< its name
   std::uint32_t print = 0;                    ///< of the model's text and of what was set over it
-  std::vector<std::string> options;           ///< "cosim_type jfm"
+  std::string options;                        ///< the database as text
   double time = 0.0;                          ///< s
   std::int64_t steps = 0;                     ///< macro-steps until there
   std::vector<std::vector<std::byte>> parts;  ///< of each rank

@@ -1,6 +1,6 @@
 #include "checkpoint/checkpoints.hpp"
 
-#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -11,7 +11,6 @@
 
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
-#include "support/options.hpp"
 
 namespace concord {
 namespace {
@@ -33,20 +32,21 @@ bool is_tolerance(const std::string& option) {
   return option.ends_with("_rtol") || option.ends_with("_atol");
 }
 
-std::vector<std::string> present_options() {
-  std::vector<std::string> result;
-  for (const std::string& name : options::given("")) {
-    result.push_back(name + " " + options::text(name).value_or(""));
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
-
-std::map<std::string, std::string> by_name(const std::vector<std::string>& lines) {
+/// Of the database as text: "-cosim_type jfm -cosim_monitor".
+std::map<std::string, std::string> by_name(const std::string& database) {
+  const auto is_name = [](const std::string& word) {
+    return word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
+  };
   std::map<std::string, std::string> result;
-  for (const std::string& line : lines) {
-    const auto space = line.find(' ');
-    result[line.substr(0, space)] = line.substr(space + 1);
+  std::istringstream words(database);
+  std::string name;
+  for (std::string word; words >> word;) {
+    if (is_name(word)) {
+      name = word.substr(1);
+      result[name];
+    } else {
+      result[name] += (result[name].empty() ? "" : " ") + word;
+    }
   }
   return result;
 }
@@ -108,7 +108,7 @@ Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&
   copy_.version = CONCORD_VERSION;
   copy_.model = model.name;
   copy_.print = print_of(model);
-  copy_.options = present_options();
+  copy_.options = simulation.plan().options;
 }
 
 std::optional<std::string> Checkpoints::restart() {
