@@ -54,6 +54,8 @@ class Results:
             self.steps = {name: file["steps"][name][:] for name in file["steps"]}
             self.subsystems = {name: file["subsystems"][name][:] for name in file["subsystems"]}
             self.groups = sorted(file)
+            self.event_times = file["events/time"][:]
+            self.event_subsystems = [_text(name) for name in file["events/subsystem"][:]]
 
 
 def execute(*arguments, ranks=1, timeout=120):
