@@ -27,6 +27,11 @@ class EventSteps {
         limit_(limit) {}
 
   bool any() const { return events_.any(); }
+
+  /// After the start; `rolls_back`, if there are events: everybody does. Collective.
+  void look_for_more() { events_.look_for_more(); }
+  void roll_back(bool rolls_back) { rolls_back_ = rolls_back; }
+
   /// How many were found too late, as somebody cannot roll back.
   std::int64_t late() const { return now_.late; }
 
@@ -60,7 +65,7 @@ class EventSteps {
   void tell(StepReport& report) const;
   void clear();
 
-  void io(Archive& archive) { archive(now_); }
+  void io(Archive& archive) { archive(events_, rolls_back_, now_); }
 
  private:
   struct Memory {

@@ -62,15 +62,13 @@ double loosest_rtol(const Settings& settings) {
 MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings),
       subsystems_(subsystems),
-      rolls_back_(settings.method.rolls_back() ||
-                  ((settings.adapt == Adapt::predictor || settings.method.solve.repeats ||
-                    subsystems.network().has_events()) &&
-                   everyone([](const auto& d) { return d.capabilities.rollback; }))),
-      evaluated_at_stop_(everyone(
-          [](const auto& d) { return d.capabilities.equations || d.constraint.has_value(); })),
+      rolls_back_(can_roll_back(subsystems.network().has_events())),
+      evaluated_at_stop_(everyone([](const auto& d) {
+        return d.capabilities.equations || d.events || d.constraint.has_value();
+      })),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
-      events_(subsystems, *coupling_, rolls_back_,
+      events_(subsystems, *coupling_, can_repeat(),
               std::max(std::abs(settings.start), std::abs(settings.stop)), settings.event_limit),
       controller_(make_controller(settings, rolls_back_)),
       at_point_(subsystems),
@@ -92,7 +90,9 @@ void MacroStepper::start() {
   subsystems_.enter(smooth_interval(first.begin));
   coupling_->start(first, settings_.stop, point_);
   take_held();
+  look_for_events();
   settle_start();
+  subsystems_.touched().clear();
   loops_.restart(evaluation(), point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
   controller_->begin_anew(beginning(first.size()));
@@ -103,6 +103,29 @@ void MacroStepper::start() {
   }
   trial_.polynomials = point_.polynomials;
   errors_.start(point_);
+}
+
+/// Where that is of use.
+bool MacroStepper::can_roll_back(bool events) const {
+  const bool wanted =
+      settings_.adapt == Adapt::predictor || settings_.method.solve.repeats || events;
+  return settings_.method.rolls_back() ||
+         (wanted && everyone([](const auto& d) { return d.capabilities.rollback; }));
+}
+
+/// Some subsystems know only when they have started that they have events.
+void MacroStepper::look_for_events() {
+  if (events_.any()) {
+    return;
+  }
+  events_.look_for_more();
+  rolls_back_ = can_roll_back(events_.any());
+  events_.roll_back(can_repeat());
+}
+
+/// A macro-step; methods that repeat only the others' may have somebody who cannot.
+bool MacroStepper::can_repeat() const {
+  return rolls_back_ && everyone([](const auto& d) { return d.capabilities.rollback; });
 }
 
 bool MacroStepper::everyone(bool (*can)(const SubsystemDescription&)) const {
@@ -119,6 +142,7 @@ void MacroStepper::settle_start() {
     return;
   }
   propose();
+  subsystems_.touched().add_all();
   events_.begin_instant(point_, coupling_->states());
   while (events_.settles(point_.inputs)) {
     restart_coupling();
@@ -262,8 +286,8 @@ void MacroStepper::jump(std::span<const InputChange> changes) {
 }
 
 void MacroStepper::io(Archive& archive) {
-  archive(point_, trial_, fed_, held_changed_, jumped_, anew_, changes_, report_.index, budget_,
-          errors_, loops_, events_, *controller_, *coupling_);
+  archive(rolls_back_, point_, trial_, fed_, held_changed_, jumped_, anew_, changes_, report_.index,
+          budget_, errors_, loops_, events_, *controller_, *coupling_);
 }
 
 /// Inputs that nothing feeds stay as they are in both, whatever a coupling writes.
@@ -271,6 +295,7 @@ void MacroStepper::apply_changes() {
   for (const auto& [input, value] : changes_) {
     point_.inputs[input] = trial_.inputs[input] = {value, 0.0};
     trial_.polynomials[input].c = {value, 0.0, 0.0, 0.0};
+    subsystems_.touch_owner(input);
   }
   changes_.clear();
 }
@@ -279,9 +304,24 @@ bool MacroStepper::is_new_start(const MacroStep& step) const {
   return held_changed_ || events_.arrives(step) || is_listed(point_.time);
 }
 
-/// Among the events that the model names.
+/// Among the events that are known before the start.
 bool MacroStepper::is_listed(double time) const {
   return std::binary_search(settings_.events.begin(), settings_.events.end(), time);
+}
+
+/// Whom the events reach that are known before the start: everybody, where they are nobody's own.
+void MacroStepper::touch_listed() {
+  const auto& nobodys = settings_.listed_events;
+  if (coupling_->whole() != nullptr ||
+      std::binary_search(nobodys.begin(), nobodys.end(), point_.time)) {
+    subsystems_.touched().add_all();
+  } else if (is_listed(point_.time)) {
+    for (const std::size_t k : subsystems_.all()) {
+      if (subsystems_.own(k).description().kinks) {
+        subsystems_.touched().add(k);
+      }
+    }
+  }
 }
 
 /// What follows an event is a new start, with its right limits.
@@ -293,11 +333,13 @@ void MacroStepper::begin_anew() {
   const double last = std::exchange(point_.last_step, 0.0);
   const double before = last == 0.0 ? proposed().size() : last;
   apply_changes();
+  touch_listed();
   events_.happens(point_.inputs);
   do {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
+  subsystems_.touched().close();
   held_changed_ = false;
   anew_ = true;
   if (controller_->finished()) {
@@ -365,11 +407,13 @@ bool MacroStepper::ends_interval(double time) const {
   return time >= settings_.stop || is_listed(time);
 }
 
-/// Held inputs stay at the point's values until the next one.
+/// Held inputs stay at the point's values until the next one, in every trial from the first guess.
 void MacroStepper::take_held() {
   subsystems_.hold(point_.inputs);
+  trial_.inputs.resize(point_.inputs.size());
   for (const std::size_t i : subsystems_.held_inputs()) {
     point_.inputs[i].derivative = 0.0;
+    trial_.inputs[i] = point_.inputs[i];
   }
 }
 

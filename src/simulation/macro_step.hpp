@@ -51,6 +51,9 @@ class MacroStepper {
   std::span<const StepReport> advance();
 
  private:
+  bool can_roll_back(bool events) const;
+  bool can_repeat() const;
+  void look_for_events();
   bool everyone(bool (*can)(const SubsystemDescription&)) const;
   MacroStep proposed() const;
   double beginning(double unknown) const;
@@ -73,6 +76,7 @@ class MacroStepper {
   void begin_step();
   bool is_new_start(const MacroStep& step) const;
   bool is_listed(double time) const;
+  void touch_listed();
   void begin_anew();
   void restart_coupling();
   void apply_changes();
@@ -84,7 +88,7 @@ class MacroStepper {
   const Settings& settings_;
   RankNetwork& subsystems_;
   bool rolls_back_;
-  bool evaluated_at_stop_;  ///< outputs of all subsystems: they have equations
+  bool evaluated_at_stop_;  ///< outputs of all subsystems: no step is needed for them
   std::unique_ptr<Coupling> coupling_;
   EventSteps events_;
   std::unique_ptr<StepController> controller_;

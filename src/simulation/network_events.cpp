@@ -30,6 +30,14 @@ void share(MPI_Comm comm, std::vector<EventReport>& what, std::size_t first) {
 
 }  // namespace
 
+void NetworkEvents::look_for_more() {
+  const auto& all = subsystems_.all();
+  const bool own = std::any_of(all.begin(), all.end(), [this](std::size_t k) {
+    return subsystems_.own(k).description().events;
+  });
+  any_ = any_ || agree_on_largest(subsystems_.comm(), own ? 1 : 0) != 0;
+}
+
 double NetworkEvents::next_time() {
   if (!any()) {
     return never;
@@ -73,6 +81,9 @@ bool NetworkEvents::pass(EventPass pass, std::span<const Sample> inputs, double 
     what.push_back({subsystems_.global(one.part), one.what});
   }
   if (const auto agreed = agree_on_text(subsystems_.comm(), failure)) {
+    if (agree_on_largest(subsystems_.comm(), subsystems_.asks_for_end() ? 1 : 0) != 0) {
+      throw EndOfSimulation(*agreed);
+    }
     throw SimulationError("at an event: " + *agreed);
   }
   if (agree_on_largest(subsystems_.comm(), changed ? 1 : 0) == 0) {

@@ -14,9 +14,14 @@ class NetworkEvents {
  public:
   /// Both must outlive it.
   NetworkEvents(RankNetwork& subsystems, Coupling& coupling)
-      : subsystems_(subsystems), coupling_(coupling) {}
+      : subsystems_(subsystems), coupling_(coupling), any_(subsystems.network().has_events()) {}
 
-  bool any() const { return subsystems_.network().has_events(); }
+  bool any() const { return any_; }
+
+  /// After the start, which shows whether there are more than was known. Collective.
+  void look_for_more();
+
+  void io(Archive& archive) { archive(any_); }
 
   /// The next time at which something happens whatever states and inputs are.
   double next_time();
@@ -33,6 +38,7 @@ class NetworkEvents {
  private:
   RankNetwork& subsystems_;
   Coupling& coupling_;
+  bool any_;
   std::vector<Happening> happened_;  ///< scratch
 };
 

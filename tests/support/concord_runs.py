@@ -54,8 +54,11 @@ class Results:
             self.steps = {name: file["steps"][name][:] for name in file["steps"]}
             self.subsystems = {name: file["subsystems"][name][:] for name in file["subsystems"]}
             self.groups = sorted(file)
-            self.event_times = file["events/time"][:]
-            self.event_subsystems = [_text(name) for name in file["events/subsystem"][:]]
+            self.event_times, self.happened = np.zeros(0), []
+            if "events" in file:
+                self.event_times = file["events/time"][:]
+                self.happened = [(_text(who), _text(what)) for who, what in
+                                 zip(file["events/subsystem"][:], file["events/what"][:])]
 
 
 def execute(*arguments, ranks=1, timeout=120):

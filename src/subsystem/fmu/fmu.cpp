@@ -271,6 +271,11 @@ void SetupBuilder::set_capabilities() {
     setup_->description.one_per_process = setup_->folder.string();
   setup_->use = claimed_use(*setup_);
   setup_->description.capabilities = capabilities_of(*setup_, setup_->use);
+  const auto held = [](const auto& variable) { return variable.kind == SignalKind::held; };
+  const auto& inputs = setup_->description.inputs;
+  setup_->description.events =
+      setup_->role == FmuRole::model_exchange &&
+      (setup_->model->event_indicators > 0 || std::any_of(inputs.begin(), inputs.end(), held));
 }
 
 /// The loops that this makes may be on paper only.
@@ -306,7 +311,10 @@ void SetupBuilder::add_remarks() {
   const Capabilities& can = setup_->description.capabilities;
   if (exchange) {
     if (!can.rollback)
-      remarks.push_back("no rollback: the FMU has events and cannot restore its state");
+      remarks.push_back(
+          "no rollback: the FMU has events, wants to know of completed steps and cannot restore "
+          "its "
+          "state");
     if (!can.equations) remarks.push_back("no equations for monolithic: the FMU has events");
     return;
   }
@@ -403,7 +411,9 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
                            std::none_of(inputs.begin(), inputs.end(), [](const FmiVariable* input) {
                              return kind_of(*input) == SignalKind::held;
                            });
-    can = {true, true, true, true, true, true, no_events || use.state, no_events, true};
+    const bool changes_at_events_only = !use.completed_step;
+    const bool rolls_back = no_events || changes_at_events_only || use.state;
+    can = {true, true, true, true, true, true, rolls_back, no_events, true};
     return can;
   }
   can.polynomial_inputs = use.input_order > 0 || use.updates || use.variable_steps;

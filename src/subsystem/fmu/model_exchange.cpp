@@ -77,6 +77,11 @@ class FmuModel final : public HybridModel {
   SmoothInterval reachable() const override { return {next_.since, std::min(next_.time, stop_)}; }
   bool completed_step(double t, std::span<const double> x, std::span<const double> u) override;
   void handle_event(double t, std::span<double> x, std::span<const double> u) override;
+  void handle_accepted_event(double t, double from, std::span<double> x,
+                             std::span<const double> u) override {
+    run_event(t, x, u);
+    next_.early = next_.since - from;
+  }
   bool set_parameter(std::size_t parameter, double value) override;
   void change_parameters(double t, std::span<double> x, std::span<const double> u) override {
     run_event(t, x, u);
@@ -89,9 +94,10 @@ class FmuModel final : public HybridModel {
   /// The last event or completed step and the next time event, and the inputs that events have set.
   struct Between {
     double since = -infinity, time = infinity;
+    double early = 0.0;  ///< what lies no further before `since` counts as it
     std::vector<double> discrete;
 
-    void io(Archive& archive) { archive(since, time, discrete); }
+    void io(Archive& archive) { archive(since, time, early, discrete); }
   };
 
   void require(bool good) const {
@@ -185,12 +191,13 @@ void FmuModel::end_initialization(std::span<const double> u, std::span<double> x
 void FmuModel::begin_anew(double t, const EventOutcome& outcome, std::span<double> x) {
   if (outcome.terminate) ended();
   next_.since = t;
+  next_.early = 0.0;
   next_.time = outcome.next_time;
   require(instance_->get_states(x));
   forget_point();
 }
 
-/// t, or the event beside it that only rounding separates from it.
+/// t, or the event beside it that nothing but rounding, or what counts as it, separates from it.
 double FmuModel::confined(double t) const {
   const SmoothInterval reachable = this->reachable();
   if (t > reachable.from && t < reachable.until) [[likely]]
@@ -198,7 +205,8 @@ double FmuModel::confined(double t) const {
   const double end = t <= reachable.from ? reachable.from : reachable.until;
   constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
   const double largest = std::max(std::abs(start_), std::abs(stop_));
-  if (t == end || std::abs(t - end) <= rounding * largest) return end;
+  const double near = rounding * largest + (end == next_.since ? next_.early : 0.0);
+  if (t == end || std::abs(t - end) <= near) return end;
   throw RecoverableFailure("evaluated beyond an event of " + fmu());
 }
 

@@ -25,12 +25,14 @@ constexpr int most_events = 10'000;  ///< in one macro-step
 /// other one goes on from where the first has come to.
 class EventIntegrator final : public Integrator {
  public:
-  EventIntegrator(RightHandSide& rhs, IntegratorKind kind, HybridModel& model);
+  EventIntegrator(RightHandSide& rhs, IntegratorKind kind, HybridModel& model,
+                  EventHandling handling);
 
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
   std::string failure() const override;
   double reached() const override { return reached_; }
+  HandledEvents* handled_events() override { return &handled_; }
   void save() override;
   void restore() override;
   void io(Archive& archive) override { archive(now_.above, now_.open, farthest_); }
@@ -50,28 +52,39 @@ class EventIntegrator final : public Integrator {
   bool run_to(double end);
   bool micro_step(double end, bool& event);
   bool handle_event();
+  bool begin_at_events();
+  bool run_between_events(double h);
+  void note(std::string what);
   bool complete(bool& event);
   bool complete_last_step();
   bool evaluate_indicators();
-  bool signs_changed() const;
+  bool note_changed_signs();
   void note_signs();
   void take_over();
+  double next_time_event() const;
   double rounding_of(double time) const;
 
   HybridModel& model_;
+  EventHandling handling_;
   std::unique_ptr<MicroSteps> erk_, implicit_;  ///< one of them where the settings choose it
   Memory now_, saved_;
   std::vector<double> x_, z_;  ///< scratch: states and indicators where the method stands
   double h_ = 0.0;
   double reached_ = 0.0;
+  HandledEvents handled_;
   bool continues_ = false;  ///< nothing has happened since the method's last micro-step
   bool begun_ = false;      ///< a method was
   double farthest_ = 0.0;   ///< |t| so far, which times are rounded by; never rolled back
   std::string reason_;
 };
 
-EventIntegrator::EventIntegrator(RightHandSide& rhs, IntegratorKind kind, HybridModel& model)
-    : Integrator(rhs), model_(model), x_(rhs.state_count()), z_(model.indicator_count()) {
+EventIntegrator::EventIntegrator(RightHandSide& rhs, IntegratorKind kind, HybridModel& model,
+                                 EventHandling handling)
+    : Integrator(rhs),
+      model_(model),
+      handling_(handling),
+      x_(rhs.state_count()),
+      z_(model.indicator_count()) {
   const bool any = !x_.empty();
   const bool automatic = any && kind == IntegratorKind::automatic;
   if (any && kind == IntegratorKind::cvode_adams)
@@ -85,7 +98,9 @@ EventIntegrator::EventIntegrator(RightHandSide& rhs, IntegratorKind kind, Hybrid
 }
 
 Roots EventIntegrator::roots() {
-  return {z_.size(), [this](double tau, std::span<const double> x, std::span<double> z) {
+  const bool stops = handling_ != EventHandling::located;
+  return {stops ? z_.size() : 0,
+          [this](double tau, std::span<const double> x, std::span<double> z) {
             return rhs_.at(
                 tau, [&](double t, std::span<const double> u) { model_.indicators(t, x, u, z); });
           }};
@@ -102,10 +117,19 @@ void EventIntegrator::note_signs() {
   for (std::size_t i = 0; i < z_.size(); ++i) now_.above[i] = z_[i] > 0.0 ? 1 : 0;
 }
 
-bool EventIntegrator::signs_changed() const {
-  for (std::size_t i = 0; i < now_.above.size(); ++i)
-    if ((z_[i] > 0.0) != (now_.above[i] != 0)) return true;
-  return false;
+bool EventIntegrator::note_changed_signs() {
+  bool any = false;
+  for (std::size_t i = 0; i < now_.above.size(); ++i) {
+    if ((z_[i] > 0.0) == (now_.above[i] != 0)) continue;
+    note("state event " + std::to_string(i));
+    any = true;
+  }
+  return any;
+}
+
+void EventIntegrator::note(std::string what) {
+  handled_.first = std::min(handled_.first, reached_);
+  handled_.what.push_back({0, std::move(what)});
 }
 
 /// Events at the reached point, and where the indicators stand after them.
@@ -124,6 +148,7 @@ Outcome EventIntegrator::integrate(double h, History history, std::span<const do
   std::copy(x_begin.begin(), x_begin.end(), x_.begin());
   h_ = h;
   reached_ = 0.0;
+  handled_ = {};
   reason_.clear();
   const bool good = run(h, history);
   continues_ = continues_ && good;
@@ -150,31 +175,55 @@ bool EventIntegrator::complete_last_step() {
 
 bool EventIntegrator::run(double h, History history) {
   farthest_ = std::max({farthest_, std::abs(rhs_.begin()), std::abs(rhs_.begin() + h)});
-  if (!complete_last_step() || !evaluate_indicators()) return false;
+  if (!complete_last_step()) return false;
+  const bool located = handling_ == EventHandling::located;
+  if (located) rhs_.path_begins(x_);
+  if (!located && !begin_at_events()) return false;
+  now_.choice.begin_macro_step(rhs_.evaluations());
+  method().begin(h, continues_ ? history : History::discard, x_);
+  continues_ = begun_ = true;
+  if (!run_between_events(h)) return false;
+  if (now_.choice.end_macro_step(rhs_.evaluations(), h)) continues_ = false;
+  return true;
+}
+
+/// What inputs, which may have jumped, make happen where the macro-step begins.
+bool EventIntegrator::begin_at_events() {
+  if (!evaluate_indicators()) return false;
   bool input_event = false;
   if (rhs_.at(0.0, [&](double, std::span<const double> u) {
         input_event = model_.input_event(u);
       }) != RightHandSide::ok)
     return false;
   if (now_.above.empty()) note_signs();
-  if ((input_event || signs_changed()) && !handle_event()) return false;
-  now_.choice.begin_macro_step(rhs_.evaluations());
-  method().begin(h, continues_ ? history : History::discard, x_);
-  continues_ = begun_ = true;
+  if (input_event) note("inputs");
+  return !(note_changed_signs() || input_event) || handle_event();
+}
+
+bool EventIntegrator::run_between_events(double h) {
   for (int events = 0; reached_ < h; ++events) {
     if (events > most_events) {
       reason_ = "more than " + std::to_string(most_events) +
                 " events in one macro-step (chattering); look at the model's conditions";
       return false;
     }
-    const double event = model_.next_time_event() - rhs_.begin();
-    const double slack = rounding_of(model_.next_time_event());
+    const double next = next_time_event();
+    const double event = next - rhs_.begin();
+    const double slack = rounding_of(next);
     const double end = event < h - slack ? std::max(event, reached_) : h;
     if (!run_to(end)) return false;
-    if (reached_ >= event - slack && !handle_event()) return false;
+    const bool left_to_others = handling_ == EventHandling::told && reached_ >= h;
+    if (!(reached_ >= event - slack) || left_to_others) continue;
+    note("time event");
+    if (!handle_event()) return false;
   }
-  if (now_.choice.end_macro_step(rhs_.evaluations(), h)) continues_ = false;
   return true;
+}
+
+/// That is handled here.
+double EventIntegrator::next_time_event() const {
+  return handling_ == EventHandling::located ? std::numeric_limits<double>::infinity()
+                                             : model_.next_time_event();
 }
 
 /// What rounding makes of a time event that falls on the macro-step's end.
@@ -197,6 +246,7 @@ bool EventIntegrator::run_to(double end) {
     if (!micro_step(end, event)) return false;
     if (event) return handle_event();
   }
+  if (handling_ == EventHandling::located) return true;
   if (!evaluate_indicators()) return false;
   note_signs();
   return true;
@@ -210,9 +260,15 @@ bool EventIntegrator::micro_step(double end, bool& event) {
     return true;
   }
   ++micro_steps_;
-  event = how == MicroSteps::End::root;
-  now_.open = !event && (reached_ >= h_ || !model_.takes_back_completed_steps());
-  if (!now_.open && !complete(event)) return false;
+  rhs_.path_reaches(reached_, x_);
+  const bool root = how == MicroSteps::End::root;
+  if (root && !evaluate_indicators()) return false;
+  if (root) note_changed_signs();
+  now_.open = !root && (reached_ >= h_ || !model_.takes_back_completed_steps());
+  bool completed_to_event = false;
+  if (!now_.open && !complete(completed_to_event)) return false;
+  if (completed_to_event) note("step event");
+  event = root || completed_to_event;
   if (now_.choice.reconsider(rhs_.evaluations(), reached_)) take_over();
   return true;
 }
@@ -249,8 +305,8 @@ std::string EventIntegrator::failure() const {
 }  // namespace
 
 std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs, IntegratorKind kind,
-                                                  HybridModel& model) {
-  return std::make_unique<EventIntegrator>(rhs, kind, model);
+                                                  HybridModel& model, EventHandling handling) {
+  return std::make_unique<EventIntegrator>(rhs, kind, model, handling);
 }
 
 }  // namespace concord

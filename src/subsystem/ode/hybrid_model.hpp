@@ -62,6 +62,11 @@ class HybridModel : public OdeModel {
   /// Handles the events at (t, x, u); x may jump. Throws RecoverableFailure where the model fails.
   virtual void handle_event(double t, std::span<double> x, std::span<const double> u) = 0;
 
+  /// The same behind the communication point `from`, which will not be taken back; times between
+  /// the two count as t.
+  virtual void handle_accepted_event(double t, double from, std::span<double> x,
+                                     std::span<const double> u) = 0;
+
   /// After `set_parameter`, between macro-steps: what it makes of the model, and of x.
   virtual void change_parameters(double t, std::span<double> x, std::span<const double> u) = 0;
 

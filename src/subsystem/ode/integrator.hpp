@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "concord/archive.hpp"
 #include "subsystem/integrator_settings.hpp"
@@ -14,6 +16,17 @@ namespace concord {
 
 /// Whether an integrator may use what it remembers of the macro-step before.
 enum class History { discard, keep };
+
+/// What a model's own events were in a macro-step.
+struct HandledEvents {
+  double first = std::numeric_limits<double>::infinity();  ///< tau
+  std::vector<Happening> what;
+};
+
+/// Who lets a model's own events happen: the integrator, all of them; the integrator, but for those
+/// at ends of macro-steps, and it tells; or others at ends of macro-steps, and the integrator shows
+/// the way there.
+enum class EventHandling { own, told, located };
 
 /// Integrates the states over one macro-step.
 ///
@@ -37,6 +50,9 @@ class Integrator {
 
   /// How far the last call came, in seconds since the macro-step's begin.
   virtual double reached() const = 0;
+
+  /// In the last call.
+  virtual HandledEvents* handled_events() { return nullptr; }
 
   /// Whether the last call has used what History::keep allowed it to.
   virtual bool continued() const { return false; }
@@ -67,9 +83,9 @@ std::unique_ptr<Integrator> make_cvode_bdf(RightHandSide& rhs);
 std::unique_ptr<Integrator> make_cvode_adams(RightHandSide& rhs);
 std::unique_ptr<Integrator> make_automatic(RightHandSide& rhs);
 
-/// The same methods, stopped at the model's events.
+/// The same methods, stopped at the model's events, and telling it of micro-steps.
 std::unique_ptr<Integrator> make_event_integrator(RightHandSide& rhs, IntegratorKind kind,
-                                                  HybridModel& model);
+                                                  HybridModel& model, EventHandling handling);
 
 /// The integrator of a kind.
 std::unique_ptr<Integrator> make_integrator(RightHandSide& rhs, IntegratorKind kind);

@@ -31,7 +31,7 @@ void OdeEvents::start(double t, std::span<const double> x, std::span<const Input
 void OdeEvents::begin(double t, std::span<const double> x) {
   if (t == begun_at_ || u_.size() != checked_.input_count()) return;
   begun_at_ = t;
-  model_.indicators(t, x, u_, z_begin_);
+  checked_.attempt(t, [&](double) { model_.indicators(t, x, u_, z_begin_); });
 }
 
 double OdeEvents::next(double begin, double t, std::span<const double> x,

@@ -1,41 +1,23 @@
 #include "subsystem/ode_subsystem.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "concord/errors.hpp"
+#include "subsystem/ode/hybrid_events.hpp"
 #include "subsystem/ode/integrator.hpp"
 #include "subsystem/ode/ode_events.hpp"
+#include "subsystem/ode/ode_memory.hpp"
 #include "subsystem/ode/point_derivatives.hpp"
 #include "subsystem/ode/state_rounding.hpp"
+#include "support/stopwatch.hpp"
 
 namespace concord {
 
 namespace {
-
-/// Adds the time of its own life to a counter.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& total) : total_(total) {}
-  ~Stopwatch() { total_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double& total_;
-  Clock::time_point begin_ = Clock::now();
-};
-
-template <class Variable>
-std::vector<double> nominal_of(const std::vector<Variable>& variables) {
-  std::vector<double> result;
-  for (const Variable& variable : variables) result.push_back(variable.nominal);
-  return result;
-}
 
 SubsystemDescription without_withheld(SubsystemDescription description,
                                       const SubsystemSettings& settings) {
@@ -85,51 +67,6 @@ class OdeSubsystem final : public Subsystem {
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
 
  private:
-  struct Memory {
-    explicit Memory(const SubsystemDescription& description)
-        : states(nominal_of(description.states)), inputs(nominal_of(description.inputs)) {}
-
-    double t = 0.0;
-    double h = 0.0;  ///< size of the last macro-step
-    std::vector<double> x;
-    Sizes states, inputs;
-    bool seen = false;  ///< in the sizes
-    StateRounding::Memory rounding;
-    std::vector<char> rising;  ///< from 0, so steeply that they have no size yet
-
-    void io(Archive& archive) { archive(t, h, x, states, inputs, seen, rounding, rising); }
-  };
-
-  /// What the first trial of a macro-step gave where it continued a multistep history, which trials
-  /// after it don't have: the same inputs must give the same again.
-  struct FirstTrial {
-    bool known = false;
-    MacroStep step;
-    std::vector<Polynomial> inputs;
-    std::vector<double> x;
-    EventSearch::Way way;  ///< where there are events
-  };
-
-  /// Of macro-steps, between `save` and `restore`.
-  struct Trials {
-    bool was_repeated = false;   ///< the macro-step before the last save
-    bool repeating = false;      ///< restored since the last save
-    bool next_is_first = false;  ///< advance since the last save
-    FirstTrial first;
-
-    void io(Archive& archive) { archive(was_repeated, repeating, next_is_first); }
-    void save();
-    void restore();
-  };
-
-  /// Those that have been set. They are the model's, which no rollback takes back.
-  struct Parameters {
-    std::int64_t times_set = 0;
-    std::vector<std::optional<double>> values;
-
-    void io(Archive& archive) { archive(times_set, values); }
-  };
-
   /// Kept for their storage only.
   struct Scratch {
     explicit Scratch(const SubsystemDescription& description);
@@ -140,6 +77,8 @@ class OdeSubsystem final : public Subsystem {
   };
 
   void begin();
+  void make_integrator();
+  EventHandling handling() const;
   Outcome change_parameters();
   bool pass_model(Archive& archive);
   Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
@@ -163,14 +102,15 @@ class OdeSubsystem final : public Subsystem {
   HybridModel* hybrid_;  ///< the model, if events may change it
   CheckedModel model_;
   RightHandSide rhs_;
-  std::unique_ptr<OdeEvents> events_;  ///< where the network takes part in them
+  std::unique_ptr<HybridEvents> own_events_;  ///< of hybrid_, for events_
+  std::unique_ptr<OdeEvents> events_;         ///< where the network takes part in them
   PointDerivatives derivatives_;
   StateRounding rounding_;
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
-  Memory now_, saved_;
-  Trials trials_;
-  Parameters parameters_;
+  OdeMemory now_, saved_;
+  OdeTrials trials_;
+  SetParameters parameters_;
   double begin_ = 0.0;              ///< of the last macro-step
   std::vector<Sample> end_inputs_;  ///< those that led to the communication point
   Scratch scratch_;
@@ -189,7 +129,9 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       saved_(description_),
       end_inputs_(description_.inputs.size()),
       scratch_(description_) {
-  if (description_.events)
+  if (hybrid_ != nullptr)
+    own_events_ = std::make_unique<HybridEvents>(*hybrid_);
+  else if (description_.events)
     events_ = std::make_unique<OdeEvents>(dynamic_cast<EventModel&>(model_.native()), model_, rhs_);
 }
 
@@ -229,14 +171,32 @@ Outcome OdeSubsystem::end_initialization(std::span<const Sample> inputs) {
 
 /// Only after the initialisation is it known whether there are events.
 void OdeSubsystem::begin() {
-  if (hybrid_ != nullptr && hybrid_->has_events())
-    integrator_ = make_event_integrator(rhs_, settings_.integrator, *hybrid_);
-  else if (!description_.states.empty())
-    integrator_ = make_integrator(rhs_, settings_.integrator);
+  if (hybrid_ != nullptr && (description_.events || std::isfinite(hybrid_->next_time_event()))) {
+    description_.events = true;
+    events_ = std::make_unique<OdeEvents>(*own_events_, model_, rhs_);
+    events_->start(now_.t, now_.x, description_.inputs);
+  }
+  make_integrator();
   may_repeat_ = settings_.tolerance.of_size && (hybrid_ == nullptr || !hybrid_->has_events());
   for (std::size_t i = 0; i < now_.x.size(); ++i)
     now_.rising.push_back(now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0) ? 1 : 0);
   saved_ = now_;
+}
+
+EventHandling OdeSubsystem::handling() const {
+  if (!events_ || hybrid_ == nullptr) return EventHandling::own;
+  return own_events_->located() ? EventHandling::located : EventHandling::told;
+}
+
+void OdeSubsystem::make_integrator() {
+  const bool shows_way = handling() == EventHandling::located;
+  const bool any = hybrid_ != nullptr && hybrid_->has_events();
+  if (any && (!shows_way || hybrid_->wants_completed_steps()))
+    integrator_ = make_event_integrator(rhs_, settings_.integrator, *hybrid_, handling());
+  else if (!description_.states.empty())
+    integrator_ = concord::make_integrator(rhs_, settings_.integrator);
+  else
+    integrator_.reset();
 }
 
 Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial> inputs,
@@ -455,14 +415,24 @@ Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outp
                                       Wanted::values_and_derivatives, outputs));
 }
 
+/// Of a model that handles events itself those, too, that it has come to so.
 double OdeSubsystem::next_event(std::span<const Sample> inputs) {
-  return events_->next(begin_, now_.t, now_.x, inputs);
+  if (hybrid_ == nullptr) return events_->next(begin_, now_.t, now_.x, inputs);
+  const HandledEvents* handled = integrator_ ? integrator_->handled_events() : nullptr;
+  double first = std::numeric_limits<double>::infinity();
+  if (handled != nullptr) first = begin_ + handled->first;
+  if (!own_events_->located()) return first;
+  first = own_events_->first_step_event(first, now_.t);
+  return std::min(first, events_->next(begin_, now_.t, now_.x, inputs));
 }
 
 Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, double slack,
                              bool& changed, std::vector<Happening>& what) {
   trials_.first.known = false;
   now_.seen = false;
+  HandledEvents* handled = integrator_ ? integrator_->handled_events() : nullptr;
+  if (handled != nullptr && handling() == EventHandling::told)
+    own_events_->take_handled(std::exchange(handled->what, {}));
   return checked(events_->happen(pass, now_.t, begin_, now_.x, inputs, slack, changed, what));
 }
 
@@ -501,18 +471,12 @@ bool OdeSubsystem::complete_step(double t, std::span<const double> x, std::span<
   return !hybrid_->completed_step(t, x, u);
 }
 
-void OdeSubsystem::Trials::save() {
-  was_repeated = std::exchange(repeating, false);
-  next_is_first = true;
-  first.known = false;
-}
-
-void OdeSubsystem::Trials::restore() {
-  repeating = true;
-  next_is_first = false;
-}
-
+/// What may be taken back has no events inside.
 void OdeSubsystem::save() {
+  if (handling() == EventHandling::told) {
+    own_events_->locate();
+    make_integrator();
+  }
   if (events_) events_->begin(now_.t, now_.x);
   saved_ = now_;
   trials_.save();
@@ -535,7 +499,13 @@ bool OdeSubsystem::pass_model(Archive& archive) {
     return false;
   }
   model_.forget();
+  bool located = own_events_->located();
+  archive(description_.events, located);
   if (archive.reading() && !integrator_) begin();
+  if (archive.reading() && located) {
+    own_events_->locate();
+    make_integrator();
+  }
   if (integrator_) integrator_->io(archive);
   archive(end_inputs_);
   return true;

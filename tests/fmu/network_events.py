@@ -1,0 +1,180 @@
+"""Events of FMUs end macro-steps, are recorded, and reach the other subsystems at their instants."""
+import unittest
+
+import h5py
+import numpy as np
+from concord_runs import TIGHT, Results, execute, simulate
+from event_references import impacts, thermostat_instants
+from fmu_runs import FmuTest
+
+EXCHANGE = (dict(capabilities=("state", "step_events")), dict(capabilities=("no_step_events",)),
+            dict(capabilities=("state", "no_step_events", "directional")))
+BALL = """
+experiment: {start: 0, stop: 3}
+subsystems:
+  ball: {fmu: bouncer.fmu}
+  table:
+    equations:
+      outputs: {h: 0.1*sin(3*t), v: 0.3*cos(3*t)}
+connections: [table.h -> ball.table_height, table.v -> ball.table_speed]
+"""
+ROOM = """
+experiment: {start: 0, stop: 220}
+subsystems:
+  room:
+    equations:
+      inputs: {heat: 1}
+      states: {T: 20}
+      derivatives: {T: -0.1*(T - 10) + 2*heat}
+      outputs: {T: T}
+  thermostat: {fmu: thermostat.fmu}
+connections: [room.T -> thermostat.temperature, thermostat.heat -> room.heat]
+"""
+WALL = """
+experiment: {start: 0, stop: 9}
+subsystems:
+  room:
+    equations:
+      inputs: {heat: 1, wall: 12}
+      states: {T: 20}
+      derivatives: {T: 8*heat - (T - wall)}
+      outputs: {T: T}
+  wall:
+    equations:
+      inputs: {room: 20}
+      states: {W: 12}
+      derivatives: {W: (room - W) - 0.5*(W - 10)}
+      outputs: {W: W}
+  thermostat: {fmu: thermostat.fmu}
+connections: [room.T -> thermostat.temperature, thermostat.heat -> room.heat, wall.W -> room.wall,
+              room.T -> wall.room]
+"""
+# A staircase of an FMU, its integral, and whoever switches when it is high.
+STAIRS = """
+experiment: {start: 0, stop: 2}
+subsystems:
+  stairs: {fmu: ticker.fmu}
+  sum:
+    equations:
+      inputs: {u: 0}
+      states: {x: 0}
+      derivatives: {x: u}
+      outputs: {x: x}
+  alarm:
+    equations:
+      inputs: {u: 0}
+      discrete: {on: 0}
+      when: [{condition: u > 3.5, set: {on: 1}}]
+      outputs: {on: on}
+connections: [stairs.count -> sum.u, stairs.count -> alarm.u]
+"""
+
+
+class Network(FmuTest):
+    def network(self, text, part, version, **how):
+        self.build(part, version, **{"kinds": ("me",), **how})
+        path = self.folder / "model.yaml"
+        path.write_text(text)
+        return path
+
+    def assert_instants(self, run, exact, delta):
+        self.assertLess(max(np.min(np.abs(run.time - t)) for t in exact), delta)
+        self.assertEqual(len(run.event_times), len(exact))
+
+
+class Exchange(Network):
+    """Model exchange: as precise as subsystems written as equations."""
+
+    def test_ball_on_a_moving_table(self):
+        exact = impacts(3.0)
+        for version in (2, 3):
+            for how in EXCHANGE:
+                model = self.network(BALL, "bouncer", version, **how)
+                for method in ("jfm", "missiles", "jacobi"):
+                    with self.subTest(version=version, how=how, method=method):
+                        run = simulate(model, "-cosim_type", method, "-cosim_step", 0.1)
+                        self.assert_instants(run, [t for t, _ in exact], 1e-8)
+                        self.assertEqual(run.outputs["ball.bounces"][-1], len(exact))
+                        self.assertEqual(set(run.happened), {("ball", "state event 0")})
+                        for t, speed in exact if method != "jacobi" else ():
+                            row = np.argmin(np.abs(run.time - t))
+                            self.assertAlmostEqual(run.outputs["ball.v"][row], speed, delta=1e-6)
+
+    def test_thermostat(self):
+        exact = thermostat_instants(220.0)
+        for version, how in ((2, EXCHANGE[0]), (3, EXCHANGE[1])):
+            model = self.network(ROOM, "thermostat", version, **how)
+            for method in ("jfm", "missiles"):
+                with self.subTest(version=version, method=method):
+                    run = simulate(model, "-cosim_type", method, "-cosim_step", 0.1)
+                    self.assert_instants(run, exact, 1e-8)
+                    self.assertEqual(np.count_nonzero(np.diff(run.outputs["thermostat.heat"])),
+                                     len(exact))
+
+    def test_ranks(self):
+        for text, part in ((BALL, "bouncer"), (ROOM.replace("220", "20"), "thermostat")):
+            model = self.network(text, part, 2, **EXCHANGE[0])
+            for method in ("jfm", "missiles", "jacobi"):
+                alone = simulate(model, "-cosim_type", method, "-cosim_step", 0.1)
+                for ranks in (2, 3):
+                    with self.subTest(part=part, method=method, ranks=ranks):
+                        run = simulate(model, "-cosim_type", method, "-cosim_step", 0.1, ranks=ranks)
+                        np.testing.assert_allclose(run.time, alone.time, atol=1e-12)
+                        np.testing.assert_allclose(run.outputs.values, alone.outputs.values,
+                                                   atol=1e-12)
+                        self.assertEqual(run.happened, alone.happened)
+
+    def test_left_limits(self):
+        """What is recorded beside an event is what was before it."""
+        path = self.folder / "out.h5"
+        run = execute("run", self.network(BALL, "bouncer", 3), "-cosim_step", 0.1,
+                      "-cosim_output", path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with h5py.File(path) as file:
+            left = file["events/outputs"][:]
+        results = Results(path, run)
+        for k, (t, speed) in enumerate(impacts(3.0)):
+            row = np.argmin(np.abs(results.time - t))
+            table = 0.3 * np.cos(3 * t)
+            self.assertAlmostEqual(left[k, 1], (1.8 * table - speed) / 0.8, delta=1e-6)
+            self.assertEqual(left[k, 2], k)
+            self.assertEqual(results.outputs["ball.bounces"][row], k + 1)
+
+    def test_order_across_events(self):
+        """4, as without events: room and wall are two subsystems, and the FMU switches."""
+        model = self.network(WALL, "thermostat", 3)
+        def end(step):
+            return simulate(model, "-cosim_step", step, *TIGHT).outputs["room.T"][-1]
+
+        exact = end(0.0125)
+        errors = [abs(end(step) - exact) for step in (0.4, 0.2, 0.1)]
+        for coarse, fine in zip(errors, errors[1:]):
+            self.assertGreater(np.log2(coarse / fine), 3.7)
+            self.assertLess(np.log2(coarse / fine), 4.3)
+
+    def test_time_events(self):
+        """They are known ahead, whoever else needs them, and need no rollback."""
+        ticks = np.arange(1, 9) / 4
+        for version in (2, 3):
+            for capabilities in (("state",), ()):
+                model = self.network(STAIRS, "ticker", version, capabilities=capabilities)
+                for method in ("jfm", "missiles", "jacobi"):
+                    with self.subTest(version=version, capabilities=capabilities, method=method):
+                        run = simulate(model, "-cosim_type", method, "-cosim_step", 0.1)
+                        np.testing.assert_allclose(np.unique(run.event_times), ticks, atol=1e-13)
+                        self.assertAlmostEqual(run.outputs["sum.x"][-1], 7.0, delta=1e-9)
+                        self.assertIn(("stairs", "time event"), run.happened)
+                        on = run.time[run.outputs["alarm.on"] == 1]
+                        self.assertAlmostEqual(on[0], 1.0, delta=1e-13)
+
+    def test_without_rollback(self):
+        """The FMU handles them itself, on time, and tells; the others learn of them too late."""
+        model = self.network(BALL, "bouncer", 2, capabilities=("step_events",))
+        run = simulate(model, "-cosim_type", "gauss_seidel", "-cosim_step", 0.01)
+        self.assertEqual(run.outputs["ball.bounces"][-1], 6)
+        self.assertEqual(run.happened, [("ball", "state event 0")] * 6)
+        self.assertIn("6 events within macro-steps", run.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
