@@ -46,6 +46,7 @@ struct SubsystemDescription {
   std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
   bool events = false;  ///< something may happen that it tells of: `next_event` and the like
+  bool kinks = false;   ///< of its own at times that it has told before the start (tables)
   std::vector<std::string> parameters{};  ///< tunable: may be set between macro-steps
   /// "constraint 'lambda'", "the delay of a.y -> b.u": what it is in the model, if no subsystem.
   std::string stands_for{};
@@ -114,7 +115,8 @@ struct Counters {
   std::int64_t advances = 0;
   std::int64_t rhs_evaluations = 0;
   std::int64_t micro_steps = 0;
-  double wall_time = 0.0;  ///< seconds in advance()
+  std::int64_t restarts = 0;  ///< new starts at events that reached it
+  double wall_time = 0.0;     ///< seconds in advance()
 };
 
 /// One subsystem of the network, living on one rank.

@@ -36,6 +36,7 @@ void note_unknown_units(Model& model) {
 
 /// Over the time that is simulated.
 void add_events_of_subsystems(Model& model) {
+  model.listed_events = model.events;
   for (const SubsystemEntry& entry : model.subsystems) {
     if (entry.events) {
       const std::vector<double> own =
@@ -54,8 +55,10 @@ void complete(Model& model) {
   connect_delays(model);
   connect_constraints(model);
   add_events_of_subsystems(model);
-  std::sort(model.events.begin(), model.events.end());
-  model.events.erase(std::unique(model.events.begin(), model.events.end()), model.events.end());
+  for (std::vector<double>* times : {&model.listed_events, &model.events}) {
+    std::sort(times->begin(), times->end());
+    times->erase(std::unique(times->begin(), times->end()), times->end());
+  }
   note_unknown_units(model);
 }
 

@@ -16,10 +16,16 @@ class HeldInputs {
   explicit HeldInputs(std::vector<std::size_t> which)
       : which_(std::move(which)), values_(which_.size()) {}
 
-  /// From here on they have these values; whole local array.
-  void hold(std::span<const Sample> inputs) {
+  /// From here on they have these values; whole local array. Calls `changed` with each input whose
+  /// value has changed.
+  template <class Changed>
+  void hold(std::span<const Sample> inputs, const Changed& changed) {
     for (std::size_t j = 0; j < which_.size(); ++j) {
-      values_[j] = inputs[which_[j]].value;
+      const double value = inputs[which_[j]].value;
+      if (values_[j] != value) {
+        changed(which_[j]);
+      }
+      values_[j] = value;
     }
   }
 

@@ -49,6 +49,7 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       own_(model, layout_.global(), settings),
       held_(layout_.held_inputs()),
       start_inputs_(starts_of(own_)),
+      touched_(own_.count()),
       sizes_(model, network, layout_),
       equation_weights_(constraints_among(own_), layout_.n_inputs()),
       exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()) {
@@ -184,7 +185,10 @@ Outcome RankNetwork::happen(EventPass pass, std::span<const Sample> inputs, doub
                               scratch_.happened);
     });
     total = outcome == Outcome::ok ? total : Outcome::failed;
-    changed = changed || own_changed;
+    if (own_changed) {
+      changed = true;
+      touched_.add(k);
+    }
     for (Happening& one : scratch_.happened) {
       what.push_back({k, std::move(one.what)});
     }
@@ -229,7 +233,20 @@ std::optional<std::string> RankNetwork::set_parameter(std::size_t k, std::size_t
                                                       double value) {
   const Outcome outcome = own_.guarded(
       k, [&](Subsystem& subsystem) { return subsystem.set_parameter(parameter, value); });
+  touched_.add(k);
   return outcome == Outcome::ok ? std::nullopt : failure();
+}
+
+void RankNetwork::touch_owner(std::size_t input) {
+  const auto owner = std::partition_point(
+      all().begin(), all().end(), [&](std::size_t k) { return inputs_of(k).last <= input; });
+  touched_.add(*owner);
+}
+
+Counters RankNetwork::counters(std::size_t k) const {
+  Counters result = own_.counters(k);
+  result.restarts = touched_.restarts(k);
+  return result;
 }
 
 void RankNetwork::gather_states(std::span<double> result) {
@@ -245,7 +262,8 @@ void RankNetwork::gather_states(std::span<double> result) {
 }
 
 std::optional<std::string> RankNetwork::io(Archive& archive) {
-  archive(start_inputs_, use_.given, held_, sizes_, equation_weights_, interval_, now_, saved_);
+  archive(start_inputs_, use_.given, held_, touched_, sizes_, equation_weights_, interval_, now_,
+          saved_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
     tell_use(k);
   }

@@ -10,6 +10,7 @@
 #include "network/own_subsystems.hpp"
 #include "network/rank_layout.hpp"
 #include "network/signal_sizes.hpp"
+#include "network/touched.hpp"
 
 namespace concord {
 
@@ -52,7 +53,14 @@ class RankNetwork {
   const std::vector<std::size_t>& held_inputs() const { return layout_.held_inputs(); }
 
   /// From here on held inputs have these values in every macro-step, whatever holds say.
-  void hold(std::span<const Sample> inputs) { held_.hold(inputs); }
+  void hold(std::span<const Sample> inputs) {
+    held_.hold(inputs, [&](std::size_t input) { touch_owner(input); });
+  }
+
+  /// Own subsystems that the next new start reaches: those in which something has happened, whose
+  /// held inputs or whose parameters have changed, and who is added.
+  Touched& touched() { return touched_; }
+  void touch_owner(std::size_t input);
 
   /// Start values of all inputs (zero where there is none); unconnected ones keep them for good.
   const std::vector<Sample>& start_inputs() const { return start_inputs_; }
@@ -154,7 +162,7 @@ class RankNetwork {
   std::optional<std::string> io(Archive& archive);
 
   /// What own subsystem k has cost so far.
-  Counters counters(std::size_t k) const { return own_.counters(k); }
+  Counters counters(std::size_t k) const;
 
   /// Frees the subsystems, of which only names and counters are left. What fails is told by
   /// `failure`.
@@ -216,6 +224,7 @@ class RankNetwork {
   HeldInputs held_;
   std::vector<Sample> start_inputs_;
   Use use_;
+  Touched touched_;
   SignalSizes sizes_;
   EquationWeights equation_weights_;
   Exchange exchange_;

@@ -149,6 +149,7 @@ void add_subsystems(Datasets& all) {
   add("/subsystems/rhs_evaluations", Number::i64,
       FinalNumbers{0.0, of_all<&Counters::rhs_evaluations>});
   add("/subsystems/micro_steps", Number::i64, FinalNumbers{0.0, of_all<&Counters::micro_steps>});
+  add("/subsystems/restarts", Number::i64, FinalNumbers{0.0, of_all<&Counters::restarts>});
   add("/subsystems/wall_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::wall_time>});
 }
 

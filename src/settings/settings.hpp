@@ -66,9 +66,10 @@ struct Settings {
   double largest_step = 0.0;  ///< with step control
   double step_min = 0.0;
   double schedule_weight = 0.5;
-  std::string schedule_efforts;      ///< results file; empty: none
-  std::vector<double> events;        ///< s, ascending
-  std::optional<double> time_limit;  ///< seconds of wall time
+  std::string schedule_efforts;       ///< results file; empty: none
+  std::vector<double> events;         ///< s, ascending
+  std::vector<double> listed_events;  ///< those of nobody in particular
+  std::optional<double> time_limit;   ///< seconds of wall time
   RecordSettings record;
   bool progress = false;
   bool monitor = false;

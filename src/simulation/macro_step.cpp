@@ -92,6 +92,7 @@ void MacroStepper::start() {
   take_held();
   look_for_events();
   settle_start();
+  subsystems_.touched().clear();
   loops_.restart(evaluation(), point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
   controller_->begin_anew(beginning(first.size()));
@@ -142,6 +143,7 @@ void MacroStepper::settle_start() {
     return;
   }
   propose();
+  subsystems_.touched().add_all();
   events_.begin_instant(point_, coupling_->states());
   while (events_.settles(point_.inputs)) {
     restart_coupling();
@@ -294,6 +296,7 @@ void MacroStepper::apply_changes() {
   for (const auto& [input, value] : changes_) {
     point_.inputs[input] = trial_.inputs[input] = {value, 0.0};
     trial_.polynomials[input].c = {value, 0.0, 0.0, 0.0};
+    subsystems_.touch_owner(input);
   }
   changes_.clear();
 }
@@ -302,9 +305,24 @@ bool MacroStepper::is_new_start(const MacroStep& step) const {
   return held_changed_ || events_.arrives(step) || is_listed(point_.time);
 }
 
-/// Among the events that the model names.
+/// Among the events that are known before the start.
 bool MacroStepper::is_listed(double time) const {
   return std::binary_search(settings_.events.begin(), settings_.events.end(), time);
+}
+
+/// Whom the events reach that are known before the start: everybody, where they are nobody's own.
+void MacroStepper::touch_listed() {
+  const auto& nobodys = settings_.listed_events;
+  if (coupling_->whole() != nullptr ||
+      std::binary_search(nobodys.begin(), nobodys.end(), point_.time)) {
+    subsystems_.touched().add_all();
+  } else if (is_listed(point_.time)) {
+    for (const std::size_t k : subsystems_.all()) {
+      if (subsystems_.own(k).description().kinks) {
+        subsystems_.touched().add(k);
+      }
+    }
+  }
 }
 
 /// What follows an event is a new start, with its right limits.
@@ -316,11 +334,13 @@ void MacroStepper::begin_anew() {
   const double last = std::exchange(point_.last_step, 0.0);
   const double before = last == 0.0 ? proposed().size() : last;
   apply_changes();
+  touch_listed();
   events_.happens(point_.inputs);
   do {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
+  subsystems_.touched().close();
   held_changed_ = false;
   anew_ = true;
   if (controller_->finished()) {
@@ -388,11 +408,13 @@ bool MacroStepper::ends_interval(double time) const {
   return time >= settings_.stop || is_listed(time);
 }
 
-/// Held inputs stay at the point's values until the next one.
+/// Held inputs stay at the point's values until the next one, in every trial from the first guess.
 void MacroStepper::take_held() {
   subsystems_.hold(point_.inputs);
+  trial_.inputs.resize(point_.inputs.size());
   for (const std::size_t i : subsystems_.held_inputs()) {
     point_.inputs[i].derivative = 0.0;
+    trial_.inputs[i] = point_.inputs[i];
   }
 }
 

@@ -76,6 +76,7 @@ class MacroStepper {
   void begin_step();
   bool is_new_start(const MacroStep& step) const;
   bool is_listed(double time) const;
+  void touch_listed();
   void begin_anew();
   void restart_coupling();
   void apply_changes();

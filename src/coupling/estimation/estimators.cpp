@@ -187,10 +187,10 @@ void Estimators::forget() {
   }
 }
 
-void Estimators::restart() {
-  for (auto& estimator : estimators_) {
-    if (estimator) {
-      estimator->restart();
+void Estimators::restart_touched() {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k] && subsystems_.touched().contains(k)) {
+      estimators_[k]->restart();
     }
   }
 }

@@ -58,7 +58,7 @@ class Estimators {
   void forget();
 
   /// Forgets all that was learnt: something has jumped.
-  void restart();
+  void restart_touched();
 
   /// What was learnt; linearisations are not in it.
   void io(Archive& archive) {

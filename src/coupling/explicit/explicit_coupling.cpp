@@ -31,6 +31,8 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
                       (method.takes_balance() || method.extrapolation == Extrapolation::hermite)
                   ? Wanted::values_and_derivatives
                   : Wanted::values),
+      outputs_fit_(knows_slopes_ ? makes_consistent_ && wanted_ == Wanted::values_and_derivatives
+                                 : makes_consistent_ || !subsystems.network().has_feedthrough()),
       consistent_(subsystems),
       stages_(subsystems, method.groups),
       history_(subsystems.n_inputs(), method.hold_order, method.extrapolation) {
@@ -185,8 +187,13 @@ void ExplicitCoupling::commit(const CommunicationPoint& point, double h) {
 }
 
 void ExplicitCoupling::restart(CommunicationPoint& point) {
-  make_consistent(subsystems_, consistent_,
-                  knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values, point);
+  const Wanted wanted = knows_slopes_ ? Wanted::values_and_derivatives : Wanted::values;
+  if (outputs_fit_) {
+    make_touched_consistent(subsystems_, consistent_, wanted, point);
+  } else {
+    subsystems_.touched().add_all();
+    make_consistent(subsystems_, consistent_, wanted, point);
+  }
   history_.start(point.inputs, point.slopes_known);
   if (shaped_) {
     shaped_->restart();

@@ -59,7 +59,8 @@ class ExplicitCoupling : public Coupling {
   int order_;
   bool makes_consistent_;
   bool knows_slopes_, repeats_first_, refines_first_;
-  Wanted wanted_;  ///< of every macro-step's end
+  Wanted wanted_;     ///< of every macro-step's end
+  bool outputs_fit_;  ///< the inputs there, as do the slopes that a restart needs
   ConsistentInputs consistent_;
   std::optional<DirectConstraints> constraints_;
   std::string about_constraints_;

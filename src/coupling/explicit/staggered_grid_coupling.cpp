@@ -61,6 +61,7 @@ CouplingReport StaggeredGridCoupling::solve(const MacroStep& step, const Communi
 }
 
 void StaggeredGridCoupling::restart(CommunicationPoint& point) {
+  subsystems_.touched().add_all();
   make_consistent(subsystems_, consistent_, Wanted::values, point);
 }
 

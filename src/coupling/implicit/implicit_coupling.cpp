@@ -110,7 +110,7 @@ void ImplicitCoupling::rejected() {
 }
 
 void ImplicitCoupling::restart(CommunicationPoint& point) {
-  make_consistent(subsystems_, consistent_, parts_->evaluation.wanted(), point);
+  make_touched_consistent(subsystems_, consistent_, parts_->evaluation.wanted(), point);
   restart_constraints(subsystems_, consistent_, constraints_, point);
   parts_->guess.start(point);
   error_estimate_.restart(point);

@@ -354,9 +354,9 @@ void MissilesCoupling::commit(const CommunicationPoint& point) {
 }
 
 void MissilesCoupling::restart(CommunicationPoint& point) {
-  make_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
+  make_touched_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
   restart_constraints(subsystems_, consistent_, constraints_, point);
-  estimators_.restart();
+  estimators_.restart_touched();
   error_.restart(point);
   missed_ = far_off_ = resting_ = in_vain_ = 0;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "concord/errors.hpp"
+#include "coupling/points/touched_evaluation.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -50,6 +51,20 @@ void settle(RankNetwork& subsystems, ConsistentInputs& consistent, Communication
       "loop a subsystem with a state");
 }
 
+/// Throws SimulationError on every rank. Collective.
+void solve_at_point(RankNetwork& subsystems, ConsistentInputs& consistent,
+                    PointEvaluation& evaluation, Wanted wanted, CommunicationPoint& point) {
+  const Outcome outcome = consistent.solve(evaluation, wanted, point.inputs, point.outputs);
+  const auto failure = agree_on_text(subsystems.comm(), subsystems.failure());
+  if (outcome != Outcome::ok && !consistent.failure().empty()) {
+    throw SimulationError(consistent.failure() + (failure ? "; " + *failure : ""));
+  }
+  if (failure) {
+    throw SimulationError(*failure);
+  }
+  point.slopes_known = wanted == Wanted::values_and_derivatives;
+}
+
 }  // namespace
 
 void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double stop) {
@@ -86,15 +101,14 @@ void end_initialization(RankNetwork& subsystems, ConsistentInputs& consistent,
 void make_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
                      CommunicationPoint& point) {
   CommunicationPointEvaluation evaluation(subsystems);
-  const Outcome outcome = consistent.solve(evaluation, wanted, point.inputs, point.outputs);
-  const auto failure = agree_on_text(subsystems.comm(), subsystems.failure());
-  if (outcome != Outcome::ok && !consistent.failure().empty()) {
-    throw SimulationError(consistent.failure() + (failure ? "; " + *failure : ""));
-  }
-  if (failure) {
-    throw SimulationError(*failure);
-  }
-  point.slopes_known = wanted == Wanted::values_and_derivatives;
+  solve_at_point(subsystems, consistent, evaluation, wanted, point);
+}
+
+void make_touched_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
+                             CommunicationPoint& point) {
+  subsystems.exchange(point.outputs, point.inputs);
+  TouchedEvaluation evaluation(subsystems, point);
+  solve_at_point(subsystems, consistent, evaluation, wanted, point);
 }
 
 }  // namespace concord

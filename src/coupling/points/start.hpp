@@ -23,4 +23,9 @@ void end_initialization(RankNetwork& subsystems, ConsistentInputs& consistent,
 void make_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
                      CommunicationPoint& point);
 
+/// The same where the outputs in `point` are what is wanted, but of those subsystems that something
+/// has reached (RankNetwork::touched).
+void make_touched_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
+                             CommunicationPoint& point);
+
 }  // namespace concord

@@ -160,6 +160,7 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   SubsystemEntry entry;
   entry.location = node.location();
   entry.description = describe_ode(name, "table", make_table_model(description)->interface());
+  entry.description.kinks = true;
   entry.events = [description](double from, double to) {
     std::vector<double> times =
         description.signals->events(from - description.shift, to - description.shift);

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "expression/expression_list.hpp"
@@ -14,19 +12,6 @@
 #include "subsystem/event_model.hpp"
 
 namespace concord {
-
-/// The names that texts use, and those that the variables among them stand for use.
-class NamesBehind {
- public:
-  explicit NamesBehind(const EquationsDescription& description);
-  std::set<std::string> operator()(const std::string& text) const;
-
- private:
-  std::unordered_map<std::string, const std::string*> variables_;
-};
-
-/// The variables' expressions by name. Throws InputError for unknown names and for loops.
-std::unordered_map<std::string, Expression> definitions_of(const EquationsDescription& description);
 
 /// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters, variables, and
 /// discrete variables. What relations and conditions do are events.
@@ -75,7 +60,6 @@ class EquationsModel : public EventModel {
   void pass_events(Archive& archive) override;
 
  private:
-  struct Compiled;
   void compile();
   void take_held();
   static void move_to(std::span<double> point, double t, std::span<const double> x,

@@ -99,7 +99,7 @@ struct ExampleRun {
     std::vector<Counters> result;
     for (const std::size_t k : layout.own_subsystems) {
       const auto i = static_cast<std::int64_t>(k);
-      result.push_back({i + 1, i + 2, i + 3, static_cast<double>(k) + 0.5});
+      result.push_back({i + 1, i + 2, i + 3, i + 4, static_cast<double>(k) + 0.5});
     }
     return result;
   }
