@@ -92,7 +92,7 @@ class EventsTest(FilesTest):
         export(source, part, self.folder / f"{part}.fmu", "--fmi", version)
         model = write_model(self.folder, "coupled", f"experiment: {{start: 0, stop: {stop}}}\n"
                             f"subsystems:\n  {part}: {{fmu: {part}.fmu}}\n{rest}")
-        return simulate(model, *options, *TIGHT)
+        return simulate(model, *options, *TIGHT, jumps="cs" in options)
 
 
 class Language(EventsTest):
