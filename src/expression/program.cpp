@@ -23,19 +23,29 @@ std::vector<NodeId> needed(const ExpressionGraph& graph, std::span<const NodeId>
 
 }  // namespace
 
+std::vector<std::uint32_t> variables_used(const ExpressionGraph& graph,
+                                          std::span<const NodeId> nodes) {
+  std::vector<std::uint32_t> result;
+  for (const NodeId id : needed(graph, nodes))
+    if (graph[id].operation == Operation::variable) result.push_back(graph[id].arguments[0]);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 Program::Program(const ExpressionGraph& graph, std::span<const NodeId> results,
-                 std::size_t variable_count)
-    : variable_count_(variable_count) {
+                 std::size_t variable_count, std::vector<double>& constants)
+    : variable_count_(variable_count), variables_used_(concord::variables_used(graph, results)) {
   const std::vector<NodeId> nodes = needed(graph, results);
   std::vector<std::uint32_t> places(graph.size(), 0);
+  constants.clear();
   auto next = static_cast<std::uint32_t>(variable_count);
   for (const NodeId id : nodes) {
-    if (graph[id].operation == Operation::variable)
-      variables_used_.push_back(places[id] = graph[id].arguments[0]);
+    if (graph[id].operation == Operation::variable) places[id] = graph[id].arguments[0];
     if (!graph.is_constant(id)) continue;
-    constants_.push_back(graph[id].value);
+    constants.push_back(graph[id].value);
     places[id] = next++;
   }
+  constant_count_ = constants.size();
   for (const NodeId id : nodes) {
     const auto& [operation, arguments, value] = graph[id];
     if (argument_count(operation) == 0) continue;
@@ -46,20 +56,29 @@ Program::Program(const ExpressionGraph& graph, std::span<const NodeId> results,
     places[id] = next++;
   }
   for (const NodeId id : results) results_.push_back(places[id]);
-  std::sort(variables_used_.begin(), variables_used_.end());
+  instructions_.shrink_to_fit();
+  results_.shrink_to_fit();
 }
 
-std::vector<double> Program::registers() const {
-  std::vector<double> result(variable_count_, 0.0);
-  result.reserve(variable_count_ + constants_.size() + instructions_.size());
-  result.insert(result.end(), constants_.begin(), constants_.end());
-  result.resize(result.size() + instructions_.size());
+std::size_t Program::hash() const {
+  std::size_t result = variable_count_ * 31 + constant_count_;
+  const auto mix = [&](std::size_t value) { result = (result ^ value) * 1099511628211ull; };
+  for (const auto& [operation, a, b, c] : instructions_)
+    for (const std::uint32_t part : {static_cast<std::uint32_t>(operation), a, b, c}) mix(part);
+  for (const std::uint32_t place : results_) mix(place);
+  return result;
+}
+
+std::vector<double> Program::registers(std::span<const double> constants) const {
+  std::vector<double> result(variable_count_ + constant_count_ + instructions_.size(), 0.0);
+  std::copy(constants.begin(), constants.end(),
+            result.begin() + static_cast<std::ptrdiff_t>(variable_count_));
   return result;
 }
 
 void Program::run(std::span<double> registers, std::span<double> results) const {
   double* const r = registers.data();
-  double* out = r + variable_count_ + constants_.size();
+  double* out = r + variable_count_ + constant_count_;
   for (const auto& [operation, a, b, c] : instructions_)
     *out++ = apply(operation, r[a], r[b], r[c]);
   for (std::size_t i = 0; i < results_.size(); ++i) results[i] = r[results_[i]];

@@ -222,6 +222,35 @@ TEST(Expressions, may_have_long_names) {
   EXPECT_EQ(result, 3.0);
 }
 
+ExpressionList cell(double k) {
+  const PlacedExpression expression{"k*(x - y)^2", "here"};
+  return ExpressionList({&expression, 1}, {{{"x", 0}, {"y", 1}}, {{"k", k}}}, 2);
+}
+
+TEST(SharedPrograms, differ_in_constants_only) {
+  ExpressionList first = cell(10.0), second = cell(10.5), one = cell(1.0);
+  EXPECT_TRUE(first.shares_with(second));
+  EXPECT_FALSE(first.shares_with(one));  // 1*a is a
+  for (auto [list, k] : {std::pair(&first, 10.0), std::pair(&second, 10.5), std::pair(&one, 1.0)}) {
+    list->point()[0] = 3.0;
+    list->point()[1] = 1.0;
+    double value = 0.0;
+    list->evaluate({&value, 1});
+    EXPECT_EQ(value, 4.0 * k);
+    EXPECT_EQ(list->differentiate()[0], 4.0 * k);
+    EXPECT_EQ(list->differentiate()[1], -4.0 * k);
+  }
+}
+
+TEST(SharedPrograms, live_as_long_as_a_list) {
+  ExpressionList kept = cell(2.0);
+  for (int i = 0; i < 100; ++i) {
+    const std::string text = "x + " + std::string(static_cast<std::size_t>(i), '-') + "y*t";
+    Values().of(text);
+  }
+  EXPECT_TRUE(kept.shares_with(cell(3.0)));
+}
+
 TEST(WrongExpressions, of_several_lines_are_told_in_one) {
   Values values;
   for (const std::string text : {"x +\n y z", "x\n+ /", "(x\n", "x\n ? y"})
