@@ -18,8 +18,16 @@ std::vector<std::uint32_t> variables_used(const ExpressionGraph& graph,
 /// program, whatever their constants are.
 ///
 /// Registers: the variables, then constants, then one per operation, in the order of operations.
+/// Equal operations stand together as far as their arguments let them, so that what to do is asked
+/// once for many.
 class Program {
  public:
+  /// Registers that an operation reads.
+  struct Operands {
+    std::uint32_t a, b, c;
+    bool operator==(const Operands&) const = default;
+  };
+
   /// `constants` become those of the graph, in the order of their registers.
   Program(const ExpressionGraph& graph, std::span<const NodeId> results, std::size_t variable_count,
           std::vector<double>& constants);
@@ -39,14 +47,19 @@ class Program {
   void run(std::span<double> registers, std::span<double> results) const;
 
  private:
-  struct Instruction {
+  /// The same operation so many times.
+  struct Run {
     Operation operation;
-    std::uint32_t a, b, c;  ///< registers
-    bool operator==(const Instruction&) const = default;
+    std::uint32_t count;
+    bool operator==(const Run&) const = default;
   };
 
+  void add_operations(const ExpressionGraph& graph, std::span<const NodeId> nodes,
+                      std::vector<std::uint32_t>& places);
+
   std::size_t variable_count_, constant_count_ = 0;
-  std::vector<Instruction> instructions_;
+  std::vector<Run> runs_;
+  std::vector<Operands> operands_;      ///< per operation
   std::vector<std::uint32_t> results_;  ///< registers
   std::vector<std::uint32_t> variables_used_;
 };

@@ -251,6 +251,33 @@ TEST(SharedPrograms, live_as_long_as_a_list) {
   EXPECT_TRUE(kept.shares_with(cell(3.0)));
 }
 
+TEST(WidePrograms, give_the_bits_of_each_expression_alone) {
+  std::vector<PlacedExpression> all;
+  for (int i = 1; i <= 40; ++i) {
+    const std::string n = std::to_string(i);
+    for (const std::string& text : {"sin(x*" + n + ")/" + n + " + y^3", "x > " + n + " ? x*y : t/y",
+                                    "(x - " + n + ")*(y + t) - exp(-x/" + n + ")",
+                                    "min(x*" + n + ", y*y) + atan2(y, x + " + n + ")"})
+      all.push_back({text, "here"});
+  }
+  Values values;
+  ExpressionList together(all, Values::names(), 3);
+  values.move(together);
+  std::vector<double> results(all.size());
+  together.evaluate(results);
+  const std::span<const double> slopes = together.differentiate();
+  std::size_t slope = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ExpressionList alone({&all[i], 1}, Values::names(), 3);
+    values.move(alone);
+    double result = 0.0;
+    alone.evaluate({&result, 1});
+    EXPECT_EQ(results[i], result) << all[i].text;
+    for (const double expected : alone.differentiate()) EXPECT_EQ(slopes[slope++], expected);
+  }
+  EXPECT_EQ(slope, slopes.size());
+}
+
 TEST(WrongExpressions, of_several_lines_are_told_in_one) {
   Values values;
   for (const std::string text : {"x +\n y z", "x\n+ /", "(x\n", "x\n ? y"})
