@@ -123,9 +123,10 @@ void MacroStepper::look_for_events() {
   events_.roll_back(can_repeat());
 }
 
-/// A macro-step; methods that repeat only the others' may have somebody who cannot.
+/// A macro-step, to another end; methods that repeat only the others' may have somebody who cannot.
 bool MacroStepper::can_repeat() const {
-  return rolls_back_ && everyone([](const auto& d) { return d.capabilities.rollback; });
+  return rolls_back_ &&
+         everyone([](const auto& d) { return d.capabilities.rollback && d.capabilities.any_step; });
 }
 
 bool MacroStepper::everyone(bool (*can)(const SubsystemDescription&)) const {
@@ -188,8 +189,8 @@ void MacroStepper::begin_step() {
   }
   report_.rejections = 0;
   rejected_ = {};
-  events_.clear();
   propose();
+  events_.clear();
 }
 
 /// A macro-step up to the next known event, at most.
