@@ -87,12 +87,12 @@ def switches(count):
 
 
 class EventsTest(FilesTest):
-    def run_fmu(self, source, part, rest, stop, version, *options):
+    def run_fmu(self, source, part, rest, stop, version, *options, ranks=1):
         """The model with `part` as an FMU."""
         export(source, part, self.folder / f"{part}.fmu", "--fmi", version)
         model = write_model(self.folder, "coupled", f"experiment: {{start: 0, stop: {stop}}}\n"
                             f"subsystems:\n  {part}: {{fmu: {part}.fmu}}\n{rest}")
-        return simulate(model, *options, *TIGHT, jumps="cs" in options)
+        return simulate(model, *options, *TIGHT, ranks=ranks, jumps="cs" in options)
 
 
 class Language(EventsTest):
@@ -192,6 +192,24 @@ class Thermostat(EventsTest):
                 seen = count > 0
                 worst = np.abs(found.outputs["room.last"][seen] - exact[count[seen] - 1]).max()
                 self.assertLess(worst, 1e-8, (version, interface, step))
+
+
+    def test_across_the_network(self):
+        """The thermostat of the example as an FMU: its switches end the macro-steps of all."""
+        source = EXAMPLES / "thermostat" / "thermostat.yaml"
+        text = source.read_text()
+        rest = (text[text.index("  room:"):text.index("  thermostat:\n")] +
+                text[text.index("connections:"):])
+        exact = switches(120)
+        for version, ranks in ((2, 1), (3, 1), (3, 2)):
+            found = self.run_fmu(source, "thermostat", rest, 220, version, "-cosim_step", "0.5",
+                                 ranks=ranks)
+            late = [np.abs(exact - t).min() for t in found.event_times]
+            self.assertEqual(len(late), np.searchsorted(exact, 220))
+            self.assertLess(max(late), 1e-9, version)
+            if ranks == 1:
+                alone = found
+        self.assertLess(np.abs(alone.outputs.values - found.outputs.values).max(), 1e-12)
 
 
 class Sampled(EventsTest):

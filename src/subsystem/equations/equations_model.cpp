@@ -100,19 +100,19 @@ std::optional<EquationEvents> events_of(const SmoothEquations& equations,
 
 }  // namespace
 
-EquationsModel::EquationsModel(const EquationsDescription& description)
-    : description_(checked(description)), interface_(make_interface(description_)) {
+EquationsModel::EquationsModel(std::shared_ptr<const EquationsDescription> description)
+    : description_(std::move(description)), interface_(make_interface(checked(*description_))) {
   compile();
 }
 
 void EquationsModel::compile() {
-  const SmoothEquations equations(description_);
+  const SmoothEquations equations(*description_);
   const ExpressionNames& names = equations.names();
   const std::size_t places = equations.places().all();
   derivatives_ = ExpressionList::of_trees(equations.derivatives(), names, places);
   outputs_ = ExpressionList::of_trees(equations.outputs(), names, places);
   interface_.constant_jacobians = derivatives_->affine() && outputs_->affine();
-  auto events = events_of(equations, description_);
+  auto events = events_of(equations, *description_);
   if (events && events_) {
     events->continue_from(*events_);
   }
@@ -126,7 +126,9 @@ void EquationsModel::compile() {
 
 /// Parameters are constants of the compiled expressions.
 bool EquationsModel::set_parameter(std::size_t parameter, double value) {
-  description_.parameters[parameter].value = value;
+  auto changed = std::make_shared<EquationsDescription>(*description_);
+  changed->parameters[parameter].value = value;
+  description_ = std::move(changed);
   compile();
   return true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,7 +21,9 @@ class EquationsModel : public EventModel {
   /// Throws InputError (location, subsystem, variable, what is wrong, what is known) for names that
   /// clash, a state without derivative or the reverse, units of unknown names, and expressions
   /// that cannot be read.
-  explicit EquationsModel(const EquationsDescription& description);
+  explicit EquationsModel(std::shared_ptr<const EquationsDescription> description);
+  explicit EquationsModel(const EquationsDescription& description)
+      : EquationsModel(std::make_shared<const EquationsDescription>(description)) {}
   EquationsModel(const EquationsModel&) = delete;
   EquationsModel& operator=(const EquationsModel&) = delete;
 
@@ -65,7 +68,7 @@ class EquationsModel : public EventModel {
   static void move_to(std::span<double> point, double t, std::span<const double> x,
                       std::span<const double> u);
 
-  EquationsDescription description_;
+  std::shared_ptr<const EquationsDescription> description_;  ///< replaced where a parameter is set
   OdeInterface interface_;
   std::optional<ExpressionList> derivatives_, outputs_;  ///< of EquationPlaces
   std::optional<EquationEvents> events_;

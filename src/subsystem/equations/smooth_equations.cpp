@@ -228,8 +228,7 @@ void SmoothEquations::read_when(const EquationsDescription::When& when) {
 SignalKind SmoothEquations::kind(const Expression& output) const {
   ExpressionGraph graph;
   const NodeId root = graph.add(output, names_);
-  const Program program(graph, std::span(&root, 1), places_.all());
-  const auto& used = program.variables_used();
+  const auto used = variables_used(graph, std::span(&root, 1));
   const auto moves = [&](std::uint32_t variable) { return variable < places_.moving(); };
   return !used.empty() && std::none_of(used.begin(), used.end(), moves) ? SignalKind::held
                                                                         : SignalKind::continuous;
@@ -245,8 +244,7 @@ bool SmoothEquations::linear_in_time(const Relation& relation, const ExpressionN
     sides.push_back(graph.add(relation.right, names));
   }
   const auto moves_with = [&](std::span<const NodeId> nodes) {
-    const Program program(graph, nodes, names.variables.size());
-    std::vector<std::uint32_t> result = program.variables_used();
+    std::vector<std::uint32_t> result = variables_used(graph, nodes);
     std::erase_if(result, [&](std::uint32_t variable) { return variable >= places_.moving(); });
     return result;
   };
