@@ -49,8 +49,8 @@ const SubsystemEntry& exportable(const Model& model, const std::string& name) {
            : d.constraint
                ? "' is a constraint of the whole model, not a part that an FMU could hold"
                : "' is " + d.kind +
-                     ": compiled C++ has no equations that could be written down; 'export-fmu' "
-                     "takes subsystems with 'equations:'"));
+                     ", which has no equations that could be written down; 'export-fmu' takes "
+                     "subsystems with 'equations:'"));
     if (entry.equations) names.push_back(d.name);
   }
   throw InputError(model.source + ": there is no subsystem " + in_quotes(name) + "; " +

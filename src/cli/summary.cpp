@@ -51,6 +51,13 @@ void print_remarkable(const RunSummary& summary, const RunQuality& quality) {
         "subsystem cannot roll back: errors there are of order 1\n",
         static_cast<long long>(quality.late_events));
   }
+  if (quality.black_box_jumps > 0) {
+    std::printf(
+        "  jumps                 %lld jumps found in black boxes, which don't tell when: errors "
+        "there "
+        "are of order 1\n",
+        static_cast<long long>(quality.black_box_jumps));
+  }
   if (summary.at_noise > 0) {
     std::printf(
         "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "

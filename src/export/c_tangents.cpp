@@ -37,6 +37,7 @@ constexpr Slope slopes[] = {
     {"abs", "sign(a)"},
     {"noEvent", "1.0"},
     {"no_event", "1.0"},
+    {"pre", "1.0"},
 };
 
 std::string_view slope_of(const std::string& function) {
@@ -81,7 +82,11 @@ std::string CTangents::stored(const std::string& text) {
 std::string CTangents::value(const Expression& expression) {
   const ExpressionNode& node = *expression;
   if (node.kind == Kind::number) return c_number(node.value);
-  if (node.kind == Kind::name) return names_.at(node.symbol).value;
+  if (node.kind == Kind::name) {
+    const auto definition = definitions_.find(node.symbol);
+    return definition == definitions_.end() ? names_.at(node.symbol).value
+                                            : value(definition->second);
+  }
   if (const auto known = values_.find(&node); known != values_.end()) return known->second;
   CNames stored_arguments;
   ExpressionNode shallow = node;
@@ -97,7 +102,11 @@ std::string CTangents::value(const Expression& expression) {
 
 std::string CTangents::tangent(const Expression& expression) {
   if (expression->kind == Kind::number) return "";
-  if (expression->kind == Kind::name) return names_.at(expression->symbol).tangent;
+  if (expression->kind == Kind::name) {
+    const auto definition = definitions_.find(expression->symbol);
+    return definition == definitions_.end() ? names_.at(expression->symbol).tangent
+                                            : tangent(definition->second);
+  }
   const auto known = tangents_.find(expression.get());
   if (known != tangents_.end()) return known->second;
   const std::string text = derived(expression);

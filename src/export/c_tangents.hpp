@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "export/c_expression.hpp"
@@ -14,7 +15,11 @@ namespace concord {
 /// that is taken; steps have slope 0.
 class CTangents {
  public:
-  explicit CTangents(const CNames& names) : names_(names) {}
+  using Definitions = std::unordered_map<std::string, Expression>;
+
+  /// `definitions`: of names that stand for expressions. All must outlive this object.
+  CTangents(const CNames& names, const Definitions& definitions)
+      : names_(names), definitions_(definitions) {}
 
   /// The directional derivative of `expression`, as it reads in C after the statements; empty:
   /// zero. The expression must outlive this object.
@@ -36,6 +41,7 @@ class CTangents {
   std::string chain(const Expression& argument, const std::function<std::string()>& slope);
 
   const CNames& names_;
+  const Definitions& definitions_;
   std::string statements_;
   std::map<const ExpressionNode*, std::string> values_, tangents_;
   int count_ = 0;

@@ -32,16 +32,29 @@ UnitTexts units_of(const ExportedModel& model) {
   return units;
 }
 
-bool starts_exactly(Role role) { return role == Role::state || role == Role::parameter; }
+bool starts_exactly(Role role) {
+  return role == Role::state || role == Role::parameter || role == Role::discrete;
+}
 
-/// What a right-hand side depends on, as positions in the list of variables.
-std::set<std::size_t> dependencies(const ExportedModel& model, const ExportedEquation& equation,
-                                   bool with_parameters) {
+bool is_computed(Role role) {
+  return role == Role::output || role == Role::derivative || role == Role::indicator;
+}
+
+const char* variability_of(const ExportedVariable& variable) {
+  if (variable.role == Role::parameter) return "tunable";
+  return variable.is_held ? "discrete" : "continuous";
+}
+
+/// What a right-hand side depends on, as positions in the list of variables. Parameters and
+/// discrete variables count at the start only.
+std::set<std::size_t> dependencies(const ExportedModel& model, const std::vector<std::string>& uses,
+                                   bool at_start) {
   std::set<std::size_t> result;
-  for (const std::string& name : equation.uses) {
+  for (const std::string& name : uses) {
     const ExportedVariable* known = model.known(name);
-    if (known != nullptr && (with_parameters || known->role != Role::parameter))
-      result.insert(model.position(known->role, known->index));
+    if (known == nullptr) continue;
+    const bool fixed = known->role == Role::parameter || known->role == Role::discrete;
+    if (at_start || !fixed) result.insert(model.position(known->role, known->index));
   }
   return result;
 }
@@ -60,7 +73,7 @@ class DescriptionWriter {
     set(root_, v2_ ? "guid" : "instantiationToken", token);
     set(root_, "generationTool", "Concord " CONCORD_VERSION);
     set(root_, "variableNamingConvention", "structured");
-    if (v2_) set(root_, "numberOfEventIndicators", "0");
+    if (v2_) set(root_, "numberOfEventIndicators", std::to_string(model_.events.indicators));
     write_interfaces();
     units_ = units_of(model_);
     add_units(root_.append_child("UnitDefinitions"), units_, "");
@@ -81,6 +94,7 @@ class DescriptionWriter {
   void write_unknown(Node list, const char* v3_name, const ExportedVariable& unknown,
                      const std::set<std::size_t>& depends);
   void write_initial_unknowns(Node list);
+  std::set<std::size_t> dependencies_of_output(const ExportedVariable& variable) const;
   std::string key(std::size_t position) const {
     return std::to_string(v2_ ? position + 1 : model_.variables[position].reference);
   }
@@ -150,10 +164,9 @@ void DescriptionWriter::write_variable(Node list, const ExportedVariable& variab
   set(node, "valueReference", std::to_string(variable.reference));
   if (!variable.description.empty()) set(node, "description", variable.description);
   set(node, "causality", causality_of(variable));
-  set(node, "variability", variable.role == Role::parameter ? "tunable" : "continuous");
+  set(node, "variability", variability_of(variable));
   if (starts_exactly(variable.role)) set(node, "initial", "exact");
-  const bool computed = variable.role == Role::output || variable.role == Role::derivative;
-  if (computed) set(node, "initial", "calculated");
+  if (is_computed(variable.role)) set(node, "initial", "calculated");
   if (!v2_ && variable.role == Role::input) set_flags(node, {"intermediateUpdate"});
   Node typed = v2_ ? node.append_child("Real") : node;
   if (units_.contains(variable.unit)) set(typed, "unit", variable.unit);
@@ -172,7 +185,8 @@ void DescriptionWriter::write_unknown(Node list, const char* v3_name,
   set(node, "dependencies", keys);
 }
 
-/// Knowns are time, states and inputs; at initialisation, parameters as well.
+/// Knowns are time, states and inputs; at initialisation, parameters and discrete variables as
+/// well.
 void DescriptionWriter::write_structure() {
   Node structure = root_.append_child("ModelStructure");
   Node outputs = structure;
@@ -181,28 +195,36 @@ void DescriptionWriter::write_structure() {
     outputs = structure.append_child("Outputs");
   for (const ExportedVariable& variable : model_.variables) {
     if (!variable.is_output) continue;
-    const bool is_state = variable.role == Role::state;
-    write_unknown(outputs, "Output", variable,
-                  is_state ? std::set{model_.position(Role::state, variable.index)}
-                           : dependencies(model_, model_.outputs[variable.index], false));
+    write_unknown(outputs, "Output", variable, dependencies_of_output(variable));
   }
   Node derivatives =
       v2_ && !model_.states.empty() ? structure.append_child("Derivatives") : structure;
   for (std::size_t i = 0; i < model_.states.size(); ++i)
     write_unknown(derivatives, "ContinuousStateDerivative", model_.variable(Role::derivative, i),
-                  dependencies(model_, model_.derivatives[i], false));
+                  dependencies(model_, model_.derivatives[i].uses, false));
   if (!model_.outputs.empty() || !model_.states.empty())
     write_initial_unknowns(v2_ ? structure.append_child("InitialUnknowns") : structure);
+  for (std::size_t i = 0; i < model_.events.indicators && !v2_; ++i)
+    write_unknown(structure, "EventIndicator", model_.variable(Role::indicator, i),
+                  dependencies(model_, model_.events.watched[i].uses, false));
+}
+
+/// Discrete variables change in event mode alone.
+std::set<std::size_t> DescriptionWriter::dependencies_of_output(
+    const ExportedVariable& variable) const {
+  if (variable.role == Role::discrete) return {};
+  if (variable.role == Role::state) return {model_.position(Role::state, variable.index)};
+  return dependencies(model_, model_.outputs[variable.index].uses, false);
 }
 
 void DescriptionWriter::write_initial_unknowns(Node list) {
   for (const ExportedVariable& variable : model_.variables) {
     if (variable.role == Role::output)
       write_unknown(list, "InitialUnknown", variable,
-                    dependencies(model_, model_.outputs[variable.index], true));
+                    dependencies(model_, model_.outputs[variable.index].uses, true));
     if (variable.role == Role::derivative)
       write_unknown(list, "InitialUnknown", variable,
-                    dependencies(model_, model_.derivatives[variable.index], true));
+                    dependencies(model_, model_.derivatives[variable.index].uses, true));
   }
 }
 

@@ -47,7 +47,15 @@ std::string documentation(const ExportedModel& model, FmiVersion version,
            "an explicit method with step control: relative tolerance as the importer says, else " +
                xml_number(experiment.tolerance) +
                "; absolute tolerance a hundredth of it. For stiff equations use model exchange. "
-               "Directional derivatives are exact. There are no events.");
+               "Directional derivatives are exact.");
+  if (model.events.any())
+    add_text(
+        body, "p",
+        "Relations (<, abs, min, floor, ...) change their truth at events alone; the equations "
+        "are smooth between them. Event indicators: " +
+            std::to_string(model.events.indicators) +
+            "; what is known ahead is a time event. Conditions act in event mode; in "
+            "co-simulation all events are found and handled within the steps.");
   for (const std::string& note : model.notes) add_text(body, "p", "Note: " + note + ".");
   std::ostringstream stream;
   document.save(stream, "  ", pugi::format_default | pugi::format_no_declaration,

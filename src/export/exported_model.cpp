@@ -4,8 +4,7 @@
 #include <map>
 #include <set>
 
-#include "concord/errors.hpp"
-#include "expression/expression_scan.hpp"
+#include "subsystem/equations/equations_model.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
@@ -19,106 +18,125 @@ using Text = EquationsDescription::Text;
 /// Levels of an expression in C.
 constexpr std::size_t deepest = 400;
 
-/// Functions and operations that step or have a kink.
-const std::set<std::string> not_smooth = {
-    "abs", "sign", "min", "max", "floor", "ceil", "round", "mod", "rem", "if",
-    "?",   "<",    ">",   "<=",  ">=",    "==",   "!=",    "&&",  "||",  "!"};
-
-void find_kinks(const Expression& expression, std::set<std::string>& found) {
-  if (not_smooth.contains(expression->symbol)) found.insert(expression->symbol);
-  for (const Expression& argument : expression->arguments) find_kinks(argument, found);
-}
-
 /// Makes an ExportedModel.
 class Layout {
  public:
   explicit Layout(const Description& description)
-      : description_(description),
-        definitions_(definitions_of(description)),
-        names_behind_(description) {
+      : description_(description), smooth_(description), names_behind_(description) {
     result_.name = description.subsystem;
     for (const Text& unit : description.units) units_[unit.name] = unit.text;
   }
 
   ExportedModel make() {
-    refuse_events();
     read_equations();
+    read_events();
     choose_names();
     add_all();
     note_missing_starts();
-    note_kinks();
     return std::move(result_);
   }
 
  private:
-  ExportedEquation equation(const Text& text) const {
-    const PlacedExpression placed{text.text,
-                                  text.location + ": subsystem '" + description_.subsystem + "'"};
-    ExportedEquation result{text.name, written_out(parse_expression(placed)), {}};
-    if (nesting(result.expression) > deepest)
-      refuse(placed, 0,
-             "the expression nests more than " + std::to_string(deepest) +
-                 " levels deep, too deep for compilers of C; simplify it");
+  ExportedEquation equation(const Text& text, const Expression& smooth) const {
+    check_depth(smooth, text.text, text.location);
     const std::set<std::string> uses = names_behind_(text.text);
-    result.uses.assign(uses.begin(), uses.end());
-    return result;
+    return {text.name, smooth, {uses.begin(), uses.end()}};
   }
-
-  /// With what variables stand for in their place.
-  Expression written_out(const Expression& expression) const {
-    if (definitions_.empty()) return expression;
-    const bool is_name = expression->kind == ExpressionNode::Kind::name;
-    if (is_name && definitions_.contains(expression->symbol))
-      return written_out(definitions_.at(expression->symbol));
-    ExpressionNode result = *expression;
-    bool changed = false;
-    for (Expression& argument : result.arguments) {
-      const Expression before = argument;
-      argument = written_out(before);
-      changed = changed || argument != before;
-    }
-    return changed ? std::make_shared<const ExpressionNode>(std::move(result)) : expression;
-  }
-  bool is_state(const std::string& name) const {
-    return std::find(result_.states.begin(), result_.states.end(), name) != result_.states.end();
+  void check_depth(const Expression& expression, const std::string& text,
+                   const std::string& location) const;
+  static bool is_in(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
   }
   static bool is_itself(const ExportedEquation& equation) {
     return equation.expression->kind == ExpressionNode::Kind::name &&
            equation.expression->symbol == equation.name;
   }
   void read_equations();
+  void read_events();
+  void watch(std::size_t relation);
   void choose_names();
   std::string fresh(const std::string& wanted, const char* ending, const char* role);
   void add(VariableRole role, std::size_t index, const std::string& name, const std::string& unit,
            double start);
   void add_state(std::size_t index, bool is_output);
+  void add_discrete(std::size_t index, bool is_output);
+  void add_output(const Text& output, std::size_t& computed);
+  void add_derivatives();
   void add_all();
   void note_missing_starts();
-  void refuse_events() const;
-  void note_kinks();
 
   const Description& description_;
-  std::unordered_map<std::string, Expression> definitions_;
+  SmoothEquations smooth_;
   NamesBehind names_behind_;
   ExportedModel result_;
-  std::map<std::string, std::string> units_, state_names_, output_names_, texts_;
+  std::map<std::string, std::string> units_, state_names_, output_names_, discrete_names_;
   std::set<std::string> merged_, taken_;
   std::string time_;
 };
 
+void Layout::check_depth(const Expression& expression, const std::string& text,
+                         const std::string& location) const {
+  if (nesting(expression) > deepest)
+    refuse(PlacedExpression{text, location + ": subsystem '" + description_.subsystem + "'"}, 0,
+           "the expression nests more than " + std::to_string(deepest) +
+               " levels deep, too deep for compilers of C; simplify it");
+}
+
 void Layout::read_equations() {
-  for (const auto& entry : description_.states) result_.states.push_back(entry.name);
-  for (const auto& entry : description_.inputs) result_.inputs.push_back(entry.name);
-  for (const auto& entry : description_.parameters) result_.parameters.push_back(entry.name);
-  for (const std::string& state : result_.states)
+  result_.states = names_of(description_.states);
+  result_.inputs = names_of(description_.inputs);
+  result_.parameters = names_of(description_.parameters);
+  result_.discrete = names_of(description_.discrete);
+  result_.definitions = smooth_.names().definitions;
+  for (const Text& variable : description_.variables)
+    check_depth(result_.definitions.at(variable.name), variable.text, variable.location);
+  for (std::size_t i = 0; i < result_.states.size(); ++i)
     for (const Text& text : description_.derivatives)
-      if (text.name == state) result_.derivatives.push_back(equation(text));
-  for (const Text& text : description_.outputs) {
-    ExportedEquation output = equation(text);
-    if (is_state(output.name) && is_itself(output))
+      if (text.name == result_.states[i])
+        result_.derivatives.push_back(equation(text, smooth_.derivatives()[i]));
+  for (std::size_t i = 0; i < description_.outputs.size(); ++i) {
+    ExportedEquation output = equation(description_.outputs[i], smooth_.outputs()[i]);
+    const bool there = is_in(result_.states, output.name) || is_in(result_.discrete, output.name);
+    if (there && is_itself(output))
       merged_.insert(output.name);
     else
       result_.outputs.push_back(std::move(output));
+  }
+}
+
+/// A floor is watched on both sides; that two sides are equal cannot be watched.
+void Layout::watch(std::size_t relation) {
+  using Side = ExportedWatch::Side;
+  const auto& [kind, left, right, text] = smooth_.relations()[relation];
+  if (kind == Relation::Kind::equal) return;
+  const std::set<std::string> names = names_behind_(text);
+  const std::vector<std::string> uses(names.begin(), names.end());
+  if (kind != Relation::Kind::floor) {
+    result_.events.watched.push_back({relation, Side::truth, uses});
+    return;
+  }
+  result_.events.watched.push_back({relation, Side::below, uses});
+  result_.events.watched.push_back({relation, Side::above, uses});
+}
+
+void Layout::read_events() {
+  ExportedEvents& events = result_.events;
+  events.relations = smooth_.relations();
+  events.conditions = smooth_.conditions();
+  events.whens = smooth_.whens();
+  ExpressionNames tunable = smooth_.names();
+  tunable.constants.clear();
+  for (const std::string& parameter : result_.parameters)
+    tunable.variables.emplace(parameter, static_cast<std::uint32_t>(tunable.variables.size()));
+  std::vector<std::size_t> timed;
+  for (std::size_t i = 0; i < events.relations.size(); ++i)
+    smooth_.linear_in_time(events.relations[i], tunable) ? timed.push_back(i) : watch(i);
+  events.indicators = events.watched.size();
+  for (const std::size_t relation : timed) watch(relation);
+  std::size_t result = 0;
+  for (const EquationsDescription::When& when : description_.whens) {
+    if (!when.every) check_depth(events.whens[result++], when.condition, when.location);
+    for (const Text& set : when.sets) check_depth(events.whens[result++], set.text, set.location);
   }
 }
 
@@ -143,6 +161,9 @@ void Layout::choose_names() {
     output_names_[output.name] = fresh(output.name, "_output", "output");
   for (const std::string& state : result_.states)
     state_names_[state] = merged_.contains(state) ? state : fresh(state, "_state", "state");
+  for (const std::string& name : result_.discrete)
+    discrete_names_[name] =
+        merged_.contains(name) ? name : fresh(name, "_discrete", "discrete variable");
   for (time_ = "time"; taken_.contains(time_);) time_ += "_";
 }
 
@@ -153,11 +174,13 @@ void Layout::add(VariableRole role, std::size_t index, const std::string& name,
                                 result_.states.size(),
                                 result_.states.size(),
                                 result_.inputs.size(),
-                                result_.outputs.size()};
+                                result_.outputs.size(),
+                                result_.parameters.size(),
+                                result_.discrete.size()};
   std::size_t first = 0;
   for (std::size_t i = 0; i <= static_cast<std::size_t>(role); ++i) first += before[i];
   result_.variables.push_back(
-      {role, index, static_cast<unsigned>(first + index), name, unit, start, false, ""});
+      {role, index, static_cast<unsigned>(first + index), name, unit, start, false, "", false});
 }
 
 void Layout::add_state(std::size_t index, bool is_output) {
@@ -166,26 +189,33 @@ void Layout::add_state(std::size_t index, bool is_output) {
   result_.variables.back().is_output = is_output;
 }
 
-/// Time, inputs, outputs, other states, derivatives, parameters.
-void Layout::add_all() {
-  add(VariableRole::time, 0, time_, "s", 0.0);
-  for (std::size_t i = 0; i < description_.inputs.size(); ++i) {
-    const auto& input = description_.inputs[i];
-    add(VariableRole::input, i, input.name, units_[input.name], input.value.value_or(0.0));
-  }
-  std::size_t computed = 0;
-  for (const Text& output : description_.outputs) {
-    if (merged_.contains(output.name)) {
-      const auto state = std::find(result_.states.begin(), result_.states.end(), output.name);
-      add_state(static_cast<std::size_t>(state - result_.states.begin()), true);
-      continue;
-    }
+void Layout::add_discrete(std::size_t index, bool is_output) {
+  const auto& entry = description_.discrete[index];
+  add(VariableRole::discrete, index, discrete_names_[entry.name], units_[entry.name], *entry.value);
+  result_.variables.back().is_output = is_output;
+  result_.variables.back().is_held = true;
+}
+
+/// `computed`: how many have been added that are not one with others.
+void Layout::add_output(const Text& output, std::size_t& computed) {
+  const auto place_in = [&](const std::vector<std::string>& names) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), output.name) -
+                                    names.begin());
+  };
+  if (!merged_.contains(output.name)) {
+    const bool held = smooth_.kind(result_.outputs[computed].expression) == SignalKind::held;
     add(VariableRole::output, computed++, output_names_[output.name], units_[output.name], 0.0);
     result_.variables.back().is_output = true;
+    result_.variables.back().is_held = held;
     result_.variables.back().description = output.text;
+  } else if (is_in(result_.states, output.name)) {
+    add_state(place_in(result_.states), true);
+  } else {
+    add_discrete(place_in(result_.discrete), true);
   }
-  for (std::size_t i = 0; i < result_.states.size(); ++i)
-    if (!merged_.contains(result_.states[i])) add_state(i, false);
+}
+
+void Layout::add_derivatives() {
   for (std::size_t i = 0; i < result_.states.size(); ++i) {
     const std::string& state = result_.states[i];
     const std::string unit = units_[state];
@@ -194,9 +224,32 @@ void Layout::add_all() {
     for (const Text& text : description_.derivatives)
       if (text.name == state) result_.variables.back().description = text.text;
   }
+}
+
+/// Time, inputs, outputs, other states, derivatives, other discrete variables, parameters, event
+/// indicators.
+void Layout::add_all() {
+  add(VariableRole::time, 0, time_, "s", 0.0);
+  for (std::size_t i = 0; i < description_.inputs.size(); ++i) {
+    const auto& input = description_.inputs[i];
+    add(VariableRole::input, i, input.name, units_[input.name], input.value.value_or(0.0));
+  }
+  std::size_t computed = 0;
+  for (const Text& output : description_.outputs) add_output(output, computed);
+  for (std::size_t i = 0; i < result_.states.size(); ++i)
+    if (!merged_.contains(result_.states[i])) add_state(i, false);
+  add_derivatives();
+  for (std::size_t i = 0; i < result_.discrete.size(); ++i)
+    if (!merged_.contains(result_.discrete[i])) add_discrete(i, false);
   for (std::size_t i = 0; i < description_.parameters.size(); ++i) {
     const auto& parameter = description_.parameters[i];
     add(VariableRole::parameter, i, parameter.name, units_[parameter.name], *parameter.value);
+  }
+  for (std::size_t i = 0; i < result_.events.indicators; ++i) {
+    add(VariableRole::indicator, i,
+        fresh("event_indicator_" + std::to_string(i + 1), "_", "event indicator"), "", 0.0);
+    result_.variables.back().description =
+        result_.events.relations[result_.events.watched[i].relation].text;
   }
 }
 
@@ -205,26 +258,6 @@ void Layout::note_missing_starts() {
     if (!input.value)
       result_.notes.push_back("the input '" + input.name +
                               "' has no start value; an FMU needs one, and gets 0");
-}
-
-void Layout::refuse_events() const {
-  const char* const what = !description_.whens.empty()      ? "'when'"
-                           : !description_.discrete.empty() ? "'discrete'"
-                                                            : nullptr;
-  if (what != nullptr)
-    throw InputError(description_.location + ": subsystem '" + description_.subsystem + "' has " +
-                     what + ", which exported FMUs have no events for; keep it in a model file");
-}
-
-void Layout::note_kinks() {
-  std::set<std::string> kinks;
-  for (const auto* equations : {&result_.derivatives, &result_.outputs})
-    for (const ExportedEquation& equation : *equations) find_kinks(equation.expression, kinks);
-  if (!kinks.empty())
-    result_.notes.push_back(
-        "the equations use " + joined(std::vector<std::string>(kinks.begin(), kinks.end()), " ") +
-        ": the FMU announces no state events there, integrators find the kinks by their error "
-        "control alone");
 }
 
 }  // namespace
@@ -249,6 +282,7 @@ const ExportedVariable* ExportedModel::known(const std::string& word) const {
   if (word == "t") return &variable(VariableRole::time, 0);
   if (const auto* state = in(states, VariableRole::state)) return state;
   if (const auto* input = in(inputs, VariableRole::input)) return input;
+  if (const auto* held = in(discrete, VariableRole::discrete)) return held;
   return in(parameters, VariableRole::parameter);
 }
 

@@ -2,14 +2,15 @@
 
 #include <cstddef>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "expression/expression_tree.hpp"
-#include "subsystem/equations/equations_model.hpp"
+#include "subsystem/equations/smooth_equations.hpp"
 
 namespace concord {
 
-enum class VariableRole { time, state, derivative, input, output, parameter };
+enum class VariableRole { time, state, derivative, input, output, parameter, discrete, indicator };
 
 /// A variable of the FMU. Those of one role have consecutive references, in the model file's order.
 struct ExportedVariable {
@@ -18,9 +19,10 @@ struct ExportedVariable {
   unsigned reference;  ///< FMI's value reference
   std::string name;
   std::string unit;         ///< empty: none
-  double start = 0.0;       ///< of states, inputs, parameters
-  bool is_output = false;   ///< an output, or a state that is one
-  std::string description;  ///< the equation of outputs and derivatives
+  double start = 0.0;       ///< of states, inputs, parameters, discrete variables
+  bool is_output = false;   ///< an output, or a state or discrete variable that is one
+  std::string description;  ///< the equation of outputs and derivatives, an indicator's relation
+  bool is_held = false;     ///< changes at events only
 };
 
 /// A right-hand side: f_i or g_i.
@@ -30,17 +32,39 @@ struct ExportedEquation {
   std::vector<std::string> uses;  ///< names of the model file, each once
 };
 
-/// A subsystem of equations, laid out as an FMU.
+/// What is watched for events: a relation's truth, or one side of its whole number.
+struct ExportedWatch {
+  enum class Side { truth, below, above };
+  std::size_t relation;
+  Side side;
+  std::vector<std::string> uses;  ///< names of the model file, each once
+};
+
+/// What happens at events.
+struct ExportedEvents {
+  std::vector<Relation> relations;
+  std::vector<ExportedWatch> watched;  ///< indicators first, then what moves linearly with time
+  std::size_t indicators = 0;          ///< how many are event indicators
+  std::vector<EquationCondition> conditions;
+  std::vector<Expression> whens;  ///< of each condition itself (of ticks none) and its sets
+
+  bool any() const { return !relations.empty() || !conditions.empty(); }
+};
+
+/// A subsystem of equations, laid out as an FMU. Expressions are smooth between events.
 ///
-/// An output that is simply the state of the same name is one variable with it. FMI wants names
-/// that are unique: other states named like an output become NAME_state, outputs named like an
-/// input or a parameter NAME_output.
+/// An output that is simply the state or discrete variable of the same name is one variable with
+/// it. FMI wants names that are unique: other states named like an output become NAME_state,
+/// discrete variables NAME_discrete, outputs named like an input or a parameter NAME_output.
 struct ExportedModel {
   std::string name;
-  std::vector<std::string> states, inputs, parameters;  ///< names of the model file
-  std::vector<ExportedEquation> derivatives, outputs;   ///< outputs that are no states
-  std::vector<ExportedVariable> variables;              ///< in the order of the description
-  std::vector<std::string> notes;                       ///< what the user should know
+  /// Names of the model file.
+  std::vector<std::string> states, inputs, parameters, discrete;
+  std::unordered_map<std::string, Expression> definitions;  ///< of variables
+  std::vector<ExportedEquation> derivatives, outputs;  ///< outputs that are not one with others
+  ExportedEvents events;
+  std::vector<ExportedVariable> variables;  ///< in the order of the description
+  std::vector<std::string> notes;           ///< what the user should know
 
   const ExportedVariable& variable(VariableRole role, std::size_t index) const;
   /// Where that variable stands in `variables`.

@@ -2,9 +2,10 @@
 
 namespace concord::fixed_sources {
 
-/// The files of src/subsystem/fmu_export/sources, which every exported FMU carries.
+/// The files of src/export/sources, which every exported FMU carries.
 extern const char* const functions;
 extern const char* const instance;
+extern const char* const events;
 extern const char* const integrator;
 extern const char* const fmi2;
 extern const char* const fmi3;

@@ -1,5 +1,7 @@
 #include "export/model_source.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <cstdio>
 #include <numbers>
@@ -26,15 +28,24 @@ InC in_c(VariableRole role) {
       return {"u", "the_input_"};
     case VariableRole::parameter:
       return {"p", "the_parameter_"};
+    case VariableRole::discrete:
+      return {"held", "the_discrete_"};
     default:
       return {"y", "the_output_"};
   }
 }
 
+/// Definitions are local variables of the functions that use them.
 CNames names_in_c(const ExportedModel& model) {
   CNames names;
   names["t"] = {"t", "dt"};
   names["pi"] = {c_number(std::numbers::pi), ""};
+  for (const auto& [name, definition] : model.definitions)
+    names[name] = {"the_variable_" + name, ""};
+  for (const std::string& name : model.discrete)
+    names[name] = {std::string("held[") + in_c(VariableRole::discrete).prefix + name + "]", ""};
+  for (std::size_t i = 0; i < model.events.relations.size(); ++i)
+    names[Relations::name(i)] = {"held[n_discrete + " + std::to_string(i) + "]", ""};
   const auto add = [&](const std::vector<std::string>& list, VariableRole role) {
     const InC c = in_c(role);
     for (const std::string& name : list) {
@@ -63,34 +74,143 @@ std::string start_values(const ExportedModel& model, VariableRole role, const st
          (values.empty() ? "0.0" : values) + "};\n";
 }
 
-constexpr const char* unused = "  (void)t, (void)x, (void)u, (void)p;\n";
+/// A function of (t, x, u, p, held) that fills an array.
+struct CFunction {
+  std::string name, target;
+  std::vector<std::pair<std::string, Expression>> assignments;  ///< place in the array, and what
+};
 
-std::string evaluation(const std::string& function, const std::vector<ExportedEquation>& equations,
-                       const std::string& target, const char* prefix, const CNames& names) {
-  std::string text = "static void " + function +
-                     "(double t, const double *x, const double *u, const double *p, double *" +
-                     target + ") {\n" + unused + "  (void)" + target + ";\n";
+CFunction function_of(const char* name, const char* target, const char* prefix,
+                      const std::vector<ExportedEquation>& equations) {
+  CFunction result{name, target, {}};
   for (const ExportedEquation& equation : equations)
-    text += "  " + target + "[" + prefix + equation.name +
-            "] = " + c_expression(equation.expression, names) + ";\n";
+    result.assignments.emplace_back(prefix + equation.name, equation.expression);
+  return result;
+}
+
+/// Left and right of each relation.
+CFunction relation_sides(const ExportedModel& model) {
+  CFunction result{"relation_sides", "sides", {}};
+  const auto zero =
+      std::make_shared<const ExpressionNode>(ExpressionNode::Kind::number, 0.0, std::string());
+  for (const Relation& relation : model.events.relations)
+    for (const Expression& side : {relation.left, relation.right ? relation.right : zero})
+      result.assignments.emplace_back(std::to_string(result.assignments.size()), side);
+  return result;
+}
+
+CFunction when_results(const ExportedModel& model) {
+  CFunction result{"when_results", "results", {}};
+  for (const Expression& when : model.events.whens)
+    result.assignments.emplace_back(std::to_string(result.assignments.size()), when);
+  return result;
+}
+
+/// Adds the definitions that the expression uses, each behind those that it uses itself.
+void add_definitions(const Expression& expression, const ExportedModel& model,
+                     std::vector<std::string>& found) {
+  for (const Expression& argument : expression->arguments) add_definitions(argument, model, found);
+  const std::string& name = expression->symbol;
+  const auto definition = model.definitions.find(name);
+  if (expression->kind != ExpressionNode::Kind::name || definition == model.definitions.end() ||
+      std::find(found.begin(), found.end(), name) != found.end())
+    return;
+  add_definitions(definition->second, model, found);
+  found.push_back(name);
+}
+
+constexpr const char* unused = "  (void)t, (void)x, (void)u, (void)p, (void)held;\n";
+
+std::string evaluation(const CFunction& function, const ExportedModel& model, const CNames& names) {
+  std::string text = "static void " + function.name +
+                     "(double t, const double *x, const double *u, const double *p,\n    const "
+                     "double *held, double *" +
+                     function.target + ") {\n" + unused + "  (void)" + function.target + ";\n";
+  std::vector<std::string> definitions;
+  for (const auto& [place, expression] : function.assignments)
+    add_definitions(expression, model, definitions);
+  for (const std::string& name : definitions)
+    text += "  const double " + names.at(name).value + " = " +
+            c_expression(model.definitions.at(name), names) + ";\n";
+  for (const auto& [place, expression] : function.assignments)
+    text += "  " + function.target + "[" + place + "] = " + c_expression(expression, names) + ";\n";
   return text + "}\n\n";
 }
 
-std::string tangents(const std::string& function, const std::vector<ExportedEquation>& equations,
-                     const std::string& target, const char* prefix, const CNames& names) {
-  std::string text = "static void " + function +
-                     "_tangent(double t, const double *x, const double *u, const double *p, double "
-                     "dt,\n    const double *dx, const double *du, const double *dp, double *" +
-                     target + ") {\n" + unused +
-                     "  (void)dt, (void)dx, (void)du, (void)dp, (void)" + target + ";\n";
-  CTangents derivation(names);
+std::string tangents(const CFunction& function, const ExportedModel& model, const CNames& names) {
+  std::string text = "static void " + function.name +
+                     "_tangent(double t, const double *x, const double *u, const double *p,\n    "
+                     "const double *held, double dt, const double *dx, const double *du, const "
+                     "double *dp,\n    double *d" +
+                     function.target + ") {\n" + unused +
+                     "  (void)dt, (void)dx, (void)du, (void)dp, (void)d" + function.target + ";\n";
+  CTangents derivation(names, model.definitions);
   std::string assignments;
-  for (const ExportedEquation& equation : equations) {
-    const std::string tangent = derivation.tangent(equation.expression);
-    assignments += "  " + target + "[" + prefix + equation.name +
+  for (const auto& [place, expression] : function.assignments) {
+    const std::string tangent = derivation.tangent(expression);
+    assignments += "  d" + function.target + "[" + place +
                    "] = " + (tangent.empty() ? "0.0" : tangent) + ";\n";
   }
   return text + derivation.statements() + assignments + "}\n\n";
+}
+
+/// A text that ends no comment.
+std::string comment(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == '/' && result.ends_with('*') ? " /" : std::string(1, c);
+  return result;
+}
+
+/// A text as C writes it.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += std::isprint(static_cast<unsigned char>(c)) != 0 ? c : ' ';
+  }
+  return result + "\"";
+}
+
+/// Rows of a table, and a last one, because C has no empty tables.
+std::string table(const std::string& declaration, const std::string& rows, const char* last) {
+  return "static const " + declaration + " = {\n" + rows + "    " + last + "};\n";
+}
+
+std::string event_sizes(const ExportedEvents& events) {
+  return "enum {\n  n_relations = " + std::to_string(events.relations.size()) +
+         ",\n  n_held = n_discrete + n_relations,\n  n_watched = " +
+         std::to_string(events.watched.size()) +
+         ", /* event indicators, then what moves linearly with time alone */\n  n_indicators = " +
+         std::to_string(events.indicators) +
+         ",\n  n_conditions = " + std::to_string(events.conditions.size()) +
+         ",\n  n_results = " + std::to_string(events.whens.size()) +
+         ", /* of each condition itself (of ticks none) and its sets */\n  has_events = "
+         "n_relations + n_conditions > 0\n};\n";
+}
+
+std::string event_tables(const ExportedEvents& events) {
+  constexpr const char* kinds[] = {"is_less", "is_less_or_equal", "is_equal", "is_whole"};
+  constexpr const char* sides[] = {"side_truth", "side_below", "side_above"};
+  std::string relations, watched, conditions, sets;
+  std::size_t n_sets = 0;
+  for (const Relation& relation : events.relations)
+    relations += std::string("    ") + kinds[static_cast<std::size_t>(relation.kind)] + ", /* " +
+                 comment(relation.text) + " */\n";
+  for (const auto& [relation, side, uses] : events.watched)
+    watched +=
+        "    {" + std::to_string(relation) + ", " + sides[static_cast<std::size_t>(side)] + "},\n";
+  for (const EquationCondition& condition : events.conditions) {
+    conditions += "    {" + c_number(condition.every.value_or(0.0)) + ", " +
+                  c_number(condition.offset) + ", " + std::to_string(condition.sets.size()) + ", " +
+                  quoted(condition.text) + "},\n";
+    for (const auto& [is_state, index] : condition.sets)
+      sets += std::string("    {") + (is_state ? "1" : "0") + ", " + std::to_string(index) + "},\n";
+    n_sets += condition.sets.size();
+  }
+  return table("RelationKind relation_kinds[n_relations + 1]", relations, "is_less") +
+         table("Watched watched[n_watched + 1]", watched, "{0, side_truth}") +
+         table("When conditions[n_conditions + 1]", conditions, "{0.0, 0.0, 0, \"\"}") +
+         table("Set sets[" + std::to_string(n_sets) + " + 1]", sets, "{0, 0}");
 }
 
 const char* interface_file(FmiVersion version) {
@@ -108,7 +228,7 @@ std::string main_source(const ExportedModel& model, FmiVersion version,
                      "the others. For example:\n"
                      "   cc -std=c99 -O2 -fPIC -shared " +
                      model.name + ".c -lm -o " + model.name + ".so */\n\n";
-  for (const char* header : {"math", "stdarg", "stddef", "stdio", "stdlib", "string"})
+  for (const char* header : {"float", "math", "stdarg", "stddef", "stdio", "stdlib", "string"})
     text += std::string("#include <") + header + ".h>\n";
   text += "\n#define MODEL_TOKEN \"" + token + "\"\n#define DEFAULT_START " +
           c_number(experiment.start) + "\n#define DEFAULT_TOLERANCE " +
@@ -116,17 +236,23 @@ std::string main_source(const ExportedModel& model, FmiVersion version,
   text += enumeration(model.states, VariableRole::state, "n_states") +
           enumeration(model.inputs, VariableRole::input, "n_inputs") +
           enumeration(names_of(model.outputs), VariableRole::output, "n_outputs") +
-          enumeration(model.parameters, VariableRole::parameter, "n_parameters") + "\n";
+          enumeration(model.parameters, VariableRole::parameter, "n_parameters") +
+          enumeration(model.discrete, VariableRole::discrete, "n_discrete") +
+          event_sizes(model.events) + "\n";
   text += start_values(model, VariableRole::state, "states") +
           start_values(model, VariableRole::input, "inputs") +
-          start_values(model, VariableRole::parameter, "parameters") + "\n";
-  text += "#include \"functions.h\"\n\n";
-  text += evaluation("derivatives", model.derivatives, "dxdt", "the_state_", names) +
-          evaluation("outputs", model.outputs, "y", "the_output_", names);
-  text += "/* The same, differentiated in the direction (dt, dx, du, dp). */\n" +
-          tangents("derivatives", model.derivatives, "df", "the_state_", names) +
-          tangents("outputs", model.outputs, "dy", "the_output_", names);
-  return text + "#include \"instance.h\"\n#include \"integrator.h\"\n#include \"" +
+          start_values(model, VariableRole::parameter, "parameters") +
+          start_values(model, VariableRole::discrete, "discrete") + "\n";
+  text += "#include \"functions.h\"\n\n" + event_tables(model.events) + "\n";
+  const CFunction differentiated[] = {
+      function_of("derivatives", "dxdt", "the_state_", model.derivatives),
+      function_of("outputs", "y", "the_output_", model.outputs), relation_sides(model)};
+  for (const CFunction& function : differentiated) text += evaluation(function, model, names);
+  text += evaluation(when_results(model), model, names);
+  text += "/* The same, differentiated in the direction (dt, dx, du, dp). */\n";
+  for (const CFunction& function : differentiated) text += tangents(function, model, names);
+  return text +
+         "#include \"instance.h\"\n#include \"events.h\"\n#include \"integrator.h\"\n#include \"" +
          interface_file(version) + "\"\n";
 }
 
@@ -147,6 +273,7 @@ std::vector<FmuFile> model_sources(const ExportedModel& model, FmiVersion versio
   return {{"sources/" + model.name + ".c", main_source(model, version, experiment, token)},
           {"sources/functions.h", fixed_sources::functions},
           {"sources/instance.h", fixed_sources::instance},
+          {"sources/events.h", fixed_sources::events},
           {"sources/integrator.h", fixed_sources::integrator},
           {std::string("sources/") + interface_file(version), interface_source(version)}};
 }

@@ -148,6 +148,10 @@ void SspWriter::note_losses() {
                                    [](const SubsystemEntry& entry) { return entry.effort != 0.0; });
   if (efforts)
     notes_.push_back("the efforts of subsystems are left out: SSP has no place for them");
+  for (const ConnectionEntry& connection : model_.connections)
+    if (connection.held)
+      notes_.push_back("the hold of the connection " + connection.from + " -> " + connection.to +
+                       " is left out: SSP has no place for it");
 }
 
 /// The file's place in the archive, one for each file, in names that every system can unpack.

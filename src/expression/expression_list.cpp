@@ -1,6 +1,8 @@
 #include "expression/expression_list.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <unordered_map>
 
 #include "expression/expression_scan.hpp"
 #include "support/wording.hpp"
@@ -47,26 +49,52 @@ std::vector<Expression> read_expressions(std::span<const PlacedExpression> expre
   return result;
 }
 
-struct ExpressionList::Compiled {
-  std::shared_ptr<const Program> values, derivatives;
-  std::vector<Entry> entries;
-  bool affine = true;
+/// Of both programs.
+struct ExpressionList::Constants {
+  std::vector<double> values, derivatives;
+};
 
-  Compiled(std::span<const Expression> expressions, const ExpressionNames& names,
-           std::size_t variable_count) {
-    ExpressionGraph graph;
-    std::vector<NodeId> roots, partials;
-    for (const Expression& expression : expressions) roots.push_back(graph.add(expression, names));
-    Differentiation differentiation(graph);
-    for (std::uint32_t row = 0; row < roots.size(); ++row)
-      for (const auto& [variable, value] : differentiation.gradient(roots[row])) {
-        entries.push_back({row, variable});
-        partials.push_back(value);
-        affine = affine && graph.is_constant(value);
-      }
-    values = std::make_shared<const Program>(graph, roots, variable_count);
-    derivatives = std::make_shared<const Program>(graph, partials, variable_count);
+/// What lists that differ in constants only have in common.
+struct ExpressionList::Form {
+  Program values, derivatives;
+  std::vector<Entry> entries;
+  bool affine;
+
+  bool operator==(const Form&) const = default;
+  std::size_t hash() const { return values.hash() ^ (derivatives.hash() << 1); }
+};
+
+/// The forms that lists have, each once.
+class ExpressionList::Forms {
+ public:
+  static Forms& all() {
+    static Forms forms;
+    return forms;
   }
+
+  std::shared_ptr<const Form> one_like(Form form) {
+    const std::lock_guard lock(mutex_);
+    const std::size_t hash = form.hash();
+    const auto [begin, end] = known_.equal_range(hash);
+    for (auto other = begin; other != end; ++other)
+      if (auto same = other->second.lock(); same && *same == form) return same;
+    forget_unused();
+    auto result = std::make_shared<const Form>(std::move(form));
+    known_.emplace(hash, result);
+    return result;
+  }
+
+ private:
+  /// Where they have become twice as many.
+  void forget_unused() {
+    if (known_.size() < most_) return;
+    std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
+    most_ = 2 * known_.size() + 16;
+  }
+
+  std::mutex mutex_;
+  std::unordered_multimap<std::size_t, std::weak_ptr<const Form>> known_;
+  std::size_t most_ = 16;
 };
 
 ExpressionList::ExpressionList(std::span<const PlacedExpression> expressions,
@@ -75,15 +103,35 @@ ExpressionList::ExpressionList(std::span<const PlacedExpression> expressions,
 
 ExpressionList ExpressionList::of_trees(std::span<const Expression> trees,
                                         const ExpressionNames& names, std::size_t variable_count) {
-  return ExpressionList(Compiled(trees, names, variable_count));
+  ExpressionGraph graph;
+  std::vector<NodeId> roots, partials;
+  std::vector<Entry> entries;
+  bool affine = true;
+  for (const Expression& tree : trees) roots.push_back(graph.add(tree, names));
+  Differentiation differentiation(graph);
+  for (std::uint32_t row = 0; row < roots.size(); ++row)
+    for (const auto& [variable, value] : differentiation.gradient(roots[row])) {
+      entries.push_back({row, variable});
+      partials.push_back(value);
+      affine = affine && graph.is_constant(value);
+    }
+  Constants constants;
+  Program values(graph, roots, variable_count, constants.values);
+  Program derivatives(graph, partials, variable_count, constants.derivatives);
+  entries.shrink_to_fit();
+  return {Forms::all().one_like(
+              {std::move(values), std::move(derivatives), std::move(entries), affine}),
+          constants};
 }
 
-ExpressionList::ExpressionList(Compiled compiled)
-    : values_(std::move(compiled.values)),
-      derivatives_(std::move(compiled.derivatives)),
-      entries_(std::move(compiled.entries)),
-      entry_values_(entries_.size()),
-      affine_(compiled.affine) {}
+ExpressionList::ExpressionList(std::shared_ptr<const Form> form, const Constants& constants)
+    : form_(std::move(form)),
+      values_({form_, &form_->values}, constants.values),
+      derivatives_({form_, &form_->derivatives}, constants.derivatives),
+      entries_(form_->entries),
+      entry_values_(entries_.size()) {}
+
+bool ExpressionList::affine() const { return form_->affine; }
 
 std::span<const double> ExpressionList::differentiate() {
   const std::span<double> at = point();
@@ -95,7 +143,7 @@ std::span<const double> ExpressionList::differentiate() {
 void ExpressionList::slopes(std::span<const double> direction, std::span<double> slopes) {
   const std::span<const double> values = differentiate();
   std::fill(slopes.begin(), slopes.end(), 0.0);
-  for (std::size_t k = 0; k < entries_.size(); ++k) {
+  for (std::size_t k = 0; k < values.size(); ++k) {
     const auto [row, variable] = entries_[k];
     if (direction[variable] != 0.0) slopes[row] += values[k] * direction[variable];
   }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@ std::vector<Expression> read_expressions(std::span<const PlacedExpression> expre
                                          const ExpressionNames& names);
 
 /// Expressions over the same variables with all their first derivatives, read once and compiled.
+/// Lists that differ in constants only share what is compiled.
 ///
 /// Comparisons and && || ! give 0 or 1. Division by zero and functions of undefined arguments give
 /// inf or NaN.
@@ -27,6 +29,7 @@ class ExpressionList {
   /// An entry of the Jacobian that may be other than zero.
   struct Entry {
     std::uint32_t row, variable;
+    bool operator==(const Entry&) const = default;
   };
 
   /// Variables are numbered from 0 to `variable_count` - 1. Throws InputError naming place,
@@ -39,6 +42,9 @@ class ExpressionList {
                                  std::size_t variable_count);
 
   std::size_t count() const { return values_.result_count(); }
+
+  /// Whether the other one evaluates the same program.
+  bool shares_with(const ExpressionList& other) const { return form_ == other.form_; }
 
   /// Where the point of `evaluate` and of `differentiate` is to be written.
   std::span<double> point() { return values_.variables(); }
@@ -53,7 +59,7 @@ class ExpressionList {
   const std::vector<std::uint32_t>& depends_on() const { return values_.variables_used(); }
 
   /// Whether no derivative depends on the point: all expressions are affine, by their form.
-  bool affine() const { return affine_; }
+  bool affine() const;
 
   /// The exact values of the entries at the point; valid until the next call.
   std::span<const double> differentiate();
@@ -63,13 +69,15 @@ class ExpressionList {
   void slopes(std::span<const double> direction, std::span<double> slopes);
 
  private:
-  struct Compiled;
-  explicit ExpressionList(Compiled compiled);
+  struct Form;
+  struct Constants;
+  class Forms;
+  ExpressionList(std::shared_ptr<const Form> form, const Constants& constants);
 
+  std::shared_ptr<const Form> form_;
   Evaluation values_, derivatives_;
-  std::vector<Entry> entries_;
+  std::span<const Entry> entries_;  ///< of the form
   std::vector<double> entry_values_;
-  bool affine_;
 };
 
 }  // namespace concord

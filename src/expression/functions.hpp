@@ -70,6 +70,8 @@ enum class Operation : std::uint32_t {
   hypot,
 };
 
+constexpr std::size_t operation_count = static_cast<std::size_t>(Operation::hypot) + 1;
+
 /// How many arguments an operation has, 0 to 3.
 std::size_t argument_count(Operation operation);
 

@@ -9,20 +9,36 @@
 
 namespace concord {
 
+/// The variables that nodes of a graph depend on, ascending.
+std::vector<std::uint32_t> variables_used(const ExpressionGraph& graph,
+                                          std::span<const NodeId> nodes);
+
 /// Nodes of a graph as one sequence of operations on registers, each done once. Nothing changes
-/// after construction: any number of evaluations may share a program.
+/// after construction, and constants belong to an evaluation: any number of evaluations may share a
+/// program, whatever their constants are.
 ///
 /// Registers: the variables, then constants, then one per operation, in the order of operations.
+/// Equal operations stand together as far as their arguments let them, so that what to do is asked
+/// once for many.
 class Program {
  public:
-  Program(const ExpressionGraph& graph, std::span<const NodeId> results,
-          std::size_t variable_count);
+  /// Registers that an operation reads.
+  struct Operands {
+    std::uint32_t a, b, c;
+    bool operator==(const Operands&) const = default;
+  };
+
+  /// `constants` become those of the graph, in the order of their registers.
+  Program(const ExpressionGraph& graph, std::span<const NodeId> results, std::size_t variable_count,
+          std::vector<double>& constants);
+  bool operator==(const Program&) const = default;
+  std::size_t hash() const;
 
   std::size_t variable_count() const { return variable_count_; }
   std::size_t result_count() const { return results_.size(); }
 
-  /// Memory for an evaluation, with the constants in their places.
-  std::vector<double> registers() const;
+  /// Memory for an evaluation with these constants.
+  std::vector<double> registers(std::span<const double> constants) const;
 
   /// The variables that results depend on, ascending.
   const std::vector<std::uint32_t>& variables_used() const { return variables_used_; }
@@ -31,14 +47,19 @@ class Program {
   void run(std::span<double> registers, std::span<double> results) const;
 
  private:
-  struct Instruction {
+  /// The same operation so many times.
+  struct Run {
     Operation operation;
-    std::uint32_t a, b, c;  ///< registers
+    std::uint32_t count;
+    bool operator==(const Run&) const = default;
   };
 
-  std::size_t variable_count_;
-  std::vector<double> constants_;
-  std::vector<Instruction> instructions_;
+  void add_operations(const ExpressionGraph& graph, std::span<const NodeId> nodes,
+                      std::vector<std::uint32_t>& places);
+
+  std::size_t variable_count_, constant_count_ = 0;
+  std::vector<Run> runs_;
+  std::vector<Operands> operands_;      ///< per operation
   std::vector<std::uint32_t> results_;  ///< registers
   std::vector<std::uint32_t> variables_used_;
 };
@@ -46,8 +67,8 @@ class Program {
 /// A program and the memory of one evaluation. Nothing is allocated after construction.
 class Evaluation {
  public:
-  explicit Evaluation(std::shared_ptr<const Program> program)
-      : program_(std::move(program)), registers_(program_->registers()) {}
+  Evaluation(std::shared_ptr<const Program> program, std::span<const double> constants)
+      : program_(std::move(program)), registers_(program_->registers(constants)) {}
 
   /// Where the point of evaluation is to be written.
   std::span<double> variables() { return std::span(registers_).first(program_->variable_count()); }

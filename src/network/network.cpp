@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "concord/errors.hpp"
+#include "network/jump_watch.hpp"
 #include "network/strong_components.hpp"
 #include "support/options.hpp"
 #include "units/units.hpp"
@@ -134,6 +135,7 @@ void Network::number(const Model& model) {
     }
     constraints_.push_back(d.constraint);
     has_events_ = has_events_ || d.events;
+    has_black_boxes_ = has_black_boxes_ || is_black_box(d);
     append(d.name, d.inputs, input_names_, input_offset_);
     append(d.name, d.outputs, output_names_, output_offset_);
     append(d.name, d.states, state_names_, state_offset_);

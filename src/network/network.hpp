@@ -63,6 +63,8 @@ class Network {
   bool has_held() const { return has_held_; }
   /// Whether some subsystem tells of events.
   bool has_events() const { return has_events_; }
+  /// Whether some subsystem may jump and doesn't tell.
+  bool has_black_boxes() const { return has_black_boxes_; }
 
   /// The links that holds, unknowns and slopes belong to: those of inputs that are not held.
   const std::vector<std::optional<Link>>& coupled_links() const { return coupled_; }
@@ -113,6 +115,7 @@ class Network {
   std::vector<std::optional<Link>> coupled_;
   bool has_held_ = false;
   bool has_events_ = false;
+  bool has_black_boxes_ = false;
   std::vector<Feedthrough> feedthrough_;
   std::vector<FeedthroughComponent> components_;
   bool has_feedthrough_ = false;

@@ -1,9 +1,11 @@
 #include "network/rank_network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
+#include "support/agreement.hpp"
 #include "support/log_events.hpp"
 
 namespace concord {
@@ -23,6 +25,17 @@ std::vector<std::size_t> constraints_among(const OwnSubsystems& own) {
   for (std::size_t k = 0; k < own.count(); ++k) {
     if (own[k].description().constraint) {
       result.push_back(k);
+    }
+  }
+  return result;
+}
+
+std::vector<char> continuous_outputs_of_black_boxes(const OwnSubsystems& own) {
+  std::vector<char> result;
+  for (std::size_t k = 0; k < own.count(); ++k) {
+    const SubsystemDescription& d = own[k].description();
+    for (const auto& output : d.outputs) {
+      result.push_back(is_black_box(d) && output.kind == SignalKind::continuous ? 1 : 0);
     }
   }
   return result;
@@ -52,6 +65,7 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       touched_(own_.count()),
       sizes_(model, network, layout_),
       equation_weights_(constraints_among(own_), layout_.n_inputs()),
+      jumps_(continuous_outputs_of_black_boxes(own_)),
       exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()) {
   find_use(settings);
 }
@@ -139,6 +153,8 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
                                               wanted, outputs.subspan(out.first, out.size()));
       if (own_.judged(k, outcome) != Outcome::ok) [[unlikely]] {
         refuse(k);
+      } else if (wanted == Wanted::values_and_derivatives && network_.has_black_boxes()) {
+        jumps_.mend(out.first, step.size(), outputs.subspan(out.first, out.size()));
       }
     }
   });
@@ -146,6 +162,13 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
     refuse(which[next]);
   }
   return total;
+}
+
+int RankNetwork::count_jumps(std::span<const Sample> outputs, double h) {
+  if (!network_.has_black_boxes()) {
+    return 0;
+  }
+  return static_cast<int>(std::lround(agree_on_sum(comm_, jumps_.look(outputs, h))));
 }
 
 double RankNetwork::next_time_event() const {
@@ -262,8 +285,8 @@ void RankNetwork::gather_states(std::span<double> result) {
 }
 
 std::optional<std::string> RankNetwork::io(Archive& archive) {
-  archive(start_inputs_, use_.given, held_, touched_, sizes_, equation_weights_, interval_, now_,
-          saved_);
+  archive(start_inputs_, use_.given, held_, touched_, sizes_, equation_weights_, jumps_, interval_,
+          now_, saved_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
     tell_use(k);
   }

@@ -7,6 +7,7 @@
 
 #include "network/exchange.hpp"
 #include "network/held_inputs.hpp"
+#include "network/jump_watch.hpp"
 #include "network/own_subsystems.hpp"
 #include "network/rank_layout.hpp"
 #include "network/signal_sizes.hpp"
@@ -95,6 +96,13 @@ class RankNetwork {
     sizes_.outputs.see(outputs, h);
     weigh_equations(inputs);
   }
+
+  /// The macro-step that ends with these outputs is accepted: how many outputs of black boxes
+  /// jumped in it, on all ranks. Collective where there are black boxes.
+  int count_jumps(std::span<const Sample> outputs, double h);
+
+  /// Something has happened: what outputs did before says nothing about them.
+  void forget_changes(std::span<const Sample> outputs) { jumps_.begin_anew(outputs); }
 
   void raise_sizes(std::span<const Sample> inputs, std::span<const Sample> outputs) {
     sizes_.inputs.raise(inputs);
@@ -227,6 +235,7 @@ class RankNetwork {
   Touched touched_;
   SignalSizes sizes_;
   EquationWeights equation_weights_;
+  JumpWatch jumps_;
   Exchange exchange_;
   SmoothInterval interval_;
   Memory now_, saved_;

@@ -203,6 +203,8 @@ const ResultsAttribute attributes[] = {
      [](const ResultsEnd& end) { return value(end.quality.at_noise); }},
     {"/", "events", [](const ResultsLayout&, int) { return value(std::int32_t{0}); },
      [](const ResultsEnd& end) { return value(end.quality.events); }},
+    {"/", "black_box_jumps", [](const ResultsLayout&, int) { return value(std::int64_t{0}); },
+     [](const ResultsEnd& end) { return value(end.quality.black_box_jumps); }},
     {"/time", "unit", [](const ResultsLayout&, int) { return value(std::string("s")); }, nullptr},
     // Last: it says that all the others are final.
     {"/", "status",

@@ -16,11 +16,15 @@ namespace {
 constexpr double exactness = 1e-10, hardly_any = 1e-6;
 
 constexpr int most_aims = 20;
+/// Macro-steps in a row that end at an event which then is not there.
+constexpr int most_in_vain = 10;
 
 }  // namespace
 
 void EventSteps::propose(const MacroStep& step) {
   constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+  now_.in_vain = now_.aimed && happened_.empty() ? now_.in_vain + 1 : 0;
+  now_.aimed = false;
   proposed_ = step;
   slack_ = std::max(exactness * step.size(), rounding * last_);
   aims_ = 0;
@@ -28,7 +32,7 @@ void EventSteps::propose(const MacroStep& step) {
 
 bool EventSteps::repeats(const MacroStep& step, bool converged, std::span<const Sample> fed) {
   event_ = events_.next(fed);
-  if (!rolls_back_ || aims_ == most_aims) {
+  if (!rolls_back_ || aims_ == most_aims || now_.in_vain > most_in_vain) {
     return false;
   }
   const double ahead = event_ - step.end;
@@ -41,6 +45,7 @@ bool EventSteps::repeats(const MacroStep& step, bool converged, std::span<const 
   }
   aim_ = aim;
   ++aims_;
+  now_.aimed = true;
   return true;
 }
 

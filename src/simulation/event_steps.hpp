@@ -76,8 +76,12 @@ class EventSteps {
     double ratio = 0.0;                                      ///< of it to the one before
     int alike = 0;              ///< ratios in a row that were the same, below 1
     std::int64_t in_a_row = 0;  ///< instants after hardly any time
+    bool aimed = false;         ///< the macro-step was to end at an event
+    int in_vain = 0;            ///< macro-steps in a row, up to the last, with nothing there
 
-    void io(Archive& archive) { archive(late, next_time, time, interval, ratio, alike, in_a_row); }
+    void io(Archive& archive) {
+      archive(late, next_time, time, interval, ratio, alike, in_a_row, aimed, in_vain);
+    }
   };
 
   void watch_intervals();

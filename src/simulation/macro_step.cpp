@@ -95,6 +95,7 @@ void MacroStepper::start() {
   subsystems_.touched().clear();
   loops_.restart(evaluation(), point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
+  subsystems_.forget_changes(point_.outputs);
   controller_->begin_anew(beginning(first.size()));
   trial_.inputs = point_.inputs;
   trial_.outputs = point_.outputs;
@@ -123,9 +124,10 @@ void MacroStepper::look_for_events() {
   events_.roll_back(can_repeat());
 }
 
-/// A macro-step; methods that repeat only the others' may have somebody who cannot.
+/// A macro-step, to another end; methods that repeat only the others' may have somebody who cannot.
 bool MacroStepper::can_repeat() const {
-  return rolls_back_ && everyone([](const auto& d) { return d.capabilities.rollback; });
+  return rolls_back_ &&
+         everyone([](const auto& d) { return d.capabilities.rollback && d.capabilities.any_step; });
 }
 
 bool MacroStepper::everyone(bool (*can)(const SubsystemDescription&)) const {
@@ -188,8 +190,8 @@ void MacroStepper::begin_step() {
   }
   report_.rejections = 0;
   rejected_ = {};
-  events_.clear();
   propose();
+  events_.clear();
 }
 
 /// A macro-step up to the next known event, at most.
@@ -286,8 +288,9 @@ void MacroStepper::jump(std::span<const InputChange> changes) {
 }
 
 void MacroStepper::io(Archive& archive) {
-  archive(rolls_back_, point_, trial_, fed_, held_changed_, jumped_, anew_, changes_, report_.index,
-          budget_, errors_, loops_, events_, *controller_, *coupling_);
+  archive(rolls_back_, point_, trial_, fed_, held_changed_, jumped_, jumped_inside_,
+          black_box_jumps_, anew_, changes_, report_.index, budget_, errors_, loops_, events_,
+          *controller_, *coupling_);
 }
 
 /// Inputs that nothing feeds stay as they are in both, whatever a coupling writes.
@@ -301,7 +304,7 @@ void MacroStepper::apply_changes() {
 }
 
 bool MacroStepper::is_new_start(const MacroStep& step) const {
-  return held_changed_ || events_.arrives(step) || is_listed(point_.time);
+  return held_changed_ || jumped_inside_ || events_.arrives(step) || is_listed(point_.time);
 }
 
 /// Among the events that are known before the start.
@@ -334,12 +337,18 @@ void MacroStepper::begin_anew() {
   const double before = last == 0.0 ? proposed().size() : last;
   apply_changes();
   touch_listed();
+  if (jumped_inside_) {
+    subsystems_.touched().add_all();
+  }
   events_.happens(point_.inputs);
   do {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
   subsystems_.touched().close();
+  if (!std::exchange(jumped_inside_, false)) {
+    subsystems_.forget_changes(point_.outputs);
+  }
   held_changed_ = false;
   anew_ = true;
   if (controller_->finished()) {
@@ -454,6 +463,9 @@ void MacroStepper::commit(const MacroStep& step) {
   point_.slopes_known = true;
   subsystems_.hold(point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, step.size());
+  const int jumps = subsystems_.count_jumps(point_.outputs, step.size());
+  black_box_jumps_ += jumps;
+  jumped_inside_ = jumps > 0;
   coupling_->commit(point_);
   controller_->accept(report_.coupling.error, report_.coupling.error_order);
   report_.coupling.iterations += rejected_.iterations;

@@ -30,6 +30,8 @@ class MacroStepper {
   const LoopWatch& loops() const { return loops_; }
   const ErrorAccount& errors() const { return errors_; }
   const EventSteps& events() const { return events_; }
+  /// Of outputs whose subsystems don't tell, so far.
+  std::int64_t black_box_jumps() const { return black_box_jumps_; }
 
   /// A macro-step ends exactly at this time, if it is ahead.
   void stop_over(double time) { controller_->stop_over(time); }
@@ -98,10 +100,12 @@ class MacroStepper {
   std::optional<ErrorBudget> budget_;  ///< where err is an error per unit time
   CommunicationPoint point_;
   Trial trial_;
-  std::vector<Sample> fed_;    ///< P y of the trial, where inputs are held
-  bool held_changed_ = false;  ///< at the point, on any rank
-  bool anew_ = false;          ///< what follows the point is a new start
-  bool jumped_ = false;        ///< at the point, from outside
+  std::vector<Sample> fed_;     ///< P y of the trial, where inputs are held
+  bool held_changed_ = false;   ///< at the point, on any rank
+  bool anew_ = false;           ///< what follows the point is a new start
+  bool jumped_ = false;         ///< at the point, from outside
+  bool jumped_inside_ = false;  ///< in the last macro-step, in black boxes on any rank
+  std::int64_t black_box_jumps_ = 0;
   std::vector<InputChange> changes_;
   StepReport report_;
   Effort rejected_;  ///< of the attempts at this macro-step that were not kept

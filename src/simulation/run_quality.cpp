@@ -70,6 +70,7 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   known.at_noise = summary.at_noise;
   known.events = times_passed(simulation) + static_cast<std::int32_t>(summary.events);
   known.late_events = simulation.stepper().events().late();
+  known.black_box_jumps = simulation.stepper().black_box_jumps();
   if (const auto worst = worst_of(simulation, known.output_errors)) {
     known.worst = worst->second;
     known.worst_output = worst->first;

@@ -25,6 +25,7 @@ struct RunQuality {
   std::int64_t at_noise = 0;
   std::int32_t events = 0;
   std::int64_t late_events = 0;  ///< found where somebody cannot roll back
+  std::int64_t black_box_jumps = 0;
 };
 
 /// Up to now. Collective.

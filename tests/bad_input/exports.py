@@ -85,6 +85,19 @@ def native_is_refused(bench):
 
 
 @case
+def tables_and_delays_are_refused(bench):
+    bench.write("road.csv", "t,z\n0,0\n1,1\n")
+    text = PAIR.replace("subsystems:\n", "subsystems:\n  road: {table: {file: road.csv}}\n")
+    bench.write("model.yaml", text)
+    bench.refuses("export-fmu", "model.yaml", "road", says=["'road' is", "table", "equations"])
+    bench.refuses("export-ssp", "model.yaml", says=["'road' is", "table", "SSP cannot hold"])
+    bench.write("model.yaml", changed(("  - left.x -> right.x",
+                                       "  - {connect: left.x -> right.x, delay: 0.2}")))
+    bench.refuses("export-ssp", "model.yaml", says=["left.x -> right.x", "SSP has no delays"])
+    assert sorted(os.listdir(bench.folder)) == ["model.yaml", "road.csv"]
+
+
+@case
 def output_is_a_folder(bench):
     bench.write("model.yaml", PAIR)
     (bench.folder / "left.fmu").mkdir()

@@ -1,11 +1,17 @@
-// Prints what evaluations of equations cost, in nanoseconds: f and g, Jacobians, and reading them.
+// Prints what evaluations of equations cost, in nanoseconds, beside the same formulas in C++: f and
+// g, slopes of outputs, Jacobians; and reading them.
 //   expression_cost [evaluations = 2000000]
+//   expression_cost CASE values|slopes|jacobians equations|native COUNT    that alone, prints
+//   nothing
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "subsystem/equations/equations_model.hpp"
@@ -13,11 +19,6 @@
 namespace {
 
 using namespace concord;
-
-struct Case {
-  const char* name;
-  EquationsDescription description;
-};
 
 EquationsDescription mass() {
   return {.subsystem = "mass",
@@ -73,6 +74,134 @@ EquationsDescription chain(int n) {
   return result;
 }
 
+/// Formulas of the same kinds as the equations, by hand.
+class Native : public OdeModel {
+ public:
+  OdeInterface interface() const override { return {}; }
+};
+
+class NativeMass final : public Native {
+  double m_ = 5.0, c_ = 1e4, d_ = 10.0;
+
+  void derivatives(double, std::span<const double> x, std::span<const double> u,
+                   std::span<double> f) override {
+    f[0] = x[1];
+    f[1] = (u[0] - c_ * x[0] - d_ * x[1]) / m_;
+  }
+  void outputs(double, std::span<const double> x, std::span<const double>,
+               std::span<double> y) override {
+    y[0] = x[0];
+    y[1] = x[1];
+  }
+  bool output_slopes(double, std::span<const double>, std::span<const double>, const Motion& motion,
+                     std::span<double> slopes) override {
+    slopes[0] = motion.dxdt[0];
+    slopes[1] = motion.dxdt[1];
+    return true;
+  }
+  bool jacobians(double, std::span<const double>, std::span<const double>,
+                 const Jacobians& j) override {
+    j.f_x[0] = 0.0, j.f_x[1] = 1.0, j.f_x[2] = -c_ / m_, j.f_x[3] = -d_ / m_;
+    j.f_u[0] = 0.0, j.f_u[1] = 1.0 / m_;
+    j.g_x[0] = j.g_x[3] = 1.0, j.g_x[1] = j.g_x[2] = 0.0;
+    j.g_u[0] = j.g_u[1] = 0.0;
+    return true;
+  }
+};
+
+class NativePrey final : public Native {
+  double alpha_ = 0.67, beta_ = 1.33;
+
+  void derivatives(double, std::span<const double> x, std::span<const double> u,
+                   std::span<double> f) override {
+    f[0] = alpha_ * x[0] - beta_ * x[0] * u[0];
+  }
+  void outputs(double, std::span<const double> x, std::span<const double>,
+               std::span<double> y) override {
+    y[0] = x[0];
+  }
+  bool output_slopes(double, std::span<const double>, std::span<const double>, const Motion& motion,
+                     std::span<double> slopes) override {
+    slopes[0] = motion.dxdt[0];
+    return true;
+  }
+  bool jacobians(double, std::span<const double> x, std::span<const double> u,
+                 const Jacobians& j) override {
+    j.f_x[0] = alpha_ - beta_ * u[0];
+    j.f_u[0] = -beta_ * x[0];
+    j.g_x[0] = 1.0;
+    j.g_u[0] = 0.0;
+    return true;
+  }
+};
+
+class NativePendulum final : public Native {
+  double g_ = 9.81, l_ = 2.0;
+
+  void derivatives(double, std::span<const double> x, std::span<const double> u,
+                   std::span<double> f) override {
+    f[0] = x[1];
+    f[1] = -g_ / l_ * std::sin(x[0]) - 0.1 * std::abs(x[1]) * x[1] + u[0] * std::cos(x[0]);
+  }
+  void outputs(double, std::span<const double> x, std::span<const double>,
+               std::span<double> y) override {
+    y[0] = l_ * std::sin(x[0]);
+    y[1] = -l_ * std::cos(x[0]);
+  }
+  bool output_slopes(double, std::span<const double> x, std::span<const double>,
+                     const Motion& motion, std::span<double> slopes) override {
+    slopes[0] = l_ * std::cos(x[0]) * motion.dxdt[0];
+    slopes[1] = l_ * std::sin(x[0]) * motion.dxdt[0];
+    return true;
+  }
+  bool jacobians(double, std::span<const double> x, std::span<const double> u,
+                 const Jacobians& j) override {
+    const double sine = std::sin(x[0]), cosine = std::cos(x[0]);
+    j.f_x[0] = 0.0, j.f_x[1] = 1.0;
+    j.f_x[2] = -g_ / l_ * cosine - u[0] * sine, j.f_x[3] = -0.2 * std::abs(x[1]);
+    j.f_u[0] = 0.0, j.f_u[1] = cosine;
+    j.g_x[0] = l_ * cosine, j.g_x[2] = l_ * sine, j.g_x[1] = j.g_x[3] = 0.0;
+    j.g_u[0] = j.g_u[1] = 0.0;
+    return true;
+  }
+};
+
+class NativeChain final : public Native {
+  double c_ = 10.0;
+
+  static double between(std::span<const double> x, std::span<const double> u, std::size_t i) {
+    const double before = i == 0 ? u[0] : x[i - 1], after = i + 1 == x.size() ? 0.0 : x[i + 1];
+    return before - 2.0 * x[i] + after;
+  }
+  void derivatives(double, std::span<const double> x, std::span<const double> u,
+                   std::span<double> f) override {
+    for (std::size_t i = 0; i < x.size(); ++i) f[i] = c_ * (1.0 + x[i] * x[i]) * between(x, u, i);
+  }
+  void outputs(double, std::span<const double> x, std::span<const double>,
+               std::span<double> y) override {
+    y[0] = x[0];
+  }
+  bool output_slopes(double, std::span<const double>, std::span<const double>, const Motion& motion,
+                     std::span<double> slopes) override {
+    slopes[0] = motion.dxdt[0];
+    return true;
+  }
+  bool jacobians(double, std::span<const double> x, std::span<const double> u,
+                 const Jacobians& j) override {
+    for (const std::span<double> block : {j.f_x, j.f_u, j.g_x, j.g_u})
+      std::fill(block.begin(), block.end(), 0.0);
+    const std::size_t n = x.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      const double steep = c_ * (1.0 + x[i] * x[i]);
+      j.f_x[i * n + i] = 2.0 * c_ * x[i] * between(x, u, i) - 2.0 * steep;
+      (i == 0 ? j.f_u[0] : j.f_x[i * n + i - 1]) = steep;
+      if (i + 1 < n) j.f_x[i * n + i + 1] = steep;
+    }
+    j.g_x[0] = 1.0;
+    return true;
+  }
+};
+
 /// The best of many short series, so that other programs on the machine count little.
 template <class Call>
 double nanoseconds(long count, Call&& call) {
@@ -88,32 +217,88 @@ double nanoseconds(long count, Call&& call) {
   return best;
 }
 
+/// A model and a point at which it is evaluated.
+class Evaluations {
+ public:
+  Evaluations(const EquationsDescription& description, OdeModel& model)
+      : model_(model),
+        x_(description.states.size(), 0.4),
+        u_(description.inputs.size(), 0.7),
+        f_(x_.size()),
+        g_(description.outputs.size()),
+        dudt_(u_.size(), 0.3),
+        f_x_(x_.size() * x_.size()),
+        f_u_(x_.size() * u_.size()),
+        g_x_(g_.size() * x_.size()),
+        g_u_(g_.size() * u_.size()) {}
+
+  void values() {
+    x_[0] += 1e-12;
+    model_.derivatives(0.0, x_, u_, f_);
+    model_.outputs(0.0, x_, u_, g_);
+  }
+  void slopes() { model_.output_slopes(0.0, x_, u_, {f_, dudt_}, g_); }
+  void jacobians() { model_.jacobians(0.0, x_, u_, {f_x_, f_u_, g_x_, g_u_}); }
+
+ private:
+  OdeModel& model_;
+  std::vector<double> x_, u_, f_, g_, dudt_, f_x_, f_u_, g_x_, g_u_;
+};
+
+struct Case {
+  std::string name;
+  EquationsDescription description;
+  std::unique_ptr<OdeModel> native;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> result;
+  result.push_back({"mass", mass(), std::make_unique<NativeMass>()});
+  result.push_back({"prey", prey(), std::make_unique<NativePrey>()});
+  result.push_back({"pendulum", pendulum(), std::make_unique<NativePendulum>()});
+  result.push_back({"chain", chain(100), std::make_unique<NativeChain>()});
+  return result;
+}
+
+struct Kind {
+  const char* name;
+  void (Evaluations::*evaluate)();
+};
+
+constexpr Kind kinds[] = {{"values", &Evaluations::values},
+                          {"slopes", &Evaluations::slopes},
+                          {"jacobians", &Evaluations::jacobians}};
+
 void measure(const Case& c, long count) {
   EquationsModel model(c.description);
-  const std::size_t n_st = c.description.states.size(), n_in = c.description.inputs.size(),
-                    n_out = c.description.outputs.size();
-  std::vector<double> x(n_st, 0.4), u(n_in, 0.7), f(n_st), g(n_out);
-  std::vector<double> f_x(n_st * n_st), f_u(n_st * n_in), g_x(n_out * n_st), g_u(n_out * n_in);
-  const long some = std::max(1L, count / static_cast<long>(n_st));
+  Evaluations equations(c.description, model), native(c.description, *c.native);
+  const long some = std::max(1L, count / static_cast<long>(c.description.states.size()));
+  std::printf("%-9s", c.name.c_str());
+  for (const auto& [name, evaluate] : kinds)
+    std::printf(" %s %7.1f (C++ %6.1f)", name, nanoseconds(some, [&] { (equations.*evaluate)(); }),
+                nanoseconds(some, [&] { (native.*evaluate)(); }));
   const double reading =
       nanoseconds(std::max(1L, some / 10000), [&] { EquationsModel again(c.description); });
-  const double right = nanoseconds(some, [&] {
-    x[0] += 1e-12;
-    model.derivatives(0.0, x, u, f);
-  });
-  const double outputs = nanoseconds(some, [&] { model.outputs(0.0, x, u, g); });
-  const double jacobians = nanoseconds(std::max(1L, some / 10), [&] {
-    model.jacobians(0.0, x, u, {f_x, f_u, g_x, g_u});
-  });
-  std::printf("%-10s f %9.1f  g %8.1f  jacobians %10.1f  reading %11.0f ns\n", c.name, right,
-              outputs, jacobians, reading);
+  std::printf(" reading %8.0f ns\n", reading);
+}
+
+/// For programs that count instructions.
+void repeat(const Case& c, const std::string& what, const std::string& who, long count) {
+  EquationsModel model(c.description);
+  Evaluations evaluations(c.description, who == "native" ? *c.native : model);
+  for (const auto& [name, evaluate] : kinds) {
+    const long number = what == name ? count : 0;
+    for (long k = 0; k < number; ++k) (evaluations.*evaluate)();
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const long count = argc > 1 ? std::atol(argv[1]) : 2'000'000;
-  for (const Case& c : {Case{"mass", mass()}, Case{"prey", prey()}, Case{"pendulum", pendulum()},
-                        Case{"chain 100", chain(100)}})
-    measure(c, count);
+  for (const Case& c : cases()) {
+    if (argc <= 2)
+      measure(c, argc > 1 ? std::atol(argv[1]) : 2'000'000);
+    else if (argc == 5 && c.name == argv[1])
+      repeat(c, argv[2], argv[3], std::atol(argv[4]));
+  }
 }

@@ -188,7 +188,7 @@ class Ranks(FmuTest):
                 "  c: {fmu: ball.fmu}\n  d: {fmu: ball.fmu}\n")
         path = self.folder / "model.yaml"
         path.write_text(text)
-        results = simulate(path, "-cosim_type", "jacobi", ranks=2)
+        results = simulate(path, "-cosim_type", "jacobi", ranks=2, jumps=True)
         self.assertNotEqual(*results.subsystems["rank"][:2])
 
 

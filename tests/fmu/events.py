@@ -21,12 +21,12 @@ def heater(t, q=1.0, low=0.2, high=0.7, start=0.5):
 
 
 class Events(FmuTest):
-    def alone(self, part, *options, version=2, stop=2, start=0, **how):
+    def alone(self, part, *options, version=2, stop=2, start=0, jumps=False, **how):
         self.build(part, version, **{**EXCHANGE, **how})
         path = self.folder / "model.yaml"
         path.write_text(f"experiment: {{start: {start}, stop: {stop}}}\n"
                         f"subsystems:\n  it: {{fmu: {part}.fmu}}\n")
-        return simulate(path, *options)
+        return simulate(path, *options, jumps=jumps)
 
 
 class Time(Events):
@@ -156,7 +156,7 @@ class Step(Events):
             for integrator in ("erk", "cvode_bdf", "auto"):
                 results = self.alone("counter", "-cosim_type", "jfm", "-cosim_step", "0.3",
                                      "-subsystem_integrator", integrator, *TIGHT, version=version,
-                                     stop=6)
+                                     stop=6, jumps=True)
                 x, count = results.outputs["it.x"], results.outputs["it.count"]
                 self.assertLess(np.abs(x + count - results.time).max(), 1e-10)
                 self.assertLess(x.max(), 1.3)

@@ -194,9 +194,9 @@ subsystems:
     def test_values(self):
         expressions = self.accepted()
         self.assertGreater(len(expressions), 85)
-        smooth = [f"no_event({text})" for text in expressions]  # as the FMU, which has no events
+        smooth = [f"no_event({text})" for text in expressions]
         native = simulate(self.write(smooth), "-cosim_step", "0.02")
-        self.export(self.write(expressions), "all")
+        self.export(self.write(smooth), "all")
         exported = write_model(self.folder, "exported", "experiment: {start: 0.2, stop: 1.2}\n"
                                "subsystems:\n  all: {fmu: all.fmu}\n")
         results = simulate(exported, "-cosim_step", "0.02", *ME)
@@ -204,6 +204,28 @@ subsystems:
             expected, found = (r.outputs[f"all.y{i}"] for r in (native, results))
             worst = np.abs(found - expected) / np.maximum(np.abs(expected), 1e-300)
             self.assertLessEqual(worst.max(), 1e-15, f"{text}: {expected} {found}")
+
+    def test_events(self):
+        """The same with relations that change at events, but for points where they do."""
+        source = self.write(self.accepted())
+        points = f"events: [{', '.join(str(0.2 + n / 50) for n in range(1, 50))}]\n"
+        on_grid = write_model(self.folder, "grid", source.read_text() + points)
+        native = simulate(on_grid, "-cosim_step", "0.02", *TIGHT)
+        happened = [who != "" for who, _ in native.happened]
+        times = native.event_times[happened]
+        self.assertGreater(len(times), 40)
+        for version, interface in ((2, ME), (3, ME), (2, CS)):
+            self.export(source, "all", version=version)
+            model = write_model(self.folder, "exported", "experiment: {start: 0.2, stop: 1.2}\n"
+                                "subsystems:\n  all: {fmu: all.fmu}\n" + points)
+            results = simulate(model, "-cosim_step", "0.02", *interface, *TIGHT)
+            rows = [i for i, t in enumerate(results.time) if np.abs(times - t).min() > 1e-9]
+            self.assertGreater(len(rows), 30)
+            same = [np.abs(native.time - results.time[i]).argmin() for i in rows]
+            for name in results.outputs.names:
+                expected, found = native.outputs[name][same], results.outputs[name][rows]
+                worst = np.abs(found - expected) / np.maximum(np.abs(expected), 1.0)
+                self.assertLessEqual(worst.max(), 1e-10 if interface is CS else 1e-12, name)
 
     def test_functions_are_all_there(self):
         """The list above misses no function of the language."""

@@ -46,6 +46,26 @@ subsystems:
 """
 PARTS = ("rich", "no_state", "no_input", "nothing_out")
 
+# Every kind of event.
+SWITCHED = """name: switched
+experiment: {start: 0, stop: 3}
+subsystems:
+  switched:
+    equations:
+      parameters: {low: 0.2}
+      inputs: {u: 1}
+      discrete: {on: 1, count: 0}
+      states: {x: 0.5}
+      variables: {excess: x - 0.7}
+      derivatives: {x: 3*on*u - 3*x}
+      when:
+        - {condition: excess > 0, set: {on: 0}}
+        - {condition: x < low, set: {on: 1, x: low + 0.001}}
+        - {every: 0.25, offset: 1, set: {count: pre(count) + 1}}
+        - {condition: count > 3, set: {count: 0}}
+      outputs: {y: on*x, on: on, stairs: floor(5*x), late: "t > 1.55 ? 1 : 0", n: count}
+"""
+
 # The order of the standards' schemas.
 ROOT_ORDER = {2: ["ModelExchange", "CoSimulation", "UnitDefinitions", "LogCategories",
                   "DefaultExperiment", "ModelVariables", "ModelStructure"],
@@ -72,7 +92,8 @@ FLAGS = {
 
 class FilesTest(FmuTest):
     def exported(self, part, version=2, *options, source=None):
-        model = source or write_model(self.folder, "rich", RICH)
+        text = SWITCHED if part == "switched" else RICH
+        model = source or write_model(self.folder, "rich", text)
         path = self.folder / f"{part}.fmu"
         self.told = export(model, part, path, "--fmi", version, *options)
         return unpack(path)
@@ -80,6 +101,10 @@ class FilesTest(FmuTest):
 
 class Description(FilesTest):
     """The rules of the schemas and of the text (FMI 2.0.4, 2.2; FMI 3.0.2, 2.4)."""
+
+    @staticmethod
+    def parse(text):
+        return ElementTree.fromstring(text)
 
     def read(self, part, version):
         folder = self.exported(part, version, "--no-binary")
@@ -133,7 +158,7 @@ class Description(FilesTest):
             rows = self.variables(root, version)
             names = [row[0] for row in rows]
             self.assertEqual(names, ["time", "f", "angle", "x", "power", "late", "v", "hidden",
-                                     "der(x)", "der(v)", "der(hidden)", "k", "tiny"])
+                                     "der(x)", "der(v)", "der(hidden)", "k", "tiny", "event_indicator_1"])
             references = [row[1] for row in rows]
             self.assertEqual(len(set(references)), len(rows))
             units = {unit.get("name") for unit in root.find("UnitDefinitions")}
@@ -159,7 +184,7 @@ class Description(FilesTest):
 
     def test_structure(self):
         expected = {"x": "x", "power": "f v", "late": "time x hidden", "der(x)": "v",
-                    "der(v)": "time f angle x", "der(hidden)": ""}
+                    "der(v)": "time f angle x", "der(hidden)": "", "event_indicator_1": "f"}
         at_start = dict(expected, **{"der(v)": "time f angle x k", "der(hidden)": "tiny"})
         del at_start["x"]
         for version in (2, 3):
@@ -171,7 +196,8 @@ class Description(FilesTest):
             if version == 2:
                 self.assertEqual([c.tag for c in structure],
                                  ["Outputs", "Derivatives", "InitialUnknowns"])
-            groups = {"Output": [], "ContinuousStateDerivative": [], "InitialUnknown": []}
+            groups = {"Output": [], "ContinuousStateDerivative": [], "InitialUnknown": [],
+                      "EventIndicator": []}
             for node in structure.iter():
                 key = node.get("index") or node.get("valueReference")
                 if key is None:
@@ -188,6 +214,8 @@ class Description(FilesTest):
                 self.assertEqual(uses, set(wanted.split()), keys[key])
                 groups[tag].append(keys[key])
             self.assertEqual(groups["Output"], ["x", "power", "late"])
+            self.assertEqual(groups["EventIndicator"], [[], ["event_indicator_1"]][version - 2])
+            self.assertEqual(root.get("numberOfEventIndicators"), ["1", None][version - 2])
             self.assertEqual(groups["ContinuousStateDerivative"],
                              ["der(x)", "der(v)", "der(hidden)"])
             self.assertEqual(sorted(groups["InitialUnknown"], key=names.index),
@@ -224,7 +252,8 @@ class Sources(FilesTest):
     def test_compile_without_warnings(self):
         for version in (2, 3):
             for part, source in ((PARTS[0], None), (PARTS[1], None), (PARTS[2], None),
-                                 (PARTS[3], None), ("right", TWO_MASS), ("prey", LOTKA_VOLTERRA)):
+                                 (PARTS[3], None), ("switched", None), ("right", TWO_MASS),
+                                 ("prey", LOTKA_VOLTERRA)):
                 folder = self.exported(part, version, "--no-binary", source=source)
                 for optimisation in ("-O0", "-O2"):
                     run = compile_sources(folder, *STRICT, optimisation, "-shared", "-fPIC")
@@ -260,7 +289,7 @@ class Sources(FilesTest):
     def test_walks_under_sanitizers(self):
         sanitizers = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
         for version in (2, 3):
-            for part, source in (("right", TWO_MASS), ("rich", None)):
+            for part, source in (("right", TWO_MASS), ("rich", None), ("switched", None)):
                 folder = self.exported(part, version, "--no-binary", source=source)
                 model = folder / "sources" / f"{part}.c"
                 run = compile_sources(folder, *STRICT, *sanitizers, f'-DMODEL="{model}"',
@@ -288,9 +317,10 @@ class Sources(FilesTest):
 
     def test_notes(self):
         page = (self.exported("rich") / "documentation" / "index.html").read_text()
-        self.assertIn("concord: note: subsystem 'rich': the equations use < > ? if", self.told)
-        self.assertIn("no state events", page)
-        self.exported("no_input")
+        self.assertIn("Event indicators: 1", page)
+        self.assertEqual(self.told, "")
+        page = (self.exported("no_input") / "documentation" / "index.html").read_text()
+        self.assertNotIn("vent", page)
         self.assertEqual(self.told, "")
 
     def test_no_binary(self):

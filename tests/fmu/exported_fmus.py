@@ -47,6 +47,11 @@ class Callbacks(Structure):
                 ("finished", c_void_p), ("environment", c_void_p)]
 
 
+class EventInfo(Structure):
+    _fields_ = [("needed", c_int), ("terminate", c_int), ("nominals_changed", c_int),
+                ("states_changed", c_int), ("time_defined", c_int), ("time", c_double)]
+
+
 class Fmu2:
     """One instance of an unpacked FMU of FMI 2.0; calls return statuses, values are by name."""
 
@@ -107,6 +112,47 @@ class Fmu2:
 
     def step(self, time, size):
         return self("DoStep", c_double(time), c_double(size), 1)
+
+    def new_discrete_states(self):
+        info = EventInfo()
+        assert self("NewDiscreteStates", byref(info)) == 0
+        return info
+
+    def events(self, most=10):
+        """To the end of the event iteration and into continuous-time mode; all that was told."""
+        told = [self.new_discrete_states()]
+        while told[-1].needed:
+            assert len(told) < most
+            told.append(self.new_discrete_states())
+        assert self("EnterContinuousTimeMode") == 0
+        return told
+
+    def indicators(self, count):
+        values = (c_double * count)()
+        assert self("GetEventIndicators", values, c_size_t(count)) == 0
+        return list(values)
+
+    def go_to(self, time, *states):
+        assert self("SetTime", c_double(time)) == 0
+        if states:
+            values = (c_double * len(states))(*states)
+            assert self("SetContinuousStates", values, c_size_t(len(states))) == 0
+
+    def save(self):
+        """The state as bytes, by way of a saved one."""
+        state, size = c_void_p(), c_size_t()
+        assert self("GetFMUstate", byref(state)) == 0
+        assert self("SerializedFMUstateSize", state, byref(size)) == 0
+        saved = ctypes.create_string_buffer(size.value)
+        assert self("SerializeFMUstate", state, saved, size) == 0
+        assert self("FreeFMUstate", byref(state)) == 0
+        return saved
+
+    def restore(self, saved):
+        state = c_void_p()
+        assert self("DeSerializeFMUstate", saved, c_size_t(len(saved)), byref(state)) == 0
+        assert self("SetFMUstate", state) == 0
+        assert self("FreeFMUstate", byref(state)) == 0
 
     def free(self):
         self("FreeInstance")

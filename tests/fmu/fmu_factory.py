@@ -34,6 +34,8 @@ MODELS = {
                     parameters=[("g", "", 9.81), ("e", "", 0.8)], indicators=1),
     "thermostat": dict(states=[], inputs=[("temperature", "", 20)],
                        outputs=[("heat", "", [], "Boolean")], parameters=[], indicators=1),
+    "square": dict(states=[("x_state", "", 0)], inputs=[("u", "", 0)],
+                   outputs=[("wave", "", []), ("saw", "", []), ("x", "", [])], parameters=[]),
     "stair": dict(states=[], inputs=[("gain", "", 1, "Integer"), ("on", "", "true", "Boolean"),
                                      ("offset", "", 0, "discrete")],
                   outputs=[("count", "", [], "Integer"), ("level", "", [0, 1, 2], "discrete"),

@@ -3,6 +3,8 @@ import os
 import subprocess
 import unittest
 
+import black_boxes
+import network_events
 import numpy as np
 from concord_runs import write_model
 from fmu_runs import FmuTest
@@ -136,6 +138,21 @@ class Snapshots(Library):
                                         f"subsystems: {{it: {{fmu: {part}.fmu}}}}\n")
                     method = "jfm" if kind == "me" else "jacobi"
                     self.same_bits(model, {"cosim_type": method, "cosim_step": step}, 1.1, 2.5)
+
+    def test_events_of_the_network(self):
+        """Located, known ahead, told by event mode, and those of black boxes; `middle` is between
+        events."""
+        saved = ("state", "serialize", "variable")
+        for text, part, kind, version, more in (
+                (network_events.BALL, "bouncer", "me", 2, ("step_events",)),
+                (network_events.BALL, "bouncer", "me", 3, ()),
+                (network_events.STAIRS, "ticker", "me", 3, ()),
+                (network_events.FLOOR, "ball", "cs", 3, ("event_mode",)),
+                (black_boxes.MODEL, "square", "cs", 2, ())):
+            self.build(part, version, kinds=(kind,), capabilities=(*saved, *more))
+            model = write_model(self.folder, "model", text)
+            with self.subTest(part=part, kind=kind, version=version):
+                self.same_bits(model, OPTIONS["jfm"] | {"cosim_step": 0.05}, 0.8, 1.6, ranks=2)
 
     def test_monolithic(self):
         for part in ("left", "right"):

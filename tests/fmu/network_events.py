@@ -1,4 +1,5 @@
 """Events of FMUs end macro-steps, are recorded, and reach the other subsystems at their instants."""
+import math
 import unittest
 
 import h5py
@@ -68,6 +69,30 @@ subsystems:
       outputs: {on: on}
 connections: [stairs.count -> sum.u, stairs.count -> alarm.u]
 """
+
+
+FLOOR = """
+experiment: {start: 0, stop: 2}
+subsystems:
+  ball: {fmu: ball.fmu}
+  watch: {equations: {inputs: {v: 0}, states: {z: 0}, derivatives: {z: v - z}, outputs: {z: z}}}
+connections: [ball.v -> watch.v]
+"""
+
+
+def floor_impacts(stop, g=9.81, e=0.7):
+    """Their times, and at the stop the z of z' = v - z."""
+    instants, t, v, z = [], 0.0, 0.0, 0.0
+    flight = math.sqrt(2 / g)
+    while True:
+        end = min(t + flight, stop)
+        # v - g s + g solves the equation along a flight.
+        z = (v + g * (1 - (end - t))) + (z - v - g) * math.exp(t - end)
+        if t + flight > stop:
+            return instants, z
+        v, t = e * (g * flight - v), end
+        instants.append(t)
+        flight = 2 * v / g
 
 
 class Network(FmuTest):
@@ -174,6 +199,58 @@ class Exchange(Network):
         self.assertEqual(run.outputs["ball.bounces"][-1], 6)
         self.assertEqual(run.happened, [("ball", "state event 0")] * 6)
         self.assertIn("6 events within macro-steps", run.stdout)
+
+
+class Steps(Network):
+    """Co-simulation with event mode (FMI 3): events where the FMU returns early for them."""
+
+    def setUp(self):
+        super().setUp()
+        self.capable = dict(kinds=("cs",), capabilities=("state", "variable", "event_mode"))
+
+    def test_ball_on_the_floor(self):
+        """Exact impacts, and who is fed by the ball's speed follows it through its jumps."""
+        exact, follower = floor_impacts(2.0)
+        model = self.network(FLOOR, "ball", 3, **self.capable)
+        for method in ("jfm", "ifosmondi", "gauss_seidel", "jacobi"):
+            for ranks in (1, 2, 3):
+                with self.subTest(method=method, ranks=ranks):
+                    run = simulate(model, "-cosim_type", method, "-cosim_step", 0.1, *TIGHT,
+                                   ranks=ranks)
+                    self.assert_instants(run, exact, 1e-10)
+                    self.assertEqual(set(run.happened), {("ball", "event")})
+                    if method in ("jfm", "ifosmondi"):
+                        self.assertAlmostEqual(run.outputs["watch.z"][-1], follower, delta=1e-6)
+
+    def test_inputs_in_micro_steps(self):
+        """An FMU that takes no polynomials sees its inputs no better than its micro-steps do."""
+        exact = [t for t, _ in impacts(3.0)]
+        model = self.network(BALL, "bouncer", 3, **self.capable)
+        for micro_steps, delta in ((10, 2e-3), (100, 2e-4)):
+            run = simulate(model, "-cosim_step", 0.1, "-subsystem_fmu_micro_steps", micro_steps)
+            self.assert_instants(run, exact, delta)
+
+    def test_time_events_and_inputs(self):
+        """Time events clip ahead; held inputs act at the instant, in event mode."""
+        model = self.network(STAIRS, "ticker", 3, **self.capable)
+        run = simulate(model, "-cosim_step", 0.1)
+        self.assertAlmostEqual(run.outputs["sum.x"][-1], 7.0, delta=1e-9)
+        self.assertIn(("stairs", "time event"), run.happened)
+        model = self.network("experiment: {start: 0, stop: 2}\nsubsystems:\n"
+                             "  switch: {equations: {outputs: {on: 't > 1.234 ? 1 : 0'}}}\n"
+                             "  stair: {fmu: stair.fmu}\nconnections: [switch.on -> stair.on]\n",
+                             "stair", 3, **self.capable)
+        run = simulate(model, "-cosim_step", 0.1)
+        level = np.where(run.time >= 1.234 - 1e-12, np.floor(run.time / 0.3 + 1e-9), 0.0)
+        np.testing.assert_array_equal(run.outputs["stair.level"], level)
+
+    def test_without_rollback(self):
+        how = dict(kinds=("cs",), capabilities=("variable", "event_mode"))
+        exact, _ = floor_impacts(2.0)
+        run = simulate(self.network(FLOOR, "ball", 3, **how), "-cosim_type", "jacobi",
+                       "-cosim_step", 0.1)
+        self.assertEqual(run.happened, [("ball", "event")] * len(exact))
+        self.assertIn("4 events within macro-steps", run.stdout)
 
 
 if __name__ == "__main__":

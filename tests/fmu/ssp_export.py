@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 import variables
 from accuracy import INTERPOLATING, ME, PLAIN, lotka_volterra_error, two_mass_error
-from concord_runs import LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute, simulate, write_model
+from concord_runs import (EXAMPLES, LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute, simulate,
+                          write_model)
 from fmu_runs import FmuTest
 
 SPACES = {"ssd": "http://ssp-standard.org/SSP1/SystemStructureDescription",
@@ -189,6 +190,18 @@ class RoundTrip(SspTest):
             self.assertEqual(self.told.count("has equations: it becomes an FMU"), 2)
             self.check_rules(self.structure(path))
             self.assertLess(error(simulate(path, "-cosim_step", step, *TIGHT)), most)
+
+    def test_events_go_along(self):
+        """A sampled controller: its ticks become time events. A hold has no place."""
+        model = EXAMPLES / "sampled_control" / "sampled_control.yaml"
+        options = ("-cosim_step", "0.01", *TIGHT)
+        native, results = (simulate(file, *options) for file in (model, self.export(model)))
+        self.assertEqual(native.outputs.names, results.outputs.names)
+        self.assertLess(np.abs(native.outputs.values - results.outputs.values).max(), 1e-9)
+        held = write_model(self.folder, "held", model.read_text().replace(
+            "- plant.y -> controller.y", "- {connect: plant.y -> controller.y, hold: zoh}"))
+        self.export(held)
+        self.assertIn("the hold of the connection plant.y -> controller.y is left out", self.told)
 
     def test_renamed_outputs_stay_connected(self):
         model = write_model(self.folder, "names", """experiment: {start: 0, stop: 1}

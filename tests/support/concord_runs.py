@@ -54,6 +54,7 @@ class Results:
             self.steps = {name: file["steps"][name][:] for name in file["steps"]}
             self.subsystems = {name: file["subsystems"][name][:] for name in file["subsystems"]}
             self.groups = sorted(file)
+            self.black_box_jumps = file.attrs.get("black_box_jumps", 0)
             self.event_times, self.happened = np.zeros(0), []
             if "events" in file:
                 self.event_times = file["events/time"][:]
@@ -68,9 +69,9 @@ def execute(*arguments, ranks=1, timeout=120):
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
 
 
-def simulate(model, *options, ranks=1, timeout=120):
+def simulate(model, *options, ranks=1, timeout=120, jumps=False):
     """Results of a run that must end with exit code 0 and nothing on stderr, and, unless it was
-    told to go on (-cosim_diverged warn), may not have diverged."""
+    told to go on (-cosim_diverged warn), may not have diverged. `jumps`: some black box does."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "results.h5"
         run = execute("run", model, *options, "-cosim_output", path, ranks=ranks, timeout=timeout)
@@ -81,6 +82,8 @@ def simulate(model, *options, ranks=1, timeout=120):
         results = Results(path, run)
     if results.status not in ("completed", "diverged" if "warn" in options else "completed"):
         raise AssertionError(f"status {results.status} of '{call}'")
+    if not jumps and results.black_box_jumps > 0:
+        raise AssertionError(f"{results.black_box_jumps} jumps in black boxes of '{call}'")
     return results
 
 

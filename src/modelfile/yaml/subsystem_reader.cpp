@@ -280,7 +280,7 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, 
   entry.description.events = model.has_events();
   entry.description.remarks = notes_on(*description);
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
-    return make_ode_subsystem(shown, std::make_unique<EquationsModel>(*description), settings);
+    return make_ode_subsystem(shown, std::make_unique<EquationsModel>(description), settings);
   };
   return entry;
 }

@@ -2,40 +2,16 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "concord/archive.hpp"
 #include "expression/expression_list.hpp"
-#include "expression/relations.hpp"
+#include "subsystem/equations/smooth_equations.hpp"
 #include "subsystem/event_model.hpp"
 
 namespace concord {
-
-/// Where the variables of compiled expressions stand: t, states, inputs, discrete variables,
-/// relations.
-struct EquationPlaces {
-  std::size_t states = 0, inputs = 0, discrete = 0, relations = 0;
-
-  std::size_t moving() const { return 1 + states + inputs; }
-  std::size_t held() const { return discrete + relations; }
-  std::size_t all() const { return moving() + held(); }
-};
-
-/// A condition that acts when it becomes true, or at ticks.
-struct EquationCondition {
-  struct Set {
-    bool state;         ///< else a discrete variable
-    std::size_t index;  ///< of it
-  };
-
-  std::string text;
-  std::optional<double> every;  ///< s, at offset + n every; else a condition
-  double offset = 0.0;
-  std::vector<Set> sets;
-};
 
 /// The events of equations: which relations hold, what discrete variables are, when conditions
 /// become true and ticks come (methods 14).

@@ -4,12 +4,9 @@
 #include <limits>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
-#include "concord/errors.hpp"
-#include "expression/expression_scan.hpp"
+#include "expression/expression_list.hpp"
 #include "subsystem/equations/equations_checks.hpp"
-#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -74,292 +71,54 @@ OdeInterface make_interface(const EquationsDescription& description) {
   return result;
 }
 
-PlacedExpression placed(const EquationsDescription& description, const Text& entry,
-                        const std::string& role) {
-  return {entry.text, entry.location + ": subsystem '" + description.subsystem + "', " + role +
-                          " '" + entry.name + "'"};
-}
-
-/// The derivatives in the order of the states.
-std::vector<PlacedExpression> placed_derivatives(const EquationsDescription& description) {
-  std::unordered_map<std::string, const Text*> by_state;
-  for (const Text& entry : description.derivatives) {
-    by_state.emplace(entry.name, &entry);
-  }
-  std::vector<PlacedExpression> result;
-  for (const Number& state : description.states) {
-    result.push_back(placed(description, *by_state.at(state.name), "derivative of"));
-  }
-  return result;
-}
-
-std::vector<PlacedExpression> placed_outputs(const EquationsDescription& description) {
-  std::vector<PlacedExpression> result;
-  for (const Text& entry : description.outputs) {
-    result.push_back(placed(description, entry, "output"));
-  }
-  return result;
-}
-
-/// t, states, inputs and discrete variables are variables of the compiled expressions.
-ExpressionNames point_names(const EquationsDescription& description) {
-  ExpressionNames result;
-  std::uint32_t place = 0;
-  result.variables.emplace("t", place++);
-  for (const auto* entries : {&description.states, &description.inputs, &description.discrete}) {
-    for (const Number& entry : *entries) {
-      result.variables.emplace(entry.name, place++);
-    }
-  }
-  for (const Number& parameter : description.parameters) {
-    result.constants.emplace(parameter.name, *parameter.value);
-  }
-  return result;
-}
-
-/// Goes from variable to variable that it uses.
-class LoopSearch {
- public:
-  explicit LoopSearch(const EquationsDescription& description) : description_(description) {
-    for (const Text& variable : description.variables) {
-      by_name_.emplace(variable.name, &variable);
-    }
-  }
-
-  /// Throws InputError where the variable stands, by way of others, for itself.
-  void refuse_loops() {
-    for (const Text& variable : description_.variables) {
-      visit(variable);
-    }
-  }
-
- private:
-  void visit(const Text& variable) {
-    if (done_.contains(variable.name)) {
-      return;
-    }
-    const auto open = std::find(path_.begin(), path_.end(), variable.name);
-    if (open != path_.end()) {
-      std::vector<std::string> loop(open, path_.end());
-      loop.push_back(variable.name);
-      refuse(description_, variable.location,
-             "the variables " + joined(loop, " -> ") +
-                 " use each other in a loop; make one of them a state, or solve for it");
-    }
-    path_.push_back(variable.name);
-    for (const NameUse& use : names_used(variable.text)) {
-      if (const auto other = by_name_.find(use.name); other != by_name_.end()) {
-        visit(*other->second);
-      }
-    }
-    path_.pop_back();
-    done_.insert(variable.name);
-  }
-
-  const EquationsDescription& description_;
-  std::unordered_map<std::string, const Text*> by_name_;
-  std::vector<std::string> path_;
-  std::set<std::string> done_;
-};
-
-}  // namespace
-
-NamesBehind::NamesBehind(const EquationsDescription& description) {
-  for (const Text& variable : description.variables) {
-    variables_.emplace(variable.name, &variable.text);
-  }
-}
-
-std::set<std::string> NamesBehind::operator()(const std::string& text) const {
-  std::set<std::string> result;
-  std::vector<const std::string*> open = {&text};
-  while (!open.empty()) {
-    const std::string& next = *open.back();
-    open.pop_back();
-    for (const NameUse& use : names_used(next)) {
-      const auto variable = variables_.find(use.name);
-      if (result.insert(use.name).second && variable != variables_.end()) {
-        open.push_back(variable->second);
-      }
-    }
-  }
-  return result;
-}
-
-std::unordered_map<std::string, Expression> definitions_of(
-    const EquationsDescription& description) {
-  LoopSearch(description).refuse_loops();
-  ExpressionNames names = point_names(description);
-  for (const Text& variable : description.variables) {
-    names.definitions.emplace(variable.name, nullptr);
-  }
-  std::unordered_map<std::string, Expression> result;
-  for (const Text& variable : description.variables) {
-    result.emplace(variable.name,
-                   read_expression(placed(description, variable, "variable"), names));
-  }
-  return result;
-}
-
-/// The expressions of a description, smooth between events.
-struct EquationsModel::Compiled {
-  explicit Compiled(const EquationsDescription& from);
-
-  std::optional<EquationEvents> events() const;
-  SignalKind kind(const Expression& output) const;
-
-  const EquationsDescription& description;
-  ExpressionNames names;
-  std::unordered_set<std::string> moving;  ///< names whose values move between events
-  Relations relations;
-  std::vector<Expression> derivatives, outputs, whens;
-  std::vector<EquationCondition> conditions;
-  EquationPlaces places;
-
- private:
-  void find_moving();
-  Expression smooth(const PlacedExpression& text) {
-    return relations.taken_out_of(read_expression(text, names));
-  }
-  void read_when(const EquationsDescription::When& when);
-  bool linear_in_time(const Relation& relation) const;
-};
-
-EquationsModel::Compiled::Compiled(const EquationsDescription& from)
-    : description(from),
-      names(point_names(from)),
-      relations([this](const std::string& name) { return moving.contains(name); }) {
-  names.definitions = definitions_of(from);
-  find_moving();
-  for (const Text& variable : from.variables) {
-    Expression& definition = names.definitions.at(variable.name);
-    definition = relations.taken_out_of(definition);
-  }
-  for (const PlacedExpression& text : placed_derivatives(from)) {
-    derivatives.push_back(smooth(text));
-  }
-  for (const PlacedExpression& text : placed_outputs(from)) {
-    outputs.push_back(smooth(text));
-  }
-  for (const EquationsDescription::When& when : from.whens) {
-    read_when(when);
-  }
-  places = {from.states.size(), from.inputs.size(), from.discrete.size(), relations.all().size()};
-  for (std::size_t i = 0; i < places.relations; ++i) {
-    const std::size_t place = places.moving() + places.discrete + i;
-    names.variables.emplace(Relations::name(i), static_cast<std::uint32_t>(place));
-  }
-}
-
-void EquationsModel::Compiled::find_moving() {
-  moving.insert("t");
-  for (const auto* entries : {&description.states, &description.inputs}) {
-    for (const Number& entry : *entries) {
-      moving.insert(entry.name);
-    }
-  }
-  const NamesBehind names_behind(description);
-  const auto own = moving;
-  for (const Text& variable : description.variables) {
-    for (const std::string& name : names_behind(variable.text)) {
-      if (own.contains(name)) {
-        moving.insert(variable.name);
-      }
-    }
-  }
-}
-
-void EquationsModel::Compiled::read_when(const EquationsDescription::When& when) {
-  const PlacedExpression condition{
-      when.condition, when.location + ": subsystem '" + description.subsystem + "', condition"};
-  EquationCondition result{when.every ? "every " + short_number(*when.every) : when.condition,
-                           when.every,
-                           when.offset,
-                           {}};
-  if (!when.every) {
-    whens.push_back(smooth(condition));
-  }
-  const auto place_in = [](const std::vector<Number>& entries, const std::string& name) {
-    return std::find_if(entries.begin(), entries.end(),
-                        [&](const Number& entry) { return entry.name == name; }) -
-           entries.begin();
-  };
-  for (const Text& set : when.sets) {
-    const auto state = static_cast<std::size_t>(place_in(description.states, set.name));
-    const auto discrete = static_cast<std::size_t>(place_in(description.discrete, set.name));
-    const bool is_state = state < description.states.size();
-    result.sets.push_back({is_state, is_state ? state : discrete});
-    whens.push_back(read_expression(placed(description, set, "set of"), names));
-  }
-  conditions.push_back(std::move(result));
-}
-
-/// By its form: what else than t is in it changes at events only.
-bool EquationsModel::Compiled::linear_in_time(const Relation& relation) const {
-  if (relation.kind == Relation::Kind::equal) {
-    return false;
-  }
-  std::vector<Expression> sides = {relation.left};
-  if (relation.right) {
-    sides.push_back(relation.right);
-  }
-  const ExpressionList list = ExpressionList::of_trees(sides, names, places.all());
-  const auto entries = list.entries();
-  return list.affine() && std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
-           return entry.variable == 0 || entry.variable >= places.moving();
-         });
-}
-
-std::optional<EquationEvents> EquationsModel::Compiled::events() const {
-  if (places.relations == 0 && conditions.empty()) {
+/// None where nothing ever happens.
+std::optional<EquationEvents> events_of(const SmoothEquations& equations,
+                                        const EquationsDescription& description) {
+  const EquationPlaces& places = equations.places();
+  if (places.relations == 0 && equations.conditions().empty()) {
     return std::nullopt;
   }
+  const ExpressionNames& names = equations.names();
   const auto zero =
       std::make_shared<const ExpressionNode>(ExpressionNode::Kind::number, 0.0, std::string());
   std::vector<Expression> sides;
   std::vector<char> linear;
-  for (const Relation& relation : relations.all()) {
+  for (const Relation& relation : equations.relations()) {
     sides.push_back(relation.left);
     sides.push_back(relation.right ? relation.right : zero);
-    linear.push_back(linear_in_time(relation) ? 1 : 0);
+    linear.push_back(equations.linear_in_time(relation, names) ? 1 : 0);
   }
   std::vector<double> discrete;
   for (const Number& entry : description.discrete) {
     discrete.push_back(*entry.value);
   }
-  return EquationEvents(places, relations.all(), conditions, discrete,
-                        {ExpressionList::of_trees(sides, names, places.all()),
-                         ExpressionList::of_trees(whens, names, places.all()), std::move(linear)});
+  return EquationEvents(
+      places, equations.relations(), equations.conditions(), discrete,
+      {ExpressionList::of_trees(sides, names, places.all()),
+       ExpressionList::of_trees(equations.whens(), names, places.all()), std::move(linear)});
 }
 
-/// Held where it moves with nothing that moves between events, but with something that changes.
-SignalKind EquationsModel::Compiled::kind(const Expression& output) const {
-  const ExpressionList list = ExpressionList::of_trees(std::span(&output, 1), names, places.all());
-  const auto entries = list.depends_on();
-  const auto moves = [&](std::uint32_t variable) { return variable < places.moving(); };
-  return !entries.empty() && std::none_of(entries.begin(), entries.end(), moves)
-             ? SignalKind::held
-             : SignalKind::continuous;
-}
+}  // namespace
 
-EquationsModel::EquationsModel(const EquationsDescription& description)
-    : description_(checked(description)), interface_(make_interface(description_)) {
+EquationsModel::EquationsModel(std::shared_ptr<const EquationsDescription> description)
+    : description_(std::move(description)), interface_(make_interface(checked(*description_))) {
   compile();
 }
 
 void EquationsModel::compile() {
-  const Compiled compiled(description_);
-  const std::size_t places = compiled.places.all();
-  derivatives_ = ExpressionList::of_trees(compiled.derivatives, compiled.names, places);
-  outputs_ = ExpressionList::of_trees(compiled.outputs, compiled.names, places);
+  const SmoothEquations equations(*description_);
+  const ExpressionNames& names = equations.names();
+  const std::size_t places = equations.places().all();
+  derivatives_ = ExpressionList::of_trees(equations.derivatives(), names, places);
+  outputs_ = ExpressionList::of_trees(equations.outputs(), names, places);
   interface_.constant_jacobians = derivatives_->affine() && outputs_->affine();
-  auto events = compiled.events();
+  auto events = events_of(equations, *description_);
   if (events && events_) {
     events->continue_from(*events_);
   }
   events_ = std::move(events);
   for (std::size_t i = 0; i < interface_.outputs.size() && events_; ++i) {
-    interface_.outputs[i].kind = compiled.kind(compiled.outputs[i]);
+    interface_.outputs[i].kind = equations.kind(equations.outputs()[i]);
   }
   direction_.resize(places);
   take_held();
@@ -367,7 +126,9 @@ void EquationsModel::compile() {
 
 /// Parameters are constants of the compiled expressions.
 bool EquationsModel::set_parameter(std::size_t parameter, double value) {
-  description_.parameters[parameter].value = value;
+  auto changed = std::make_shared<EquationsDescription>(*description_);
+  changed->parameters[parameter].value = value;
+  description_ = std::move(changed);
   compile();
   return true;
 }

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "expression/expression_list.hpp"
@@ -15,19 +14,6 @@
 
 namespace concord {
 
-/// The names that texts use, and those that the variables among them stand for use.
-class NamesBehind {
- public:
-  explicit NamesBehind(const EquationsDescription& description);
-  std::set<std::string> operator()(const std::string& text) const;
-
- private:
-  std::unordered_map<std::string, const std::string*> variables_;
-};
-
-/// The variables' expressions by name. Throws InputError for unknown names and for loops.
-std::unordered_map<std::string, Expression> definitions_of(const EquationsDescription& description);
-
 /// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters, variables, and
 /// discrete variables. What relations and conditions do are events.
 class EquationsModel : public EventModel {
@@ -35,7 +21,9 @@ class EquationsModel : public EventModel {
   /// Throws InputError (location, subsystem, variable, what is wrong, what is known) for names that
   /// clash, a state without derivative or the reverse, units of unknown names, and expressions
   /// that cannot be read.
-  explicit EquationsModel(const EquationsDescription& description);
+  explicit EquationsModel(std::shared_ptr<const EquationsDescription> description);
+  explicit EquationsModel(const EquationsDescription& description)
+      : EquationsModel(std::make_shared<const EquationsDescription>(description)) {}
   EquationsModel(const EquationsModel&) = delete;
   EquationsModel& operator=(const EquationsModel&) = delete;
 
@@ -75,13 +63,12 @@ class EquationsModel : public EventModel {
   void pass_events(Archive& archive) override;
 
  private:
-  struct Compiled;
   void compile();
   void take_held();
   static void move_to(std::span<double> point, double t, std::span<const double> x,
                       std::span<const double> u);
 
-  EquationsDescription description_;
+  std::shared_ptr<const EquationsDescription> description_;  ///< replaced where a parameter is set
   OdeInterface interface_;
   std::optional<ExpressionList> derivatives_, outputs_;  ///< of EquationPlaces
   std::optional<EquationEvents> events_;

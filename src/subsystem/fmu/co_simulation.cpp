@@ -16,12 +16,6 @@ constexpr int most_returns = 10'000;  ///< early returns and discards within one
 constexpr int most_looks_for_moves = 3;
 constexpr int most_steps_ahead = 100;
 
-/// What rounding leaves between a time and the event that falls on it.
-bool reaches(double t, double event) {
-  constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
-  return t >= event - rounding * std::max(std::abs(t), std::abs(event));
-}
-
 }  // namespace
 
 CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const SubsystemSettings& settings)
@@ -33,6 +27,7 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
   find_out_directional();
   instance_ = make_instance(*setup_, use_);
   description_.capabilities = capabilities_of(*setup_, use_);
+  description_.events = tells_events(use_);
   if (!settings.state_derivatives) description_.capabilities.state_derivatives = false;
   now_.x.resize(description_.states.size());
   now_.y.resize(description_.outputs.size());
@@ -108,42 +103,13 @@ bool CoSimulation::leave_initialization() {
 /// For an FMU that claims event mode and refuses it: once more, without.
 bool CoSimulation::begin_without_event_mode() {
   tell(instance_->failure() + "; it is used without event mode, which it claims (hasEventMode)");
-  use_.event_mode = false;
+  use_.event_mode = description_.events = false;
   instance_.reset();
   instance_ = FmuInstance::make(setup_->source(use_));
   return (begin_initialization(*setup_, *instance_, start_, stop_, tolerance_) &&
           parameters_.set(*instance_) && instance_->set(inputs_, now_.u) &&
           instance_->set(held_, now_.u) && instance_->leave_initialization()) ||
          failed_call();
-}
-
-bool CoSimulation::take_events(const EventOutcome& outcome) {
-  now_.sampled = 0;
-  if (outcome.terminate) return ended();
-  now_.next_event = outcome.next_time;
-  return true;
-}
-
-bool CoSimulation::handle_event() {
-  EventOutcome outcome;
-  if (!instance_->enter_event_mode() || !iterate_events(*instance_, outcome)) return failed_call();
-  return take_events(outcome);
-}
-
-/// Held inputs change at communication points; in event mode where the FMU has one.
-bool CoSimulation::feed_held(std::span<const Polynomial> inputs) {
-  bool changed = false;
-  for (const std::size_t i : held_.places()) {
-    changed = changed || inputs[i].c[0] != now_.u[i];
-    now_.u[i] = inputs[i].c[0];
-  }
-  if (!changed) return true;
-  if (!use_.event_mode) return instance_->set(held_, now_.u) || failed_call();
-  EventOutcome outcome;
-  if (!instance_->enter_event_mode() || !instance_->set(held_, now_.u) ||
-      !iterate_events(*instance_, outcome))
-    return failed_call();
-  return take_events(outcome);
 }
 
 bool CoSimulation::one_step_size(const MacroStep& step) {
@@ -204,6 +170,7 @@ bool CoSimulation::run(std::span<const Polynomial> inputs, const MacroStep& step
       wanted == Wanted::values_and_derivatives && slope_source() == SlopeSource::differences;
   if (by_differences) y_before_ = now_.y;
   now_.sampled = 0;
+  const MacroStepUnderWay under_way(*this, step.end);
   if (!set_due_parameters() || !feed_held(inputs)) return false;
   may_recut_ = true;
   do {
@@ -228,19 +195,19 @@ bool CoSimulation::run_piece(std::span<const Polynomial> inputs, double begin,
       if (!instance_->set(inputs_, now_.u)) throw SimulationError(instance_->failure());
     });
   const double left = now_.t;
-  for (int attempt = 0; now_.t < piece.end; ++attempt) {
+  for (int attempt = 0; now_.t < piece.end && !now_.event_due; ++attempt) {
     if (attempt > most_returns) return failed("the FMU returns early without end");
     const double end = end_of_step(piece);
     if (!feed(inputs, begin, piece, end)) return false;
     if (recut_) return true;
-    if (!step_once(end)) return false;
+    if (!step_once(end, &piece)) return false;
   }
   return (!stairs_.looks() || pieces_.size() < 2 || look_for_stairs(now_.t - left)) &&
          (!piece.sample || sample(*piece.sample));
 }
 
 double CoSimulation::end_of_step(const StepPiece& piece) const {
-  const bool before = use_.variable_steps && !reaches(piece.end, now_.next_event);
+  const bool before = use_.variable_steps && !reaches_event(piece.end);
   return use_.variable_steps && !before ? std::min(piece.end, now_.next_event) : piece.end;
 }
 
@@ -288,7 +255,7 @@ void CoSimulation::walk_ahead(StairWatch& stairs) {
   for (int k = 1; k <= most_steps_ahead && stairs.internal_step() == 0.0 && !stairs.flows(); ++k) {
     const double left = now_.t, end = begin + k * size;
     before_ = now_.y;
-    if (end > stop_ || reaches(end, now_.next_event) || !step_once(end) || !read_outputs()) return;
+    if (end > stop_ || reaches_event(end) || !step_once(end, nullptr) || !read_outputs()) return;
     stairs.look(now_.t, now_.t - left, before_ != now_.y);
   }
 }
@@ -355,7 +322,7 @@ bool CoSimulation::feed_order(int order) {
   return false;
 }
 
-bool CoSimulation::step_once(double end) {
+bool CoSimulation::step_once(double end, const StepPiece* piece) {
   double reached = end;
   bool event = false;
   const double before = now_.t;
@@ -363,7 +330,7 @@ bool CoSimulation::step_once(double end) {
   ++counters_.micro_steps;
   if (result == StepEnd::completed) [[likely]] {
     now_.t = end;
-    return !(event || reaches(end, now_.next_event)) || !use_.event_mode || handle_event();
+    return !(event || reaches_event(end)) || !use_.event_mode || meet_event(piece);
   }
   const std::string call = setup_->model->version == FmiVersion::v2 ? "fmi2DoStep" : "fmi3DoStep";
   if (result == StepEnd::failed) return failed_call();
@@ -377,7 +344,7 @@ bool CoSimulation::step_once(double end) {
     return reached > before ||
            failed(instance_->failure() + " for a step of " + short_number(end - before) + " s");
   return event && use_.event_mode
-             ? handle_event()
+             ? meet_event(piece)
              : reached > before || failed(call + " returned early without having moved");
 }
 

@@ -37,6 +37,10 @@ class CoSimulation final : public Subsystem {
   std::span<const double> states() const override { return now_.x; }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
+  double next_time_event() const override { return now_.next_event; }
+  double next_event(std::span<const Sample> inputs) override;
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
+                 std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
   void save() override;
   void restore() override;
@@ -52,10 +56,23 @@ class CoSimulation final : public Subsystem {
     bool derivatives_set = false;  ///< of inputs, to something else than 0
     int sampled = 0;               ///< ends of pieces since the last event, up to sampled_ends
     bool parameters_due = false;   ///< to be set before the next step
+    bool event_due = false;        ///< the FMU wants event mode here
 
     void io(Archive& archive) {
-      archive(t, x, y, u, next_event, derivatives_set, sampled, parameters_due);
+      archive(t, x, y, u, next_event, derivatives_set, sampled, parameters_due, event_due);
     }
+  };
+
+  /// While it lives, events at this end wait until the macro-step is accepted.
+  class MacroStepUnderWay {
+   public:
+    MacroStepUnderWay(CoSimulation& of, double end);
+    ~MacroStepUnderWay();
+    MacroStepUnderWay(const MacroStepUnderWay&) = delete;
+    MacroStepUnderWay& operator=(const MacroStepUnderWay&) = delete;
+
+   private:
+    CoSimulation& of_;
   };
 
   bool failed(const std::string& reason) {
@@ -73,7 +90,10 @@ class CoSimulation final : public Subsystem {
   bool leave_initialization();
   bool begin_without_event_mode();
   bool take_events(const EventOutcome& outcome);
+  bool reaches_event(double t) const;
+  bool meet_event(const StepPiece* piece);
   bool handle_event();
+  bool held_differ(std::span<const Sample> inputs) const;
   bool set_parameters_in_event();
   bool set_due_parameters();
   bool remade_without_event_mode();
@@ -92,7 +112,7 @@ class CoSimulation final : public Subsystem {
   bool feed_values(std::span<const Polynomial> inputs, double tau);
   bool feed_derivatives(std::span<const Polynomial> inputs, double tau, double size);
   bool feed_order(int order);
-  bool step_once(double end);
+  bool step_once(double end, const StepPiece* piece);
   bool read_outputs();
   bool read_states();
   bool sample(int number);
@@ -121,7 +141,11 @@ class CoSimulation final : public Subsystem {
   bool over_ = false;   ///< the FMU has asked for the end of the simulation
   double tolerance_ = 0.0;
   double start_ = 0.0, stop_ = 0.0;
-  double h_ = 0.0;              ///< of the last macro-step
+  double h_ = 0.0;                                                ///< of the last macro-step
+  double end_ = std::numeric_limits<double>::infinity();          ///< of the macro-step under way
+  double first_event_ = std::numeric_limits<double>::infinity();  ///< on its way
+  bool handled_event_ = false;                                    ///< on its way, before its end
+  double slack_ = 0.0;          ///< what is no time between instants, s
   double only_size_ = 0.0;      ///< of FMUs that take one step size
   bool redo_possible_ = false;  ///< save() is in use
   bool known_to_move_ = false;  ///< although it may be restored to before the step

@@ -54,9 +54,10 @@ bool CoSimulation::io(Archive& archive) {
     failure_ = *reason;
     return false;
   }
-  archive(now_, parameters_, piece_settings_, sample_distance_, usable_, over_, h_, only_size_,
-          known_to_move_, looked_for_moves_, stairs_, looked_ahead_, samples_, given_derivatives_,
-          linearized_, found_.f_x, found_.f_u, found_.g_x, found_.g_u, counters_);
+  archive(now_, parameters_, piece_settings_, sample_distance_, usable_, over_, h_, slack_,
+          only_size_, known_to_move_, looked_for_moves_, stairs_, looked_ahead_, samples_,
+          given_derivatives_, linearized_, found_.f_x, found_.f_u, found_.g_x, found_.g_u,
+          counters_);
   saved_ = now_;
   return true;
 }

@@ -273,9 +273,10 @@ void SetupBuilder::set_capabilities() {
   setup_->description.capabilities = capabilities_of(*setup_, setup_->use);
   const auto held = [](const auto& variable) { return variable.kind == SignalKind::held; };
   const auto& inputs = setup_->description.inputs;
-  setup_->description.events =
-      setup_->role == FmuRole::model_exchange &&
-      (setup_->model->event_indicators > 0 || std::any_of(inputs.begin(), inputs.end(), held));
+  const bool indicators = setup_->model->event_indicators > 0;
+  setup_->description.events = setup_->role == FmuRole::model_exchange
+                                   ? indicators || std::any_of(inputs.begin(), inputs.end(), held)
+                                   : tells_events(setup_->use);
 }
 
 /// The loops that this makes may be on paper only.

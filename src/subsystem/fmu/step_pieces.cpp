@@ -1,6 +1,7 @@
 #include "subsystem/fmu/step_pieces.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace concord {
@@ -32,6 +33,20 @@ void add_held(double left, double right, double begin, bool refresh, const Piece
   const double middle = 0.5 * (left + right) - begin;
   if (split > left) pieces.push_back({left, std::min(split, right), middle, {}});
   if (split < right) pieces.push_back({std::max(split, left), right, right - begin, {}});
+}
+
+/// Whether a signal, which is nearly at rest but for one of the intervals between the samples,
+/// jumps there.
+bool jumps(const std::array<double, 4>& y) {
+  constexpr double much = 8.0, hardly_any = 1e-3;
+  double largest = 0.0, all = 0.0, size = std::abs(y[0]);
+  for (std::size_t k = 1; k < y.size(); ++k) {
+    const double change = std::abs(y[k] - y[k - 1]);
+    largest = std::max(largest, change);
+    all += change;
+    size = std::max(size, std::abs(y[k]));
+  }
+  return largest > much * (all - largest) && largest > hardly_any * size;
 }
 
 }  // namespace
@@ -79,9 +94,13 @@ std::vector<StepPiece> pieces_to(double left, double right, double begin,
 
 void slopes_at_end(const std::vector<std::vector<double>>& y, double distance,
                    std::span<double> slopes) {
-  for (std::size_t i = 0; i < slopes.size(); ++i)
-    slopes[i] = (11 * (y[3][i] - y[0][i]) - 18 * (y[2][i] - y[0][i]) + 9 * (y[1][i] - y[0][i])) /
-                (6 * distance);
+  for (std::size_t i = 0; i < slopes.size(); ++i) {
+    const bool across = jumps({y[0][i], y[1][i], y[2][i], y[3][i]});
+    slopes[i] =
+        across ? 0.0
+               : (11 * (y[3][i] - y[0][i]) - 18 * (y[2][i] - y[0][i]) + 9 * (y[1][i] - y[0][i])) /
+                     (6 * distance);
+  }
 }
 
 void slopes_at_start(std::span<const double> y, const std::vector<std::vector<double>>& samples,

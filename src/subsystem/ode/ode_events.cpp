@@ -49,9 +49,11 @@ double OdeEvents::next(double begin, double t, std::span<const double> x,
 double OdeEvents::next_by_end(double begin, double t, std::span<const double> x,
                               std::span<const Sample> inputs, bool hold_jumped) {
   double earliest = never;
-  if (!take(t, x, inputs)) return earliest;
-  model_.indicators(t, x, u_, z_);
-  model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
+  const auto look = [&](double) {
+    model_.indicators(t, x, u_, z_);
+    model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
+  };
+  if (!take(t, x, inputs) || !checked_.attempt(t, look)) return earliest;
   for (std::size_t i = 0; i < z_.size(); ++i) {
     const auto [value, rounding] = z_[i];
     const bool crossed = value < -rounding, moves = slopes_[i] != 0.0;

@@ -199,7 +199,7 @@ int fmi2DoStep(Instance* c, double t, double h, int no_rollback) {
   if (BEHAVIOUR == FROZEN && !no_rollback) return c->s.own_time += h, c->s.fed = false, OK;
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->call.logger(c->call.environment, c->name, WARNING, "flood", "message %d", i);
-  integrate(&c->s, end_of_steps(&c->s, t + h), true, NULL, NULL);
+  integrate(&c->s, end_of_steps(&c->s, t + h), false, NULL, NULL);
   c->s.own_time = BEHAVIOUR == DRIFTS ? t + 1.00001 * h : c->s.own_time + h;
   return c->s.fed = false, OK;
 }

@@ -95,6 +95,7 @@ int fmi3EnterEventMode(Instance* c) {
 int fmi3EnterStepMode(Instance* c) {
   REQUIRE_MODE(EVENT);
   if (!c->event_mode) return ERROR;
+  note_signs(&c->s);
   return c->s.mode = STEP, c->s.fed = false, OK;
 }
 int fmi3UpdateDiscreteStates(Instance* c, bool* again, bool* terminate, bool* nominals,
@@ -255,10 +256,13 @@ int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, b
   if (BEHAVIOUR == NAN_TIME && t > 0.5) return *early = true, *last = NAN, OK;
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->log(c->environment, WARNING, "flood", "message");
-  const bool early_return = BEHAVIOUR == RETURNS_EARLY && c->event_mode && t < 0.3 && t + h > 0.3;
-  const double end = early_return ? 0.3 : end_of_steps(&c->s, t + h);
-  integrate(&c->s, end, !c->event_mode, c->update ? ask : NULL, c);
-  *early = *event = early_return;
+  bool early_return = BEHAVIOUR == RETURNS_EARLY && c->event_mode && t < 0.3 && t + h > 0.3;
+  double end = early_return ? 0.3 : end_of_steps(&c->s, t + h);
+  const bool found = integrate(&c->s, end, c->event_mode, c->update ? ask : NULL, c);
+  if (found) end = c->s.t;
+  early_return = early_return || (found && end < t + h);
+  *early = early_return;
+  *event = early_return || found;
   *last = BEHAVIOUR == DRIFTS ? t + 1.00001 * h : early_return ? end : t + h;
   c->s.own_time = early_return ? end : c->s.own_time + h;
   *terminate = BEHAVIOUR == ENDS && end > 0.5;

@@ -77,6 +77,7 @@ typedef struct {
   double event_time; /* of the last event or completed step: time must not go back beyond it */
   double stop;       /* time must not go beyond it */
   double t, x[MOST], u[MOST], du[MOST][3], u_time, p[MOST], step, next, own_time;
+  bool above[MOST]; /* indicators, where the last step or event ended */
   int64_t count;
 } State;
 
@@ -197,9 +198,44 @@ static inline void substep(State* s, double h) {
   s->t += h;
 }
 
-/* Substeps to the end, with events at their ends, time events unless event mode is there for them;
- * update, if any, is called before each. */
-static inline void integrate(State* s, double end, bool time_events, void (*update)(void*, double),
+/* What event mode is entered for: indicators that were positive and no longer are. */
+static inline bool has_crossed(const State* s) {
+  double z[MOST];
+  bool any = false;
+  model_z(s, z);
+  for (int j = 0; j < model_nz; ++j) any = any || (s->above[j] && z[j] <= 0);
+  return any;
+}
+static inline void note_signs(State* s) {
+  double z[MOST];
+  model_z(s, z);
+  for (int j = 0; j < model_nz; ++j) s->above[j] = z[j] > 0;
+}
+
+/* Whether a substep of size h, or an input before it, crosses an event. */
+static inline bool crosses(const State* s, double h) {
+  State trial = *s;
+  if (h > 0) substep(&trial, h);
+  return has_crossed(&trial);
+}
+
+/* The part of the substep up to behind the event that it crosses; none where an input has. */
+static inline void substep_to_event(State* s, double h) {
+  double a = 0, b = h;
+  if (crosses(s, 0)) return;
+  for (int i = 0; i < 60 && s->t + a < s->t + b; ++i) {
+    const double middle = 0.5 * (a + b);
+    if (crosses(s, middle))
+      b = middle;
+    else
+      a = middle;
+  }
+  substep(s, b);
+}
+
+/* Substeps to the end, with events at their ends, update, if any, being called before each. Where
+ * event mode is there for events, to the first of them: true. */
+static inline bool integrate(State* s, double end, bool event_mode, void (*update)(void*, double),
                              void* data) {
   const double begin = s->t;
   const long n = (long)ceil((end - begin) / SUBSTEP - 1e-9);
@@ -207,17 +243,20 @@ static inline void integrate(State* s, double end, bool time_events, void (*upda
   for (long i = 0; i < n; ++i) {
     if (update) update(data, s->t);
     const double next = i + 1 == n ? end : begin + (end - begin) * (double)(i + 1) / (double)n;
+    if (event_mode && crosses(s, next - s->t)) return substep_to_event(s, next - s->t), true;
     substep(s, next - s->t);
     s->t = next;
+    note_signs(s);
     model_z(s, z);
     for (int j = 0; j < model_nz; ++j)
       if (z[j] <= 0) model_event(s);
-    if (time_events && model_next_time && s->t >= model_next_time(s) - 1e-9) {
+    if (!event_mode && model_next_time && s->t >= model_next_time(s) - 1e-9) {
       s->t = model_next_time(s);
       model_event(s);
       s->t = next;
     }
   }
+  return false;
 }
 
 /* With INTERNAL_STEP defined, steps of that size and no others, whatever is asked for. */

@@ -6,6 +6,8 @@
 
 static int complaints = 0;
 
+enum { n_timed = n_watched - n_indicators };
+
 static void count_complaint(fmi2ComponentEnvironment environment, fmi2String name,
                             fmi2Status status, fmi2String category, fmi2String format, ...) {
   assert(environment == &complaints && name[0] == 'w' && status >= fmi2Discard);
@@ -137,11 +139,12 @@ static int walk_co_simulation(void) {
 
 static int walk_model_exchange(void) {
   fmi2Component c = make(fmi2ModelExchange);
-  double x[n_states], dxdt[n_states], moved[1], one = 1.0;
+  double x[n_states], dxdt[n_states], z[n_indicators + 1], moved[1], one = 1.0;
   EXPECT(0, start(c));
   fmi2EventInfo info;
   EXPECT(fmi2OK, fmi2NewDiscreteStates(c, &info));
-  EXPECT(0, info.newDiscreteStatesNeeded || info.terminateSimulation || info.nextEventTimeDefined);
+  EXPECT(0, info.newDiscreteStatesNeeded || info.terminateSimulation);
+  EXPECT(n_timed > 0, info.nextEventTimeDefined);
   EXPECT(fmi2OK, fmi2SetReal(c, parameter, 1, &one));
   EXPECT(fmi2OK, fmi2EnterContinuousTimeMode(c));
   for (int k = 1; k <= 10; ++k) {
@@ -156,7 +159,7 @@ static int walk_model_exchange(void) {
     EXPECT(0, event || end);
   }
   EXPECT(fmi2OK, fmi2GetDirectionalDerivative(c, slope, 1, state, 1, &one, moved));
-  EXPECT(fmi2OK, fmi2GetEventIndicators(c, NULL, 0));
+  EXPECT(fmi2OK, fmi2GetEventIndicators(c, z, n_indicators));
   EXPECT(fmi2OK, fmi2GetNominalsOfContinuousStates(c, x, n_states));
   EXPECT(1, x[0] == 1.0);
   fmi2FMUstate saved = NULL, other = NULL;
@@ -164,6 +167,8 @@ static int walk_model_exchange(void) {
   EXPECT_WRONG(fmi2SetReal(c, parameter, 1, &one)); /* only in event mode */
   EXPECT(fmi2OK, fmi2SetFMUstate(c, saved));
   EXPECT_WRONG(fmi2SetContinuousStates(c, x, n_states + 1));
+  EXPECT(fmi2OK, fmi2SetFMUstate(c, saved));
+  EXPECT_WRONG(fmi2GetEventIndicators(c, z, n_indicators + 1));
   EXPECT(fmi2OK, fmi2SetFMUstate(c, saved));
   EXPECT_WRONG(fmi2DoStep(c, 0.1, 0.1, 1));
   EXPECT(fmi2OK, fmi2SetFMUstate(c, saved));
@@ -184,6 +189,44 @@ static int walk_model_exchange(void) {
   return 0;
 }
 
+/* Steps of Euler's method from event to event; behind each all indicators are positive. */
+static int walk_events(void) {
+  fmi2Component c = make(fmi2ModelExchange);
+  double x[n_states], dxdt[n_states], z[n_indicators + 1], t = 0.0;
+  int events = 0;
+  EXPECT(0, start(c));
+  for (;;) {
+    fmi2EventInfo info = {.newDiscreteStatesNeeded = 1};
+    int passes = 0, due = 0;
+    for (; info.newDiscreteStatesNeeded && passes < 10; ++passes)
+      EXPECT(fmi2OK, fmi2NewDiscreteStates(c, &info));
+    EXPECT(1, passes < 10);
+    EXPECT(1, !info.nextEventTimeDefined || info.nextEventTime > t);
+    EXPECT(fmi2OK, fmi2GetEventIndicators(c, z, n_indicators));
+    for (int w = 0; w < n_indicators; ++w) EXPECT(1, z[w] > 0.0);
+    if (t >= 3.0) break;
+    EXPECT(fmi2OK, fmi2EnterContinuousTimeMode(c));
+    while (!due && t < 3.0) {
+      const double next = t + 0.01;
+      due = info.nextEventTimeDefined && info.nextEventTime <= next;
+      EXPECT(fmi2OK, fmi2GetContinuousStates(c, x, n_states));
+      EXPECT(fmi2OK, fmi2GetDerivatives(c, dxdt, n_states));
+      const double end = due ? info.nextEventTime : next;
+      for (int i = 0; i < n_states; ++i) x[i] += (end - t) * dxdt[i];
+      t = end;
+      EXPECT(fmi2OK, fmi2SetTime(c, t));
+      EXPECT(fmi2OK, fmi2SetContinuousStates(c, x, n_states));
+      EXPECT(fmi2OK, fmi2GetEventIndicators(c, z, n_indicators));
+      for (int w = 0; w < n_indicators; ++w) due = due || z[w] <= 0.0;
+    }
+    events += due;
+    EXPECT(fmi2OK, fmi2EnterEventMode(c));
+  }
+  EXPECT(n_conditions > 0, events > 10);
+  fmi2FreeInstance(c);
+  return 0;
+}
+
 int main(void) {
   EXPECT(0, strcmp(fmi2GetVersion(), "2.0") | strcmp(fmi2GetTypesPlatform(), "default"));
   EXPECT(1, fmi2Instantiate("w", fmi2CoSimulation, "other", "", &callbacks, 0, 0) == NULL);
@@ -194,5 +237,6 @@ int main(void) {
   fmi2FreeInstance(NULL);
   EXPECT(0, walk_co_simulation());
   EXPECT(0, walk_model_exchange());
+  EXPECT(0, walk_events());
   return 0;
 }

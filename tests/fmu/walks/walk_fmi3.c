@@ -158,15 +158,16 @@ static int walk_intermediate_update(void) {
 static int walk_model_exchange(void) {
   fmi3Instance c = fmi3InstantiateModelExchange("walker", MODEL_TOKEN, NULL, false, false,
                                                 &complaints, count_complaint);
-  double x[n_states], dxdt[n_states], moved[1], one = 1.0, next;
+  double x[n_states], dxdt[n_states], z[n_indicators + 1], moved[1], one = 1.0, next;
   bool again = true, end = true, nominals = true, states = true, timed = true, event = true;
   size_t count = 99;
   EXPECT(0, start(c));
   EXPECT(fmi3OK, fmi3UpdateDiscreteStates(c, &again, &end, &nominals, &states, &timed, &next));
-  EXPECT(0, again || end || nominals || states || timed);
+  EXPECT(0, again || end || nominals || states);
+  EXPECT(n_watched > n_indicators, timed);
   EXPECT(fmi3OK, fmi3SetFloat64(c, parameter, 1, &one, 1));
   EXPECT(fmi3OK, fmi3GetNumberOfEventIndicators(c, &count));
-  EXPECT(1, count == 0);
+  EXPECT(1, count == n_indicators);
   EXPECT(fmi3OK, fmi3GetNumberOfContinuousStates(c, &count));
   EXPECT(1, count == n_states);
   EXPECT(fmi3OK, fmi3EnterContinuousTimeMode(c));
@@ -185,6 +186,9 @@ static int walk_model_exchange(void) {
   EXPECT(fmi3OK, fmi3GetFMUState(c, &saved));
   EXPECT_WRONG(fmi3GetDirectionalDerivative(c, slope, 1, state, 1, &one, 2, moved, 1));
   EXPECT(fmi3OK, fmi3SetFMUState(c, saved));
+  EXPECT(fmi3OK, fmi3GetEventIndicators(c, z, n_indicators));
+  EXPECT_WRONG(fmi3GetEventIndicators(c, z, n_indicators + 1));
+  EXPECT(fmi3OK, fmi3SetFMUState(c, saved));
   EXPECT_WRONG(fmi3GetAdjointDerivative(c, slope, 1, state, 1, &one, 1, moved, 1));
   EXPECT(fmi3OK, fmi3SetFMUState(c, saved));
   EXPECT_WRONG(fmi3SetFloat64(c, parameter, 1, &one, 1));
@@ -192,6 +196,45 @@ static int walk_model_exchange(void) {
   EXPECT(fmi3OK, fmi3EnterEventMode(c));
   EXPECT(fmi3OK, fmi3Terminate(c));
   EXPECT(fmi3OK, fmi3FreeFMUState(c, &saved));
+  fmi3FreeInstance(c);
+  return 0;
+}
+
+/* Steps of Euler's method from event to event; behind each all indicators are positive. */
+static int walk_events(void) {
+  fmi3Instance c = fmi3InstantiateModelExchange("walker", MODEL_TOKEN, NULL, false, false,
+                                                &complaints, count_complaint);
+  double x[n_states], dxdt[n_states], z[n_indicators + 1], t = 0.0, at;
+  bool end, nominals, states, timed;
+  int events = 0;
+  EXPECT(0, start(c));
+  for (;;) {
+    bool again = true, due = false;
+    int passes = 0;
+    for (; again && passes < 10; ++passes)
+      EXPECT(fmi3OK, fmi3UpdateDiscreteStates(c, &again, &end, &nominals, &states, &timed, &at));
+    EXPECT(1, passes < 10);
+    EXPECT(1, !timed || at > t);
+    EXPECT(fmi3OK, fmi3GetEventIndicators(c, z, n_indicators));
+    for (int w = 0; w < n_indicators; ++w) EXPECT(1, z[w] > 0.0);
+    if (t >= 3.0) break;
+    EXPECT(fmi3OK, fmi3EnterContinuousTimeMode(c));
+    while (!due && t < 3.0) {
+      due = timed && at <= t + 0.01;
+      EXPECT(fmi3OK, fmi3GetContinuousStates(c, x, n_states));
+      EXPECT(fmi3OK, fmi3GetContinuousStateDerivatives(c, dxdt, n_states));
+      const double next = due ? at : t + 0.01;
+      for (int i = 0; i < n_states; ++i) x[i] += (next - t) * dxdt[i];
+      t = next;
+      EXPECT(fmi3OK, fmi3SetTime(c, t));
+      EXPECT(fmi3OK, fmi3SetContinuousStates(c, x, n_states));
+      EXPECT(fmi3OK, fmi3GetEventIndicators(c, z, n_indicators));
+      for (int w = 0; w < n_indicators; ++w) due = due || z[w] <= 0.0;
+    }
+    events += due;
+    EXPECT(fmi3OK, fmi3EnterEventMode(c));
+  }
+  EXPECT(n_conditions > 0, events > 10);
   fmi3FreeInstance(c);
   return 0;
 }
@@ -208,5 +251,6 @@ int main(void) {
   EXPECT(0, walk_co_simulation());
   EXPECT(0, walk_intermediate_update());
   EXPECT(0, walk_model_exchange());
+  EXPECT(0, walk_events());
   return 0;
 }

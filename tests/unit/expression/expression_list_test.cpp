@@ -222,6 +222,62 @@ TEST(Expressions, may_have_long_names) {
   EXPECT_EQ(result, 3.0);
 }
 
+ExpressionList cell(double k) {
+  const PlacedExpression expression{"k*(x - y)^2", "here"};
+  return ExpressionList({&expression, 1}, {{{"x", 0}, {"y", 1}}, {{"k", k}}}, 2);
+}
+
+TEST(SharedPrograms, differ_in_constants_only) {
+  ExpressionList first = cell(10.0), second = cell(10.5), one = cell(1.0);
+  EXPECT_TRUE(first.shares_with(second));
+  EXPECT_FALSE(first.shares_with(one));  // 1*a is a
+  for (auto [list, k] : {std::pair(&first, 10.0), std::pair(&second, 10.5), std::pair(&one, 1.0)}) {
+    list->point()[0] = 3.0;
+    list->point()[1] = 1.0;
+    double value = 0.0;
+    list->evaluate({&value, 1});
+    EXPECT_EQ(value, 4.0 * k);
+    EXPECT_EQ(list->differentiate()[0], 4.0 * k);
+    EXPECT_EQ(list->differentiate()[1], -4.0 * k);
+  }
+}
+
+TEST(SharedPrograms, live_as_long_as_a_list) {
+  ExpressionList kept = cell(2.0);
+  for (int i = 0; i < 100; ++i) {
+    const std::string text = "x + " + std::string(static_cast<std::size_t>(i), '-') + "y*t";
+    Values().of(text);
+  }
+  EXPECT_TRUE(kept.shares_with(cell(3.0)));
+}
+
+TEST(WidePrograms, give_the_bits_of_each_expression_alone) {
+  std::vector<PlacedExpression> all;
+  for (int i = 1; i <= 40; ++i) {
+    const std::string n = std::to_string(i);
+    for (const std::string& text : {"sin(x*" + n + ")/" + n + " + y^3", "x > " + n + " ? x*y : t/y",
+                                    "(x - " + n + ")*(y + t) - exp(-x/" + n + ")",
+                                    "min(x*" + n + ", y*y) + atan2(y, x + " + n + ")"})
+      all.push_back({text, "here"});
+  }
+  Values values;
+  ExpressionList together(all, Values::names(), 3);
+  values.move(together);
+  std::vector<double> results(all.size());
+  together.evaluate(results);
+  const std::span<const double> slopes = together.differentiate();
+  std::size_t slope = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ExpressionList alone({&all[i], 1}, Values::names(), 3);
+    values.move(alone);
+    double result = 0.0;
+    alone.evaluate({&result, 1});
+    EXPECT_EQ(results[i], result) << all[i].text;
+    for (const double expected : alone.differentiate()) EXPECT_EQ(slopes[slope++], expected);
+  }
+  EXPECT_EQ(slope, slopes.size());
+}
+
 TEST(WrongExpressions, of_several_lines_are_told_in_one) {
   Values values;
   for (const std::string text : {"x +\n y z", "x\n+ /", "(x\n", "x\n ? y"})

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "concord/archive.hpp"
+#include "concord/polynomial.hpp"
+#include "concord/subsystem.hpp"
+
+namespace concord {
+
+/// A subsystem that tells of no events, whose slopes at the ends of macro-steps are known, and that
+/// nobody but itself knows to be smooth.
+inline bool is_black_box(const SubsystemDescription& d) {
+  return !d.events && d.capabilities.output_derivatives && (d.kind == "fmu" || d.kind == "native");
+}
+
+/// Finds jumps of outputs whose subsystems tell of no events (methods 14, 6).
+///
+/// A signal that is smooth within a macro-step changes by about as much as its slopes say. Where it
+/// changes by much more than these and those before would make of it, it has jumped; where its
+/// slope at the end is much more than all that, the slope was taken across a jump.
+class JumpWatch {
+ public:
+  /// `watched`: of each output of this rank.
+  explicit JumpWatch(std::vector<char> watched);
+
+  /// y and y' of these outputs, the first of which is `first`, at the end of a macro-step: a slope
+  /// that was taken across a jump becomes 0.
+  void mend(std::size_t first, double h, std::span<Sample> outputs);
+
+  /// The macro-step that ends with these is accepted: how many jumped in it.
+  int look(std::span<const Sample> outputs, double h);
+
+  /// Something has happened: nothing of the past counts.
+  void begin_anew(std::span<const Sample> outputs);
+
+  void io(Archive& archive) { archive(signals_); }
+
+ private:
+  struct Signal {
+    bool watched = false;
+    bool mended = false;  ///< in the last macro-step that was tried
+    int seen = 0;         ///< macro-steps since the last event, up to those that count
+    Sample last;
+    double largest = 0.0;           ///< |y| so far
+    std::array<double, 3> rates{};  ///< of change, of the macro-steps before
+
+    void io(Archive& archive) { archive(watched, mended, seen, last, largest, rates); }
+  };
+
+  static bool known(const Signal& signal);
+  static double usual_rate(const Signal& signal);
+  static bool has_jumped(const Signal& signal, const Sample& now, double h);
+
+  std::vector<Signal> signals_;
+};
+
+}  // namespace concord

@@ -1,0 +1,271 @@
+#include "subsystem/equations/smooth_equations.hpp"
+
+#include <algorithm>
+
+#include "concord/errors.hpp"
+#include "expression/expression_list.hpp"
+#include "expression/expression_scan.hpp"
+#include "expression/program.hpp"
+#include "subsystem/equations/equations_checks.hpp"
+#include "support/options.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+using Number = EquationsDescription::Number;
+using Text = EquationsDescription::Text;
+
+PlacedExpression placed(const EquationsDescription& description, const Text& entry,
+                        const std::string& role) {
+  return {entry.text, entry.location + ": subsystem '" + description.subsystem + "', " + role +
+                          " '" + entry.name + "'"};
+}
+
+/// The derivatives in the order of the states.
+std::vector<PlacedExpression> placed_derivatives(const EquationsDescription& description) {
+  std::unordered_map<std::string, const Text*> by_state;
+  for (const Text& entry : description.derivatives) {
+    by_state.emplace(entry.name, &entry);
+  }
+  std::vector<PlacedExpression> result;
+  for (const Number& state : description.states) {
+    result.push_back(placed(description, *by_state.at(state.name), "derivative of"));
+  }
+  return result;
+}
+
+std::vector<PlacedExpression> placed_outputs(const EquationsDescription& description) {
+  std::vector<PlacedExpression> result;
+  for (const Text& entry : description.outputs) {
+    result.push_back(placed(description, entry, "output"));
+  }
+  return result;
+}
+
+/// t, states, inputs and discrete variables are variables of the compiled expressions.
+ExpressionNames point_names(const EquationsDescription& description) {
+  ExpressionNames result;
+  std::uint32_t place = 0;
+  result.variables.emplace("t", place++);
+  for (const auto* entries : {&description.states, &description.inputs, &description.discrete}) {
+    for (const Number& entry : *entries) {
+      result.variables.emplace(entry.name, place++);
+    }
+  }
+  for (const Number& parameter : description.parameters) {
+    result.constants.emplace(parameter.name, *parameter.value);
+  }
+  return result;
+}
+
+/// Goes from variable to variable that it uses.
+class LoopSearch {
+ public:
+  explicit LoopSearch(const EquationsDescription& description) : description_(description) {
+    for (const Text& variable : description.variables) {
+      by_name_.emplace(variable.name, &variable);
+    }
+  }
+
+  /// Throws InputError where the variable stands, by way of others, for itself.
+  void refuse_loops() {
+    for (const Text& variable : description_.variables) {
+      visit(variable);
+    }
+  }
+
+ private:
+  void visit(const Text& variable) {
+    if (done_.contains(variable.name)) {
+      return;
+    }
+    const auto open = std::find(path_.begin(), path_.end(), variable.name);
+    if (open != path_.end()) {
+      std::vector<std::string> loop(open, path_.end());
+      loop.push_back(variable.name);
+      refuse(description_, variable.location,
+             "the variables " + joined(loop, " -> ") +
+                 " use each other in a loop; make one of them a state, or solve for it");
+    }
+    path_.push_back(variable.name);
+    for (const NameUse& use : names_used(variable.text)) {
+      if (const auto other = by_name_.find(use.name); other != by_name_.end()) {
+        visit(*other->second);
+      }
+    }
+    path_.pop_back();
+    done_.insert(variable.name);
+  }
+
+  const EquationsDescription& description_;
+  std::unordered_map<std::string, const Text*> by_name_;
+  std::vector<std::string> path_;
+  std::set<std::string> done_;
+};
+
+/// The variables' expressions by name.
+std::unordered_map<std::string, Expression> definitions_of(
+    const EquationsDescription& description) {
+  LoopSearch(description).refuse_loops();
+  ExpressionNames names = point_names(description);
+  for (const Text& variable : description.variables) {
+    names.definitions.emplace(variable.name, nullptr);
+  }
+  std::unordered_map<std::string, Expression> result;
+  for (const Text& variable : description.variables) {
+    result.emplace(variable.name,
+                   read_expression(placed(description, variable, "variable"), names));
+  }
+  return result;
+}
+
+/// Whether the value of such a node may step while its derivative is zero or that of its branch.
+bool may_step(Operation operation) {
+  return (operation >= Operation::less && operation <= Operation::unequal) ||
+         (operation >= Operation::sign && operation <= Operation::rem);
+}
+
+}  // namespace
+
+NamesBehind::NamesBehind(const EquationsDescription& description) {
+  for (const Text& variable : description.variables) {
+    variables_.emplace(variable.name, &variable.text);
+  }
+}
+
+std::set<std::string> NamesBehind::operator()(const std::string& text) const {
+  std::set<std::string> result;
+  std::vector<const std::string*> open = {&text};
+  while (!open.empty()) {
+    const std::string& next = *open.back();
+    open.pop_back();
+    for (const NameUse& use : names_used(next)) {
+      const auto variable = variables_.find(use.name);
+      if (result.insert(use.name).second && variable != variables_.end()) {
+        open.push_back(variable->second);
+      }
+    }
+  }
+  return result;
+}
+
+SmoothEquations::SmoothEquations(const EquationsDescription& description)
+    : description_(description),
+      names_(point_names(description)),
+      relations_([this](const std::string& name) { return moving_.contains(name); }) {
+  names_.definitions = definitions_of(description);
+  find_moving();
+  for (const Text& variable : description_.variables) {
+    Expression& definition = names_.definitions.at(variable.name);
+    definition = relations_.taken_out_of(definition);
+  }
+  for (const PlacedExpression& text : placed_derivatives(description)) {
+    derivatives_.push_back(smooth(text));
+  }
+  for (const PlacedExpression& text : placed_outputs(description)) {
+    outputs_.push_back(smooth(text));
+  }
+  for (const EquationsDescription::When& when : description_.whens) {
+    read_when(when);
+  }
+  places_ = {description_.states.size(), description_.inputs.size(), description_.discrete.size(),
+             relations_.all().size()};
+  for (std::size_t i = 0; i < places_.relations; ++i) {
+    const std::size_t place = places_.moving() + places_.discrete + i;
+    names_.variables.emplace(Relations::name(i), static_cast<std::uint32_t>(place));
+  }
+}
+
+Expression SmoothEquations::smooth(const PlacedExpression& text) {
+  return relations_.taken_out_of(read_expression(text, names_));
+}
+
+void SmoothEquations::find_moving() {
+  moving_.insert("t");
+  for (const auto* entries : {&description_.states, &description_.inputs}) {
+    for (const Number& entry : *entries) {
+      moving_.insert(entry.name);
+    }
+  }
+  const NamesBehind names_behind(description_);
+  const auto own = moving_;
+  for (const Text& variable : description_.variables) {
+    for (const std::string& name : names_behind(variable.text)) {
+      if (own.contains(name)) {
+        moving_.insert(variable.name);
+      }
+    }
+  }
+}
+
+void SmoothEquations::read_when(const EquationsDescription::When& when) {
+  const PlacedExpression condition{
+      when.condition, when.location + ": subsystem '" + description_.subsystem + "', condition"};
+  EquationCondition result{when.every ? "every " + short_number(*when.every) : when.condition,
+                           when.every,
+                           when.offset,
+                           {}};
+  if (!when.every) {
+    whens_.push_back(smooth(condition));
+  }
+  const auto place_in = [](const std::vector<Number>& entries, const std::string& name) {
+    return std::find_if(entries.begin(), entries.end(),
+                        [&](const Number& entry) { return entry.name == name; }) -
+           entries.begin();
+  };
+  for (const Text& set : when.sets) {
+    const auto state = static_cast<std::size_t>(place_in(description_.states, set.name));
+    const auto discrete = static_cast<std::size_t>(place_in(description_.discrete, set.name));
+    const bool is_state = state < description_.states.size();
+    result.sets.push_back({is_state, is_state ? state : discrete});
+    whens_.push_back(read_expression(placed(description_, set, "set of"), names_));
+  }
+  conditions_.push_back(std::move(result));
+}
+
+SignalKind SmoothEquations::kind(const Expression& output) const {
+  ExpressionGraph graph;
+  const NodeId root = graph.add(output, names_);
+  const auto used = variables_used(graph, std::span(&root, 1));
+  const auto moves = [&](std::uint32_t variable) { return variable < places_.moving(); };
+  return !used.empty() && std::none_of(used.begin(), used.end(), moves) ? SignalKind::held
+                                                                        : SignalKind::continuous;
+}
+
+bool SmoothEquations::linear_in_time(const Relation& relation, const ExpressionNames& names) const {
+  if (relation.kind == Relation::Kind::equal) {
+    return false;
+  }
+  ExpressionGraph graph;
+  std::vector<NodeId> sides = {graph.add(relation.left, names)};
+  if (relation.right) {
+    sides.push_back(graph.add(relation.right, names));
+  }
+  const auto moves_with = [&](std::span<const NodeId> nodes) {
+    std::vector<std::uint32_t> result = variables_used(graph, nodes);
+    std::erase_if(result, [&](std::uint32_t variable) { return variable >= places_.moving(); });
+    return result;
+  };
+  if (moves_with(sides) != std::vector<std::uint32_t>{0}) {
+    return false;
+  }
+  for (NodeId node = 0; node < graph.size(); ++node) {
+    if (may_step(graph[node].operation) && !moves_with(std::span(&node, 1)).empty()) {
+      return false;
+    }
+  }
+  bool moves = false;
+  for (const NodeId side : sides) {
+    for (const auto& [variable, slope] : Differentiation(graph).gradient(side)) {
+      moves = moves || variable == 0;
+      if (variable == 0 && !moves_with(std::span(&slope, 1)).empty()) {
+        return false;
+      }
+    }
+  }
+  return moves;
+}
+
+}  // namespace concord
