@@ -48,7 +48,8 @@ void print_remarkable(const RunSummary& summary, const RunQuality& quality) {
   if (quality.late_events > 0) {
     std::printf(
         "  too late              %lld events within macro-steps, told at their ends, as some "
-        "subsystem cannot roll back: errors there are of order 1\n",
+        "subsystem cannot roll back or their instants move with the ends: errors there are of "
+        "order 1\n",
         static_cast<long long>(quality.late_events));
   }
   if (quality.black_box_jumps > 0) {

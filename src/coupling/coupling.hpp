@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ struct Middle {
 
   CommunicationPoint point;
   std::vector<double> states;
+  /// The earliest in the first half that own subsystems tell of, s.
+  double event = std::numeric_limits<double>::infinity();
 };
 
 /// How the coupling at one macro-step went; the same on every rank.

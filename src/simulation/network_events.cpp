@@ -61,6 +61,9 @@ double NetworkEvents::next(std::span<const Sample> fed) {
   } else {
     earliest = subsystems_.next_event(fed);
   }
+  if (const Middle* middle = coupling_.middle()) {
+    earliest = std::min(earliest, middle->event);
+  }
   return earliest_of_all(subsystems_.comm(), earliest);
 }
 

@@ -158,6 +158,14 @@ class Instants(Models):
                     if method not in ("jacobi", "extripol"):
                         self.assertAlmostEqual(run.states["ball.v"][row], speed, delta=1e-6)
 
+    def test_in_both_halves_of_macro_steps_that_are_taken_twice(self):
+        exact = impacts(3.0)
+        for estimate in ("richardson", "richardson_modified"):
+            with self.subTest(estimate=estimate):
+                run = simulate(BALL, "-cosim_type", "jacobi", "-cosim_adapt", estimate,
+                               "-cosim_adapt_rtol", 1e-6)
+                self.assert_instants(run, [t for t, _ in exact], 1e-4)
+
     def test_sampled_control(self):
         step = 0.01
         system = np.array([[0.0, 1.0, 0.0], [-1.0, -0.5, 1.0], [0.0, 0.0, 0.0]])

@@ -1,6 +1,7 @@
 #include "coupling/estimates/richardson_coupling.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "support/agreement.hpp"
 
@@ -53,6 +54,9 @@ CouplingStatus RichardsonCoupling::two_small_steps(const MacroStep& step,
   if (first != CouplingStatus::converged) {
     return first;
   }
+  if (const double event = subsystems_.next_event(first_.inputs); event <= middle) {
+    middle_.event = event;
+  }
   std::swap(middle_.point.inputs, first_.inputs);
   std::swap(middle_.point.outputs, first_.outputs);
   std::swap(middle_.point.polynomials, first_.polynomials);
@@ -68,6 +72,7 @@ CouplingStatus RichardsonCoupling::two_small_steps(const MacroStep& step,
 
 CouplingReport RichardsonCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                          Trial& trial) {
+  middle_.event = std::numeric_limits<double>::infinity();
   rough_.inputs = point.inputs;
   rough_.polynomials = point.polynomials;
   CouplingReport report = (modified_ ? fine_ : coarse_).solve(step, point, rough_);
