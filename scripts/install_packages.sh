@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Concord needs and this machine lacks; does nothing when all are
-# there. Works as root and as a user with sudo. The output of apt-get goes to the file $1, if given.
+# there. Works as root and as a user with sudo. The output of apt-get goes to the file $1, if given;
+# further arguments are packages that are wanted, too.
 set -euo pipefail
 
 packages=(
@@ -10,6 +11,8 @@ packages=(
   gnuplot-nox
   libgtest-dev clang-format-14 hdf5-tools python3 python3-h5py python3-jsonschema python3-yaml zip # for the tests
 )
+
+packages+=("${@:2}")
 
 if ! command -v dpkg-query > /dev/null; then
   echo "concord: error: this machine has no Debian packages; install the counterparts of these" \

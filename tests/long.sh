@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # What takes too long for tests/run.sh: installs what is missing, builds the program, runs every method
 # on 200 random networks in random units, and prints the table of doc/numerics.md; then subsystems that
-# fail in every call, and prints the tables of doc/faults.md. Arguments go to tests/networks/sweep.py:
+# fail in every call, and prints the tables of doc/faults.md; then 105 runs that are killed and go on, and
+# the jobs of examples/slurm in a Slurm of one node. Arguments go to tests/networks/sweep.py:
 # bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
-install_packages
+install_packages slurmctld slurmd slurm-client munge
 configure
 build_targets concord_program faulty_subsystem faulty_fmu faulty_fmu3
 mpi_environment
@@ -25,5 +26,15 @@ CONCORD_PROGRAM=$build/bin/concord FAULTY_SUBSYSTEM=$build/lib/libfaulty_subsyst
   FAULTY_FMU=$build/lib/libfaulty_fmu.so FAULTY_FMU3=$build/lib/libfaulty_fmu3.so \
   /usr/bin/python3 -B "$root/tests/faults/table.py" --jobs "$(cores)" 2>&1 | tee "$log" || {
   echo "concord: error: failures were not told as promised (whole log: $log)" >&2
+  exit 1
+}
+
+restarts() {
+  (cd "$root/tests/restart" && CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord \
+    PYTHONPATH=$root/tests/support:$root/tests/fmu /usr/bin/python3 -B -u "$@" -v)
+}
+log=$logs/restarts.log
+{ KILLS=15 restarts checkpoints.py Kills && restarts slurm.py; } 2>&1 | tee "$log" || {
+  echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
   exit 1
 }

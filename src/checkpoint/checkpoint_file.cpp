@@ -83,6 +83,34 @@ void write_whole(const fs::path& path, const Header& header, std::span<const std
                         : "; start the run anew, without -cosim_restart"));
 }
 
+/// A file's bytes, as far as they are a checkpoint.
+class Parsed {
+ public:
+  explicit Parsed(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {
+    Header header;
+    const std::size_t known = std::min(bytes_.size(), sizeof header);
+    std::memcpy(&header, bytes_.data(), known);
+    ours = known >= header.magic.size() && header.magic == Header().magic;
+    format = header.format;
+    bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(known));
+    whole = ours && known == sizeof header && bytes_.size() == header.size &&
+            check_value(bytes_) == header.check;
+  }
+
+  CheckpointContent content() const {
+    CheckpointContent content;
+    Archive archive(bytes_);
+    archive(content);
+    return content;
+  }
+
+  bool ours = false, whole = false;
+  std::uint32_t format = 0;
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
 std::vector<std::byte> bytes_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(path, "cannot be read");
@@ -101,12 +129,13 @@ std::uint32_t check_value(std::span<const std::byte> bytes, std::uint32_t before
       crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-void write_checkpoint(const fs::path& path, CheckpointContent& content) {
+void write_checkpoint(const fs::path& given, CheckpointContent& content) {
   Archive archive;
   archive(content);
   Header header;
   header.size = archive.bytes().size();
   header.check = check_value(archive.bytes());
+  const fs::path path = fs::is_symlink(given) ? fs::canonical(given) : given;
   const fs::path unfinished = unfinished_name(path);
   try {
     write_whole(unfinished, header, archive.bytes());
@@ -120,29 +149,41 @@ void write_checkpoint(const fs::path& path, CheckpointContent& content) {
   }
 }
 
+void require_replaceable_checkpoint(const fs::path& path, const std::string& model_name) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return;
+  }
+  const auto keep = [&](const std::string& what) {
+    throw InputError("'" + path.string() + "' " + what +
+                     "; it was left untouched: choose another file with -cosim_checkpoint, or move "
+                     "it away");
+  };
+  if (!fs::is_regular_file(path, error)) {
+    keep("is no regular file");
+  }
+  const Parsed found(bytes_of(path));
+  if (!found.ours) {
+    keep("exists and is no checkpoint of Concord");
+  }
+  if (found.whole && found.format == Header().format && found.content().model != model_name) {
+    keep("is a checkpoint of another model, '" + found.content().model + "', not of '" +
+         model_name + "'");
+  }
+}
+
 CheckpointContent read_checkpoint(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) refuse(path, "is not there");
-  std::vector<std::byte> bytes = bytes_of(path);
-  Header header;
-  const Header own;
-  const std::size_t known = std::min(bytes.size(), sizeof header);
-  std::memcpy(&header, bytes.data(), known);
-  if (known < own.magic.size() || header.magic != own.magic) {
-    refuse(path, "is no checkpoint of Concord");
-  }
-  bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(known));
-  if (known < sizeof header || bytes.size() != header.size || check_value(bytes) != header.check) {
-    refuse(path, "is cut or damaged (its check value is wrong)");
-  }
-  if (header.format != own.format) {
+  const Parsed parsed(bytes_of(path));
+  if (!parsed.ours) refuse(path, "is no checkpoint of Concord");
+  if (!parsed.whole) refuse(path, "is cut or damaged (its check value is wrong)");
+  if (parsed.format != Header().format) {
     refuse(path, "was written by a version of Concord with another format, " +
-                     std::to_string(header.format) + " instead of " + std::to_string(own.format));
+                     std::to_string(parsed.format) + " instead of " +
+                     std::to_string(Header().format));
   }
-  CheckpointContent content;
-  Archive archive(std::move(bytes));
-  archive(content);
-  return content;
+  return parsed.content();
 }
 
 }  // namespace concord

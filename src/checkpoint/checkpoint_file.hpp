@@ -31,6 +31,11 @@ std::filesystem::path earlier_checkpoint(const std::filesystem::path& path);
 /// is kept as earlier_checkpoint(path). Throws std::system_error; `path` then is as it was.
 void write_checkpoint(const std::filesystem::path& path, CheckpointContent& content);
 
+/// Throws InputError where something is in the way of a checkpoint of the model `model_name` that
+/// is none.
+void require_replaceable_checkpoint(const std::filesystem::path& path,
+                                    const std::string& model_name);
+
 /// Throws InputError: not there, no checkpoint, cut or damaged, written by another version.
 CheckpointContent read_checkpoint(const std::filesystem::path& path);
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -28,8 +29,9 @@ bool is_free(const std::string& option) {
 }
 
 /// What may change on the way, and is told.
-bool is_tolerance(const std::string& option) {
-  return option.ends_with("_rtol") || option.ends_with("_atol");
+bool is_told(const std::string& option) {
+  return option.ends_with("_rtol") || option.ends_with("_atol") ||
+         option == "cosim_checkpoint_epoch";
 }
 
 /// Of the database as text: "-cosim_type jfm -cosim_monitor".
@@ -104,14 +106,19 @@ Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&
       settings_(simulation.plan().settings.checkpoint),
       others_(std::move(others)),
       flush_(std::move(flush)) {
-  const Model& model = simulation.plan().model;
-  copy_.version = CONCORD_VERSION;
-  copy_.model = model.name;
-  copy_.print = print_of(model);
-  copy_.options = simulation.plan().options;
+  if (wanted()) {
+    const SimulationPlan& plan = simulation.plan();
+    copy_.version = CONCORD_VERSION;
+    copy_.model = plan.model.name;
+    copy_.print = print_of(plan.model);
+    copy_.options = plan.options;
+  }
 }
 
 std::optional<std::string> Checkpoints::restart() {
+  if (settings_.restart.empty()) {
+    return std::nullopt;
+  }
   const MPI_Comm comm = simulation_.plan().comm;
   fs::path path = settings_.restart;
   bool there = false;
@@ -120,14 +127,14 @@ std::optional<std::string> Checkpoints::restart() {
     path = settings_.may_start && earlier_only ? earlier_checkpoint(path) : path;
     there = fs::exists(path);
   });
-  if (path.empty() || (settings_.may_start && !there)) {
+  if (settings_.may_start && !there) {
     return std::nullopt;
   }
   together(comm, [&] {
     CheckpointContent found = read_checkpoint(path);
     require_same_run(found);
     copy_.time = found.time;
-    copy_.steps = found.steps;
+    copy_.steps = began_at_ = found.steps;
     own_part_ = std::move(found.parts[static_cast<std::size_t>(rank_in(comm))]);
   });
   Archive archive(own_part_);
@@ -155,9 +162,9 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
   }
   const auto ranks = static_cast<std::size_t>(ranks_of(simulation_.plan().comm));
   if (found.parts.size() != ranks) {
-    throw InputError("-cosim_restart " + settings_.restart + ": it was written on " +
-                     std::to_string(found.parts.size()) + " ranks, these are " +
-                     std::to_string(ranks) + "; use mpirun -n " +
+    throw InputError("-cosim_restart " + settings_.restart +
+                     ": the number of ranks was and must be " + std::to_string(found.parts.size()) +
+                     ", not " + std::to_string(ranks) + "; use mpirun -n " +
                      std::to_string(found.parts.size()));
   }
   auto before = by_name(found.options), now = by_name(copy_.options);
@@ -175,7 +182,7 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
       continue;
     }
     const std::string change = "-" + name + " was " + was + " and is " + is;
-    if (!is_tolerance(name)) {
+    if (!is_told(name)) {
       refuse(change + "; the stop time, limits, tolerances and what is shown may change");
     }
     told_ += "; " + change + " from here on";
@@ -183,6 +190,8 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
 }
 
 void Checkpoints::begin() {
+  together(simulation_.plan().comm,
+           [&] { require_replaceable_checkpoint(settings_.path, copy_.model); });
   copy(0);
   if (const auto failure = attempt_to_write()) {
     throw InputError(*failure + "; choose another file with -cosim_checkpoint");
@@ -220,17 +229,29 @@ void Checkpoints::copy(std::int64_t steps) {
 }
 
 void Checkpoints::finish() {
-  if (!wanted() || written_) {
+  if (!wanted()) {
     return;
   }
-  if (const auto failure = attempt_to_write()) {
+  if (const auto failure = written_ ? std::nullopt : attempt_to_write()) {
     throw SimulationError(*failure);
+  }
+  if (copy_.steps == began_at_ && rank_in(simulation_.plan().comm) == 0) {
+    std::fprintf(stderr,
+                 "concord: warning: the run stops before macro-step %lld, where it could be "
+                 "continued next: a restart begins where this run did; use a smaller "
+                 "-cosim_checkpoint_epoch\n",
+                 static_cast<long long>((began_at_ / settings_.epoch + 1) * settings_.epoch));
   }
 }
 
 /// What has gone wrong, in words.
 std::optional<std::string> Checkpoints::attempt_to_write() {
   const MPI_Comm comm = simulation_.plan().comm;
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  if (agree_on_largest(comm, own_part_.size() > most ? 1 : 0) != 0) {
+    return "cannot write the checkpoint '" + settings_.path +
+           "': a rank has more than 2 GB to save; use more ranks";
+  }
   flush_();
   written_at_ = Clock::now();
   copy_.parts = gathered(comm, own_part_);

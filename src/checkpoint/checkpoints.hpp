@@ -56,6 +56,7 @@ class Checkpoints {
   CheckpointContent copy_;           ///< without the parts
   std::vector<std::byte> own_part_;  ///< of this rank
   bool written_ = false;             ///< the copy
+  std::int64_t began_at_ = 0;        ///< macro-step from which this run goes on
   Clock::time_point written_at_ = Clock::now();
   std::string told_;
 };

@@ -15,10 +15,9 @@ STEPS = ("-cosim_step", 1e-3)
 
 
 class Files(RestartTest):
-    def stopped(self, model=TWO_MASS, *options, ranks=1):
+    def stopped(self, model=TWO_MASS, steps=STEPS):
         """A run that a time limit has ended."""
-        run = execute("run", model, *self.options("parts", *STEPS, *options), "-cosim_time_limit",
-                      1e-3, ranks=ranks)
+        run = execute("run", model, *self.options("parts", *steps), "-cosim_time_limit", 1e-3)
         self.assertEqual(run.returncode, 3, run.stderr)
         return run
 
@@ -72,12 +71,11 @@ class Files(RestartTest):
         path = self.folder / "parts.chk"
         self.refused(self.goes_on("-cosim_type", "missiles"), "-cosim_type was not given",
                      "is 'missiles'")
-        self.refused(self.goes_on("-cosim_checkpoint_epoch", 6), "-cosim_checkpoint_epoch was '5'")
         self.refused(self.goes_on("--set", "left.m=6"), "another model")
         self.refused(self.goes_on(model=BALL), "another model")
         other = self.model(TWO_MASS.read_text().replace("m: 5", "m: 5.5"))
         self.refused(self.goes_on(model=other), "another model", "with another text")
-        self.refused(self.goes_on(ranks=2), "written on 1 ranks", "mpirun -n 1")
+        self.refused(self.goes_on(ranks=2), "must be 1, not 2", "mpirun -n 1")
         self.refused(self.goes_on(restart=self.folder / "none.chk"), "is not there")
         self.refused(self.goes_on(restart=TWO_MASS), "is no checkpoint")
         self.refused(execute("run", TWO_MASS, "-cosim_restart", "auto"), "-cosim_checkpoint FILE")
@@ -98,11 +96,43 @@ class Files(RestartTest):
         results.write_bytes(kept)
         self.assertEqual(self.goes_on().returncode, 0)
 
-    def test_a_tolerance_may_change_and_is_told(self):
+    def test_what_may_change_and_is_told(self):
         self.stopped()
-        run = self.goes_on("-cosim_rtol", 1e-9)
+        run = self.goes_on("-cosim_rtol", 1e-9, "-cosim_checkpoint_epoch", 7)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("-cosim_rtol was not given and is '1e-09' from here on", run.stderr)
+        self.assertIn("-cosim_checkpoint_epoch was '5' and is '7' from here on", run.stderr)
+
+    def test_runs_that_do_not_get_on_say_so(self):
+        options = (*self.options("parts", *STEPS), "-cosim_checkpoint_epoch", 100000)
+        for _ in range(2):
+            run = execute("run", THERMOSTAT, *options, "-cosim_restart", "auto",
+                          "-cosim_time_limit", 0.05)
+            self.assertEqual(run.returncode, 3, run.stderr)
+            self.assertIn("warning: the run stops before macro-step 100000", run.stderr)
+            self.assertIn("use a smaller -cosim_checkpoint_epoch", run.stderr)
+
+    def test_what_is_no_checkpoint_stays(self):
+        for name, content in (("notes.txt", "a text"), ("empty", "")):
+            path = self.folder / name
+            path.write_text(content)
+            run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint", path)
+            self.refused(run, str(path), "left untouched")
+            self.assertEqual(path.read_text(), content)
+        run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint",
+                      self.folder / "parts.h5")
+        self.refused(run, "parts.h5", "left untouched")
+        run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint", self.folder)
+        self.refused(run, str(self.folder), "is no regular file")
+        self.stopped()
+        run = execute("run", BALL, *self.options("other"), "-cosim_checkpoint",
+                      self.folder / "parts.chk")
+        self.refused(run, "of another model", "left untouched")
+        link = self.folder / "link.chk"
+        link.symlink_to(self.folder / "parts.chk")
+        run = execute("run", TWO_MASS, *self.options("parts", *STEPS), "-cosim_checkpoint", link)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertTrue(link.is_symlink())
 
     def test_no_room_for_the_checkpoint(self):
         """The limit of the file size stands for a full disk."""
@@ -125,14 +155,15 @@ class Files(RestartTest):
                      "canGetAndSetFMUState")
 
     def test_two_restarts_at_once(self):
-        self.stopped(THERMOSTAT)
+        steps = ("-cosim_step", 0.01)
+        self.stopped(THERMOSTAT, steps)
         words = [os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT,
-                 *self.options("parts", *STEPS), "-cosim_restart", "auto"]
+                 *self.options("parts", *steps), "-cosim_restart", "auto"]
         runs = [subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True) for _ in range(2)]
         ends = [(run.communicate()[1], run.returncode) for run in runs]
         self.assertEqual(sorted(code for _, code in ends), [0, 2], ends)
-        self.whole(THERMOSTAT, *STEPS)
+        self.whole(THERMOSTAT, *steps)
         self.require_same()
 
 
@@ -164,13 +195,13 @@ class Kills(RestartTest):
     def test_signals(self):
         for name in (signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU):
             self.clear()
-            self.whole(THERMOSTAT, "-cosim_step", 0.01)
+            seconds = self.whole(THERMOSTAT, "-cosim_step", 0.01)
             run = subprocess.Popen(
                 [str(word) for word in (os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT,
                                         *self.options("parts", "-cosim_step", 0.01))],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             try:
-                run.wait(0.6)
+                run.wait(0.4 * seconds)
             except subprocess.TimeoutExpired:
                 run.send_signal(name)
             out, errors = run.communicate()
@@ -182,9 +213,9 @@ class Kills(RestartTest):
             self.require_same()
 
     def test_a_chain_of_ten_limits(self):
-        options = ("-cosim_step", 0.01)
-        self.whole(THERMOSTAT, *options)
-        codes = self.disturbed(THERMOSTAT, *options, limits=[0.1] * 10)
+        options = ("-cosim_step", 5e-3)
+        seconds = self.whole(THERMOSTAT, *options)
+        codes = self.disturbed(THERMOSTAT, *options, limits=[0.03 * seconds] * 10)
         self.assertEqual(codes.count(3), 10)
         self.require_same()
 

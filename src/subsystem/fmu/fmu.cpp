@@ -314,8 +314,7 @@ void SetupBuilder::add_remarks() {
     if (!can.rollback)
       remarks.push_back(
           "no rollback: the FMU has events, wants to know of completed steps and cannot restore "
-          "its "
-          "state");
+          "its state");
     if (!can.equations) remarks.push_back("no equations for monolithic: the FMU has events");
     return;
   }
