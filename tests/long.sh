@@ -8,7 +8,8 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
-install_packages slurmctld slurmd slurm-client munge
+install_packages
+bash "$root/scripts/install_packages.sh" "$logs/install.log" slurmctld slurmd slurm-client munge
 configure
 build_targets concord_program faulty_subsystem faulty_fmu faulty_fmu3
 mpi_environment
