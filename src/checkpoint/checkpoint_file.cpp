@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "concord/errors.hpp"
+#include "files/whole_file.hpp"
 
 namespace concord {
 namespace {
@@ -27,43 +28,8 @@ struct Header {
   std::uint64_t size = 0;  ///< bytes of the content
 };
 
-/// An open file of the operating system, whose calls throw.
-class SystemFile {
- public:
-  SystemFile(const fs::path& path, int flags) : file_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    require(file_ >= 0);
-  }
-  ~SystemFile() {
-    if (file_ >= 0) ::close(file_);
-  }
-  SystemFile(const SystemFile&) = delete;
-  SystemFile& operator=(const SystemFile&) = delete;
-
-  void write(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      require(written >= 0);
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-  }
-  void sync() { require(fsync(file_) == 0); }
-  void close() { require(::close(std::exchange(file_, -1)) == 0); }
-
- private:
-  static void require(bool done) {
-    if (!done) throw std::system_error(errno, std::generic_category());
-  }
-
-  int file_;
-};
-
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
-fs::path unfinished_name(const fs::path& path) {
-  return folder_of(path) / ("." + path.filename().string() + ".new");
 }
 
 void write_whole(const fs::path& path, const Header& header, std::span<const std::byte> content) {
@@ -135,7 +101,7 @@ void write_checkpoint(const fs::path& given, CheckpointContent& content) {
   Header header;
   header.size = archive.bytes().size();
   header.check = check_value(archive.bytes());
-  const fs::path path = fs::is_symlink(given) ? fs::canonical(given) : given;
+  const fs::path path = link_target(given);
   const fs::path unfinished = unfinished_name(path);
   try {
     write_whole(unfinished, header, archive.bytes());

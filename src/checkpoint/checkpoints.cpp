@@ -12,6 +12,7 @@
 
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 namespace {
@@ -34,22 +35,9 @@ bool is_told(const std::string& option) {
          option == "cosim_checkpoint_epoch";
 }
 
-/// Of the database as text: "-cosim_type jfm -cosim_monitor".
 std::map<std::string, std::string> by_name(const std::string& database) {
-  const auto is_name = [](const std::string& word) {
-    return word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
-  };
   std::map<std::string, std::string> result;
-  std::istringstream words(database);
-  std::string name;
-  for (std::string word; words >> word;) {
-    if (is_name(word)) {
-      name = word.substr(1);
-      result[name];
-    } else {
-      result[name] += (result[name].empty() ? "" : " ") + word;
-    }
-  }
+  for (const auto& [name, value] : options::named(database)) result[name] = value;
   return result;
 }
 
@@ -60,36 +48,40 @@ std::uint32_t print_of(const Model& model) {
   return check_value(std::as_bytes(std::span(text)));
 }
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
+using Part = std::vector<std::byte>;
+
+void send(MPI_Comm comm, const Part& part, int to) {
+  MPI_Ssend(part.data(), static_cast<int>(part.size()), MPI_BYTE, to, 0, comm);
 }
 
-int ranks_of(MPI_Comm comm) {
-  int ranks = 1;
-  MPI_Comm_size(comm, &ranks);
-  return ranks;
+Part received(MPI_Comm comm, int from) {
+  MPI_Status status;
+  int size = 0;
+  MPI_Probe(from, 0, comm, &status);
+  MPI_Get_count(&status, MPI_BYTE, &size);
+  Part part(static_cast<std::size_t>(size));
+  MPI_Recv(part.data(), size, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
+  return part;
 }
 
 /// On the first rank: those of all ranks, in their order.
-std::vector<std::vector<std::byte>> gathered(MPI_Comm comm, const std::vector<std::byte>& own) {
-  const int rank = rank_in(comm), ranks = ranks_of(comm);
-  std::vector<std::vector<std::byte>> all;
-  if (rank != 0) {
-    MPI_Ssend(own.data(), static_cast<int>(own.size()), MPI_BYTE, 0, 0, comm);
-    return all;
+std::vector<Part> gathered(MPI_Comm comm, const Part& own) {
+  if (rank_in(comm) != 0) {
+    send(comm, own, 0);
+    return {};
   }
-  all.push_back(own);
-  for (int from = 1; from < ranks; ++from) {
-    MPI_Status status;
-    int size = 0;
-    MPI_Probe(from, 0, comm, &status);
-    MPI_Get_count(&status, MPI_BYTE, &size);
-    std::vector<std::byte>& part = all.emplace_back(static_cast<std::size_t>(size));
-    MPI_Recv(part.data(), size, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
-  }
+  std::vector<Part> all = {own};
+  for (int from = 1; from < ranks_of(comm); ++from) all.push_back(received(comm, from));
   return all;
+}
+
+/// Each rank's own, of those that the first rank has.
+Part scattered(MPI_Comm comm, std::vector<Part>& all) {
+  if (rank_in(comm) != 0) return received(comm, 0);
+  for (int to = 1; to < ranks_of(comm); ++to) {
+    send(comm, std::exchange(all[static_cast<std::size_t>(to)], {}), to);
+  }
+  return std::move(all[0]);
 }
 
 std::string in_words(double time) {
@@ -120,34 +112,37 @@ std::optional<std::string> Checkpoints::restart() {
     return std::nullopt;
   }
   const MPI_Comm comm = simulation_.plan().comm;
+  const bool reads = rank_in(comm) == 0;
   fs::path path = settings_.restart;
-  bool there = false;
+  CheckpointContent found;
+  bool starts = false;
   together(comm, [&] {
+    if (!reads) return;
     const bool earlier_only = !fs::exists(path) && fs::exists(earlier_checkpoint(path));
     path = settings_.may_start && earlier_only ? earlier_checkpoint(path) : path;
-    there = fs::exists(path);
+    starts = settings_.may_start && !fs::exists(path);
+    if (starts) return;
+    found = read_checkpoint(path);
+    require_same_run(found);
   });
-  if (settings_.may_start && !there) {
+  if (agree_on_largest(comm, starts ? 1 : 0) != 0) {
     return std::nullopt;
   }
-  together(comm, [&] {
-    CheckpointContent found = read_checkpoint(path);
-    require_same_run(found);
-    copy_.time = found.time;
-    copy_.steps = began_at_ = found.steps;
-    own_part_ = std::move(found.parts[static_cast<std::size_t>(rank_in(comm))]);
-  });
+  MPI_Bcast(&found.time, 1, MPI_DOUBLE, 0, comm);
+  MPI_Bcast(&found.steps, 1, MPI_INT64_T, 0, comm);
+  copy_.time = found.time;
+  copy_.steps = began_at_ = found.steps;
+  own_part_ = scattered(comm, found.parts);
   Archive archive(own_part_);
   std::vector<std::byte> core;
   archive(core);
   simulation_.restore(std::move(core));
   others_(archive);
-  written_ = path == settings_.path;
+  written_ = settings_.restart == settings_.path;
   return "goes on from " + in_words(copy_.time) + ", macro-step " + std::to_string(copy_.steps) +
          " ('" + path.string() + "')" + told_;
 }
 
-/// On every rank alike, or on none.
 void Checkpoints::require_same_run(const CheckpointContent& found) {
   const auto refuse = [&](const std::string& what) {
     throw InputError("-cosim_restart " + settings_.restart + ": " + what +

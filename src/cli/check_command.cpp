@@ -11,6 +11,7 @@
 #include "settings/settings.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/petsc.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 namespace {
@@ -172,8 +173,7 @@ int explain(ModelCall call) {
   Model& model = call.model;
   const Network network(model);
   const Settings settings = read_settings_for_check(model);
-  int rank = 0;
-  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const int rank = rank_in(PETSC_COMM_WORLD);
   if (rank != 0) {
     return 0;
   }

@@ -8,6 +8,7 @@
 #include "support/name_patterns.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
+#include "support/ranks.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -30,8 +31,7 @@ LoneOutput::LoneOutput(const FmuWords& words, const Model& model)
 }
 
 void LoneOutput::write() const {
-  int rank = 0;
-  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const int rank = rank_in(PETSC_COMM_WORLD);
   if (file_.empty() || rank != 0) return;
   const ResultsReader results(results_);
   std::vector<RecordedVariable> columns;

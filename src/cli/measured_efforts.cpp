@@ -8,6 +8,7 @@
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 namespace {
@@ -66,8 +67,7 @@ void take_measured_efforts(Model& model) {
   if (!path) {
     return;
   }
-  int rank = 0;
-  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const int rank = rank_in(PETSC_COMM_WORLD);
   std::vector<double> efforts(model.subsystems.size());
   together(PETSC_COMM_WORLD, [&] {
     if (rank == 0) {

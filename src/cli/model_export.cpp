@@ -6,6 +6,7 @@
 #include "cli/session.hpp"
 #include "files/archive_writer.hpp"
 #include "support/petsc.hpp"
+#include "support/ranks.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -14,8 +15,7 @@ int on_one_rank(const Arguments& arguments, const std::function<int()>& work) {
   std::signal(SIGXFSZ, SIG_IGN);
   ProgramArguments program(arguments);
   return in_session(program.count(), program.pointers(), [&] {
-    int rank = 0;
-    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    const int rank = rank_in(PETSC_COMM_WORLD);
     return rank == 0 ? work() : 0;
   });
 }

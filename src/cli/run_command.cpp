@@ -15,23 +15,17 @@
 #include "simulation/stop_signals.hpp"
 #include "support/agreement.hpp"
 #include "support/foreign_call.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 namespace {
 
 constexpr int stopped_early = 3;
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
 /// What is about to be started, which may take a while.
 std::unique_ptr<SimulationPlan> announced(std::unique_ptr<SimulationPlan> plan) {
   if (rank_in(plan->comm) == 0 && plan->settings.progress) {
-    int ranks = 1;
-    MPI_Comm_size(plan->comm, &ranks);
+    const int ranks = ranks_of(plan->comm);
     const std::size_t count = plan->network.n_subsystems();
     std::fprintf(stderr, "%s: %s, %zu subsystem%s on %d rank%s, t from %g to %g s\n",
                  plan->model.name.c_str(), plan->settings.method.type.c_str(), count,

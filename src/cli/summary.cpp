@@ -5,6 +5,7 @@
 
 #include "cli/effective_settings.hpp"
 #include "support/options.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 namespace {
@@ -92,8 +93,7 @@ Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& sum
 void print_summary(const SimulationCore& simulation, const RunSummary& summary,
                    const Conclusion& conclusion, const std::string& stop_reason, double wall_time) {
   const SimulationPlan& plan = simulation.plan();
-  int ranks = 1;
-  MPI_Comm_size(plan.comm, &ranks);
+  const int ranks = ranks_of(plan.comm);
   std::printf("%s: %s at t = %.9g s%s%s\n", plan.model.name.c_str(), word(conclusion.status),
               simulation.time(), stop_reason.empty() ? "" : ": ", stop_reason.c_str());
   if (!conclusion.quality.diverged.empty()) {

@@ -5,6 +5,7 @@
 
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 namespace {
@@ -24,8 +25,7 @@ MPI_Datatype sample_type() {
 Exchange::Exchange(MPI_Comm comm, const Network& network, const Partition& partition,
                    std::span<const std::size_t> input_local,
                    std::span<const std::size_t> output_local) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
+  const int rank = rank_in(comm);
   std::vector<PetscSFNode> sources;
   std::size_t own_outputs = 0;
   for (std::size_t k = 0; k < network.n_subsystems(); ++k) {

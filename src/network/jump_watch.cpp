@@ -48,10 +48,10 @@ bool JumpWatch::has_jumped(const Signal& signal, const Sample& now, double h) {
   return change > hardly_any * size && change > much * expected;
 }
 
-int JumpWatch::look(std::span<const Sample> outputs, double h) {
+int JumpWatch::look(std::size_t first, double h, std::span<const Sample> outputs) {
   int jumps = 0;
-  for (std::size_t i = 0; i < signals_.size(); ++i) {
-    Signal& signal = signals_[i];
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    Signal& signal = signals_[first + i];
     if (!signal.watched) continue;
     const Sample& now = outputs[i];
     const bool jumped = known(signal) && (signal.mended || has_jumped(signal, now, h));

@@ -30,8 +30,9 @@ class JumpWatch {
   /// that was taken across a jump becomes 0.
   void mend(std::size_t first, double h, std::span<Sample> outputs);
 
-  /// The macro-step that ends with these is accepted: how many jumped in it.
-  int look(std::span<const Sample> outputs, double h);
+  /// The macro-step that ends with these outputs, the first of which is `first`, is accepted: how
+  /// many jumped in it.
+  int look(std::size_t first, double h, std::span<const Sample> outputs);
 
   /// Something has happened: nothing of the past counts.
   void begin_anew(std::span<const Sample> outputs);

@@ -7,18 +7,13 @@
 
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 namespace {
 
 constexpr Sample not_a_number{std::numeric_limits<double>::quiet_NaN(),
                               std::numeric_limits<double>::quiet_NaN()};
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
 
 std::vector<std::size_t> constraints_among(const OwnSubsystems& own) {
   std::vector<std::size_t> result;
@@ -168,7 +163,16 @@ int RankNetwork::count_jumps(std::span<const Sample> outputs, double h) {
   if (!network_.has_black_boxes()) {
     return 0;
   }
-  return static_cast<int>(std::lround(agree_on_sum(comm_, jumps_.look(outputs, h))));
+  int own = 0;
+  for (const std::size_t k : all()) {
+    const IndexRange out = outputs_of(k);
+    const int jumps = jumps_.look(out.first, h, outputs.subspan(out.first, out.size()));
+    own += jumps;
+    if (jumps > 0) {
+      touched_.add(k);
+    }
+  }
+  return static_cast<int>(std::lround(agree_on_sum(comm_, own)));
 }
 
 double RankNetwork::next_time_event() const {

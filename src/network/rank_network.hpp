@@ -58,8 +58,8 @@ class RankNetwork {
     held_.hold(inputs, [&](std::size_t input) { touch_owner(input); });
   }
 
-  /// Own subsystems that the next new start reaches: those in which something has happened, whose
-  /// held inputs or whose parameters have changed, and who is added.
+  /// Own subsystems that the next new start reaches: those in which something has happened or that
+  /// have jumped, whose held inputs or whose parameters have changed, and who is added.
   Touched& touched() { return touched_; }
   void touch_owner(std::size_t input);
 

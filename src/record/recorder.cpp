@@ -7,16 +7,11 @@
 
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
+#include "support/ranks.hpp"
 #include "units/units.hpp"
 
 namespace concord {
 namespace {
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
 
 /// That no other run has.
 std::string own_number() {

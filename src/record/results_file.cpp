@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "concord/errors.hpp"
+#include "files/whole_file.hpp"
 #include "record/hdf5_io.hpp"
 #include "record/results_schema.hpp"
 #include "record/trial.hpp"
@@ -113,31 +114,6 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
   return image;
 }
 
-/// An open file of the operating system.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {
-    if (descriptor < 0) throw Hdf5Error(std::strerror(errno));
-  }
-  ~FileDescriptor() { ::close(descriptor_); }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  operator int() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-void write_file(const fs::path& path, std::span<const char> bytes) {
-  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw Hdf5Error(std::strerror(errno));
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-}
-
 hsize_t rows_left(Extent extent, const ResultsPosition& left) {
   if (extent == Extent::events) return left.events;
   return extent == Extent::steps ? std::max<hsize_t>(left.rows, 1) - 1 : left.rows;
@@ -217,7 +193,7 @@ void require_replaceable(const fs::path& path, const std::string& model_name) {
 void create_empty_results(const fs::path& path, const ResultsLayout& layout, int ranks) {
   const std::vector<char> image = empty_results_image(layout, ranks);
   try {
-    write_file(path, image);
+    SystemFile(path, O_WRONLY | O_CREAT | O_TRUNC).write(std::as_bytes(std::span(image)));
   } catch (...) {
     std::error_code ignored;
     fs::remove(path, ignored);
@@ -243,7 +219,7 @@ void reserve_space(const fs::path& path, std::uintmax_t size) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
     throw Hdf5Error(std::strerror(EFBIG));
-  const FileDescriptor file(open(path.c_str(), O_WRONLY));
+  const SystemFile file(path, O_WRONLY);
   if (fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)) == 0) return;
   if (errno != EOPNOTSUPP && errno != ENOSYS) throw Hdf5Error(std::strerror(errno));
   const fs::space_info space = fs::space(path);
@@ -253,7 +229,7 @@ void reserve_space(const fs::path& path, std::uintmax_t size) {
 void announce_end(const fs::path& path, std::uintmax_t end) {
   constexpr off_t end_of_file_address = 40;
   constexpr std::size_t address_bytes = 8;
-  const FileDescriptor file(open(path.c_str(), O_WRONLY));
+  const SystemFile file(path, O_WRONLY);
   std::array<unsigned char, address_bytes> little_endian{};
   for (std::size_t byte = 0; byte < address_bytes; ++byte)
     little_endian[byte] = static_cast<unsigned char>(end >> 8 * byte);

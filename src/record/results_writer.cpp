@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "concord/errors.hpp"
+#include "files/whole_file.hpp"
 #include "record/hdf5_io.hpp"
 #include "record/recorded_series.hpp"
 #include "record/results_file.hpp"
@@ -84,25 +85,6 @@ std::size_t buffered_rows(const ResultsLayout& layout, int ranks) {
   const std::size_t bytes =
       std::min(bytes_per_write_and_rank * static_cast<std::size_t>(ranks), most_buffered_bytes);
   return std::clamp<std::size_t>(bytes / row_bytes(layout), 1, most_buffered_rows);
-}
-
-/// Where symbolic links lead, also to what is not there yet: a link is not replaced by a file.
-fs::path resolved(fs::path path) {
-  constexpr int most_links = 40;
-  std::error_code error;
-  if (!path.has_filename()) path = path.parent_path();
-  for (int i = 0; i < most_links && fs::is_symlink(path, error); ++i) {
-    path = path.parent_path() / fs::read_symlink(path, error);
-  }
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, error)) return path;
-  const fs::path target = fs::canonical(folder, error) / path.filename();
-  return error ? path : target;
-}
-
-/// A hidden neighbour of `path`, under which a file is made complete; its lock is held.
-fs::path unfinished_name(const fs::path& path) {
-  return path.parent_path() / ("." + path.filename().string() + ".new");
 }
 
 /// MPI-IO hangs when a file opens on some ranks only: look before.
@@ -186,7 +168,7 @@ class ResultsWriter::Impl {
 
 ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout)
     : comm_(comm),
-      path_(resolved(path)),
+      path_(link_target(path)),
       unfinished_(unfinished_name(path_)),
       layout_(layout),
       capacity_(buffered_rows(layout, comm_.size)) {

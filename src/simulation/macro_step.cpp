@@ -337,9 +337,6 @@ void MacroStepper::begin_anew() {
   const double before = last == 0.0 ? proposed().size() : last;
   apply_changes();
   touch_listed();
-  if (jumped_inside_) {
-    subsystems_.touched().add_all();
-  }
   events_.happens(point_.inputs);
   do {
     restart_coupling();

@@ -8,6 +8,7 @@
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
+#include "support/ranks.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -135,8 +136,7 @@ void SimulationCore::restore(std::vector<std::byte> memory) {
 }
 
 bool SimulationCore::owns(std::size_t subsystem) const {
-  int rank = 0;
-  MPI_Comm_rank(plan_->comm, &rank);
+  const int rank = rank_in(plan_->comm);
   return plan_->replicated || plan_->share.rank_of(subsystem) == rank;
 }
 

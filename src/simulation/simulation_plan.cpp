@@ -2,6 +2,7 @@
 
 #include "network/schedule/schedule.hpp"
 #include "support/options.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 namespace {
@@ -9,8 +10,7 @@ namespace {
 /// Groups of a hierarchical schedule stay together.
 Partition shared_out(MPI_Comm comm, const Settings& settings, const Model& model,
                      const Network& network) {
-  int ranks = 1;
-  MPI_Comm_size(comm, &ranks);
+  const int ranks = ranks_of(comm);
   const Method& method = settings.method;
   return share_of_ranks(method.schedule, method.groups, model, network, ranks);
 }

@@ -11,14 +11,14 @@
 #include "concord/errors.hpp"
 #include "support/exception_words.hpp"
 #include "support/foreign_call.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 namespace {
 
 template <class T>
 T reduce(MPI_Comm comm, T value, MPI_Datatype type, MPI_Op operation) {
-  int size = 1;
-  MPI_Comm_size(comm, &size);
+  const int size = ranks_of(comm);
   if (size > 1) {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, type, operation, comm);
   }
@@ -26,8 +26,7 @@ T reduce(MPI_Comm comm, T value, MPI_Datatype type, MPI_Op operation) {
 }
 
 void reduce_all(MPI_Comm comm, std::span<double> values, MPI_Op operation) {
-  int size = 1;
-  MPI_Comm_size(comm, &size);
+  const int size = ranks_of(comm);
   if (size > 1) {
     MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
                   operation, comm);
@@ -89,8 +88,7 @@ bool everyone_comes(MPI_Comm meeting) {
 
 /// The other ranks wait for this one where it will not come: nobody agrees on anything any more.
 [[noreturn]] void end_all(MPI_Comm comm, const Failure& own) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
+  const int rank = rank_in(comm);
   std::fflush(stdout);
   std::fprintf(stderr, "concord: error: rank %d alone: %s\n", rank, own.message.c_str());
   std::fflush(stderr);
@@ -117,8 +115,7 @@ double agree_on_sum(MPI_Comm comm, double value) {
 void agree_on_sum(MPI_Comm comm, std::span<double> values) { reduce_all(comm, values, MPI_SUM); }
 
 std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std::string>& own) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
+  const int rank = rank_in(comm);
   const int speaker = reduce(comm, own ? rank : INT_MAX, MPI_INT, MPI_MIN);
   if (speaker == INT_MAX) {
     return std::nullopt;
@@ -132,8 +129,7 @@ std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std:
 }
 
 std::string joined_texts(MPI_Comm comm, const std::string& own) {
-  int ranks = 1;
-  MPI_Comm_size(comm, &ranks);
+  const int ranks = ranks_of(comm);
   if (ranks == 1) {
     return own;
   }
@@ -158,8 +154,7 @@ void together(MPI_Comm comm, const std::function<void()>& work) {
 }
 
 Collective::Collective(MPI_Comm comm) : comm_(comm) {
-  int size = 1;
-  MPI_Comm_size(comm, &size);
+  const int size = ranks_of(comm);
   if (size > 1) {
     MPI_Comm_dup(comm, &meeting_);
   }

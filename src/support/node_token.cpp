@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "support/ranks.hpp"
+
 namespace concord {
 namespace {
 
@@ -25,8 +27,7 @@ std::string& token() {
 const std::string& node_token() { return token(); }
 
 void share_node_token() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int size = ranks_of(MPI_COMM_WORLD);
   if (size == 1) return;
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);

@@ -136,12 +136,26 @@ bool begins_with(const std::string& name, const std::string& prefix) {
   return strncasecmp(name.c_str(), prefix.c_str(), prefix.size()) == 0;
 }
 
+/// Names begin with a dash and a letter; numbers may be negative.
+std::vector<std::pair<std::string, std::string>> named(const std::string& database) {
+  std::istringstream words(database);
+  std::vector<std::pair<std::string, std::string>> result;
+  for (std::string word; words >> word;) {
+    if (word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]))) {
+      result.emplace_back(word.substr(1), "");
+    } else if (!result.empty()) {
+      std::string& value = result.back().second;
+      value += (value.empty() ? "" : " ") + word;
+    }
+  }
+  return result;
+}
+
 std::vector<std::string> given(const std::string& prefix) {
-  std::istringstream tokens(all());
   std::vector<std::string> names;
-  for (std::string token; tokens >> token;) {
-    if (begins_with(token, "-" + prefix)) {
-      names.push_back(token.substr(1));
+  for (const auto& [name, value] : named(all())) {
+    if (begins_with(name, prefix)) {
+      names.push_back(name);
     }
   }
   return names;

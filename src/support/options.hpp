@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/words.hpp"
@@ -48,6 +49,9 @@ bool begins_with(const std::string& name, const std::string& prefix);
 
 /// The database as text, for the results file.
 std::string all();
+
+/// Names (without dash) and values of a database as text, none of which counts as read.
+std::vector<std::pair<std::string, std::string>> named(const std::string& database);
 
 }  // namespace options
 

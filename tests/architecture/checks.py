@@ -28,7 +28,7 @@ ALLOWED = {
     "settings": MODELS | {"coupling"},
     "simulation": RUNS,
     "record": RUNS | {"files", "simulation"},
-    "checkpoint": RUNS | {"simulation"},
+    "checkpoint": RUNS | {"files", "simulation"},
     "modelfile": RUNS | {"expression", "files", "record", "simulation"},
     "export": MODELS | {"expression", "files"},
     "cli": RUNS | {"checkpoint", "export", "files", "modelfile", "record", "simulation"},

@@ -3,6 +3,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 import unittest
 
 import fmu_factory
@@ -12,6 +13,24 @@ from restart_runs import RestartTest
 
 BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
 STEPS = ("-cosim_step", 1e-3)
+CELLS = """experiment: {start: 0, stop: 0.1}
+templates:
+  cell:
+    equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: u - x}, outputs: {x: x}}
+subsystems:
+  cell: {template: cell, repeat: {i: [1, 1000]}}
+connections:
+  - {connect: "cell[i].x -> cell[i+1].u", repeat: {i: [1, 999]}}
+"""
+
+
+def limited(size, *words):
+    """The program with files of `size` bytes at most."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return subprocess.run([os.environ["CONCORD_PROGRAM"], *map(str, words)], capture_output=True,
+                          text=True, check=False, preexec_fn=limit)
 
 
 class Files(RestartTest):
@@ -135,17 +154,40 @@ class Files(RestartTest):
         self.assertTrue(link.is_symlink())
 
     def test_no_room_for_the_checkpoint(self):
-        """The limit of the file size stands for a full disk."""
-        run = subprocess.run(
-            [os.environ["CONCORD_PROGRAM"], "run", TWO_MASS, "-cosim_record", "none",
-             *map(str, self.options("parts", *STEPS))], capture_output=True, text=True, check=False,
-            preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
-                                resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))))
-        self.assertNotEqual(run.returncode, 0)
-        self.assertIn("concord: error: ", run.stderr)
+        """The limit of the file size stands for a full disk: room for the results alone."""
+        model = self.model(CELLS)
+        words = ("run", model, "-cosim_record", "none", "-cosim_step", 0.01, "-cosim_output",
+                 self.folder / "parts.h5")
+        room = 400_000
+        self.assertEqual(limited(room, *words).returncode, 0)
+        run = limited(room, *words, "-cosim_checkpoint", self.folder / "parts.chk")
+        self.refused(run, "cannot write the checkpoint", "File too large", "-cosim_checkpoint")
+        self.assertEqual([path.name for path in self.folder.iterdir() if "chk" in path.name], [])
         run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint",
                       self.folder / "nowhere" / "a.chk")
         self.refused(run, "cannot write the checkpoint", "No such file", "-cosim_checkpoint")
+
+    def test_a_checkpoint_that_cannot_be_written_on_the_way(self):
+        """The run goes on; the last one before the folder went is the one to go on from."""
+        folder, away = self.folder / "there", self.folder / "away"
+        folder.mkdir()
+        words = [os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT, "-cosim_step", 2e-3,
+                 "-cosim_output", self.folder / "parts.h5", "-cosim_checkpoint", folder / "a.chk",
+                 "-cosim_checkpoint_epoch", 1000, "-cosim_checkpoint_every", 1e-3]
+        run = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        while not (folder / "a.chk").exists():
+            self.assertIsNone(run.poll())
+            time.sleep(0.01)
+        folder.rename(away)
+        _, errors = run.communicate()
+        self.assertEqual(run.returncode, 0, errors)
+        self.assertIn("warning: cannot write the checkpoint", errors)
+        self.assertIn("the run goes on", errors)
+        away.rename(folder)
+        again = execute(*words[1:], "-cosim_restart", "auto")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("goes on from t = ", again.stderr)
 
     def test_who_cannot_be_saved_is_told_at_the_start(self):
         fmu_factory.build(self.folder, "left", 2, kinds=("cs",), capabilities=("variable",))

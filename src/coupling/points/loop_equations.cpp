@@ -5,6 +5,8 @@
 #include <limits>
 #include <set>
 
+#include "support/ranks.hpp"
+
 namespace concord {
 namespace {
 
@@ -52,8 +54,7 @@ void LoopEquations::find_inputs(const FeedthroughComponent& loop) {
 /// Which ranks take part, and with what.
 void LoopEquations::find_own(const FeedthroughComponent& loop) {
   const Network& network = subsystems_.network();
-  int rank = 0;
-  MPI_Comm_rank(subsystems_.comm(), &rank);
+  const int rank = rank_in(subsystems_.comm());
   std::set<std::size_t> members;
   for (const std::size_t output : loop.outputs) {
     members.insert(network.subsystem_of_output(output));

@@ -2,14 +2,15 @@
 
 #include <utility>
 
+#include "support/ranks.hpp"
+
 namespace concord {
 namespace {
 
 /// First row of every global input that is connected: rank after rank, in each rank's own order.
 std::vector<PetscInt> rows_of_inputs(const RankNetwork& subsystems, int parts) {
   const Network& network = subsystems.network();
-  int ranks = 1;
-  MPI_Comm_size(subsystems.comm(), &ranks);
+  const int ranks = ranks_of(subsystems.comm());
   std::vector<std::vector<std::size_t>> by_rank(static_cast<std::size_t>(ranks));
   for (std::size_t k = 0; k < network.n_subsystems(); ++k) {
     auto& inputs = by_rank[static_cast<std::size_t>(subsystems.partition().rank_of(k))];
@@ -78,8 +79,7 @@ void InputOperator::preallocate(const RankNetwork& subsystems,
   const Partition& partition = subsystems.partition();
   std::vector<PetscInt> diagonal(static_cast<std::size_t>(own_rows_), 1);
   std::vector<PetscInt> off_diagonal(static_cast<std::size_t>(own_rows_), 0);
-  int rank = 0;
-  MPI_Comm_rank(subsystems.comm(), &rank);
+  const int rank = rank_in(subsystems.comm());
   std::size_t own = 0;
   for (std::size_t i = 0; i < network.n_inputs(); ++i) {
     const auto& link = network.coupled_links()[i];

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support/options.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 
@@ -16,8 +17,7 @@ void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
   constexpr PetscInt small = 500;
   MPI_Comm comm = MPI_COMM_NULL;
   petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix), &comm));
-  int ranks = 1;
-  MPI_Comm_size(comm, &ranks);
+  const int ranks = ranks_of(comm);
   PetscInt rows = 0;
   petsc(MatGetSize(matrix, &rows, nullptr));
   PC pc = nullptr;
@@ -41,8 +41,7 @@ void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
 bool is_plainly_direct(KSP ksp, const std::optional<SolverOptions>& options) {
   MPI_Comm comm = MPI_COMM_NULL;
   petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(ksp), &comm));
-  int ranks = 1;
-  MPI_Comm_size(comm, &ranks);
+  const int ranks = ranks_of(comm);
   PetscBool only_preconditions = PETSC_FALSE;
   petsc(
       PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp), KSPPREONLY, &only_preconditions));

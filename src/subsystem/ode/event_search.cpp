@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace concord {
 namespace {
@@ -152,6 +153,7 @@ double EventSearch::root(std::size_t i, double a, double za, double b, double zb
   constexpr int most_iterations = 60;
   constexpr double close = 1e-14;
   const double width = next_;
+  int side = 0;  // which end was moved last
   for (int iteration = 0; iteration < most_iterations && b - a > close * width; ++iteration) {
     const double tau = std::clamp(b - zb * (b - a) / (zb - za), a, b);
     interpolate(tau);
@@ -161,11 +163,11 @@ double EventSearch::root(std::size_t i, double a, double za, double b, double zb
     if (z < 0.0) {
       b = tau;
       zb = z;
-      za *= 0.5;
+      if (std::exchange(side, 1) > 0) za *= 0.5;
     } else {
       a = tau;
       za = z;
-      zb *= 0.5;
+      if (std::exchange(side, -1) < 0) zb *= 0.5;
     }
     if (std::abs(z) <= 1e-3 * scratch_z_[i].rounding) return tau;
   }

@@ -20,7 +20,7 @@ int found(const Signal& signal, double h) {
   for (int n = 1; n * h <= 10.0; ++n) {
     now[0] = signal(n * h);
     watch.mend(0, h, now);
-    jumps += watch.look(now, h);
+    jumps += watch.look(0, h, now);
   }
   return jumps;
 }
@@ -65,27 +65,27 @@ TEST(JumpWatch, SlopesAcrossAJumpBecomeZero) {
   for (int n = 1; n < 5; ++n) {
     now = {{1.0 + 0.01 * n, 0.1}, {1.0 + 0.01 * n, 0.1}};
     watch.mend(0, 0.1, now);
-    EXPECT_EQ(watch.look(now, 0.1), 0);
+    EXPECT_EQ(watch.look(0, 0.1, now), 0);
     EXPECT_EQ(now[0].derivative, 0.1);
   }
   now = {{2.0, 300.0}, {2.0, 300.0}};
   watch.mend(0, 0.1, now);
   EXPECT_EQ(now[0].derivative, 0.0);
   EXPECT_EQ(now[1].derivative, 300.0);
-  EXPECT_EQ(watch.look(now, 0.1), 1);
+  EXPECT_EQ(watch.look(0, 0.1, now), 1);
 }
 
 TEST(JumpWatch, WhatFollowsAnEventIsNoJump) {
   JumpWatch watch({1});
   std::vector<Sample> now{{1.0, 0.0}};
   watch.begin_anew(now);
-  for (int n = 0; n < 5; ++n) EXPECT_EQ(watch.look(now, 0.1), 0);
+  for (int n = 0; n < 5; ++n) EXPECT_EQ(watch.look(0, 0.1, now), 0);
   now = {{2.0, 0.0}};
   watch.begin_anew(now);
   now = {{3.0, 500.0}};
   watch.mend(0, 0.1, now);
   EXPECT_EQ(now[0].derivative, 500.0);
-  EXPECT_EQ(watch.look(now, 0.1), 0);
+  EXPECT_EQ(watch.look(0, 0.1, now), 0);
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+#include "files/whole_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace concord {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require(bool done) {
+  if (!done) throw std::system_error(errno, std::generic_category());
+}
+
+}  // namespace
+
+SystemFile::SystemFile(const fs::path& path, int flags)
+    : file_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+  require(file_ >= 0);
+}
+
+SystemFile::~SystemFile() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void SystemFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    require(written >= 0);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void SystemFile::sync() { require(fsync(file_) == 0); }
+
+void SystemFile::close() { require(::close(std::exchange(file_, -1)) == 0); }
+
+fs::path unfinished_name(const fs::path& path) {
+  return path.parent_path() / ("." + path.filename().string() + ".new");
+}
+
+fs::path link_target(fs::path path) {
+  constexpr int most_links = 40;
+  std::error_code error;
+  if (!path.has_filename()) path = path.parent_path();
+  for (int i = 0; i < most_links && fs::is_symlink(path, error); ++i) {
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error)) return path;
+  const fs::path target = fs::canonical(folder, error) / path.filename();
+  return error ? path : target;
+}
+
+}  // namespace concord

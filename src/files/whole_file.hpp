@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace concord {
+
+// For files that others only ever see whole: made under another name beside their own, then
+// renamed.
+
+/// An open file of the operating system. What fails is a std::system_error, in its words.
+class SystemFile {
+ public:
+  /// `flags`: as of open(2).
+  SystemFile(const std::filesystem::path& path, int flags);
+  ~SystemFile();
+  SystemFile(const SystemFile&) = delete;
+  SystemFile& operator=(const SystemFile&) = delete;
+  operator int() const { return file_; }  // NOLINT: stands for its descriptor
+
+  void write(std::span<const std::byte> bytes);
+  /// On the disk, whatever becomes of the machine.
+  void sync();
+  void close();
+
+ private:
+  int file_;
+};
+
+/// A hidden neighbour of `path`.
+std::filesystem::path unfinished_name(const std::filesystem::path& path);
+
+/// Where symbolic links lead, also to what is not there yet: a link is not replaced by a file.
+std::filesystem::path link_target(std::filesystem::path path);
+
+}  // namespace concord

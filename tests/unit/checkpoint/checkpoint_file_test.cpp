@@ -1,0 +1,107 @@
+#include "checkpoint/checkpoint_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "concord/errors.hpp"
+
+namespace concord {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CheckpointFile : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directory(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static CheckpointContent content(double time) {
+    return {
+        "1.2", "two masses", 7, "-cosim_type jfm", time, 42, {{std::byte{1}}, {}, {std::byte{2}}}};
+  }
+  void write(double time) const {
+    CheckpointContent written = content(time);
+    write_checkpoint(path_, written);
+  }
+  std::string refusal() const {
+    try {
+      read_checkpoint(path_);
+      return {};
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  }
+  std::string bytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void put(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "concord_checkpoint_file";
+  const fs::path path_ = folder_ / "run.chk";
+};
+
+TEST_F(CheckpointFile, IsReadAsItWasWritten) {
+  write(0.5);
+  const CheckpointContent found = read_checkpoint(path_);
+  EXPECT_EQ(found.version, "1.2");
+  EXPECT_EQ(found.model, "two masses");
+  EXPECT_EQ(found.print, 7u);
+  EXPECT_EQ(found.options, "-cosim_type jfm");
+  EXPECT_EQ(found.time, 0.5);
+  EXPECT_EQ(found.steps, 42);
+  EXPECT_EQ(found.parts, content(0.5).parts);
+}
+
+TEST_F(CheckpointFile, TheOneBeforeIsKept) {
+  write(1.0);
+  write(2.0);
+  write(3.0);
+  EXPECT_EQ(read_checkpoint(path_).time, 3.0);
+  EXPECT_EQ(read_checkpoint(earlier_checkpoint(path_)).time, 2.0);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
+}
+
+TEST_F(CheckpointFile, CutAnywhereItIsRefused) {
+  write(1.0);
+  const std::string whole = bytes();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    put(whole.substr(0, size));
+    EXPECT_NE(refusal(), "") << size;
+  }
+}
+
+TEST_F(CheckpointFile, ChangedAnywhereItIsRefused) {
+  write(1.0);
+  const std::string whole = bytes();
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 0x10);
+    put(changed);
+    EXPECT_NE(refusal(), "") << at;
+  }
+}
+
+TEST_F(CheckpointFile, OnlyThoseOfTheModelAreReplaced) {
+  require_replaceable_checkpoint(path_, "two masses");
+  write(1.0);
+  require_replaceable_checkpoint(path_, "two masses");
+  EXPECT_THROW(require_replaceable_checkpoint(path_, "chain"), InputError);
+  put("a text");
+  EXPECT_THROW(require_replaceable_checkpoint(path_, "two masses"), InputError);
+  EXPECT_THROW(require_replaceable_checkpoint(folder_, "two masses"), InputError);
+}
+
+TEST_F(CheckpointFile, ALinkStaysOne) {
+  const fs::path link = folder_ / "link.chk";
+  fs::create_symlink(path_, link);
+  CheckpointContent written = content(1.0);
+  write_checkpoint(link, written);
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_checkpoint(path_).time, 1.0);
+}
+
+}  // namespace
+}  // namespace concord
