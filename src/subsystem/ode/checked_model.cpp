@@ -76,7 +76,8 @@ bool CheckedModel::confine(double& t) {
     return true;
   const double end = t < interval_.from ? interval_.from : interval_.until;
   constexpr double rounding = 8.0 * std::numeric_limits<double>::epsilon();
-  const double largest = std::max({std::abs(end), std::abs(memory_.ends.begin), std::abs(memory_.ends.end)});
+  const double largest =
+      std::max({std::abs(end), std::abs(memory_.ends.begin), std::abs(memory_.ends.end)});
   if (!(std::abs(t - end) <= rounding * largest)) {
     note_thrown(t, "evaluated beyond an event");
     return false;
