@@ -163,7 +163,7 @@ class Files(RestartTest):
         run = limited(room, *words, "-cosim_checkpoint", self.folder / "parts.chk")
         self.refused(run, "cannot write the checkpoint", "File too large", "-cosim_checkpoint")
         self.assertEqual([path.name for path in self.folder.iterdir() if "chk" in path.name], [])
-        run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint",
+        run = execute("run", TWO_MASS, *self.options("others"), "-cosim_checkpoint",
                       self.folder / "nowhere" / "a.chk")
         self.refused(run, "cannot write the checkpoint", "No such file", "-cosim_checkpoint")
 
