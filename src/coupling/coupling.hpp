@@ -17,7 +17,9 @@ namespace concord {
 /// it.
 struct CommunicationPoint {
   void io(Archive& archive) {
-    archive(time, last_step, slopes_known, inputs, outputs, polynomials);
+    archive(time, last_step, slopes_known);
+    archive.per(Per::input, inputs, polynomials);
+    archive.per(Per::output, outputs);
   }
 
   double time = 0.0;
@@ -30,7 +32,10 @@ struct CommunicationPoint {
 
 /// What a coupling proposes for t_{N+1}; becomes the next CommunicationPoint when accepted.
 struct Trial {
-  void io(Archive& archive) { archive(inputs, outputs, polynomials); }
+  void io(Archive& archive) {
+    archive.per(Per::input, inputs, polynomials);
+    archive.per(Per::output, outputs);
+  }
 
   std::vector<Sample> inputs;
   std::vector<Sample> outputs;
@@ -42,7 +47,10 @@ enum class CouplingStatus { converged, not_converged, failed };
 
 /// Where a macro-step that is taken in two halves passes through; accepted with its end.
 struct Middle {
-  void io(Archive& archive) { archive(point, states); }
+  void io(Archive& archive) {
+    archive(point);
+    archive.per(Per::state, states);
+  }
 
   CommunicationPoint point;
   std::vector<double> states;

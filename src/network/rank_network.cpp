@@ -293,8 +293,8 @@ void RankNetwork::gather_states(std::span<double> result) {
 }
 
 std::optional<std::string> RankNetwork::io(Archive& archive) {
-  archive(start_inputs_, use_.given, held_, touched_, sizes_, equation_weights_, jumps_, interval_,
-          now_, saved_);
+  archive.per(Per::input, start_inputs_, use_.given);
+  archive(held_, touched_, sizes_, equation_weights_, jumps_, interval_, now_, saved_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
     tell_use(k);
   }
@@ -303,7 +303,7 @@ std::optional<std::string> RankNetwork::io(Archive& archive) {
   }
   for (std::size_t k = 0; k < n_own(); ++k) {
     bool passed = false;
-    own_.attempt(k, [&] { passed = own_[k].io(archive); });
+    archive.within(k, [&] { own_.attempt(k, [&] { passed = own_[k].io(archive); }); });
     if (!passed) {
       const std::string& reason = own_[k].failure();
       return "subsystem '" + own_.name(k) + "' cannot pass on what it remembers" +

@@ -174,6 +174,7 @@ class RankNetwork {
   /// and of others, made and started in the same way, when it is read. Which own subsystem cannot
   /// pass on what it remembers, the first one, and why, or nothing.
   std::optional<std::string> io(Archive& archive);
+  ArchiveLayout archive_layout() const { return layout_.archive_layout(); }
 
   /// What own subsystem k has cost so far.
   Counters counters(std::size_t k) const;

@@ -47,7 +47,12 @@ class Recorder : public StepObserver {
     std::vector<Polynomial> polynomials;
 
     void keep(const ResultsRow& row);
-    void io(Archive& archive) { archive(time, outputs, inputs, states, balance, polynomials); }
+    void io(Archive& archive) {
+      archive(time);
+      archive.per(Per::input, inputs, balance, polynomials);
+      archive.per(Per::output, outputs);
+      archive.per(Per::state, states);
+    }
     ResultsRow row() const { return {time, outputs, inputs, states, polynomials, balance}; }
   };
 

@@ -295,9 +295,32 @@ void MacroStepper::jump(std::span<const InputChange> changes) {
 }
 
 void MacroStepper::io(Archive& archive) {
-  archive(rolls_back_, point_, trial_, fed_, held_changed_, jumped_, jumped_inside_,
-          black_box_jumps_, anew_, changes_, report_.index, budget_, errors_, loops_, events_,
-          *controller_, *coupling_);
+  archive(rolls_back_, point_, trial_, held_changed_, jumped_, jumped_inside_, black_box_jumps_,
+          anew_, report_.index, budget_, errors_, events_, *controller_, *coupling_);
+  archive.per(Per::input, fed_);
+  pass_changes(archive);
+  if (archive.reading()) {
+    loops_.restart(evaluation(), point_.inputs);
+  }
+}
+
+/// Of each subsystem with the inputs' positions among its own.
+void MacroStepper::pass_changes(Archive& archive) {
+  std::vector<InputChange> all;
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange own = subsystems_.inputs_of(k);
+    std::vector<InputChange> changes;
+    for (const InputChange& change : changes_) {
+      if (own.first <= change.input && change.input < own.last) {
+        changes.push_back({change.input - own.first, change.value});
+      }
+    }
+    archive.within(k, [&] { archive(changes); });
+    for (const InputChange& change : changes) {
+      all.push_back({own.first + change.input, change.value});
+    }
+  }
+  changes_ = std::move(all);
 }
 
 /// Inputs that nothing feeds stay as they are in both, whatever a coupling writes.

@@ -49,6 +49,10 @@ class MacroStepper {
   /// it is written, of a new one when it is read.
   void io(Archive& archive);
 
+  /// The point is one from which others may go on, who know of loops only what is found here.
+  /// Throws SimulationError. Collective.
+  void close_watch() { loops_.look(evaluation(), point_.inputs, true); }
+
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
   std::span<const StepReport> advance();
@@ -83,6 +87,7 @@ class MacroStepper {
   void begin_anew();
   void restart_coupling();
   void apply_changes();
+  void pass_changes(Archive& archive);
   PointEvaluation& evaluation();
   bool ends_interval(double time) const;
   SmoothInterval smooth_interval(double time) const;
