@@ -144,6 +144,7 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
       k = which[next];
       const IndexRange in = inputs_of(k);
       const IndexRange out = outputs_of(k);
+      const Advancing under_way;
       const Outcome outcome = own_[k].advance(step, inputs.subspan(in.first, in.size()), continuity,
                                               wanted, outputs.subspan(out.first, out.size()));
       if (own_.judged(k, outcome) != Outcome::ok) [[unlikely]] {
