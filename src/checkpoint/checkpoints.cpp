@@ -23,10 +23,10 @@ namespace fs = std::filesystem;
 /// What says nothing about the run's course.
 bool is_free(const std::string& option) {
   static const std::set<std::string> free = {
-      "cosim_stop",       "cosim_time_limit",  "cosim_progress",         "cosim_monitor",
-      "cosim_output",     "cosim_view",        "cosim_checkpoint_every", "cosim_restart",
-      "cosim_checkpoint", "cosim_event_limit", "cosim_diverged",         "options_file",
-      "options_left",     "log_view"};
+      "cosim_stop",    "cosim_time_limit", "cosim_hang_limit",  "cosim_progress",
+      "cosim_monitor", "cosim_output",     "cosim_view",        "cosim_checkpoint_every",
+      "cosim_restart", "cosim_checkpoint", "cosim_event_limit", "cosim_diverged",
+      "options_file",  "options_left",     "log_view"};
   return free.contains(option);
 }
 
@@ -199,9 +199,24 @@ void Checkpoints::look(std::int64_t steps) {
   if (agree_on_largest(simulation_.plan().comm, due() ? 1 : 0) == 0) {
     return;
   }
-  if (const auto failure = attempt_to_write(); failure && rank_in(simulation_.plan().comm) == 0) {
-    std::fprintf(stderr, "concord: warning: %s; the run goes on, and tries again\n",
-                 failure->c_str());
+  if (const auto failure = attempt_to_write()) {
+    warn(*failure + "; the run goes on, and tries again");
+  }
+}
+
+void Checkpoints::warn(const std::string& failure) const {
+  if (rank_in(simulation_.plan().comm) == 0) {
+    std::fprintf(stderr, "concord: warning: %s\n", failure.c_str());
+  }
+}
+
+void Checkpoints::keep() {
+  const bool copied = !own_.common.empty();
+  if (!wanted() || !copied || written_) {
+    return;
+  }
+  if (const auto failure = attempt_to_write()) {
+    warn(*failure);
   }
 }
 

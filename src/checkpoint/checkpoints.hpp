@@ -38,6 +38,10 @@ class Checkpoints {
   /// The run stops before its end. Throws SimulationError.
   void finish();
 
+  /// The run has failed: whoever finds a remedy goes on from the last copy. What goes wrong is only
+  /// told.
+  void keep();
+
   /// s until which the run can be continued.
   double time() const { return copy_.time; }
 
@@ -49,6 +53,7 @@ class Checkpoints {
   Archive::Memory scattered(Archive::Memory& whole) const;
   void require_same_run(const CheckpointContent& found);
   bool due() const;
+  void warn(const std::string& failure) const;
 
   using Clock = std::chrono::steady_clock;
 

@@ -148,6 +148,7 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
       if (way_.wanted()) [[unlikely]] {
         way_.note(k, step, inputs.subspan(in.first, in.size()), continuity, wanted);
       }
+      const Advancing under_way;
       const Outcome outcome = own_[k].advance(step, inputs.subspan(in.first, in.size()), continuity,
                                               wanted, outputs.subspan(out.first, out.size()));
       if (own_.judged(k, outcome) != Outcome::ok) [[unlikely]] {

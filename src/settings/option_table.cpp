@@ -122,6 +122,18 @@ Option<Settings> time_limit_option() {
       .by_default("none");
 }
 
+Option<Settings> hang_limit_option() {
+  return Option<Settings>{
+      "cosim_hang_limit",
+      "wall time after which a subsystem that does not return, or does not reach the end of its "
+      "macro-step, has failed",
+      duration(),
+      [](const Settings& s) { return s.hang_limit ? plain_number(*s.hang_limit) : "none"; },
+      [](Settings& s, const std::optional<double>& given) { s.hang_limit = given; }}
+      .in("s, or HH:MM:SS")
+      .by_default("none");
+}
+
 bool writes_no_checkpoints(const Settings& settings) { return !settings.checkpoint.writes(); }
 
 /// `auto` goes on where the checkpoint is there, and starts where it is not.
@@ -300,6 +312,7 @@ Options<Settings> make_run_options() {
       output_interval_option(),
       output_times_option(),
       time_limit_option(),
+      hang_limit_option(),
       O("cosim_checkpoint", "file from which the run can go on after a stop or a kill", file_name(),
         at<&Settings::checkpoint, &CheckpointSettings::path>)
           .by_default("none"),

@@ -84,6 +84,7 @@ struct Settings {
   std::vector<double> events;         ///< s, ascending
   std::vector<double> listed_events;  ///< those of nobody in particular
   std::optional<double> time_limit;   ///< seconds of wall time
+  std::optional<double> hang_limit;   ///< the same, of one call of a subsystem
   CheckpointSettings checkpoint;
   RecordSettings record;
   bool progress = false;

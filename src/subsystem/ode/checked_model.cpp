@@ -7,6 +7,8 @@
 
 #include "concord/errors.hpp"
 #include "subsystem/ode/hybrid_model.hpp"
+#include "support/foreign_call.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 
@@ -90,6 +92,11 @@ bool CheckedModel::f(double t, std::span<const double> x, std::span<const double
                      std::span<double> dxdt) {
   for (const Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
     if (recall(*known, t, x, u, dxdt)) return true;
+  if (Advancing::too_long()) [[unlikely]] {
+    throw SimulationError(
+        "does not reach the end of its macro-step within -cosim_hang_limit, at t = " +
+        exact_number(t) + " s; give it longer, or look at its integrator and tolerances");
+  }
   ++rhs_evaluations_;
   double inside = t;
   if (!confine(inside)) return false;
