@@ -1,6 +1,7 @@
 #include "checkpoint/checkpoints.hpp"
 
-#include <cctype>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -22,10 +23,10 @@ namespace fs = std::filesystem;
 /// What says nothing about the run's course.
 bool is_free(const std::string& option) {
   static const std::set<std::string> free = {
-      "cosim_stop",       "cosim_time_limit",  "cosim_progress",         "cosim_monitor",
-      "cosim_output",     "cosim_view",        "cosim_checkpoint_every", "cosim_restart",
-      "cosim_checkpoint", "cosim_event_limit", "cosim_diverged",         "options_file",
-      "options_left",     "log_view"};
+      "cosim_stop",    "cosim_time_limit", "cosim_hang_limit",  "cosim_progress",
+      "cosim_monitor", "cosim_output",     "cosim_view",        "cosim_checkpoint_every",
+      "cosim_restart", "cosim_checkpoint", "cosim_event_limit", "cosim_diverged",
+      "options_file",  "options_left",     "log_view"};
   return free.contains(option);
 }
 
@@ -48,40 +49,41 @@ std::uint32_t print_of(const Model& model) {
   return check_value(std::as_bytes(std::span(text)));
 }
 
-using Part = std::vector<std::byte>;
+using Bytes = std::vector<std::byte>;
+using Lanes = std::vector<Bytes>;  ///< of subsystems
 
-void send(MPI_Comm comm, const Part& part, int to) {
-  MPI_Ssend(part.data(), static_cast<int>(part.size()), MPI_BYTE, to, 0, comm);
+void send(MPI_Comm comm, const Bytes& bytes, int to) {
+  MPI_Ssend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, 0, comm);
 }
 
-Part received(MPI_Comm comm, int from) {
+Bytes received(MPI_Comm comm, int from) {
   MPI_Status status;
   int size = 0;
   MPI_Probe(from, 0, comm, &status);
   MPI_Get_count(&status, MPI_BYTE, &size);
-  Part part(static_cast<std::size_t>(size));
-  MPI_Recv(part.data(), size, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
-  return part;
+  Bytes bytes(static_cast<std::size_t>(size));
+  MPI_Recv(bytes.data(), size, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
+  return bytes;
 }
 
-/// On the first rank: those of all ranks, in their order.
-std::vector<Part> gathered(MPI_Comm comm, const Part& own) {
-  if (rank_in(comm) != 0) {
-    send(comm, own, 0);
-    return {};
-  }
-  std::vector<Part> all = {own};
-  for (int from = 1; from < ranks_of(comm); ++from) all.push_back(received(comm, from));
-  return all;
+void from_first(MPI_Comm comm, Bytes& bytes) {
+  auto size = static_cast<int>(bytes.size());
+  MPI_Bcast(&size, 1, MPI_INT, 0, comm);
+  bytes.resize(static_cast<std::size_t>(size));
+  MPI_Bcast(bytes.data(), size, MPI_BYTE, 0, comm);
 }
 
-/// Each rank's own, of those that the first rank has.
-Part scattered(MPI_Comm comm, std::vector<Part>& all) {
-  if (rank_in(comm) != 0) return received(comm, 0);
-  for (int to = 1; to < ranks_of(comm); ++to) {
-    send(comm, std::exchange(all[static_cast<std::size_t>(to)], {}), to);
-  }
-  return std::move(all[0]);
+Bytes packed(Lanes& lanes) {
+  Archive archive;
+  archive(lanes);
+  return archive.bytes();
+}
+
+Lanes unpacked(Bytes bytes) {
+  Archive archive(std::move(bytes));
+  Lanes lanes;
+  archive(lanes);
+  return lanes;
 }
 
 std::string in_words(double time) {
@@ -104,6 +106,7 @@ Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&
     copy_.model = plan.model.name;
     copy_.print = print_of(plan.model);
     copy_.options = plan.options;
+    copy_.ranks = ranks_of(plan.comm);
   }
 }
 
@@ -132,11 +135,9 @@ std::optional<std::string> Checkpoints::restart() {
   MPI_Bcast(&found.steps, 1, MPI_INT64_T, 0, comm);
   copy_.time = found.time;
   copy_.steps = began_at_ = found.steps;
-  own_part_ = scattered(comm, found.parts);
-  Archive archive(own_part_);
-  std::vector<std::byte> core;
-  archive(core);
-  simulation_.restore(std::move(core));
+  own_ = scattered(found.memory);
+  Archive archive = simulation_.archive_of(own_);
+  simulation_.restore(archive);
   others_(archive);
   written_ = settings_.restart == settings_.path;
   return "goes on from " + in_words(copy_.time) + ", macro-step " + std::to_string(copy_.steps) +
@@ -155,12 +156,9 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
     refuse("it belongs to another model, '" + found.model + "'" +
            (found.model == copy_.model ? " with another text or other -set" : ""));
   }
-  const auto ranks = static_cast<std::size_t>(ranks_of(simulation_.plan().comm));
-  if (found.parts.size() != ranks) {
-    throw InputError("-cosim_restart " + settings_.restart +
-                     ": the number of ranks was and must be " + std::to_string(found.parts.size()) +
-                     ", not " + std::to_string(ranks) + "; use mpirun -n " +
-                     std::to_string(found.parts.size()));
+  if (found.ranks != copy_.ranks) {
+    told_ += "; on " + std::to_string(copy_.ranks) + " instead of " + std::to_string(found.ranks) +
+             " ranks from here on";
   }
   auto before = by_name(found.options), now = by_name(copy_.options);
   std::set<std::string> names;
@@ -201,9 +199,24 @@ void Checkpoints::look(std::int64_t steps) {
   if (agree_on_largest(simulation_.plan().comm, due() ? 1 : 0) == 0) {
     return;
   }
-  if (const auto failure = attempt_to_write(); failure && rank_in(simulation_.plan().comm) == 0) {
-    std::fprintf(stderr, "concord: warning: %s; the run goes on, and tries again\n",
-                 failure->c_str());
+  if (const auto failure = attempt_to_write()) {
+    warn(*failure + "; the run goes on, and tries again");
+  }
+}
+
+void Checkpoints::warn(const std::string& failure) const {
+  if (rank_in(simulation_.plan().comm) == 0) {
+    std::fprintf(stderr, "concord: warning: %s\n", failure.c_str());
+  }
+}
+
+void Checkpoints::keep() {
+  const bool copied = !own_.common.empty();
+  if (!wanted() || !copied || written_) {
+    return;
+  }
+  if (const auto failure = attempt_to_write()) {
+    warn(*failure);
   }
 }
 
@@ -213,11 +226,9 @@ bool Checkpoints::due() const {
 }
 
 void Checkpoints::copy(std::int64_t steps) {
-  Archive archive;
-  std::vector<std::byte> core = simulation_.snapshot();
-  archive(core);
+  Archive archive = simulation_.snapshot();
   others_(archive);
-  own_part_ = archive.bytes();
+  own_ = archive.memory();
   copy_.time = simulation_.time();
   copy_.steps = steps;
   written_ = false;
@@ -239,17 +250,83 @@ void Checkpoints::finish() {
   }
 }
 
+/// Why the memory of this and other ranks cannot become one file; `own`: what is this rank's alone.
+std::optional<std::string> Checkpoints::obstacle(const Bytes& own) const {
+  const MPI_Comm comm = simulation_.plan().comm;
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  const auto check = static_cast<double>(check_value(own_.common));
+  const bool much = std::max(own.size(), own_.common.size()) > most;
+  std::array<double, 3> largest = {much ? 1.0 : 0.0, check, -check};
+  agree_on_largest(comm, largest);
+  if (largest[0] != 0.0) {
+    return "a rank has more than 2 GB to save; use more ranks";
+  }
+  const bool clocks_differ = simulation_.plan().replicated;
+  if (!clocks_differ && largest[1] != -largest[2]) {
+    return "ranks disagree about what they have in common, which is a defect of Concord; use one "
+           "rank";
+  }
+  return std::nullopt;
+}
+
+/// Into the first rank's copy, in the model's order.
+void Checkpoints::gather(const Bytes& own) {
+  const SimulationPlan& plan = simulation_.plan();
+  if (rank_in(plan.comm) != 0) {
+    if (!plan.replicated) send(plan.comm, own, 0);
+    return;
+  }
+  copy_.memory = {own_.common, {}};
+  if (plan.replicated) {
+    return;
+  }
+  copy_.memory.own.resize(plan.model.subsystems.size());
+  for (int from = 0; from < copy_.ranks; ++from) {
+    Lanes lanes = from == 0 ? own_.own : unpacked(received(plan.comm, from));
+    std::size_t k = 0;
+    for (const std::size_t g : plan.share.subsystems_of(from)) {
+      copy_.memory.own[g] = std::move(lanes[k++]);
+    }
+  }
+}
+
+/// Each rank's own, of all that the first rank has.
+Archive::Memory Checkpoints::scattered(Archive::Memory& whole) const {
+  const SimulationPlan& plan = simulation_.plan();
+  Archive::Memory result;
+  result.common = std::move(whole.common);
+  from_first(plan.comm, result.common);
+  if (plan.replicated) {
+    return result;
+  }
+  if (rank_in(plan.comm) != 0) {
+    result.own = unpacked(received(plan.comm, 0));
+    return result;
+  }
+  for (int to = 0; to < copy_.ranks; ++to) {
+    Lanes lanes;
+    for (const std::size_t g : plan.share.subsystems_of(to)) {
+      lanes.push_back(std::move(whole.own[g]));
+    }
+    if (to == 0) {
+      result.own = std::move(lanes);
+    } else {
+      send(plan.comm, packed(lanes), to);
+    }
+  }
+  return result;
+}
+
 /// What has gone wrong, in words.
 std::optional<std::string> Checkpoints::attempt_to_write() {
   const MPI_Comm comm = simulation_.plan().comm;
-  constexpr std::size_t most = std::numeric_limits<int>::max();
-  if (agree_on_largest(comm, own_part_.size() > most ? 1 : 0) != 0) {
-    return "cannot write the checkpoint '" + settings_.path +
-           "': a rank has more than 2 GB to save; use more ranks";
+  const Bytes own = rank_in(comm) == 0 ? Bytes() : packed(own_.own);
+  if (const auto reason = obstacle(own)) {
+    return "cannot write the checkpoint '" + settings_.path + "': " + *reason;
   }
   flush_();
   written_at_ = Clock::now();
-  copy_.parts = gathered(comm, own_part_);
+  gather(own);
   const auto failure = failure_on_any_rank(comm, [&] {
     if (rank_in(comm) != 0) return;
     try {
@@ -259,7 +336,7 @@ std::optional<std::string> Checkpoints::attempt_to_write() {
                                "': " + error.code().message());
     }
   });
-  copy_.parts.clear();
+  copy_.memory = {};
   written_ = !failure;
   return failure;
 }

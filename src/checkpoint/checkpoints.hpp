@@ -38,14 +38,22 @@ class Checkpoints {
   /// The run stops before its end. Throws SimulationError.
   void finish();
 
+  /// The run has failed: whoever finds a remedy goes on from the last copy. What goes wrong is only
+  /// told.
+  void keep();
+
   /// s until which the run can be continued.
   double time() const { return copy_.time; }
 
  private:
   void copy(std::int64_t steps);
   std::optional<std::string> attempt_to_write();
+  std::optional<std::string> obstacle(const std::vector<std::byte>& own) const;
+  void gather(const std::vector<std::byte>& own);
+  Archive::Memory scattered(Archive::Memory& whole) const;
   void require_same_run(const CheckpointContent& found);
   bool due() const;
+  void warn(const std::string& failure) const;
 
   using Clock = std::chrono::steady_clock;
 
@@ -53,10 +61,10 @@ class Checkpoints {
   const CheckpointSettings& settings_;
   std::function<void(Archive&)> others_;
   std::function<void()> flush_;
-  CheckpointContent copy_;           ///< without the parts
-  std::vector<std::byte> own_part_;  ///< of this rank
-  bool written_ = false;             ///< the copy
-  std::int64_t began_at_ = 0;        ///< macro-step from which this run goes on
+  CheckpointContent copy_;     ///< without the memory
+  Archive::Memory own_;        ///< this rank's
+  bool written_ = false;       ///< the copy
+  std::int64_t began_at_ = 0;  ///< macro-step from which this run goes on
   Clock::time_point written_at_ = Clock::now();
   std::string told_;
 };

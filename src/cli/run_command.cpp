@@ -39,7 +39,8 @@ std::unique_ptr<SimulationPlan> announced(std::unique_ptr<SimulationPlan> plan) 
 class Run {
  public:
   Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line)
-      : requests_(plan->comm, plan->settings.time_limit),
+      : hang_watch_(plan->settings.hang_limit),
+        requests_(plan->comm, plan->settings.time_limit),
         simulation_(std::move(plan)),
         settings_(simulation_.plan().settings),
         checkpoints_(
@@ -71,6 +72,7 @@ class Run {
       }
       throw;
     } catch (const std::exception&) {
+      checkpoints_.keep();
       close_failed();
       throw;
     }
@@ -190,6 +192,7 @@ class Run {
 
   void close_failed() { recorder_->close(RunStatus::failed, quality_of(simulation_, summary_)); }
 
+  HangWatch hang_watch_;
   StopRequests requests_;
   SimulationCore simulation_;
   const Settings& settings_;

@@ -17,6 +17,7 @@ struct Conclusion {
   RunQuality quality;
   std::vector<NamedError> errors;
   std::optional<std::string> balance;
+  std::string interpolated;  ///< whose rows between communication points; empty: nobody's
 };
 
 /// Collective.

@@ -42,7 +42,11 @@ class BalanceErrors {
   std::span<const double> largest() const { return largest_; }
 
   void io(Archive& archive) {
-    archive(missed_, oldest_, share_, due_, measured_, accumulated_, largest_);
+    archive(oldest_, share_);
+    for (auto& missed : missed_) {
+      archive.per(Per::input, missed);
+    }
+    archive.per(Per::input, due_, measured_, accumulated_, largest_);
   }
 
  private:

@@ -17,7 +17,9 @@ namespace concord {
 /// it.
 struct CommunicationPoint {
   void io(Archive& archive) {
-    archive(time, last_step, slopes_known, inputs, outputs, polynomials);
+    archive(time, last_step, slopes_known);
+    archive.per(Per::input, inputs, polynomials);
+    archive.per(Per::output, outputs);
   }
 
   double time = 0.0;
@@ -30,7 +32,10 @@ struct CommunicationPoint {
 
 /// What a coupling proposes for t_{N+1}; becomes the next CommunicationPoint when accepted.
 struct Trial {
-  void io(Archive& archive) { archive(inputs, outputs, polynomials); }
+  void io(Archive& archive) {
+    archive.per(Per::input, inputs, polynomials);
+    archive.per(Per::output, outputs);
+  }
 
   std::vector<Sample> inputs;
   std::vector<Sample> outputs;
@@ -42,7 +47,10 @@ enum class CouplingStatus { converged, not_converged, failed };
 
 /// Where a macro-step that is taken in two halves passes through; accepted with its end.
 struct Middle {
-  void io(Archive& archive) { archive(point, states); }
+  void io(Archive& archive) {
+    archive(point);
+    archive.per(Per::state, states);
+  }
 
   CommunicationPoint point;
   std::vector<double> states;
@@ -114,6 +122,13 @@ class Coupling {
 
   /// The whole network as one subsystem, where the coupling integrates it; else null.
   virtual Subsystem* whole() { return nullptr; }
+
+  /// There, after a solve that is kept: from its states at step.begin to states and outputs at
+  /// step.end, within the macro-step (Subsystem::retrace). False where it cannot tell.
+  virtual bool retrace(const MacroStep& /*step*/, std::span<double> /*states*/,
+                       std::span<Sample> /*outputs*/) {
+    return false;
+  }
 
   /// Where the subsystems' outputs are to be evaluated at the end of the last solve, if not at the
   /// subsystems themselves.

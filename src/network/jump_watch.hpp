@@ -37,7 +37,7 @@ class JumpWatch {
   /// Something has happened: nothing of the past counts.
   void begin_anew(std::span<const Sample> outputs);
 
-  void io(Archive& archive) { archive(signals_); }
+  void io(Archive& archive) { archive.per(Per::output, signals_); }
 
  private:
   struct Signal {

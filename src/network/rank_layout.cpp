@@ -45,4 +45,23 @@ RankLayout::RankLayout(const Network& network, const Partition& partition, int r
   }
 }
 
+ArchiveLayout RankLayout::archive_layout() const {
+  ArchiveLayout layout;
+  const auto ends = [&](Per kind) -> auto& { return layout.ends[static_cast<std::size_t>(kind)]; };
+  const auto among = [](const std::vector<std::size_t>& inputs, std::size_t end) {
+    const auto behind = std::lower_bound(inputs.begin(), inputs.end(), end);
+    return static_cast<std::size_t>(behind - inputs.begin());
+  };
+  for (const std::size_t k : all_) {
+    const std::size_t inputs = inputs_of(k).last;
+    ends(Per::subsystem).push_back(k + 1);
+    ends(Per::state).push_back(states_of(k).last);
+    ends(Per::input).push_back(inputs);
+    ends(Per::connected).push_back(among(connected_, inputs));
+    ends(Per::held).push_back(among(held_, inputs));
+    ends(Per::output).push_back(outputs_of(k).last);
+  }
+  return layout;
+}
+
 }  // namespace concord

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "concord/archive.hpp"
 #include "network/network.hpp"
 
 namespace concord {
@@ -44,6 +45,8 @@ class RankLayout {
   /// and of those that are held between events.
   const std::vector<std::size_t>& connected_inputs() const { return connected_; }
   const std::vector<std::size_t>& held_inputs() const { return held_; }
+
+  ArchiveLayout archive_layout() const;
 
  private:
   struct Variables {

@@ -61,7 +61,8 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       sizes_(model, network, layout_),
       equation_weights_(constraints_among(own_), layout_.n_inputs()),
       jumps_(continuous_outputs_of_black_boxes(own_)),
-      exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()) {
+      exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()),
+      way_(own_, layout_) {
   find_use(settings);
 }
 
@@ -144,6 +145,10 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
       k = which[next];
       const IndexRange in = inputs_of(k);
       const IndexRange out = outputs_of(k);
+      if (way_.wanted()) [[unlikely]] {
+        way_.note(k, step, inputs.subspan(in.first, in.size()), continuity, wanted);
+      }
+      const Advancing under_way;
       const Outcome outcome = own_[k].advance(step, inputs.subspan(in.first, in.size()), continuity,
                                               wanted, outputs.subspan(out.first, out.size()));
       if (own_.judged(k, outcome) != Outcome::ok) [[unlikely]] {
@@ -289,8 +294,8 @@ void RankNetwork::gather_states(std::span<double> result) {
 }
 
 std::optional<std::string> RankNetwork::io(Archive& archive) {
-  archive(start_inputs_, use_.given, held_, touched_, sizes_, equation_weights_, jumps_, interval_,
-          now_, saved_);
+  archive.per(Per::input, start_inputs_, use_.given);
+  archive(held_, touched_, sizes_, equation_weights_, jumps_, interval_, now_, saved_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
     tell_use(k);
   }
@@ -299,7 +304,7 @@ std::optional<std::string> RankNetwork::io(Archive& archive) {
   }
   for (std::size_t k = 0; k < n_own(); ++k) {
     bool passed = false;
-    own_.attempt(k, [&] { passed = own_[k].io(archive); });
+    archive.within(k, [&] { own_.attempt(k, [&] { passed = own_[k].io(archive); }); });
     if (!passed) {
       const std::string& reason = own_[k].failure();
       return "subsystem '" + own_.name(k) + "' cannot pass on what it remembers" +

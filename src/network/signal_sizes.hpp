@@ -14,7 +14,10 @@ namespace concord {
 struct SignalSizes {
   SignalSizes(const Model& model, const Network& network, const RankLayout& layout);
 
-  void io(Archive& archive) { archive(inputs, outputs); }
+  void io(Archive& archive) {
+    inputs.io(archive, Per::input);
+    outputs.io(archive, Per::output);
+  }
 
   Sizes inputs, outputs;
 };
@@ -34,7 +37,7 @@ class EquationWeights {
   /// weights it had are better.
   void take(IndexRange in, std::span<const double> g_u);
 
-  void io(Archive& archive) { archive(values_); }
+  void io(Archive& archive) { archive.per(Per::input, values_); }
 
  private:
   std::vector<std::size_t> constraints_;

@@ -122,6 +122,18 @@ Option<Settings> time_limit_option() {
       .by_default("none");
 }
 
+Option<Settings> hang_limit_option() {
+  return Option<Settings>{
+      "cosim_hang_limit",
+      "wall time after which a subsystem that does not return, or does not reach the end of its "
+      "macro-step, has failed",
+      duration(),
+      [](const Settings& s) { return s.hang_limit ? plain_number(*s.hang_limit) : "none"; },
+      [](Settings& s, const std::optional<double>& given) { s.hang_limit = given; }}
+      .in("s, or HH:MM:SS")
+      .by_default("none");
+}
+
 bool writes_no_checkpoints(const Settings& settings) { return !settings.checkpoint.writes(); }
 
 /// `auto` goes on where the checkpoint is there, and starts where it is not.
@@ -159,6 +171,42 @@ template <auto... members>
 constexpr auto in_method = at<&Settings::method, members...>;
 template <auto... members>
 constexpr auto in_record = at<&Settings::record, members...>;
+
+Option<Settings> output_interval_option() {
+  return Option<Settings>{
+      "cosim_output_interval",
+      "rows at these distances from the start instead of communication points, beside events",
+      positive_number(),
+      [](const Settings& s) {
+        const double interval = s.record.grid.interval();
+        return interval > 0.0 ? plain_number(interval) : "none";
+      },
+      [](Settings& s, const std::optional<double>& given) {
+        s.record.grid = given ? OutputGrid::every(*given) : OutputGrid();
+      }}
+      .in("s")
+      .by_default("none");
+}
+
+Option<Settings> output_times_option() {
+  return Option<Settings>{
+      "cosim_output_times",
+      "file with the times of rows, one per line or a CSV file's first column, instead of "
+      "communication points, beside events",
+      file_name(), [](const Settings& s) { return s.record.times_file; },
+      [](Settings& s, const std::optional<std::string>& given) {
+        if (!given) return;
+        if (s.record.grid.given()) {
+          throw InputError(
+              "-cosim_output_interval and -cosim_output_times each say where rows are; give one");
+        }
+        s.record.times_file = *given;
+        s.record.grid = OutputGrid::at(read_output_times(*given));
+      }}
+      .by_default("none");
+}
+
+bool has_grid(const Settings& settings) { return settings.record.grid.given(); }
 
 Options<Settings> make_run_options() {
   using M = Method;
@@ -257,8 +305,14 @@ Options<Settings> make_run_options() {
       O("cosim_record_variables", "names and patterns of the variables to record: cell[*].x,left.v",
         any_text(), in_record<&RecordSettings::variables>),
       O("cosim_record_every", "record every n-th communication point, beside events",
-        whole_number(1, 1000000000), in_record<&RecordSettings::every>),
+        whole_number(1, 1000000000), in_record<&RecordSettings::every>)
+          .idle(has_grid,
+                "a choice among communication points, which have no rows of their own beside "
+                "-cosim_output_interval and -cosim_output_times"),
+      output_interval_option(),
+      output_times_option(),
       time_limit_option(),
+      hang_limit_option(),
       O("cosim_checkpoint", "file from which the run can go on after a stop or a kill", file_name(),
         at<&Settings::checkpoint, &CheckpointSettings::path>)
           .by_default("none"),
@@ -335,7 +389,7 @@ Options<IsolationOptions> make_isolation_options() {
       O("call_limit", "time that a call of an isolated one may take before it counts as hanging",
         positive_number(), at<&I::call_limit>)
           .in("s")
-          .by_default("none"),
+          .by_default("-cosim_hang_limit"),
   };
 }
 

@@ -7,6 +7,7 @@
 
 #include "coupling/method.hpp"
 #include "network/rank_network.hpp"
+#include "settings/output_grid.hpp"
 #include "subsystem/fmu_options.hpp"
 #include "subsystem/isolation_options.hpp"
 #include "support/options.hpp"
@@ -49,6 +50,8 @@ struct RecordSettings {
   bool balance = false;
   std::string variables = "*";  ///< a list of names and patterns; empty: all
   int every = 1;
+  OutputGrid grid{};
+  std::string times_file{};  ///< of the grid; empty: none
 
   bool takes_all() const { return variables.empty() || variables == "*"; }
   /// Whether one of the list stands for the variable.
@@ -82,6 +85,7 @@ struct Settings {
   std::vector<double> events;         ///< s, ascending
   std::vector<double> listed_events;  ///< those of nobody in particular
   std::optional<double> time_limit;   ///< seconds of wall time
+  std::optional<double> hang_limit;   ///< the same, of one call of a subsystem
   CheckpointSettings checkpoint;
   RecordSettings record;
   bool progress = false;

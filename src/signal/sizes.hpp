@@ -46,6 +46,11 @@ class Sizes {
   void raise(std::span<const Sample> sizes);
 
   void io(Archive& archive) { archive(numbers_); }
+  void io(Archive& archive, Per kind) {
+    for (const std::size_t part : {0, 1, 2}) {
+      archive.per(kind, std::span(numbers_).subspan(part * count_, count_));
+    }
+  }
 
  private:
   const double* largest() const { return numbers_.data() + count_; }

@@ -73,7 +73,8 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       controller_(make_controller(settings, rolls_back_)),
       at_point_(subsystems),
       loops_(subsystems, settings.method),
-      errors_(settings.method, subsystems) {
+      errors_(settings.method, subsystems),
+      grid_(settings, subsystems, *coupling_) {
   if (settings.adapt == Adapt::predictor && !settings.method.compares_with_prediction() &&
       !subsystems.network().has_constraints()) {
     budget_.emplace(settings.stop - settings.start);
@@ -192,6 +193,7 @@ void MacroStepper::begin_step() {
   rejected_ = {};
   propose();
   events_.clear();
+  grid_.begin(proposed(), rolls_back_);
 }
 
 /// A macro-step up to the next known event, at most.
@@ -259,11 +261,16 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
   accepted_[0].step = {step.begin, middle->point.time, middle->point.last_step};
   accepted_[0].point = &middle->point;
   accepted_[0].states = middle->states;
+  const auto behind = std::partition_point(
+      report_.inside.begin(), report_.inside.end(),
+      [&](const PassedPoint& inside) { return inside.time < middle->point.time; });
+  accepted_[0].inside = {report_.inside.begin(), behind};
   ++report_.index;
   accepted_[1].index = report_.index;
   accepted_[1].step = {middle->point.time, step.end, step.size() - middle->point.last_step};
   accepted_[1].error_estimate = report_.error_estimate;
   accepted_[1].point = &point_;
+  accepted_[1].inside = {behind, report_.inside.end()};
   events_.tell(accepted_[1]);
   return accepted_;
 }
@@ -288,9 +295,32 @@ void MacroStepper::jump(std::span<const InputChange> changes) {
 }
 
 void MacroStepper::io(Archive& archive) {
-  archive(rolls_back_, point_, trial_, fed_, held_changed_, jumped_, jumped_inside_,
-          black_box_jumps_, anew_, changes_, report_.index, budget_, errors_, loops_, events_,
-          *controller_, *coupling_);
+  archive(rolls_back_, point_, trial_, held_changed_, jumped_, jumped_inside_, black_box_jumps_,
+          anew_, report_.index, budget_, errors_, events_, *controller_, *coupling_);
+  archive.per(Per::input, fed_);
+  pass_changes(archive);
+  if (archive.reading()) {
+    loops_.restart(evaluation(), point_.inputs);
+  }
+}
+
+/// Of each subsystem with the inputs' positions among its own.
+void MacroStepper::pass_changes(Archive& archive) {
+  std::vector<InputChange> all;
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange own = subsystems_.inputs_of(k);
+    std::vector<InputChange> changes;
+    for (const InputChange& change : changes_) {
+      if (own.first <= change.input && change.input < own.last) {
+        changes.push_back({change.input - own.first, change.value});
+      }
+    }
+    archive.within(k, [&] { archive(changes); });
+    for (const InputChange& change : changes) {
+      all.push_back({own.first + change.input, change.value});
+    }
+  }
+  changes_ = std::move(all);
 }
 
 /// Inputs that nothing feeds stay as they are in both, whatever a coupling writes.
@@ -449,6 +479,8 @@ void MacroStepper::renew_held() {
 
 /// The only place that changes committed data.
 void MacroStepper::commit(const MacroStep& step) {
+  report_.inside = grid_.follow({step, point_.slopes_known, point_.outputs, trial_.outputs},
+                                trial_.inputs, *coupling_);
   renew_held();
   loops_.look(evaluation(), trial_.inputs, ends_interval(step.end));
   std::swap(point_.inputs, trial_.inputs);

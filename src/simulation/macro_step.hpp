@@ -10,6 +10,7 @@
 #include "coupling/points/loop_watch.hpp"
 #include "settings/settings.hpp"
 #include "simulation/event_steps.hpp"
+#include "simulation/grid_rows.hpp"
 #include "simulation/step_report.hpp"
 #include "stepping/error_budget.hpp"
 #include "stepping/step_controller.hpp"
@@ -48,6 +49,10 @@ class MacroStepper {
   /// it is written, of a new one when it is read.
   void io(Archive& archive);
 
+  /// The point is one from which others may go on, who know of loops only what is found here.
+  /// Throws SimulationError. Collective.
+  void close_watch() { loops_.look(evaluation(), point_.inputs, true); }
+
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
   std::span<const StepReport> advance();
@@ -82,6 +87,7 @@ class MacroStepper {
   void begin_anew();
   void restart_coupling();
   void apply_changes();
+  void pass_changes(Archive& archive);
   PointEvaluation& evaluation();
   bool ends_interval(double time) const;
   SmoothInterval smooth_interval(double time) const;
@@ -98,6 +104,7 @@ class MacroStepper {
   LoopWatch loops_;
   ErrorAccount errors_;
   std::optional<ErrorBudget> budget_;  ///< where err is an error per unit time
+  GridRows grid_;
   CommunicationPoint point_;
   Trial trial_;
   std::vector<Sample> fed_;     ///< P y of the trial, where inputs are held

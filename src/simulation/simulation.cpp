@@ -73,7 +73,7 @@ using Names = std::vector<std::string>;
 struct Snapshot::Memory {
   std::string identity;
   std::string end_reason;
-  std::vector<std::byte> bytes;
+  Archive::Memory memory;
 };
 
 /// Starts what is not there.
@@ -290,8 +290,8 @@ Snapshot Simulation::snapshot() {
   parts_->require_started("snapshot");
   Snapshot result;
   parts_->inside([&] {
-    result.memory_ = std::make_shared<const Snapshot::Memory>(
-        Snapshot::Memory{parts_->identity(), parts_->end_reason, parts_->core->snapshot()});
+    result.memory_ = std::make_shared<const Snapshot::Memory>(Snapshot::Memory{
+        parts_->identity(), parts_->end_reason, parts_->core->snapshot().memory()});
   });
   result.time_ = time();
   return result;
@@ -304,7 +304,8 @@ void Simulation::restore(const Snapshot& snapshot) {
       throw InputError(
           "restore: the snapshot belongs to another model, other options or other ranks");
     }
-    parts_->core->restore(snapshot.memory_->bytes);
+    Archive archive = parts_->core->archive_of(snapshot.memory_->memory);
+    parts_->core->restore(archive);
     parts_->end_reason = snapshot.memory_->end_reason;
     parts_->started = true;
   });

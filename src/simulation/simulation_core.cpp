@@ -107,24 +107,31 @@ void SimulationCore::require_sound_subsystems() const {
   }
 }
 
-std::vector<std::byte> SimulationCore::snapshot() {
-  Archive archive;
+/// Where each rank computes the whole, nothing is one rank's own.
+Archive::Layout SimulationCore::layout() const {
+  return plan_->replicated ? nullptr
+                           : std::make_shared<ArchiveLayout>(subsystems_->archive_layout());
+}
+
+Archive SimulationCore::snapshot() {
+  in_step([&] { stepper_->close_watch(); });
+  Archive archive(layout());
   const auto silent = agree_on_text(plan_->comm, subsystems_->io(archive));
   if (silent) {
     throw InputError(*silent + "; no snapshot can be taken");
   }
   archive(*stepper_);
-  restore(archive.bytes());
-  return archive.bytes();
+  Archive same = archive_of(archive.memory());
+  restore(same);
+  return archive;
 }
 
-void SimulationCore::restore(std::vector<std::byte> memory) {
+void SimulationCore::restore(Archive& archive) {
   failed_ = false;
   make_parts();
   const Settings& settings = plan_->settings;
   subsystems_->start({settings.start, settings.start + settings.step, settings.step},
                      settings.stop);
-  Archive archive(std::move(memory));
   std::optional<std::string> failure;
   if (const auto silent = subsystems_->io(archive)) {
     failure = "a snapshot cannot be restored: " + *silent;

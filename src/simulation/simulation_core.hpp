@@ -70,16 +70,21 @@ class SimulationCore {
   /// histories of multistep methods) is dropped here, too, so that this simulation and whoever
   /// restores go on with the same bits. Throws InputError where a subsystem cannot pass on what it
   /// remembers.
-  std::vector<std::byte> snapshot();
+  /// What else is written belongs to the same point.
+  Archive snapshot();
 
   /// Goes on from there: subsystems and coupling are made anew.
-  void restore(std::vector<std::byte> memory);
+  void restore(Archive& archive);
+
+  /// A snapshot that was taken on any number of ranks, of which this one has what is its own.
+  Archive archive_of(Archive::Memory memory) const { return {layout(), std::move(memory)}; }
 
   /// Ends the subsystems, of which only names and counters are left.
   void end();
 
  private:
   void make_parts();
+  Archive::Layout layout() const;
   double advanced();
   void in_step(const std::function<void()>& work);
   void set_input(std::size_t input, std::size_t subsystem, double value, bool started);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
@@ -308,6 +309,65 @@ void surviving(void (*work)(void*), void* data) {
   }
   watch.shore = &shore;
   work(data);
+}
+
+namespace {
+
+constexpr int looks_per_limit = 4;
+
+/// What the last looks have seen, each at the same thing.
+struct {
+  double limit = 0.0;
+  unsigned call = 0;
+  std::sig_atomic_t advance = 0;
+  int at_call = 0, at_advance = 0;
+} hang;
+
+int signal_of_looks() { return SIGRTMIN + 3; }
+
+}  // namespace
+
+void HangWatch::look(int) {
+  const auto& running = ForeignCall::running();
+  hang.at_call = running.place != nullptr && running.changes == hang.call ? hang.at_call + 1 : 0;
+  hang.call = running.changes;
+  const bool same = Advancing::under_way_ != 0 && Advancing::count_ == hang.advance;
+  hang.at_advance = same ? hang.at_advance + 1 : 0;
+  hang.advance = Advancing::count_;
+  if (hang.at_advance >= looks_per_limit) Advancing::overdue_ = hang.advance;
+  if (hang.at_call >= looks_per_limit) {
+    Line limit;
+    limit << hang.limit << " s";
+    leave_place(*running.place, "has not returned after ", limit.text(),
+                "ask whoever made it, or give it longer with -cosim_hang_limit");
+  }
+}
+
+HangWatch::HangWatch(std::optional<double> limit) {
+  if (!limit) return;
+  hang = {};
+  hang.limit = *limit;
+  watch_foreign_code();
+  struct sigaction action = {};
+  action.sa_handler = look;
+  action.sa_flags = SA_RESTART | SA_NODEFER | SA_ONSTACK;
+  sigaction(signal_of_looks(), &action, nullptr);
+  sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = signal_of_looks();
+  event._sigev_un._tid = gettid();
+  set_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+  const double interval = *limit / looks_per_limit;
+  itimerspec times = {};
+  times.it_interval.tv_sec = static_cast<time_t>(interval);
+  times.it_interval.tv_nsec = static_cast<long>(1e9 * (interval - std::floor(interval)));
+  times.it_value = times.it_interval;
+  if (set_) timer_settime(timer_, 0, &times, nullptr);
+}
+
+HangWatch::~HangWatch() {
+  if (set_) timer_delete(timer_);
+  Advancing::overdue_ = -1;
 }
 
 ExitsAreErrors::ExitsAreErrors() { watch.exits_are_errors = 1; }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <csignal>
+#include <ctime>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -28,10 +31,12 @@ class ForeignCall {
       : outer_place_(running_.place), outer_function_(running_.function) {
     running_.function = function;
     running_.place = &place;
+    running_.changes = running_.changes + 1;
   }
   ~ForeignCall() {
     running_.place = outer_place_;
     running_.function = outer_function_;
+    running_.changes = running_.changes + 1;
   }
   ForeignCall(const ForeignCall&) = delete;
   ForeignCall& operator=(const ForeignCall&) = delete;
@@ -40,10 +45,14 @@ class ForeignCall {
   struct Running {
     const ForeignPlace* volatile place = nullptr;
     const char* volatile function = nullptr;
+    volatile unsigned changes = 0;  ///< calls that have begun or ended
   };
   static const Running& running() { return running_; }
   /// After a crash has left the functions that were running.
-  static void forget_running() { running_ = {nullptr, nullptr}; }
+  static void forget_running() {
+    running_.place = nullptr;
+    running_.function = nullptr;
+  }
 
  private:
   static Running running_;
@@ -82,6 +91,42 @@ void surviving(Work&& work) {
   surviving([](void* data) { (*static_cast<Plain*>(data))(); },
             const_cast<void*>(static_cast<const void*>(&work)));
 }
+
+/// While it lives, a subsystem takes a macro-step, in however many calls.
+class Advancing {
+ public:
+  Advancing() {
+    under_way_ = 1;
+    count_ = count_ + 1;
+  }
+  ~Advancing() { under_way_ = 0; }
+  Advancing(const Advancing&) = delete;
+  Advancing& operator=(const Advancing&) = delete;
+
+  /// Whether the one that is under way takes longer than a HangWatch allows.
+  static bool too_long() { return overdue_ == count_; }
+
+ private:
+  friend class HangWatch;
+  static inline volatile std::sig_atomic_t under_way_ = 0, count_ = 0, overdue_ = -1;
+};
+
+/// While it lives, a ForeignCall of this thread that has not returned after `limit` seconds, or up
+/// to a quarter more, ends as after a crash; of an Advancing that has gone on for so long
+/// `too_long` is told. Without a limit it does nothing. One at a time.
+class HangWatch {
+ public:
+  explicit HangWatch(std::optional<double> limit);
+  ~HangWatch();
+  HangWatch(const HangWatch&) = delete;
+  HangWatch& operator=(const HangWatch&) = delete;
+
+ private:
+  static void look(int);
+
+  timer_t timer_{};
+  bool set_ = false;
+};
 
 /// While it lives, an exit() that comes from nowhere known is an error, too: exit code 1.
 class ExitsAreErrors {

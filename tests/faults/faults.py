@@ -99,6 +99,40 @@ class Fmu3(Faults):
                    Fault("me3", "abort", "fmi3SetContinuousStates", "missiles", "first"))
 
 
+class Hangs(Faults):
+    """Who does not return, or only late again and again, is told, and the last copy is written."""
+    LIMIT = ("-cosim_hang_limit", "0.4")
+
+    def test_one_rank(self):
+        self.check(Fault("cs", "hang", "fmi2DoStep", ranks=1, options=self.LIMIT),
+                   Fault("me", "hang", "fmi2GetDerivatives", "missiles", ranks=1,
+                         options=self.LIMIT),
+                   Fault("cs3", "hang", "fmi3EnterInitializationMode", ranks=1, time=0,
+                         options=self.LIMIT),
+                   Fault("native", "hang", "derivatives", ranks=1, place="all",
+                         options=self.LIMIT),
+                   Fault("native", "crawl", "derivatives", ranks=1, place="all",
+                         options=self.LIMIT))
+
+    def test_other_ranks_do_not_wait(self):
+        for method in ("jfm", "monolithic"):
+            self.check(Fault("native", "hang", "outputs", method, "last", options=self.LIMIT))
+
+    def test_words_and_checkpoint(self):
+        fault = Fault("native", "hang", "derivatives", ranks=1, place="all", options=self.LIMIT)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "model.yaml").write_text(model(fault))
+            ended = watch([PROGRAM, "run", "model.yaml", "-cosim_step", "0.01", *self.LIMIT,
+                           "-cosim_checkpoint", "run.chk", "-cosim_checkpoint_epoch", "10"],
+                          folder, os.environ)
+            self.assertIn("has not returned after 0.4 s in derivatives of subsystem",
+                          ended.output)
+            self.assertIn("-cosim_hang_limit", ended.output)
+            again = watch([PROGRAM, "run", "model.yaml", "-cosim_step", "0.01", *self.LIMIT,
+                           "-cosim_restart", "run.chk"], folder, os.environ)
+            self.assertRegex(again.output, r"goes on from t = 0\.[34]")
+
+
 class Foreign(unittest.TestCase):
     """What FMUs of other tools do, and may do."""
 

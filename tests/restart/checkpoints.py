@@ -9,7 +9,7 @@ import unittest
 import fmu_factory
 import h5py
 from concord_runs import EXAMPLES, TWO_MASS, execute
-from restart_runs import RestartTest
+from restart_runs import RestartTest, largest_difference
 
 BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
 STEPS = ("-cosim_step", 1e-3)
@@ -94,7 +94,6 @@ class Files(RestartTest):
         self.refused(self.goes_on(model=BALL), "another model")
         other = self.model(TWO_MASS.read_text().replace("m: 5", "m: 5.5"))
         self.refused(self.goes_on(model=other), "another model", "with another text")
-        self.refused(self.goes_on(ranks=2), "must be 1, not 2", "mpirun -n 1")
         self.refused(self.goes_on(restart=self.folder / "none.chk"), "is not there")
         self.refused(self.goes_on(restart=TWO_MASS), "is no checkpoint")
         self.refused(execute("run", TWO_MASS, "-cosim_restart", "auto"), "-cosim_checkpoint FILE")
@@ -163,7 +162,7 @@ class Files(RestartTest):
         run = limited(room, *words, "-cosim_checkpoint", self.folder / "parts.chk")
         self.refused(run, "cannot write the checkpoint", "File too large", "-cosim_checkpoint")
         self.assertEqual([path.name for path in self.folder.iterdir() if "chk" in path.name], [])
-        run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint",
+        run = execute("run", TWO_MASS, *self.options("others"), "-cosim_checkpoint",
                       self.folder / "nowhere" / "a.chk")
         self.refused(run, "cannot write the checkpoint", "No such file", "-cosim_checkpoint")
 
@@ -233,6 +232,17 @@ class Kills(RestartTest):
                               "auto", ranks=ranks)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 self.require_same()
+
+    def test_kills_and_other_ranks(self):
+        options = ("-cosim_type", "jfm", "-cosim_step", 1e-3)
+        seconds = self.whole(BALL, *options, ranks=2)
+        for _ in range(int(os.environ.get("KILLS", "3"))):
+            self.killed(BALL, *options, ranks=self.random.randint(1, 3),
+                        after=self.random.uniform(0.1, 0.9) * seconds)
+        run = execute("run", BALL, *self.options("parts", *options), "-cosim_restart", "auto")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertLess(largest_difference(self.folder / "whole.h5", self.folder / "parts.h5"),
+                        1e-9)
 
     def test_signals(self):
         for name in (signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU):

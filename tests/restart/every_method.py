@@ -71,6 +71,8 @@ class Choices(RestartTest):
     def test_events(self):
         for method in ("jfm", "missiles", "jacobi", "monolithic"):
             self.same(BALL, "-cosim_type", method, "-cosim_step", 0.01)
+            self.same(BALL, "-cosim_type", method, "-cosim_output_interval", 0.013, "-cosim_step",
+                      0.01)
             self.same(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.5)
 
     def test_loops_and_constraints(self):
@@ -80,30 +82,47 @@ class Choices(RestartTest):
                 self.same(EXAMPLES / name / f"{name}.yaml", "-cosim_type", method, "-cosim_step",
                           0.01)
 
+    def times(self):
+        path = self.folder / "times.txt"
+        path.write_text("".join(f"{0.0013 * k * k}\n" for k in range(20)))
+        return path
+
     def test_recording(self):
         for options in (("-cosim_record_every", 7),
                         ("-cosim_record", "outputs,polynomials,inputs"),
                         ("-cosim_type", "jacobi", "-cosim_record", "outputs,balance"),
-                        ("-cosim_record", "none"), ("-cosim_record_variables", "left.*")):
+                        ("-cosim_record", "none"), ("-cosim_record_variables", "left.*"),
+                        ("-cosim_output_interval", 7.3e-4),
+                        ("-cosim_output_interval", 1.7e-4, "-cosim_record",
+                         "outputs,polynomials"),
+                        ("-cosim_output_interval", 7.3e-4, "-subsystem_integrator", "cvode_bdf"),
+                        ("-cosim_output_interval", 7.3e-4, "-cosim_type", "monolithic"),
+                        ("-cosim_output_times", self.times())):
             self.same(TWO_MASS, *FIXED, *options)
 
 
-class Subsystems(RestartTest):
-    def test_kinds(self):
-        schema = json.loads(execute("schema").stdout)
-        fields = schema["properties"]["subsystems"]["additionalProperties"]
-        self.assertEqual({kind for one in fields["oneOf"] for kind in one["required"]}, set(KINDS),
-                         "the table lacks a kind of the schema, or has more")
+class Kinds(RestartTest):
+    def all_kinds(self):
+        """A model with a subsystem of each kind."""
         fmu_factory.build(self.folder, "left", 2, kinds=("me",),
                           capabilities=("state", "serialize", "variable", "directional"))
         (self.folder / "road.csv").write_text("t,z\n0,0\n0.25,1\n0.6,-1\n1,2\n")
         subsystems = "".join(f"  {kind}:\n    {text}\n" for kind, text in KINDS.items())
-        model = self.model(
+        return self.model(
             "experiment: {start: 0, stop: 1}\ntemplates:\n  cell: {equations: {inputs: {u: 0}, "
             "states: {x: 0}, derivatives: {x: u - x}, outputs: {y: x}}}\nsubsystems:\n"
             + subsystems.replace("LIBRARY", os.environ["NATIVE_TEST_SUBSYSTEMS"])
             + "connections:\n  - {connect: table.y -> equations.u, delay: 0.15}\n"
             "  - equations.y -> template.u\n")
+
+
+class Subsystems(Kinds):
+    def test_kinds(self):
+        schema = json.loads(execute("schema").stdout)
+        fields = schema["properties"]["subsystems"]["additionalProperties"]
+        self.assertEqual({kind for one in fields["oneOf"] for kind in one["required"]}, set(KINDS),
+                         "the table lacks a kind of the schema, or has more")
+        model = self.all_kinds()
         for method in ("jfm", "jacobi", "missiles"):
             self.same(model, "-cosim_type", method, "-cosim_step", 0.01)
 
@@ -125,6 +144,42 @@ class Subsystems(RestartTest):
                 self.same(TWO_MASS, "-cosim_type", method, *FIXED, ranks=ranks)
             self.same(BALL, "-cosim_adapt", "predictor", ranks=ranks)
             self.same(THERMOSTAT, "-cosim_step", 0.5, ranks=ranks)
+
+
+class OtherRanks(Kinds):
+    def test_kinds(self):
+        model = self.all_kinds()
+        for method in ("jfm", "jacobi", "missiles"):
+            self.near(model, "-cosim_type", method, "-cosim_step", 0.01, ranks=2, then=3)
+
+    def test_methods(self):
+        for number, path in enumerate(sorted(OPTIONS.glob("*.opts"))):
+            ranks, then = ((1, 2), (3, 1), (2, 3))[number % 3]
+            self.near(TWO_MASS, "-options_file", path, *FIXED, ranks=ranks, then=then)
+
+    def test_step_control(self):
+        for number, word in enumerate(words_of("cosim_adapt")):
+            self.near(LOTKA_VOLTERRA, *ADAPTS[word], "-cosim_adapt", word, "-cosim_step", 0.05,
+                      ranks=1 + number % 2, then=2 - number % 2)
+
+    def test_balance(self):
+        for word in ("constant", "smooth"):
+            self.near(TWO_MASS, *BALANCES[word], "-cosim_balance", word, *FIXED, then=2)
+
+    def test_events(self):
+        for method in ("jfm", "missiles", "jacobi", "monolithic"):
+            self.near(BALL, "-cosim_type", method, "-cosim_step", 0.01, ranks=2, then=1)
+            self.near(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.5, then=2)
+
+    def test_loops_and_constraints(self):
+        self.near(ALGEBRAIC_LOOP, "-cosim_step", 0.02, then=2)
+        for name in ("constraint_pair", "linked_rods"):
+            for method in ("jfm", "missiles"):
+                self.near(EXAMPLES / name / f"{name}.yaml", "-cosim_type", method, "-cosim_step",
+                          0.01, ranks=3, then=2)
+
+    def test_recording(self):
+        self.near(TWO_MASS, *FIXED, "-cosim_record_every", 7, ranks=2, then=1)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from concord_runs import ModelTest, execute
 
 SAME = ("time", "outputs/values", "inputs/values", "inputs/derivatives", "inputs/polynomials",
         "states/values", "balance/values", "events/time", "events/subsystem", "events/what",
-        "events/outputs", "events/inputs", "events/states", "steps/size", "steps/iterations",
+        "events/outputs", "events/inputs", "events/states", "steps/size", "steps/time", "steps/iterations",
         "steps/rejections", "subsystems/advances", "subsystems/restarts")
 ATTRIBUTES = ("status", "worst_error", "late_events")
 
@@ -50,8 +50,8 @@ class RestartTest(ModelTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         return time.time() - began
 
-    def disturbed(self, model, *options, ranks=1, limits=(0.03,)):
-        """In parts that a time limit ends."""
+    def disturbed(self, model, *options, ranks=1, limits=(0.03,), then=None):
+        """In parts that a time limit ends; `then`: the ranks of the last part."""
         codes = []
         for limit in limits:
             run = execute("run", model, *self.options("parts", *options), "-cosim_restart", "auto",
@@ -59,9 +59,11 @@ class RestartTest(ModelTest):
             self.assertIn(run.returncode, (0, 3), run.stderr)
             codes.append(run.returncode)
         run = execute("run", model, *self.options("parts", *options), "-cosim_restart", "auto",
-                      ranks=ranks)
+                      ranks=then or ranks)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("goes on from t = ", run.stderr)
+        if then:
+            self.assertIn(f"on {then} instead of {ranks} ranks from here on", run.stderr)
         return codes
 
     def killed(self, model, *options, ranks=1, after=0.3):
@@ -89,6 +91,16 @@ class RestartTest(ModelTest):
             self.whole(model, *options, **how)
             self.disturbed(model, *options, **how)
             self.require_same()
+
+    def near(self, model, *options, ranks=1, then=3, bound=1e-9):
+        """A run that goes on on another number of ranks is the undisturbed one of the first."""
+        self.clear()
+        with self.subTest(model=model.name, options=options, ranks=ranks, then=then):
+            self.whole(model, *options, ranks=ranks)
+            self.disturbed(model, *options, ranks=ranks, then=then)
+            for name in ("outputs/values", "inputs/values", "states/values"):
+                off = largest_difference(self.folder / "whole.h5", self.folder / "parts.h5", name)
+                self.assertLess(off, bound, name)
 
     def clear(self):
         for path in self.folder.iterdir():

@@ -32,7 +32,8 @@ class ComparedCoupling : public Coupling {
   bool passed_layer() const override { return method_->passed_layer(); }
   const BalanceErrors* balance() const override { return method_->balance(); }
   void io(Archive& archive) override {
-    archive(*method_, consistent_, estimators_, system_, norm_, begin_, predicted_, estimates_);
+    archive(*method_, consistent_, estimators_, system_, norm_, begin_, predicted_);
+    archive.per(Per::output, estimates_);
   }
   std::string explain(const CouplingReport& report) override;
   void view() const override;

@@ -65,7 +65,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
       largest_(subsystems.n_outputs(), 0.0),
       scale_(subsystems.n_outputs(), 0.0),
       as_large_(subsystems.n_outputs(), 0),
-      driven_(subsystems.n_outputs(), false),
+      driven_(subsystems.n_outputs(), 0),
       floors_(subsystems.n_outputs(), 0.0),
       then_(subsystems.n_outputs(), 0.0),
       before_(subsystems.n_outputs(), 0.0) {
@@ -284,9 +284,9 @@ std::string ErrorAccount::described(std::size_t output, double error,
 }
 
 void ErrorAccount::io(Archive& archive) {
-  archive(holds_, missing_, diverged_, largest_, disturbance_, span_, since_, interval_, freely_,
-          estimated_, scale_, as_large_, astray_, driven_, floors_, elapsed_, half_, then_,
-          before_);
+  archive(holds_, missing_, diverged_, disturbance_, span_, since_, interval_, freely_, estimated_,
+          elapsed_, half_);
+  archive.per(Per::output, largest_, scale_, as_large_, astray_, driven_, floors_, then_, before_);
   if (missing_) {
     propagation_.reset();
   }

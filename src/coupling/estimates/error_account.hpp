@@ -88,7 +88,7 @@ class ErrorAccount {
   std::vector<double> scale_;  ///< what the signal has been where the estimate was small
   std::vector<int> as_large_;  ///< intervals in a row that ended with an error as large as that
   std::vector<int> astray_;
-  std::vector<bool> driven_;  ///< rises from nothing, by what sound signals feed it
+  std::vector<char> driven_;  ///< rises from nothing, by what sound signals feed it
   std::vector<double> floors_;
   double elapsed_ = 0.0;               ///< since the start
   double half_ = 0.0;                  ///< of the time elapsed, to all of it

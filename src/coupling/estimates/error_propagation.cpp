@@ -98,10 +98,13 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
 }
 
 void ErrorPropagation::io(Archive& archive) {
-  for (Part& part : parts_) {
-    archive.values(std::span(part.x.data(), static_cast<std::size_t>(part.x.size())));
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    archive.within(k, [&] {
+      Eigen::VectorXd& x = parts_[k].x;
+      archive.values(std::span(x.data(), static_cast<std::size_t>(x.size())));
+    });
   }
-  archive(outputs_);
+  archive.per(Per::output, outputs_);
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {

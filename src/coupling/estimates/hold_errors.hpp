@@ -51,11 +51,12 @@ class HoldErrors {
   void clear();
 
   void io(Archive& archive) {
-    archive(impulse_, deviation_, largest_, variation_, at_end_, accumulated_, last_, third_,
-            last_h_, steps_, slopes_known_, age_, weight_, age_of_weights_, known_,
+    archive(last_h_, steps_, slopes_known_, age_, weight_, age_of_weights_, known_,
             known_of_weights_);
+    archive.per(Per::connected, impulse_, deviation_, largest_, variation_, at_end_, last_, third_);
+    archive.per(Per::input, accumulated_);
     for (std::size_t i = 0; i < most_points; ++i) {
-      archive(values_[i], ends_[i]);
+      archive.per(Per::connected, values_[i], ends_[i]);
     }
   }
 

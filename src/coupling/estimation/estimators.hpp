@@ -62,9 +62,9 @@ class Estimators {
 
   /// What was learnt; linearisations are not in it.
   void io(Archive& archive) {
-    for (auto& estimator : estimators_) {
-      if (estimator) {
-        archive(*estimator);
+    for (std::size_t k = 0; k < estimators_.size(); ++k) {
+      if (estimators_[k]) {
+        archive.within(k, [&] { archive(*estimators_[k]); });
       }
     }
   }

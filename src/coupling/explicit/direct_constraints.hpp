@@ -39,13 +39,6 @@ class DirectConstraints {
   /// subsystems stand. Collective.
   std::string describe(std::span<const Sample> inputs, std::span<const Sample> outputs);
 
-  void io(Archive& archive) {
-    for (Constraint& constraint : constraints_) {
-      archive(constraint.held, constraint.residual, constraint.gains, constraint.changes);
-    }
-    archive(fixed_);
-  }
-
  private:
   struct Constraint {
     CarriedConstraint carried;

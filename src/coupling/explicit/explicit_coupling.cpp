@@ -202,9 +202,6 @@ void ExplicitCoupling::restart(CommunicationPoint& point) {
 
 void ExplicitCoupling::io(Archive& archive) {
   archive(consistent_, about_constraints_, history_);
-  if (constraints_) {
-    archive(*constraints_);
-  }
   if (shaped_) {
     archive(*shaped_);
   }

@@ -30,8 +30,10 @@ class MissilesCoupling : public Coupling {
   std::span<const Sample> fed() const override { return fed_; }
   bool passed_layer() const override { return joins_.any_layer(); }
   void io(Archive& archive) override {
-    archive(consistent_, constraint_sizes_, estimators_, system_, error_, fed_, miss_, in_vain_,
-            resting_, growth_, missed_, far_off_, sizes_);
+    archive(consistent_, constraint_sizes_, estimators_, system_, error_, miss_, in_vain_, resting_,
+            growth_, missed_, far_off_);
+    archive.per(Per::input, fed_);
+    archive.per(Per::connected, sizes_);
   }
   void view() const override { system_.view(); }
 

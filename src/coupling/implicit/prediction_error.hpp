@@ -37,7 +37,10 @@ class PredictionError {
   /// The trial became the communication point.
   void commit(const CommunicationPoint& point);
 
-  void io(Archive& archive) { archive(norm_, largest_); }
+  void io(Archive& archive) {
+    norm_.io(archive, Per::connected);
+    archive.per(Per::connected, largest_);
+  }
 
  private:
   double hold_error(std::size_t input, const Polynomial& polynomial, double h,

@@ -23,8 +23,8 @@ class AlgebraicLoop {
 
   bool here() const { return system_.equations().here(); }
   const std::string& failure() const { return failure_; }
-  /// Whether guesses are near the solution; the Jacobian is not in it.
-  void io(Archive& archive) { archive(started_); }
+  /// Guesses are near the solution, as after `solve_values`.
+  void expect_near_guesses() { started_ = true; }
 
  private:
   bool from_guess();

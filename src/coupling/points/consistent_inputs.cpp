@@ -150,6 +150,7 @@ bool ConsistentInputs::in_stages(PointEvaluation& point, Wanted wanted, std::spa
 Outcome ConsistentInputs::solve(PointEvaluation& point, Wanted wanted, std::span<Sample> inputs,
                                 std::span<Sample> outputs) {
   failure_.clear();
+  begun_ = true;
   bool ok = in_stages(point, Wanted::values, inputs, outputs);
   if (ok && wanted == Wanted::values_and_derivatives) {
     ok = in_stages(point, wanted, inputs, outputs);
@@ -160,6 +161,15 @@ Outcome ConsistentInputs::solve(PointEvaluation& point, Wanted wanted, std::span
             .value_or("");
   }
   return ok ? Outcome::ok : Outcome::failed;
+}
+
+void ConsistentInputs::io(Archive& archive) {
+  archive(begun_);
+  for (const Stage& stage : stages_) {
+    if (stage.loop && archive.reading() && begun_) {
+      stage.loop->expect_near_guesses();
+    }
+  }
 }
 
 }  // namespace concord

@@ -25,13 +25,8 @@ class ConsistentInputs {
 
   /// The same on every rank.
   const std::string& failure() const { return failure_; }
-  void io(Archive& archive) {
-    for (Stage& stage : stages_) {
-      if (stage.loop) {
-        archive(*stage.loop);
-      }
-    }
-  }
+  /// Jacobians are not in it.
+  void io(Archive& archive);
 
  private:
   struct Member {
@@ -57,6 +52,7 @@ class ConsistentInputs {
   RankNetwork& subsystems_;
   std::vector<Stage> stages_;
   std::string failure_;
+  bool begun_ = false;  ///< some point has been solved
 };
 
 }  // namespace concord

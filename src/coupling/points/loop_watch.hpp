@@ -31,13 +31,6 @@ class LoopWatch {
   /// event. Throws SimulationError on every rank. Collective.
   void look(PointEvaluation& point, std::span<const Sample> inputs, bool last);
 
-  void io(Archive& archive) {
-    for (Loop& loop : loops_) {
-      archive(loop.known, loop.jacobian, loop.before, loop.time, loop.sign, loop.wait, loop.left,
-              loop.growth);
-    }
-  }
-
   /// What is known of the loops, in whole lines. Collective.
   std::string describe() const;
 

@@ -47,7 +47,11 @@ class ErrorNorm {
   /// The last trial was accepted.
   void commit();
 
-  void io(Archive& archive) { archive(signals_, worst_, h_, elapsed_); }
+  /// `kind`: what its signals are.
+  void io(Archive& archive, Per kind) {
+    archive.per(kind, signals_);
+    archive(h_, elapsed_);
+  }
 
  private:
   /// One signal.

@@ -25,7 +25,7 @@ class OutputErrorNorm {
   /// The outputs became those of a communication point.
   void commit() { norm_.commit(); }
 
-  void io(Archive& archive) { archive(norm_); }
+  void io(Archive& archive) { norm_.io(archive, Per::output); }
 
  private:
   const RankNetwork& subsystems_;

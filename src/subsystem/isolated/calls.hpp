@@ -24,6 +24,7 @@ enum class Function : std::uint8_t {
   keeps,
   derivatives_at,
   outputs_at,
+  retrace,
   next_event,
   happen,
   set_parameter,
@@ -57,6 +58,7 @@ constexpr const char* name_of(Function function) {
                                    "keeps",
                                    "derivatives_at",
                                    "outputs_at",
+                                   "retrace",
                                    "next_event",
                                    "happen",
                                    "set_parameter",
@@ -94,6 +96,7 @@ enum class Ending : std::uint8_t {
 struct CallStatus {
   Ending ending = Ending::done;
   bool initializing = false;
+  bool retraces = false;
   bool events = false;
   bool equations = false;  ///< Subsystem::equations is not null
   Capabilities capabilities;

@@ -12,6 +12,7 @@ void HostedSubsystem::put_status(Ending ending) {
   if (subsystem_ && ending != Ending::foreign_end) {
     const SubsystemDescription& description = subsystem_->description();
     status.initializing = subsystem_->initializing();
+    status.retraces = subsystem_->retraces();
     status.events = description.events;
     status.capabilities = description.capabilities;
     status.equations =
@@ -182,6 +183,11 @@ void HostedSubsystem::answer(Function function, MessageReader& asked) {
       return function == Function::derivatives_at
                  ? reply(subsystem_->derivatives_at(point, result_), result_)
                  : reply(subsystem_->outputs_at(point, outputs_), outputs_);
+    }
+    case Function::retrace: {
+      const auto step = asked.taken<MacroStep>();
+      asked.take(polynomials_, x_);
+      return reply(subsystem_->retrace(step, polynomials_, x_, outputs_), x_, outputs_);
     }
     case Function::next_event:
       read_inputs(asked);

@@ -113,6 +113,11 @@ Outcome IsolatedSubsystem::outputs_at(const StatePoint& point, std::span<Sample>
   return attempt(Function::outputs_at, std::tie(outputs), point);
 }
 
+Outcome IsolatedSubsystem::retrace(const MacroStep& step, std::span<const Polynomial> inputs,
+                                   std::span<double> states, std::span<Sample> outputs) {
+  return attempt(Function::retrace, std::tie(states, outputs), step, inputs, states);
+}
+
 double IsolatedSubsystem::next_event(std::span<const Sample> inputs) {
   return ask(Function::next_event, inputs).taken<double>();
 }

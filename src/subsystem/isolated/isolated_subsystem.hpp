@@ -30,6 +30,9 @@ class IsolatedSubsystem final : public Subsystem {
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
+  bool retraces() const override { return remote_->status().retraces; }
+  Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,
+                  std::span<double> states, std::span<Sample> outputs) override;
   double next_time_event() const override { return remote_->status().next_time_event; }
   double next_event(std::span<const Sample> inputs) override;
   Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,

@@ -15,6 +15,7 @@ constexpr int most_deaths = 4;
 bool changes(Function function) {
   switch (function) {
     case Function::states:
+    case Function::retrace:
     case Function::write_memory:
     case Function::read_memory:
     case Function::complete_step:

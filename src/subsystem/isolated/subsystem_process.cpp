@@ -108,9 +108,9 @@ bool SubsystemProcess::wait_for_end(milliseconds patience) {
 
 /// The process says where it was, if it still can.
 void SubsystemProcess::order_end() {
-  channel_.write_reason(
-      (what_ + " did not return within " + short_number(call_limit_) + " s (-subsystem_call_limit)")
-          .c_str());
+  channel_.write_reason((what_ + " did not return within " + short_number(call_limit_) +
+                         " s (-subsystem_call_limit, -cosim_hang_limit)")
+                            .c_str());
   if (write(order_.get(), "", 1) != 1 || !wait_for_end(until_killed)) {
     kill(process_, SIGKILL);
     wait_for_end(longest_end);

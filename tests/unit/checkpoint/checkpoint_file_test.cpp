@@ -18,8 +18,8 @@ class CheckpointFile : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   static CheckpointContent content(double time) {
-    return {
-        "1.2", "two masses", 7, "-cosim_type jfm", time, 42, {{std::byte{1}}, {}, {std::byte{2}}}};
+    const Archive::Memory memory{{std::byte{5}}, {{std::byte{1}}, {}, {std::byte{2}}}};
+    return {"1.2", "two masses", 7, "-cosim_type jfm", 3, time, 42, memory};
   }
   void write(double time) const {
     CheckpointContent written = content(time);
@@ -52,7 +52,9 @@ TEST_F(CheckpointFile, IsReadAsItWasWritten) {
   EXPECT_EQ(found.options, "-cosim_type jfm");
   EXPECT_EQ(found.time, 0.5);
   EXPECT_EQ(found.steps, 42);
-  EXPECT_EQ(found.parts, content(0.5).parts);
+  EXPECT_EQ(found.ranks, 3);
+  EXPECT_EQ(found.memory.common, content(0.5).memory.common);
+  EXPECT_EQ(found.memory.own, content(0.5).memory.own);
 }
 
 TEST_F(CheckpointFile, TheOneBeforeIsKept) {

@@ -45,6 +45,55 @@ TEST(Archive, ReadsWhatItHasWritten) {
   EXPECT_FALSE(read.none);
 }
 
+/// Two subsystems with an input each, the second with a further one, on any rank.
+Archive::Layout layout(const std::vector<std::size_t>& inputs) {
+  ArchiveLayout result;
+  std::size_t end = 0;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    result.ends[static_cast<std::size_t>(Per::subsystem)].push_back(k + 1);
+    result.ends[static_cast<std::size_t>(Per::input)].push_back(end += inputs[k]);
+  }
+  return std::make_shared<ArchiveLayout>(result);
+}
+
+struct OfARank {
+  double time = 0.0;
+  std::vector<double> values, none;
+  std::vector<Inner> lists;
+  std::vector<char> own;  ///< of each subsystem, as if it passed it on itself
+
+  void io(Archive& archive) {
+    archive(time);
+    archive.per(Per::input, values, none, lists);
+    for (std::size_t k = 0; k < own.size(); ++k) archive.within(k, [&] { archive(own[k]); });
+  }
+};
+
+TEST(Archive, ComesApartIntoWhatSubsystemsRemember) {
+  OfARank written{2.5, {1.0, 2.0, 3.0}, {}, {{{4.0}}, {{5.0}}, {{6.0, 7.0}}}, {'a', 'b'}};
+  Archive out(layout({1, 2}));
+  out(written);
+  for (const std::size_t k : {0u, 1u}) {
+    OfARank read;
+    read.own.resize(1);
+    read.none.resize(k + 1);
+    Archive in(layout({k + 1}), {out.memory().common, {out.memory().own[k]}});
+    in(read);
+    EXPECT_TRUE(in.at_end());
+    EXPECT_EQ(read.time, 2.5);
+    EXPECT_EQ(read.values, k == 0 ? std::vector({1.0}) : std::vector({2.0, 3.0}));
+    EXPECT_TRUE(read.none.empty());
+    EXPECT_EQ(read.lists.back().values, k == 0 ? std::vector({4.0}) : std::vector({6.0, 7.0}));
+    EXPECT_EQ(read.own[0], k == 0 ? 'a' : 'b');
+  }
+}
+
+TEST(Archive, ArraysOfSubsystemsAreWhole) {
+  std::vector<double> values(2);
+  Archive out(layout({1, 2}));
+  EXPECT_THROW(out.per(Per::input, values), std::logic_error);
+}
+
 TEST(Archive, RefusesToReadBeyondItsEnd) {
   double number = 1.0;
   Archive out;
