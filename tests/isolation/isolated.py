@@ -250,28 +250,6 @@ class Together(ModelTest):
                            "  a: {isolated: true, native: {type: wing}}\n")
         self.assertIn("compiled into the program cannot be isolated", execute("check", model).stderr)
 
-    def test_restart(self):
-        """A checkpoint of isolated subsystems, one of which was revived before it."""
-        for part in ("left", "right"):
-            fmu_factory.build(self.folder, part, 2, kinds=("cs",), capabilities=CAPABILITIES)
-        model = self.model("experiment: {start: 0, stop: 0.2}\nsubsystems:\n"
-                           "  left: {fmu: left.fmu, isolated: true}\n"
-                           "  right: {fmu: right.fmu, isolated: true}\nconnections:\n"
-                           "  - right.f -> left.f\n  - left.x -> right.x_left\n"
-                           "  - left.v -> right.v_left\n")
-        common = (model, "-cosim_type", "jfm", "-cosim_step", 1e-3, "-cosim_checkpoint_epoch", 5)
-        whole = (*common, "-cosim_output", self.folder / "whole.h5", "-cosim_checkpoint",
-                 self.folder / "whole.chk")
-        parts = (*common, "-cosim_output", self.folder / "parts.h5", "-cosim_checkpoint",
-                 self.folder / "parts.chk", "-cosim_restart", "auto")
-        self.assertEqual(execute("run", *whole).returncode, 0)
-        for limit in (0.02, 0.02, None):
-            options = () if limit is None else ("-cosim_time_limit", limit)
-            part = execute("run", *parts, *options)
-            self.assertIn(part.returncode, (0, 3), part.stderr)
-        self.assertEqual(part.returncode, 0, part.stderr)
-        self.assertEqual(differences(self.folder / "whole.h5", self.folder / "parts.h5"), [])
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -70,7 +70,7 @@ int subsystem_host(int argc, char** argv) {
   HostedSubsystem hosted;
   for (;;) {
     const auto [answer, goes_on] = hosted.answer_to(from_caller.next_call());
-    std::fflush(nullptr);
+    if (!goes_on) std::fflush(nullptr);
     from_caller.answer(answer);
     if (!goes_on) _exit(0);
   }

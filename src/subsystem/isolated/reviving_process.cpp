@@ -15,6 +15,8 @@ constexpr int most_deaths = 4;
 bool changes(Function function) {
   switch (function) {
     case Function::states:
+    case Function::derivatives_at:
+    case Function::outputs_at:
     case Function::retrace:
     case Function::write_memory:
     case Function::read_memory:
@@ -60,7 +62,6 @@ RevivingProcess::~RevivingProcess() {
 }
 
 void RevivingProcess::begin_process() {
-  process_.reset();
   process_ = std::make_unique<SubsystemProcess>(recipe_.what(), options_.call_limit);
 }
 
