@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "record/provenance.hpp"
 #include "support/agreement.hpp"
 #include "support/log_events.hpp"
 #include "support/ranks.hpp"
@@ -136,6 +137,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
     layout.subsystem_names.push_back(entry.description.name);
     layout.subsystem_kinds.push_back(entry.description.kind);
   }
+  add_provenance(simulation.plan(), command_line, layout);
   writer_.emplace(comm, path_, layout);
 }
 

@@ -1,6 +1,7 @@
 #include "record/results_file.hpp"
 
 #include <fcntl.h>
+#include <hdf5_hl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -46,8 +47,9 @@ Hdf5Datatype stored_type(Number number) {
 /// A dataset [rows], [rows, columns] or [rows, columns, inner] without rows.
 void create_growing(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
   const std::size_t rank = dataset.extents.size();
-  const hsize_t most_rows =
-      dataset.extents[0] == Extent::events ? most_chunk_events : most_chunk_rows;
+  const hsize_t most_rows = dataset.number == Number::text || dataset.extents[0] == Extent::events
+                                ? most_chunk_events
+                                : most_chunk_rows;
   std::array<hsize_t, 3> now{0, 1, 1}, most{H5S_UNLIMITED, 1, 1}, chunk{most_rows, 1, 1};
   for (std::size_t i = 1; i < rank; ++i) now[i] = size_of(dataset.extents[i], layout);
   if (rank > 1) {
@@ -87,6 +89,36 @@ void create_group(hid_t file, const std::string& path) {
       hdf5_check(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
 }
 
+/// By which others know what rows and columns stand for (netCDF's way: HDF5 dimension scales).
+void label_dimensions(hid_t file, const ResultsLayout& layout) {
+  const auto opened = [&](const std::string& path) {
+    return Hdf5Dataset(hdf5_check(H5Dopen2(file, path.c_str(), H5P_DEFAULT)));
+  };
+  for (const ResultsDataset& dataset : results_datasets()) {
+    if (!dataset.exists(layout) || scale_of(dataset.extents[0], layout) != dataset.path) continue;
+    const std::string name = dataset.path.substr(dataset.path.rfind('/') + 1);
+    hdf5_check(H5DSset_scale(opened(dataset.path), name.c_str()));
+  }
+  for (const ResultsDataset& dataset : results_datasets()) {
+    for (std::size_t i = 0; dataset.exists(layout) && i < dataset.extents.size(); ++i) {
+      const std::string scale = scale_of(dataset.extents[i], layout);
+      if (scale.empty() || scale == dataset.path) continue;
+      hdf5_check(H5DSattach_scale(opened(dataset.path), opened(scale), static_cast<unsigned>(i)));
+    }
+  }
+}
+
+/// Another run writes the file from here on.
+void append_run(hid_t file, const ResultsLayout& layout) {
+  for (const ResultsDataset& dataset : results_datasets()) {
+    const auto* texts = std::get_if<RunTexts>(&dataset.content);
+    if (texts == nullptr) continue;
+    const char* path = dataset.path.c_str();
+    append_strings(file, path, rows_of(file, path),
+                   std::span(&(layout.run_record.*texts->text), 1));
+  }
+}
+
 /// The dataset or the group that has the attribute.
 Hdf5Object object_of(hid_t file, const ResultsAttribute& attribute) {
   return Hdf5Object(hdf5_check(H5Oopen(file, attribute.object, H5P_DEFAULT)));
@@ -102,6 +134,8 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
     create_group(file, dataset.group());
     create_dataset(file, dataset, layout);
   }
+  label_dimensions(file, layout);
+  append_run(file, layout);
   for (const ResultsAttribute& attribute : results_attributes()) {
     const Hdf5Object object = object_of(file, attribute);
     std::visit([&](const auto& value) { write_attribute(object, attribute.name, value); },
@@ -127,7 +161,7 @@ void require_continues(hid_t file, const ResultsDataset& dataset, const ResultsL
   if (const auto* texts = std::get_if<KnownTexts>(&dataset.content)) {
     if (read_strings(file, dataset.path.c_str()) != texts->of(layout))
       throw Hdf5Error("'" + dataset.path + "' is that of another run");
-  } else if (dataset.grows() &&
+  } else if (grows_within(dataset.extents[0]) &&
              rows_of(file, dataset.path.c_str()) < rows_left(dataset.extents[0], left)) {
     throw Hdf5Error("'" + dataset.path + "' has " +
                     std::to_string(rows_of(file, dataset.path.c_str())) + " rows, not " +
@@ -209,8 +243,9 @@ void cut_results(const fs::path& path, const ResultsLayout& layout, const Result
     if (dataset.exists(layout)) require_continues(file, dataset, layout, left);
   if (read_string_attribute(file, "run") != left.run) throw Hdf5Error("it is that of another run");
   for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.exists(layout) && dataset.grows())
+    if (dataset.exists(layout) && grows_within(dataset.extents[0]))
       cut_dataset(file, dataset.path.c_str(), rows_left(dataset.extents[0], left));
+  append_run(file, layout);
   overwrite_attribute(file, "status", std::string(to_string(RunStatus::running)));
   hdf5_check(file.close());
 }

@@ -58,7 +58,8 @@ class Communicator {
 std::size_t row_bytes(const ResultsLayout& layout) {
   std::size_t bytes = 0;
   for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.grows() && dataset.extents[0] != Extent::events && dataset.exists(layout))
+    if (dataset.grows() && dataset.number != Number::text && dataset.extents[0] != Extent::events &&
+        dataset.exists(layout))
       bytes += row_bytes(dataset, layout);
   return bytes;
 }
