@@ -244,7 +244,9 @@ void Recorder::close(RunStatus status, const RunQuality& quality) {
   const Counters* whole = simulation_.stepper().coupling().counters();
   std::vector<Counters> counters;
   for (const std::size_t k : own_subsystems_) {
-    counters.push_back(whole != nullptr ? *whole : simulation_.subsystems().counters(k));
+    const Counters own = simulation_.subsystems().counters(k);
+    counters.push_back(whole != nullptr ? *whole : own);
+    counters.back().revived = own.revived;
   }
   writer_->close(status, counters, quality);
 }

@@ -155,6 +155,7 @@ void add_subsystems(Datasets& all) {
       FinalNumbers{0.0, of_all<&Counters::rhs_evaluations>});
   add("/subsystems/micro_steps", Number::i64, FinalNumbers{0.0, of_all<&Counters::micro_steps>});
   add("/subsystems/restarts", Number::i64, FinalNumbers{0.0, of_all<&Counters::restarts>});
+  add("/subsystems/revived", Number::i64, FinalNumbers{0.0, of_all<&Counters::revived>});
   add("/subsystems/wall_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::wall_time>});
 }
 

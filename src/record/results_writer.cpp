@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -420,22 +421,25 @@ bool ResultsWriter::Impl::begin_late() {
 
 std::vector<Counters> ResultsWriter::Impl::gather_counters(std::span<const Counters> own) const {
   const std::size_t size = layout_.subsystem_names.size();
-  std::vector<std::int64_t> counts(4 * size, 0);
+  constexpr std::size_t kinds = 5;
+  std::vector<std::int64_t> counts(kinds * size, 0);
   std::vector<double> times(size, 0.0);
   for (std::size_t i = 0; i < std::min(own.size(), layout_.own_subsystems.size()); ++i) {
     const std::size_t k = layout_.own_subsystems[i];
-    counts[4 * k] = own[i].advances;
-    counts[4 * k + 1] = own[i].rhs_evaluations;
-    counts[4 * k + 2] = own[i].micro_steps;
-    counts[4 * k + 3] = own[i].restarts;
+    const Counters& c = own[i];
+    std::int64_t* const of = counts.data() + kinds * k;
+    std::tie(of[0], of[1], of[2], of[3], of[4]) =
+        std::tie(c.advances, c.rhs_evaluations, c.micro_steps, c.restarts, c.revived);
     times[k] = own[i].wall_time;
   }
   MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM,
                 comm_);
   MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(size), MPI_DOUBLE, MPI_SUM, comm_);
   std::vector<Counters> all(size);
-  for (std::size_t k = 0; k < size; ++k)
-    all[k] = {counts[4 * k], counts[4 * k + 1], counts[4 * k + 2], counts[4 * k + 3], times[k]};
+  for (std::size_t k = 0; k < size; ++k) {
+    const std::int64_t* const of = counts.data() + kinds * k;
+    all[k] = {of[0], of[1], of[2], of[3], times[k], of[4]};
+  }
   return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "modelfile/isolated/isolated_entry.hpp"
 #include "settings/settings.hpp"
 #include "subsystem/fmu/probe/probe.hpp"
 #include "subsystem/fmu/setup.hpp"
@@ -75,6 +76,8 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   entry.create = [setup](const SubsystemSettings& settings) {
     return make_fmu_subsystem(setup, settings);
   };
+  const IsolationOptions isolation = read_isolation_options(request.subsystem, request.isolation);
+  if (isolation.isolated) isolate(entry, Recipe::of(*setup), isolation);
   return entry;
 }
 
