@@ -13,15 +13,17 @@ from concord_runs import SPRING_MASS, ModelTest, execute
 
 class Running(ModelTest):
     def begin(self, *options, ranks=1):
-        path = self.folder / "run.h5"
-        path.unlink(missing_ok=True)
+        path = self.folder / f"run{len(list(self.folder.iterdir()))}.h5"
         launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
         words = [*launcher, os.environ["CONCORD_PROGRAM"], "run", SPRING_MASS, "-cosim_step", 1e-3,
                  "-cosim_stop", 1e6, "-cosim_output", path, *options]
         run = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(self.end, run)
+        until = time.time() + 60
         while not path.exists():
+            self.assertIsNone(run.poll(), "the run has ended")
+            self.assertLess(time.time(), until, "no results file")
             time.sleep(0.05)
         return run, path
 
@@ -45,7 +47,7 @@ class Running(ModelTest):
                     self.assertTrue((np.diff(t) > 0).all())
                     self.assertTrue(np.isfinite(y).all())
                 sizes.append(rows)
-            self.end(run)
+            self.end(run, signal.SIGTERM)  # mpirun ends its ranks
             self.assertEqual(sizes, sorted(sizes))
             self.assertGreater(len(set(sizes)), 1)
 
