@@ -58,7 +58,6 @@ class Recorder : public StepObserver {
   SimulationCore& simulation_;
   std::string path_;
   int every_;
-  std::vector<std::size_t> own_subsystems_;  ///< local positions of those this rank writes
   std::vector<double> states_;
   std::optional<ResultsWriter> writer_;
   StepSums sums_;  ///< of the macro-steps since the last row

@@ -50,7 +50,7 @@ void fill_polynomials(const ResultsRow& row, std::span<const std::size_t> local_
 template <auto member>
 std::vector<double> of_all(const ResultsEnd& end) {
   std::vector<double> result;
-  for (const Counters& counters : end.counters)
+  for (const Counters& counters : end.costs.subsystems)
     result.push_back(static_cast<double>(counters.*member));
   return result;
 }
@@ -151,6 +151,38 @@ void add_subsystems(Datasets& all) {
   add("/subsystems/micro_steps", Number::i64, FinalNumbers{0.0, of_all<&Counters::micro_steps>});
   add("/subsystems/restarts", Number::i64, FinalNumbers{0.0, of_all<&Counters::restarts>});
   add("/subsystems/wall_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::wall_time>});
+  add("/subsystems/linearize_time", Number::f64,
+      FinalNumbers{0.0, of_all<&Counters::linearize_time>});
+  add("/subsystems/output_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::output_time>});
+  add("/subsystems/rollback_time", Number::f64,
+      FinalNumbers{0.0, of_all<&Counters::rollback_time>});
+  add("/subsystems/event_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::event_time>});
+}
+
+template <Phase phase>
+std::vector<double> of_phase(const ResultsEnd& end) {
+  std::vector<double> result;
+  for (const RankCosts& rank : end.costs.ranks)
+    result.push_back(rank.phases[static_cast<std::size_t>(phase)]);
+  return result;
+}
+
+void add_ranks(Datasets& all) {
+  const auto add = [&](const char* path, auto of) {
+    all.push_back({path, Number::f64, {Extent::ranks}, always, FinalNumbers{0.0, of}});
+  };
+  add("/ranks/step_time", of_phase<Phase::step>);
+  add("/ranks/advance_time", of_phase<Phase::advance>);
+  add("/ranks/exchange_time", of_phase<Phase::exchange>);
+  add("/ranks/solve_time", of_phase<Phase::solve>);
+  add("/ranks/estimate_time", of_phase<Phase::estimate>);
+  add("/ranks/record_time", of_phase<Phase::record>);
+  add("/ranks/checkpoint_time", of_phase<Phase::checkpoint>);
+  add("/ranks/memory", [](const ResultsEnd& end) {
+    std::vector<double> result;
+    for (const RankCosts& rank : end.costs.ranks) result.push_back(rank.memory);
+    return result;
+  });
 }
 
 Datasets all_datasets() {
@@ -163,6 +195,7 @@ Datasets all_datasets() {
   add_steps(all);
   add_events(all);
   add_subsystems(all);
+  add_ranks(all);
   return all;
 }
 
@@ -218,7 +251,7 @@ const char* name_of(Number number) {
 }
 
 const char* name_of(Extent extent) {
-  constexpr std::array names{"T", "T-1", "n_out", "n_in", "n_st", "n_c", "K", "E", "4"};
+  constexpr std::array names{"T", "T-1", "n_out", "n_in", "n_st", "n_c", "K", "R", "E", "4"};
   return names[static_cast<std::size_t>(extent)];
 }
 
@@ -243,6 +276,8 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
       return layout.balance.total;
     case Extent::subsystems:
       return layout.subsystem_names.size();
+    case Extent::ranks:
+      return layout.ranks;
     case Extent::coefficients:
       return 4;
     case Extent::rows:
