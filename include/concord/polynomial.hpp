@@ -19,6 +19,10 @@ struct Polynomial {
   double operator()(double tau) const { return c[0] + tau * (c[1] + tau * (c[2] + tau * c[3])); }
   double derivative(double tau) const { return c[1] + tau * (2.0 * c[2] + tau * 3.0 * c[3]); }
   Sample at(double tau) const { return {(*this)(tau), derivative(tau)}; }
+  /// The same signal as a polynomial in tau - shift.
+  Polynomial moved_to(double shift) const {
+    return {{(*this)(shift), derivative(shift), c[2] + 3.0 * c[3] * shift, c[3]}};
+  }
 };
 
 }  // namespace CONCORD_API

@@ -236,6 +236,16 @@ class Subsystem {
     return Outcome::failed;
   }
 
+  /// After an `advance` that is kept, before anything happens at its end: where the subsystem has
+  /// been on the way, for the record. From `states` at step.begin, with those inputs, to states and
+  /// outputs (values) at step.end, as exactly as `advance`. The subsystem stays where it is, and
+  /// all that follows has the same bits as without the call. Outcome::failed where it cannot tell.
+  virtual bool retraces() const { return false; }
+  virtual Outcome retrace(const MacroStep& /*step*/, std::span<const Polynomial> /*inputs*/,
+                          std::span<double> /*states*/, std::span<Sample> /*outputs*/) {
+    return unable();
+  }
+
   virtual void save() {}
   virtual void restore() {}
 

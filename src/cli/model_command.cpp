@@ -111,7 +111,10 @@ void choose_lone_defaults(const Model& model) {
   const double step = preferred > 0.0 && preferred < stop - start ? preferred : wanted;
   if (!(step > 0.0)) return;
   options::set("cosim_step", exact_number(step));
-  if (step < wanted && !options::has("cosim_record_every"))
+  const bool rows_given = options::has("cosim_record_every") ||
+                          options::has("cosim_output_interval") ||
+                          options::has("cosim_output_times");
+  if (step < wanted && !rows_given)
     options::set("cosim_record_every", std::to_string(static_cast<long>(wanted / step)));
 }
 

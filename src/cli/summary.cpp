@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/effective_settings.hpp"
+#include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
 
@@ -129,6 +130,10 @@ Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& sum
   conclusion.quality = quality_of(simulation, summary);
   conclusion.balance = largest_balance_error(simulation);
   conclusion.errors = worst_errors(simulation);
+  const std::string own = simulation.subsystems().passed_way().interpolated();
+  conclusion.interpolated =
+      agree_on_text(simulation.plan().comm, own.empty() ? std::nullopt : std::optional(own))
+          .value_or("");
   conclusion.status = status_of(simulation, conclusion.quality);
   conclusion.costs = costs_of(simulation);
   return conclusion;
@@ -152,6 +157,10 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
   print_unread_options();
   for (const std::string& note : plan.model.notes) {
     std::printf("  note                  %s\n", note.c_str());
+  }
+  if (!conclusion.interpolated.empty()) {
+    std::printf("  rows interpolated     %s: no rollback, or events inside\n",
+                conclusion.interpolated.c_str());
   }
   if (conclusion.balance) {
     std::printf("  balance error         at most %s\n", conclusion.balance->c_str());

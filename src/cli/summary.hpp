@@ -19,6 +19,7 @@ struct Conclusion {
   std::vector<NamedError> errors;
   std::optional<std::string> balance;
   RunCosts costs;  ///< on the first rank
+  std::string interpolated;  ///< whose rows between communication points; empty: nobody's
 };
 
 /// Collective.

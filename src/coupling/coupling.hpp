@@ -123,6 +123,13 @@ class Coupling {
   /// The whole network as one subsystem, where the coupling integrates it; else null.
   virtual Subsystem* whole() { return nullptr; }
 
+  /// There, after a solve that is kept: from its states at step.begin to states and outputs at
+  /// step.end, within the macro-step (Subsystem::retrace). False where it cannot tell.
+  virtual bool retrace(const MacroStep& /*step*/, std::span<double> /*states*/,
+                       std::span<Sample> /*outputs*/) {
+    return false;
+  }
+
   /// Where the subsystems' outputs are to be evaluated at the end of the last solve, if not at the
   /// subsystems themselves.
   virtual PointEvaluation* evaluation() { return nullptr; }

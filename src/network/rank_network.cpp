@@ -62,7 +62,8 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       sizes_(model, network, layout_),
       equation_weights_(constraints_among(own_), layout_.n_inputs()),
       jumps_(continuous_outputs_of_black_boxes(own_)),
-      exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()) {
+      exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()),
+      way_(own_, layout_) {
   find_use(settings);
 }
 
@@ -145,6 +146,9 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
       k = which[next];
       const IndexRange in = inputs_of(k);
       const IndexRange out = outputs_of(k);
+      if (way_.wanted()) [[unlikely]] {
+        way_.note(k, step, inputs.subspan(in.first, in.size()), continuity, wanted);
+      }
       const WorkScope timed(clock_, k, Work::advance);
       const Advancing under_way;
       const Outcome outcome = own_[k].advance(step, inputs.subspan(in.first, in.size()), continuity,

@@ -9,6 +9,7 @@
 #include "network/held_inputs.hpp"
 #include "network/jump_watch.hpp"
 #include "network/own_subsystems.hpp"
+#include "network/passed_way.hpp"
 #include "network/rank_layout.hpp"
 #include "network/signal_sizes.hpp"
 #include "network/touched.hpp"
@@ -141,6 +142,11 @@ class RankNetwork {
   /// linearisation there. Whole local array of inputs.
   bool feedthrough(std::size_t k, std::span<const Sample> inputs, std::vector<double>& g_u);
 
+  /// Where own subsystems have been within a macro-step (PassedWay): asked for ahead, told once it
+  /// is accepted.
+  PassedWay& passed_way() { return way_; }
+  const PassedWay& passed_way() const { return way_; }
+
   /// Of those subsystems that offer rollback.
   void save() {
     saved_ = now_;
@@ -247,6 +253,7 @@ class RankNetwork {
   Exchange exchange_;
   SmoothInterval interval_;
   Memory now_, saved_;
+  PassedWay way_;
   Scratch scratch_;
 };
 

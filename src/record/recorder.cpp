@@ -56,7 +56,10 @@ RecordedColumns columns(const Network& network, const RangeOf& range_of, const L
 
 Recorder::Recorder(SimulationCore& simulation, const std::string& path,
                    const std::string& command_line)
-    : simulation_(simulation), path_(path), every_(simulation.plan().settings.record.every) {
+    : simulation_(simulation),
+      path_(path),
+      every_(simulation.plan().settings.record.every),
+      grid_(simulation.plan().settings.record.grid) {
   const MPI_Comm comm = simulation.plan().comm;
   const Model& model = simulation.plan().model;
   const Settings& settings = simulation.plan().settings;
@@ -126,6 +129,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
     layout.balance = columns(network, inputs_of, own_inputs, connections);
   }
   layout.polynomials = record.polynomials;
+  layout.grid = record.grid.given();
   layout.subsystem_ranks = share.ranks();
   for (const auto& entry : model.subsystems) {
     layout.subsystem_names.push_back(entry.description.name);
@@ -155,13 +159,29 @@ void Recorder::start() { writer_->append_start(row(simulation_.stepper().point()
 void Recorder::step_accepted(const StepReport& report) {
   const PhaseScope scope(simulation_.subsystems().clock(), Phase::record);
   sums_.add(report);
+  write_inside(report);
   const ResultsRow accepted = row(*report.point, report.states);
   const bool event = record_events(report, accepted);
-  if (++since_row_ == every_ || event) {
+  ++since_row_;
+  const bool wanted = grid_.given() ? grid_.has(report.step.end) : since_row_ == every_;
+  if (wanted || event) {
     write(accepted);
   } else {
     kept_.keep(accepted);
   }
+}
+
+/// On a grid, macro-steps are recorded by themselves.
+void Recorder::write_inside(const StepReport& report) {
+  if (!grid_.given()) {
+    return;
+  }
+  for (const PassedPoint& inside : report.inside) {
+    writer_->append_row({inside.time, inside.outputs, inside.inputs, inside.states, {}, {}});
+  }
+  const CommunicationPoint& end = *report.point;
+  writer_->append_step({end.time, end.outputs, end.inputs, {}, end.polynomials, {}}, sums_);
+  sums_.clear();
 }
 
 /// Those of subsystems, and the model's own times. Whether there was one.
@@ -187,8 +207,12 @@ bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
 }
 
 void Recorder::write(const ResultsRow& row) {
-  writer_->append(row, sums_);
-  sums_.clear();
+  if (grid_.given()) {
+    writer_->append_row(row);
+  } else {
+    writer_->append(row, sums_);
+    sums_.clear();
+  }
   since_row_ = 0;
 }
 

@@ -7,8 +7,8 @@
 
 namespace concord {
 
-/// Writes accepted communication points into the results file, every n-th of them, those of events
-/// and the last.
+/// Writes accepted communication points into the results file, every n-th of them, or what lies at
+/// the times of the user's grid; those of events, and the last.
 class Recorder : public StepObserver {
  public:
   /// Collective.
@@ -35,6 +35,7 @@ class Recorder : public StepObserver {
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);
   bool record_events(const StepReport& report, const ResultsRow& row);
+  void write_inside(const StepReport& report);
   void write(const ResultsRow& row);
 
   /// A row that is not written yet, as it was when its macro-step was accepted: the next one, which
@@ -58,6 +59,7 @@ class Recorder : public StepObserver {
   SimulationCore& simulation_;
   std::string path_;
   int every_;
+  const OutputGrid& grid_;  ///< of rows; not given: communication points
   std::vector<double> states_;
   std::optional<ResultsWriter> writer_;
   StepSums sums_;  ///< of the macro-steps since the last row

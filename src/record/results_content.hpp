@@ -34,7 +34,8 @@ struct ResultsLayout {
   std::string petsc_options;
   RecordedColumns outputs, inputs, states;
   RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs
-  bool polynomials = false;                  ///< /inputs/polynomials for the columns of `inputs`
+  bool grid = false;         ///< rows are where the user wants them, not at the ends of macro-steps
+  bool polynomials = false;  ///< /inputs/polynomials for the columns of `inputs`
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;
   std::vector<int> subsystem_ranks;
@@ -53,9 +54,9 @@ struct ResultsRow {
 /// How much of a run is recorded.
 struct ResultsPosition {
   std::string run;  ///< whose
-  std::uint64_t rows = 0, events = 0;
+  std::uint64_t rows = 0, steps = 0, events = 0;
 
-  void io(Archive& archive) { archive(run, rows, events); }
+  void io(Archive& archive) { archive(run, rows, steps, events); }
 };
 
 /// What happened at a communication point; the same on every rank.

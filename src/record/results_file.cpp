@@ -116,7 +116,7 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
 
 hsize_t rows_left(Extent extent, const ResultsPosition& left) {
   if (extent == Extent::events) return left.events;
-  return extent == Extent::steps ? std::max<hsize_t>(left.rows, 1) - 1 : left.rows;
+  return extent == Extent::steps ? left.steps : left.rows;
 }
 
 /// Throws Hdf5Error where the dataset in the file is another one, or shorter.

@@ -108,7 +108,12 @@ void add_inputs(Datasets& all) {
 void add_steps(Datasets& all) {
   std::size_t index = 0;
   for (const StepDataset& dataset : step_datasets())
-    all.push_back({dataset.path, dataset.number, {Extent::steps}, always, StepNumber{index++}});
+    all.push_back(
+        {dataset.path,
+         dataset.number,
+         {Extent::steps},
+         dataset.of_grid ? [](const ResultsLayout& layout) { return layout.grid; } : always,
+         StepNumber{index++}});
 }
 
 /// Entries of left limits at events: rows of their own.

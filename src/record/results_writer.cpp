@@ -64,13 +64,17 @@ std::size_t row_bytes(const ResultsLayout& layout) {
 
 /// How much there is of what grows.
 struct Lengths {
-  hsize_t rows = 0, events = 0;
+  hsize_t rows = 0, steps = 0, events = 0;
 
   hsize_t of(Extent extent) const {
     if (extent == Extent::events) return events;
-    return extent == Extent::steps && rows > 0 ? rows - 1 : rows;
+    return extent == Extent::steps ? steps : rows;
   }
 };
+
+Lengths operator+(const Lengths& a, const Lengths& b) {
+  return {a.rows + b.rows, a.steps + b.steps, a.events + b.events};
+}
 
 /// HDF5 keeps texts in collections of some thousand bytes.
 std::uintmax_t bytes_of(std::span<const RecordedEvent> events) {
@@ -111,18 +115,21 @@ class ResultsWriter::Impl {
  public:
   Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout);
 
-  void append(const ResultsRow& row, const StepSums& steps);
+  void append_row(const ResultsRow& row);
+  void append_step(const ResultsRow& end, const StepSums& step);
   void append_event(const ResultsRow& left, RecordedEvent event);
   void flush();
   void close(RunStatus status, RunCosts costs, const RunQuality& quality);
   void resume(const ResultsPosition& position);
   bool begun() const { return static_cast<bool>(file_); }
   ResultsPosition position() const {
-    return {layout_.run, written_.rows + buffered_, written_.events + events_.size()};
+    const Lengths all = written_ + buffered();
+    return {layout_.run, all.rows, all.steps, all.events};
   }
 
  private:
   void claim();
+  Lengths buffered() const { return {rows_, steps_, events_.size()}; }
   void create_file();
   bool begin_late();
   std::optional<std::string> on_first_rank(const std::function<void()>& action) const;
@@ -152,7 +159,7 @@ class ResultsWriter::Impl {
   std::size_t capacity_;  // rows in memory
   std::map<const RecordedColumns*, RowExchange> exchanges_;
   std::vector<RecordedSeries> series_;
-  std::size_t buffered_ = 0;
+  std::size_t rows_ = 0, steps_ = 0;   // in memory
   std::vector<RecordedEvent> events_;  // whose left limits are in memory
   Lengths written_;
   haddr_t announced_end_ = 0;
@@ -219,7 +226,7 @@ void ResultsWriter::Impl::resume(const ResultsPosition& position) {
   if (failure)
     throw InputError("the results file '" + path_.string() + "' cannot be continued: " + *failure +
                      "; put back that of the run which goes on, or start the run anew");
-  written_ = {position.rows, position.events};
+  written_ = {position.rows, position.steps, position.events};
   layout_.run = position.run;
 }
 
@@ -235,11 +242,17 @@ void ResultsWriter::Impl::close_datasets() {
   hdf5_check(file_.close());
 }
 
-void ResultsWriter::Impl::append(const ResultsRow& row, const StepSums& steps) {
+void ResultsWriter::Impl::append_row(const ResultsRow& row) {
   if (!file_) create_file();
   for (RecordedSeries& series : series_)
-    if (series.extent() != Extent::events) series.keep(buffered_, row, steps);
-  if (++buffered_ == capacity_) write_buffer();
+    if (series.extent() == Extent::rows) series.keep(rows_, row, {});
+  if (++rows_ == capacity_) write_buffer();
+}
+
+void ResultsWriter::Impl::append_step(const ResultsRow& end, const StepSums& step) {
+  for (RecordedSeries& series : series_)
+    if (series.extent() == Extent::steps) series.keep(steps_, end, step);
+  if (++steps_ == capacity_) write_buffer();
 }
 
 void ResultsWriter::Impl::append_event(const ResultsRow& left, RecordedEvent event) {
@@ -250,13 +263,13 @@ void ResultsWriter::Impl::append_event(const ResultsRow& left, RecordedEvent eve
 }
 
 void ResultsWriter::Impl::flush() {
-  if (buffered_ > 0 || !events_.empty()) write_buffer();
+  if (rows_ > 0 || steps_ > 0 || !events_.empty()) write_buffer();
 }
 
 void ResultsWriter::Impl::write_buffer() {
-  const Lengths end{written_.rows + buffered_, written_.events + events_.size()};
+  const Lengths end = written_ + buffered();
   const std::vector<RecordedEvent> events = std::exchange(events_, {});
-  buffered_ = 0;
+  rows_ = steps_ = 0;
   if (broken_)
     throw SimulationError("the results file '" + path_.string() + "' could not be written before");
   write_rows(end, events);
@@ -272,11 +285,9 @@ void ResultsWriter::Impl::write_rows(const Lengths& end, std::span<const Recorde
     make_room(end, {});
   }
   require([&] { resize_all(end); });
-  const std::size_t without_step = written_.rows == 0 ? 1 : 0;
   for (RecordedSeries& series : series_) {
     const hsize_t first = written_.of(series.extent());
-    const std::size_t skipped = series.extent() == Extent::steps ? without_step : 0;
-    write(series, {skipped, end.of(series.extent()) - first}, first);
+    write(series, {0, end.of(series.extent()) - first}, first);
   }
   if (comm_.size == 1) announce_growth();
   require([&] { hdf5_check(H5Fflush(file_, H5F_SCOPE_LOCAL)); });
@@ -439,10 +450,17 @@ ResultsPosition ResultsWriter::position() const { return impl_->position(); }
 
 bool ResultsWriter::begun() const { return impl_->begun(); }
 
-void ResultsWriter::append_start(const ResultsRow& row) { impl_->append(row, {}); }
+void ResultsWriter::append_start(const ResultsRow& row) { impl_->append_row(row); }
 
 void ResultsWriter::append(const ResultsRow& row, const StepSums& steps) {
-  impl_->append(row, steps);
+  impl_->append_step(row, steps);
+  impl_->append_row(row);
+}
+
+void ResultsWriter::append_row(const ResultsRow& row) { impl_->append_row(row); }
+
+void ResultsWriter::append_step(const ResultsRow& end, const StepSums& step) {
+  impl_->append_step(end, step);
 }
 
 void ResultsWriter::append_event(const ResultsRow& left, RecordedEvent event) {

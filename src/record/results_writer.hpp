@@ -36,7 +36,12 @@ class ResultsWriter {
   bool begun() const;
   /// Appended so far.
   ResultsPosition position() const;
+  /// A row, and the macro-steps that led there.
   void append(const ResultsRow& row, const StepSums& steps);
+  /// Where rows are not at the ends of macro-steps (layout.grid): a row alone, and a macro-step
+  /// alone, whose polynomials are those of `end`.
+  void append_row(const ResultsRow& row);
+  void append_step(const ResultsRow& end, const StepSums& step);
   /// Before the row of its instant; `left` has what was before it, the event is the same on every
   /// rank.
   void append_event(const ResultsRow& left, RecordedEvent event);

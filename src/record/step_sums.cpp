@@ -27,6 +27,8 @@ constexpr StepDataset datasets[] = {
      [](double& sum, const StepReport& step) { sum = std::fmax(sum, step.error_estimate); }},
     {"/steps/wall_time", Number::f64, 0.0,
      [](double& sum, const StepReport& step) { sum += step.wall_time; }},
+    {"/steps/time", Number::f64, 0.0,
+     [](double& sum, const StepReport& step) { sum = step.step.end; }, true},
 };
 
 /// Calls that the compiler sees through: every macro-step pays for them.

@@ -21,6 +21,7 @@ struct StepDataset {
   Number number;
   double before;  ///< without a macro-step
   void (*add)(double& sum, const StepReport& step);
+  bool of_grid = false;  ///< only where rows are not at the ends of macro-steps
 };
 
 std::span<const StepDataset> step_datasets();

@@ -172,6 +172,42 @@ constexpr auto in_method = at<&Settings::method, members...>;
 template <auto... members>
 constexpr auto in_record = at<&Settings::record, members...>;
 
+Option<Settings> output_interval_option() {
+  return Option<Settings>{
+      "cosim_output_interval",
+      "rows at these distances from the start instead of communication points, beside events",
+      positive_number(),
+      [](const Settings& s) {
+        const double interval = s.record.grid.interval();
+        return interval > 0.0 ? plain_number(interval) : "none";
+      },
+      [](Settings& s, const std::optional<double>& given) {
+        s.record.grid = given ? OutputGrid::every(*given) : OutputGrid();
+      }}
+      .in("s")
+      .by_default("none");
+}
+
+Option<Settings> output_times_option() {
+  return Option<Settings>{
+      "cosim_output_times",
+      "file with the times of rows, one per line or a CSV file's first column, instead of "
+      "communication points, beside events",
+      file_name(), [](const Settings& s) { return s.record.times_file; },
+      [](Settings& s, const std::optional<std::string>& given) {
+        if (!given) return;
+        if (s.record.grid.given()) {
+          throw InputError(
+              "-cosim_output_interval and -cosim_output_times each say where rows are; give one");
+        }
+        s.record.times_file = *given;
+        s.record.grid = OutputGrid::at(read_output_times(*given));
+      }}
+      .by_default("none");
+}
+
+bool has_grid(const Settings& settings) { return settings.record.grid.given(); }
+
 Options<Settings> make_run_options() {
   using M = Method;
   using O = Option<Settings>;
@@ -269,7 +305,12 @@ Options<Settings> make_run_options() {
       O("cosim_record_variables", "names and patterns of the variables to record: cell[*].x,left.v",
         any_text(), in_record<&RecordSettings::variables>),
       O("cosim_record_every", "record every n-th communication point, beside events",
-        whole_number(1, 1000000000), in_record<&RecordSettings::every>),
+        whole_number(1, 1000000000), in_record<&RecordSettings::every>)
+          .idle(has_grid,
+                "a choice among communication points, which have no rows of their own beside "
+                "-cosim_output_interval and -cosim_output_times"),
+      output_interval_option(),
+      output_times_option(),
       time_limit_option(),
       hang_limit_option(),
       O("cosim_checkpoint", "file from which the run can go on after a stop or a kill", file_name(),

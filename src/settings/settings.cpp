@@ -50,6 +50,11 @@ void refuse_records(const RecordSettings& record, const Method& method) {
         "-cosim_record polynomials holds one cubic per input and macro-step, which "
         "-cosim_balance and -cosim_smooth_switching put more on; leave polynomials out");
   }
+  if (record.grid.given() && record.balance && options::has("cosim_record")) {
+    throw InputError(
+        "-cosim_record balance is known at communication points only, not between them as "
+        "-cosim_output_interval and -cosim_output_times ask for; leave balance out");
+  }
 }
 
 /// Errors of coupling and subsystems stay small beside the one that is controlled (Arnold 2012).
@@ -126,6 +131,7 @@ void resolve_times(const Model& model, Settings& settings) {
       std::max(settings.step_min > 0.0 ? settings.step_min : 1e-6 * settings.step, shortest);
   const bool free = settings.method.estimate != ErrorEstimate::none && !given;
   settings.largest_step = free ? duration : settings.step;
+  settings.record.grid.lay(settings.start, settings.stop);
 }
 
 /// What the model says where no option does.
@@ -166,6 +172,9 @@ Settings read_settings_for_check(Model& model) {
   Settings settings = settings_of(model);
   read_all(run_options(), "", settings);
   Method& method = settings.method;
+  if (settings.record.grid.given() && !options::has("cosim_record")) {
+    settings.record.balance = false;
+  }
   method.measures_balance = settings.record.balance;
   refuse_idle_choices(settings);
   refuse_contradictions(method);

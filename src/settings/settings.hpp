@@ -7,6 +7,7 @@
 
 #include "coupling/method.hpp"
 #include "network/rank_network.hpp"
+#include "settings/output_grid.hpp"
 #include "subsystem/fmu_options.hpp"
 #include "support/options.hpp"
 
@@ -48,6 +49,8 @@ struct RecordSettings {
   bool balance = false;
   std::string variables = "*";  ///< a list of names and patterns; empty: all
   int every = 1;
+  OutputGrid grid{};
+  std::string times_file{};  ///< of the grid; empty: none
 
   bool takes_all() const { return variables.empty() || variables == "*"; }
   /// Whether one of the list stands for the variable.

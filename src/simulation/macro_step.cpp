@@ -73,7 +73,8 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       controller_(make_controller(settings, rolls_back_)),
       at_point_(subsystems),
       loops_(subsystems, settings.method),
-      errors_(settings.method, subsystems) {
+      errors_(settings.method, subsystems),
+      grid_(settings, subsystems, *coupling_) {
   if (settings.adapt == Adapt::predictor && !settings.method.compares_with_prediction() &&
       !subsystems.network().has_constraints()) {
     budget_.emplace(settings.stop - settings.start);
@@ -195,6 +196,7 @@ void MacroStepper::begin_step() {
   rejected_ = {};
   propose();
   events_.clear();
+  grid_.begin(proposed(), rolls_back_);
 }
 
 /// A macro-step up to the next known event, at most.
@@ -275,11 +277,16 @@ std::span<const StepReport> MacroStepper::reported(const MacroStep& step) {
   accepted_[0].step = {step.begin, middle->point.time, middle->point.last_step};
   accepted_[0].point = &middle->point;
   accepted_[0].states = middle->states;
+  const auto behind = std::partition_point(
+      report_.inside.begin(), report_.inside.end(),
+      [&](const PassedPoint& inside) { return inside.time < middle->point.time; });
+  accepted_[0].inside = {report_.inside.begin(), behind};
   ++report_.index;
   accepted_[1].index = report_.index;
   accepted_[1].step = {middle->point.time, step.end, step.size() - middle->point.last_step};
   accepted_[1].error_estimate = report_.error_estimate;
   accepted_[1].point = &point_;
+  accepted_[1].inside = {behind, report_.inside.end()};
   events_.tell(accepted_[1]);
   return accepted_;
 }
@@ -488,6 +495,8 @@ void MacroStepper::renew_held() {
 
 /// The only place that changes committed data.
 void MacroStepper::commit(const MacroStep& step) {
+  report_.inside = grid_.follow({step, point_.slopes_known, point_.outputs, trial_.outputs},
+                                trial_.inputs, *coupling_);
   renew_held();
   loops_.look(evaluation(), trial_.inputs, ends_interval(step.end));
   std::swap(point_.inputs, trial_.inputs);

@@ -10,6 +10,7 @@
 #include "coupling/points/loop_watch.hpp"
 #include "settings/settings.hpp"
 #include "simulation/event_steps.hpp"
+#include "simulation/grid_rows.hpp"
 #include "simulation/step_report.hpp"
 #include "stepping/error_budget.hpp"
 #include "stepping/step_controller.hpp"
@@ -104,6 +105,7 @@ class MacroStepper {
   LoopWatch loops_;
   ErrorAccount errors_;
   std::optional<ErrorBudget> budget_;  ///< where err is an error per unit time
+  GridRows grid_;
   CommunicationPoint point_;
   Trial trial_;
   std::vector<Sample> fed_;     ///< P y of the trial, where inputs are held

@@ -57,6 +57,8 @@ struct StepReport {
   double wall_time = 0.0;  ///< seconds
   const CommunicationPoint* point = nullptr;
   std::span<const double> states = {};  ///< this rank's, where the subsystems have moved on
+  /// Where rows are wanted between its ends (GridRows).
+  std::span<const PassedPoint> inside = {};
   /// At the macro-step's end, where `point` has the right limits; of the whole network.
   std::span<const EventReport> events = {};
   const LeftLimits* left = nullptr;  ///< there; null where nothing has been told

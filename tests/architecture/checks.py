@@ -25,7 +25,7 @@ ALLOWED = {
     "network": BASE | {"subsystem"},
     "stepping": {"support"},
     "coupling": MODELS,
-    "settings": MODELS | {"coupling"},
+    "settings": MODELS | {"coupling", "files"},
     "simulation": RUNS,
     "record": RUNS | {"files", "simulation"},
     "checkpoint": RUNS | {"files", "simulation"},

@@ -71,6 +71,8 @@ class Choices(RestartTest):
     def test_events(self):
         for method in ("jfm", "missiles", "jacobi", "monolithic"):
             self.same(BALL, "-cosim_type", method, "-cosim_step", 0.01)
+            self.same(BALL, "-cosim_type", method, "-cosim_output_interval", 0.013, "-cosim_step",
+                      0.01)
             self.same(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.5)
 
     def test_loops_and_constraints(self):
@@ -80,11 +82,22 @@ class Choices(RestartTest):
                 self.same(EXAMPLES / name / f"{name}.yaml", "-cosim_type", method, "-cosim_step",
                           0.01)
 
+    def times(self):
+        path = self.folder / "times.txt"
+        path.write_text("".join(f"{0.0013 * k * k}\n" for k in range(20)))
+        return path
+
     def test_recording(self):
         for options in (("-cosim_record_every", 7),
                         ("-cosim_record", "outputs,polynomials,inputs"),
                         ("-cosim_type", "jacobi", "-cosim_record", "outputs,balance"),
-                        ("-cosim_record", "none"), ("-cosim_record_variables", "left.*")):
+                        ("-cosim_record", "none"), ("-cosim_record_variables", "left.*"),
+                        ("-cosim_output_interval", 7.3e-4),
+                        ("-cosim_output_interval", 1.7e-4, "-cosim_record",
+                         "outputs,polynomials"),
+                        ("-cosim_output_interval", 7.3e-4, "-subsystem_integrator", "cvode_bdf"),
+                        ("-cosim_output_interval", 7.3e-4, "-cosim_type", "monolithic"),
+                        ("-cosim_output_times", self.times())):
             self.same(TWO_MASS, *FIXED, *options)
 
 

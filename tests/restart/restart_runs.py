@@ -11,7 +11,7 @@ from concord_runs import ModelTest, execute
 
 SAME = ("time", "outputs/values", "inputs/values", "inputs/derivatives", "inputs/polynomials",
         "states/values", "balance/values", "events/time", "events/subsystem", "events/what",
-        "events/outputs", "events/inputs", "events/states", "steps/size", "steps/iterations",
+        "events/outputs", "events/inputs", "events/states", "steps/size", "steps/time", "steps/iterations",
         "steps/rejections", "subsystems/advances", "subsystems/restarts")
 ATTRIBUTES = ("status", "worst_error", "late_events")
 

@@ -523,6 +523,17 @@ void MonolithicCoupling::rejected() {
   next_ = InputContinuity::broken;
 }
 
+/// The guesses from which eliminated inputs are found stay as they were.
+bool MonolithicCoupling::retrace(const MacroStep& step, std::span<double> states,
+                                 std::span<Sample> outputs) {
+  Archive guesses;
+  guesses(*equations_);
+  const Outcome outcome = whole_->retrace(step, {}, states, outputs);
+  Archive kept(guesses.bytes());
+  kept(*equations_);
+  return outcome == Outcome::ok;
+}
+
 PointEvaluation* MonolithicCoupling::evaluation() {
   equations_->stand_at(time_, whole_->states());
   return equations_;

@@ -23,6 +23,7 @@ class MonolithicCoupling : public Coupling {
     return whole_ ? whole_->states() : std::span<const double>();
   }
   Subsystem* whole() override { return whole_.get(); }
+  bool retrace(const MacroStep& step, std::span<double> states, std::span<Sample> outputs) override;
   PointEvaluation* evaluation() override;
   void io(Archive& archive) override;
   const Counters* counters() const override { return whole_ ? &whole_->counters() : nullptr; }

@@ -51,6 +51,18 @@ class ConstraintSubsystem : public Subsystem {
     return outcome(gamma);
   }
 
+  bool retraces() const override { return true; }
+  Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,
+                  std::span<double> /*states*/, std::span<Sample> outputs) override {
+    ends_.clear();
+    for (const Polynomial& input : inputs) {
+      ends_.push_back(input.at(step.size()));
+    }
+    const Sample gamma = evaluate(ends_, Wanted::values);
+    put_out(ends_[constraint_guess], gamma, true, outputs);
+    return outcome(gamma);
+  }
+
   std::span<const double> states() const override { return {}; }
   Outcome state_derivatives(std::span<const Sample>, std::span<double>) override {
     return Outcome::ok;

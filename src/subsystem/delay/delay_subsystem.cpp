@@ -59,6 +59,13 @@ class DelaySubsystem : public Subsystem {
     return Outcome::ok;
   }
 
+  bool retraces() const override { return true; }
+  Outcome retrace(const MacroStep& step, std::span<const Polynomial> /*inputs*/,
+                  std::span<double> /*states*/, std::span<Sample> outputs) override {
+    outputs[0] = put_out(step.end - begin_);
+    return Outcome::ok;
+  }
+
   std::span<const double> states() const override { return {}; }
   Outcome state_derivatives(std::span<const Sample> /*inputs*/,
                             std::span<double> /*result*/) override {

@@ -6,12 +6,6 @@ namespace concord {
 
 namespace {
 
-/// p(tau + shift) as a polynomial in tau.
-Polynomial shifted(const Polynomial& p, double shift) {
-  const auto& c = p.c;
-  return {{p(shift), p.derivative(shift), c[2] + 3.0 * c[3] * shift, c[3]}};
-}
-
 /// For each input of the subsystem its signal, or the input that is left; one of both.
 struct Source {
   bool is_signal = false;
@@ -141,7 +135,7 @@ void DrivenSubsystem::feed(const MacroStep& step, double begin,
   for (std::size_t i = 0; i < polynomials_.size(); ++i)
     polynomials_[i] = sources_[i].is_signal
                           ? fed(sources_[i].index, begin)
-                          : shifted(inputs[sources_[i].index], begin - step.begin);
+                          : inputs[sources_[i].index].moved_to(begin - step.begin);
 }
 
 Outcome DrivenSubsystem::advance(const MacroStep& step, std::span<const Polynomial> inputs,

@@ -98,6 +98,11 @@ class WatchedSubsystem final : public Subsystem {
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override {
     return call("outputs_at", [&] { return inner_->outputs_at(point, outputs); });
   }
+  bool retraces() const override { return inner_->retraces(); }
+  Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,
+                  std::span<double> states, std::span<Sample> outputs) override {
+    return call("retrace", [&] { return inner_->retrace(step, inputs, states, outputs); });
+  }
   double next_time_event() const override { return inner_->next_time_event(); }
   double next_event(std::span<const Sample> inputs) override {
     return call("next_event", [&] { return inner_->next_event(inputs); });

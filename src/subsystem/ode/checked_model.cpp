@@ -42,7 +42,7 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
       description_(description),
       time_dependent_(model_->interface().time_dependent),
       constant_jacobians_(model_->interface().constant_jacobians) {
-  for (Known* known : {&latest_, &at_begin_, &at_end_}) {
+  for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end}) {
     known->x.resize(state_count());
     known->u.resize(input_count());
     known->f.resize(state_count());
@@ -52,7 +52,7 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
 /// What is remembered at an event belongs to its other side.
 void CheckedModel::enter(const SmoothInterval& interval) {
   interval_ = interval;
-  for (Known* known : {&latest_, &at_begin_, &at_end_})
+  for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
     known->t = std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -78,7 +78,8 @@ bool CheckedModel::confine(double& t) {
     return true;
   const double end = t < interval_.from ? interval_.from : interval_.until;
   constexpr double rounding = 8.0 * std::numeric_limits<double>::epsilon();
-  const double largest = std::max({std::abs(end), std::abs(ends_.begin), std::abs(ends_.end)});
+  const double largest =
+      std::max({std::abs(end), std::abs(memory_.ends.begin), std::abs(memory_.ends.end)});
   if (!(std::abs(t - end) <= rounding * largest)) {
     note_thrown(t, "evaluated beyond an event");
     return false;
@@ -89,7 +90,7 @@ bool CheckedModel::confine(double& t) {
 
 bool CheckedModel::f(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> dxdt) {
-  for (const Known* known : {&latest_, &at_begin_, &at_end_})
+  for (const Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
     if (recall(*known, t, x, u, dxdt)) return true;
   if (Advancing::too_long()) [[unlikely]] {
     throw SimulationError(
@@ -106,14 +107,14 @@ bool CheckedModel::f(double t, std::span<const double> x, std::span<const double
     return false;
   }
   if (!finite(dxdt, Culprit::state_derivative, t)) return false;
-  remember(latest_, t, x, u, dxdt);
-  if (t == ends_.begin) remember(at_begin_, t, x, u, dxdt);
-  if (t == ends_.end) remember(at_end_, t, x, u, dxdt);
+  remember(memory_.latest, t, x, u, dxdt);
+  if (t == memory_.ends.begin) remember(memory_.at_begin, t, x, u, dxdt);
+  if (t == memory_.ends.end) remember(memory_.at_end, t, x, u, dxdt);
   return true;
 }
 
 void CheckedModel::forget() {
-  for (Known* known : {&latest_, &at_begin_, &at_end_})
+  for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
     known->t = std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -178,31 +179,31 @@ bool CheckedModel::output_slopes(double t, std::span<const double> x, std::span<
 bool CheckedModel::finite(std::span<const double> values, Culprit culprit, double t) {
   const std::size_t bad = first_bad(values);
   if (bad == values.size()) return true;
-  failure_.culprit = culprit;
-  failure_.index = bad;
-  failure_.t = t;
-  failure_.value = values[bad];
+  memory_.failure.culprit = culprit;
+  memory_.failure.index = bad;
+  memory_.failure.t = t;
+  memory_.failure.value = values[bad];
   return false;
 }
 
 void CheckedModel::note_thrown(double t, const char* text) {
-  failure_.culprit = Culprit::model;
-  failure_.t = t;
-  failure_.text = text;
+  memory_.failure.culprit = Culprit::model;
+  memory_.failure.t = t;
+  memory_.failure.text = text;
 }
 
 std::string CheckedModel::failure() const {
-  const std::string at = " at t = " + in_words(failure_.t) + " s";
-  const std::string is = "' is " + in_words(failure_.value) + at;
-  switch (failure_.culprit) {
+  const std::string at = " at t = " + in_words(memory_.failure.t) + " s";
+  const std::string is = "' is " + in_words(memory_.failure.value) + at;
+  switch (memory_.failure.culprit) {
     case Culprit::state_derivative:
-      return "derivative of state '" + description_.states[failure_.index].name + is;
+      return "derivative of state '" + description_.states[memory_.failure.index].name + is;
     case Culprit::output:
-      return "output '" + description_.outputs[failure_.index].name + is;
+      return "output '" + description_.outputs[memory_.failure.index].name + is;
     case Culprit::model:
       break;
   }
-  return failure_.text + at;
+  return memory_.failure.text + at;
 }
 
 }  // namespace concord

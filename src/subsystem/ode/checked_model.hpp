@@ -34,7 +34,7 @@ class CheckedModel {
   void enter(const SmoothInterval& interval);
 
   /// The macro-step at whose ends f is remembered from here on.
-  void remember_at(const MacroStep& step) { ends_ = step; }
+  void remember_at(const MacroStep& step) { memory_.ends = step; }
 
   std::size_t state_count() const { return description_.states.size(); }
   std::size_t input_count() const { return description_.inputs.size(); }
@@ -85,6 +85,16 @@ class CheckedModel {
 
   OdeModel& native() { return *model_; }
 
+  /// Calls `use`, whose evaluations are remembered no longer than that: what follows is as without
+  /// it, but for the count.
+  template <class Use>
+  auto aside(Use&& use) {
+    const Memory kept = memory_;
+    const auto result = use();
+    memory_ = kept;
+    return result;
+  }
+
  private:
   enum class Culprit { state_derivative, output, model };
   struct Failure {
@@ -99,6 +109,13 @@ class CheckedModel {
   struct Known {
     double t = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> x, u, f;
+  };
+
+  /// What evaluations leave behind, beside their count.
+  struct Memory {
+    MacroStep ends;
+    Known latest, at_begin, at_end;
+    Failure failure;
   };
 
   static bool recall(const Known& known, double t, std::span<const double> x,
@@ -118,9 +135,7 @@ class CheckedModel {
   bool constant_jacobians_;
   std::int64_t rhs_evaluations_ = 0;
   SmoothInterval interval_;
-  MacroStep ends_;
-  Known latest_, at_begin_, at_end_;
-  Failure failure_;
+  Memory memory_;
 };
 
 /// A number for a message: 17 digits only where needed ("0.25", "inf", "nan").

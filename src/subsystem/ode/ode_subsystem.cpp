@@ -13,6 +13,7 @@
 #include "subsystem/ode/ode_memory.hpp"
 #include "subsystem/ode/point_derivatives.hpp"
 #include "subsystem/ode/state_rounding.hpp"
+#include "subsystem/ode/way_back.hpp"
 #include "support/stopwatch.hpp"
 
 namespace concord {
@@ -55,6 +56,10 @@ class OdeSubsystem final : public Subsystem {
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
+  /// A model that is told of micro-steps does not go back over them.
+  bool retraces() const override { return hybrid_ == nullptr || !hybrid_->wants_completed_steps(); }
+  Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,
+                  std::span<double> states, std::span<Sample> outputs) override;
   double next_time_event() const override { return events_->model().next_time_event(); }
   double next_event(std::span<const Sample> inputs) override;
   Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
@@ -107,6 +112,7 @@ class OdeSubsystem final : public Subsystem {
   PointDerivatives derivatives_;
   StateRounding rounding_;
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
+  std::unique_ptr<WayBack> way_back_;       ///< made when it is first asked for
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
   OdeMemory now_, saved_;
   OdeTrials trials_;
@@ -413,6 +419,20 @@ Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
   return checked(derivatives_.outputs(point.t, point.h, point.x, point.inputs,
                                       Wanted::values_and_derivatives, outputs));
+}
+
+/// Where the model has handled an event on the way, it is another one by now.
+Outcome OdeSubsystem::retrace(const MacroStep& step, std::span<const Polynomial> inputs,
+                              std::span<double> states, std::span<Sample> outputs) {
+  const HandledEvents* handled = integrator_ ? integrator_->handled_events() : nullptr;
+  if (handled != nullptr && !handled->what.empty()) return unable();
+  if (!way_back_) way_back_ = std::make_unique<WayBack>(model_, settings_.integrator);
+  const bool good = model_.aside([&] {
+    return way_back_->follow(step, inputs, rhs_.weights(), states) &&
+           derivatives_.outputs(step.end, step.size(), states, way_back_->end_inputs(),
+                                Wanted::values, outputs);
+  });
+  return good ? Outcome::ok : unable();
 }
 
 /// Of a model that handles events itself those, too, that it has come to so.

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace concord {
+
+/// Times at which rows are wanted: start + k interval, never a running sum, or a list. Beyond
+/// start and stop there are none.
+class OutputGrid {
+ public:
+  OutputGrid() = default;
+  static OutputGrid every(double interval);
+  /// Ascending.
+  static OutputGrid at(std::vector<double> times);
+
+  bool given() const { return interval_ > 0.0 || listed_; }
+  double interval() const { return interval_; }
+
+  /// The experiment; times closer together than `rounding` are one. Throws InputError where the
+  /// interval is less.
+  void lay(double start, double stop);
+
+  /// The first time behind t that is not the same; infinity without one.
+  double next(double t) const;
+  /// Whether t is one of the times.
+  bool has(double t) const;
+  bool same(double a, double b) const;
+
+ private:
+  double interval_ = 0.0;
+  bool listed_ = false;
+  std::vector<double> times_;
+  double start_ = 0.0, rounding_ = 0.0;
+};
+
+/// The times in a file, one per line or in the first column of a CSV file, whose first line may be
+/// a header; blank lines and what follows a # don't count. Throws InputError with file and line
+/// where one is no finite number or does not ascend, and where there is none.
+std::vector<double> read_output_times(const std::string& path);
+
+}  // namespace concord

@@ -1,0 +1,69 @@
+#include "simulation/grid_rows.hpp"
+
+#include <algorithm>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+GridRows::GridRows(const Settings& settings, RankNetwork& subsystems, const Coupling& coupling)
+    : grid_(settings.record.grid), subsystems_(subsystems), coupling_(coupling) {}
+
+void GridRows::find_times(const MacroStep& step) {
+  times_.clear();
+  for (double t = grid_.next(step.begin); t < step.end && !grid_.same(t, step.end);
+       t = grid_.next(t)) {
+    times_.push_back(t);
+  }
+}
+
+void GridRows::begin(const MacroStep& step, bool saved) {
+  if (!grid_.given()) {
+    return;
+  }
+  find_times(step);
+  subsystems_.passed_way().begin(!times_.empty(), saved);
+  const auto whole = coupling_.states();
+  states_.assign(whole.begin(), whole.end());
+}
+
+std::span<const PassedPoint> GridRows::follow(const PassedStep& passed,
+                                              std::span<const Sample> inputs, Coupling& coupling) {
+  if (!grid_.given()) {
+    return {};
+  }
+  find_times(passed.step);
+  points_.resize(std::max(points_.size(), times_.size()));
+  const auto points = std::span(points_).first(times_.size());
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    points[i].time = times_[i];
+  }
+  if (coupling.whole() != nullptr) {
+    follow_whole(passed, inputs, coupling);
+  } else if (!points.empty()) {
+    subsystems_.passed_way().follow(passed, points);
+  }
+  return points;
+}
+
+/// Where the coupling integrates the states itself, inputs are P y.
+void GridRows::follow_whole(const PassedStep& passed, std::span<const Sample> inputs,
+                            Coupling& coupling) {
+  double begin = passed.step.begin;
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    PassedPoint& row = points_[i];
+    row.inputs.assign(inputs.begin(), inputs.end());
+    row.outputs.resize(subsystems_.n_outputs());
+    if (!coupling.retrace({begin, row.time}, states_, row.outputs)) {
+      throw SimulationError("t = " + short_number(row.time) +
+                            " s: a row inside the macro-step cannot be found; use a "
+                            "-cosim_output_interval that communication points meet");
+    }
+    subsystems_.exchange(row.outputs, row.inputs);
+    row.states = states_;
+    begin = row.time;
+  }
+}
+
+}  // namespace concord

@@ -1,0 +1,24 @@
+#include "subsystem/ode/way_back.hpp"
+
+#include <algorithm>
+
+namespace concord {
+
+WayBack::WayBack(CheckedModel& model, IntegratorKind kind)
+    : rhs_(model, {}), x_end_(model.state_count()), end_inputs_(model.input_count()) {
+  if (model.state_count() > 0) integrator_ = make_integrator(rhs_, kind);
+}
+
+bool WayBack::follow(const MacroStep& step, std::span<const Polynomial> inputs,
+                     const ErrorWeights& weights, std::span<double> x) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) end_inputs_[i] = inputs[i].at(step.size());
+  if (!integrator_) return true;
+  rhs_.weights() = weights;
+  rhs_.begin_step(step, inputs);
+  if (integrator_->integrate(step.size(), History::discard, x, x_end_) == Outcome::failed)
+    return false;
+  std::copy(x_end_.begin(), x_end_.end(), x.begin());
+  return true;
+}
+
+}  // namespace concord

@@ -1,0 +1,295 @@
+"""Rows at the user's times: as exact as the integrators, beside macro-steps that don't know of them."""
+import unittest
+
+import fmu_factory
+import h5py
+import numpy as np
+from concord_runs import (ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, ModelTest,
+                          execute)
+
+BALL, THERMOSTAT, CONTROLLER, RODS = (
+    EXAMPLES / name / f"{name}.yaml"
+    for name in ("bouncing_ball", "thermostat", "sampled_control", "linked_rods"))
+
+# x' = a(t) - k x with a cubic signal: every hold that reproduces its degree gives no error of its
+# own, so that what is left is that of the integrator.
+DRIVEN = """experiment: {{start: 0, stop: 2}}
+subsystems:
+  source: {{equations: {{states: {{s: 1}}, derivatives: {{s: {slope}}}, outputs: {{s: s}}}}}}
+  swing:
+    equations:
+      inputs: {{u: 1}}
+      states: {{x: 1, v: 0}}
+      derivatives: {{x: v, v: u - 4*x}}
+      outputs: {{x: x, twice: 2*x + t}}
+  stiff:
+    equations: {{inputs: {{u: 1}}, states: {{z: 1}}, derivatives: {{z: "1e4*(u - z)"}}, outputs: {{z: z}}}}
+connections: [source.s -> swing.u, source.s -> stiff.u]
+"""
+SIGNALS = {0: ("0", [1.0]), 1: ("0.3", [1.0, 0.3]), 3: ("0.3 - t + 0.9*t*t", [1.0, 0.3, -0.5, 0.3])}
+
+
+def swing(t, c):
+    """x'' = p(t) - 4 x, x(0) = 1, x'(0) = 0, with the polynomial p."""
+    c = np.array([*c, *[0.0] * (4 - len(c))])
+    particular = np.polynomial.Polynomial([(c[0] - c[2] / 2) / 4, (c[1] - 1.5 * c[3]) / 4, c[2] / 4,
+                                           c[3] / 4])
+    a, b = 1 - particular(0.0), -particular.deriv()(0.0) / 2
+    return particular(t) + a * np.cos(2 * t) + b * np.sin(2 * t)
+
+
+def stiff(t, c):
+    """z' = 1e4 (p - z), z(0) = p(0)."""
+    p = np.polynomial.Polynomial(c)
+    slow = p - p.deriv() * 1e-4 + p.deriv(2) * 1e-8 - p.deriv(3) * 1e-12
+    return slow(t) + (p(0.0) - slow(0.0)) * np.exp(-1e4 * t)
+
+
+class GridTest(ModelTest):
+    def simulated(self, model, *options, ranks=1, name="grid"):
+        path = self.folder / f"{name}.h5"
+        path.unlink(missing_ok=True)
+        run = execute("run", model, *options, "-cosim_output", path, ranks=ranks)
+        self.assertEqual(run.returncode, 0, (options, run.stderr))
+        with h5py.File(path) as file:
+            data = {}
+            file.visititems(lambda key, item: data.update({key: item[:]})
+                            if isinstance(item, h5py.Dataset) else None)
+        return data
+
+    def column(self, data, name, kind="outputs"):
+        names = [text.decode() for text in data[f"{kind}/names"]]
+        return data[f"{kind}/values"][:, names.index(name)]
+
+
+class Exact(GridTest):
+    RTOL = 1e-8
+
+    def check(self, degree, *options, ranks=1):
+        with self.subTest(degree=degree, options=options, ranks=ranks):
+            slope, c = SIGNALS[degree]
+            model = self.model(DRIVEN.format(slope=slope))
+            data = self.simulated(model, *options, "-cosim_output_interval", 0.0437, ranks=ranks)
+            t = data["time"]
+            np.testing.assert_allclose(t[:-1], 0.0437 * np.arange(46), rtol=0, atol=1e-15)
+            self.assertEqual(t[-1], 2.0)
+            bound = 10 * self.RTOL
+            for name, exact in (("swing.x", swing(t, c)), ("swing.twice", 2 * swing(t, c) + t),
+                                ("stiff.z", stiff(t, c))):
+                error = np.max(np.abs(self.column(data, name) - exact)) / np.max(np.abs(exact))
+                self.assertLess(error, bound, name)
+            u = self.column(data, "swing.u", "inputs")
+            self.assertLess(np.max(np.abs(u - np.polynomial.Polynomial(c)(t))), bound)
+            np.testing.assert_array_equal(self.column(data, "swing.x"),
+                                          self.column(data, "swing.x", "states"))
+            self.assertEqual(len(data["steps/time"]), len(data["steps/size"]))
+            np.testing.assert_allclose(np.cumsum(data["steps/size"]), data["steps/time"],
+                                       rtol=1e-13)
+            return data
+
+    def test_holds(self):
+        for hold, degree, others in (
+                ("zoh", 0, ("-cosim_type", "jacobi")), ("zoh", 0, ("-cosim_type", "jfm")),
+                ("foh", 1, ("-cosim_type", "jfm")), ("hermite", 3, ("-cosim_type", "jfm")),
+                ("hermite", 3, ("-cosim_type", "missiles")),
+                ("extrapolate", 1, ("-cosim_type", "jacobi", "-cosim_hold_order", 1)),
+                ("extrapolate", 1, ("-cosim_type", "gauss_seidel", "-cosim_hold_order", 1))):
+            self.check(degree, *others, "-cosim_hold", hold, "-cosim_step", 0.1)
+
+    def test_integrators(self):
+        for kind in ("auto", "erk", "dirk", "cvode_bdf", "cvode_adams"):
+            if kind == "erk":
+                self.check(3, "-subsystem_swing_integrator", kind, "-cosim_step", 0.1)
+            elif kind == "cvode_adams":
+                self.check(3, "-subsystem_swing_integrator", kind, "-cosim_step", 0.25)
+            else:
+                self.check(3, "-subsystem_integrator", kind, "-cosim_step", 0.1)
+
+    def test_solves(self):
+        self.check(3, "-cosim_type", "monolithic", "-cosim_step", 0.5, "-subsystem_rtol", 1e-9)
+        self.check(3, "-cosim_type", "ifosmondi", "-cosim_step", 0.1)
+        self.check(3, "-cosim_adapt", "predictor")
+        self.check(1, "-cosim_type", "jacobi", "-cosim_adapt", "richardson", "-cosim_hold_order", 1,
+                   "-cosim_adapt_rtol", 1e-6)
+        self.check(3, "-cosim_step", 2.0)
+
+    def test_ranks(self):
+        for options in (("-cosim_step", 0.1), ("-cosim_type", "missiles", "-cosim_step", 0.1),
+                        ("-cosim_type", "monolithic", "-cosim_step", 0.1)):
+            one = self.check(3, *options)
+            for ranks in (2, 3):
+                other = self.check(3, *options, ranks=ranks)
+                for name in ("time", "outputs/values", "inputs/values", "states/values"):
+                    self.assertEqual(one[name].tobytes(), other[name].tobytes(), name)
+
+    def test_what_subsystems_were_given(self):
+        """x' = v on rows far apart from communication points, whatever was put on top of holds."""
+        for name in ("jacobi_balance", "jacobi_balance_smooth", "staggered_grid", "extripol"):
+            data = self.simulated(TWO_MASS, "-options_file", OPTIONS / f"{name}.opts",
+                                  "-cosim_step", 1e-2, "-cosim_stop", 0.1,
+                                  "-cosim_output_interval", 1e-4, "-cosim_diverged", "warn")
+            t = data["time"]
+            x, v = (self.column(data, f"left.{state}", "states") for state in "xv")
+            trapezium = np.diff(t) / 2 * (v[1:] + v[:-1])
+            self.assertEqual(len(t), 1001)
+            self.assertLess(np.max(np.abs(np.diff(x) - trapezium)), 1e-5 * np.ptp(x), name)
+
+    def test_times(self):
+        """A file of times, at communication points and between them."""
+        for text in ("0.1\n0.123\n0.5\n", "t;x\n0.1;1\n0.123;2\n0.5;3\n",
+                     "# wanted\n0.1\n\n0.123 # here\n0.5\n9\n"):
+            (self.folder / "times.csv").write_text(text)
+            slope, c = SIGNALS[3]
+            data = self.simulated(self.model(DRIVEN.format(slope=slope)), "-cosim_step", 0.1,
+                                  "-cosim_output_times", self.folder / "times.csv")
+            np.testing.assert_allclose(data["time"], [0, 0.1, 0.123, 0.5, 2], rtol=1e-15)
+            error = np.max(np.abs(self.column(data, "swing.x") - swing(data["time"], c)))
+            self.assertLess(error, 10 * self.RTOL)
+
+
+class Untouched(GridTest):
+    """Macro-steps, and rows at communication points, have the same bits."""
+
+    def same(self, model, *options, grid=("-cosim_output_interval", 7.3e-3), jumps=False):
+        with self.subTest(model=model.name, options=options):
+            with_grid = self.simulated(model, *options, *grid)
+            without = self.simulated(model, *options)
+            for name, values in without.items():
+                if name.startswith(("steps/", "events/")) and name != "steps/wall_time":
+                    other = with_grid[name]
+                    same = (values.tobytes() == other.tobytes() if values.dtype != object
+                            else list(values) == list(other))
+                    self.assertTrue(same, name)
+            common, one, other = np.intersect1d(without["time"], with_grid["time"],
+                                                return_indices=True)
+            self.assertGreaterEqual(len(common), 2)
+            for kind in ("outputs", "inputs", "states"):
+                self.assertEqual(without[f"{kind}/values"][one].tobytes(),
+                                 with_grid[f"{kind}/values"][other].tobytes(), kind)
+            self.assertEqual(with_grid["subsystems/micro_steps"].tobytes(),
+                             without["subsystems/micro_steps"].tobytes())
+
+    def test_options_files(self):
+        for path in sorted(OPTIONS.glob("*.opts")):
+            self.same(TWO_MASS, "-options_file", path, "-cosim_step", 1e-3, "-cosim_stop", 0.2)
+
+    def test_integrators(self):
+        for kind in ("auto", "erk", "dirk", "cvode_bdf", "cvode_adams"):
+            self.same(LOTKA_VOLTERRA, "-subsystem_integrator", kind, "-cosim_adapt", "predictor",
+                      grid=("-cosim_output_interval", 0.073))
+
+    def test_events_loops_and_constraints(self):
+        for method in ("jfm", "jacobi", "missiles", "monolithic"):
+            self.same(BALL, "-cosim_type", method, "-cosim_step", 0.01)
+            self.same(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.5,
+                      grid=("-cosim_output_interval", 0.3))
+        self.same(ALGEBRAIC_LOOP, "-cosim_step", 0.02)
+        self.same(RODS, "-cosim_step", 0.01)
+
+
+class Events(GridTest):
+    def test_right_limits_and_nothing_across(self):
+        """A saw tooth: x' = 1, back to 0 at 1; rows beside the jumps are on the tooth's line."""
+        model = self.model("""experiment: {start: 0, stop: 3.5}
+subsystems:
+  tooth:
+    equations:
+      states: {x: 0}
+      derivatives: {x: 1}
+      when: [{condition: x > 1, set: {x: 0}}]
+      outputs: {x: x, square: x*x}
+  sum: {equations: {inputs: {u: 0}, states: {s: 0}, derivatives: {s: u}, outputs: {s: s}}}
+connections: [tooth.x -> sum.u]
+""")
+        for options in (("-cosim_type", "jfm"), ("-cosim_type", "jacobi", "-cosim_hold_order", 1),
+                        ("-cosim_type", "missiles"), ("-cosim_type", "monolithic")):
+            for ranks in (1, 2):
+                data = self.simulated(model, *options, "-cosim_step", 0.3,
+                                      "-cosim_output_interval", 0.07, ranks=ranks)
+                t, x = data["time"], self.column(data, "tooth.x")
+                events = data["events/time"]
+                np.testing.assert_allclose(events, [1, 2, 3], atol=1e-7)
+                at = np.searchsorted(t, events)
+                np.testing.assert_array_equal(t[at], events)
+                np.testing.assert_array_equal(x[at], 0.0)
+                np.testing.assert_allclose(data["events/outputs"][:, 0], 1.0, atol=1e-7)
+                expected = t - np.concatenate([[0.0], events])[np.searchsorted(events, t, "right")]
+                np.testing.assert_allclose(x, expected, atol=1e-8)
+                np.testing.assert_allclose(self.column(data, "tooth.square"), expected ** 2,
+                                           atol=1e-8)
+                rest = np.setdiff1d(np.arange(len(t)), at)
+                np.testing.assert_allclose(t[rest][:-1], 0.07 * np.arange(len(rest) - 1),
+                                           atol=1e-12)
+                whole = np.searchsorted(events, t, "right") / 2 + expected ** 2 / 2
+                if "jacobi" not in options:
+                    np.testing.assert_allclose(self.column(data, "sum.s"), whole, atol=2e-7)
+
+    def test_exported_lines(self):
+        path = self.folder / "ball.h5"
+        run = execute("run", BALL, "-cosim_output", path, "-cosim_output_interval", 0.05,
+                      "-cosim_step", 0.2)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for words in (("export", path, "-o", self.folder / "ball.csv"), ("compare", path, path)):
+            self.assertEqual(execute(*words).returncode, 0)
+        with h5py.File(path) as file:
+            expected = len(file["time"]) + len(np.unique(file["events/time"][:])) + 1
+        self.assertEqual(len((self.folder / "ball.csv").read_text().splitlines()), expected)
+
+
+class BlackBoxes(GridTest):
+    def run_pair(self, kind, version, capabilities, *options):
+        for part in ("left", "right"):
+            fmu_factory.build(self.folder, part, version, kinds=(kind,), capabilities=capabilities)
+        model = self.model("experiment: {start: 0, stop: 0.2}\nsubsystems:\n"
+                           "  left: {fmu: left.fmu}\n  right: {fmu: right.fmu}\nconnections:\n"
+                           "  - right.f -> left.f\n  - left.x -> right.x_left\n"
+                           "  - left.v -> right.v_left\n")
+        path = self.folder / "fmus.h5"
+        grid = ("-cosim_output_interval", 7.3e-4, "-cosim_output", path)
+        run = execute("run", model, "-cosim_step", 2e-3, *options, *grid)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with h5py.File(path) as file:
+            return run.stdout, {name: file[name][:] for name in
+                                ("time", "outputs/values", "steps/size", "outputs/names")}
+
+    def test_rolled_back_and_interpolated(self):
+        every = ("state", "serialize", "variable", "directional")
+        for version in (2, 3):
+            texts, found = {}, {}
+            for name, kind, capabilities in (("me", "me", every), ("back", "cs", every),
+                                             ("cubic", "cs", ("variable", "directional"))):
+                texts[name], found[name] = self.run_pair(kind, version, capabilities,
+                                                         "-cosim_type", "missiles")
+            for name, bound in (("back", 1e-5), ("cubic", 1e-3)):
+                scale = np.ptp(found["me"]["outputs/values"], axis=0)
+                error = np.abs(found[name]["outputs/values"] - found["me"]["outputs/values"])
+                self.assertLess(np.max(error / scale), bound, name)
+            self.assertNotIn("interpolated", texts["me"] + texts["back"])
+            self.assertIn("rows interpolated", texts["cubic"])
+            self.assertIn("'left'", texts["cubic"])
+
+
+class Refusals(GridTest):
+    def refused(self, words, *options):
+        run = execute("run", TWO_MASS, *options, "-cosim_output", self.folder / "x.h5")
+        self.assertEqual(run.returncode, 2, run.stderr)
+        for word in words:
+            self.assertIn(word, run.stderr)
+
+    def test_values(self):
+        times = self.folder / "times.csv"
+        self.refused(["cosim_output_interval", "greater than"], "-cosim_output_interval", 0)
+        self.refused(["cosim_output_interval", "too small"], "-cosim_output_interval", 1e-30)
+        self.refused(["none.csv"], "-cosim_output_times", self.folder / "none.csv")
+        for text, place in (("0.1\nnan\n", ":2:"), ("t\n0.1\n0.1\n", ":3:"), ("0.1\n\n-1\n", ":3:"),
+                            ("t\n", "no times"), ("0.1\n0.2 0.3\n", ":2:")):
+            times.write_text(text)
+            self.refused([times.name, place], "-cosim_output_times", times)
+        times.write_text("0.1\n")
+        self.refused(["give one"], "-cosim_output_times", times, "-cosim_output_interval", 0.1)
+        self.refused(["balance"], "-cosim_type", "jacobi", "-cosim_record", "outputs,balance",
+                     "-cosim_output_interval", 0.1)
+
+
+if __name__ == "__main__":
+    unittest.main()
