@@ -18,7 +18,7 @@ struct Conclusion {
   RunQuality quality;
   std::vector<NamedError> errors;
   std::optional<std::string> balance;
-  RunCosts costs;  ///< on the first rank
+  RunCosts costs;            ///< on the first rank
   std::string interpolated;  ///< whose rows between communication points; empty: nobody's
 };
 

@@ -51,7 +51,7 @@ class EveryRecord(unittest.TestCase):
                         if isinstance(item, h5py.Dataset) else None)
         self.assertEqual(set(found), set(page))
         sizes = {"4": 4, "T": len(file["time"]), "T-1": len(file["steps/size"]),
-                 "E": len(file["events/time"]), "K": len(file["subsystems/name"]), "R": 1}
+                 "E": len(file["events/time"]), "K": len(file["subsystems/name"]), "R": int(file.attrs["ranks"])}
         for letter, group in (("n_out", "outputs"), ("n_in", "inputs"), ("n_st", "states"),
                               ("n_c", "balance")):
             if group in file:

@@ -13,7 +13,7 @@ SAME = ("time", "outputs/values", "inputs/values", "inputs/derivatives", "inputs
         "states/values", "balance/values", "events/time", "events/subsystem", "events/what",
         "events/outputs", "events/inputs", "events/states", "steps/size", "steps/time", "steps/iterations",
         "steps/rejections", "subsystems/advances", "subsystems/restarts")
-ATTRIBUTES = ("status", "worst_error", "late_events")
+ATTRIBUTES = ("status", "error_estimate", "error_estimate_of", "black_box_jumps")
 
 
 def differences(one, other):
