@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "concord/api.hpp"
+#include "concord/archive.hpp"
 #include "concord/errors.hpp"
 #include "concord/ode_model.hpp"
 
@@ -62,11 +63,16 @@ class Parameters {
   /// Throws ParameterError if a parameter was given that no getter has asked for.
   void check_all_asked() const;
 
+  /// The values, as they were written.
+  void io(Archive& archive);
+
  private:
   struct Value {
     std::string written;
     bool quoted = false;
     std::string location;
+
+    void io(Archive& archive) { archive(written, quoted, location); }
   };
   const Value* find(const std::string& name) const;
   const Value& get(const std::string& name) const;

@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "files/program.hpp"
+#include "files/whole_file.hpp"
 
 namespace concord {
 namespace {
@@ -45,11 +46,16 @@ void require_gnuplot() {
 }
 
 void draw_with_gnuplot(const std::string& script, const fs::path& path) {
+  const fs::path target = link_target(path), unfinished = unfinished_name(target);
   const bool existed = fs::exists(path);
   require_writable(path);
-  const bool done = run("set output " + gnuplot_quoted(path.string()) + "\n" + script) == 0;
+  const bool done = run("set output " + gnuplot_quoted(unfinished.string()) + "\n" + script) == 0;
   std::error_code error;
-  if (done && fs::file_size(path, error) > 0 && !error) return;
+  if (done && fs::file_size(unfinished, error) > 0 && !error) {
+    fs::rename(unfinished, target, error);
+    if (!error) return;
+  }
+  fs::remove(unfinished, error);
   if (!existed) fs::remove(path, error);
   throw InputError("gnuplot could not draw '" + path.string() +
                    "': is the disk full, or its PNG terminal (pngcairo) missing?");

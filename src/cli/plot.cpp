@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 
 #include "cli/command.hpp"
 #include "cli/event_rows.hpp"
@@ -10,6 +12,7 @@
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
+#include "record/results_lock.hpp"
 
 namespace concord {
 namespace {
@@ -19,7 +22,7 @@ namespace fs = std::filesystem;
 const RegisteredCommand plot({
     .name = "plot",
     .place = 60,
-    .usage = "RESULT.h5 [--variables V] [-o out.png]",
+    .usage = "RESULT.h5 [--variables V] [--follow] [-o out.png]",
     .summary = "variables over time as a picture",
     .description =
         "Draws variables over time as a PNG picture, with one panel per unit (variables without "
@@ -34,7 +37,10 @@ const RegisteredCommand plot({
               {.name = "output",
                .letter = 'o',
                .value = "FILE",
-               .help = "picture to write (default: the results file's name with .png)"}},
+               .help = "picture to write (default: the results file's name with .png)"},
+              {.name = "follow",
+               .letter = 'f',
+               .help = "draw anew every two seconds until the run that writes the file ends"}},
     .example = "plot model.h5 -v 'left.*' -o left.png",
     .run =
         [](const Arguments& arguments) {
@@ -98,11 +104,8 @@ std::vector<Curve> read_curves(const ResultsReader& results,
   return curves;
 }
 
-}  // namespace
-
-int plot_command(std::span<const std::string> arguments) {
-  const ResultsOptions options = read_results_options(plot, arguments, 1);
-  require_gnuplot();
+/// The picture, whole at any time. Gives the status of the run.
+std::string draw(const ResultsOptions& options, bool tells) {
   const ResultsReader results(options.files[0]);
   auto variables = options.variables.empty() ? default_variables(results)
                                              : select_variables(results, options.variables);
@@ -116,9 +119,42 @@ int plot_command(std::span<const std::string> arguments) {
   draw_with_gnuplot(
       picture_script(title_of(results), results.time().front(), results.time().back(), curves),
       path);
+  if (!tells) return results.status();
   print_left_out(left_out, "left out, choose with --variables");
   print_left_out(without_number, "left out, without any finite value");
   std::printf("%s\n", path.c_str());
+  std::fflush(stdout);
+  return results.status();
+}
+
+/// What is written at this very moment may not be readable: then the next time.
+void follow(const ResultsOptions& options) {
+  constexpr auto interval = std::chrono::seconds(2);
+  const fs::path file = options.files[0];
+  for (std::string status = draw(options, true); status == "running";) {
+    const bool goes_on = is_being_written(file);
+    if (goes_on) std::this_thread::sleep_for(interval);
+    try {
+      status = draw(options, false);
+    } catch (const InputError&) {
+      if (!goes_on) throw;
+    }
+    if (!goes_on && status == "running") {
+      std::printf("the run that has written '%s' is no more\n", file.c_str());
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+int plot_command(std::span<const std::string> arguments) {
+  const ResultsOptions options = read_results_options(plot, arguments, 1);
+  require_gnuplot();
+  if (options.follow)
+    follow(options);
+  else
+    draw(options, true);
   return 0;
 }
 

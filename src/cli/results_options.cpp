@@ -27,6 +27,7 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   options.files = given.names;
   options.output = given.value("output");
   options.events = given.value("events");
+  options.follow = given.has("follow");
   if (given.has("variables"))
     for (const std::string& list : given.words.at("variables"))
       for (std::string& name : listed_names(list)) options.variables.push_back(std::move(name));

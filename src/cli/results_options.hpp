@@ -16,6 +16,7 @@ struct ResultsOptions {
   std::vector<std::string> variables;  ///< names and patterns; empty means all
   std::optional<std::string> output;   ///< -o; never one of the files
   std::optional<std::string> events;   ///< of export: both or right
+  bool follow = false;                 ///< of plot: until the run ends
 };
 
 /// `files` is how many file names there must be; `arguments` are those after the command's name.

@@ -74,6 +74,10 @@ void print_remarkable(const RunSummary& summary, const RunQuality& quality) {
         "are of order 1\n",
         static_cast<long long>(quality.black_box_jumps));
   }
+  if (quality.revived > 0) {
+    std::printf("  revived               %lld times an isolated subsystem, in a new process\n",
+                static_cast<long long>(quality.revived));
+  }
   if (summary.at_noise > 0) {
     std::printf(
         "  at noise              %lld macro-steps stopped above the coupling tolerance, at the "

@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -11,6 +12,8 @@ extern char** environ;
 
 namespace concord {
 namespace {
+
+constexpr int first_passed = 3;
 
 /// What posix_spawn does in the child before the program starts.
 class SpawnActions {
@@ -23,10 +26,12 @@ class SpawnActions {
     } else {
       posix_spawn_file_actions_adddup2(&files_, call.input, 0);
     }
-    posix_spawn_file_actions_addopen(&files_, 1, call.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
-    posix_spawn_file_actions_adddup2(&files_, 1, 2);
-    posix_spawn_file_actions_addclosefrom_np(&files_, 3);
+    if (!call.output.empty()) {
+      posix_spawn_file_actions_addopen(&files_, 1, call.output.c_str(),
+                                       O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      posix_spawn_file_actions_adddup2(&files_, 1, 2);
+    }
+    pass(call.passed);
     if (call.outlives_us) {
       posix_spawn_file_actions_addchdir_np(&files_, "/");
       posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID);
@@ -43,6 +48,18 @@ class SpawnActions {
   const posix_spawnattr_t* attributes() const { return &attributes_; }
 
  private:
+  /// By way of numbers that none of them has.
+  void pass(const std::vector<int>& files) {
+    const int count = static_cast<int>(files.size());
+    int beyond = first_passed + count;
+    for (const int file : files) beyond = std::max(beyond, file + 1);
+    for (int i = 0; i < count; ++i)
+      posix_spawn_file_actions_adddup2(&files_, files[static_cast<std::size_t>(i)], beyond + i);
+    for (int i = 0; i < count; ++i)
+      posix_spawn_file_actions_adddup2(&files_, beyond + i, first_passed + i);
+    posix_spawn_file_actions_addclosefrom_np(&files_, first_passed + count);
+  }
+
   posix_spawn_file_actions_t files_;
   posix_spawnattr_t attributes_;
 };

@@ -12,11 +12,13 @@ namespace concord {
 struct ProgramCall {
   std::vector<std::string> words;  ///< the program, which $PATH finds, and its arguments
   int input = -1;                  ///< file descriptor that it reads as its input; -1: nothing
-  std::filesystem::path output = "/dev/null";  ///< where everything goes that it writes
-  bool outlives_us = false;  ///< has a session of its own, and holds no folder in use
+  /// Where everything goes that it writes; empty: where ours goes.
+  std::filesystem::path output = "/dev/null";
+  bool outlives_us = false;   ///< has a session of its own, and holds no folder in use
+  std::vector<int> passed{};  ///< our open files that it gets, as 3, 4, ...
 };
 
-/// Starts the program, which gets no other open file of ours. Throws std::system_error.
+/// Starts the program, which gets no other open files of ours. Throws std::system_error.
 pid_t start_program(const ProgramCall& call);
 
 /// The exit code of the program; 128 and the signal's number where a signal ended it. Throws

@@ -6,6 +6,7 @@
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/model_file.hpp"
 #include "network/schedule/schedule.hpp"
+#include "settings/settings.hpp"
 #include "subsystem/native/watched_model.hpp"
 #include "subsystem/native/watched_subsystem.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -42,10 +43,22 @@ class BuiltModel {
   Model take() { return std::move(model_); }
 
  private:
+  /// What the program makes itself is nowhere else.
+  void refuse_isolation(const ModelBuilder::Part& part) const {
+    if (read_isolation_options(part.name, {}).isolated) {
+      throw InputError(builder_.name_ + ": subsystem '" + part.name +
+                       "' is made by the program itself and cannot be isolated; give -subsystem_" +
+                       part.name + "_isolated false, or load it from a library (native:)");
+    }
+  }
+
   SubsystemEntry entry_of(const ModelBuilder::Part& part) {
     if (!is_name(part.name)) {
       throw InputError(builder_.name_ + ": the subsystem's name " + in_quotes(part.name) +
                        " is not a name: use letters, digits and _, not starting with a digit");
+    }
+    if (part.fmu.empty()) {
+      refuse_isolation(part);
     }
     return part.create ? of_model(part) : part.create_subsystem ? of_subsystem(part) : of_fmu(part);
   }

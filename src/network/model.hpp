@@ -23,6 +23,7 @@ struct SubsystemEntry {
   SubsystemDescription description;
   std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
   Location location;
+  std::string file{};   ///< that it is read from: an FMU, a table, a library; empty: none
   double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
   bool written =
       true;  ///< false: stands for a constraint or a delay, which schedules need not name

@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "record/provenance.hpp"
 #include "support/agreement.hpp"
 #include "support/ranks.hpp"
 #include "support/work_clock.hpp"
@@ -130,11 +131,13 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   }
   layout.polynomials = record.polynomials;
   layout.grid = record.grid.given();
+  layout.compression = record.compression;
   layout.subsystem_ranks = share.ranks();
   for (const auto& entry : model.subsystems) {
     layout.subsystem_names.push_back(entry.description.name);
     layout.subsystem_kinds.push_back(entry.description.kind);
   }
+  add_provenance(simulation.plan(), command_line, layout);
   writer_.emplace(comm, path_, layout);
 }
 

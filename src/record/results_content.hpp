@@ -24,6 +24,14 @@ struct RecordedColumns {
   std::vector<std::size_t> local_index;  ///< where this rank finds it in its own arrays
 };
 
+/// What a run was made from and with; one that goes on from a checkpoint adds its own.
+struct RunRecord {
+  std::string started;  ///< UTC, ISO 8601
+  std::string host, ranks, command_line;
+  std::string options;   ///< lines "-cosim_type jfm": those of runs, as they took effect
+  std::string versions;  ///< lines "PETSc 3.18.1"
+};
+
 /// What a results file holds; columns of what is not recorded are empty.
 struct ResultsLayout {
   std::string model_name;
@@ -32,9 +40,13 @@ struct ResultsLayout {
   std::size_t ranks = 1;
   std::string changes;
   std::string petsc_options;
+  std::string model_text;                            ///< empty where it is no text
+  std::vector<std::string> file_names, file_sha256;  ///< of the model and all that it names
+  RunRecord run_record;
   RecordedColumns outputs, inputs, states;
   RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs
   bool grid = false;         ///< rows are where the user wants them, not at the ends of macro-steps
+  int compression = 0;       ///< gzip's level, once the run is done
   bool polynomials = false;  ///< /inputs/polynomials for the columns of `inputs`
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;

@@ -11,6 +11,7 @@
 
 #include "concord/errors.hpp"
 #include "files/whole_file.hpp"
+#include "record/dimension_labels.hpp"
 #include "record/hdf5_io.hpp"
 #include "record/results_schema.hpp"
 #include "record/trial.hpp"
@@ -46,8 +47,9 @@ Hdf5Datatype stored_type(Number number) {
 /// A dataset [rows], [rows, columns] or [rows, columns, inner] without rows.
 void create_growing(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
   const std::size_t rank = dataset.extents.size();
-  const hsize_t most_rows =
-      dataset.extents[0] == Extent::events ? most_chunk_events : most_chunk_rows;
+  const hsize_t most_rows = dataset.number == Number::text || dataset.extents[0] == Extent::events
+                                ? most_chunk_events
+                                : most_chunk_rows;
   std::array<hsize_t, 3> now{0, 1, 1}, most{H5S_UNLIMITED, 1, 1}, chunk{most_rows, 1, 1};
   for (std::size_t i = 1; i < rank; ++i) now[i] = size_of(dataset.extents[i], layout);
   if (rank > 1) {
@@ -87,6 +89,31 @@ void create_group(hid_t file, const std::string& path) {
       hdf5_check(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
 }
 
+/// Another run writes the file from here on.
+void append_run(hid_t file, const ResultsLayout& layout) {
+  for (const ResultsDataset& dataset : results_datasets()) {
+    const auto* texts = std::get_if<RunTexts>(&dataset.content);
+    if (texts == nullptr) continue;
+    const char* path = dataset.path.c_str();
+    append_strings(file, path, rows_of(file, path),
+                   std::span(&(layout.run_record.*texts->text), 1));
+  }
+}
+
+/// What follows from the number of ranks, which may be another one than before.
+void renew_ranks(hid_t file, const ResultsLayout& layout) {
+  for (const ResultsDataset& dataset : results_datasets()) {
+    const char* path = dataset.path.c_str();
+    if (const auto* known = std::get_if<KnownNumbers>(&dataset.content)) {
+      overwrite_dataset(file, path, known->of(layout));
+    } else if (dataset.extents[0] == Extent::ranks) {
+      hdf5_check(H5Ldelete(file, path, H5P_DEFAULT));
+      create_dataset(file, dataset, layout);
+    }
+  }
+  overwrite_attribute(file, "ranks", static_cast<std::int32_t>(layout.ranks));
+}
+
 /// The dataset or the group that has the attribute.
 Hdf5Object object_of(hid_t file, const ResultsAttribute& attribute) {
   return Hdf5Object(hdf5_check(H5Oopen(file, attribute.object, H5P_DEFAULT)));
@@ -102,6 +129,8 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
     create_group(file, dataset.group());
     create_dataset(file, dataset, layout);
   }
+  label_dimensions(file, layout);
+  append_run(file, layout);
   for (const ResultsAttribute& attribute : results_attributes()) {
     const Hdf5Object object = object_of(file, attribute);
     std::visit([&](const auto& value) { write_attribute(object, attribute.name, value); },
@@ -127,7 +156,7 @@ void require_continues(hid_t file, const ResultsDataset& dataset, const ResultsL
   if (const auto* texts = std::get_if<KnownTexts>(&dataset.content)) {
     if (read_strings(file, dataset.path.c_str()) != texts->of(layout))
       throw Hdf5Error("'" + dataset.path + "' is that of another run");
-  } else if (dataset.grows() &&
+  } else if (grows_within(dataset.extents[0]) &&
              rows_of(file, dataset.path.c_str()) < rows_left(dataset.extents[0], left)) {
     throw Hdf5Error("'" + dataset.path + "' has " +
                     std::to_string(rows_of(file, dataset.path.c_str())) + " rows, not " +
@@ -203,14 +232,17 @@ void create_empty_results(const fs::path& path, const ResultsLayout& layout, int
 
 void cut_results(const fs::path& path, const ResultsLayout& layout, const ResultsPosition& left) {
   if (!fs::exists(path)) throw Hdf5Error("it is not there");
+  if (is_compressed(path)) rewrite_results(path, layout, 0);
   const Hdf5Properties access = plain_file_access();
   Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access)));
   for (const ResultsDataset& dataset : results_datasets())
     if (dataset.exists(layout)) require_continues(file, dataset, layout, left);
   if (read_string_attribute(file, "run") != left.run) throw Hdf5Error("it is that of another run");
   for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.exists(layout) && dataset.grows())
+    if (dataset.exists(layout) && grows_within(dataset.extents[0]))
       cut_dataset(file, dataset.path.c_str(), rows_left(dataset.extents[0], left));
+  append_run(file, layout);
+  renew_ranks(file, layout);
   overwrite_attribute(file, "status", std::string(to_string(RunStatus::running)));
   hdf5_check(file.close());
 }

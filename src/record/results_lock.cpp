@@ -59,6 +59,10 @@ int open_lock(const fs::path& lock, int flags) {
   return open(lock.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0666);
 }
 
+fs::path lock_of(const fs::path& path) {
+  return path.parent_path() / ("." + path.filename().string() + ".lock");
+}
+
 /// The locked file, or nothing where another process has it. Where the file system knows no locks
 /// (Lustre without `flock`), who has made the file has it, until it is removed.
 std::optional<int> locked(const fs::path& path, const fs::path& lock) {
@@ -91,8 +95,13 @@ std::optional<int> locked(const fs::path& path, const fs::path& lock) {
 
 }  // namespace
 
-ResultsLock::ResultsLock(const fs::path& path)
-    : lock_path_(path.parent_path() / ("." + path.filename().string() + ".lock")) {
+bool is_being_written(const fs::path& path) {
+  const fs::path lock = lock_of(path);
+  std::error_code error;
+  return fs::exists(lock, error) && !is_dead(read_holder(lock));
+}
+
+ResultsLock::ResultsLock(const fs::path& path) : lock_path_(lock_of(path)) {
   auto file = locked(path, lock_path_);
   if (!file) {
     const std::string holder = read_holder(lock_path_);

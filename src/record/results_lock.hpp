@@ -20,4 +20,7 @@ class ResultsLock {
   int file_ = -1;
 };
 
+/// Whether a process that lives says so, as far as this host can tell.
+bool is_being_written(const std::filesystem::path& path);
+
 }  // namespace concord

@@ -155,6 +155,7 @@ void add_subsystems(Datasets& all) {
       FinalNumbers{0.0, of_all<&Counters::rhs_evaluations>});
   add("/subsystems/micro_steps", Number::i64, FinalNumbers{0.0, of_all<&Counters::micro_steps>});
   add("/subsystems/restarts", Number::i64, FinalNumbers{0.0, of_all<&Counters::restarts>});
+  add("/subsystems/revived", Number::i64, FinalNumbers{0.0, of_all<&Counters::revived>});
   add("/subsystems/wall_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::wall_time>});
   add("/subsystems/linearize_time", Number::f64,
       FinalNumbers{0.0, of_all<&Counters::linearize_time>});
@@ -190,6 +191,23 @@ void add_ranks(Datasets& all) {
   });
 }
 
+void add_provenance(Datasets& all) {
+  const auto add_file = [&](const char* path, auto content) {
+    all.push_back({path, Number::text, {Extent::files}, always, content});
+  };
+  add_file("/files/name", KnownTexts{list_of<&ResultsLayout::file_names>});
+  add_file("/files/sha256", KnownTexts{list_of<&ResultsLayout::file_sha256>});
+  const auto add_run = [&](const char* path, std::string RunRecord::*text) {
+    all.push_back({path, Number::text, {Extent::runs}, always, RunTexts{text}});
+  };
+  add_run("/runs/started", &RunRecord::started);
+  add_run("/runs/host", &RunRecord::host);
+  add_run("/runs/ranks", &RunRecord::ranks);
+  add_run("/runs/command_line", &RunRecord::command_line);
+  add_run("/runs/options", &RunRecord::options);
+  add_run("/runs/versions", &RunRecord::versions);
+}
+
 Datasets all_datasets() {
   Datasets all;
   all.push_back({"/time", Number::f64, {Extent::rows}, always, RowNumbers{nullptr, fill_time}});
@@ -201,6 +219,7 @@ Datasets all_datasets() {
   add_events(all);
   add_subsystems(all);
   add_ranks(all);
+  add_provenance(all);
   return all;
 }
 
@@ -227,6 +246,8 @@ const ResultsAttribute attributes[] = {
      nullptr},
     {"/", "petsc_options",
      [](const ResultsLayout& layout, int) { return value(layout.petsc_options); }, nullptr},
+    {"/", "model_text", [](const ResultsLayout& layout, int) { return value(layout.model_text); },
+     nullptr},
     {"/", "ranks",
      [](const ResultsLayout&, int ranks) { return value(static_cast<std::int32_t>(ranks)); },
      nullptr},
@@ -256,7 +277,8 @@ const char* name_of(Number number) {
 }
 
 const char* name_of(Extent extent) {
-  constexpr std::array names{"T", "T-1", "n_out", "n_in", "n_st", "n_c", "K", "R", "E", "4"};
+  constexpr std::array names{"T", "T-1", "n_out", "n_in", "n_st", "n_c",
+                             "K", "P",   "E",     "4",    "F",    "R"};
   return names[static_cast<std::size_t>(extent)];
 }
 
@@ -285,12 +307,31 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
       return layout.ranks;
     case Extent::coefficients:
       return 4;
+    case Extent::files:
+      return layout.file_names.size();
     case Extent::rows:
     case Extent::steps:
     case Extent::events:
+    case Extent::runs:
       break;
   }
   throw std::logic_error("how many rows there will be is not in the layout of a results file");
+}
+
+std::string scale_of(Extent extent, const ResultsLayout& layout) {
+  if (extent == Extent::steps) return layout.grid ? "/steps/time" : "/steps/size";
+  constexpr std::array scales{"/time",
+                              "",
+                              "/outputs/names",
+                              "/inputs/names",
+                              "/states/names",
+                              "/balance/names",
+                              "/subsystems/name",
+                              "/events/time",
+                              "",
+                              "/files/name",
+                              "/runs/started"};
+  return scales[static_cast<std::size_t>(extent)];
 }
 
 std::string type_text(const ResultsDataset& dataset) {

@@ -30,13 +30,16 @@ enum class Extent {
   subsystems,
   ranks,
   events,
-  coefficients
+  coefficients,
+  files,
+  runs
 };
 
-/// Whether it grows with the run.
-constexpr bool grows(Extent extent) {
+/// Whether it grows with the run, or with each that goes on from it.
+constexpr bool grows_within(Extent extent) {
   return extent == Extent::rows || extent == Extent::steps || extent == Extent::events;
 }
+constexpr bool grows(Extent extent) { return grows_within(extent) || extent == Extent::runs; }
 
 /// Texts that are known from the beginning.
 struct KnownTexts {
@@ -66,6 +69,11 @@ struct EventTexts {
   std::string RecordedEvent::*text;
 };
 
+/// A text of each run that has written the file.
+struct RunTexts {
+  std::string RunRecord::*text;
+};
+
 /// An entry of StepSums.
 struct StepNumber {
   std::size_t index;
@@ -76,7 +84,8 @@ struct ResultsDataset {
   Number number;
   std::vector<Extent> extents;
   bool (*exists)(const ResultsLayout& layout);
-  std::variant<KnownTexts, KnownNumbers, FinalNumbers, RowNumbers, EventTexts, StepNumber> content;
+  std::variant<KnownTexts, KnownNumbers, FinalNumbers, RowNumbers, EventTexts, RunTexts, StepNumber>
+      content;
 
   bool grows() const { return concord::grows(extents[0]); }
   /// A column is a variable that carries a name.
@@ -96,6 +105,9 @@ struct ResultsAttribute {
 /// In the order in which they come into being.
 const std::vector<ResultsDataset>& results_datasets();
 std::span<const ResultsAttribute> results_attributes();
+
+/// The dataset whose entries stand for those of an extent (a dimension scale); empty: none.
+std::string scale_of(Extent extent, const ResultsLayout& layout);
 
 /// Of what the layout counts.
 std::size_t size_of(Extent extent, const ResultsLayout& layout);

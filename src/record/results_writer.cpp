@@ -57,7 +57,8 @@ class Communicator {
 std::size_t row_bytes(const ResultsLayout& layout) {
   std::size_t bytes = 0;
   for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.grows() && dataset.extents[0] != Extent::events && dataset.exists(layout))
+    if (dataset.grows() && dataset.number != Number::text && dataset.extents[0] != Extent::events &&
+        dataset.exists(layout))
       bytes += row_bytes(dataset, layout);
   return bytes;
 }
@@ -398,7 +399,10 @@ void ResultsWriter::Impl::close(RunStatus status, RunCosts costs, const RunQuali
   if (!broken_) unwritten = failure_on_any_rank(comm_, [&] { flush(); });
   const ResultsEnd end{unwritten ? RunStatus::failed : status, std::move(costs),
                        gather_errors(quality.output_errors), quality};
-  const auto failure = failure_on_any_rank(comm_, [&] { conclude(end); });
+  auto failure = failure_on_any_rank(comm_, [&] { conclude(end); });
+  const bool done = status == RunStatus::completed || status == RunStatus::diverged;
+  if (!failure && !unwritten && done && layout_.compression > 0)
+    failure = on_first_rank([&] { rewrite_results(path_, layout_, layout_.compression); });
   ended_ = true;
   lock_.reset();
   if (unwritten) throw SimulationError(*unwritten);

@@ -309,6 +309,10 @@ Options<Settings> make_run_options() {
           .idle(has_grid,
                 "a choice among communication points, which have no rows of their own beside "
                 "-cosim_output_interval and -cosim_output_times"),
+      O("cosim_record_compression",
+        "compresses the results file when the run is done: 0 not at all, 1 fast to 9 small "
+        "(shuffle and gzip, which all of HDF5 reads)",
+        whole_number(0, 9), in_record<&RecordSettings::compression>),
       output_interval_option(),
       output_times_option(),
       time_limit_option(),
@@ -381,6 +385,25 @@ Options<FmuOptions> make_fmu_options() {
   };
 }
 
+Options<IsolationOptions> make_isolation_options() {
+  using I = IsolationOptions;
+  using O = Option<I>;
+  return {
+      O("isolated",
+        "FMUs and C++ subsystems from libraries live in a process of their own, whose crash, exit "
+        "or hang is a failure of the subsystem alone",
+        flag(), at<&I::isolated>),
+      O("revive",
+        "isolated ones that have died go on in a new process from the last communication point, "
+        "where their states can be serialised",
+        flag(), at<&I::revive>),
+      O("call_limit", "time that a call of an isolated one may take before it counts as hanging",
+        positive_number(), at<&I::call_limit>)
+          .in("s")
+          .by_default("-cosim_hang_limit"),
+  };
+}
+
 template <class Target>
 void add_specs(const Options<Target>& options, const std::string& prefix,
                std::vector<OptionSpec>& specs) {
@@ -407,12 +430,18 @@ const Options<FmuOptions>& fmu_options() {
   return options;
 }
 
+const Options<IsolationOptions>& isolation_options() {
+  static const auto options = make_isolation_options();
+  return options;
+}
+
 const std::vector<OptionSpec>& option_table() {
   static const auto table = [] {
     std::vector<OptionSpec> specs;
     add_specs(run_options(), "", specs);
     add_specs(subsystem_options(), subsystem_prefix, specs);
     add_specs(fmu_options(), subsystem_prefix, specs);
+    add_specs(isolation_options(), subsystem_prefix, specs);
     return specs;
   }();
   return table;

@@ -13,6 +13,7 @@ const Options<Settings>& run_options();
 /// Of a subsystem: -subsystem_rtol for all, -subsystem_left_rtol for one.
 const Options<SubsystemSettings>& subsystem_options();
 const Options<FmuOptions>& fmu_options();
+const Options<IsolationOptions>& isolation_options();
 
 inline const std::string subsystem_prefix = "subsystem_";
 

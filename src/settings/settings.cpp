@@ -199,9 +199,26 @@ Settings read_settings(Model& model) {
   return settings;
 }
 
+namespace {
+
+template <class Target>
+Target read_own(const Options<Target>& table, const std::string& subsystem, Target options) {
+  read_all(table, subsystem_prefix, options);
+  read_all(table, prefix_of(subsystem), options);
+  return options;
+}
+
+}  // namespace
+
 FmuOptions read_fmu_options(const std::string& subsystem, FmuOptions options) {
-  read_all(fmu_options(), subsystem_prefix, options);
-  read_all(fmu_options(), prefix_of(subsystem), options);
+  return read_own(fmu_options(), subsystem, options);
+}
+
+IsolationOptions read_isolation_options(const std::string& subsystem, IsolationOptions options) {
+  options = read_own(isolation_options(), subsystem, options);
+  if (options.call_limit == 0.0) {
+    options.call_limit = duration().given("cosim_hang_limit").value_or(0.0);
+  }
   return options;
 }
 

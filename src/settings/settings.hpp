@@ -9,6 +9,7 @@
 #include "network/rank_network.hpp"
 #include "settings/output_grid.hpp"
 #include "subsystem/fmu_options.hpp"
+#include "subsystem/isolation_options.hpp"
 #include "support/options.hpp"
 
 namespace concord {
@@ -49,6 +50,7 @@ struct RecordSettings {
   bool balance = false;
   std::string variables = "*";  ///< a list of names and patterns; empty: all
   int every = 1;
+  int compression = 0;  ///< of the file when the run is done: 0 none, 9 most
   OutputGrid grid{};
   std::string times_file{};  ///< of the grid; empty: none
 
@@ -106,5 +108,8 @@ Settings read_settings_for_check(Model& model);
 
 /// The -subsystem_fmu_* options of a subsystem, over `options`. Throws InputError.
 FmuOptions read_fmu_options(const std::string& subsystem, FmuOptions options);
+
+/// The same of -subsystem_isolated and what belongs to it.
+IsolationOptions read_isolation_options(const std::string& subsystem, IsolationOptions options);
 
 }  // namespace concord

@@ -28,7 +28,9 @@ std::vector<Counters> own_counters(const SimulationCore& simulation) {
   std::vector<Counters> own;
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     if (plan.share.rank_of(subsystems.global(k)) == rank_in(plan.comm)) {
-      own.push_back(whole != nullptr ? *whole : subsystems.counters(k));
+      const Counters counters = subsystems.counters(k);
+      own.push_back(whole != nullptr ? *whole : counters);
+      own.back().revived = counters.revived;
     }
   }
   return own;

@@ -1,6 +1,7 @@
 #include "simulation/run_quality.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <span>
 
@@ -59,6 +60,16 @@ std::int32_t times_passed(const SimulationCore& simulation) {
   }));
 }
 
+/// Collective.
+std::int64_t revived_in(const SimulationCore& simulation) {
+  const RankNetwork& subsystems = simulation.subsystems();
+  double own = 0.0;
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    own += static_cast<double>(subsystems.counters(k).revived);
+  }
+  return std::lround(agree_on_sum(simulation.plan().comm, own));
+}
+
 }  // namespace
 
 RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summary) {
@@ -71,6 +82,7 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   known.events = times_passed(simulation) + static_cast<std::int32_t>(summary.events);
   known.late_events = simulation.stepper().events().late();
   known.black_box_jumps = simulation.stepper().black_box_jumps();
+  known.revived = revived_in(simulation);
   if (const auto worst = worst_of(simulation, known.output_errors)) {
     known.worst = worst->second;
     known.worst_output = worst->first;

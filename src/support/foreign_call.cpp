@@ -70,6 +70,7 @@ struct Watch {
   struct sigaction before[std::size(crashes)];
   Shore* volatile shore = nullptr;
   volatile std::sig_atomic_t ended = 0, told = 0, exits_are_errors = 0;
+  void (*tell)(const char* text) = nullptr;
   Line end;
 };
 Watch watch;
@@ -86,7 +87,11 @@ void tell_place(Line& line, const ForeignPlace& place) {
 }
 
 [[noreturn]] void end_process() {
-  if (watch.told == 0) watch.end.write_as_error();
+  if (watch.told == 0 && watch.tell != nullptr) {
+    watch.tell(watch.end.text());
+  } else if (watch.told == 0) {
+    watch.end.write_as_error();
+  }
   _exit(1);
 }
 
@@ -280,6 +285,8 @@ void foreign_code_ends_child() {
 }
 
 void foreign_end_is_told() { watch.told = 1; }
+
+void tell_foreign_end_to(void (*tell)(const char* text)) { watch.tell = tell; }
 
 void watch_foreign_code() {
   if (!std::exchange(watch.installed, true)) install_handlers();

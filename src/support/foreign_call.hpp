@@ -143,6 +143,10 @@ void foreign_code_ends_child();
 /// The end has been printed: further crashes add nothing to it.
 void foreign_end_is_told();
 
+/// An end that nothing survives goes to `tell`, in the place of stderr, before the process ends.
+/// `tell` is called in handlers of signals.
+void tell_foreign_end_to(void (*tell)(const char* text));
+
 /// Ends the process with exit code 1 and "concord: error: <reason>", and the foreign function that
 /// is running, if any. Allowed in signal handlers.
 [[noreturn]] void end_at_once(const char* reason);

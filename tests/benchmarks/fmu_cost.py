@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """Cost per FMU-step of an explicit run without recording, beside the bare loop of set, DoStep, get.
 
-fmu_cost.py PROGRAM: 2, 10 and 100 instances of the cheapest FMU in a chain, 10^6 FMU-steps each.
+fmu_cost.py PROGRAM: 2, 10 and 100 instances of the cheapest FMU in a chain, 10^6 FMU-steps each; and the
+way to isolated instances and back, on all processors and on one.
 """
 import resource
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -70,6 +72,32 @@ def concord_cost(program, folder, name, count, steps):
     return 1e6 * seconds / (0.99 * steps * count)
 
 
+def isolated_cost(program, folder, count, steps, *launcher):
+    """Wall-clock time by which isolation makes an FMU-step longer: one call, there and back."""
+    def seconds(isolated, *options):
+        begin = time.perf_counter()
+        subprocess.run([*launcher, program, "run", folder / f"two{count}.yaml", "-cosim_type",
+                        "jacobi", "-cosim_step", str(1 / steps), "-cosim_record", "none",
+                        "-cosim_output", folder / "isolated.h5", "-subsystem_isolated", isolated,
+                        *options], check=True, capture_output=True)
+        return time.perf_counter() - begin
+
+    def cost(isolated):
+        return min(seconds(isolated) - seconds(isolated, "-cosim_stop", "0.01") for _ in range(5))
+    return 1e6 * (cost("true") - cost("false")) / (0.99 * steps * count)
+
+
+def show_isolated_costs(program, folder):
+    print("microseconds of wall-clock time per call of an isolated FMU, best of 5\n"
+          "instances  all processors  one processor")
+    for count in (2, 10):
+        steps = 100_000 // count
+        (folder / "isolated.h5").unlink(missing_ok=True)
+        costs = [isolated_cost(program, folder, count, steps, *launcher)
+                 for launcher in ((), ("taskset", "-c", "0"))]
+        print(f"{count:9}  {costs[0]:14.2f}  {costs[1]:13.2f}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -84,6 +112,7 @@ def main():
             costs = [min(concord_cost(sys.argv[1], folder, name, count, steps) for _ in range(3))
                      for name in KINDS]
             print(f"{count:9}  {bare:9.3f}  {costs[0]:13.3f}  {costs[1]:16.3f}")
+        show_isolated_costs(sys.argv[1], folder)
 
 
 if __name__ == "__main__":

@@ -24,10 +24,10 @@ MATE = ("{equations: {inputs: {load: 0}, states: {x: 0.2}, derivatives: {x: load
 
 DESCRIPTION_2 = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="faulty" guid="faulty" numberOfEventIndicators="0">
-  <ModelExchange modelIdentifier="faulty" canGetAndSetFMUstate="true"
+  <ModelExchange modelIdentifier="faulty" canGetAndSetFMUstate="true" canSerializeFMUstate="SERIALIZES"
     providesDirectionalDerivative="true" completedIntegratorStepNotNeeded="false"/>
   <CoSimulation modelIdentifier="faulty" canHandleVariableCommunicationStepSize="true"
-    canInterpolateInputs="true" maxOutputDerivativeOrder="1" canGetAndSetFMUstate="true"
+    canInterpolateInputs="true" maxOutputDerivativeOrder="1" canGetAndSetFMUstate="true" canSerializeFMUstate="SERIALIZES"
     canBeInstantiatedOnlyOncePerProcess="true" providesDirectionalDerivative="true"/>
   <ModelVariables>
     <ScalarVariable name="load" valueReference="0" causality="input"><Real start="0"/></ScalarVariable>
@@ -50,9 +50,9 @@ DESCRIPTION_2 = """<?xml version="1.0" encoding="UTF-8"?>
 
 DESCRIPTION_3 = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="3.0" modelName="faulty" instantiationToken="faulty">
-  <ModelExchange modelIdentifier="faulty" canGetAndSetFMUState="true"
+  <ModelExchange modelIdentifier="faulty" canGetAndSetFMUState="true" canSerializeFMUState="SERIALIZES"
     providesDirectionalDerivatives="true" needsCompletedIntegratorStep="true"/>
-  <CoSimulation modelIdentifier="faulty" canGetAndSetFMUState="true"
+  <CoSimulation modelIdentifier="faulty" canGetAndSetFMUState="true" canSerializeFMUState="SERIALIZES"
     maxOutputDerivativeOrder="1" providesDirectionalDerivatives="true" {steps}/>
   <ModelVariables>
     <Float64 name="load" valueReference="0" causality="input" start="0" intermediateUpdate="true"/>
@@ -136,12 +136,13 @@ AT_THE_END = ("destructor", "fmi2Terminate", "fmi2FreeInstance", "fmi2FreeFMUsta
 JUDGED_INPUT = ("constructor", "interface")
 
 
-def build_fmu(folder, version=2, call=""):
+def build_fmu(folder, version=2, call="", serializes=False):
     path = Path(folder) / "faulty.fmu"
     steps = 'providesIntermediateUpdate="true"' if call == UPDATING else STEPS_3
     with zipfile.ZipFile(path, "w") as archive:
+        text = DESCRIPTION_2 if version == 2 else DESCRIPTION_3.format(steps=steps)
         archive.writestr("modelDescription.xml",
-                         DESCRIPTION_2 if version == 2 else DESCRIPTION_3.format(steps=steps))
+                         text.replace("SERIALIZES", str(serializes).lower()))
         platform = "linux64" if version == 2 else "x86_64-linux"
         archive.write(FMU_BINARIES[version], f"binaries/{platform}/faulty.so")
 

@@ -123,6 +123,19 @@ Status fmi2FreeFMUstate(void* m, void** state) {
   *state = nullptr;
   return ok;
 }
+Status fmi2SerializedFMUstateSize(void*, void*, std::size_t* size) {
+  *size = serialized_size;
+  return ok;
+}
+Status fmi2SerializeFMUstate(void* m, void* state, char* bytes, std::size_t) {
+  AT("fmi2SerializeFMUstate");
+  return serialize(state, bytes);
+}
+Status fmi2DeSerializeFMUstate(void* m, const char* bytes, std::size_t, void** state) {
+  MODEL;
+  AT("fmi2DeSerializeFMUstate");
+  return deserialize(model, bytes, state);
+}
 
 Status fmi2GetDirectionalDerivative(void* m, const unsigned* unknowns, std::size_t n_unknowns,
                                     const unsigned* knowns, std::size_t n_knowns,

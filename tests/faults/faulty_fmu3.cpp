@@ -117,6 +117,19 @@ Status fmi3FreeFMUState(void* m, void** state) {
   *state = nullptr;
   return ok;
 }
+Status fmi3SerializedFMUStateSize(void*, void*, std::size_t* size) {
+  *size = serialized_size;
+  return ok;
+}
+Status fmi3SerializeFMUState(void* m, void* state, char* bytes, std::size_t) {
+  AT("fmi3SerializeFMUState");
+  return serialize(state, bytes);
+}
+Status fmi3DeserializeFMUState(void* m, const char* bytes, std::size_t, void** state) {
+  MODEL;
+  AT("fmi3DeserializeFMUState");
+  return deserialize(model, bytes, state);
+}
 
 Status fmi3GetDirectionalDerivative(void* m, const unsigned* unknowns, std::size_t n_unknowns,
                                     const unsigned* knowns, std::size_t n_knowns,

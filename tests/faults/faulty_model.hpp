@@ -99,6 +99,22 @@ inline Status save(const Model& model, void** state) {
   return ok;
 }
 
+/// What changes, as bytes: t, x and u.
+constexpr std::size_t serialized_size = sizeof(double) + sizeof(Model::x) + sizeof(Model::u);
+inline Status serialize(const void* state, char* bytes) {
+  const auto& model = *static_cast<const Model*>(state);
+  std::memcpy(bytes, &model.t, sizeof model.t);
+  std::memcpy(bytes + sizeof model.t, model.x, sizeof model.x);
+  std::memcpy(bytes + sizeof model.t + sizeof model.x, model.u, sizeof model.u);
+  return ok;
+}
+inline Status deserialize(Model model, const char* bytes, void** state) {
+  std::memcpy(&model.t, bytes, sizeof model.t);
+  std::memcpy(model.x, bytes + sizeof model.t, sizeof model.x);
+  std::memcpy(model.u, bytes + sizeof model.t + sizeof model.x, sizeof model.u);
+  return save(model, state);
+}
+
 /// x is the output; der_x = v, der_v = (load - x)/10.
 inline void directional(std::span<const unsigned> unknowns, std::span<const unsigned> knowns,
                         const double* seed, double* result) {

@@ -97,6 +97,7 @@ class Choices(RestartTest):
                          "outputs,polynomials"),
                         ("-cosim_output_interval", 7.3e-4, "-subsystem_integrator", "cvode_bdf"),
                         ("-cosim_output_interval", 7.3e-4, "-cosim_type", "monolithic"),
+                        ("-cosim_record_compression", 4),
                         ("-cosim_output_times", self.times())):
             self.same(TWO_MASS, *FIXED, *options)
 
@@ -136,7 +137,9 @@ class Subsystems(Kinds):
                                "  - right.f -> left.f\n  - left.x -> right.x_left\n"
                                "  - left.v -> right.v_left\n")
             for method in ("jfm", "jacobi"):
-                self.same(model, "-cosim_type", method, "-cosim_step", 1e-3)
+                for isolated in ("false", "true"):
+                    self.same(model, "-cosim_type", method, "-cosim_step", 1e-3,
+                              "-subsystem_isolated", isolated)
 
     def test_ranks(self):
         for ranks in (2, 3):

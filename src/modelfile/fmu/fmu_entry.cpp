@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "modelfile/isolated/isolated_entry.hpp"
 #include "settings/settings.hpp"
 #include "subsystem/fmu/probe/probe.hpp"
 #include "subsystem/fmu/setup.hpp"
@@ -69,11 +70,14 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   SubsystemEntry entry;
   entry.location = request.location;
   entry.fmu = setup;
+  entry.file = setup->request.path.string();
   entry.description = description_of(*setup);
   entry.probe = [setup] { return probe_fmu(*setup).lines; };
   entry.create = [setup](const SubsystemSettings& settings) {
     return make_fmu_subsystem(setup, settings);
   };
+  const IsolationOptions isolation = read_isolation_options(request.subsystem, request.isolation);
+  if (isolation.isolated) isolate(entry, Recipe::of(*setup), isolation);
   return entry;
 }
 

@@ -23,13 +23,14 @@ std::vector<FmuValue> read_values(const std::vector<Field>& fields, const Consta
 
 SubsystemEntry fmu_entry(const std::string& name, const NodeReader& file,
                          const std::vector<Field>& parameters, const std::vector<Field>& start,
-                         ChangesByOwner& changes, const Constants& constants) {
+                         bool isolated, ChangesByOwner& changes, const Constants& constants) {
   FmuRequest request;
   request.subsystem = name;
   request.path = file.folder() / file.text();
   request.location = file.location();
   request.parameters = read_values(parameters, constants);
   request.start = read_values(start, constants);
+  request.isolation.isolated = isolated;
   return fmu_entry(std::move(request), &changes);
 }
 

@@ -9,10 +9,10 @@
 
 namespace concord {
 
-/// A subsystem `fmu: file.fmu` with `parameters:` and `start:`; `changes` are those of the FMU.
-/// Throws InputError.
+/// A subsystem `fmu: file.fmu` with `parameters:`, `start:` and `isolated:`; `changes` are those of
+/// the FMU. Throws InputError.
 SubsystemEntry fmu_entry(const std::string& name, const NodeReader& file,
                          const std::vector<Field>& parameters, const std::vector<Field>& start,
-                         ChangesByOwner& changes, const Constants& constants);
+                         bool isolated, ChangesByOwner& changes, const Constants& constants);
 
 }  // namespace concord

@@ -16,6 +16,7 @@ struct Shape {
     number,      ///< or an expression of parameters
     expression,  ///< also of variables
     text,
+    flag,    ///< true or false
     value,   ///< whatever an FMU's variable takes
     choice,  ///< one of `words`
     list,    ///< of `each`

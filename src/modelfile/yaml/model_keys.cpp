@@ -8,7 +8,8 @@ namespace {
 using Kind = Shape::Kind;
 
 constexpr Shape number{Kind::number}, expression{Kind::expression}, text{Kind::text},
-    value{Kind::value}, number_or_nothing{Kind::number, true}, text_or_nothing{Kind::text, true};
+    flag{Kind::flag}, value{Kind::value}, number_or_nothing{Kind::number, true},
+    text_or_nothing{Kind::text, true};
 
 constexpr Shape names_of(const Shape& each) { return {Kind::names, true, nullptr, &each}; }
 constexpr Shape paths_of(const Shape& each) { return {Kind::paths, true, nullptr, &each}; }
@@ -48,6 +49,7 @@ constexpr Key equations{.name = "equations",
            .shape = record_of(native_keys),
            .meaning = "a C++ class",
            .alternative = true};
+constexpr Key isolated{"isolated", flag, "of fmu and native: true: in a process of its own"};
 constexpr Key values{"parameters", paths_of(value), "values of parameters"},
     start{"start", paths_of(value), "start values of states and inputs"},
     effort{"effort", number, "what a macro-step of it costs, in any unit"};
@@ -85,6 +87,7 @@ std::span<const Key> subsystem_keys() {
                                   .meaning = "the name of one of the templates",
                                   .alternative = true},
                                  repeat,
+                                 isolated,
                                  values,
                                  start,
                                  effort};
@@ -92,7 +95,7 @@ std::span<const Key> subsystem_keys() {
 }
 
 std::span<const Key> template_keys() {
-  static constexpr Key keys[] = {equations, table, fmu, native, values, start, effort};
+  static constexpr Key keys[] = {equations, table, fmu, native, isolated, values, start, effort};
   return keys;
 }
 

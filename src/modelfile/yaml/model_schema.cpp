@@ -97,6 +97,8 @@ Json schema_of(const Shape& shape) {
     case Kind::expression:
     case Kind::text:
       return typed({"number", "string"}, shape);
+    case Kind::flag:
+      return typed({"boolean"}, shape);
     case Kind::value:
       return typed({"number", "string", "boolean", "array"}, shape);
     case Kind::choice:

@@ -80,6 +80,14 @@ double NodeReader::number() const {
   return *value;
 }
 
+bool NodeReader::flag() const {
+  const bool plain = node_->kind == YamlNode::Kind::scalar && !node_->quoted;
+  if (!plain || (node_->text != "true" && node_->text != "false")) {
+    fail("must be true or false, not " + found());
+  }
+  return node_->text == "true";
+}
+
 std::string NodeReader::text() const {
   if (node_->kind != YamlNode::Kind::scalar || node_->text.empty()) {
     fail("must be a text, not " + found() +

@@ -48,6 +48,8 @@ class NodeReader {
   /// A value whose type somebody else knows: an expression of `known` names, at least one, as the
   /// shortest text of its number; any other text as it stands.
   std::string text_of_value(const Constants& known) const;
+  /// `true` or `false`.
+  bool flag() const;
   /// The items of a list.
   std::vector<NodeReader> items(const std::string& what_item) const;
   /// The entries of a map in their order, keys once each; nothing for a null node. The entries are

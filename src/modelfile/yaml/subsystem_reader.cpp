@@ -10,10 +10,12 @@
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
 #include "expression/functions.hpp"
+#include "modelfile/isolated/isolated_entry.hpp"
 #include "modelfile/yaml/fmu_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/repetition.hpp"
 #include "modelfile/yaml/table_reader.hpp"
+#include "settings/settings.hpp"
 #include "subsystem/equations/equations_model.hpp"
 #include "subsystem/native/native_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -81,7 +83,7 @@ std::vector<Text> read_units(const Fields& fields) {
 struct Parts {
   Fields kind;               ///< `equations`, `table`, `fmu` or `native`, among others
   Fields parameters, start;  ///< beside it
-  std::optional<NodeReader> effort;
+  std::optional<NodeReader> effort, isolated;
   Constants constants;
 };
 
@@ -352,21 +354,46 @@ void take_changes(const std::string& name, const NodeReader& node, const OdeInte
   }
 }
 
+bool is_isolated(const Parts& parts) { return parts.isolated && parts.isolated->flag(); }
+
+IsolationOptions isolation_of(const NativeDescription& native, const Parts& parts) {
+  IsolationOptions options;
+  options.isolated = is_isolated(parts);
+  options = read_isolation_options(native.subsystem, options);
+  if (options.isolated && native.library.empty()) {
+    throw InputError(native.type_location + ": subsystem '" + native.subsystem +
+                     "': a type that is compiled into the program cannot be isolated; give its "
+                     "library:, or -subsystem_" +
+                     native.subsystem + "_isolated false");
+  }
+  return options;
+}
+
+OdeInterface interface_of(const NativeDescription& native, const IsolationOptions& options) {
+  return options.isolated ? isolated_interface(native, options)
+                          : make_native_model(native)->interface();
+}
+
 SubsystemEntry native_entry(const std::string& name, const NodeReader& node, Parts parts,
                             const SubsystemSurroundings& around) {
+  const IsolationOptions isolation = isolation_of(read_native(name, node, parts), parts);
   if (around.changes.concern(name)) {
     const NativeDescription unchanged = read_native(name, node, parts);
-    take_changes(name, node, make_native_model(unchanged)->interface(), around, parts);
+    take_changes(name, node, interface_of(unchanged, isolation), around, parts);
   }
   auto native = std::make_shared<const NativeDescription>(read_native(name, node, parts));
-  OdeInterface interface = make_native_model(*native)->interface();
+  OdeInterface interface = interface_of(*native, isolation);
   override_starts(interface, parts.start, parts.constants, node.what());
   SubsystemEntry entry;
   entry.location = node.location();
+  if (!native->library.empty()) entry.file = (native->folder / native->library).string();
   entry.description = describe_ode(name, "native", interface);
   entry.create = [native, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, make_native_model(*native), settings);
   };
+  if (isolation.isolated) {
+    isolate(entry, Recipe::of(*native, interface), isolation);
+  }
   return entry;
 }
 
@@ -410,6 +437,9 @@ void refuse_values(const Parts& parts, const ModelChanges& changes) {
 SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const Parts& parts,
                          const SubsystemSurroundings& around) {
   const std::string kind = kind_of(node, parts.kind, template_keys);
+  if (is_isolated(parts) && kind != "fmu" && kind != "native") {
+    parts.isolated->fail("has nothing to isolate: only fmu and native run code of others");
+  }
   if (kind == "equations") {
     return equations_entry(name, node, parts, around);
   }
@@ -421,7 +451,7 @@ SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const 
     return table_entry(name, node, *find_field(parts.kind, "table"), parts.constants);
   }
   return fmu_entry(name, *find_field(parts.kind, "fmu"), parts.parameters, parts.start,
-                   around.changes, parts.constants);
+                   is_isolated(parts), around.changes, parts.constants);
 }
 
 /// Names of an FMU's variables may be anything.
@@ -455,6 +485,7 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
     parts.parameters = values(parts.kind, "parameters", "parameter", kind, node.what());
     parts.start = values(parts.kind, "start", "start value", kind, node.what());
     parts.effort = find_field(parts.kind, "effort");
+    parts.isolated = find_field(parts.kind, "isolated");
   }
   parts.parameters = merged(std::move(parts.parameters),
                             values(fields, "parameters", "parameter", kind, node.what()));
@@ -462,6 +493,9 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
       merged(std::move(parts.start), values(fields, "start", "start value", kind, node.what()));
   if (const auto effort = find_field(fields, "effort")) {
     parts.effort = effort;
+  }
+  if (const auto isolated = find_field(fields, "isolated")) {
+    parts.isolated = isolated;
   }
   return parts;
 }

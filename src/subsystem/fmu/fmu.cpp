@@ -28,6 +28,7 @@ bool is_number(FmiType type) {
 }
 
 fs::path unpacked(const FmuRequest& request) {
+  if (!request.unpacked.empty()) return request.unpacked;
   std::error_code error;
   const std::string place = request.location + ": subsystem '" + request.subsystem + "': ";
   const fs::path path = fs::absolute(request.path);
@@ -39,12 +40,14 @@ fs::path unpacked(const FmuRequest& request) {
 
 /// Read once per FMU, however many instances there are.
 std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
-                                                       const fs::path& fmu) {
+                                                       const FmuRequest& request) {
   static std::map<fs::path, std::shared_ptr<const ModelDescription>> known_descriptions;
   auto& description = known_descriptions[folder];
   if (!description) {
-    ModelDescription model = read_model_description(folder, fmu.string());
-    for (std::string& remark : remarks_on_archive(fmu)) model.remarks.push_back(std::move(remark));
+    ModelDescription model = read_model_description(folder, request.path.string());
+    if (request.unpacked.empty())
+      for (std::string& remark : remarks_on_archive(request.path))
+        model.remarks.push_back(std::move(remark));
     description = std::make_shared<const ModelDescription>(std::move(model));
   }
   return description;
@@ -56,7 +59,7 @@ class SetupBuilder {
   explicit SetupBuilder(const FmuRequest& request) : setup_(std::make_shared<FmuSetup>()) {
     setup_->request = request;
     setup_->folder = unpacked(request);
-    setup_->model = description_in(setup_->folder, request.path);
+    setup_->model = description_in(setup_->folder, request);
   }
 
   std::shared_ptr<const FmuSetup> build() {

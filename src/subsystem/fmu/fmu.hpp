@@ -9,6 +9,7 @@
 
 #include "subsystem/fmu_options.hpp"
 #include "subsystem/integrator_settings.hpp"
+#include "subsystem/isolation_options.hpp"
 #include "subsystem/subsystem.hpp"
 
 namespace concord {
@@ -41,6 +42,8 @@ struct FmuRequest {
   std::vector<FmuValue> start;       ///< of inputs and other variables with a start value
   std::vector<FmuValue> values;      ///< of either
   FmuOptions options;
+  IsolationOptions isolation{};
+  std::filesystem::path unpacked{};  ///< where it has been unpacked already; empty: not yet
 };
 
 struct FmuSetup;

@@ -130,4 +130,18 @@ void Parameters::check_all_asked() const {
   }
 }
 
+void Parameters::io(Archive& archive) {
+  std::size_t count = values_.size();
+  archive(count);
+  std::vector<std::string> names(count);
+  std::vector<Value> values(count);
+  std::size_t i = 0;
+  for (const auto& [name, value] : values_) {
+    names[i] = name;
+    values[i++] = value;
+  }
+  archive(names, values);
+  for (i = 0; i < count; ++i) values_[names[i]] = std::move(values[i]);
+}
+
 }  // namespace concord

@@ -101,7 +101,13 @@ std::string type_with_sizes(hid_t type, hid_t space) {
   return text + (shape.empty() ? "" : "]");
 }
 
+/// Those by which HDF5 knows dimension scales.
+bool labels_dimensions(const std::string& name) {
+  return name == "CLASS" || name == "NAME" || name == "DIMENSION_LIST" || name == "REFERENCE_LIST";
+}
+
 herr_t take_attribute(hid_t object, const char* name, const H5A_info_t*, void* types) {
+  if (labels_dimensions(name)) return 0;
   const Hdf5Attribute attribute(H5Aopen(object, name, H5P_DEFAULT));
   const Hdf5Datatype type(H5Aget_type(attribute));
   const Hdf5Dataspace space(H5Aget_space(attribute));
@@ -137,7 +143,8 @@ Types types_with_sizes(const ResultsLayout& layout, std::size_t rows, std::size_
     if (!dataset.exists(layout)) continue;
     std::string text = type_text(dataset).substr(0, 4);
     for (const Extent extent : dataset.extents) {
-      const std::size_t size = !grows(extent) ? size_of(extent, layout)
+      const std::size_t size = !grows(extent)           ? size_of(extent, layout)
+                               : extent == Extent::runs ? 1
                                : extent == Extent::events
                                    ? events
                                    : rows - (extent == Extent::steps ? 1 : 0);

@@ -69,8 +69,8 @@ std::unique_ptr<FmuInstance> FmuInstance::make(const FmuSource& source) {
     throw SimulationError("the FMU " + source.library->fmu() + " has reported fatal before");
   if (source.interface().only_once_per_process && source.library->instances > 0)
     throw InputError("the FMU " + source.library->fmu() +
-                     " can be instantiated only once per process; use more MPI ranks, so that each "
-                     "has one instance (mpirun -n)");
+                     " can be instantiated only once per process; give each a process of its own "
+                     "(isolated: true, -subsystem_isolated), or use more MPI ranks (mpirun -n)");
   if (source.description->version == FmiVersion::v2) return make_fmi2_instance(source);
   return make_fmi3_instance(source);
 }

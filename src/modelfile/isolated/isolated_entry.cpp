@@ -1,0 +1,17 @@
+#include "modelfile/isolated/isolated_entry.hpp"
+
+#include <utility>
+
+namespace concord {
+
+void isolate(SubsystemEntry& entry, Recipe recipe, const IsolationOptions& options) {
+  entry.description = isolated_description(std::move(entry.description), options);
+  entry.create = [recipe = std::move(recipe), shown = entry.description,
+                  options](const SubsystemSettings& settings) {
+    Recipe own = recipe;
+    own.settings = settings;
+    return make_isolated_subsystem(std::move(own), shown, options);
+  };
+}
+
+}  // namespace concord

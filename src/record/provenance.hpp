@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "record/results_content.hpp"
+#include "simulation/simulation_plan.hpp"
+
+namespace concord {
+
+/// Where the results come from, on the first rank: model text, SHA-256 of files, and this run.
+void add_provenance(const SimulationPlan& plan, const std::string& command_line,
+                    ResultsLayout& layout);
+
+}  // namespace concord

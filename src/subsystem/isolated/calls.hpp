@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "concord/subsystem.hpp"
+
+namespace concord {
+
+/// What a subsystem in another process is asked for.
+enum class Function : std::uint8_t {
+  make,
+  interface,
+  end,
+  note_use,
+  start,
+  end_initialization,
+  enter,
+  advance,
+  point_outputs,
+  states,
+  state_derivatives,
+  linearize,
+  keeps,
+  derivatives_at,
+  outputs_at,
+  retrace,
+  next_event,
+  happen,
+  set_parameter,
+  save,
+  restore,
+  write_memory,
+  read_memory,
+  complete_step,
+  model_interface,
+  model_derivatives,
+  model_outputs,
+  model_set_parameter,
+  model_jacobians,
+  model_time_derivatives,
+  model_output_slopes
+};
+
+constexpr const char* name_of(Function function) {
+  constexpr const char* names[] = {"making it",
+                                   "reading its interface",
+                                   "its end",
+                                   "note_use",
+                                   "start",
+                                   "end_initialization",
+                                   "enter",
+                                   "advance",
+                                   "point_outputs",
+                                   "states",
+                                   "state_derivatives",
+                                   "linearize",
+                                   "keeps",
+                                   "derivatives_at",
+                                   "outputs_at",
+                                   "retrace",
+                                   "next_event",
+                                   "happen",
+                                   "set_parameter",
+                                   "save",
+                                   "restore",
+                                   "saving its memory",
+                                   "reading its memory",
+                                   "complete_step",
+                                   "interface",
+                                   "derivatives",
+                                   "outputs",
+                                   "set_parameter",
+                                   "jacobians",
+                                   "time_derivatives",
+                                   "output_slopes"};
+  static_assert(sizeof names / sizeof *names ==
+                static_cast<std::size_t>(Function::model_output_slopes) + 1);
+  return names[static_cast<std::size_t>(function)];
+}
+
+/// How a call has ended: `done`, Outcome::failed, an exception of that kind, or the end of the
+/// process by its foreign code.
+enum class Ending : std::uint8_t {
+  done,
+  failed,
+  input_error,
+  simulation_error,
+  end_of_simulation,
+  recoverable_failure,
+  foreign_end
+};
+
+/// Leads every answer: what is known of the subsystem after the call. A text follows where the
+/// call is not done, what was asked for where it is.
+struct CallStatus {
+  Ending ending = Ending::done;
+  bool initializing = false;
+  bool retraces = false;
+  bool events = false;
+  bool equations = false;  ///< Subsystem::equations is not null
+  Capabilities capabilities;
+  double next_time_event = std::numeric_limits<double>::infinity();
+  Counters counters;
+};
+
+}  // namespace concord

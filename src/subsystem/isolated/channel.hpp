@@ -1,0 +1,74 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "subsystem/isolated/shared_memory.hpp"
+
+namespace concord {
+
+/// Calls from one process to another and their answers, in memory that both share: one call at a
+/// time. Who waits looks for some microseconds whether it has come, then sleeps (futex).
+class Channel {
+ public:
+  /// That of the caller.
+  Channel();
+  /// That of the process which is called, in the caller's memory.
+  explicit Channel(int file);
+
+  int file() const { return memory_.file(); }
+
+  /// The caller's side.
+  void call(std::span<const std::byte> request);
+  /// The answer to the last call, valid until the next one; nothing where `go_on` gave false, which
+  /// is asked about 100 times a second while it does not come. Throws SimulationError for an answer
+  /// that was damaged.
+  std::optional<std::span<const std::byte>> wait_for_answer(const std::function<bool()>& go_on);
+
+  /// The other side: the next call, and the answer to it.
+  std::span<const std::byte> next_call();
+  void answer(std::span<const std::byte> bytes);
+
+  /// What the process that is called says when it ends, and why it is asked to: texts of some
+  /// hundred bytes. Both are there as soon as they are written, beside calls.
+  void write_last_words(const char* text);
+  const char* last_words();
+  void write_reason(const char* text);
+  const char* reason();
+
+ private:
+  struct Bell {
+    std::atomic<std::uint32_t> rung{0};
+    std::atomic<std::uint32_t> sleeper{0};
+    std::atomic<int> processor{-1};  ///< of the process that rang
+  };
+  struct Header {
+    alignas(64) Bell called;
+    alignas(64) Bell answered;
+    alignas(64) std::uint64_t size;
+    char last_words[2048];
+    char reason[512];
+  };
+  static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+  Header& header() const { return *reinterpret_cast<Header*>(memory_.begin()); }
+  void write(std::span<const std::byte> bytes);
+  std::span<const std::byte> written();
+  static void ring(Bell& bell, std::uint32_t number);
+  static bool is_rung(const Bell& bell, std::uint32_t number) {
+    return bell.rung.load(std::memory_order_acquire) == number;
+  }
+  bool look(const Bell& bell, std::uint32_t number);
+  static void sleep(Bell& bell, std::uint32_t number);
+
+  SharedMemory memory_;
+  std::uint32_t number_ = 0;       ///< of the last call
+  std::chrono::nanoseconds look_;  ///< how long the next one may take
+};
+
+}  // namespace concord

@@ -1,0 +1,260 @@
+#include "subsystem/isolated/hosted_subsystem.hpp"
+
+#include "subsystem/isolated/recipe.hpp"
+#include "support/exception_words.hpp"
+#include "support/foreign_call.hpp"
+
+namespace concord {
+
+void HostedSubsystem::put_status(Ending ending) {
+  CallStatus status;
+  status.ending = ending;
+  if (subsystem_ && ending != Ending::foreign_end) {
+    const SubsystemDescription& description = subsystem_->description();
+    status.initializing = subsystem_->initializing();
+    status.retraces = subsystem_->retraces();
+    status.events = description.events;
+    status.capabilities = description.capabilities;
+    status.equations =
+        started_ && description.capabilities.equations && subsystem_->equations() != nullptr;
+    status.counters = subsystem_->counters();
+    const bool runs = started_ && !status.initializing;
+    if (runs && description.events) status.next_time_event = subsystem_->next_time_event();
+  }
+  answer_.clear();
+  answer_.put(status);
+}
+
+void HostedSubsystem::fail(Ending ending, const std::string& words) {
+  put_status(ending);
+  answer_.put(words);
+}
+
+template <class... Results>
+void HostedSubsystem::reply(Outcome outcome, const Results&... results) {
+  if (outcome == Outcome::failed) return fail(Ending::failed, subsystem_->failure());
+  put_status(Ending::done);
+  answer_.put(results...);
+}
+
+HostedSubsystem::Answer HostedSubsystem::answer_to(std::span<const std::byte> request) {
+  bool goes_on = true;
+  try {
+    surviving([&] {
+      MessageReader asked(request);
+      const auto function = asked.taken<Function>();
+      if (function == Function::end) {
+        subsystem_.reset();
+        goes_on = false;
+        done();
+      } else {
+        answer(function, asked);
+      }
+    });
+  } catch (const InputError& error) {
+    fail(Ending::input_error, error.what());
+  } catch (const EndOfSimulation& error) {
+    fail(Ending::end_of_simulation, error.what());
+  } catch (const RecoverableFailure& failure) {
+    fail(Ending::recoverable_failure, failure.what());
+  } catch (...) {
+    goes_on = goes_on && !foreign_code_has_ended();
+    fail(foreign_code_has_ended() ? Ending::foreign_end : Ending::simulation_error,
+         in_words(std::current_exception()));
+  }
+  return {answer_.bytes(), goes_on};
+}
+
+void HostedSubsystem::make(MessageReader& asked) {
+  subsystem_ = read_recipe(asked).make();
+  SubsystemDescription description = subsystem_->description();
+  outputs_.resize(description.outputs.size());
+  Archive written;
+  pass(written, description);
+  done(written.bytes());
+}
+
+OdeModel& HostedSubsystem::model() const {
+  OdeModel* const model = subsystem_->equations();
+  if (model == nullptr) throw SimulationError("it has no equations any more");
+  return *model;
+}
+
+Recipe HostedSubsystem::read_recipe(MessageReader& asked) {
+  std::vector<std::byte> written;
+  asked.take(written);
+  Recipe recipe;
+  Archive reading(std::move(written));
+  recipe.io(reading);
+  return recipe;
+}
+
+void HostedSubsystem::tell(OdeInterface interface) {
+  Archive written;
+  pass(written, interface);
+  done(written.bytes());
+}
+
+void HostedSubsystem::advance(MessageReader& asked) {
+  const auto step = asked.taken<MacroStep>();
+  const auto continuity = asked.taken<InputContinuity>();
+  const auto wanted = asked.taken<Wanted>();
+  asked.take(polynomials_);
+  reply(subsystem_->advance(step, polynomials_, continuity, wanted, outputs_), outputs_);
+}
+
+void HostedSubsystem::point_outputs(MessageReader& asked) {
+  const auto wanted = asked.taken<Wanted>();
+  read_inputs(asked);
+  reply(subsystem_->point_outputs(inputs_, wanted, outputs_), outputs_);
+}
+
+void HostedSubsystem::happen(MessageReader& asked) {
+  const auto pass = asked.taken<EventPass>();
+  const auto slack = asked.taken<double>();
+  read_inputs(asked);
+  bool changed = false;
+  happened_.clear();
+  const Outcome outcome = subsystem_->happen(pass, inputs_, slack, changed, happened_);
+  reply(outcome, changed, happened_);
+}
+
+void HostedSubsystem::write_memory() {
+  Archive archive;
+  const bool passed = subsystem_->io(archive);
+  done(passed, passed ? std::string() : subsystem_->failure(), archive.bytes());
+}
+
+void HostedSubsystem::read_memory(MessageReader& asked) {
+  asked.take(memory_);
+  Archive archive(memory_);
+  const bool passed = subsystem_->io(archive);
+  done(passed, passed ? std::string() : subsystem_->failure());
+}
+
+void HostedSubsystem::answer(Function function, MessageReader& asked) {
+  const std::size_t n_st = subsystem_ ? subsystem_->description().states.size() : 0;
+  switch (function) {
+    case Function::make:
+      return make(asked);
+    case Function::interface:
+      return tell(read_recipe(asked).interface());
+    case Function::note_use:
+      asked.take(fed_, looked_at_);
+      subsystem_->note_use(fed_, looked_at_);
+      return done();
+    case Function::start: {
+      const auto first = asked.taken<MacroStep>();
+      started_ = true;
+      subsystem_->start(first, asked.taken<double>());
+      return done();
+    }
+    case Function::end_initialization:
+      read_inputs(asked);
+      return reply(subsystem_->end_initialization(inputs_));
+    case Function::enter:
+      subsystem_->enter(asked.taken<SmoothInterval>());
+      return done();
+    case Function::advance:
+      return advance(asked);
+    case Function::point_outputs:
+      return point_outputs(asked);
+    case Function::states:
+      return done(subsystem_->states());
+    case Function::state_derivatives:
+      read_inputs(asked);
+      result_.resize(n_st);
+      return reply(subsystem_->state_derivatives(inputs_, result_), result_);
+    case Function::linearize:
+      read_inputs(asked);
+      return reply(subsystem_->linearize(inputs_, linearization_), linearization_);
+    case Function::keeps: {
+      asked.take(known_);
+      read_inputs(asked);
+      return done(subsystem_->keeps(known_, inputs_));
+    }
+    case Function::derivatives_at:
+    case Function::outputs_at: {
+      StatePoint point;
+      asked.take(point.t, point.h, x_, inputs_);
+      point.x = x_;
+      point.inputs = inputs_;
+      result_.resize(n_st);
+      return function == Function::derivatives_at
+                 ? reply(subsystem_->derivatives_at(point, result_), result_)
+                 : reply(subsystem_->outputs_at(point, outputs_), outputs_);
+    }
+    case Function::retrace: {
+      const auto step = asked.taken<MacroStep>();
+      asked.take(polynomials_, x_);
+      return reply(subsystem_->retrace(step, polynomials_, x_, outputs_), x_, outputs_);
+    }
+    case Function::next_event:
+      read_inputs(asked);
+      return done(subsystem_->next_event(inputs_));
+    case Function::happen:
+      return happen(asked);
+    case Function::set_parameter: {
+      const auto parameter = asked.taken<std::size_t>();
+      return reply(subsystem_->set_parameter(parameter, asked.taken<double>()));
+    }
+    case Function::save:
+      subsystem_->save();
+      return done();
+    case Function::restore:
+      subsystem_->restore();
+      return done();
+    case Function::write_memory:
+      return write_memory();
+    case Function::read_memory:
+      return read_memory(asked);
+    case Function::complete_step: {
+      const auto t = asked.taken<double>();
+      asked.take(x_, u_);
+      return done(subsystem_->complete_step(t, x_, u_));
+    }
+    case Function::model_interface:
+      return tell(model().interface());
+    default:
+      return answer_about_model(function, asked);
+  }
+}
+
+void HostedSubsystem::answer_about_model(Function function, MessageReader& asked) {
+  if (function == Function::model_set_parameter) {
+    const auto parameter = asked.taken<std::size_t>();
+    return done(model().set_parameter(parameter, asked.taken<double>()));
+  }
+  const SubsystemDescription& d = subsystem_->description();
+  const std::size_t n_st = d.states.size(), n_in = d.inputs.size(), n_out = d.outputs.size();
+  const auto t = asked.taken<double>();
+  asked.take(x_, u_);
+  Linearization& l = linearization_;
+  switch (function) {
+    case Function::model_derivatives:
+      result_.resize(n_st);
+      model().derivatives(t, x_, u_, result_);
+      return done(result_);
+    case Function::model_outputs:
+      result_.resize(n_out);
+      model().outputs(t, x_, u_, result_);
+      return done(result_);
+    case Function::model_jacobians:
+      l.f_x.resize(n_st * n_st);
+      l.f_u.resize(n_st * n_in);
+      l.g_x.resize(n_out * n_st);
+      l.g_u.resize(n_out * n_in);
+      return done(model().jacobians(t, x_, u_, {l.f_x, l.f_u, l.g_x, l.g_u}), l.f_x, l.f_u, l.g_x,
+                  l.g_u);
+    case Function::model_time_derivatives:
+      l.f_t.resize(n_st);
+      l.g_t.resize(n_out);
+      return done(model().time_derivatives(t, x_, u_, {l.f_t, l.g_t}), l.f_t, l.g_t);
+    default:
+      asked.take(dxdt_, dudt_);
+      result_.resize(n_out);
+      return done(model().output_slopes(t, x_, u_, {dxdt_, dudt_}, result_), result_);
+  }
+}
+
+}  // namespace concord

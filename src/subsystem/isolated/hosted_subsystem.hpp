@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "subsystem/isolated/calls.hpp"
+#include "subsystem/isolated/message.hpp"
+#include "subsystem/isolated/recipe.hpp"
+
+namespace concord {
+
+/// A subsystem that another process calls by messages.
+class HostedSubsystem {
+ public:
+  struct Answer {
+    std::span<const std::byte> bytes;
+    bool goes_on = true;  ///< false: nothing here may be called any more
+  };
+  /// Valid until the next call.
+  Answer answer_to(std::span<const std::byte> request);
+
+ private:
+  void answer(Function function, MessageReader& asked);
+  void answer_about_model(Function function, MessageReader& asked);
+  void make(MessageReader& asked);
+  static Recipe read_recipe(MessageReader& asked);
+  void tell(OdeInterface interface);
+  OdeModel& model() const;
+  void read_inputs(MessageReader& asked) { asked.take(inputs_); }
+  template <class... Results>
+  void reply(Outcome outcome, const Results&... results);
+  template <class... Results>
+  void done(const Results&... results) {
+    reply(Outcome::ok, results...);
+  }
+  void put_status(Ending ending);
+  void fail(Ending ending, const std::string& words);
+  void advance(MessageReader& asked);
+  void point_outputs(MessageReader& asked);
+  void linearize(MessageReader& asked);
+  void happen(MessageReader& asked);
+  void write_memory();
+  void read_memory(MessageReader& asked);
+
+  std::unique_ptr<Subsystem> subsystem_;
+  bool started_ = false;
+  MessageWriter answer_;
+  std::vector<std::byte> memory_;
+  std::vector<char> fed_, looked_at_;
+  std::vector<Polynomial> polynomials_;
+  std::vector<Sample> inputs_, outputs_;
+  std::vector<double> x_, u_, dxdt_, dudt_, result_;
+  Linearization linearization_, known_;
+  std::vector<Happening> happened_;
+};
+
+}  // namespace concord

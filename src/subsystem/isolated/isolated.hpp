@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+
+#include "subsystem/isolated/recipe.hpp"
+#include "subsystem/isolation_options.hpp"
+
+namespace concord {
+
+/// What is known without its process of a subsystem that is to be isolated: many of them may be in
+/// one process of ours.
+SubsystemDescription isolated_description(SubsystemDescription description,
+                                          const IsolationOptions& options);
+
+/// The interface of an isolated C++ subsystem, from a process of its own. Throws InputError.
+OdeInterface isolated_interface(const NativeDescription& native, const IsolationOptions& options);
+
+/// A subsystem in a process of its own, which lives and dies there: where its code crashes, exits
+/// or hangs, and its memory can be passed on, it goes on in a new process from the last
+/// communication point. Throws InputError, SimulationError.
+std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
+                                                   const SubsystemDescription& description,
+                                                   const IsolationOptions& options);
+
+}  // namespace concord

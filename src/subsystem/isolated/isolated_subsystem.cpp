@@ -1,0 +1,211 @@
+#include "subsystem/isolated/isolated_subsystem.hpp"
+
+#include <utility>
+
+#include "subsystem/isolated/isolated.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+IsolatedSubsystem::IsolatedSubsystem(Recipe recipe, SubsystemDescription description,
+                                     const IsolationOptions& options)
+    : Subsystem(std::move(description)) {
+  SubsystemDescription made;
+  remote_ = std::make_unique<RemoteSubsystem>(std::move(recipe), options, made);
+  made.remarks = description_.remarks;
+  made.one_per_process.clear();
+  description_ = std::move(made);
+}
+
+void IsolatedSubsystem::take_status() {
+  const CallStatus& status = remote_->status();
+  description_.events = status.events;
+  description_.capabilities = status.capabilities;
+  counters_ = status.counters;
+  counters_.revived = remote_->process().revived;
+  states_known_ = false;
+}
+
+template <class... Arguments>
+MessageReader IsolatedSubsystem::ask(Function function, const Arguments&... arguments) {
+  MessageReader answer = remote_->call(function, arguments...);
+  take_status();
+  return answer;
+}
+
+template <class... Results, class... Arguments>
+Outcome IsolatedSubsystem::attempt(Function function, std::tuple<Results&...> results,
+                                   const Arguments&... arguments) {
+  try {
+    MessageReader answer = ask(function, arguments...);
+    if (remote_->status().ending == Ending::failed) {
+      answer.take(failure_);
+      return Outcome::failed;
+    }
+    std::apply([&](auto&... each) { answer.take(each...); }, results);
+    return Outcome::ok;
+  } catch (const DiedAgain& end) {
+    counters_.revived = remote_->process().revived;
+    failure_ = end.what();
+    return Outcome::failed;
+  }
+}
+
+void IsolatedSubsystem::stand_at(double t) {
+  now_ = t;
+  remote_->process().stand_at(t);
+}
+
+void IsolatedSubsystem::note_use(std::span<const char> fed, std::span<const char> looked_at) {
+  ask(Function::note_use, fed, looked_at);
+}
+
+void IsolatedSubsystem::start(const MacroStep& first, double stop) {
+  stand_at(first.begin);
+  ask(Function::start, first, stop);
+}
+
+Outcome IsolatedSubsystem::end_initialization(std::span<const Sample> inputs) {
+  return attempt(Function::end_initialization, {}, inputs);
+}
+
+void IsolatedSubsystem::enter(const SmoothInterval& interval) { ask(Function::enter, interval); }
+
+Outcome IsolatedSubsystem::advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                                   InputContinuity continuity, Wanted wanted,
+                                   std::span<Sample> outputs) {
+  if (!is_saved_) remote_->process().take_copy();
+  const Outcome outcome =
+      attempt(Function::advance, std::tie(outputs), step, continuity, wanted, inputs);
+  if (outcome == Outcome::ok) stand_at(step.end);
+  return outcome;
+}
+
+Outcome IsolatedSubsystem::point_outputs(std::span<const Sample> inputs, Wanted wanted,
+                                         std::span<Sample> outputs) {
+  return attempt(Function::point_outputs, std::tie(outputs), wanted, inputs);
+}
+
+std::span<const double> IsolatedSubsystem::states() const {
+  if (!states_known_ && !description_.states.empty()) remote_->call(Function::states).take(states_);
+  states_known_ = true;
+  return states_;
+}
+
+Outcome IsolatedSubsystem::state_derivatives(std::span<const Sample> inputs,
+                                             std::span<double> result) {
+  return attempt(Function::state_derivatives, std::tie(result), inputs);
+}
+
+Outcome IsolatedSubsystem::linearize(std::span<const Sample> inputs, Linearization& result) {
+  return attempt(Function::linearize, std::tie(result), inputs);
+}
+
+bool IsolatedSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
+  return ask(Function::keeps, known, inputs).taken<bool>();
+}
+
+Outcome IsolatedSubsystem::derivatives_at(const StatePoint& point, std::span<double> result) {
+  return attempt(Function::derivatives_at, std::tie(result), point);
+}
+
+Outcome IsolatedSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
+  return attempt(Function::outputs_at, std::tie(outputs), point);
+}
+
+Outcome IsolatedSubsystem::retrace(const MacroStep& step, std::span<const Polynomial> inputs,
+                                   std::span<double> states, std::span<Sample> outputs) {
+  return attempt(Function::retrace, std::tie(states, outputs), step, inputs, states);
+}
+
+double IsolatedSubsystem::next_event(std::span<const Sample> inputs) {
+  return ask(Function::next_event, inputs).taken<double>();
+}
+
+Outcome IsolatedSubsystem::happen(EventPass pass, std::span<const Sample> inputs, double slack,
+                                  bool& changed, std::vector<Happening>& what) {
+  return attempt(Function::happen, std::tie(changed, what), pass, slack, inputs);
+}
+
+Outcome IsolatedSubsystem::set_parameter(std::size_t parameter, double value) {
+  return attempt(Function::set_parameter, {}, parameter, value);
+}
+
+void IsolatedSubsystem::save() {
+  is_saved_ = true;
+  remote_->process().take_copy();
+  ask(Function::save);
+  saved_ = now_;
+}
+
+void IsolatedSubsystem::restore() {
+  ask(Function::restore);
+  stand_at(saved_);
+}
+
+bool IsolatedSubsystem::io(Archive& archive) {
+  std::vector<std::byte> memory;
+  std::int64_t& revived = remote_->process().revived;
+  if (archive.reading()) archive(memory, now_, revived);
+  MessageReader answer =
+      archive.reading() ? ask(Function::read_memory, memory) : ask(Function::write_memory);
+  const bool passed = answer.taken<bool>();
+  answer.take(failure_);
+  if (!passed) return false;
+  if (archive.reading()) {
+    stand_at(now_);
+    remote_->process().know_copy(std::move(memory));
+    counters_.revived = revived;
+  } else {
+    answer.take(memory);
+    archive(memory, now_, revived);
+  }
+  return true;
+}
+
+OdeModel* IsolatedSubsystem::equations() {
+  if (!remote_->status().equations) return nullptr;
+  if (!model_) model_ = std::make_unique<RemoteModel>(*remote_);
+  return model_.get();
+}
+
+bool IsolatedSubsystem::complete_step(double t, std::span<const double> x,
+                                      std::span<const double> u) {
+  return ask(Function::complete_step, t, x, u).taken<bool>();
+}
+
+SubsystemDescription isolated_description(SubsystemDescription description,
+                                          const IsolationOptions& options) {
+  description.one_per_process.clear();
+  description.remarks.push_back(
+      std::string("isolated: in a process of its own") +
+      (options.call_limit > 0.0
+           ? ", whose calls may take " + short_number(options.call_limit) + " s"
+           : ""));
+  return description;
+}
+
+OdeInterface isolated_interface(const NativeDescription& native, const IsolationOptions& options) {
+  Recipe recipe = Recipe::of(native, {});
+  SubsystemProcess process(recipe.what(), options.call_limit);
+  Archive written;
+  recipe.io(written);
+  MessageWriter request;
+  request.put(Function::interface, written.bytes());
+  CallStatus status;
+  auto answer = process.call(request.bytes(), status);
+  if (!answer) throw ForeignEnd(process.last_words());
+  rethrow(status.ending, *answer);
+  Archive read(answer->taken_list<std::byte>());
+  OdeInterface interface;
+  pass(read, interface);
+  return interface;
+}
+
+std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
+                                                   const SubsystemDescription& description,
+                                                   const IsolationOptions& options) {
+  return std::make_unique<IsolatedSubsystem>(std::move(recipe), description, options);
+}
+
+}  // namespace concord

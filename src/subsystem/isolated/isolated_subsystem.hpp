@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "subsystem/isolated/remote_model.hpp"
+#include "subsystem/isolated/remote_subsystem.hpp"
+
+namespace concord {
+
+/// A subsystem that lives in another process: every call goes there.
+class IsolatedSubsystem final : public Subsystem {
+ public:
+  IsolatedSubsystem(Recipe recipe, SubsystemDescription description,
+                    const IsolationOptions& options);
+
+  void note_use(std::span<const char> fed, std::span<const char> looked_at) override;
+  void start(const MacroStep& first, double stop) override;
+  bool initializing() const override { return remote_->status().initializing; }
+  Outcome end_initialization(std::span<const Sample> inputs) override;
+  void enter(const SmoothInterval& interval) override;
+  Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
+                  InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
+  Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
+                        std::span<Sample> outputs) override;
+  std::span<const double> states() const override;
+  Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
+  Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
+  bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
+  Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
+  Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
+  bool retraces() const override { return remote_->status().retraces; }
+  Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,
+                  std::span<double> states, std::span<Sample> outputs) override;
+  double next_time_event() const override { return remote_->status().next_time_event; }
+  double next_event(std::span<const Sample> inputs) override;
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
+                 std::vector<Happening>& what) override;
+  Outcome set_parameter(std::size_t parameter, double value) override;
+  void save() override;
+  void restore() override;
+  bool io(Archive& archive) override;
+  OdeModel* equations() override;
+  bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
+
+ private:
+  /// A call and its answer, which says what the subsystem is now.
+  template <class... Arguments>
+  MessageReader ask(Function function, const Arguments&... arguments);
+  /// One that may fail: what it gives goes into `results`.
+  template <class... Results, class... Arguments>
+  Outcome attempt(Function function, std::tuple<Results&...> results,
+                  const Arguments&... arguments);
+  void take_status();
+  void stand_at(double t);
+
+  std::unique_ptr<RemoteSubsystem> remote_;
+  std::unique_ptr<RemoteModel> model_;
+  mutable std::vector<double> states_;
+  mutable bool states_known_ = false;
+  double now_ = 0.0, saved_ = 0.0;
+  bool is_saved_ = false;  ///< before each macro-step, which may be taken back
+};
+
+}  // namespace concord

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "subsystem/isolated/calls.hpp"
+#include "subsystem/isolated/channel.hpp"
+#include "subsystem/isolated/message.hpp"
+
+namespace concord {
+
+/// A file that is closed with its owner; -1: none.
+class OwnFile {
+ public:
+  OwnFile() = default;
+  explicit OwnFile(int file) : file_(file) {}
+  ~OwnFile();
+  OwnFile(const OwnFile&) = delete;
+  OwnFile& operator=(const OwnFile&) = delete;
+  int get() const { return file_; }
+  void reset(int file);
+
+ private:
+  int file_ = -1;
+};
+
+/// The process of an isolated subsystem, which ends with this object or with its own process,
+/// however that ends.
+class SubsystemProcess {
+ public:
+  /// `what`: "the FMU"; `call_limit`: s that a call may take; 0: any time. Throws InputError where
+  /// the program that is to be started is not there, SimulationError.
+  SubsystemProcess(std::string what, double call_limit);
+  ~SubsystemProcess();
+  SubsystemProcess(const SubsystemProcess&) = delete;
+  SubsystemProcess& operator=(const SubsystemProcess&) = delete;
+
+  /// The answer to a call, valid until the next one; nothing where the process has ended, for which
+  /// `last_words` has the reason.
+  std::optional<MessageReader> call(std::span<const std::byte> request, CallStatus& status);
+
+  /// Frees what is there, for some seconds at most, and ends the process. False where it was alive
+  /// and has ended in another way.
+  bool end();
+
+  /// "the FMU crashed (SIGSEGV) in fmi2DoStep of subsystem 'left' (left.fmu) at t = 0.5 s; ..."
+  /// where that could be said; else how the process has ended: then `names_place` is false.
+  const std::string& last_words() const { return last_words_; }
+  bool names_place() const { return names_place_; }
+
+ private:
+  MessageReader take_words(MessageReader answer, CallStatus& status);
+  bool lives();
+  bool may_go_on();
+  void order_end();
+  void reap(int wait_status);
+  bool wait_for_end(std::chrono::milliseconds patience);
+
+  Channel channel_;
+  OwnFile order_;
+  std::string what_;
+  pid_t process_ = 0;  ///< 0: has ended
+  double call_limit_;
+  std::chrono::steady_clock::time_point called_;
+  std::string last_words_;
+  bool names_place_ = false;
+};
+
+}  // namespace concord

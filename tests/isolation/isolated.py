@@ -1,0 +1,255 @@
+"""Isolated subsystems: who dies is revived or ends the run in words, nothing is left behind, and
+nobody notices where nothing happens."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+from dataclasses import replace
+from pathlib import Path
+
+import fmu_factory
+import numpy as np
+from concord_runs import ModelTest, execute
+from fault_runs import Ended, build_fmu
+from isolated_runs import Fault, run, working_in
+from restart_runs import differences
+
+CAPABILITIES = ("state", "serialize", "variable", "directional")
+PRESETS = ("jfm", "missiles", "ifosmondi", "jacobi", "gauss_seidel", "hierarchical", "extripol",
+           "kuebler_schiehlen", "monolithic")
+
+
+class Revived(unittest.TestCase):
+    """A fault that happens once costs nothing but a new process."""
+
+    def check(self, *faults):
+        for fault in faults:
+            with self.subTest(fault):
+                whole = run(replace(fault, fault="none"))
+                ended = run(fault, times=1)
+                self.assertEqual(ended.code, 0, ended.output)
+                self.assertEqual(ended.status, "completed")
+                self.assertEqual(sum(ended.revived), 1, ended.output)
+                self.assertEqual(ended.output.count("was revived in a new process"), 1)
+                self.assertEqual(ended.left, [])
+                np.testing.assert_allclose(ended.outputs, whole.outputs, rtol=0, atol=1e-8)
+
+    def test_every_fault(self):
+        self.check(*(Fault("cs", fault, "fmi2DoStep", ranks=1)
+                     for fault in ("exit", "quick_exit", "abort", "segfault", "fpe",
+                                   "stack_overflow", "_exit", "kill", "hang")))
+
+    def test_every_kind(self):
+        self.check(Fault("native", "segfault", "derivatives", ranks=1),
+                   Fault("me", "exit", "fmi2GetDerivatives", ranks=1),
+                   Fault("cs3", "abort", "fmi3DoStep", ranks=1),
+                   Fault("me3", "segfault", "fmi3GetContinuousStateDerivatives", ranks=1))
+
+    def test_every_call(self):
+        self.check(*(Fault("cs", "segfault", call, "ifosmondi", ranks=1,
+                           options=("-cosim_predictor", "hold"))
+                     for call in ("fmi2GetFMUstate", "fmi2SetFMUstate", "fmi2SetReal",
+                                  "fmi2GetReal")),
+                   Fault("cs", "segfault", "fmi2ExitInitializationMode", ranks=1, time=0))
+
+    def test_ranks_and_methods(self):
+        self.check(Fault("cs", "segfault", "fmi2DoStep", "jacobi", "first", 2),
+                   Fault("cs", "hang", "fmi2DoStep", "gauss_seidel", "last", 2),
+                   Fault("native", "kill", "derivatives", "missiles", "last", 3),
+                   Fault("native", "exit", "derivatives", "monolithic", "first", 2))
+
+    def test_state_that_cannot_be_copied(self):
+        """The FMU crashes where it gives its state away: it goes on, and is copied no more."""
+        ended = run(Fault("cs", "segfault", "fmi2SerializeFMUstate", ranks=1))
+        self.assertEqual((ended.code, sum(ended.revived), ended.left), (0, 1, []), ended.output)
+
+    def test_smaller_steps(self):
+        """It crashes twice in the same macro-step, which step control then makes smaller."""
+        ended = run(Fault("cs", "segfault", "fmi2DoStep", "jfm", ranks=1), times=2,
+                    options=("-cosim_adapt", "predictor"))
+        self.assertEqual((ended.code, sum(ended.revived)), (0, 2), ended.output)
+
+
+class Failed(unittest.TestCase):
+    """A fault that stays ends the run with exit code 1 in the usual words."""
+
+    def check(self, fault, *words, **how):
+        with self.subTest(fault):
+            ended = run(fault, **how)
+            self.assertEqual(list(ended.complaints(fault)), [], ended.output)
+            self.assertEqual(ended.left, [])
+            for word in words:
+                self.assertIn(word, ended.errors[0])
+
+    def test_again(self):
+        self.check(Fault("cs", "segfault", "fmi2DoStep", ranks=1),
+                   "the FMU crashed (SIGSEGV) in fmi2DoStep of subsystem 'b' (faulty.fmu)",
+                   "revived")
+        self.check(Fault("native", "exit", "derivatives", ranks=1), "the C++ code called exit(0)",
+                   "revived")
+        self.check(Fault("me", "hang", "fmi2GetDerivatives", ranks=1),
+                   "did not return within 0.5 s (-subsystem_call_limit, ", "fmi2GetDerivatives")
+        self.check(Fault("cs", "kill", "fmi2DoStep", "jacobi", ranks=1), "was ended by SIGKILL",
+                   "advance")
+        self.check(Fault("cs", "_exit", "fmi2DoStep", "jacobi", ranks=1), "exit code 3")
+
+    def test_without_serialised_state(self):
+        self.check(Fault("cs", "segfault", "fmi2DoStep", ranks=1),
+                   "it cannot be revived: the FMU faulty.fmu cannot give its state away "
+                   "(canSerializeFMUState)", times=1, serializes=False)
+
+    def test_not_wanted(self):
+        self.check(Fault("cs", "segfault", "fmi2DoStep", ranks=1,
+                         options=("-subsystem_b_revive", "false")),
+                   "cannot be revived: -subsystem_revive is false")
+
+    def test_at_the_start(self):
+        for call in ("constructor", "interface"):
+            self.check(Fault("native", "segfault", call, ranks=1), "(SIGSEGV)")
+        self.check(Fault("cs", "abort", "fmi2Instantiate", ranks=1), "(SIGABRT)")
+        self.check(Fault("cs", "exit", "fmi2EnterInitializationMode", ranks=1, time=0), "exit(0)")
+
+    def test_ranks(self):
+        self.check(Fault("cs", "segfault", "fmi2DoStep", "jfm", "last", 2))
+        self.check(Fault("native", "exit", "derivatives", "jacobi", "first", 3))
+        self.check(Fault("native", "hang", "derivatives", "missiles", "all", 2))
+
+    def test_at_the_end(self):
+        """Nothing is lost any more: a note."""
+        for call in ("Terminate", "FreeInstance"):
+            ended = run(Fault("cs", "segfault", f"fmi2{call}", ranks=1))
+            self.assertEqual((ended.code, ended.status, ended.left), (0, "completed", []))
+            self.assertIn("nobody needs any more: the FMU crashed (SIGSEGV) in ", ended.output)
+            self.assertIn(f"{call} of subsystem 'b'", ended.output)
+
+
+class Nothing(unittest.TestCase):
+    """However the program ends, its children do."""
+
+    def killed(self, number, ranks):
+        left = []
+
+        def kill(command, folder, environment):
+            process = subprocess.Popen(command, cwd=folder, env=environment, text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       start_new_session=True)
+            until = time.time() + 20
+            while time.time() < until and len([w for w in working_in(folder)
+                                               if "subsystem_host" in w]) < 2:
+                time.sleep(0.02)
+            self.assertEqual(len([w for w in working_in(folder) if "subsystem_host" in w]), 2)
+            time.sleep(0.2)
+            os.killpg(process.pid, number)
+            out, err = process.communicate(timeout=30)
+            until = time.time() + 5
+            while time.time() < until and working_in(folder):
+                time.sleep(0.02)
+            left.extend(working_in(folder))
+            return Ended(process.returncode, 0, [], out + err)
+
+        fault = Fault("cs", "none", "fmi2DoStep", "jacobi", "all", ranks)
+        ended = run(fault, options=("-cosim_stop", "1e5"), watching=kill)
+        self.assertEqual(left, [], ended.output)
+        return ended
+
+    def test_killed(self):
+        self.killed(signal.SIGKILL, 1)
+        self.killed(signal.SIGKILL, 2)
+
+    def test_stopped(self):
+        """What everybody in a terminal gets is the program's to answer."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+            ended = self.killed(number, 1)
+            self.assertEqual(ended.code, 3, ended.output)
+            self.assertNotIn("revived", ended.output)
+
+
+class Same(ModelTest):
+    """Isolated or not: the same bits."""
+
+    def check(self, model, *options, ranks=1):
+        with self.subTest(model=model.name, options=options, ranks=ranks):
+            paths = {}
+            for isolated in ("false", "true"):
+                paths[isolated] = self.folder / f"{model.stem}_{isolated}.h5"
+                paths[isolated].unlink(missing_ok=True)
+                run_ = execute("run", model, *options, "-cosim_output", paths[isolated],
+                               "-subsystem_isolated", isolated, ranks=ranks)
+                self.assertEqual(run_.returncode, 0, run_.stderr)
+            self.assertEqual(differences(paths["false"], paths["true"]), [])
+
+    def masses(self, version, kind):
+        for part in ("left", "right"):
+            fmu_factory.build(self.folder, part, version, kinds=(kind,), capabilities=CAPABILITIES)
+        return self.model("experiment: {start: 0, stop: 0.1}\nsubsystems:\n"
+                          "  left: {fmu: left.fmu}\n  right: {fmu: right.fmu}\nconnections:\n"
+                          "  - right.f -> left.f\n  - left.x -> right.x_left\n"
+                          "  - left.v -> right.v_left\n")
+
+    def test_fmus(self):
+        for version, kind in ((2, "cs"), (2, "me"), (3, "cs"), (3, "me")):
+            model = self.masses(version, kind)
+            for method in PRESETS[:-1] if kind == "cs" else PRESETS:
+                self.check(model, "-cosim_type", method, "-cosim_step", 1e-3)
+            self.check(model, "-cosim_adapt", "predictor")
+            self.check(model, "-cosim_type", "jfm", "-cosim_step", 1e-3, ranks=2)
+
+    def test_native(self):
+        library = os.environ["NATIVE_TEST_SUBSYSTEMS"]
+        model = self.model(
+            "experiment: {start: 0, stop: 0.2}\nsubsystems:\n"
+            f"  a: {{native: {{library: {library}, type: cart}}, start: {{x: 0.5}}}}\n"
+            "  b: {equations: {inputs: {x: 0}, states: {z: 0}, derivatives: {z: x - z}, "
+            "outputs: {f: 1 - z - 3*x}}}\nconnections: [a.x -> b.x, b.f -> a.force]\n")
+        for method in PRESETS:
+            self.check(model, "-cosim_type", method, "-cosim_step", 1e-2)
+        self.check(model, "-cosim_adapt", "predictor", "-subsystem_integrator", "cvode_bdf")
+
+    def test_events(self):
+        for version in (2, 3):
+            for kind in ("me", "cs"):
+                fmu_factory.build(self.folder, "ball", version, kinds=(kind,),
+                                  capabilities=(*CAPABILITIES, "event_mode"))
+                model = self.model("experiment: {start: 0, stop: 2}\nsubsystems:\n"
+                                   "  ball: {fmu: ball.fmu}\n")
+                for method in ("jfm", "jacobi"):
+                    self.check(model, "-cosim_type", method, "-cosim_step", 0.01)
+
+
+class Together(ModelTest):
+    """What only isolation makes possible, and how a model asks for it."""
+
+    def test_once_per_process(self):
+        """Two instances of an FMU that only allows one per process, on one rank."""
+        build_fmu(self.folder)
+        text = ("experiment: {{start: 0, stop: 0.1}}\nsubsystems:\n"
+                "  a: {{fmu: faulty.fmu{0}}}\n  b: {{fmu: faulty.fmu{0}}}\n"
+                "connections: [a.x -> b.load, b.x -> a.load]\n")
+        options = ("-subsystem_fmu_interface", "cs", "-cosim_step", 0.01)
+        refused = execute("run", self.model(text.format("")), *options)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("isolated: true", refused.stderr)
+        model = self.model(text.format(", isolated: true"))
+        accepted = execute("run", model, *options)
+        self.assertEqual(accepted.returncode, 0, accepted.stderr)
+        told = execute("check", model, *options)
+        self.assertEqual(told.stdout.count("isolated: in a process of its own"), 2, told.stdout)
+
+    def test_what_cannot_be_isolated(self):
+        model = self.model("experiment: {start: 0, stop: 1}\nsubsystems:\n  a:\n    isolated: true\n"
+                           "    equations: {states: {x: 1}, derivatives: {x: -x}, outputs: {y: x}}\n")
+        refused = execute("check", model)
+        self.assertEqual(refused.returncode, 2, refused.stdout)
+        self.assertIn("has nothing to isolate: only fmu and native run code of others",
+                      refused.stderr)
+        model = self.model("experiment: {start: 0, stop: 1}\nsubsystems:\n"
+                           "  a: {isolated: maybe, native: {type: wing}}\n")
+        self.assertIn("must be true or false, not 'maybe'", execute("check", model).stderr)
+        model = self.model("experiment: {start: 0, stop: 1}\nsubsystems:\n"
+                           "  a: {isolated: true, native: {type: wing}}\n")
+        self.assertIn("compiled into the program cannot be isolated", execute("check", model).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

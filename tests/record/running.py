@@ -1,0 +1,82 @@
+"""Results files are read while the run that writes them goes on."""
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+import numpy as np
+from concord_runs import SPRING_MASS, ModelTest, execute
+
+
+class Running(ModelTest):
+    def begin(self, *options, ranks=1):
+        path = self.folder / "run.h5"
+        path.unlink(missing_ok=True)
+        launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+        words = [*launcher, os.environ["CONCORD_PROGRAM"], "run", SPRING_MASS, "-cosim_step", 1e-3,
+                 "-cosim_stop", 1e6, "-cosim_output", path, *options]
+        run = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(self.end, run)
+        while not path.exists():
+            time.sleep(0.05)
+        return run, path
+
+    def end(self, run, number=signal.SIGKILL):
+        if run.poll() is None:
+            os.killpg(run.pid, number)
+        run.wait()
+
+    def test_read_at_random_instants(self):
+        chance = random.Random(7)
+        for ranks, options in ((1, ()), (2, ()), (1, ("-cosim_output_interval", 7e-3))):
+            run, path = self.begin(*options, ranks=ranks)
+            sizes, until = [], time.time() + 8
+            while time.time() < until:
+                time.sleep(chance.uniform(0.0, 0.2))
+                with h5py.File(path) as file:
+                    self.assertEqual(file.attrs["status"], "running")
+                    rows = min(len(file["time"]), len(file["outputs/values"]))
+                    t, y = file["time"][:rows], file["outputs/values"][:rows]
+                if rows:
+                    self.assertTrue((np.diff(t) > 0).all())
+                    self.assertTrue(np.isfinite(y).all())
+                sizes.append(rows)
+            self.end(run)
+            self.assertEqual(sizes, sorted(sizes))
+            self.assertGreater(len(set(sizes)), 1)
+
+    def test_plot_follows(self):
+        """Until the run ends, or is no more."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            run, path = self.begin()
+            time.sleep(2.5)
+            picture = self.folder / "run.png"
+            plot = subprocess.Popen([os.environ["CONCORD_PROGRAM"], "plot", "--follow", path, "-o",
+                                     picture], stdout=subprocess.PIPE, text=True)
+            self.addCleanup(plot.kill)
+            drawn = set()
+            for _ in range(60):
+                time.sleep(0.1)
+                if picture.exists() and picture.stat().st_size:
+                    drawn.add(picture.stat().st_mtime_ns)
+            self.assertIsNone(plot.poll())
+            self.assertGreater(len(drawn), 1)
+            self.end(run, number)
+            said, _ = plot.communicate(timeout=30)
+            self.assertEqual(plot.returncode, 0)
+            self.assertEqual("is no more" in said, number == signal.SIGKILL)
+            self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
+
+    def test_plot_follows_what_is_done(self):
+        path = self.folder / "done.h5"
+        run = execute("run", SPRING_MASS, "-cosim_stop", 1, "-cosim_output", path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(execute("plot", "-f", path, timeout=20).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
