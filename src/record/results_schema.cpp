@@ -276,10 +276,30 @@ const char* name_of(Number number) {
   return names[static_cast<std::size_t>(number)];
 }
 
-const char* name_of(Extent extent) {
-  constexpr std::array names{"T", "T-1", "n_out", "n_in", "n_st", "n_c",
-                             "K", "P",   "E",     "4",    "F",    "R"};
-  return names[static_cast<std::size_t>(extent)];
+struct ExtentWords {
+  const char* name;   ///< in the types of the page and of `type_text`
+  const char* scale;  ///< the dataset that names its entries; "": none
+};
+
+/// In the order of Extent.
+constexpr std::array extent_words{
+    ExtentWords{"T", "/time"},
+    ExtentWords{"T-1", "/steps/size"},
+    ExtentWords{"n_out", "/outputs/names"},
+    ExtentWords{"n_in", "/inputs/names"},
+    ExtentWords{"n_st", "/states/names"},
+    ExtentWords{"n_c", "/balance/names"},
+    ExtentWords{"K", "/subsystems/name"},
+    ExtentWords{"P", ""},
+    ExtentWords{"E", "/events/time"},
+    ExtentWords{"4", ""},
+    ExtentWords{"F", "/files/name"},
+    ExtentWords{"R", "/runs/started"},
+};
+static_assert(extent_words.size() == static_cast<std::size_t>(Extent::runs) + 1);
+
+const ExtentWords& words_of(Extent extent) {
+  return extent_words[static_cast<std::size_t>(extent)];
 }
 
 }  // namespace
@@ -319,25 +339,14 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
 }
 
 std::string scale_of(Extent extent, const ResultsLayout& layout) {
-  if (extent == Extent::steps) return layout.grid ? "/steps/time" : "/steps/size";
-  constexpr std::array scales{"/time",
-                              "",
-                              "/outputs/names",
-                              "/inputs/names",
-                              "/states/names",
-                              "/balance/names",
-                              "/subsystems/name",
-                              "/events/time",
-                              "",
-                              "/files/name",
-                              "/runs/started"};
-  return scales[static_cast<std::size_t>(extent)];
+  if (extent == Extent::steps && layout.grid) return "/steps/time";
+  return words_of(extent).scale;
 }
 
 std::string type_text(const ResultsDataset& dataset) {
   std::string text = name_of(dataset.number);
   for (std::size_t i = 0; i < dataset.extents.size(); ++i)
-    text += (i == 0 ? "[" : ", ") + std::string(name_of(dataset.extents[i]));
+    text += (i == 0 ? "[" : ", ") + std::string(words_of(dataset.extents[i]).name);
   return text + "]";
 }
 
