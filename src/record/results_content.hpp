@@ -44,6 +44,7 @@ struct ResultsLayout {
   RecordedColumns outputs, inputs, states;
   RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs
   bool grid = false;         ///< rows are where the user wants them, not at the ends of macro-steps
+  int compression = 0;       ///< gzip's level, once the run is done
   bool polynomials = false;  ///< /inputs/polynomials for the columns of `inputs`
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;

@@ -1,7 +1,6 @@
 #include "record/results_file.hpp"
 
 #include <fcntl.h>
-#include <hdf5_hl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "concord/errors.hpp"
 #include "files/whole_file.hpp"
+#include "record/dimension_labels.hpp"
 #include "record/hdf5_io.hpp"
 #include "record/results_schema.hpp"
 #include "record/trial.hpp"
@@ -87,25 +87,6 @@ void create_group(hid_t file, const std::string& path) {
   if (path.empty() || H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0) return;
   const Hdf5Group group(
       hdf5_check(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
-}
-
-/// By which others know what rows and columns stand for (netCDF's way: HDF5 dimension scales).
-void label_dimensions(hid_t file, const ResultsLayout& layout) {
-  const auto opened = [&](const std::string& path) {
-    return Hdf5Dataset(hdf5_check(H5Dopen2(file, path.c_str(), H5P_DEFAULT)));
-  };
-  for (const ResultsDataset& dataset : results_datasets()) {
-    if (!dataset.exists(layout) || scale_of(dataset.extents[0], layout) != dataset.path) continue;
-    const std::string name = dataset.path.substr(dataset.path.rfind('/') + 1);
-    hdf5_check(H5DSset_scale(opened(dataset.path), name.c_str()));
-  }
-  for (const ResultsDataset& dataset : results_datasets()) {
-    for (std::size_t i = 0; dataset.exists(layout) && i < dataset.extents.size(); ++i) {
-      const std::string scale = scale_of(dataset.extents[i], layout);
-      if (scale.empty() || scale == dataset.path) continue;
-      hdf5_check(H5DSattach_scale(opened(dataset.path), opened(scale), static_cast<unsigned>(i)));
-    }
-  }
 }
 
 /// Another run writes the file from here on.
@@ -237,6 +218,7 @@ void create_empty_results(const fs::path& path, const ResultsLayout& layout, int
 
 void cut_results(const fs::path& path, const ResultsLayout& layout, const ResultsPosition& left) {
   if (!fs::exists(path)) throw Hdf5Error("it is not there");
+  if (is_compressed(path)) rewrite_results(path, layout, 0);
   const Hdf5Properties access = plain_file_access();
   Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access)));
   for (const ResultsDataset& dataset : results_datasets())

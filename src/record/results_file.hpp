@@ -26,6 +26,13 @@ void create_empty_results(const std::filesystem::path& path, const ResultsLayout
 void cut_results(const std::filesystem::path& path, const ResultsLayout& layout,
                  const ResultsPosition& left);
 
+/// Writes the file at `path` anew, gzip's level being `compression` (0: none), and puts it in the
+/// place of the old one, which stays until then. Throws Hdf5Error or std::filesystem_error.
+void rewrite_results(const std::filesystem::path& path, const ResultsLayout& layout,
+                     int compression);
+/// Whether that was done.
+bool is_compressed(const std::filesystem::path& path);
+
 /// Takes disk space for the first `size` bytes of the file at `path`. HDF5 does not survive a full
 /// disk (its caches cannot be closed any more), so there has to be room before it writes. Throws
 /// Hdf5Error with the reason.

@@ -400,7 +400,10 @@ void ResultsWriter::Impl::close(RunStatus status, std::span<const Counters> own_
   if (!broken_) unwritten = failure_on_any_rank(comm_, [&] { flush(); });
   const ResultsEnd end{unwritten ? RunStatus::failed : status, gather_counters(own_counters),
                        gather_errors(quality.output_errors), quality};
-  const auto failure = failure_on_any_rank(comm_, [&] { conclude(end); });
+  auto failure = failure_on_any_rank(comm_, [&] { conclude(end); });
+  const bool done = status == RunStatus::completed || status == RunStatus::diverged;
+  if (!failure && !unwritten && done && layout_.compression > 0)
+    failure = on_first_rank([&] { rewrite_results(path_, layout_, layout_.compression); });
   ended_ = true;
   lock_.reset();
   if (unwritten) throw SimulationError(*unwritten);

@@ -309,6 +309,10 @@ Options<Settings> make_run_options() {
           .idle(has_grid,
                 "a choice among communication points, which have no rows of their own beside "
                 "-cosim_output_interval and -cosim_output_times"),
+      O("cosim_record_compression",
+        "compresses the results file when the run is done: 0 not at all, 1 fast to 9 small "
+        "(shuffle and gzip, which all of HDF5 reads)",
+        whole_number(0, 9), in_record<&RecordSettings::compression>),
       output_interval_option(),
       output_times_option(),
       time_limit_option(),

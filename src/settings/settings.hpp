@@ -50,6 +50,7 @@ struct RecordSettings {
   bool balance = false;
   std::string variables = "*";  ///< a list of names and patterns; empty: all
   int every = 1;
+  int compression = 0;  ///< of the file when the run is done: 0 none, 9 most
   OutputGrid grid{};
   std::string times_file{};  ///< of the grid; empty: none
 

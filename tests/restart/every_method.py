@@ -97,6 +97,7 @@ class Choices(RestartTest):
                          "outputs,polynomials"),
                         ("-cosim_output_interval", 7.3e-4, "-subsystem_integrator", "cvode_bdf"),
                         ("-cosim_output_interval", 7.3e-4, "-cosim_type", "monolithic"),
+                        ("-cosim_record_compression", 4),
                         ("-cosim_output_times", self.times())):
             self.same(TWO_MASS, *FIXED, *options)
 

@@ -1,0 +1,155 @@
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "files/whole_file.hpp"
+#include "record/dimension_labels.hpp"
+#include "record/hdf5_io.hpp"
+#include "record/results_file.hpp"
+#include "record/results_schema.hpp"
+#include "support/hdf5_error.hpp"
+
+namespace concord {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr hsize_t bytes_per_copy = hsize_t{4} << 20;
+
+herr_t copy_attribute(hid_t from, const char* name, const H5A_info_t* /*info*/, void* to) {
+  if (labels_dimensions(name)) return 0;
+  const Hdf5Attribute source(H5Aopen(from, name, H5P_DEFAULT));
+  const Hdf5Datatype type(H5Aget_type(source));
+  const Hdf5Dataspace space(H5Aget_space(source));
+  const Hdf5Attribute copy(
+      H5Acreate2(*static_cast<hid_t*>(to), name, type, space, H5P_DEFAULT, H5P_DEFAULT));
+  std::array<std::byte, 64> value{};  // a number, or where a text is
+  const bool good = H5Tget_size(type) <= value.size() && H5Aread(source, type, value.data()) >= 0 &&
+                    H5Awrite(copy, type, value.data()) >= 0;
+  if (H5Tis_variable_str(type) > 0) H5Dvlen_reclaim(type, space, H5P_DEFAULT, value.data());
+  return good ? 0 : -1;
+}
+
+void copy_attributes(hid_t from, hid_t to) {
+  hdf5_check(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, nullptr, copy_attribute, &to));
+}
+
+struct Shape {
+  explicit Shape(hid_t dataset) {
+    const Hdf5Dataspace space(hdf5_check(H5Dget_space(dataset)));
+    rank = hdf5_check(H5Sget_simple_extent_ndims(space));
+    hdf5_check(H5Sget_simple_extent_dims(space, now.data(), most.data()));
+    const Hdf5Properties creation(hdf5_check(H5Dget_create_plist(dataset)));
+    hdf5_check(H5Pget_chunk(creation, rank, chunk.data()));
+  }
+  hsize_t row_bytes() const {
+    hsize_t bytes = sizeof(double);
+    for (int i = 1; i < rank; ++i) bytes *= now[static_cast<std::size_t>(i)];
+    return bytes;
+  }
+
+  int rank = 0;
+  std::array<hsize_t, 3> now{}, most{}, chunk{};
+};
+
+Hdf5Dataset create_like(hid_t file, const char* path, hid_t type, const Shape& shape,
+                        int compression) {
+  const Hdf5Properties creation(hdf5_check(H5Pcreate(H5P_DATASET_CREATE)));
+  hdf5_check(H5Pset_chunk(creation, shape.rank, shape.chunk.data()));
+  hdf5_check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));
+  if (compression > 0) {
+    hdf5_check(H5Pset_shuffle(creation));
+    hdf5_check(H5Pset_deflate(creation, static_cast<unsigned>(compression)));
+  } else {
+    hdf5_check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY));
+  }
+  const Hdf5Dataspace space(
+      hdf5_check(H5Screate_simple(shape.rank, shape.now.data(), shape.most.data())));
+  return Hdf5Dataset(
+      hdf5_check(H5Dcreate2(file, path, type, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
+}
+
+/// Whole chunks at a time.
+void copy_rows(hid_t from, hid_t to, hid_t type, const Shape& shape) {
+  const hsize_t bytes = shape.row_bytes();
+  if (bytes == 0) return;
+  const hsize_t chunks = std::max<hsize_t>(bytes_per_copy / (bytes * shape.chunk[0]), 1);
+  std::vector<std::byte> block(chunks * shape.chunk[0] * bytes);
+  std::array<hsize_t, 3> start{}, size = shape.now;
+  for (hsize_t first = 0; first < shape.now[0]; first += size[0]) {
+    start[0] = first;
+    size[0] = std::min(chunks * shape.chunk[0], shape.now[0] - first);
+    const Hdf5Dataspace memory(hdf5_check(H5Screate_simple(shape.rank, size.data(), nullptr)));
+    const Hdf5Dataspace file(hdf5_check(H5Dget_space(from)));
+    hdf5_check(
+        H5Sselect_hyperslab(file, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr));
+    hdf5_check(H5Dread(from, type, memory, file, H5P_DEFAULT, block.data()));
+    hdf5_check(H5Dwrite(to, type, memory, file, H5P_DEFAULT, block.data()));
+  }
+}
+
+void copy_growing(hid_t from, hid_t to, const char* path, int compression) {
+  const Hdf5Dataset source(hdf5_check(H5Dopen2(from, path, H5P_DEFAULT)));
+  const Hdf5Datatype type(hdf5_check(H5Dget_type(source)));
+  const Shape shape(source);
+  const Hdf5Dataset copy = create_like(to, path, type, shape, compression);
+  copy_rows(source, copy, type, shape);
+  copy_attributes(source, copy);
+}
+
+/// Labels refer to places in the file that it comes from.
+void copy_whole(hid_t from, hid_t to, const char* path) {
+  hdf5_check(H5Ocopy(from, path, to, path, H5P_DEFAULT, H5P_DEFAULT));
+  for (const char* label : {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"})
+    if (H5Aexists_by_name(to, path, label, H5P_DEFAULT) > 0)
+      hdf5_check(H5Adelete_by_name(to, path, label, H5P_DEFAULT));
+}
+
+void copy_results(hid_t from, hid_t to, const ResultsLayout& layout, int compression) {
+  for (const ResultsDataset& dataset : results_datasets()) {
+    if (!dataset.exists(layout)) continue;
+    const std::string group = dataset.group();
+    if (!group.empty() && H5Lexists(to, group.c_str(), H5P_DEFAULT) <= 0)
+      const Hdf5Group created(
+          hdf5_check(H5Gcreate2(to, group.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
+    if (dataset.grows() && dataset.number != Number::text)
+      copy_growing(from, to, dataset.path.c_str(), compression);
+    else
+      copy_whole(from, to, dataset.path.c_str());
+  }
+  label_dimensions(to, layout);
+  copy_attributes(from, to);
+}
+
+}  // namespace
+
+bool is_compressed(const fs::path& path) {
+  const Hdf5Properties access = plain_file_access();
+  const Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
+  const Hdf5Dataset time(hdf5_check(H5Dopen2(file, "/time", H5P_DEFAULT)));
+  const Hdf5Properties creation(hdf5_check(H5Dget_create_plist(time)));
+  return hdf5_check(H5Pget_nfilters(creation)) > 0;
+}
+
+void rewrite_results(const fs::path& path, const ResultsLayout& layout, int compression) {
+  const fs::path unfinished = unfinished_name(path);
+  try {
+    const Hdf5Properties access = plain_file_access();
+    Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
+    Hdf5File to(hdf5_check(H5Fcreate(unfinished.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
+    if (compression > 0) reserve_space(unfinished, fs::file_size(path));
+    copy_results(from, to, layout, compression);
+    hdf5_check(from.close());
+    hdf5_check(to.close());
+    SystemFile(unfinished, O_RDWR).sync();
+    fs::rename(unfinished, path);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(unfinished, ignored);
+    throw;
+  }
+}
+
+}  // namespace concord
