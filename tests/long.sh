@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What takes too long for tests/run.sh: installs what is missing, builds the program, runs every method
 # on 200 random networks in random units, and prints the table of doc/numerics.md; then subsystems that
-# fail in every call, and prints the tables of doc/faults.md; then 105 runs that are killed and go on, and
+# fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory
+# must not grow; then 105 runs that are killed and go on, and
 # the jobs of examples/slurm in a Slurm of one node. Arguments go to tests/networks/sweep.py:
 # bash tests/long.sh --count 20 --details
 set -euo pipefail
@@ -34,6 +35,13 @@ restarts() {
   (cd "$root/tests/restart" && CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord \
     PYTHONPATH=$root/tests/support:$root/tests/fmu /usr/bin/python3 -B -u "$@" -v)
 }
+log=$logs/memory.log
+CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
+  /usr/bin/python3 -B "$root/tests/record/memory.py" 2>&1 | tee "$log" || {
+  echo "concord: error: rows take memory (whole log: $log)" >&2
+  exit 1
+}
+
 log=$logs/restarts.log
 { KILLS=15 restarts checkpoints.py Kills && restarts slurm.py; } 2>&1 | tee "$log" || {
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
