@@ -118,6 +118,9 @@ struct Counters {
   std::int64_t restarts = 0;  ///< new starts at events that reached it
   double wall_time = 0.0;     ///< seconds in advance()
   std::int64_t revived = 0;   ///< new processes after its own had died (isolated ones)
+
+  // s as well, filled in from outside; of short macro-steps every sixteenth counts for all.
+  double linearize_time = 0.0, output_time = 0.0, rollback_time = 0.0, event_time = 0.0;
 };
 
 /// One subsystem of the network, living on one rank.

@@ -13,6 +13,7 @@
 
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
+#include "support/messages.hpp"
 #include "support/ranks.hpp"
 
 namespace concord {
@@ -23,10 +24,11 @@ namespace fs = std::filesystem;
 /// What says nothing about the run's course.
 bool is_free(const std::string& option) {
   static const std::set<std::string> free = {
-      "cosim_stop",    "cosim_time_limit", "cosim_hang_limit",  "cosim_progress",
-      "cosim_monitor", "cosim_output",     "cosim_view",        "cosim_checkpoint_every",
-      "cosim_restart", "cosim_checkpoint", "cosim_event_limit", "cosim_diverged",
-      "options_file",  "options_left",     "log_view"};
+      "cosim_stop",        "cosim_time_limit",       "cosim_hang_limit", "cosim_summary",
+      "cosim_trace",       "cosim_progress",         "cosim_monitor",    "cosim_output",
+      "cosim_view",        "cosim_checkpoint_every", "cosim_restart",    "cosim_checkpoint",
+      "cosim_event_limit", "cosim_diverged",         "options_file",     "options_left",
+      "log_view"};
   return free.contains(option);
 }
 
@@ -49,29 +51,7 @@ std::uint32_t print_of(const Model& model) {
   return check_value(std::as_bytes(std::span(text)));
 }
 
-using Bytes = std::vector<std::byte>;
 using Lanes = std::vector<Bytes>;  ///< of subsystems
-
-void send(MPI_Comm comm, const Bytes& bytes, int to) {
-  MPI_Ssend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, 0, comm);
-}
-
-Bytes received(MPI_Comm comm, int from) {
-  MPI_Status status;
-  int size = 0;
-  MPI_Probe(from, 0, comm, &status);
-  MPI_Get_count(&status, MPI_BYTE, &size);
-  Bytes bytes(static_cast<std::size_t>(size));
-  MPI_Recv(bytes.data(), size, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
-  return bytes;
-}
-
-void from_first(MPI_Comm comm, Bytes& bytes) {
-  auto size = static_cast<int>(bytes.size());
-  MPI_Bcast(&size, 1, MPI_INT, 0, comm);
-  bytes.resize(static_cast<std::size_t>(size));
-  MPI_Bcast(bytes.data(), size, MPI_BYTE, 0, comm);
-}
 
 Bytes packed(Lanes& lanes) {
   Archive archive;
@@ -226,12 +206,14 @@ bool Checkpoints::due() const {
 }
 
 void Checkpoints::copy(std::int64_t steps) {
+  const auto began = Clock::now();
   Archive archive = simulation_.snapshot();
   others_(archive);
   own_ = archive.memory();
   copy_.time = simulation_.time();
   copy_.steps = steps;
   written_ = false;
+  simulation_.subsystems().clock().add_once(Phase::checkpoint, began);
 }
 
 void Checkpoints::finish() {
@@ -273,7 +255,7 @@ std::optional<std::string> Checkpoints::obstacle(const Bytes& own) const {
 void Checkpoints::gather(const Bytes& own) {
   const SimulationPlan& plan = simulation_.plan();
   if (rank_in(plan.comm) != 0) {
-    if (!plan.replicated) send(plan.comm, own, 0);
+    if (!plan.replicated) send_bytes(plan.comm, own, 0);
     return;
   }
   copy_.memory = {own_.common, {}};
@@ -282,7 +264,7 @@ void Checkpoints::gather(const Bytes& own) {
   }
   copy_.memory.own.resize(plan.model.subsystems.size());
   for (int from = 0; from < copy_.ranks; ++from) {
-    Lanes lanes = from == 0 ? own_.own : unpacked(received(plan.comm, from));
+    Lanes lanes = from == 0 ? own_.own : unpacked(received_bytes(plan.comm, from));
     std::size_t k = 0;
     for (const std::size_t g : plan.share.subsystems_of(from)) {
       copy_.memory.own[g] = std::move(lanes[k++]);
@@ -295,12 +277,12 @@ Archive::Memory Checkpoints::scattered(Archive::Memory& whole) const {
   const SimulationPlan& plan = simulation_.plan();
   Archive::Memory result;
   result.common = std::move(whole.common);
-  from_first(plan.comm, result.common);
+  share_bytes(plan.comm, result.common);
   if (plan.replicated) {
     return result;
   }
   if (rank_in(plan.comm) != 0) {
-    result.own = unpacked(received(plan.comm, 0));
+    result.own = unpacked(received_bytes(plan.comm, 0));
     return result;
   }
   for (int to = 0; to < copy_.ranks; ++to) {
@@ -311,7 +293,7 @@ Archive::Memory Checkpoints::scattered(Archive::Memory& whole) const {
     if (to == 0) {
       result.own = std::move(lanes);
     } else {
-      send(plan.comm, packed(lanes), to);
+      send_bytes(plan.comm, packed(lanes), to);
     }
   }
   return result;
@@ -338,6 +320,7 @@ std::optional<std::string> Checkpoints::attempt_to_write() {
   });
   copy_.memory = {};
   written_ = !failure;
+  simulation_.subsystems().clock().add_once(Phase::checkpoint, written_at_);
   return failure;
 }
 

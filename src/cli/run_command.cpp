@@ -1,4 +1,7 @@
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <memory>
 
 #include "checkpoint/checkpoints.hpp"
@@ -9,8 +12,11 @@
 #include "cli/model_command.hpp"
 #include "cli/monitors.hpp"
 #include "cli/summary.hpp"
+#include "cli/summary_file.hpp"
+#include "cli/trace_file.hpp"
 #include "concord/errors.hpp"
 #include "record/recorder.hpp"
+#include "record/results_schema.hpp"
 #include "simulation/stop_requests.hpp"
 #include "simulation/stop_signals.hpp"
 #include "support/agreement.hpp"
@@ -47,6 +53,10 @@ class Run {
             simulation_, [this](Archive& archive) { archive(summary_, *recorder_); },
             [this] { recorder_->flush(); }),
         speaks_(rank_in(PETSC_COMM_WORLD) == 0) {
+    require_writable({settings_.summary_file, settings_.trace_file});
+    if (!settings_.trace_file.empty()) {
+      simulation_.subsystems().clock().trace(most_traced);
+    }
     collectively(PETSC_COMM_WORLD, [&] {
       recorder_ = std::make_unique<Recorder>(simulation_, settings_.record.path, command_line);
     });
@@ -71,9 +81,10 @@ class Run {
         close_failed();
       }
       throw;
-    } catch (const std::exception&) {
+    } catch (const std::exception& error) {
       checkpoints_.keep();
       close_failed();
+      report(nullptr, to_string(RunStatus::failed), error.what());
       throw;
     }
   }
@@ -174,7 +185,34 @@ class Run {
       print_summary(simulation_, summary_, conclusion, requests_.reason(), requests_.elapsed());
       print_way_on();
     }
+    report(&conclusion, to_string(conclusion.status), requests_.reason());
     return simulation_.finished() ? 0 : stopped_early;
+  }
+
+  /// Files that can't be written are told before the first macro-step; what they hold stays.
+  void require_writable(const std::vector<std::string>& paths) const {
+    together(PETSC_COMM_WORLD, [&] {
+      for (const std::string& path : paths) {
+        if (speaks_ && !path.empty() && !std::ofstream(path, std::ios::app)) {
+          throw InputError("cannot write '" + path + "': " + std::strerror(errno) +
+                           "; choose another file with -cosim_summary, -cosim_trace");
+        }
+      }
+    });
+  }
+
+  /// -cosim_summary and -cosim_trace. Collective.
+  void report(const Conclusion* conclusion, std::string_view status, const std::string& reason) {
+    together(PETSC_COMM_WORLD, [&] {
+      if (speaks_ && !settings_.summary_file.empty()) {
+        write_summary_file(
+            settings_.summary_file,
+            {simulation_, summary_, conclusion, std::string(status), reason, requests_.elapsed()});
+      }
+    });
+    if (!settings_.trace_file.empty()) {
+      collectively(PETSC_COMM_WORLD, [&] { write_trace_file(settings_.trace_file, simulation_); });
+    }
   }
 
   void print_way_on() const {

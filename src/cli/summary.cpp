@@ -33,10 +33,23 @@ void print_estimate(const Conclusion& conclusion) {
               text.empty() ? "none: no outputs" : text.c_str());
 }
 
+/// "3 rejected: 1 error, 2 event"
+std::string rejections(const RunSummary& summary) {
+  std::string text = std::to_string(summary.rejections) + " rejected";
+  const char* separator = ": ";
+  for (std::size_t r = 0; r < rejection_words.size(); ++r) {
+    if (summary.rejected_for[r] > 0) {
+      text += separator + std::to_string(summary.rejected_for[r]) + " " + rejection_words[r];
+      separator = ", ";
+    }
+  }
+  return text;
+}
+
 void print_cost(const RunSummary& summary) {
   const auto steps = static_cast<double>(std::max<std::int64_t>(summary.steps, 1));
-  std::printf("  macro-steps           %lld (%lld rejected), size %.6g to %.6g s\n",
-              static_cast<long long>(summary.steps), static_cast<long long>(summary.rejections),
+  std::printf("  macro-steps           %lld (%s), size %.6g to %.6g s\n",
+              static_cast<long long>(summary.steps), rejections(summary).c_str(),
               summary.smallest_step, summary.largest_step);
   std::printf("  coupling evaluations  %lld, %.3f per macro-step\n",
               static_cast<long long>(summary.evaluations),
@@ -73,6 +86,36 @@ void print_remarkable(const RunSummary& summary, const RunQuality& quality) {
   }
 }
 
+/// Of the rank that needs the longest for its subsystems.
+void print_time(const std::vector<RankCosts>& ranks) {
+  constexpr double megabyte = 1e6;
+  const auto advance = static_cast<std::size_t>(Phase::advance);
+  const auto busiest =
+      std::max_element(ranks.begin(), ranks.end(), [&](const auto& one, const auto& other) {
+        return one.phases[advance] < other.phases[advance];
+      });
+  std::string text;
+  for (std::size_t p = 0; p < n_phases; ++p) {
+    if (busiest->phases[p] > 0.0) {
+      char part[64];
+      std::snprintf(part, sizeof part, "%s%s %.3g", text.empty() ? "" : ", ", phase_words[p],
+                    busiest->phases[p]);
+      text += part;
+    }
+  }
+  std::printf("  time in s             %s\n", text.c_str());
+  double memory = 0.0;
+  for (const RankCosts& rank : ranks) {
+    memory = std::max(memory, rank.memory);
+  }
+  std::printf("  memory                %.0f MB%s\n", memory / megabyte,
+              ranks.size() > 1 ? " at most on a rank" : "");
+  if (ranks.size() > 1) {
+    std::printf("  load balance          %.2f (mean over longest integration)\n",
+                load_balance(ranks));
+  }
+}
+
 }  // namespace
 
 void print_roles(const SimulationPlan& plan) {
@@ -96,6 +139,7 @@ Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& sum
       agree_on_text(simulation.plan().comm, own.empty() ? std::nullopt : std::optional(own))
           .value_or("");
   conclusion.status = status_of(simulation, conclusion.quality);
+  conclusion.costs = costs_of(simulation);
   return conclusion;
 }
 
@@ -127,6 +171,7 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
   }
   std::printf("  wall time             %.3f s on %d rank%s\n", wall_time, ranks,
               ranks == 1 ? "" : "s");
+  print_time(conclusion.costs.ranks);
   std::printf("  results               %s\n", plan.settings.record.path.c_str());
   std::fflush(stdout);
 }

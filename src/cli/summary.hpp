@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "simulation/run_costs.hpp"
 #include "simulation/run_quality.hpp"
 #include "simulation/run_summary.hpp"
 #include "simulation/simulation_core.hpp"
@@ -17,6 +18,7 @@ struct Conclusion {
   RunQuality quality;
   std::vector<NamedError> errors;
   std::optional<std::string> balance;
+  RunCosts costs;            ///< on the first rank
   std::string interpolated;  ///< whose rows between communication points; empty: nobody's
 };
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "support/agreement.hpp"
-#include "support/log_events.hpp"
 #include "support/ranks.hpp"
 
 namespace concord {
@@ -79,7 +78,6 @@ void Exchange::apply(std::span<const Sample> outputs, std::span<const std::size_
     apply(outputs, inputs);
     return;
   }
-  const LogScope scope(log_events().exchange);
   for (const std::size_t input : wanted) {
     copy(*std::lower_bound(local_.begin(), local_.end(), input,
                            [](const LocalLink& link, std::size_t i) { return link.input < i; }),
@@ -88,7 +86,6 @@ void Exchange::apply(std::span<const Sample> outputs, std::span<const std::size_
 }
 
 void Exchange::apply(std::span<const Sample> outputs, std::span<Sample> inputs) {
-  const LogScope scope(log_events().exchange);
   if (crosses_ranks_) {
     petsc(
         PetscSFBcastBegin(messages_, sample_type(), outputs.data(), received_.data(), MPI_REPLACE));

@@ -17,14 +17,16 @@ OwnSubsystems::OwnSubsystems(const Model& model, std::span<const std::size_t> ow
   }
 }
 
-void OwnSubsystems::save() {
+void OwnSubsystems::save(WorkClock& clock) {
   for (const std::size_t k : with_rollback_) {
+    const WorkScope timed(clock, k, Work::rollback);
     attempt(k, [&] { subsystems_[k]->save(); });
   }
 }
 
-void OwnSubsystems::restore() {
+void OwnSubsystems::restore(WorkClock& clock) {
   for (const std::size_t k : with_rollback_) {
+    const WorkScope timed(clock, k, Work::rollback);
     attempt(k, [&] { subsystems_[k]->restore(); });
   }
 }

@@ -9,6 +9,7 @@
 
 #include "network/model.hpp"
 #include "support/foreign_call.hpp"
+#include "support/work_clock.hpp"
 
 namespace concord {
 
@@ -95,8 +96,8 @@ class OwnSubsystems {
   std::optional<std::string> failure() const;
 
   /// Of those that offer rollback.
-  void save();
-  void restore();
+  void save(WorkClock& clock);
+  void restore(WorkClock& clock);
 
   /// What subsystem k has cost so far.
   Counters counters(std::size_t k) const {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "support/agreement.hpp"
-#include "support/log_events.hpp"
 #include "support/ranks.hpp"
+#include "support/work_clock.hpp"
 
 namespace concord {
 namespace {
@@ -54,6 +54,7 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       network_(network),
       partition_(partition),
       layout_(network, partition, rank_in(comm)),
+      clock_(layout_.all().size()),
       own_(model, layout_.global(), settings),
       held_(layout_.held_inputs()),
       start_inputs_(starts_of(own_)),
@@ -129,7 +130,7 @@ void RankNetwork::end_initialization(std::span<const Sample> inputs) {
 Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep& step,
                              std::span<const Polynomial> inputs, InputContinuity continuity,
                              Wanted wanted, std::span<Sample> outputs) {
-  const LogScope scope(log_events().advance);
+  const PhaseScope scope(clock_, Phase::advance);
   own_.forget_failure();
   now_ = {step.end, step.size()};
   inputs = held_.feed(inputs);
@@ -148,6 +149,7 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
       if (way_.wanted()) [[unlikely]] {
         way_.note(k, step, inputs.subspan(in.first, in.size()), continuity, wanted);
       }
+      const WorkScope timed(clock_, k, Work::advance);
       const Advancing under_way;
       const Outcome outcome = own_[k].advance(step, inputs.subspan(in.first, in.size()), continuity,
                                               wanted, outputs.subspan(out.first, out.size()));
@@ -196,6 +198,7 @@ double RankNetwork::next_event(std::span<const Sample> inputs) {
     if (own_[k].description().events) {
       const IndexRange in = inputs_of(k);
       const auto own = inputs.empty() ? inputs : inputs.subspan(in.first, in.size());
+      const WorkScope timed(clock_, k, Work::events);
       own_.attempt(k, [&] { earliest = std::min(earliest, own_[k].next_event(own)); });
     }
   }
@@ -212,6 +215,7 @@ Outcome RankNetwork::happen(EventPass pass, std::span<const Sample> inputs, doub
     const IndexRange in = inputs_of(k);
     bool own_changed = false;
     scratch_.happened.clear();
+    const WorkScope timed(clock_, k, Work::events);
     const Outcome outcome = own_.guarded(k, [&](Subsystem& subsystem) {
       return subsystem.happen(pass, inputs.subspan(in.first, in.size()), slack, own_changed,
                               scratch_.happened);
@@ -232,6 +236,7 @@ Outcome RankNetwork::point_outputs(std::size_t k, std::span<const Sample> inputs
                                    std::span<Sample> outputs) {
   const IndexRange in = inputs_of(k);
   const IndexRange out = outputs_of(k);
+  const WorkScope timed(clock_, k, Work::outputs);
   return own_.guarded(k, [&](Subsystem& subsystem) {
     return subsystem.point_outputs(inputs.subspan(in.first, in.size()), wanted,
                                    outputs.subspan(out.first, out.size()));
@@ -244,6 +249,7 @@ bool RankNetwork::feedthrough(std::size_t k, std::span<const Sample> inputs,
     return false;
   }
   const IndexRange in = inputs_of(k);
+  const WorkScope timed(clock_, k, Work::linearize);
   const Outcome outcome = own_.guarded(k, [&](Subsystem& subsystem) {
     return subsystem.linearize(inputs.subspan(in.first, in.size()), scratch_.linearization);
   });
@@ -278,6 +284,10 @@ void RankNetwork::touch_owner(std::size_t input) {
 Counters RankNetwork::counters(std::size_t k) const {
   Counters result = own_.counters(k);
   result.restarts = touched_.restarts(k);
+  result.linearize_time = clock_.time(k, Work::linearize);
+  result.output_time = clock_.time(k, Work::outputs);
+  result.rollback_time = clock_.time(k, Work::rollback);
+  result.event_time = clock_.time(k, Work::events);
   return result;
 }
 
@@ -295,7 +305,7 @@ void RankNetwork::gather_states(std::span<double> result) {
 
 std::optional<std::string> RankNetwork::io(Archive& archive) {
   archive.per(Per::input, start_inputs_, use_.given);
-  archive(held_, touched_, sizes_, equation_weights_, jumps_, interval_, now_, saved_);
+  archive(held_, touched_, clock_, sizes_, equation_weights_, jumps_, interval_, now_, saved_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
     tell_use(k);
   }

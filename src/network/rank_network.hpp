@@ -150,20 +150,22 @@ class RankNetwork {
   /// Of those subsystems that offer rollback.
   void save() {
     saved_ = now_;
-    own_.save();
+    own_.save(clock_);
   }
   void restore() {
     now_ = saved_;
-    own_.restore();
+    own_.restore(clock_);
   }
 
   /// inputs = P outputs. Collective.
   void exchange(std::span<const Sample> outputs, std::span<Sample> inputs) {
+    const PhaseScope scope(clock_, Phase::exchange);
     exchange_.apply(outputs, inputs);
   }
   /// Sets at least `wanted`, own connected inputs.
   void exchange(std::span<const Sample> outputs, std::span<const std::size_t> wanted,
                 std::span<Sample> inputs) {
+    const PhaseScope scope(clock_, Phase::exchange);
     exchange_.apply(outputs, wanted, inputs);
   }
 
@@ -175,6 +177,10 @@ class RankNetwork {
   /// pass on what it remembers, the first one, and why, or nothing.
   std::optional<std::string> io(Archive& archive);
   ArchiveLayout archive_layout() const { return layout_.archive_layout(); }
+
+  /// Where this rank's time goes.
+  WorkClock& clock() { return clock_; }
+  const WorkClock& clock() const { return clock_; }
 
   /// What own subsystem k has cost so far.
   Counters counters(std::size_t k) const;
@@ -235,6 +241,7 @@ class RankNetwork {
   const Network& network_;
   const Partition& partition_;
   RankLayout layout_;
+  WorkClock clock_;
   OwnSubsystems own_;
   HeldInputs held_;
   std::vector<Sample> start_inputs_;

@@ -7,8 +7,8 @@
 
 #include "record/provenance.hpp"
 #include "support/agreement.hpp"
-#include "support/log_events.hpp"
 #include "support/ranks.hpp"
+#include "support/work_clock.hpp"
 #include "units/units.hpp"
 
 namespace concord {
@@ -73,6 +73,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   layout.model_name = model.name;
   layout.command_line = command_line;
   layout.run = agree_on_text(comm, own_number()).value_or("");
+  layout.ranks = static_cast<std::size_t>(ranks_of(comm));
   layout.changes = model.changes;
   layout.petsc_options = simulation.plan().options;
   std::vector<std::optional<std::size_t>> position(network.n_subsystems());
@@ -80,8 +81,6 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
     const std::size_t g = subsystems.global(k);
     if (share.rank_of(g) == rank) {
       position[g] = k;
-      own_subsystems_.push_back(k);
-      layout.own_subsystems.push_back(g);
     }
   }
   const auto local = [&](auto offset_of) {
@@ -161,7 +160,7 @@ ResultsRow Recorder::row(const CommunicationPoint& point, std::span<const double
 void Recorder::start() { writer_->append_start(row(simulation_.stepper().point(), {})); }
 
 void Recorder::step_accepted(const StepReport& report) {
-  const LogScope scope(log_events().record);
+  const PhaseScope scope(simulation_.subsystems().clock(), Phase::record);
   sums_.add(report);
   write_inside(report);
   const ResultsRow accepted = row(*report.point, report.states);
@@ -241,14 +240,7 @@ void Recorder::close(RunStatus status, const RunQuality& quality) {
   if (since_row_ > 0) {
     write(kept_.row());
   }
-  const Counters* whole = simulation_.stepper().coupling().counters();
-  std::vector<Counters> counters;
-  for (const std::size_t k : own_subsystems_) {
-    const Counters own = simulation_.subsystems().counters(k);
-    counters.push_back(whole != nullptr ? *whole : own);
-    counters.back().revived = own.revived;
-  }
-  writer_->close(status, counters, quality);
+  writer_->close(status, costs_of(simulation_), quality);
 }
 
 }  // namespace concord

@@ -59,8 +59,7 @@ class Recorder : public StepObserver {
   SimulationCore& simulation_;
   std::string path_;
   int every_;
-  const OutputGrid& grid_;                   ///< of rows; not given: communication points
-  std::vector<std::size_t> own_subsystems_;  ///< local positions of those this rank writes
+  const OutputGrid& grid_;  ///< of rows; not given: communication points
   std::vector<double> states_;
   std::optional<ResultsWriter> writer_;
   StepSums sums_;  ///< of the macro-steps since the last row

@@ -8,6 +8,7 @@
 
 #include "concord/archive.hpp"
 #include "concord/polynomial.hpp"
+#include "simulation/run_costs.hpp"
 #include "simulation/run_quality.hpp"
 #include "subsystem/subsystem.hpp"
 
@@ -36,6 +37,7 @@ struct ResultsLayout {
   std::string model_name;
   std::string command_line;
   std::string run;  ///< by which its checkpoints know it
+  std::size_t ranks = 1;
   std::string changes;
   std::string petsc_options;
   std::string model_text;                            ///< empty where it is no text
@@ -49,7 +51,6 @@ struct ResultsLayout {
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;
   std::vector<int> subsystem_ranks;
-  std::vector<std::size_t> own_subsystems;  ///< global indices of this rank's subsystems
 };
 
 /// One row: this rank's arrays at a communication point, whole (the layout picks the columns).
@@ -79,7 +80,7 @@ struct RecordedEvent {
 /// What is known at the end of a run, of all ranks.
 struct ResultsEnd {
   RunStatus status = RunStatus::running;
-  std::vector<Counters> counters;     ///< of all subsystems, in model-file order
+  RunCosts costs;                     ///< on the first rank
   std::vector<double> output_errors;  ///< per recorded output
   RunQuality quality;
 };

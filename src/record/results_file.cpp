@@ -100,6 +100,20 @@ void append_run(hid_t file, const ResultsLayout& layout) {
   }
 }
 
+/// What follows from the number of ranks, which may be another one than before.
+void renew_ranks(hid_t file, const ResultsLayout& layout) {
+  for (const ResultsDataset& dataset : results_datasets()) {
+    const char* path = dataset.path.c_str();
+    if (const auto* known = std::get_if<KnownNumbers>(&dataset.content)) {
+      overwrite_dataset(file, path, known->of(layout));
+    } else if (dataset.extents[0] == Extent::ranks) {
+      hdf5_check(H5Ldelete(file, path, H5P_DEFAULT));
+      create_dataset(file, dataset, layout);
+    }
+  }
+  overwrite_attribute(file, "ranks", static_cast<std::int32_t>(layout.ranks));
+}
+
 /// The dataset or the group that has the attribute.
 Hdf5Object object_of(hid_t file, const ResultsAttribute& attribute) {
   return Hdf5Object(hdf5_check(H5Oopen(file, attribute.object, H5P_DEFAULT)));
@@ -228,6 +242,7 @@ void cut_results(const fs::path& path, const ResultsLayout& layout, const Result
     if (dataset.exists(layout) && grows_within(dataset.extents[0]))
       cut_dataset(file, dataset.path.c_str(), rows_left(dataset.extents[0], left));
   append_run(file, layout);
+  renew_ranks(file, layout);
   overwrite_attribute(file, "status", std::string(to_string(RunStatus::running)));
   hdf5_check(file.close());
 }

@@ -50,7 +50,7 @@ void fill_polynomials(const ResultsRow& row, std::span<const std::size_t> local_
 template <auto member>
 std::vector<double> of_all(const ResultsEnd& end) {
   std::vector<double> result;
-  for (const Counters& counters : end.counters)
+  for (const Counters& counters : end.costs.subsystems)
     result.push_back(static_cast<double>(counters.*member));
   return result;
 }
@@ -157,6 +157,38 @@ void add_subsystems(Datasets& all) {
   add("/subsystems/restarts", Number::i64, FinalNumbers{0.0, of_all<&Counters::restarts>});
   add("/subsystems/revived", Number::i64, FinalNumbers{0.0, of_all<&Counters::revived>});
   add("/subsystems/wall_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::wall_time>});
+  add("/subsystems/linearize_time", Number::f64,
+      FinalNumbers{0.0, of_all<&Counters::linearize_time>});
+  add("/subsystems/output_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::output_time>});
+  add("/subsystems/rollback_time", Number::f64,
+      FinalNumbers{0.0, of_all<&Counters::rollback_time>});
+  add("/subsystems/event_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::event_time>});
+}
+
+template <Phase phase>
+std::vector<double> of_phase(const ResultsEnd& end) {
+  std::vector<double> result;
+  for (const RankCosts& rank : end.costs.ranks)
+    result.push_back(rank.phases[static_cast<std::size_t>(phase)]);
+  return result;
+}
+
+void add_ranks(Datasets& all) {
+  const auto add = [&](const char* path, auto of) {
+    all.push_back({path, Number::f64, {Extent::ranks}, always, FinalNumbers{0.0, of}});
+  };
+  add("/ranks/step_time", of_phase<Phase::step>);
+  add("/ranks/advance_time", of_phase<Phase::advance>);
+  add("/ranks/exchange_time", of_phase<Phase::exchange>);
+  add("/ranks/solve_time", of_phase<Phase::solve>);
+  add("/ranks/estimate_time", of_phase<Phase::estimate>);
+  add("/ranks/record_time", of_phase<Phase::record>);
+  add("/ranks/checkpoint_time", of_phase<Phase::checkpoint>);
+  add("/ranks/memory", [](const ResultsEnd& end) {
+    std::vector<double> result;
+    for (const RankCosts& rank : end.costs.ranks) result.push_back(rank.memory);
+    return result;
+  });
 }
 
 void add_provenance(Datasets& all) {
@@ -186,6 +218,7 @@ Datasets all_datasets() {
   add_steps(all);
   add_events(all);
   add_subsystems(all);
+  add_ranks(all);
   add_provenance(all);
   return all;
 }
@@ -243,9 +276,30 @@ const char* name_of(Number number) {
   return names[static_cast<std::size_t>(number)];
 }
 
-const char* name_of(Extent extent) {
-  constexpr std::array names{"T", "T-1", "n_out", "n_in", "n_st", "n_c", "K", "E", "4", "F", "R"};
-  return names[static_cast<std::size_t>(extent)];
+struct ExtentWords {
+  const char* name;   ///< in the types of the page and of `type_text`
+  const char* scale;  ///< the dataset that names its entries; "": none
+};
+
+/// In the order of Extent.
+constexpr std::array extent_words{
+    ExtentWords{"T", "/time"},
+    ExtentWords{"T-1", "/steps/size"},
+    ExtentWords{"n_out", "/outputs/names"},
+    ExtentWords{"n_in", "/inputs/names"},
+    ExtentWords{"n_st", "/states/names"},
+    ExtentWords{"n_c", "/balance/names"},
+    ExtentWords{"K", "/subsystems/name"},
+    ExtentWords{"P", ""},
+    ExtentWords{"E", "/events/time"},
+    ExtentWords{"4", ""},
+    ExtentWords{"F", "/files/name"},
+    ExtentWords{"R", "/runs/started"},
+};
+static_assert(extent_words.size() == static_cast<std::size_t>(Extent::runs) + 1);
+
+const ExtentWords& words_of(Extent extent) {
+  return extent_words[static_cast<std::size_t>(extent)];
 }
 
 }  // namespace
@@ -269,6 +323,8 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
       return layout.balance.total;
     case Extent::subsystems:
       return layout.subsystem_names.size();
+    case Extent::ranks:
+      return layout.ranks;
     case Extent::coefficients:
       return 4;
     case Extent::files:
@@ -283,25 +339,14 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
 }
 
 std::string scale_of(Extent extent, const ResultsLayout& layout) {
-  if (extent == Extent::steps) return layout.grid ? "/steps/time" : "/steps/size";
-  constexpr std::array scales{"/time",
-                              "",
-                              "/outputs/names",
-                              "/inputs/names",
-                              "/states/names",
-                              "/balance/names",
-                              "/subsystems/name",
-                              "/events/time",
-                              "",
-                              "/files/name",
-                              "/runs/started"};
-  return scales[static_cast<std::size_t>(extent)];
+  if (extent == Extent::steps && layout.grid) return "/steps/time";
+  return words_of(extent).scale;
 }
 
 std::string type_text(const ResultsDataset& dataset) {
   std::string text = name_of(dataset.number);
   for (std::size_t i = 0; i < dataset.extents.size(); ++i)
-    text += (i == 0 ? "[" : ", ") + std::string(name_of(dataset.extents[i]));
+    text += (i == 0 ? "[" : ", ") + std::string(words_of(dataset.extents[i]).name);
   return text + "]";
 }
 

@@ -28,6 +28,7 @@ enum class Extent {
   states,
   connections,
   subsystems,
+  ranks,
   events,
   coefficients,
   files,

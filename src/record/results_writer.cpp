@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -121,7 +120,7 @@ class ResultsWriter::Impl {
   void append_step(const ResultsRow& end, const StepSums& step);
   void append_event(const ResultsRow& left, RecordedEvent event);
   void flush();
-  void close(RunStatus status, std::span<const Counters> own_counters, const RunQuality& quality);
+  void close(RunStatus status, RunCosts costs, const RunQuality& quality);
   void resume(const ResultsPosition& position);
   bool begun() const { return static_cast<bool>(file_); }
   ResultsPosition position() const {
@@ -150,7 +149,6 @@ class ResultsWriter::Impl {
   void tell_end(hid_t file);
   void resize_all(const Lengths& to);
   void conclude(const ResultsEnd& end);
-  std::vector<Counters> gather_counters(std::span<const Counters> own) const;
   std::vector<double> gather_errors(std::span<const double> own) const;
   RowBlock own_part(RowBlock rows) const { return part_of(rows, comm_.rank, comm_.size); }
   void require(const std::function<void()>& action);
@@ -393,12 +391,13 @@ void ResultsWriter::Impl::fail(const std::string& reason) {
                         " rows; make room, or choose another place with -cosim_output");
 }
 
-void ResultsWriter::Impl::close(RunStatus status, std::span<const Counters> own_counters,
-                                const RunQuality& quality) {
+void ResultsWriter::Impl::close(RunStatus status, RunCosts costs, const RunQuality& quality) {
   if (!file_ && !begin_late()) return;
+  costs.subsystems.resize(layout_.subsystem_names.size());
+  costs.ranks.resize(layout_.ranks);
   std::optional<std::string> unwritten;
   if (!broken_) unwritten = failure_on_any_rank(comm_, [&] { flush(); });
-  const ResultsEnd end{unwritten ? RunStatus::failed : status, gather_counters(own_counters),
+  const ResultsEnd end{unwritten ? RunStatus::failed : status, std::move(costs),
                        gather_errors(quality.output_errors), quality};
   auto failure = failure_on_any_rank(comm_, [&] { conclude(end); });
   const bool done = status == RunStatus::completed || status == RunStatus::diverged;
@@ -417,30 +416,6 @@ bool ResultsWriter::Impl::begin_late() {
     return false;
   create_file();
   return true;
-}
-
-std::vector<Counters> ResultsWriter::Impl::gather_counters(std::span<const Counters> own) const {
-  const std::size_t size = layout_.subsystem_names.size();
-  constexpr std::size_t kinds = 5;
-  std::vector<std::int64_t> counts(kinds * size, 0);
-  std::vector<double> times(size, 0.0);
-  for (std::size_t i = 0; i < std::min(own.size(), layout_.own_subsystems.size()); ++i) {
-    const std::size_t k = layout_.own_subsystems[i];
-    const Counters& c = own[i];
-    std::int64_t* const of = counts.data() + kinds * k;
-    std::tie(of[0], of[1], of[2], of[3], of[4]) =
-        std::tie(c.advances, c.rhs_evaluations, c.micro_steps, c.restarts, c.revived);
-    times[k] = own[i].wall_time;
-  }
-  MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM,
-                comm_);
-  MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(size), MPI_DOUBLE, MPI_SUM, comm_);
-  std::vector<Counters> all(size);
-  for (std::size_t k = 0; k < size; ++k) {
-    const std::int64_t* const of = counts.data() + kinds * k;
-    all[k] = {of[0], of[1], of[2], of[3], times[k], of[4]};
-  }
-  return all;
 }
 
 /// Every column is one rank's.
@@ -498,9 +473,8 @@ void ResultsWriter::append_event(const ResultsRow& left, RecordedEvent event) {
 
 void ResultsWriter::flush() { impl_->flush(); }
 
-void ResultsWriter::close(RunStatus status, std::span<const Counters> own_counters,
-                          const RunQuality& quality) {
-  impl_->close(status, own_counters, quality);
+void ResultsWriter::close(RunStatus status, RunCosts costs, const RunQuality& quality) {
+  impl_->close(status, std::move(costs), quality);
 }
 
 }  // namespace concord

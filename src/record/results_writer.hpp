@@ -49,12 +49,11 @@ class ResultsWriter {
   /// Everything appended so far is on disk, and the file opens even if the program is killed now.
   void flush();
 
-  /// Writes the rest, the status, what is known of the run's quality and the counters of this
-  /// rank's own subsystems, in the order of layout.own_subsystems. May follow a SimulationError of
-  /// append or flush (then the rows that could not be written are left out). Before row 0 it makes
-  /// a file without rows, unless an earlier one is there, which then stays.
-  void close(RunStatus status, std::span<const Counters> own_counters,
-             const RunQuality& quality = {});
+  /// Writes the rest, the status, what is known of the run's quality, and what it has cost, which
+  /// the first rank knows. May follow a SimulationError of append or flush (then the rows that
+  /// could not be written are left out). Before row 0 it makes a file without rows, unless an
+  /// earlier one is there, which then stays.
+  void close(RunStatus status, RunCosts costs, const RunQuality& quality = {});
 
  private:
   class Impl;

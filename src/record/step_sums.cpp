@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "simulation/step_report.hpp"
@@ -45,6 +46,17 @@ StepSums::StepSums() : values_(std::size(datasets)) { clear(); }
 
 void StepSums::add(const StepReport& step) {
   add_each(values_.data(), step, std::make_index_sequence<std::size(datasets)>());
+}
+
+void StepSums::io(Archive& archive) {
+  constexpr auto wall_time = [] {
+    std::size_t i = 0;
+    while (std::string_view(datasets[i].path) != "/steps/wall_time") ++i;
+    return i;
+  }();
+  const double own = std::exchange(values_[wall_time], 0.0);
+  archive(values_);
+  if (!archive.reading()) values_[wall_time] = own;
 }
 
 void StepSums::clear() {

@@ -35,7 +35,8 @@ class StepSums {
   void add(const StepReport& step);
   void clear();
   double operator[](std::size_t dataset) const { return values_[dataset]; }
-  void io(Archive& archive) { archive(values_); }
+  /// Without the time on the clock, which is each rank's own.
+  void io(Archive& archive);
 
  private:
   std::vector<double> values_;

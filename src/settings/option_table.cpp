@@ -330,6 +330,13 @@ Options<Settings> make_run_options() {
         "only kept to save work is dropped",
         whole_number(1, 1000000000), at<&Settings::checkpoint, &CheckpointSettings::epoch>)
           .idle(writes_no_checkpoints, "-cosim_checkpoint FILE"),
+      O("cosim_summary", "JSON file for what the summary tells, and all costs", file_name(),
+        at<&Settings::summary_file>)
+          .by_default("none"),
+      O("cosim_trace",
+        "JSON file for what each rank did when, as chrome://tracing and Perfetto show it",
+        file_name(), at<&Settings::trace_file>)
+          .by_default("none"),
       progress_option(),
       O("cosim_monitor", "a line per macro-step", flag(), at<&Settings::monitor>),
       O("cosim_view", "effective settings", flag(), at<&Settings::view>),

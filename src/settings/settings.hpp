@@ -89,6 +89,8 @@ struct Settings {
   std::optional<double> hang_limit;   ///< the same, of one call of a subsystem
   CheckpointSettings checkpoint;
   RecordSettings record;
+  std::string summary_file;  ///< JSON; empty: none
+  std::string trace_file;    ///< Chrome's trace format; empty: none
   bool progress = false;
   bool monitor = false;
   bool view = false;

@@ -158,12 +158,13 @@ void MacroStepper::settle_start() {
 
 std::span<const StepReport> MacroStepper::advance() {
   const auto clock_start = Clock::now();
+  subsystems_.clock().begin_step(report_.index, report_.wall_time);
   begin_step();
   for (;;) {
     const MacroStep step = proposed();
     try_step(step);
     if (locates_event(step)) {
-      take_back();
+      take_back(Rejection::event);
       continue;
     }
     if (acceptable()) {
@@ -173,9 +174,10 @@ std::span<const StepReport> MacroStepper::advance() {
     if (!retry()) {
       give_up(step);
     }
-    take_back();
+    take_back(reason_of_rejection());
   }
   report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
+  subsystems_.clock().add(Phase::step, clock_start);
   return reported(report_.step);
 }
 
@@ -190,6 +192,7 @@ void MacroStepper::begin_step() {
     }
   }
   report_.rejections = 0;
+  report_.rejected_for = {};
   rejected_ = {};
   propose();
   events_.clear();
@@ -204,7 +207,20 @@ void MacroStepper::propose() {
   }
 }
 
-void MacroStepper::take_back() {
+Rejection MacroStepper::reason_of_rejection() const {
+  switch (report_.coupling.status) {
+    case CouplingStatus::converged:
+      return Rejection::error;
+    case CouplingStatus::not_converged:
+      return Rejection::coupling;
+    case CouplingStatus::failed:
+      break;
+  }
+  return Rejection::subsystem;
+}
+
+void MacroStepper::take_back(Rejection reason) {
+  ++report_.rejected_for[static_cast<std::size_t>(reason)];
   subsystems_.restore();
   coupling_->rejected();
   ++report_.rejections;

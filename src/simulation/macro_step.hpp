@@ -79,7 +79,8 @@ class MacroStepper {
   std::span<const StepReport> reported(const MacroStep& step);
   bool locates_event(const MacroStep& step);
   void propose();
-  void take_back();
+  void take_back(Rejection reason);
+  Rejection reason_of_rejection() const;
   void begin_step();
   bool is_new_start(const MacroStep& step) const;
   bool is_listed(double time) const;

@@ -10,6 +10,10 @@ void RunSummary::step_accepted(const StepReport& report) {
   largest_step = std::max(largest_step, h);
   ++steps;
   rejections += report.rejections;
+  for (std::size_t r = 0; r < rejected_for.size(); ++r) {
+    rejected_for[r] += report.rejected_for[r];
+  }
+  linear_iterations += report.coupling.linear_iterations;
   at_noise += report.coupling.at_noise ? 1 : 0;
   noise = std::max(noise, report.coupling.noise);
   events += static_cast<std::int64_t>(report.events.size());

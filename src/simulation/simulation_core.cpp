@@ -36,11 +36,18 @@ SimulationCore::SimulationCore(std::unique_ptr<const SimulationPlan> plan)
 
 void SimulationCore::make_parts() {
   stepper_.reset();
+  std::optional<WorkClock> clock;
+  if (subsystems_) {
+    clock = std::move(subsystems_->clock());
+  }
   subsystems_.reset();  // FMUs may exist only once
   together(plan_->comm, [&] {
     subsystems_ = std::make_unique<RankNetwork>(plan_->sharing(), plan_->model, plan_->network,
                                                 plan_->owners(), plan_->settings.subsystems);
   });
+  if (clock) {
+    subsystems_->clock() = std::move(*clock);
+  }
   collectively(plan_->comm, [&] { stepper_ = stepper_of(plan_->settings, *subsystems_); });
 }
 

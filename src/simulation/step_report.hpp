@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,6 +25,13 @@ struct Effort {
   }
 };
 
+/// Why an attempt at a macro-step was not kept: its error, a coupling that did not converge, a
+/// subsystem that failed, an event inside.
+enum class Rejection { error, coupling, subsystem, event };
+inline constexpr std::array<const char*, 4> rejection_words = {"error", "coupling", "subsystem",
+                                                               "event"};
+using Rejections = std::array<std::int32_t, rejection_words.size()>;
+
 /// What happened at a communication point: a relation or a condition of a subsystem changed, a tick
 /// came.
 struct EventReport {
@@ -44,6 +52,7 @@ struct StepReport {
   MacroStep step;
   CouplingReport coupling;  ///< how it ended; its effort is that of rejected attempts too
   std::int32_t rejections = 0;
+  Rejections rejected_for{};  ///< by Rejection
   double error_estimate = 0.0;
   double wall_time = 0.0;  ///< seconds
   const CommunicationPoint* point = nullptr;

@@ -1,24 +1,23 @@
 #include "support/log_events.hpp"
 
-namespace concord {
-namespace {
+#include <cctype>
+#include <string>
 
-LogEvents registered() {
+namespace concord {
+
+LogEvents::LogEvents() {
   PetscClassId id = 0;
   petsc(PetscClassIdRegister("Concord", &id));
-  LogEvents events;
-  petsc(PetscLogEventRegister("CosimAdvance", id, &events.advance));
-  petsc(PetscLogEventRegister("CosimExchange", id, &events.exchange));
-  petsc(PetscLogEventRegister("CosimSolve", id, &events.solve));
-  petsc(PetscLogEventRegister("CosimRecord", id, &events.record));
-  petsc(PetscLogStageRegister("Error estimate", &events.estimate));
-  return events;
+  for (std::size_t phase = 0; phase < n_phases; ++phase) {
+    std::string word = phase_words[phase];
+    word[0] = static_cast<char>(std::toupper(word[0]));
+    petsc(PetscLogEventRegister(("Cosim" + word).c_str(), id, &events_[phase]));
+  }
+  petsc(PetscLogStageRegister("Error estimate", &estimate_));
 }
 
-}  // namespace
-
 const LogEvents& log_events() {
-  static const LogEvents events = registered();
+  static const LogEvents events;
   return events;
 }
 

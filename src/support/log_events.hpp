@@ -1,16 +1,31 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 #include "support/petsc.hpp"
 
 namespace concord {
 
-/// The phases of a run in PETSc's -log_view.
-struct LogEvents {
-  PetscLogEvent advance = 0;   ///< integration of this rank's subsystems
-  PetscLogEvent exchange = 0;  ///< dispatch of outputs to inputs
-  PetscLogEvent solve = 0;     ///< coupling solve (contains advance and exchange)
-  PetscLogEvent record = 0;    ///< results file
-  PetscLogStage estimate = 0;  ///< the run's estimate of its own error, apart from the run
+/// What a run's time goes into; `step`, whole macro-steps, contains all but the last three, and
+/// `solve` (of the coupling), which may contain advance and exchange, contains no estimate.
+enum class Phase : std::uint8_t { step, advance, exchange, solve, estimate, record, checkpoint };
+inline constexpr std::size_t n_phases = 7;
+inline constexpr std::array<const char*, n_phases> phase_words = {
+    "step", "advance", "exchange", "solve", "estimate", "record", "checkpoint"};
+
+/// The phases of a run in PETSc's -log_view: CosimAdvance and so on.
+class LogEvents {
+ public:
+  LogEvents();
+  PetscLogEvent operator[](Phase phase) const { return events_[static_cast<std::size_t>(phase)]; }
+  /// The run's estimate of its own error, apart from the run.
+  PetscLogStage estimate_stage() const { return estimate_; }
+
+ private:
+  std::array<PetscLogEvent, n_phases> events_{};
+  PetscLogStage estimate_ = 0;
 };
 
 /// Registered with PETSc at the first call.

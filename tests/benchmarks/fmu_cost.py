@@ -2,7 +2,8 @@
 """Cost per FMU-step of an explicit run without recording, beside the bare loop of set, DoStep, get.
 
 fmu_cost.py PROGRAM: 2, 10 and 100 instances of the cheapest FMU in a chain, 10^6 FMU-steps each; and the
-way to isolated instances and back, on all processors and on one.
+way to isolated instances and back: one of two, on all processors and on one, and ten, for which there may
+be too few.
 """
 import resource
 import subprocess
@@ -72,30 +73,32 @@ def concord_cost(program, folder, name, count, steps):
     return 1e6 * seconds / (0.99 * steps * count)
 
 
-def isolated_cost(program, folder, count, steps, *launcher):
-    """Wall-clock time by which isolation makes an FMU-step longer: one call, there and back."""
-    def seconds(isolated, *options):
+def isolated_cost(program, folder, count, isolated, *launcher):
+    """Wall-clock time by which isolation of so many makes their steps longer: a call, there and back."""
+    steps = 100_000 // count
+
+    def seconds(names, *options):
         begin = time.perf_counter()
         subprocess.run([*launcher, program, "run", folder / f"two{count}.yaml", "-cosim_type",
                         "jacobi", "-cosim_step", str(1 / steps), "-cosim_record", "none",
-                        "-cosim_output", folder / "isolated.h5", "-subsystem_isolated", isolated,
-                        *options], check=True, capture_output=True)
+                        "-cosim_output", folder / f"isolated{count}.h5", *options,
+                        *(f"-subsystem_{name}_isolated" for name in names)], check=True,
+                       capture_output=True)
         return time.perf_counter() - begin
 
-    def cost(isolated):
-        return min(seconds(isolated) - seconds(isolated, "-cosim_stop", "0.01") for _ in range(5))
-    return 1e6 * (cost("true") - cost("false")) / (0.99 * steps * count)
+    def cost(names):
+        return min(seconds(names) - seconds(names, "-cosim_stop", "0.01") for _ in range(5))
+    names = [f"s{k}" for k in range(isolated)]
+    return 1e6 * (cost(names) - cost([])) / (0.99 * steps * isolated)
 
 
 def show_isolated_costs(program, folder):
     print("microseconds of wall-clock time per call of an isolated FMU, best of 5\n"
-          "instances  all processors  one processor")
-    for count in (2, 10):
-        steps = 100_000 // count
-        (folder / "isolated.h5").unlink(missing_ok=True)
-        costs = [isolated_cost(program, folder, count, steps, *launcher)
+          "isolated  all processors  one processor")
+    for count, isolated in ((2, 1), (10, 10)):
+        costs = [isolated_cost(program, folder, count, isolated, *launcher)
                  for launcher in ((), ("taskset", "-c", "0"))]
-        print(f"{count:9}  {costs[0]:14.2f}  {costs[1]:13.2f}")
+        print(f"{isolated:8}  {costs[0]:14.2f}  {costs[1]:13.2f}")
 
 
 def main():

@@ -52,7 +52,8 @@ class EveryRecord(unittest.TestCase):
                         if isinstance(item, h5py.Dataset) else None)
         self.assertEqual(set(found), set(page))
         sizes = {"4": 4, "T": len(file["time"]), "T-1": len(file["steps/size"]),
-                 "E": len(file["events/time"]), "K": len(file["subsystems/name"]), "F": len(file["files/name"]), "R": 1}
+                 "E": len(file["events/time"]), "K": len(file["subsystems/name"]),
+                 "F": len(file["files/name"]), "P": int(file.attrs["ranks"]), "R": 1}
         for letter, group in (("n_out", "outputs"), ("n_in", "inputs"), ("n_st", "states"),
                               ("n_c", "balance")):
             if group in file:

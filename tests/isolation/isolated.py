@@ -194,6 +194,9 @@ class Same(ModelTest):
                 self.check(model, "-cosim_type", method, "-cosim_step", 1e-3)
             self.check(model, "-cosim_adapt", "predictor")
             self.check(model, "-cosim_type", "jfm", "-cosim_step", 1e-3, ranks=2)
+            for method in ("jfm", "jacobi"):
+                self.check(model, "-cosim_type", method, "-cosim_step", 1e-3,
+                           "-cosim_output_interval", 3.7e-4)
 
     def test_native(self):
         library = os.environ["NATIVE_TEST_SUBSYSTEMS"]

@@ -157,7 +157,7 @@ class Files(RestartTest):
         model = self.model(CELLS)
         words = ("run", model, "-cosim_record", "none", "-cosim_step", 0.01, "-cosim_output",
                  self.folder / "parts.h5")
-        room = 400_000
+        room = 600_000
         self.assertEqual(limited(room, *words).returncode, 0)
         run = limited(room, *words, "-cosim_checkpoint", self.folder / "parts.chk")
         self.refused(run, "cannot write the checkpoint", "File too large", "-cosim_checkpoint")

@@ -13,7 +13,7 @@ SAME = ("time", "outputs/values", "inputs/values", "inputs/derivatives", "inputs
         "states/values", "balance/values", "events/time", "events/subsystem", "events/what",
         "events/outputs", "events/inputs", "events/states", "steps/size", "steps/time", "steps/iterations",
         "steps/rejections", "subsystems/advances", "subsystems/restarts")
-ATTRIBUTES = ("status", "worst_error", "late_events")
+ATTRIBUTES = ("status", "error_estimate", "error_estimate_of", "black_box_jumps")
 
 
 def differences(one, other):
@@ -98,6 +98,11 @@ class RestartTest(ModelTest):
         with self.subTest(model=model.name, options=options, ranks=ranks, then=then):
             self.whole(model, *options, ranks=ranks)
             self.disturbed(model, *options, ranks=ranks, then=then)
+            with h5py.File(self.folder / "parts.h5") as file:
+                self.assertEqual(file.attrs["ranks"], then)
+                self.assertEqual(len(file["ranks/memory"]), then)
+                self.assertTrue(np.all(file["ranks/memory"][:] > 0))
+                self.assertLess(max(file["subsystems/rank"]), then)
             for name in ("outputs/values", "inputs/values", "states/values"):
                 off = largest_difference(self.folder / "whole.h5", self.folder / "parts.h5", name)
                 self.assertLess(off, bound, name)

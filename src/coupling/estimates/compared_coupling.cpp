@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "support/agreement.hpp"
-#include "support/log_events.hpp"
+#include "support/work_clock.hpp"
 
 namespace concord {
 namespace {
@@ -53,7 +53,7 @@ void ComparedCoupling::restart(CommunicationPoint& point) {
 
 /// Inputs and outputs at the end of the macro-step by the estimators alone.
 bool ComparedCoupling::predict(const MacroStep& step, const CommunicationPoint& point) {
-  const LogScope scope(log_events().solve);
+  const PhaseScope scope(subsystems_.clock(), Phase::solve);
   begin_.time = point.time;
   begin_.last_step = point.last_step;
   begin_.inputs = point.inputs;

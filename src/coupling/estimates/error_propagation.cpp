@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "support/agreement.hpp"
-#include "support/log_events.hpp"
+#include "support/work_clock.hpp"
 
 namespace concord {
 namespace {
@@ -66,6 +66,7 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   const IndexRange inputs = subsystems_.inputs_of(k);
   Linearization& now = part.next;
   Outcome outcome = Outcome::ok;
+  const WorkScope timed(subsystems_.clock(), k, Work::linearize);
   const auto thrown = subsystems_.at_point(k, [&] {
     outcome =
         subsystem.linearize(std::span(point.inputs).subspan(inputs.first, inputs.size()), now);
@@ -216,8 +217,8 @@ void ErrorPropagation::write_outputs(std::size_t k) {
 
 bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
                                Disturbance& disturbance) {
-  const LogStageScope apart(log_events().estimate);
-  const LogScope scope(log_events().solve);
+  const LogStageScope apart(log_events().estimate_stage());
+  const PhaseScope scope(subsystems_.clock(), Phase::estimate);
   const State state = linearize_all(point, h);
   const auto worst =
       static_cast<State>(agree_on_largest(subsystems_.comm(), static_cast<int>(state)));

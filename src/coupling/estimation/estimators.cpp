@@ -54,6 +54,7 @@ Estimators::State Estimators::prepare_own(std::size_t k, const MacroStep& step,
   const auto& subsystem = subsystems_.own(k);
   Outcome outcome = Outcome::ok;
   bool changed = false;
+  const WorkScope timed(subsystems_.clock(), k, Work::linearize);
   const auto thrown = subsystems_.at_point(k, [&] {
     changed = estimators_[k]->prepare(step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
                                       part(std::span(point.outputs), subsystems_.outputs_of(k)),

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "support/agreement.hpp"
-#include "support/log_events.hpp"
 #include "support/vec_entries.hpp"
 
 namespace concord {

@@ -6,7 +6,7 @@
 
 #include "coupling/points/constraint_start.hpp"
 #include "support/agreement.hpp"
-#include "support/log_events.hpp"
+#include "support/work_clock.hpp"
 
 namespace concord {
 namespace {
@@ -134,7 +134,7 @@ void ImplicitCoupling::iterate(CouplingReport& report) {
 
 CouplingReport ImplicitCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
                                        Trial& trial) {
-  const LogScope scope(log_events().solve);
+  const PhaseScope scope(subsystems_.clock(), Phase::solve);
   attempt_ = {step, &point, &trial};
   parts_->evaluation.begin();
   parts_->jacobian.begin();

@@ -8,7 +8,7 @@
 #include "coupling/points/constraint_start.hpp"
 #include "signal/smallest_size.hpp"
 #include "support/agreement.hpp"
-#include "support/log_events.hpp"
+#include "support/work_clock.hpp"
 
 namespace concord {
 namespace {
@@ -70,7 +70,7 @@ void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationP
 /// Inputs at the end of the macro-step; once more where they show that slopes at t_N mislead.
 bool MissilesCoupling::predict(const MacroStep& step, const CommunicationPoint& point,
                                Trial& trial) {
-  const LogScope scope(log_events().solve);
+  const PhaseScope scope(subsystems_.clock(), Phase::solve);
   joins_.begin();
   for (;;) {
     estimators_.begin_afresh(joins_.afresh());

@@ -23,6 +23,7 @@ struct ExampleRun {
     layout.command_line = "concord run example.yaml";
     layout.run = "0123456789abcdef";
     layout.petsc_options = "-cosim_step 0.1";
+    layout.ranks = static_cast<std::size_t>(ranks);
     layout.polynomials = polynomials;
     layout.balance.recorded = true;
     for (std::size_t k = 0; k < subsystems; ++k) {
@@ -31,7 +32,6 @@ struct ExampleRun {
       layout.subsystem_names.push_back("s" + std::to_string(k));
       layout.subsystem_kinds.push_back("native");
       layout.subsystem_ranks.push_back(0);
-      if (owner == rank) layout.own_subsystems.push_back(k);
       add(layout.outputs, k, 2, "y", "m", owner == rank);
       add(layout.inputs, k, 1, "u", "N", owner == rank);
       add(layout.states, k, 3, "x", "", owner == rank);
@@ -96,11 +96,11 @@ struct ExampleRun {
     writer.append(row(index), step(index));
   }
 
-  std::vector<Counters> counters() const {
-    std::vector<Counters> result;
-    for (const std::size_t k : layout.own_subsystems) {
+  RunCosts costs() const {
+    RunCosts result;
+    for (std::size_t k = 0; k < layout.subsystem_names.size(); ++k) {
       const auto i = static_cast<std::int64_t>(k);
-      result.push_back({i + 1, i + 2, i + 3, i + 4, static_cast<double>(k) + 0.5});
+      result.subsystems.push_back({i + 1, i + 2, i + 3, i + 4, static_cast<double>(k) + 0.5});
     }
     return result;
   }
@@ -160,7 +160,7 @@ inline void write_example(MPI_Comm comm, const std::filesystem::path& path, std:
     run.append(writer, row);
     if (flush_every > 0 && row % flush_every == 0) writer.flush();
   }
-  writer.close(RunStatus::completed, run.counters());
+  writer.close(RunStatus::completed, run.costs());
 }
 
 }  // namespace concord::test

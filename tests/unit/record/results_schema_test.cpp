@@ -160,7 +160,7 @@ Types types_with_sizes(const ResultsLayout& layout, std::size_t rows, std::size_
 void write_run(const std::filesystem::path& path, ExampleRun& run, std::size_t rows) {
   ResultsWriter writer(MPI_COMM_WORLD, path, run.layout);
   for (std::size_t row = 0; row < rows; ++row) run.append(writer, row);
-  writer.close(RunStatus::completed, run.counters());
+  writer.close(RunStatus::completed, run.costs());
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -184,7 +184,7 @@ TEST(ResultsWriter, WritesByItselfWhenTheBufferIsFull) {
       EXPECT_GT(ResultsReader(path).time().size(), 1u);
     }
     MPI_Barrier(comm);
-    writer.close(RunStatus::completed, run.counters());
+    writer.close(RunStatus::completed, run.costs());
     if (world_rank() == 0) expect_table(path, "/outputs/values", 'y', 700, 4000);
   });
 }
@@ -245,7 +245,7 @@ TEST(ResultsWriter, LeavesOutWhatIsNotRecorded) {
   ResultsWriter writer(MPI_COMM_WORLD, path, run.layout);
   run.append(writer, 0);
   run.append(writer, 1);
-  writer.close(RunStatus::interrupted, run.counters());
+  writer.close(RunStatus::interrupted, run.costs());
   if (world_rank() == 0) {
     const Hdf5Properties access = plain_file_access();
     const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
@@ -315,7 +315,7 @@ TEST(ResultsWriter, FullDiskIsAnErrorOnEveryRankAndKeepsTheRowsBefore) {
   EXPECT_THROW(writer.flush(), SimulationError);
   run.append(writer, 5000);
   EXPECT_THROW(writer.flush(), SimulationError);
-  EXPECT_NO_THROW(writer.close(RunStatus::failed, run.counters()));
+  EXPECT_NO_THROW(writer.close(RunStatus::failed, run.costs()));
   setrlimit(RLIMIT_FSIZE, &unlimited);
   if (world_rank() == 0) expect_example(path, 100);
   if (world_rank() == 0) {
