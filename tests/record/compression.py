@@ -21,7 +21,7 @@ def content(path):
 
 
 class Compression(ModelTest):
-    TIMES = ("wall_time", "runs/")
+    TIMES = ("_time", "runs/", "ranks/")
 
     def run_to(self, name, model, *options, ranks=1):
         path = self.folder / name
