@@ -129,7 +129,9 @@ class Times(Reports):
                     self.assertTrue(np.all(times[phase] <= times["step"]), (method, phase))
                 self.assertTrue(np.all(times["checkpoint"] > 0))
                 self.assertTrue(np.all(times["record"] > 0))
-                self.assertLess(abs(times["step"][0] / steps - 1), 0.05, (method, ranks))
+                # Each row of /steps has the clock of one of the ranks.
+                self.assertGreater(steps, 0.95 * min(times["step"]), (method, ranks))
+                self.assertLess(steps, 1.05 * max(times["step"]), (method, ranks))
                 self.assertLessEqual(summary["load_balance"], 1)
 
 
