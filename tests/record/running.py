@@ -13,17 +13,33 @@ from concord_runs import SPRING_MASS, ModelTest, execute
 
 class Running(ModelTest):
     def begin(self, *options, ranks=1):
-        path = self.folder / "run.h5"
-        path.unlink(missing_ok=True)
+        path = self.folder / f"run{len(list(self.folder.iterdir()))}.h5"
         launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
         words = [*launcher, os.environ["CONCORD_PROGRAM"], "run", SPRING_MASS, "-cosim_step", 1e-3,
                  "-cosim_stop", 1e6, "-cosim_output", path, *options]
         run = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(self.end, run)
+        until = time.time() + 60
         while not path.exists():
+            self.assertIsNone(run.poll(), "the run has ended")
+            self.assertLess(time.time(), until, "no results file")
             time.sleep(0.05)
         return run, path
+
+    def read(self, path):
+        """Anew where a flush came in between, as the format page says."""
+        for last in (False, False, True):
+            try:
+                with h5py.File(path) as file:
+                    self.assertEqual(file.attrs["status"], "running")
+                    rows = min(len(file["time"]), len(file["outputs/values"]))
+                    return file["time"][:rows], file["outputs/values"][:rows]
+            except OSError:
+                if last:
+                    raise
+                time.sleep(0.3)
+        return None
 
     def end(self, run, number=signal.SIGKILL):
         if run.poll() is None:
@@ -37,15 +53,13 @@ class Running(ModelTest):
             sizes, until = [], time.time() + 8
             while time.time() < until:
                 time.sleep(chance.uniform(0.0, 0.2))
-                with h5py.File(path) as file:
-                    self.assertEqual(file.attrs["status"], "running")
-                    rows = min(len(file["time"]), len(file["outputs/values"]))
-                    t, y = file["time"][:rows], file["outputs/values"][:rows]
+                t, y = self.read(path)
+                rows = len(t)
                 if rows:
                     self.assertTrue((np.diff(t) > 0).all())
                     self.assertTrue(np.isfinite(y).all())
                 sizes.append(rows)
-            self.end(run)
+            self.end(run, signal.SIGTERM)  # mpirun ends its ranks
             self.assertEqual(sizes, sorted(sizes))
             self.assertGreater(len(set(sizes)), 1)
 
