@@ -290,7 +290,7 @@ constexpr std::array extent_words{
     ExtentWords{"n_st", "/states/names"},
     ExtentWords{"n_c", "/balance/names"},
     ExtentWords{"K", "/subsystems/name"},
-    ExtentWords{"P", ""},
+    ExtentWords{"P", "/ranks/step_time"},
     ExtentWords{"E", "/events/time"},
     ExtentWords{"4", ""},
     ExtentWords{"F", "/files/name"},
@@ -339,33 +339,8 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
 }
 
 std::string scale_of(Extent extent, const ResultsLayout& layout) {
-  switch (extent) {
-    case Extent::rows:
-      return "/time";
-    case Extent::steps:
-      return layout.grid ? "/steps/time" : "/steps/size";
-    case Extent::outputs:
-      return "/outputs/names";
-    case Extent::inputs:
-      return "/inputs/names";
-    case Extent::states:
-      return "/states/names";
-    case Extent::connections:
-      return "/balance/names";
-    case Extent::subsystems:
-      return "/subsystems/name";
-    case Extent::ranks:
-      return "/ranks/step_time";
-    case Extent::events:
-      return "/events/time";
-    case Extent::files:
-      return "/files/name";
-    case Extent::runs:
-      return "/runs/started";
-    case Extent::coefficients:
-      break;
-  }
-  return "";
+  if (extent == Extent::steps && layout.grid) return "/steps/time";
+  return words_of(extent).scale;
 }
 
 std::string type_text(const ResultsDataset& dataset) {
