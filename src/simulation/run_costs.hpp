@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "concord/subsystem.hpp"
-#include "support/log_events.hpp"
+#include "support/phases.hpp"
 
 namespace concord {
 
