@@ -33,6 +33,7 @@ CONCORD_PROGRAM=$build/bin/concord FAULTY_SUBSYSTEM=$build/lib/libfaulty_subsyst
 
 restarts() {
   (cd "$root/tests/restart" && CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord \
+    NATIVE_TEST_SUBSYSTEMS=$build/lib/libnative_test_subsystems.so \
     PYTHONPATH=$root/tests/support:$root/tests/fmu /usr/bin/python3 -B -u "$@" -v)
 }
 log=$logs/memory.log
@@ -43,7 +44,8 @@ CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support
 }
 
 log=$logs/restarts.log
-{ KILLS=15 restarts checkpoints.py Kills && restarts slurm.py; } 2>&1 | tee "$log" || {
+{ KILLS=15 restarts checkpoints.py Kills && restarts every_method.py OtherRanks &&
+  restarts slurm.py; } 2>&1 | tee "$log" || {
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
   exit 1
 }

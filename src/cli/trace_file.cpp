@@ -1,10 +1,8 @@
 #include "cli/trace_file.hpp"
 
-#include <cstring>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 
 #include "files/text_output.hpp"
 #include "support/agreement.hpp"
@@ -64,17 +62,6 @@ class TraceFile {
   bool first_ = true;
 };
 
-Bytes as_bytes(const std::vector<Interval>& intervals) {
-  const auto bytes = std::as_bytes(std::span(intervals));
-  return {bytes.begin(), bytes.end()};
-}
-
-std::vector<Interval> intervals_in(const Bytes& bytes) {
-  std::vector<Interval> intervals(bytes.size() / sizeof(Interval));
-  std::memcpy(intervals.data(), bytes.data(), bytes.size());
-  return intervals;
-}
-
 std::vector<std::string> names_on(const SimulationPlan& plan, int rank) {
   std::vector<std::string> names;
   for (std::size_t g = 0; g < plan.model.subsystems.size(); ++g) {
@@ -92,7 +79,7 @@ void write_trace_file(const std::string& path, const SimulationCore& simulation)
   const WorkClock& clock = simulation.subsystems().clock();
   const double left_out = agree_on_sum(plan.comm, static_cast<double>(clock.left_out()));
   if (rank_in(plan.comm) != 0) {
-    send_bytes(plan.comm, as_bytes(clock.traced()), 0);
+    send_bytes(plan.comm, bytes_of(clock.traced()), 0);
     return;
   }
   std::optional<TraceFile> file;
@@ -107,7 +94,7 @@ void write_trace_file(const std::string& path, const SimulationCore& simulation)
   attempt([&] { file.emplace(path); });
   for (int rank = 0; rank < ranks_of(plan.comm); ++rank) {
     const auto intervals =
-        rank == 0 ? clock.traced() : intervals_in(received_bytes(plan.comm, rank));
+        rank == 0 ? clock.traced() : items_in<Interval>(received_bytes(plan.comm, rank));
     attempt([&] {
       file->add_rank(rank, names_on(plan, rank));
       for (const Interval& interval : intervals) file->add_interval(rank, interval);

@@ -113,23 +113,13 @@ Option<Target> absolute_tolerance(std::string name, std::string help, At<members
           }};
 }
 
-Option<Settings> time_limit_option() {
+/// Wall time without a limit where none is given.
+template <auto... members>
+Option<Settings> wall_time(std::string name, std::string help, At<members...> place) {
   return Option<Settings>{
-      "cosim_time_limit", "wall time after which the run stops with exit code 3", duration(),
-      [](const Settings& s) { return s.time_limit ? plain_number(*s.time_limit) : "none"; },
-      [](Settings& s, const std::optional<double>& given) { s.time_limit = given; }}
-      .in("s, or HH:MM:SS")
-      .by_default("none");
-}
-
-Option<Settings> hang_limit_option() {
-  return Option<Settings>{
-      "cosim_hang_limit",
-      "wall time after which a subsystem that does not return, or does not reach the end of its "
-      "macro-step, has failed",
-      duration(),
-      [](const Settings& s) { return s.hang_limit ? plain_number(*s.hang_limit) : "none"; },
-      [](Settings& s, const std::optional<double>& given) { s.hang_limit = given; }}
+      std::move(name), std::move(help), duration(),
+      [=](const Settings& s) { return place(s) ? plain_number(*place(s)) : "none"; },
+      [=](Settings& s, const std::optional<double>& given) { place(s) = given; }}
       .in("s, or HH:MM:SS")
       .by_default("none");
 }
@@ -315,8 +305,12 @@ Options<Settings> make_run_options() {
         whole_number(0, 9), in_record<&RecordSettings::compression>),
       output_interval_option(),
       output_times_option(),
-      time_limit_option(),
-      hang_limit_option(),
+      wall_time("cosim_time_limit", "wall time after which the run stops with exit code 3",
+                at<&Settings::time_limit>),
+      wall_time("cosim_hang_limit",
+                "wall time after which a subsystem that does not return, or does not reach the end "
+                "of its macro-step, has failed",
+                at<&Settings::hang_limit>),
       O("cosim_checkpoint", "file from which the run can go on after a stop or a kill", file_name(),
         at<&Settings::checkpoint, &CheckpointSettings::path>)
           .by_default("none"),

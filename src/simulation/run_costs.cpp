@@ -3,8 +3,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cstring>
-#include <span>
 
 #include "simulation/simulation_core.hpp"
 #include "support/messages.hpp"
@@ -36,19 +34,6 @@ std::vector<Counters> own_counters(const SimulationCore& simulation) {
   return own;
 }
 
-template <class T>
-Bytes as_bytes(const std::vector<T>& items) {
-  const auto bytes = std::as_bytes(std::span(items));
-  return {bytes.begin(), bytes.end()};
-}
-
-template <class T>
-std::vector<T> from_bytes(const Bytes& bytes) {
-  std::vector<T> items(bytes.size() / sizeof(T));
-  std::memcpy(items.data(), bytes.data(), items.size() * sizeof(T));
-  return items;
-}
-
 std::vector<RankCosts> of_ranks(const SimulationCore& simulation) {
   const MPI_Comm comm = simulation.plan().comm;
   RankCosts own;
@@ -65,12 +50,12 @@ std::vector<Counters> of_subsystems(const SimulationCore& simulation) {
   const SimulationPlan& plan = simulation.plan();
   const std::vector<Counters> own = own_counters(simulation);
   if (rank_in(plan.comm) != 0) {
-    send_bytes(plan.comm, as_bytes(own), 0);
+    send_bytes(plan.comm, bytes_of(own), 0);
     return {};
   }
   std::vector<Counters> all(plan.model.subsystems.size());
   for (int rank = 0; rank < ranks_of(plan.comm); ++rank) {
-    const auto part = rank == 0 ? own : from_bytes<Counters>(received_bytes(plan.comm, rank));
+    const auto part = rank == 0 ? own : items_in<Counters>(received_bytes(plan.comm, rank));
     std::size_t k = 0;
     for (const std::size_t g : plan.share.subsystems_of(rank)) {
       all[g] = part[k++];

@@ -6,7 +6,7 @@
 
 namespace concord {
 
-/// What a run's time goes into; `step`, whole macro-steps, contains all but the last three, and
+/// What a run's time goes into; `step`, whole macro-steps, contains all but the last two, and
 /// `solve` (of the coupling), which may contain advance and exchange, contains no estimate.
 enum class Phase : std::uint8_t { step, advance, exchange, solve, estimate, record, checkpoint };
 inline constexpr std::size_t n_phases = 7;

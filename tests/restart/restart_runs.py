@@ -93,10 +93,10 @@ class RestartTest(ModelTest):
             self.require_same()
 
     def near(self, model, *options, ranks=1, then=3, bound=1e-9):
-        """A run that goes on on another number of ranks is the undisturbed one of the first."""
+        """A run that goes on on another number of ranks is the undisturbed one of one rank."""
         self.clear()
         with self.subTest(model=model.name, options=options, ranks=ranks, then=then):
-            self.whole(model, *options, ranks=ranks)
+            self.whole(model, *options)
             self.disturbed(model, *options, ranks=ranks, then=then)
             with h5py.File(self.folder / "parts.h5") as file:
                 self.assertEqual(file.attrs["ranks"], then)
