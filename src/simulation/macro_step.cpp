@@ -177,7 +177,9 @@ std::span<const StepReport> MacroStepper::advance() {
     take_back(reason_of_rejection());
   }
   report_.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
-  subsystems_.clock().add(Phase::step, clock_start);
+  if (subsystems_.clock().looks()) {
+    subsystems_.clock().add(Phase::step, clock_start);
+  }
   return reported(report_.step);
 }
 

@@ -37,7 +37,7 @@ void WorkClock::add_once(Phase phase, Clock::time_point begin) {
 }
 
 void WorkClock::trace(std::size_t most) {
-  traces_ = true;
+  traces_ = looks_ = true;
   most_ = most;
   origin_ = Clock::now();
   since_1970_ = seconds(std::chrono::system_clock::now().time_since_epoch());

@@ -42,9 +42,10 @@ class WorkClock {
     constexpr int one_in = 16;
     const bool each = traces_ || last > worth_it;
     weight_ = each ? 1.0 : index % one_in == 0 ? one_in : 0.0;
+    looks_ = weight_ > 0.0;
   }
 
-  bool looks() const { return weight_ > 0.0 || traces_; }
+  bool looks() const { return looks_; }
   void add(Phase phase, Clock::time_point begin);
   void add(std::size_t subsystem, Work work, Clock::time_point begin);
   /// Of what is no part of macro-steps: always.
@@ -69,6 +70,7 @@ class WorkClock {
   void keep(Clock::time_point begin, Clock::time_point end, std::uint32_t subsystem,
             std::size_t what);
 
+  bool looks_ = false;
   double weight_ = 0.0;  ///< 0: what passes counts for nothing, as before the first macro-step
   std::array<double, n_phases> phases_{};
   std::vector<Works> works_;
