@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # What takes too long for tests/run.sh: installs what is missing, builds the program, runs every method
 # on 200 random networks in random units, and prints the table of doc/numerics.md; then subsystems that
-# fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory
-# must not grow; then 105 runs that are killed and go on, and
-# the jobs of examples/slurm in a Slurm of one node. Arguments go to tests/networks/sweep.py:
-# bash tests/long.sh --count 20 --details
+# fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory must
+# not grow; then 105 runs that are killed and go on, restarts on other ranks and isolated subsystems
+# with every method, and the jobs of examples/slurm in a Slurm of one node. Arguments go to
+# tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
@@ -12,7 +12,8 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 install_packages
 bash "$root/scripts/install_packages.sh" "$logs/install.log" slurmctld slurmd slurm-client munge
 configure
-build_targets concord_program faulty_subsystem faulty_fmu faulty_fmu3
+build_targets concord_program concord_subsystem_host faulty_subsystem faulty_fmu faulty_fmu3 \
+  native_test_subsystems
 mpi_environment
 export OMPI_MCA_mpi_yield_when_idle=1  # two ranks of one run do not keep the cores from the other
 
@@ -34,7 +35,8 @@ CONCORD_PROGRAM=$build/bin/concord FAULTY_SUBSYSTEM=$build/lib/libfaulty_subsyst
 restarts() {
   (cd "$root/tests/restart" && CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord \
     NATIVE_TEST_SUBSYSTEMS=$build/lib/libnative_test_subsystems.so \
-    PYTHONPATH=$root/tests/support:$root/tests/fmu /usr/bin/python3 -B -u "$@" -v)
+    PYTHONPATH=$root/tests/support:$root/tests/fmu:$root/tests/faults:$root/tests/restart \
+    /usr/bin/python3 -B -u "$@" -v)
 }
 log=$logs/memory.log
 CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
@@ -44,8 +46,8 @@ CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support
 }
 
 log=$logs/restarts.log
-{ KILLS=15 restarts checkpoints.py Kills && restarts every_method.py OtherRanks &&
-  restarts slurm.py; } 2>&1 | tee "$log" || {
+{ KILLS=15 restarts checkpoints.py Kills && restarts every_method.py Subsystems OtherRanks &&
+  restarts ../isolation/isolated.py Same && restarts slurm.py; } 2>&1 | tee "$log" || {
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
   exit 1
 }

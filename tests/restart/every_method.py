@@ -4,7 +4,8 @@ import os
 import unittest
 
 import fmu_factory
-from concord_runs import ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, execute
+from concord_runs import (ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, execute,
+                          in_short)
 from restart_runs import RestartTest
 
 BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
@@ -136,7 +137,7 @@ class Subsystems(Kinds):
                                "  left: {fmu: left.fmu}\n  right: {fmu: right.fmu}\nconnections:\n"
                                "  - right.f -> left.f\n  - left.x -> right.x_left\n"
                                "  - left.v -> right.v_left\n")
-            for method in ("jfm", "jacobi"):
+            for method in in_short(("jfm", "jacobi"), 2):
                 self.same(model, "-cosim_type", method, "-cosim_step", 1e-3)
             self.same(model, "-cosim_step", 1e-3, "-subsystem_isolated", "true")
 
@@ -151,13 +152,11 @@ class Subsystems(Kinds):
 class OtherRanks(Kinds):
     def test_kinds(self):
         model = self.all_kinds()
-        for method in ("jfm", "jacobi", "missiles"):
+        for method in in_short(("jfm", "jacobi", "missiles"), 3):
             self.near(model, "-cosim_type", method, "-cosim_step", 0.01, ranks=2, then=3)
 
     def test_methods(self):
-        """In short every third; with CONCORD_LONG all."""
-        files = sorted(OPTIONS.glob("*.opts"))
-        for number, path in enumerate(files if "CONCORD_LONG" in os.environ else files[::3]):
+        for number, path in enumerate(in_short(sorted(OPTIONS.glob("*.opts")), 3)):
             ranks, then = ((1, 2), (3, 1), (2, 3))[number % 3]
             self.near(TWO_MASS, "-options_file", path, *FIXED, ranks=ranks, then=then)
 
@@ -173,12 +172,13 @@ class OtherRanks(Kinds):
     def test_events(self):
         for method in ("jfm", "missiles", "jacobi", "monolithic"):
             self.near(BALL, "-cosim_type", method, "-cosim_step", 0.01, ranks=2, then=1)
+        for method in in_short(("jfm", "missiles", "jacobi", "monolithic"), 2):
             self.near(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.5, then=2)
 
     def test_loops_and_constraints(self):
         self.near(ALGEBRAIC_LOOP, "-cosim_step", 0.02, then=2)
         for name in ("constraint_pair", "linked_rods"):
-            for method in ("jfm", "missiles"):
+            for method in in_short(("jfm", "missiles"), 2):
                 self.near(EXAMPLES / name / f"{name}.yaml", "-cosim_type", method, "-cosim_step",
                           0.01, ranks=3, then=2)
 
