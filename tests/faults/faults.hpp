@@ -49,7 +49,7 @@ inline void commit(const std::string& fault) {
     std::raise(SIGFPE);  // where a division by zero does not trap
   }
   while (fault == "hang") pause();
-  if (fault == "crawl") usleep(500'000);
+  if (fault == "crawl") usleep(200'000);
   if (fault == "stack_overflow") deeper(1 << 30);
   if (fault == "_exit") _exit(3);
   if (fault == "kill") std::raise(SIGKILL);

@@ -101,7 +101,7 @@ class Fmu3(Faults):
 
 class Hangs(Faults):
     """Who does not return, or only late again and again, is told, and the last copy is written."""
-    LIMIT = ("-cosim_hang_limit", "1")
+    LIMIT = ("-cosim_hang_limit", "0.4")
 
     def test_one_rank(self):
         self.check(Fault("cs", "hang", "fmi2DoStep", ranks=1, options=self.LIMIT),
@@ -125,7 +125,7 @@ class Hangs(Faults):
             ended = watch([PROGRAM, "run", "model.yaml", "-cosim_step", "0.01", *self.LIMIT,
                            "-cosim_checkpoint", "run.chk", "-cosim_checkpoint_epoch", "10"],
                           folder, os.environ)
-            self.assertIn("has not returned after 1 s in derivatives of subsystem",
+            self.assertIn("has not returned after 0.4 s in derivatives of subsystem",
                           ended.output)
             self.assertIn("-cosim_hang_limit", ended.output)
             again = watch([PROGRAM, "run", "model.yaml", "-cosim_step", "0.01", *self.LIMIT,
