@@ -84,7 +84,9 @@ Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&
     const SimulationPlan& plan = simulation.plan();
     copy_.version = CONCORD_VERSION;
     copy_.model = plan.model.name;
-    copy_.print = print_of(plan.model);
+    if (rank_in(plan.comm) == 0) {
+      copy_.print = print_of(plan.model);
+    }
     copy_.options = plan.options;
     copy_.ranks = ranks_of(plan.comm);
   }
