@@ -8,21 +8,25 @@
 #include <vector>
 
 #include "concord/archive.hpp"
+#include "simulation/file_prints.hpp"
 
 namespace concord {
 
 /// What a checkpoint holds of a run at one communication point.
 struct CheckpointContent {
-  std::string version;      ///< of Concord
-  std::string model;        ///< its name
-  std::uint32_t print = 0;  ///< of the model's text and of what was set over it
-  std::string options;      ///< the database as text
-  int ranks = 1;            ///< that have written it; any number can read it
-  double time = 0.0;        ///< s
-  std::int64_t steps = 0;   ///< macro-steps until there
-  Archive::Memory memory;   ///< of all subsystems, in the model's order
+  std::string version;  ///< of Concord
+  std::string model;    ///< its name
+  std::string changes;  ///< that were set over what its files say
+  std::vector<FilePrint> files;
+  std::string options;     ///< the database as text
+  int ranks = 1;           ///< that have written it; any number can read it
+  double time = 0.0;       ///< s
+  std::int64_t steps = 0;  ///< macro-steps until there
+  Archive::Memory memory;  ///< of all subsystems, in the model's order
 
-  void io(Archive& archive) { archive(version, model, print, options, ranks, time, steps, memory); }
+  void io(Archive& archive) {
+    archive(version, model, changes, files, options, ranks, time, steps, memory);
+  }
 };
 
 /// Where the checkpoint before the last one is kept.

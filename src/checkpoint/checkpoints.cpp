@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -44,11 +42,37 @@ std::map<std::string, std::string> by_name(const std::string& database) {
   return result;
 }
 
-std::uint32_t print_of(const Model& model) {
-  std::ifstream file(model.source, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  text += model.changes;
-  return check_value(std::as_bytes(std::span(text)));
+/// The lines of one that the other has not.
+std::string lines_beyond(const std::string& lines, const std::string& others) {
+  std::istringstream all(lines), known(others);
+  std::set<std::string> there;
+  std::string result;
+  for (std::string line; std::getline(known, line);) there.insert(line);
+  for (std::string line; std::getline(all, line);) {
+    if (!there.contains(line)) result += (result.empty() ? "" : ", ") + line;
+  }
+  return result;
+}
+
+/// "it was run with left.m=6, and now with left.m=7"; an order that has changed counts, too.
+std::string changed_values(const std::string& before, const std::string& now) {
+  const auto shown = [](const std::string& some, const std::string& all) {
+    return !some.empty() ? some : all.empty() ? "none" : "the others in another order";
+  };
+  return "other values of --set: " + shown(lines_beyond(before, now), before) + " then, " +
+         shown(lines_beyond(now, before), now) + " now";
+}
+
+/// In the model of which it is; empty where nothing does.
+std::string what_differs(const CheckpointContent& found, const CheckpointContent& now) {
+  if (found.model != now.model) {
+    return ", not to '" + now.model + "'";
+  }
+  std::string what = changed_files(found.files, now.files);
+  if (what.empty() && found.changes != now.changes) {
+    what = changed_values(found.changes, now.changes);
+  }
+  return what.empty() ? "" : " with another text, other files or values: " + what;
 }
 
 using Lanes = std::vector<Bytes>;  ///< of subsystems
@@ -84,7 +108,8 @@ Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&
     const SimulationPlan& plan = simulation.plan();
     copy_.version = CONCORD_VERSION;
     copy_.model = plan.model.name;
-    copy_.print = print_of(plan.model);
+    copy_.changes = plan.model.changes;
+    copy_.files = simulation.file_prints();
     copy_.options = plan.options;
     copy_.ranks = ranks_of(plan.comm);
   }
@@ -132,9 +157,8 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
   if (found.version != copy_.version) {
     refuse("it was written by Concord " + found.version + ", this is " + copy_.version);
   }
-  if (found.model != copy_.model || found.print != copy_.print) {
-    refuse("it belongs to another model, '" + found.model + "'" +
-           (found.model == copy_.model ? " with another text or other -set" : ""));
+  if (const std::string other = what_differs(found, copy_); !other.empty()) {
+    refuse("it belongs to another model, '" + found.model + "'" + other);
   }
   if (found.ranks != copy_.ranks) {
     told_ += "; on " + std::to_string(copy_.ranks) + " instead of " + std::to_string(found.ranks) +

@@ -51,6 +51,18 @@ void SimulationCore::make_parts() {
   collectively(plan_->comm, [&] { stepper_ = stepper_of(plan_->settings, *subsystems_); });
 }
 
+const std::vector<FilePrint>& SimulationCore::file_prints() {
+  if (!file_prints_) {
+    file_prints_.emplace();
+    together(plan_->comm, [&] {
+      if (rank_in(plan_->comm) == 0) {
+        file_prints_ = prints_of(plan_->model);
+      }
+    });
+  }
+  return *file_prints_;
+}
+
 /// Where each rank computes the whole, only one of them may fail.
 void SimulationCore::in_step(const std::function<void()>& work) {
   try {

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "concord/simulation.hpp"
+#include "simulation/file_prints.hpp"
 #include "simulation/macro_step.hpp"
 #include "simulation/simulation_plan.hpp"
 
@@ -24,6 +26,8 @@ class SimulationCore {
   explicit SimulationCore(std::unique_ptr<const SimulationPlan> plan);
 
   const SimulationPlan& plan() const { return *plan_; }
+  /// Of the model's files, on the first rank, which reads them at the first call; else none.
+  const std::vector<FilePrint>& file_prints();
   RankNetwork& subsystems() { return *subsystems_; }
   const RankNetwork& subsystems() const { return *subsystems_; }
   const MacroStepper& stepper() const { return *stepper_; }
@@ -95,6 +99,7 @@ class SimulationCore {
   std::unique_ptr<const SimulationPlan> plan_;
   std::unique_ptr<RankNetwork> subsystems_;
   std::unique_ptr<MacroStepper> stepper_;
+  std::optional<std::vector<FilePrint>> file_prints_;
   std::vector<StepObserver*> observers_;
   bool failed_ = false;
 };

@@ -70,7 +70,7 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   SubsystemEntry entry;
   entry.location = request.location;
   entry.fmu = setup;
-  entry.file = setup->request.path.string();
+  entry.file = {"FMU", setup->request.path};
   entry.description = description_of(*setup);
   entry.probe = [setup] { return probe_fmu(*setup).lines; };
   entry.create = [setup](const SubsystemSettings& settings) {

@@ -386,7 +386,10 @@ SubsystemEntry native_entry(const std::string& name, const NodeReader& node, Par
   override_starts(interface, parts.start, parts.constants, node.what());
   SubsystemEntry entry;
   entry.location = node.location();
-  if (!native->library.empty()) entry.file = (native->folder / native->library).string();
+  if (!native->library.empty()) {
+    const std::filesystem::path file = library_file(*native);
+    entry.file = {"library", file, file.empty() ? native->library : ""};
+  }
   entry.description = describe_ode(name, "native", interface);
   entry.create = [native, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, make_native_model(*native), settings);
