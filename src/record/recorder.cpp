@@ -236,11 +236,11 @@ void Recorder::io(Archive& archive) {
   }
 }
 
-void Recorder::close(RunStatus status, const RunQuality& quality) {
+void Recorder::close(RunStatus status, RunCosts costs, const RunQuality& quality) {
   if (since_row_ > 0) {
     write(kept_.row());
   }
-  writer_->close(status, costs_of(simulation_), quality);
+  writer_->close(status, std::move(costs), quality);
 }
 
 }  // namespace concord

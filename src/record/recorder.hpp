@@ -30,7 +30,7 @@ class Recorder : public StepObserver {
   void io(Archive& archive);
 
   /// Writes what is pending, what is known of the run's quality and the counters. Collective.
-  void close(RunStatus status, const RunQuality& quality);
+  void close(RunStatus status, RunCosts costs, const RunQuality& quality);
 
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);

@@ -73,8 +73,7 @@ class SimulationCore {
   /// What the next macro-step depends on, of this rank. What is only kept to save work (Jacobians,
   /// histories of multistep methods) is dropped here, too, so that this simulation and whoever
   /// restores go on with the same bits. Throws InputError where a subsystem cannot pass on what it
-  /// remembers.
-  /// What else is written belongs to the same point.
+  /// remembers. What else is written to it belongs to the same point.
   Archive snapshot();
 
   /// Goes on from there: subsystems and coupling are made anew.

@@ -3,6 +3,7 @@ import hashlib
 import os
 import shutil
 import unittest
+import unittest.mock
 import zipfile
 
 import fmu_factory
@@ -146,6 +147,25 @@ class OtherModels(RestartTest):
         self.refuses_each((("model file", self.place / "SystemStructure.ssd"),
                            ("SSP file", resources / "values.ssv"), ("FMU", resources / "left.fmu"),
                            ("FMU", resources / "right.fmu")), self.place / "SystemStructure.ssd")
+
+    def test_a_library_that_is_searched_for(self):
+        """Isolated, only its own process knows where it was found."""
+        shutil.copy(os.environ["NATIVE_TEST_SUBSYSTEMS"], self.folder / "libsearched.so")
+        model = self.place / "model.yaml"
+        model.write_text("experiment: {stop: 1}\nsubsystems:\n  cart: {native: {library: "
+                         "libsearched.so, type: cart}, start: {force: 0}}\n")
+        found = {}
+        with unittest.mock.patch.dict(os.environ, LD_LIBRARY_PATH=str(self.folder)):
+            for isolated in ("false", "true"):
+                run = self.run_it(model, "-subsystem_isolated", isolated, name=isolated)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                with h5py.File(self.folder / f"{isolated}.h5") as file:
+                    found[isolated] = [(name.decode(), sha.decode()) for name, sha in zip(
+                        file["files/name"], file["files/sha256"]) if b"searched" in name][0]
+        library = self.folder / "libsearched.so"
+        self.assertEqual(found["false"], (str(library), sha256(library)))
+        self.assertEqual(found["true"][0], "libsearched.so")
+        self.assertIn("not known", found["true"][1])
 
     def test_the_results_file_says_the_same(self):
         model = self.written()
