@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 /// What says nothing about the run's course.
 bool is_free(const std::string& option) {
   static const std::set<std::string> free = {
-      "cosim_stop",        "cosim_time_limit",       "cosim_hang_limit", "cosim_summary",
-      "cosim_trace",       "cosim_progress",         "cosim_monitor",    "cosim_output",
-      "cosim_view",        "cosim_checkpoint_every", "cosim_restart",    "cosim_checkpoint",
-      "cosim_event_limit", "cosim_diverged",         "options_file",     "options_left",
-      "log_view"};
+      "cosim_stop",       "cosim_time_limit",  "cosim_hang_limit",       "cosim_summary",
+      "cosim_trace",      "cosim_fmu_calls",   "cosim_progress",         "cosim_monitor",
+      "cosim_output",     "cosim_view",        "cosim_checkpoint_every", "cosim_restart",
+      "cosim_checkpoint", "cosim_event_limit", "cosim_diverged",         "options_file",
+      "options_left",     "log_view"};
   return free.contains(option);
 }
 

@@ -331,6 +331,11 @@ Options<Settings> make_run_options() {
         "JSON file for what each rank did when, as chrome://tracing and Perfetto show it",
         file_name(), at<&Settings::trace_file>)
           .by_default("none"),
+      O("cosim_fmu_calls",
+        "CSV file for every call of a function of an FMU, before and behind it; on several ranks "
+        "one each: calls.csv becomes calls.0.csv, calls.1.csv ...",
+        file_name(), at<&Settings::fmu_calls>)
+          .by_default("none"),
       progress_option(),
       O("cosim_monitor", "a line per macro-step", flag(), at<&Settings::monitor>),
       O("cosim_view", "effective settings", flag(), at<&Settings::view>),

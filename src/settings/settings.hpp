@@ -91,6 +91,7 @@ struct Settings {
   RecordSettings record;
   std::string summary_file;  ///< JSON; empty: none
   std::string trace_file;    ///< Chrome's trace format; empty: none
+  std::string fmu_calls;     ///< CSV; empty: none
   bool progress = false;
   bool monitor = false;
   bool view = false;

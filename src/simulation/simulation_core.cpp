@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "concord/errors.hpp"
@@ -30,11 +31,28 @@ std::unique_ptr<MacroStepper> stepper_of(const Settings& settings, RankNetwork& 
 }  // namespace
 
 SimulationCore::SimulationCore(std::unique_ptr<const SimulationPlan> plan)
-    : plan_(std::move(plan)) {
+    : plan_(std::move(plan)), calls_(new_call_log()) {
   make_parts();
 }
 
+/// Each rank has a file of its own.
+std::shared_ptr<CallLog> SimulationCore::new_call_log() const {
+  std::filesystem::path path = plan_->settings.fmu_calls;
+  std::shared_ptr<CallLog> log;
+  together(plan_->comm, [&] {
+    if (path.empty()) return;
+    const int rank = rank_in(plan_->comm);
+    if (ranks_of(plan_->comm) > 1) {
+      const std::string ending = path.extension();
+      path.replace_extension(std::to_string(rank) + ending);
+    }
+    log = CallLog::create(path, rank);
+  });
+  return log;
+}
+
 void SimulationCore::make_parts() {
+  const CallLog::Use use(calls_);
   stepper_.reset();
   std::optional<WorkClock> clock;
   if (subsystems_) {

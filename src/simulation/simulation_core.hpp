@@ -12,6 +12,7 @@
 #include "simulation/file_prints.hpp"
 #include "simulation/macro_step.hpp"
 #include "simulation/simulation_plan.hpp"
+#include "support/call_log.hpp"
 
 namespace concord {
 
@@ -86,6 +87,7 @@ class SimulationCore {
   void end();
 
  private:
+  std::shared_ptr<CallLog> new_call_log() const;
   void make_parts();
   Archive::Layout layout() const;
   double advanced();
@@ -96,6 +98,7 @@ class SimulationCore {
   double own_value(Variable variable);
 
   std::unique_ptr<const SimulationPlan> plan_;
+  std::shared_ptr<CallLog> calls_;  ///< null: calls are not logged
   std::unique_ptr<RankNetwork> subsystems_;
   std::unique_ptr<MacroStepper> stepper_;
   std::optional<std::vector<FilePrint>> file_prints_;

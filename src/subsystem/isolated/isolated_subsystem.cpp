@@ -205,6 +205,7 @@ OdeInterface isolated_interface(const NativeDescription& native, const Isolation
 std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
                                                    const SubsystemDescription& description,
                                                    const IsolationOptions& options) {
+  if (CallLog::current()) recipe.calls = CallLog::current()->place();
   return std::make_unique<IsolatedSubsystem>(std::move(recipe), description, options);
 }
 
