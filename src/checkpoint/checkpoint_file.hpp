@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,16 @@
 #include "simulation/file_prints.hpp"
 
 namespace concord {
+
+/// By what a subsystem of another run is known.
+struct SubsystemPrint {
+  std::string name, kind;
+  std::string identity;  ///< whose memory fits into no other (SubsystemEntry)
+  bool isolated = false;
+  std::vector<std::string> states;
+
+  void io(Archive& archive) { archive(name, kind, identity, isolated, states); }
+};
 
 /// What a checkpoint holds of a run at one communication point.
 struct CheckpointContent {
@@ -22,11 +33,21 @@ struct CheckpointContent {
   int ranks = 1;           ///< that have written it; any number can read it
   double time = 0.0;       ///< s
   std::int64_t steps = 0;  ///< macro-steps until there
+  std::vector<SubsystemPrint> subsystems;
   Archive::Memory memory;  ///< of all subsystems, in the model's order
+  /// Where the run ended, which another one may start from; none goes on from there.
+  struct End {
+    double time = 0.0;  ///< s
+    std::vector<std::vector<std::byte>> themselves;
+    void io(Archive& archive) { archive(time, themselves); }
+  };
+  std::optional<End> end{};
 
   void io(Archive& archive) {
-    archive(version, model, changes, files, options, ranks, time, steps, memory);
+    archive(version, model, changes, files, options, ranks, time, steps, subsystems, memory, end);
   }
+  /// The last point of which the subsystems' memory is there, s.
+  double last_time() const { return end ? end->time : time; }
 };
 
 /// Where the checkpoint before the last one is kept.

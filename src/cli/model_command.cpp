@@ -6,6 +6,7 @@
 
 #include "cli/measured_efforts.hpp"
 #include "cli/session.hpp"
+#include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
 #include "modelfile/parameters_file.hpp"
@@ -189,6 +190,7 @@ Model read_model(const SortedWords& words) {
 
 /// On every rank.
 Model model_of(const SortedWords& words) {
+  choose_start_time();
   Model model;
   together(PETSC_COMM_WORLD, [&] { model = read_model(words); });
   if (words.fmu)

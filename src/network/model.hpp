@@ -39,6 +39,9 @@ struct SubsystemEntry {
   std::function<std::vector<std::string>()> probe;
   /// Times after `from` and up to `to` at which its outputs jump or have kinks. May be null.
   std::function<std::vector<double>(double from, double to)> events = {};
+  bool isolated = false;  ///< in a process of its own
+  /// Whose memory fits into no other: an FMU's token and parameters, discrete variables, a delay.
+  std::string identity = {};
   /// What it was made from, for export; null for other kinds.
   std::shared_ptr<const EquationsDescription> equations = {};
   std::shared_ptr<const FmuSetup> fmu = {};

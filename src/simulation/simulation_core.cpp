@@ -144,16 +144,19 @@ void SimulationCore::require_sound_subsystems() const {
   }
 }
 
-/// Where each rank computes the whole, nothing is one rank's own.
 Archive::Layout SimulationCore::layout() const {
-  return plan_->replicated ? nullptr
-                           : std::make_shared<ArchiveLayout>(subsystems_->archive_layout());
+  return std::make_shared<ArchiveLayout>(subsystems_->archive_layout());
+}
+
+void SimulationCore::start_from(std::vector<std::optional<Beginning>> beginnings) {
+  subsystems_->start_from(std::move(beginnings));
 }
 
 Archive SimulationCore::snapshot() {
   in_step([&] { stepper_->close_watch(); });
   Archive archive(layout());
-  const auto silent = agree_on_text(plan_->comm, subsystems_->io(archive));
+  const auto silent =
+      agree_on_text(plan_->comm, subsystems_->io(archive, stepper_->coupling().states()));
   if (silent) {
     throw InputError(*silent + "; no snapshot can be taken");
   }
@@ -161,6 +164,15 @@ Archive SimulationCore::snapshot() {
   Archive same = archive_of(archive.memory());
   restore(same);
   return archive;
+}
+
+std::vector<std::vector<std::byte>> SimulationCore::memories() {
+  Archive archive(layout());
+  const auto silent = subsystems_->io(archive, stepper_->coupling().states());
+  if (const auto agreed = agree_on_text(plan_->comm, silent)) {
+    throw SimulationError(*agreed);
+  }
+  return archive.memory().themselves;
 }
 
 void SimulationCore::restore(Archive& archive) {

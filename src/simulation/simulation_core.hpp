@@ -38,6 +38,9 @@ class SimulationCore {
   void forget(const StepObserver& observer) { std::erase(observers_, &observer); }
   void forget_observers() { observers_.clear(); }
 
+  /// Before the start, of this rank's subsystems: begin where another run has left them.
+  void start_from(std::vector<std::optional<Beginning>> beginnings);
+
   /// Consistent inputs and outputs at the start time.
   void start();
 
@@ -76,6 +79,10 @@ class SimulationCore {
   /// restores go on with the same bits. Throws InputError where a subsystem cannot pass on what it
   /// remembers. What else is written to it belongs to the same point.
   Archive snapshot();
+
+  /// What this rank's subsystems themselves remember, for runs that start from it; no copy to go on
+  /// from. Throws SimulationError.
+  std::vector<std::vector<std::byte>> memories();
 
   /// Goes on from there: subsystems and coupling are made anew.
   void restore(Archive& archive);

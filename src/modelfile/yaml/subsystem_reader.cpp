@@ -277,6 +277,8 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, 
   SubsystemEntry entry;
   entry.location = node.location();
   entry.equations = description;
+  if (!description->discrete.empty())
+    entry.identity = "discrete variables " + joined(names_of(description->discrete));
   const EquationsModel model(*description);
   entry.description = describe_ode(name, "equations", model.interface());
   entry.description.events = model.has_events();

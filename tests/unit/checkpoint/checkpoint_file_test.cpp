@@ -19,8 +19,16 @@ class CheckpointFile : public testing::Test {
 
   static CheckpointContent content(double time) {
     const Archive::Memory memory{{std::byte{5}}, {{std::byte{1}}, {}, {std::byte{2}}}};
-    return {"1.2", "two masses", "left.m=6", {{"table", "road.csv", "5f"}}, "-cosim_type jfm", 3,
-            time,  42,           memory};
+    return {"1.2",
+            "two masses",
+            "left.m=6",
+            {{"table", "road.csv", "5f"}},
+            "-cosim_type jfm",
+            3,
+            time,
+            42,
+            {{"left", "equations", "", false, {"x"}}},
+            memory};
   }
   void write(double time) const {
     CheckpointContent written = content(time);
