@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "checkpoint/checkpoints.hpp"
+#include "checkpoint/warm_start.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/effective_settings.hpp"
@@ -142,6 +143,9 @@ class Run {
   }
 
   void start() {
+    if (const std::string& from = settings_.checkpoint.start_from; !from.empty()) {
+      note(begin_from_checkpoint(simulation_, from));
+    }
     simulation_.start();
     if (settings_.view) {
       view_start();
@@ -171,6 +175,9 @@ class Run {
   /// After the last macro-step.
   int conclude() {
     const Conclusion conclusion = conclusion_of(simulation_, summary_);
+    if (simulation_.finished()) {
+      checkpoints_.complete();
+    }
     simulation_.end();
     if (!asked_for_end_) {
       require_sound_end();

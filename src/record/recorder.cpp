@@ -137,7 +137,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
     layout.subsystem_names.push_back(entry.description.name);
     layout.subsystem_kinds.push_back(entry.description.kind);
   }
-  add_provenance(simulation.plan(), command_line, layout);
+  add_provenance(simulation.plan(), simulation.file_prints(), command_line, layout);
   writer_.emplace(comm, path_, layout);
 }
 

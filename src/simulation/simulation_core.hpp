@@ -3,13 +3,16 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "concord/simulation.hpp"
+#include "simulation/file_prints.hpp"
 #include "simulation/macro_step.hpp"
 #include "simulation/simulation_plan.hpp"
+#include "support/call_log.hpp"
 
 namespace concord {
 
@@ -24,6 +27,8 @@ class SimulationCore {
   explicit SimulationCore(std::unique_ptr<const SimulationPlan> plan);
 
   const SimulationPlan& plan() const { return *plan_; }
+  /// Of the model's files, on the first rank, which reads them at the first call; else none.
+  const std::vector<FilePrint>& file_prints();
   RankNetwork& subsystems() { return *subsystems_; }
   const RankNetwork& subsystems() const { return *subsystems_; }
   const MacroStepper& stepper() const { return *stepper_; }
@@ -32,6 +37,9 @@ class SimulationCore {
   void observe(StepObserver& observer) { observers_.push_back(&observer); }
   void forget(const StepObserver& observer) { std::erase(observers_, &observer); }
   void forget_observers() { observers_.clear(); }
+
+  /// Before the start, of this rank's subsystems: begin where another run has left them.
+  void start_from(std::vector<std::optional<Beginning>> beginnings);
 
   /// Consistent inputs and outputs at the start time.
   void start();
@@ -72,6 +80,10 @@ class SimulationCore {
   /// remembers. What else is written to it belongs to the same point.
   Archive snapshot();
 
+  /// What this rank's subsystems themselves remember, for runs that start from it; no copy to go on
+  /// from. Throws SimulationError.
+  std::vector<std::vector<std::byte>> memories();
+
   /// Goes on from there: subsystems and coupling are made anew.
   void restore(Archive& archive);
 
@@ -82,6 +94,7 @@ class SimulationCore {
   void end();
 
  private:
+  std::shared_ptr<CallLog> new_call_log() const;
   void make_parts();
   Archive::Layout layout() const;
   double advanced();
@@ -92,8 +105,10 @@ class SimulationCore {
   double own_value(Variable variable);
 
   std::unique_ptr<const SimulationPlan> plan_;
+  std::shared_ptr<CallLog> calls_;  ///< null: calls are not logged
   std::unique_ptr<RankNetwork> subsystems_;
   std::unique_ptr<MacroStepper> stepper_;
+  std::optional<std::vector<FilePrint>> file_prints_;
   std::vector<StepObserver*> observers_;
   bool failed_ = false;
 };
