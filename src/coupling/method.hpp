@@ -95,6 +95,14 @@ struct Method {
   bool makes_outputs_consistent(const Network& network) const {
     return solve.from_past && (consistent_outputs || network.has_constraints());
   }
+  /// Explicit methods whose holds know the last values alone: to them every change is a jump.
+  bool knows_only_last_values() const {
+    return solve.from_past && hold_order == 0 && !hold.begins_at_last_end;
+  }
+  /// Whether outputs' slopes are there at each communication point, if anybody gives them.
+  bool knows_slopes() const {
+    return !solve.from_past || takes_balance() || extrapolation == Extrapolation::hermite;
+  }
   bool takes_balance() const { return balance != Balance::none || measures_balance; }
   bool shapes_inputs() const { return takes_balance() || smooth_switching; }
   bool rolls_back() const { return solve.iterates || takes_steps_twice(); }

@@ -179,12 +179,15 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
   return total;
 }
 
-int RankNetwork::count_jumps(std::span<const Sample> outputs, double h) {
+int RankNetwork::count_jumps(std::span<const Sample> outputs, double h, bool slopes_known) {
   if (!network_.has_black_boxes()) {
     return 0;
   }
   int own = 0;
   for (const std::size_t k : all()) {
+    if (!slopes_known && !has_doubtful_slopes(own_[k].description())) {
+      continue;
+    }
     const IndexRange out = outputs_of(k);
     const int jumps = jumps_.look(out.first, h, outputs.subspan(out.first, out.size()));
     own += jumps;

@@ -510,9 +510,7 @@ void MacroStepper::commit(const MacroStep& step) {
   point_.slopes_known = true;
   subsystems_.hold(point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, step.size());
-  const int jumps = subsystems_.count_jumps(point_.outputs, step.size());
-  black_box_jumps_ += jumps;
-  jumped_inside_ = jumps > 0;
+  count_jumps(step);
   coupling_->commit(point_);
   controller_->accept(report_.coupling.error, report_.coupling.error_order);
   report_.coupling.iterations += rejected_.iterations;

@@ -75,6 +75,15 @@ class MacroStepper {
   void renew_held();
   void commit(const MacroStep& step);
   void account();
+  void count_jumps(const MacroStep& step) {
+    const Method& method = settings_.method;
+    const int jumps =
+        method.knows_only_last_values()
+            ? 0
+            : subsystems_.count_jumps(point_.outputs, step.size(), method.knows_slopes());
+    black_box_jumps_ += jumps;
+    jumped_inside_ = jumps > 0;
+  }
   [[noreturn]] void refuse_diverged() const;
   std::span<const StepReport> reported(const MacroStep& step);
   bool locates_event(const MacroStep& step);

@@ -99,11 +99,12 @@ class Jumps(FmuTest):
 
     def test_explicit(self):
         for order in (0, 1, 2):
-            ways, error, _ = self.run_model(BLACK_BOXES[1], "-cosim_type", "jacobi", "-cosim_step",
+            ways, error, found = self.run_model(BLACK_BOXES[1], "-cosim_type", "jacobi", "-cosim_step",
                                             0.01, "-cosim_hold", "extrapolate",
                                             "-cosim_hold_order", order)
             self.assertLess(np.max(np.abs(ways["lag.u"])), 1 + 1e-6)
             self.assertLess(error, 0.02)
+            self.assertEqual(found > 0, order > 0)
 
 
 class Smooth(FmuTest):
