@@ -107,7 +107,8 @@ void add_provenance(const SimulationPlan& plan, const std::string& command_line,
                        std::to_string(ranks_of(plan.comm)),
                        command_line,
                        effective_options(plan.settings),
-                       versions()};
+                       versions(),
+                       ""};
 }
 
 }  // namespace concord

@@ -132,6 +132,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   layout.polynomials = record.polynomials;
   layout.grid = record.grid.given();
   layout.compression = record.compression;
+  layout.part_bytes = static_cast<std::uint64_t>(record.split.value_or(0.0) * 1e9);
   layout.subsystem_ranks = share.ranks();
   for (const auto& entry : model.subsystems) {
     layout.subsystem_names.push_back(entry.description.name);
