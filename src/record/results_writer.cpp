@@ -112,6 +112,8 @@ class ResultsWriter::Impl {
   void flush();
   void close(RunStatus status, RunCosts costs, const RunQuality& quality);
   void resume(const ResultsPosition& position);
+  bool would_replace(std::span<const std::string> runs) const;
+  void continue_from(const std::string& earlier) { layout_.run_record.continues = earlier; }
   bool begun() const { return begun_; }
   ResultsPosition position() const { return {layout_.run, written_ + buffered()}; }
 
@@ -128,6 +130,7 @@ class ResultsWriter::Impl {
   void write_buffer();
   bool is_full(const Lengths& end, std::span<const RecordedEvent> events) const;
   void begin_part();
+  void show_part();
   void write_rows(const Lengths& end, std::span<const RecordedEvent> events);
   void write_texts(std::span<const RecordedEvent> events);
   void append_texts(hid_t file, std::span<const RecordedEvent> events) const;
@@ -209,6 +212,12 @@ void ResultsWriter::Impl::create_file() {
                    "; choose another file with -cosim_output");
 }
 
+bool ResultsWriter::Impl::would_replace(std::span<const std::string> runs) const {
+  const bool found =
+      comm_.rank == 0 && std::find(runs.begin(), runs.end(), files_.run_there()) != runs.end();
+  return agree_on_largest(comm_, found ? 1 : 0) != 0;
+}
+
 /// Those that the first rank has made or cut.
 std::optional<std::string> ResultsWriter::Impl::open_rows() {
   files_.share(comm_);
@@ -271,8 +280,10 @@ void ResultsWriter::Impl::write_buffer() {
   if (broken_)
     throw SimulationError("the results file '" + files_.path().string() +
                           "' could not be written before");
-  if (is_full(end, events)) begin_part();
+  const bool in_new_part = is_full(end, events);
+  if (in_new_part) begin_part();
   write_rows(end, events);
+  if (in_new_part) show_part();
   written_ = end;
 }
 
@@ -288,6 +299,10 @@ void ResultsWriter::Impl::begin_part() {
   if (!failure) failure = on_first_rank([&] { files_.begin_part(written_); });
   if (!failure) failure = open_rows();
   if (failure) fail(*failure);
+}
+
+void ResultsWriter::Impl::show_part() {
+  if (const auto failure = on_first_rank([&] { files_.show_part(); })) fail(*failure);
 }
 
 /// Rows reach the file before the index that tells of them (H5Fflush), so that a program killed in
@@ -466,7 +481,14 @@ ResultsPosition ResultsWriter::position() const { return impl_->position(); }
 
 bool ResultsWriter::begun() const { return impl_->begun(); }
 
-void ResultsWriter::append_start(const ResultsRow& row) { impl_->append_row(row); }
+bool ResultsWriter::would_replace(std::span<const std::string> runs) const {
+  return impl_->would_replace(runs);
+}
+
+void ResultsWriter::append_start(const ResultsRow& row, const std::string& earlier) {
+  impl_->continue_from(earlier);
+  impl_->append_row(row);
+}
 
 void ResultsWriter::append(const ResultsRow& row, const StepSums& steps) {
   impl_->append_step(row, steps);

@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr hsize_t bytes_per_copy = hsize_t{4} << 20;
+constexpr std::uintmax_t bytes_of_a_part = 65536;  // its name, for each dataset that shows it
 
 herr_t copy_attribute(hid_t from, const char* name, const H5A_info_t* /*info*/, void* to) {
   if (labels_dimensions(name)) return 0;
@@ -157,7 +158,8 @@ void rewrite_results(const fs::path& path, const ResultsLayout& layout, int comp
     const Hdf5Properties access = plain_file_access();
     Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
     Hdf5File to(hdf5_check(H5Fcreate(unfinished.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
-    if (compression > 0) reserve_space(unfinished, fs::file_size(path));
+    if (compression > 0 || !read_parts(from).empty())
+      reserve_space(unfinished, fs::file_size(path) + bytes_of_a_part);
     copy_results(from, to, layout, compression);
     hdf5_check(from.close());
     hdf5_check(to.close());

@@ -88,6 +88,8 @@ void RunFiles::require_free() const {
                      "' is not a folder; move it away, or choose another file with -cosim_output");
 }
 
+std::string RunFiles::run_there() const { return run_of(path_); }
+
 void RunFiles::create() {
   rows_ = unfinished_;
   if (layout_.part_bytes > 0) add_part();
@@ -95,7 +97,7 @@ void RunFiles::create() {
 }
 
 void RunFiles::appear() {
-  const std::string earlier = run_of(path_);
+  const std::string earlier = run_there();
   if (!layout_.parts.empty()) reserve_room_for_end(unfinished_);
   fs::rename(unfinished_, path_);
   if (layout_.parts.empty()) rows_ = path_;
@@ -127,21 +129,25 @@ void RunFiles::add_part() {
 
 void RunFiles::begin_part(const Lengths& written) {
   if (layout_.compression > 0) rewrite_results(rows_, layout_of_part(), layout_.compression);
-  const ResultsParts so_far = layout_.parts;
-  const fs::path full = rows_;
-  try {
-    layout_.parts.lengths.back() = written - before_;
-    add_part();
-    rewrite_results(path_, layout_, 0);
-    reserve_room_for_end(path_);
-  } catch (...) {
-    std::error_code ignored;
-    if (layout_.parts.names.size() > so_far.names.size()) fs::remove(rows_, ignored);
-    layout_.parts = so_far;
-    rows_ = full;
-    throw;
-  }
+  add_part();
+  layout_.parts.lengths.end()[-2] = written - before_;
   before_ = written;
+  shown_ = false;
+}
+
+void RunFiles::show_part() {
+  rewrite_results(path_, layout_, 0);
+  reserve_room_for_end(path_);
+  shown_ = true;
+}
+
+/// The last one, which holds nothing that is shown.
+void RunFiles::drop_part() {
+  std::error_code ignored;
+  fs::remove(rows_, ignored);
+  layout_.parts.names.pop_back();
+  layout_.parts.lengths.pop_back();
+  shown_ = true;
 }
 
 void RunFiles::cut(const ResultsPosition& left) {
@@ -204,7 +210,10 @@ void RunFiles::make_first_part() {
 }
 
 void RunFiles::end(const ResultsEnd& end, const Lengths& written) {
-  if (!layout_.parts.empty()) layout_.parts.lengths.back() = written - before_;
+  if (!shown_)
+    drop_part();
+  else if (!layout_.parts.empty())
+    layout_.parts.lengths.back() = written - before_;
   reserve_room_for_end(path_);
   const Hdf5Properties access = plain_file_access();
   Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));

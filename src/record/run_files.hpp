@@ -28,6 +28,8 @@ class RunFiles {
 
   /// Throws InputError where what is in the way is not an earlier result of this model.
   void require_free() const;
+  /// Of what is in the way; "": there is nothing, or it has none.
+  std::string run_there() const;
   /// The file without rows, not under its name yet; then under its name.
   void create();
   void appear();
@@ -37,8 +39,11 @@ class RunFiles {
   /// Leaves what lies before `left`, to which rows are appended then. Nothing is changed where that
   /// cannot be continued.
   void cut(const ResultsPosition& left);
-  /// The part with rows up to `written` is full; closed by all ranks.
+  /// The part with rows up to `written` is full; closed by all ranks. The next one is shown when
+  /// its first rows are in it: HDF5 writes what refers to them first, so that a kill in between
+  /// would leave a part that cannot be read.
   void begin_part(const Lengths& written);
+  void show_part();
   /// No more rows behind `written`.
   void end(const ResultsEnd& end, const Lengths& written);
   /// After the end.
@@ -51,6 +56,7 @@ class RunFiles {
   std::filesystem::path folder() const;
   std::filesystem::path part(std::size_t index) const;
   void add_part();
+  void drop_part();
   ResultsLayout layout_of_part() const;
   void require_parts(const ResultsLayout& layout, const ResultsPosition& in_last,
                      std::size_t last) const;
@@ -60,6 +66,7 @@ class RunFiles {
   std::filesystem::path path_, unfinished_, rows_;
   ResultsLayout& layout_;
   Lengths before_;
+  bool shown_ = true;  ///< the last part
 };
 
 }  // namespace concord
