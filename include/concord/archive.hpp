@@ -42,28 +42,34 @@ struct ArchiveLayout {
 /// pointers, texts, vectors and optionals of these, and whatever has an `io` itself.
 ///
 /// With a layout the memory of a rank comes apart into what each of its subsystems remembers
-/// (`within`, `per`) and what is the same on every rank: any number of ranks can read it.
+/// (`within_itself`), what others remember of it (`within`, `per`), and what is the same on every
+/// rank: any number of ranks can read it.
 class Archive {
  public:
   struct Memory {
     std::vector<std::byte> common;
-    std::vector<std::vector<std::byte>> own;  ///< of each of the rank's subsystems
-    void io(Archive& archive) { archive(common, own); }
+    std::vector<std::vector<std::byte>> own;           ///< of each of the rank's subsystems
+    std::vector<std::vector<std::byte>> themselves{};  ///< what each of these remembers itself
+    void io(Archive& archive) { archive(common, own, themselves); }
   };
   using Layout = std::shared_ptr<const ArchiveLayout>;
 
   /// For writing.
   Archive() = default;
   explicit Archive(Layout layout)
-      : layout_(std::move(layout)), memory_{{}, Lanes(subsystems())}, read_own_(subsystems()) {}
+      : layout_(std::move(layout)),
+        memory_{{}, Lanes(subsystems()), Lanes(subsystems())},
+        read_(1 + 2 * subsystems()) {}
   /// For reading what was written.
-  explicit Archive(std::vector<std::byte> bytes) : memory_{std::move(bytes), {}}, reading_(true) {}
+  explicit Archive(std::vector<std::byte> bytes)
+      : memory_{std::move(bytes), {}, {}}, reading_(true) {}
   Archive(Layout layout, Memory memory)
       : layout_(std::move(layout)),
         memory_(std::move(memory)),
-        read_own_(subsystems()),
+        read_(1 + 2 * subsystems()),
         reading_(true) {
-    if (memory_.own.size() != subsystems()) disagree();
+    const std::size_t n = subsystems();
+    if (memory_.own.size() != n || memory_.themselves.size() != n) disagree();
   }
 
   bool reading() const { return reading_; }
@@ -71,9 +77,10 @@ class Archive {
   const Memory& memory() const { return memory_; }
   /// Whether everything has been read.
   bool at_end() const {
-    bool all = read_ == memory_.common.size();
-    for (std::size_t k = 0; k < read_own_.size(); ++k) {
-      all = all && read_own_[k] == memory_.own[k].size();
+    bool all = read_[0] == memory_.common.size();
+    for (std::size_t k = 0; k < subsystems(); ++k) {
+      all = all && read_[1 + k] == memory_.own[k].size() &&
+            read_[1 + subsystems() + k] == memory_.themselves[k].size();
     }
     return all;
   }
@@ -83,13 +90,15 @@ class Archive {
     (pass(items), ...);
   }
 
-  /// What `work` passes is subsystem k's of this rank.
+  /// What `work` passes is about subsystem k of this rank.
   template <class Work>
   void within(std::size_t k, Work&& work) {
-    const auto outside = lane_;
-    if (layout_) lane_ = k;
-    work();
-    lane_ = outside;
+    in_lane(1 + k, work);
+  }
+  /// What `work` passes is what subsystem k of this rank remembers itself.
+  template <class Work>
+  void within_itself(std::size_t k, Work&& work) {
+    in_lane(1 + subsystems() + k, work);
   }
 
   /// Arrays with entries for each subsystem; empty, or whole.
@@ -127,16 +136,29 @@ class Archive {
   std::size_t subsystems() const {
     return layout_ ? layout_->ends[static_cast<std::size_t>(Per::subsystem)].size() : 0;
   }
-  bool comes_apart() const { return layout_ && !lane_; }
+  bool comes_apart() const { return layout_ && lane_ == 0; }
+
+  template <class Work>
+  void in_lane(std::size_t lane, const Work& work) {
+    const std::size_t outside = lane_;
+    if (layout_) lane_ = lane;
+    work();
+    lane_ = outside;
+  }
+  std::vector<std::byte>& lane() {
+    if (lane_ == 0) return memory_.common;
+    const std::size_t k = lane_ - 1, n = subsystems();
+    return k < n ? memory_.own[k] : memory_.themselves[k - n];
+  }
 
   void transfer(void* data, std::size_t size) {
-    std::vector<std::byte>& bytes = lane_ ? memory_.own[*lane_] : memory_.common;
+    std::vector<std::byte>& bytes = lane();
     if (!reading_) {
       const auto* begin = static_cast<const std::byte*>(data);
       bytes.insert(bytes.end(), begin, begin + size);
       return;
     }
-    std::size_t& position = lane_ ? read_own_[*lane_] : read_;
+    std::size_t& position = read_[lane_];
     if (size > bytes.size() - position) disagree();
     std::memcpy(data, bytes.data() + position, size);
     position += size;
@@ -232,9 +254,9 @@ class Archive {
 
   Layout layout_;
   Memory memory_;
-  std::size_t read_ = 0;
-  std::vector<std::size_t> read_own_;
-  std::optional<std::size_t> lane_;
+  /// 0 what is common, then `own`, then `themselves`: how much has been read of each.
+  std::vector<std::size_t> read_{0};
+  std::size_t lane_ = 0;
   bool reading_ = false;
 };
 

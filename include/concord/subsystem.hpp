@@ -255,6 +255,16 @@ class Subsystem {
   /// the same way, when it is read. False, and nothing is passed, where that cannot be.
   virtual bool io(Archive& /*archive*/) { return false; }
 
+  /// After `start`, before anything else is asked, of a subsystem of another run: begins at time t
+  /// in the states x, with what else a start takes from the `memory` that the other's `io` has
+  /// written. Parameters are this one's. False, with the reason in `failure_`, where that cannot
+  /// be.
+  virtual bool start_from(double /*t*/, std::span<const double> /*x*/,
+                          std::span<const std::byte> /*memory*/) {
+    failure_ = "cannot start from what another run has left (Subsystem::start_from)";
+    return false;
+  }
+
   /// f and g for `monolithic`, from the start on; null without that capability, or where an event
   /// has turned out.
   virtual OdeModel* equations() { return nullptr; }

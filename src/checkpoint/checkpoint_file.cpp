@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 struct Header {
   std::array<char, 16> magic{'C', 'o', 'n', 'c', 'o', 'r', 'd', ' ',
                              'c', 'h', 'e', 'c', 'k', 'p', 't', '\n'};
-  std::uint32_t format = 3;
+  std::uint32_t format = 5;
   std::uint32_t check = 0;
   std::uint64_t size = 0;  ///< bytes of the content
 };

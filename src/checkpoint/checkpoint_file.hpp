@@ -3,26 +3,51 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "concord/archive.hpp"
+#include "simulation/file_prints.hpp"
 
 namespace concord {
 
+/// By what a subsystem of another run is known.
+struct SubsystemPrint {
+  std::string name, kind;
+  std::string identity;  ///< whose memory fits into no other (SubsystemEntry)
+  bool isolated = false;
+  std::vector<std::string> states;
+
+  void io(Archive& archive) { archive(name, kind, identity, isolated, states); }
+};
+
 /// What a checkpoint holds of a run at one communication point.
 struct CheckpointContent {
-  std::string version;      ///< of Concord
-  std::string model;        ///< its name
-  std::uint32_t print = 0;  ///< of the model's text and of what was set over it
-  std::string options;      ///< the database as text
-  int ranks = 1;            ///< that have written it; any number can read it
-  double time = 0.0;        ///< s
-  std::int64_t steps = 0;   ///< macro-steps until there
-  Archive::Memory memory;   ///< of all subsystems, in the model's order
+  std::string version;  ///< of Concord
+  std::string model;    ///< its name
+  std::string changes;  ///< that were set over what its files say
+  std::vector<FilePrint> files;
+  std::string options;     ///< the database as text
+  int ranks = 1;           ///< that have written it; any number can read it
+  double time = 0.0;       ///< s
+  std::int64_t steps = 0;  ///< macro-steps until there
+  std::vector<SubsystemPrint> subsystems;
+  Archive::Memory memory;  ///< of all subsystems, in the model's order
+  /// Where the run ended, which another one may start from; none goes on from there.
+  struct End {
+    double time = 0.0;  ///< s
+    std::vector<std::vector<std::byte>> themselves;
+    void io(Archive& archive) { archive(time, themselves); }
+  };
+  std::optional<End> end{};
 
-  void io(Archive& archive) { archive(version, model, print, options, ranks, time, steps, memory); }
+  void io(Archive& archive) {
+    archive(version, model, changes, files, options, ranks, time, steps, subsystems, memory, end);
+  }
+  /// The last point of which the subsystems' memory is there, s.
+  double last_time() const { return end ? end->time : time; }
 };
 
 /// Where the checkpoint before the last one is kept.

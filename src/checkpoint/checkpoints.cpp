@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
 #include <sstream>
 #include <system_error>
 
+#include "checkpoint/warm_start.hpp"
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
 #include "support/messages.hpp"
@@ -23,12 +22,25 @@ namespace fs = std::filesystem;
 
 /// What says nothing about the run's course.
 bool is_free(const std::string& option) {
-  static const std::set<std::string> free = {
-      "cosim_stop",        "cosim_time_limit",       "cosim_hang_limit", "cosim_summary",
-      "cosim_trace",       "cosim_progress",         "cosim_monitor",    "cosim_output",
-      "cosim_view",        "cosim_checkpoint_every", "cosim_restart",    "cosim_checkpoint",
-      "cosim_event_limit", "cosim_diverged",         "options_file",     "options_left",
-      "log_view"};
+  static const std::set<std::string> free = {"cosim_stop",
+                                             "cosim_time_limit",
+                                             "cosim_hang_limit",
+                                             "cosim_summary",
+                                             "cosim_trace",
+                                             "cosim_fmu_calls",
+                                             "cosim_progress",
+                                             "cosim_monitor",
+                                             "cosim_output",
+                                             "cosim_view",
+                                             "cosim_checkpoint_every",
+                                             "cosim_restart",
+                                             "cosim_restart_as_start",
+                                             "cosim_checkpoint",
+                                             "cosim_event_limit",
+                                             "cosim_diverged",
+                                             "options_file",
+                                             "options_left",
+                                             "log_view"};
   return free.contains(option);
 }
 
@@ -53,14 +65,44 @@ OptionValues by_name(const std::string& database) {
   return result;
 }
 
-std::uint32_t print_of(const Model& model) {
-  std::ifstream file(model.source, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  text += model.changes;
-  return check_value(std::as_bytes(std::span(text)));
+/// The lines of one that the other has not.
+std::string lines_beyond(const std::string& lines, const std::string& others) {
+  std::istringstream all(lines), known(others);
+  std::set<std::string> there;
+  std::string result;
+  for (std::string line; std::getline(known, line);) there.insert(line);
+  for (std::string line; std::getline(all, line);) {
+    if (!there.contains(line)) result += (result.empty() ? "" : ", ") + line;
+  }
+  return result;
 }
 
-using Lanes = std::vector<Bytes>;  ///< of subsystems
+/// "it was run with left.m=6, and now with left.m=7"; an order that has changed counts, too.
+std::string changed_values(const std::string& before, const std::string& now) {
+  const auto shown = [](const std::string& some, const std::string& all) {
+    return !some.empty() ? some : all.empty() ? "none" : "the others in another order";
+  };
+  return "other values of --set: " + shown(lines_beyond(before, now), before) + " then, " +
+         shown(lines_beyond(now, before), now) + " now";
+}
+
+/// In the model of which it is; empty where nothing does.
+std::string what_differs(const CheckpointContent& found, const CheckpointContent& now) {
+  if (found.model != now.model) {
+    return ", not to '" + now.model + "'";
+  }
+  std::string what = changed_files(found.files, now.files);
+  if (what.empty() && found.changes != now.changes) {
+    what = changed_values(found.changes, now.changes);
+  }
+  return what.empty() ? "" : " with another text, other files or values: " + what;
+}
+
+/// Of some subsystems: what others remember of them, what they do themselves.
+struct Lanes {
+  std::vector<Bytes> own, themselves;
+  void io(Archive& archive) { archive(own, themselves); }
+};
 
 Bytes packed(Lanes& lanes) {
   Archive archive;
@@ -73,6 +115,29 @@ Lanes unpacked(Bytes bytes) {
   Lanes lanes;
   archive(lanes);
   return lanes;
+}
+
+Bytes packed_lanes(const Archive::Memory& memory) {
+  Lanes lanes{memory.own, memory.themselves};
+  return packed(lanes);
+}
+
+/// To the other ranks theirs; the first one's.
+Lanes send_shares(const SimulationPlan& plan, Archive::Memory& whole) {
+  Lanes own;
+  for (int to = 0; to < ranks_of(plan.comm); ++to) {
+    Lanes lanes;
+    for (const std::size_t g : plan.share.subsystems_of(to)) {
+      lanes.own.push_back(std::move(whole.own[g]));
+      lanes.themselves.push_back(std::move(whole.themselves[g]));
+    }
+    if (to == 0) {
+      own = std::move(lanes);
+    } else {
+      send_bytes(plan.comm, packed(lanes), to);
+    }
+  }
+  return own;
 }
 
 std::string in_words(double time) {
@@ -93,7 +158,9 @@ Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&
     const SimulationPlan& plan = simulation.plan();
     copy_.version = CONCORD_VERSION;
     copy_.model = plan.model.name;
-    copy_.print = print_of(plan.model);
+    copy_.changes = plan.model.changes;
+    copy_.files = simulation.file_prints();
+    if (rank_in(plan.comm) == 0) copy_.subsystems = prints_of_subsystems(plan.model);
     copy_.options = plan.options;
     copy_.ranks = ranks_of(plan.comm);
   }
@@ -141,9 +208,8 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
   if (found.version != copy_.version) {
     refuse("it was written by Concord " + found.version + ", this is " + copy_.version);
   }
-  if (found.model != copy_.model || found.print != copy_.print) {
-    refuse("it belongs to another model, '" + found.model + "'" +
-           (found.model == copy_.model ? " with another text or other -set" : ""));
+  if (const std::string other = what_differs(found, copy_); !other.empty()) {
+    refuse("it belongs to another model, '" + found.model + "'" + other);
   }
   if (found.ranks != copy_.ranks) {
     told_ += "; on " + std::to_string(copy_.ranks) + " instead of " + std::to_string(found.ranks) +
@@ -203,6 +269,37 @@ void Checkpoints::look(std::int64_t steps) {
 void Checkpoints::warn(const std::string& failure) const {
   if (rank_in(simulation_.plan().comm) == 0) {
     std::fprintf(stderr, "concord: warning: %s\n", failure.c_str());
+  }
+}
+
+void Checkpoints::complete() {
+  if (!wanted()) {
+    return;
+  }
+  gather_end();
+  if (const auto failure = attempt_to_write()) {
+    warn(*failure);
+  }
+}
+
+/// Into the first rank's copy.
+void Checkpoints::gather_end() {
+  const SimulationPlan& plan = simulation_.plan();
+  Lanes own{{}, simulation_.memories()};
+  const bool first = rank_in(plan.comm) == 0;
+  if (!first && !plan.replicated) send_bytes(plan.comm, packed(own), 0);
+  if (!first) {
+    return;
+  }
+  copy_.end.emplace();
+  copy_.end->time = simulation_.time();
+  copy_.end->themselves.resize(plan.model.subsystems.size());
+  for (int from = 0; from < (plan.replicated ? 1 : copy_.ranks); ++from) {
+    if (from > 0) own = unpacked(received_bytes(plan.comm, from));
+    std::size_t k = 0;
+    for (const std::size_t g : plan.owners().subsystems_of(from)) {
+      copy_.end->themselves[g] = std::move(own.themselves[k++]);
+    }
   }
 }
 
@@ -274,16 +371,20 @@ void Checkpoints::gather(const Bytes& own) {
     if (!plan.replicated) send_bytes(plan.comm, own, 0);
     return;
   }
-  copy_.memory = {own_.common, {}};
   if (plan.replicated) {
+    copy_.memory = own_;
     return;
   }
+  copy_.memory.common = own_.common;
   copy_.memory.own.resize(plan.model.subsystems.size());
+  copy_.memory.themselves.resize(plan.model.subsystems.size());
   for (int from = 0; from < copy_.ranks; ++from) {
-    Lanes lanes = from == 0 ? own_.own : unpacked(received_bytes(plan.comm, from));
+    Lanes lanes =
+        from == 0 ? Lanes{own_.own, own_.themselves} : unpacked(received_bytes(plan.comm, from));
     std::size_t k = 0;
     for (const std::size_t g : plan.share.subsystems_of(from)) {
-      copy_.memory.own[g] = std::move(lanes[k++]);
+      copy_.memory.own[g] = std::move(lanes.own[k]);
+      copy_.memory.themselves[g] = std::move(lanes.themselves[k++]);
     }
   }
 }
@@ -291,34 +392,25 @@ void Checkpoints::gather(const Bytes& own) {
 /// Each rank's own, of all that the first rank has.
 Archive::Memory Checkpoints::scattered(Archive::Memory& whole) const {
   const SimulationPlan& plan = simulation_.plan();
-  Archive::Memory result;
-  result.common = std::move(whole.common);
-  share_bytes(plan.comm, result.common);
+  Bytes common = std::move(whole.common);
+  share_bytes(plan.comm, common);
+  Lanes own;
   if (plan.replicated) {
-    return result;
+    Bytes all = packed_lanes(whole);
+    share_bytes(plan.comm, all);
+    own = unpacked(std::move(all));
+  } else if (rank_in(plan.comm) != 0) {
+    own = unpacked(received_bytes(plan.comm, 0));
+  } else {
+    own = send_shares(plan, whole);
   }
-  if (rank_in(plan.comm) != 0) {
-    result.own = unpacked(received_bytes(plan.comm, 0));
-    return result;
-  }
-  for (int to = 0; to < copy_.ranks; ++to) {
-    Lanes lanes;
-    for (const std::size_t g : plan.share.subsystems_of(to)) {
-      lanes.push_back(std::move(whole.own[g]));
-    }
-    if (to == 0) {
-      result.own = std::move(lanes);
-    } else {
-      send_bytes(plan.comm, packed(lanes), to);
-    }
-  }
-  return result;
+  return {std::move(common), std::move(own.own), std::move(own.themselves)};
 }
 
 /// What has gone wrong, in words.
 std::optional<std::string> Checkpoints::attempt_to_write() {
   const MPI_Comm comm = simulation_.plan().comm;
-  const Bytes own = rank_in(comm) == 0 ? Bytes() : packed(own_.own);
+  const Bytes own = rank_in(comm) == 0 ? Bytes() : packed_lanes(own_);
   if (const auto reason = obstacle(own)) {
     return "cannot write the checkpoint '" + settings_.path + "': " + *reason;
   }

@@ -38,6 +38,10 @@ class Checkpoints {
   /// The run stops before its end. Throws SimulationError.
   void finish();
 
+  /// The run has come to its end, from which another one may start. Only told where that cannot be
+  /// written.
+  void complete();
+
   /// The run has failed: whoever finds a remedy goes on from the last copy. What goes wrong is only
   /// told.
   void keep();
@@ -50,6 +54,7 @@ class Checkpoints {
   std::optional<std::string> attempt_to_write();
   std::optional<std::string> obstacle(const std::vector<std::byte>& own) const;
   void gather(const std::vector<std::byte>& own);
+  void gather_end();
   Archive::Memory scattered(Archive::Memory& whole) const;
   void require_same_run(const CheckpointContent& found);
   bool due() const;

@@ -79,6 +79,11 @@ struct GivenWords {
   bool has(const std::string& name) const { return words.contains(name); }
   /// The last one.
   std::optional<std::string> value(const std::string& name) const;
+  /// All, in the order in which they were given.
+  std::vector<std::string> all(const std::string& name) const {
+    const auto found = words.find(name);
+    return found == words.end() ? std::vector<std::string>{} : found->second;
+  }
 };
 
 /// Throws InputError for a word that the command does not have, or whose value is missing.

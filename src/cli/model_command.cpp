@@ -6,6 +6,7 @@
 
 #include "cli/measured_efforts.hpp"
 #include "cli/session.hpp"
+#include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
 #include "modelfile/parameters_file.hpp"
@@ -166,19 +167,21 @@ SortedWords sorted(const Command& command, const Arguments& given) {
 /// Of files first, so that single ones on the command line count.
 ModelChanges changes_in(const GivenWords& own) {
   ModelChanges result;
-  if (own.has("parameters"))
-    for (const std::string& file : own.words.at("parameters"))
-      for (ModelChange& change : read_parameters_file(file)) result.push_back(std::move(change));
-  if (own.has("set"))
-    for (ModelChange& change : read_changes(own.words.at("set")))
-      result.push_back(std::move(change));
+  for (const std::string& file : own.all("parameters"))
+    for (ModelChange& change : read_parameters_file(file)) result.push_back(std::move(change));
+  for (ModelChange& change : read_changes(own.all("set"))) result.push_back(std::move(change));
   return result;
 }
 
 Model read_model(const SortedWords& words) {
   const std::string path = model_argument(words.arguments);
   const ModelChanges changes = changes_in(words.own);
-  if (!words.fmu) return read_model_file(path, changes);
+  if (!words.fmu) {
+    Model model = read_model_file(path, changes);
+    for (const std::string& file : words.own.all("parameters"))
+      model.files.push_back({"file of parameters", file});
+    return model;
+  }
   if (!changes.empty())
     throw InputError(changes.front().location +
                      ": an FMU alone takes --start-value NAME VALUE instead");
@@ -187,6 +190,7 @@ Model read_model(const SortedWords& words) {
 
 /// On every rank.
 Model model_of(const SortedWords& words) {
+  choose_start_time();
   Model model;
   together(PETSC_COMM_WORLD, [&] { model = read_model(words); });
   if (words.fmu)

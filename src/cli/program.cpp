@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/measured_efforts.hpp"
 #include "cli/session.hpp"
+#include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "network/model.hpp"
 #include "support/options.hpp"
@@ -28,6 +29,7 @@ int run_program(int argc, char** argv,
                 const std::function<ModelBuilder(const ProgramOptions&)>& build) {
   const std::string command_line = joined(std::vector<std::string>(argv, argv + argc), " ");
   return in_session(argc, argv, [&] {
+    choose_start_time();
     Model model = std::move(*build(ProgramOptions()).source()());
     take_measured_efforts(model);
     return run_command(std::move(model), command_line);

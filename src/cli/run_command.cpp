@@ -1,10 +1,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 
 #include "checkpoint/checkpoints.hpp"
+#include "checkpoint/warm_start.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/effective_settings.hpp"
@@ -78,13 +81,11 @@ class Run {
       return code;
     } catch (const InputError&) {
       if (recorder_->begun()) {
-        close_failed();
+        close_failed(costs_of(simulation_));
       }
       throw;
     } catch (const std::exception& error) {
-      checkpoints_.keep();
-      close_failed();
-      report(nullptr, to_string(RunStatus::failed), error.what());
+      end_failed(error.what());
       throw;
     }
   }
@@ -142,6 +143,9 @@ class Run {
   }
 
   void start() {
+    if (const std::string& from = settings_.checkpoint.start_from; !from.empty()) {
+      note(begin_from_checkpoint(simulation_, from));
+    }
     simulation_.start();
     if (settings_.view) {
       view_start();
@@ -171,6 +175,9 @@ class Run {
   /// After the last macro-step.
   int conclude() {
     const Conclusion conclusion = conclusion_of(simulation_, summary_);
+    if (simulation_.finished()) {
+      checkpoints_.complete();
+    }
     simulation_.end();
     if (!asked_for_end_) {
       require_sound_end();
@@ -178,14 +185,14 @@ class Run {
     if (!simulation_.finished() && !asked_for_end_) {
       checkpoints_.finish();
     }
-    recorder_->close(conclusion.status, conclusion.quality);
+    recorder_->close(conclusion.status, conclusion.costs, conclusion.quality);
     simulation_.forget_observers();
     monitors_.clear();  // the progress line ends before the summary begins
     if (speaks_) {
       print_summary(simulation_, summary_, conclusion, requests_.reason(), requests_.elapsed());
       print_way_on();
     }
-    report(&conclusion, to_string(conclusion.status), requests_.reason());
+    report(&conclusion, conclusion.costs, to_string(conclusion.status), requests_.reason());
     return simulation_.finished() ? 0 : stopped_early;
   }
 
@@ -193,21 +200,29 @@ class Run {
   void require_writable(const std::vector<std::string>& paths) const {
     together(PETSC_COMM_WORLD, [&] {
       for (const std::string& path : paths) {
-        if (speaks_ && !path.empty() && !std::ofstream(path, std::ios::app)) {
+        if (!speaks_ || path.empty()) {
+          continue;
+        }
+        const bool there = std::filesystem::exists(path);
+        if (!std::ofstream(path, std::ios::app)) {
           throw InputError("cannot write '" + path + "': " + std::strerror(errno) +
                            "; choose another file with -cosim_summary, -cosim_trace");
+        }
+        if (!there) {
+          std::filesystem::remove(path);
         }
       }
     });
   }
 
   /// -cosim_summary and -cosim_trace. Collective.
-  void report(const Conclusion* conclusion, std::string_view status, const std::string& reason) {
+  void report(const Conclusion* conclusion, const RunCosts& costs, std::string_view status,
+              const std::string& reason) {
     together(PETSC_COMM_WORLD, [&] {
       if (speaks_ && !settings_.summary_file.empty()) {
-        write_summary_file(
-            settings_.summary_file,
-            {simulation_, summary_, conclusion, std::string(status), reason, requests_.elapsed()});
+        write_summary_file(settings_.summary_file,
+                           {simulation_, summary_, conclusion, costs, std::string(status), reason,
+                            requests_.elapsed()});
       }
     });
     if (!settings_.trace_file.empty()) {
@@ -228,7 +243,27 @@ class Run {
     }
   }
 
-  void close_failed() { recorder_->close(RunStatus::failed, quality_of(simulation_, summary_)); }
+  void close_failed(const RunCosts& costs) {
+    recorder_->close(RunStatus::failed, costs, quality_of(simulation_, summary_));
+  }
+
+  /// The run's own error is what counts: what goes wrong in its wake is told beside it.
+  void end_failed(const char* error) {
+    const RunCosts costs = costs_of(simulation_);
+    in_wake([&] { checkpoints_.keep(); });
+    in_wake([&] { close_failed(costs); });
+    in_wake([&] { report(nullptr, costs, to_string(RunStatus::failed), error); });
+  }
+
+  void in_wake(const std::function<void()>& work) const {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      if (speaks_) {
+        std::fprintf(stderr, "concord: warning: %s\n", error.what());
+      }
+    }
+  }
 
   HangWatch hang_watch_;
   StopRequests requests_;

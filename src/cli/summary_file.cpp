@@ -103,10 +103,10 @@ void write_summary_file(const std::string& path, const RunEnd& end) {
                {"results", plan.settings.record.path}};
   if (end.conclusion != nullptr) {
     json["quality"] = quality_of(*end.conclusion);
-    json["load_balance"] = load_balance(end.conclusion->costs.ranks);
-    json["ranks"] = ranks_of(end.conclusion->costs);
-    json["subsystems"] = subsystems_of(plan, end.conclusion->costs);
   }
+  json["load_balance"] = load_balance(end.costs.ranks);
+  json["ranks"] = ranks_of(end.costs);
+  json["subsystems"] = subsystems_of(plan, end.costs);
   TextOutput output(path);
   output.write(json.dump(2) + "\n");
   output.close();

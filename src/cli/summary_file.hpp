@@ -11,9 +11,10 @@ struct RunEnd {
   const SimulationCore& simulation;
   const RunSummary& summary;
   const Conclusion* conclusion;  ///< null where the run has failed
-  std::string status;            ///< as in the results file
-  std::string reason;            ///< of an early end, or the error; may be empty
-  double wall_time;              ///< s
+  const RunCosts& costs;
+  std::string status;  ///< as in the results file
+  std::string reason;  ///< of an early end, or the error; may be empty
+  double wall_time;    ///< s
 };
 
 /// Throws InputError where the file cannot be written.

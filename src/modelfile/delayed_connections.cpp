@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "subsystem/delay/delay_subsystem.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -49,6 +50,7 @@ SubsystemEntry entry_of(const DelayDescription& delay, const Location& location)
   SubsystemEntry entry;
   entry.description = describe_delay(delay);
   entry.location = location;
+  entry.identity = "a delay of " + exact_number(delay.delay) + " s";
   entry.create = [delay](const SubsystemSettings&) { return make_delay(delay); };
   return entry;
 }

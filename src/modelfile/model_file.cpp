@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "modelfile/array_connections.hpp"
 #include "modelfile/constraint_connections.hpp"
@@ -47,6 +48,20 @@ void add_events_of_subsystems(Model& model) {
   }
 }
 
+/// Behind those that the model itself is read from; of subsystems that share one, once.
+void list_files_of_subsystems(Model& model) {
+  std::set<std::pair<std::string, std::string>> listed;
+  for (const ModelFile& file : model.files) {
+    listed.emplace(file.path.string(), file.name);
+  }
+  for (const SubsystemEntry& entry : model.subsystems) {
+    const ModelFile& file = entry.file;
+    if (!file.role.empty() && listed.emplace(file.path.string(), file.name).second) {
+      model.files.push_back(file);
+    }
+  }
+}
+
 }  // namespace
 
 void complete(Model& model) {
@@ -55,6 +70,7 @@ void complete(Model& model) {
   connect_delays(model);
   connect_constraints(model);
   add_events_of_subsystems(model);
+  list_files_of_subsystems(model);
   for (std::vector<double>* times : {&model.listed_events, &model.events}) {
     std::sort(times->begin(), times->end());
     times->erase(std::unique(times->begin(), times->end()), times->end());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,13 +18,20 @@ struct FmuSetup;
 /// Where something was written ("two_mass.yaml:17"), for error messages; may be empty.
 using Location = std::string;
 
+/// A file that the model is read from.
+struct ModelFile {
+  std::string role;              ///< in words: "table"
+  std::filesystem::path path{};  ///< empty: nobody knows where it is
+  std::string name{};            ///< where the path tells nobody anything; empty: the path
+};
+
 /// A subsystem as the model describes it. The description is known on every rank; `create` is
 /// called only on the rank that owns the subsystem.
 struct SubsystemEntry {
   SubsystemDescription description;
   std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
   Location location;
-  std::string file{};   ///< that it is read from: an FMU, a table, a library; empty: none
+  ModelFile file{};     ///< an FMU, a table, a library; without role: none
   double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
   bool written =
       true;  ///< false: stands for a constraint or a delay, which schedules need not name
@@ -31,6 +39,9 @@ struct SubsystemEntry {
   std::function<std::vector<std::string>()> probe;
   /// Times after `from` and up to `to` at which its outputs jump or have kinks. May be null.
   std::function<std::vector<double>(double from, double to)> events = {};
+  bool isolated = false;  ///< in a process of its own
+  /// Whose memory fits into no other: an FMU's token and parameters, discrete variables, a delay.
+  std::string identity = {};
   /// What it was made from, for export; null for other kinds.
   std::shared_ptr<const EquationsDescription> equations = {};
   std::shared_ptr<const FmuSetup> fmu = {};
@@ -87,6 +98,8 @@ struct Model {
   std::vector<double> events;         ///< s, ascending: times at which something jumps
   std::vector<double> listed_events;  ///< those that are not known to be a subsystem's own
   std::string changes;                ///< lines "ball.e=0.9": values other than the model file says
+  std::vector<ModelFile> files;       ///< all, each once, in the order of reading
+  std::filesystem::path text;         ///< the file that describes it; empty: none
   std::vector<std::string> notes;     ///< what was read and has no effect, for `concord check`
 };
 

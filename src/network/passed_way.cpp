@@ -17,12 +17,12 @@ std::span<T> part(std::vector<T>& all, IndexRange range) {
 
 }  // namespace
 
-PassedWay::PassedWay(OwnSubsystems& own, const RankLayout& layout)
-    : own_(own), layout_(layout), ways_(own.count()) {}
+PassedWay::PassedWay(OwnSubsystems& own, const RankLayout& layout) : own_(own), layout_(layout) {}
 
 void PassedWay::begin(bool wanted, bool saved) {
   wanted_ = wanted;
   saved_ = saved;
+  if (wanted && ways_.empty()) ways_.resize(own_.count());
   for (Way& way : ways_) way.count = 0;
 }
 

@@ -76,7 +76,7 @@ class PassedWay {
   OwnSubsystems& own_;
   const RankLayout& layout_;
   bool wanted_ = false, saved_ = false;
-  std::vector<Way> ways_;
+  std::vector<Way> ways_;            ///< made when they are first wanted
   std::vector<Polynomial> moved_;    ///< scratch
   std::vector<Sample> end_outputs_;  ///< scratch
   std::vector<double> states_;       ///< scratch

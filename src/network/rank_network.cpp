@@ -111,6 +111,18 @@ void RankNetwork::start(const MacroStep& first, double stop) {
   for (std::size_t k = 0; k < n_own(); ++k) {
     own_.attempt(k, [&] { own_[k].start(first, stop); });
   }
+  for (std::size_t k = 0; k < beginnings_.size(); ++k) {
+    if (const auto& from = beginnings_[k]) {
+      own_.guarded(k, [&](Subsystem& subsystem) {
+        return subsystem.start_from(from->t, from->x, from->memory) ? Outcome::ok : Outcome::failed;
+      });
+    }
+  }
+  beginnings_.clear();
+}
+
+void RankNetwork::start_from(std::vector<std::optional<Beginning>> beginnings) {
+  beginnings_ = std::move(beginnings);
 }
 
 bool RankNetwork::initializing() const {
@@ -303,7 +315,8 @@ void RankNetwork::gather_states(std::span<double> result) {
   }
 }
 
-std::optional<std::string> RankNetwork::io(Archive& archive) {
+/// What a subsystem remembers itself begins with its states.
+std::optional<std::string> RankNetwork::io(Archive& archive, std::span<const double> states) {
   archive.per(Per::input, start_inputs_, use_.given);
   archive(held_, touched_, clock_, sizes_, equation_weights_, jumps_, interval_, now_, saved_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
@@ -314,7 +327,19 @@ std::optional<std::string> RankNetwork::io(Archive& archive) {
   }
   for (std::size_t k = 0; k < n_own(); ++k) {
     bool passed = false;
-    archive.within(k, [&] { own_.attempt(k, [&] { passed = own_[k].io(archive); }); });
+    archive.within_itself(k, [&] {
+      own_.attempt(k, [&] {
+        const IndexRange range = states_of(k);
+        std::vector<double> there;
+        if (!archive.reading()) {
+          const auto x =
+              states.empty() ? own_[k].states() : states.subspan(range.first, range.size());
+          there.assign(x.begin(), x.end());
+        }
+        archive(there);
+        passed = own_[k].io(archive);
+      });
+    });
     if (!passed) {
       const std::string& reason = own_[k].failure();
       return "subsystem '" + own_.name(k) + "' cannot pass on what it remembers" +

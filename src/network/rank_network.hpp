@@ -16,6 +16,15 @@
 
 namespace concord {
 
+/// Where a subsystem of another run stood, see Subsystem::start_from.
+struct Beginning {
+  double t = 0.0;
+  std::vector<double> x;
+  std::vector<std::byte> memory;
+
+  void io(Archive& archive) { archive(t, x, memory); }
+};
+
 /// The subsystems that this rank owns, with their variables in flat arrays, and the exchange with
 /// the other ranks. Outcomes are this rank's own: agreeing on them is the caller's. So are failures
 /// (OwnSubsystems); `fatal` tells that no smaller step will help.
@@ -172,10 +181,14 @@ class RankNetwork {
   /// Those of a subsystem that fails here are NaN.
   void gather_states(std::span<double> result);
 
+  /// Before the start, of own subsystems: begin elsewhere than at their start values.
+  void start_from(std::vector<std::optional<Beginning>> beginnings);
+
   /// All that the next macro-step depends on: of subsystems that were started when it is written,
   /// and of others, made and started in the same way, when it is read. Which own subsystem cannot
   /// pass on what it remembers, the first one, and why, or nothing.
-  std::optional<std::string> io(Archive& archive);
+  /// `states`: of all own subsystems, where the coupling has them; empty: their own.
+  std::optional<std::string> io(Archive& archive, std::span<const double> states = {});
   ArchiveLayout archive_layout() const { return layout_.archive_layout(); }
 
   /// Where this rank's time goes.
@@ -254,6 +267,7 @@ class RankNetwork {
   SmoothInterval interval_;
   Memory now_, saved_;
   PassedWay way_;
+  std::vector<std::optional<Beginning>> beginnings_;  ///< until the start; empty: none
   Scratch scratch_;
 };
 

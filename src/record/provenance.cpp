@@ -15,14 +15,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "files/file_hash.hpp"
 #include "settings/option_table.hpp"
 #include "support/ranks.hpp"
 
 namespace concord {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -73,35 +70,25 @@ std::string effective_options(const Settings& settings) {
   return text;
 }
 
-/// An archive is none.
-std::string text_of(const fs::path& path) {
-  if (path.extension() == ".ssp" || path.extension() == ".fmu") return "";
+/// Empty where nothing describes the model.
+std::string text_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The model, and what its subsystems are read from; each once.
-std::vector<std::string> files_of(const Model& model) {
-  std::vector<std::string> files;
-  const auto add = [&](const std::string& file) {
-    std::error_code error;
-    if (!file.empty() && fs::is_regular_file(file, error)) files.push_back(file);
-  };
-  add(model.source);
-  for (const SubsystemEntry& entry : model.subsystems) add(entry.file);
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  return files;
-}
-
 }  // namespace
 
-void add_provenance(const SimulationPlan& plan, const std::string& command_line,
-                    ResultsLayout& layout) {
+void add_provenance(const SimulationPlan& plan, std::vector<FilePrint> files,
+                    const std::string& command_line, ResultsLayout& layout) {
   if (rank_in(plan.comm) != 0) return;
-  layout.model_text = text_of(plan.model.source);
-  layout.file_names = files_of(plan.model);
-  for (const std::string& file : layout.file_names) layout.file_sha256.push_back(sha256_of(file));
+  std::stable_sort(files.begin(), files.end(),
+                   [](const FilePrint& a, const FilePrint& b) { return a.name < b.name; });
+  for (const FilePrint& file : files) {
+    layout.file_names.push_back(file.name);
+    layout.file_roles.push_back(file.role);
+    layout.file_sha256.push_back(file.sha256);
+  }
+  layout.model_text = text_of(plan.model.text);
   layout.run_record = {utc_now(),
                        host_name(),
                        std::to_string(ranks_of(plan.comm)),

@@ -148,7 +148,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
     layout.subsystem_names.push_back(entry.description.name);
     layout.subsystem_kinds.push_back(entry.description.kind);
   }
-  add_provenance(simulation.plan(), command_line, layout);
+  add_provenance(simulation.plan(), simulation.file_prints(), command_line, layout);
   writer_.emplace(comm, path_, layout);
 }
 
@@ -269,11 +269,11 @@ void Recorder::begin_another(const std::string& before, const std::string& earli
       "; rows from here on are in " + in_quotes(path_) + ", those before in " + in_quotes(earlier);
 }
 
-void Recorder::close(RunStatus status, const RunQuality& quality) {
+void Recorder::close(RunStatus status, RunCosts costs, const RunQuality& quality) {
   if (since_row_ > 0) {
     write(kept_.row());
   }
-  writer_->close(status, costs_of(simulation_), quality);
+  writer_->close(status, std::move(costs), quality);
 }
 
 }  // namespace concord

@@ -35,7 +35,7 @@ class Recorder : public StepObserver {
   const std::string& told() const { return told_; }
 
   /// Writes what is pending, what is known of the run's quality and the counters. Collective.
-  void close(RunStatus status, const RunQuality& quality);
+  void close(RunStatus status, RunCosts costs, const RunQuality& quality);
 
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);

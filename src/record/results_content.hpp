@@ -69,8 +69,8 @@ struct ResultsLayout {
   std::size_t ranks = 1;
   std::string changes;
   std::string petsc_options;
-  std::string model_text;                            ///< empty where it is no text
-  std::vector<std::string> file_names, file_sha256;  ///< of the model and all that it names
+  std::string model_text;  ///< empty where nothing describes the model
+  std::vector<std::string> file_names, file_roles, file_sha256;  ///< of the model and all it names
   RunRecord run_record;
   RecordedColumns outputs, inputs, states;
   RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs

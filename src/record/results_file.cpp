@@ -159,13 +159,15 @@ bool has_own_rows(const ResultsDataset& dataset, const ResultsLayout& layout) {
   return grows_within(dataset.extents[0]) && layout.parts.empty();
 }
 
-/// Throws Hdf5Error where the dataset in the file is another one, or shorter.
+/// Throws Hdf5Error where the dataset in the file is another one, or shorter. Of the model's files
+/// the checkpoint knows better.
 void require_continues(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout,
                        const Lengths& left) {
   if (H5Lexists(file, dataset.path.c_str(), H5P_DEFAULT) <= 0)
     throw Hdf5Error("'" + dataset.path + "' is missing");
   if (const auto* texts = std::get_if<KnownTexts>(&dataset.content)) {
-    if (read_strings(file, dataset.path.c_str()) != texts->of(layout))
+    const bool may_move = dataset.extents.front() == Extent::files;
+    if (!may_move && read_strings(file, dataset.path.c_str()) != texts->of(layout))
       throw Hdf5Error("'" + dataset.path + "' is that of another run");
   } else if (has_own_rows(dataset, layout) &&
              rows_of(file, dataset.path.c_str()) < length_of(dataset.extents[0], left)) {

@@ -44,7 +44,8 @@ class ResultsFile::Recording : public StepObserver {
 
   void close() {
     const RunQuality quality = quality_of(core_, summary_);
-    recorder_->close(core_.failed() ? RunStatus::failed : status_of(core_, quality), quality);
+    recorder_->close(core_.failed() ? RunStatus::failed : status_of(core_, quality),
+                     costs_of(core_), quality);
   }
 
  private:

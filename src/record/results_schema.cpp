@@ -196,6 +196,7 @@ void add_provenance(Datasets& all) {
     all.push_back({path, Number::text, {Extent::files}, always, content});
   };
   add_file("/files/name", KnownTexts{list_of<&ResultsLayout::file_names>});
+  add_file("/files/role", KnownTexts{list_of<&ResultsLayout::file_roles>});
   add_file("/files/sha256", KnownTexts{list_of<&ResultsLayout::file_sha256>});
   const auto add_run = [&](const char* path, std::string RunRecord::*text) {
     all.push_back({path, Number::text, {Extent::runs}, always, RunTexts{text}});

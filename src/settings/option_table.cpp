@@ -131,6 +131,23 @@ Option<Settings> wall_time(std::string name, std::string help, At<members...> pl
 
 bool writes_no_checkpoints(const Settings& settings) { return !settings.checkpoint.writes(); }
 
+Option<Settings> restart_as_start_option() {
+  return Option<Settings>{
+      "cosim_restart_as_start",
+      "checkpoint whose states of subsystems a new run starts from, at its time unless "
+      "-cosim_start is given; the model may be another one where they fit",
+      file_name(), [](const Settings& s) { return s.checkpoint.start_from; },
+      [](Settings& s, const std::optional<std::string>& given) {
+        if (given && !s.checkpoint.restart.empty()) {
+          throw InputError(
+              "-cosim_restart goes on with a run, -cosim_restart_as_start begins a new one; give "
+              "one of them");
+        }
+        s.checkpoint.start_from = given.value_or("");
+      }}
+      .by_default("none");
+}
+
 /// `auto` goes on where the checkpoint is there, and starts where it is not.
 Option<Settings> restart_option() {
   return Option<Settings>{
@@ -326,6 +343,7 @@ Options<Settings> make_run_options() {
         at<&Settings::checkpoint, &CheckpointSettings::path>)
           .by_default("none"),
       restart_option(),
+      restart_as_start_option(),
       O("cosim_checkpoint_every", "wall time after which the checkpoint is written anew",
         duration(), at<&Settings::checkpoint, &CheckpointSettings::every>)
           .in("s, or HH:MM:SS")
@@ -341,6 +359,11 @@ Options<Settings> make_run_options() {
       O("cosim_trace",
         "JSON file for what each rank did when, as chrome://tracing and Perfetto show it",
         file_name(), at<&Settings::trace_file>)
+          .by_default("none"),
+      O("cosim_fmu_calls",
+        "CSV file for every call of a function of an FMU, before and behind it; on several ranks "
+        "one each: calls.csv becomes calls.0.csv, calls.1.csv ...",
+        file_name(), at<&Settings::fmu_calls>)
           .by_default("none"),
       progress_option(),
       O("cosim_monitor", "a line per macro-step", flag(), at<&Settings::monitor>),

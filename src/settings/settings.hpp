@@ -62,11 +62,12 @@ struct RecordSettings {
 
 /// How a run can be continued.
 struct CheckpointSettings {
-  std::string path;        ///< empty: no checkpoints
-  double every = 600.0;    ///< s of wall time
-  int epoch = 1000;        ///< macro-steps
-  std::string restart{};   ///< the checkpoint to go on from; empty: none
-  bool may_start = false;  ///< where that is not there
+  std::string path;          ///< empty: no checkpoints
+  double every = 600.0;      ///< s of wall time
+  int epoch = 1000;          ///< macro-steps
+  std::string restart{};     ///< the checkpoint to go on from; empty: none
+  bool may_start = false;    ///< where that is not there
+  std::string start_from{};  ///< the one whose states a new run starts from; empty: none
 
   bool writes() const { return !path.empty(); }
 };
@@ -92,6 +93,7 @@ struct Settings {
   RecordSettings record;
   std::string summary_file;  ///< JSON; empty: none
   std::string trace_file;    ///< Chrome's trace format; empty: none
+  std::string fmu_calls;     ///< CSV; empty: none
   bool progress = false;
   bool monitor = false;
   bool view = false;

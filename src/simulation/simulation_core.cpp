@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "concord/errors.hpp"
@@ -30,11 +31,28 @@ std::unique_ptr<MacroStepper> stepper_of(const Settings& settings, RankNetwork& 
 }  // namespace
 
 SimulationCore::SimulationCore(std::unique_ptr<const SimulationPlan> plan)
-    : plan_(std::move(plan)) {
+    : plan_(std::move(plan)), calls_(new_call_log()) {
   make_parts();
 }
 
+/// Each rank has a file of its own.
+std::shared_ptr<CallLog> SimulationCore::new_call_log() const {
+  std::filesystem::path path = plan_->settings.fmu_calls;
+  std::shared_ptr<CallLog> log;
+  together(plan_->comm, [&] {
+    if (path.empty()) return;
+    const int rank = rank_in(plan_->comm);
+    if (ranks_of(plan_->comm) > 1) {
+      const std::string ending = path.extension();
+      path.replace_extension(std::to_string(rank) + ending);
+    }
+    log = CallLog::create(path, rank);
+  });
+  return log;
+}
+
 void SimulationCore::make_parts() {
+  const CallLog::Use use(calls_);
   stepper_.reset();
   std::optional<WorkClock> clock;
   if (subsystems_) {
@@ -49,6 +67,18 @@ void SimulationCore::make_parts() {
     subsystems_->clock() = std::move(*clock);
   }
   collectively(plan_->comm, [&] { stepper_ = stepper_of(plan_->settings, *subsystems_); });
+}
+
+const std::vector<FilePrint>& SimulationCore::file_prints() {
+  if (!file_prints_) {
+    file_prints_.emplace();
+    together(plan_->comm, [&] {
+      if (rank_in(plan_->comm) == 0) {
+        file_prints_ = prints_of(plan_->model);
+      }
+    });
+  }
+  return *file_prints_;
 }
 
 /// Where each rank computes the whole, only one of them may fail.
@@ -114,16 +144,19 @@ void SimulationCore::require_sound_subsystems() const {
   }
 }
 
-/// Where each rank computes the whole, nothing is one rank's own.
 Archive::Layout SimulationCore::layout() const {
-  return plan_->replicated ? nullptr
-                           : std::make_shared<ArchiveLayout>(subsystems_->archive_layout());
+  return std::make_shared<ArchiveLayout>(subsystems_->archive_layout());
+}
+
+void SimulationCore::start_from(std::vector<std::optional<Beginning>> beginnings) {
+  subsystems_->start_from(std::move(beginnings));
 }
 
 Archive SimulationCore::snapshot() {
   in_step([&] { stepper_->close_watch(); });
   Archive archive(layout());
-  const auto silent = agree_on_text(plan_->comm, subsystems_->io(archive));
+  const auto silent =
+      agree_on_text(plan_->comm, subsystems_->io(archive, stepper_->coupling().states()));
   if (silent) {
     throw InputError(*silent + "; no snapshot can be taken");
   }
@@ -131,6 +164,15 @@ Archive SimulationCore::snapshot() {
   Archive same = archive_of(archive.memory());
   restore(same);
   return archive;
+}
+
+std::vector<std::vector<std::byte>> SimulationCore::memories() {
+  Archive archive(layout());
+  const auto silent = subsystems_->io(archive, stepper_->coupling().states());
+  if (const auto agreed = agree_on_text(plan_->comm, silent)) {
+    throw SimulationError(*agreed);
+  }
+  return archive.memory().themselves;
 }
 
 void SimulationCore::restore(Archive& archive) {

@@ -3,13 +3,16 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "concord/simulation.hpp"
+#include "simulation/file_prints.hpp"
 #include "simulation/macro_step.hpp"
 #include "simulation/simulation_plan.hpp"
+#include "support/call_log.hpp"
 
 namespace concord {
 
@@ -24,6 +27,8 @@ class SimulationCore {
   explicit SimulationCore(std::unique_ptr<const SimulationPlan> plan);
 
   const SimulationPlan& plan() const { return *plan_; }
+  /// Of the model's files, on the first rank, which reads them at the first call; else none.
+  const std::vector<FilePrint>& file_prints();
   RankNetwork& subsystems() { return *subsystems_; }
   const RankNetwork& subsystems() const { return *subsystems_; }
   const MacroStepper& stepper() const { return *stepper_; }
@@ -32,6 +37,9 @@ class SimulationCore {
   void observe(StepObserver& observer) { observers_.push_back(&observer); }
   void forget(const StepObserver& observer) { std::erase(observers_, &observer); }
   void forget_observers() { observers_.clear(); }
+
+  /// Before the start, of this rank's subsystems: begin where another run has left them.
+  void start_from(std::vector<std::optional<Beginning>> beginnings);
 
   /// Consistent inputs and outputs at the start time.
   void start();
@@ -69,9 +77,12 @@ class SimulationCore {
   /// What the next macro-step depends on, of this rank. What is only kept to save work (Jacobians,
   /// histories of multistep methods) is dropped here, too, so that this simulation and whoever
   /// restores go on with the same bits. Throws InputError where a subsystem cannot pass on what it
-  /// remembers.
-  /// What else is written belongs to the same point.
+  /// remembers. What else is written to it belongs to the same point.
   Archive snapshot();
+
+  /// What this rank's subsystems themselves remember, for runs that start from it; no copy to go on
+  /// from. Throws SimulationError.
+  std::vector<std::vector<std::byte>> memories();
 
   /// Goes on from there: subsystems and coupling are made anew.
   void restore(Archive& archive);
@@ -83,6 +94,7 @@ class SimulationCore {
   void end();
 
  private:
+  std::shared_ptr<CallLog> new_call_log() const;
   void make_parts();
   Archive::Layout layout() const;
   double advanced();
@@ -93,8 +105,10 @@ class SimulationCore {
   double own_value(Variable variable);
 
   std::unique_ptr<const SimulationPlan> plan_;
+  std::shared_ptr<CallLog> calls_;  ///< null: calls are not logged
   std::unique_ptr<RankNetwork> subsystems_;
   std::unique_ptr<MacroStepper> stepper_;
+  std::optional<std::vector<FilePrint>> file_prints_;
   std::vector<StepObserver*> observers_;
   bool failed_ = false;
 };

@@ -58,6 +58,9 @@ class EventModel : public OdeModel {
 
   /// What events have changed.
   virtual void pass_events(Archive& archive) = 0;
+
+  /// Before `begin`, of what another one's `pass_events` has written: what a start takes over.
+  virtual void take_over(Archive& archive) = 0;
 };
 
 }  // namespace concord

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <csetjmp>
@@ -356,13 +357,17 @@ HangWatch::HangWatch(std::optional<double> limit) {
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal_of_looks();
   event._sigev_un._tid = gettid();
+  constexpr double shortest_interval = 1e-3;  // s
+  const double interval = std::max(*limit / looks_per_limit, shortest_interval);
   set_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
-  const double interval = *limit / looks_per_limit;
   itimerspec times = {};
   times.it_interval.tv_sec = static_cast<time_t>(interval);
   times.it_interval.tv_nsec = static_cast<long>(1e9 * (interval - std::floor(interval)));
   times.it_value = times.it_interval;
-  if (set_) timer_settime(timer_, 0, &times, nullptr);
+  if (!set_ || timer_settime(timer_, 0, &times, nullptr) != 0) {
+    throw SimulationError(std::string("-cosim_hang_limit: the system gives no timer (") +
+                          std::strerror(errno) + "); leave the option out");
+  }
 }
 
 HangWatch::~HangWatch() {

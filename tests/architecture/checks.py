@@ -26,7 +26,7 @@ ALLOWED = {
     "stepping": {"support"},
     "coupling": MODELS,
     "settings": MODELS | {"coupling", "files"},
-    "simulation": RUNS,
+    "simulation": RUNS | {"files"},
     "record": RUNS | {"files", "simulation"},
     "checkpoint": RUNS | {"files", "simulation"},
     "modelfile": RUNS | {"expression", "files", "record", "simulation"},

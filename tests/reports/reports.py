@@ -1,6 +1,7 @@
 """-cosim_summary, -cosim_trace, and the times in the results file agree with the run and each other."""
 import json
 import unittest
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -68,6 +69,7 @@ class Summary(Reports):
         self.assertLess(summary["time"], 2)
         summary, _ = self.run_model(self.model(FAILING), "-cosim_step", 0.1, code=1)
         self.assertEqual(summary["status"], "failed")
+        self.assertGreater(summary["subsystems"][0]["rhs_evaluations"], 0)
         self.assertIn("subsystem 'a'", summary["reason"])
         self.assertIn(summary["reason"], self.errors)
         self.assertAlmostEqual(summary["time"], EARLY, delta=0.11)
@@ -79,6 +81,27 @@ class Summary(Reports):
             self.assertEqual(run.returncode, 2)
             self.assertRegex(run.stderr, "cannot write '.*a.json': No such file.*" + option)
             self.assertFalse((self.folder / "none.h5").exists())
+
+    def test_runs_that_do_not_begin_leave_files_as_they_are(self):
+        path = self.folder / "summary.json"
+        for content in (None, "an earlier one"):
+            if content:
+                path.write_text(content)
+            run = execute("run", TWO_MASS, "-cosim_summary", path, "-cosim_output",
+                          self.folder / "nowhere" / "a.h5")
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertEqual(path.read_text() if path.exists() else None, content)
+
+    def test_the_first_error_is_the_one_that_is_told(self):
+        """Where the summary of a failed run cannot be written, that is a warning beside it."""
+        if not Path("/dev/full").exists():
+            self.skipTest("no /dev/full here")
+        run = execute("run", self.model(FAILING), "-cosim_step", 0.1, "-cosim_summary", "/dev/full",
+                      "-cosim_output", self.folder / "first.h5")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertRegex(run.stderr, "concord: error: .*subsystem 'a'")
+        self.assertRegex(run.stderr, "concord: warning: .*/dev/full")
+        self.assertEqual(run.stderr.count("concord: error"), 1)
 
 
 class Trace(Reports):

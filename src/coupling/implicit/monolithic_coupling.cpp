@@ -198,6 +198,7 @@ class MonolithicCoupling::NetworkEquations : public EventModel, public PointEval
 
   /// The subsystems' own, which pass it on themselves.
   void pass_events(Archive& /*archive*/) override {}
+  void take_over(Archive& /*archive*/) override {}
 
   void io(Archive& archive) { archive(inputs_, outputs_, consistent_); }
 

@@ -6,6 +6,7 @@
 #include "settings/settings.hpp"
 #include "subsystem/fmu/probe/probe.hpp"
 #include "subsystem/fmu/setup.hpp"
+#include "support/options.hpp"
 
 namespace concord {
 namespace {
@@ -33,6 +34,18 @@ void take(const ModelChanges& changes, FmuRequest& request) {
                               change.items.empty() ? std::vector{change.text} : change.items,
                               change.unit, change.location});
   }
+}
+
+/// An FMU's state holds its parameters, too.
+std::string identity_of(const FmuSetup& setup) {
+  std::string text = "the FMU " + setup.model->token;
+  for (const auto* starts : {&setup.structural, &setup.starts})
+    for (const FmuStart& start : *starts) {
+      const FmiCausality causality = start.variable->causality;
+      if (causality == FmiCausality::parameter || causality == FmiCausality::structural_parameter)
+        text += ", " + start.variable->name + " = " + joined(start.texts, " ");
+    }
+  return text;
 }
 
 }  // namespace
@@ -70,7 +83,8 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   SubsystemEntry entry;
   entry.location = request.location;
   entry.fmu = setup;
-  entry.file = setup->request.path.string();
+  entry.file = {"FMU", setup->request.path};
+  entry.identity = identity_of(*setup);
   entry.description = description_of(*setup);
   entry.probe = [setup] { return probe_fmu(*setup).lines; };
   entry.create = [setup](const SubsystemSettings& settings) {

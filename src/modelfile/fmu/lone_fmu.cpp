@@ -8,6 +8,7 @@
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "subsystem/driven/driven_subsystem.hpp"
 #include "subsystem/fmu/setup.hpp"
+#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -86,6 +87,15 @@ void feed_from(const fs::path& file, Model& model) {
     model.events = drive.signals->jumps();
 }
 
+/// "ball.h=2", as --set would say it.
+std::string in_lines(const FmuRequest& request) {
+  std::string result;
+  for (const FmuValue& value : request.values)
+    result += (result.empty() ? "" : "\n") + request.subsystem + "." + value.name + "=" +
+              joined(value.texts, " ");
+  return result;
+}
+
 }  // namespace
 
 bool is_fmu(const fs::path& path) { return path.extension() == ".fmu"; }
@@ -102,12 +112,17 @@ Model read_lone_fmu(const LoneFmu& fmu) {
   Model model;
   model.name = fmu.path.stem().string();
   model.source = request.location;
+  model.changes = in_lines(request);
   model.subsystems.push_back(fmu_entry(std::move(request)));
   const ModelDescription& description = *model.subsystems.front().fmu->model;
   model.start = description.start.value_or(0.0);
   model.stop = description.stop.value_or(model.start + 1.0);
   model.start_location = model.stop_location = model.source + ": DefaultExperiment";
-  if (!fmu.input_file.empty()) feed_from(fmu.input_file, model);
+  model.files = {model.subsystems.front().file};
+  if (!fmu.input_file.empty()) {
+    feed_from(fmu.input_file, model);
+    model.files.push_back({"input file", fmu.input_file});
+  }
   return model;
 }
 

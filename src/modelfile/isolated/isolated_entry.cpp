@@ -5,6 +5,7 @@
 namespace concord {
 
 void isolate(SubsystemEntry& entry, Recipe recipe, const IsolationOptions& options) {
+  entry.isolated = true;
   entry.description = isolated_description(std::move(entry.description), options);
   entry.create = [recipe = std::move(recipe), shown = entry.description,
                   options](const SubsystemSettings& settings) {

@@ -198,6 +198,11 @@ std::vector<FmuValue> read_binding(const Node& binding, const SspSources& source
 
 }  // namespace
 
+std::filesystem::path SspSources::noted(std::filesystem::path file) const {
+  if (read != nullptr) read->push_back(file);
+  return file;
+}
+
 /// In a component that is an archive the file itself; else beside the component (RFC 3986).
 std::filesystem::path SspSources::file(const Node& node, const std::string& where) const {
   const std::string uri = text(node, "source");
@@ -206,17 +211,17 @@ std::filesystem::path SspSources::file(const Node& node, const std::string& wher
     throw InputError(where + ": " + in_quotes(uri) +
                      " is not a path; only files beside the description can be read");
   const std::filesystem::path path = path_of(uri);
-  if (text(node, "sourceBase") != "component") return folder / path;
+  if (text(node, "sourceBase") != "component") return noted(folder / path);
   if (component.empty())
     throw InputError(where + ": " + in_quotes(uri) +
                      " has the source base 'component', which a system has not; use SSD");
-  if (!std::filesystem::is_regular_file(component)) return component / path;
+  if (!std::filesystem::is_regular_file(component)) return noted(component / path);
   const auto inside = path.lexically_normal();
   if (*inside.begin() != "..") {
     const auto file = unpacked_archive(component) / inside.relative_path();
     if (std::filesystem::is_regular_file(file)) return file;
   }
-  return component.parent_path() / path;
+  return noted(component.parent_path() / path);
 }
 
 LinearTransformation read_transformation(const pugi::xml_node& node, const std::string& where) {

@@ -13,9 +13,13 @@ namespace concord {
 struct SspSources {
   std::filesystem::path folder;     ///< of the description: where relative URIs begin
   std::filesystem::path component;  ///< where they begin with sourceBase="component"; may be empty
+  std::vector<std::filesystem::path>* read = nullptr;  ///< gets those that are in no component
 
   /// The file that a URI reference names. Throws InputError; `where` names the place.
   std::filesystem::path file(const pugi::xml_node& node, const std::string& where) const;
+
+ private:
+  std::filesystem::path noted(std::filesystem::path file) const;
 };
 
 /// The <LinearTransformation> below `node`, or the map of Booleans or Integers whose entries lie on

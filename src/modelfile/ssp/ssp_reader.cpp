@@ -67,8 +67,10 @@ std::optional<std::string> around(const std::string& path) {
 
 class SspReader {
  public:
-  SspReader(const fs::path& file, std::string source)
-      : folder_(file.parent_path()), source_(std::move(source)) {
+  /// `source`: the description, or the archive that it is in.
+  explicit SspReader(const fs::path& source) : source_(source.string()) {
+    const fs::path file = described_in(source, "SystemStructure.ssd");
+    folder_ = file.parent_path();
     units_ = SspUnits(load(file, source_));
   }
 
@@ -78,6 +80,12 @@ class SspReader {
   [[noreturn]] void fail(const std::string& problem) const {
     throw InputError(source_ + ": " + problem);
   }
+  fs::path described_in(const fs::path& source, const std::string& description);
+  SspSources sources_beside(const fs::path& component) {
+    return {folder_, component, &read_files_};
+  }
+  std::string name_of(const fs::path& file) const;
+  void list_files(Model& model) const;
   Node load(const fs::path& file, const std::string& name);
   void read_system(const Node& system, const std::string& path);
   void read_element(const Node& element, const std::string& path, const std::string& inner);
@@ -123,7 +131,34 @@ class SspReader {
   std::map<Connector, Edge> fed_by_;
   std::multimap<Connector, Connector> feeds_;
   std::vector<std::string> notes_;
+  std::vector<fs::path> read_files_;                           ///< but FMUs
+  std::vector<std::pair<fs::path, fs::path>> unpacked_files_;  ///< folders, and of which archives
 };
+
+/// The description itself, or the one of this name in the archive.
+fs::path SspReader::described_in(const fs::path& source, const std::string& description) {
+  read_files_.push_back(source);
+  if (source.extension() == ".ssd") return source;
+  const fs::path folder = unpacked_archive(source);
+  unpacked_files_.emplace_back(folder, source);
+  read_files_.push_back(folder / description);
+  return read_files_.back();
+}
+
+/// In an archive: behind that one's name.
+std::string SspReader::name_of(const fs::path& file) const {
+  for (const auto& [folder, archive] : unpacked_files_) {
+    const fs::path inside = file.lexically_relative(folder);
+    if (!inside.empty() && *inside.begin() != "..") return name_of(archive / inside);
+  }
+  return file.string();
+}
+
+void SspReader::list_files(Model& model) const {
+  for (const fs::path& file : read_files_) model.files.push_back({"SSP file", file, name_of(file)});
+  model.files.front().role = "model file";
+  model.text = source_.ends_with(".ssd") ? read_files_.front() : read_files_[1];
+}
 
 Node SspReader::load(const fs::path& file, const std::string& name) {
   documents_.push_back(std::make_unique<pugi::xml_document>());
@@ -175,7 +210,7 @@ void SspReader::read_dictionaries(const Node& system, const std::string& path) {
     pugi::xml_document file;
     Node dictionary = child_named(node, "SignalDictionary");
     if (const std::string source = text(node, "source"); !source.empty()) {
-      load_xml(file, SspSources{folder_, {}}.file(node, source_),
+      load_xml(file, sources_beside({}).file(node, source_),
                source_ + ": signal dictionary " + in_quotes(source));
       dictionary = file.document_element();
     }
@@ -229,7 +264,7 @@ void SspReader::read_fmu(const Node& component, const std::string& path) {
   result.path = path;
   result.request.path = folder_ / path_of(text(component, "source"));
   result.request.location = source_;
-  result.request.values = read_parameter_bindings(component, {folder_, result.request.path},
+  result.request.values = read_parameter_bindings(component, sources_beside(result.request.path),
                                                   source_ + ": component " + in_quotes(path));
   if (implementation == "CoSimulation")
     result.request.options.interface = FmuInterfaceChoice::co_simulation;
@@ -256,7 +291,7 @@ void SspReader::read_package(const Node& component, const std::string& path) {
                      " SSP files within each other");
   if (!fs::is_regular_file(file, error)) throw InputError(what + " is missing");
   const fs::path source = file;
-  if (file.extension() != ".ssd") file = unpacked_archive(file) / description;
+  file = described_in(file, description);
   const fs::path outer_folder = std::exchange(folder_, file.parent_path());
   const SspUnits outer_units = std::exchange(units_, SspUnits(pugi::xml_node()));
   const Node root = load(file, what);
@@ -303,7 +338,7 @@ void SspReader::read_connections(const Node& system, const std::string& path) {
 /// Values of a system name "element.parameter", or a connector of the system itself.
 void SspReader::bind(const Node& element, const std::string& path, const fs::path& component) {
   const std::string where = source_ + ": system " + in_quotes(path);
-  for (const FmuValue& value : read_parameter_bindings(element, {folder_, component}, where))
+  for (const FmuValue& value : read_parameter_bindings(element, sources_beside(component), where))
     if (!give(path, value))
       throw InputError(value.location + ": the parameter " + in_quotes(value.name) +
                        " belongs to no component; name it 'element.parameter'");
@@ -526,8 +561,12 @@ Model SspReader::read(const ModelChanges& changes) {
   std::vector<std::string> names;
   for (const Component& component : components_) names.push_back(component.request.subsystem);
   ChangesByOwner by_owner(changes);
-  for (const Component& component : components_)
+  for (const Component& component : components_) {
     model.subsystems.push_back(fmu_entry(component.request, &by_owner));
+    ModelFile& fmu = model.subsystems.back().file;
+    fmu.name = name_of(fmu.path);
+  }
+  list_files(model);
   by_owner.refuse_others(names);
   connect(model);
   return model;
@@ -545,9 +584,7 @@ Model read_ssp(const fs::path& path, const ModelChanges& changes) {
     throw InputError(path.string() +
                      ": there is no such file; give an SSP archive (.ssp) or a "
                      "system structure description (.ssd)");
-  const std::string source = path.string();
-  if (path.extension() == ".ssd") return SspReader(path, source).read(changes);
-  return SspReader(unpacked_archive(path) / "SystemStructure.ssd", source).read(changes);
+  return SspReader(path).read(changes);
 }
 
 }  // namespace concord

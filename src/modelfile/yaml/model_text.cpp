@@ -61,6 +61,14 @@ void ModelText::include(const NodeReader& item) {
   read(path, "the included file");
 }
 
+std::vector<std::string> ModelText::sources() const {
+  std::vector<std::string> result;
+  for (const File& file : files_) {
+    result.push_back(file.source);
+  }
+  return result;
+}
+
 std::vector<NodeReader> ModelText::all(const char* key) const {
   std::vector<NodeReader> result;
   for (const std::vector<Field>& fields : parts_) {

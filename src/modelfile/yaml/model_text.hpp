@@ -19,6 +19,8 @@ class ModelText {
   explicit ModelText(const std::filesystem::path& path);
 
   const std::string& source() const { return files_.front().source; }
+  /// In the order of reading.
+  std::vector<std::string> sources() const;
   /// The model file itself.
   const NodeReader& root() const { return *root_; }
 

@@ -277,6 +277,8 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node, 
   SubsystemEntry entry;
   entry.location = node.location();
   entry.equations = description;
+  if (!description->discrete.empty())
+    entry.identity = "discrete variables " + joined(names_of(description->discrete));
   const EquationsModel model(*description);
   entry.description = describe_ode(name, "equations", model.interface());
   entry.description.events = model.has_events();
@@ -386,7 +388,10 @@ SubsystemEntry native_entry(const std::string& name, const NodeReader& node, Par
   override_starts(interface, parts.start, parts.constants, node.what());
   SubsystemEntry entry;
   entry.location = node.location();
-  if (!native->library.empty()) entry.file = (native->folder / native->library).string();
+  if (!native->library.empty()) {
+    const std::filesystem::path file = library_file(*native);
+    entry.file = {"library", file, file.empty() ? native->library : ""};
+  }
   entry.description = describe_ode(name, "native", interface);
   entry.create = [native, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, make_native_model(*native), settings);

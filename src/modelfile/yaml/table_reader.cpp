@@ -159,7 +159,7 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   description.shift = shift ? shift->number(constants) : 0.0;
   SubsystemEntry entry;
   entry.location = node.location();
-  entry.file = path.string();
+  entry.file = {"table", path};
   entry.description = describe_ode(name, "table", make_table_model(description)->interface());
   entry.description.kinks = true;
   entry.events = [description](double from, double to) {

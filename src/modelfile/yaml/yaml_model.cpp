@@ -217,6 +217,10 @@ Model read_yaml_model(const std::filesystem::path& path, const ModelChanges& cha
   const ModelText text(path);
   Model model;
   model.source = text.source();
+  model.text = text.source();
+  for (const std::string& source : text.sources()) {
+    model.files.push_back({model.files.empty() ? "model file" : "included file", source});
+  }
   ChangedFields changed;
   ChangesByOwner by_owner(changes);
   const Constants constants = read_model_parameters(text, by_owner, changed);

@@ -91,6 +91,10 @@ class ConstraintSubsystem : public Subsystem {
   void save() override {}
   void restore() override {}
   bool io(Archive& /*archive*/) override { return true; }
+  bool start_from(double /*t*/, std::span<const double> /*x*/,
+                  std::span<const std::byte> /*memory*/) override {
+    return true;
+  }
 
  private:
   static ExpressionNames names(const ConstraintDescription& constraint) {

@@ -32,6 +32,7 @@ class DelaySubsystem : public Subsystem {
   bool initializing() const override { return initializing_; }
 
   Outcome end_initialization(std::span<const Sample> inputs) override {
+    if (!initializing_) return Outcome::ok;
     past_.start(inputs[0].value);
     initializing_ = false;
     return Outcome::ok;
@@ -129,7 +130,21 @@ class DelaySubsystem : public Subsystem {
   void restore() override { now_ = saved_; }
 
   bool io(Archive& archive) override {
-    archive(past_, now_, saved_, fresh_from_, kept_from_, arrived_, initializing_);
+    archive(begin_, past_, now_, arrived_, saved_, fresh_from_, kept_from_, initializing_);
+    return true;
+  }
+  /// What was put in before arrives in this run.
+  bool start_from(double t, std::span<const double> /*x*/,
+                  std::span<const std::byte> memory) override {
+    if (t != begin_) {
+      failure_ = "has a past up to t = " + short_number(t) + " s and can only start there";
+      return false;
+    }
+    Archive archive(std::vector(memory.begin(), memory.end()));
+    archive(begin_, past_, now_, arrived_);
+    saved_ = now_;
+    fresh_from_ = now_.point.sum;
+    initializing_ = false;
     return true;
   }
 

@@ -65,6 +65,11 @@ class DrivenSubsystem final : public Subsystem {
     archive(at_.t, saved_.t);
     return passed;
   }
+  bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override {
+    const bool begun = inner_->start_from(t, x, memory);
+    told(Outcome::ok);
+    return begun;
+  }
   void save() override {
     saved_ = at_;
     inner_->save();

@@ -115,7 +115,18 @@ void EquationEvents::begin_ticks(double t) {
     if (!every) continue;
     const double passed = (t - rounding_of(t) - offset) / *every;
     now_.ticks[c] = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(passed)));
+    const bool comes_now = std::abs(tick(c) - t) <= rounding_of(t);
+    const bool has_come = c < ticks_before_.size() && ticks_before_[c] == now_.ticks[c] + 1;
+    if (comes_now && has_come) ++now_.ticks[c];
   }
+}
+
+void EquationEvents::take_over(Archive& archive) {
+  Memory there;
+  archive(there);
+  const std::size_t count = std::min(places_.discrete, there.held.size());
+  std::copy_n(there.held.begin(), count, now_.held.begin());
+  ticks_before_ = std::move(there.ticks);
 }
 
 /// Relations as they are read at the point itself; some need others, which come before them.

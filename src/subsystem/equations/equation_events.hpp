@@ -44,6 +44,10 @@ class EquationEvents {
 
   void io(Archive& archive) { archive(now_); }
 
+  /// Discrete variables of another run, and which ticks had come there: what relations and
+  /// conditions are follows from this one's parameters.
+  void take_over(Archive& archive);
+
   /// Takes over where another one stands, whose parameters are other ones.
   void continue_from(const EquationEvents& before) { now_ = before.now_; }
 
@@ -90,6 +94,7 @@ class EquationEvents {
   Lists lists_;
   std::vector<Watched> watched_;  ///< per indicator
   Memory now_;
+  std::vector<std::int64_t> ticks_before_;  ///< of the run that this one begins from; empty: none
   std::vector<double> sides_, side_slopes_, slopes_, results_, direction_;  ///< scratch
   std::vector<Indicator> z_;
 };

@@ -171,6 +171,11 @@ void EquationsModel::pass_events(Archive& archive) {
   take_held();
 }
 
+void EquationsModel::take_over(Archive& archive) {
+  events_->take_over(archive);
+  take_held();
+}
+
 void EquationsModel::move_to(std::span<double> point, double t, std::span<const double> x,
                              std::span<const double> u) {
   point[0] = t;

@@ -61,6 +61,7 @@ class EquationsModel : public EventModel {
   bool settle(const EventPoint& point, std::span<const double> x) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
   void pass_events(Archive& archive) override;
+  void take_over(Archive& archive) override;
 
  private:
   void compile();

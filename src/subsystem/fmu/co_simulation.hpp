@@ -45,6 +45,7 @@ class CoSimulation final : public Subsystem {
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
+  bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
 
  private:
   /// Where the FMU stands, and what of its past is not in its own state.
@@ -97,6 +98,7 @@ class CoSimulation final : public Subsystem {
   bool set_parameters_in_event();
   bool set_due_parameters();
   bool remade_without_event_mode();
+  bool pass_instance(Archive& archive);
   bool feed_held(std::span<const Polynomial> inputs);
   bool one_step_size(const MacroStep& step);
   bool run(std::span<const Polynomial> inputs, const MacroStep& step, Wanted wanted);

@@ -41,8 +41,8 @@ bool CoSimulation::remade_without_event_mode() {
   return begin_initialization(*setup_, *instance_, start_, stop_, tolerance_) || failed_call();
 }
 
-/// Beside the FMU's own state what was learnt of it, which decides how it is stepped.
-bool CoSimulation::io(Archive& archive) {
+/// How the FMU is used, its own state, and where it stands.
+bool CoSimulation::pass_instance(Archive& archive) {
   auto reason = refusal_to_pass_state(*setup_, use_);
   const bool event_mode = use_.event_mode;
   if (!reason) {
@@ -54,10 +54,32 @@ bool CoSimulation::io(Archive& archive) {
     failure_ = *reason;
     return false;
   }
-  archive(now_, parameters_, piece_settings_, sample_distance_, usable_, over_, h_, slack_,
-          only_size_, known_to_move_, looked_for_moves_, stairs_, looked_ahead_, samples_,
-          given_derivatives_, linearized_, found_.f_x, found_.f_u, found_.g_x, found_.g_u,
-          counters_);
+  archive(now_);
+  return true;
+}
+
+/// What was learnt of it stays with its run, but for the mode in which it is.
+bool CoSimulation::start_from(double t, std::span<const double> /*x*/,
+                              std::span<const std::byte> memory) {
+  if (t != start_)
+    return failed("stands at t = " + short_number(t) + " s and can only start there");
+  const FmuUse own = use_;
+  Archive archive(std::vector(memory.begin(), memory.end()));
+  if (!pass_instance(archive)) return false;
+  const bool event_mode = use_.event_mode;
+  use_ = own;
+  use_.event_mode = event_mode;
+  description_.events = tells_events(use_);
+  saved_ = now_;
+  return true;
+}
+
+/// Beside the FMU's own state what was learnt of it, which decides how it is stepped.
+bool CoSimulation::io(Archive& archive) {
+  if (!pass_instance(archive)) return false;
+  archive(parameters_, piece_settings_, sample_distance_, usable_, over_, h_, slack_, only_size_,
+          known_to_move_, looked_for_moves_, stairs_, looked_ahead_, samples_, given_derivatives_,
+          linearized_, found_.f_x, found_.f_u, found_.g_x, found_.g_u, counters_);
   saved_ = now_;
   return true;
 }

@@ -372,6 +372,7 @@ FmuSource FmuSetup::source(const FmuUse& used) const {
   result.role = role;
   result.event_mode = used.event_mode;
   result.log = request.options.log;
+  result.calls = calls;
   return result;
 }
 
@@ -466,10 +467,23 @@ std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request) {
 
 const SubsystemDescription& description_of(const FmuSetup& setup) { return setup.description; }
 
+namespace {
+
+/// That of what is made now.
+std::shared_ptr<const FmuSetup> with_log(std::shared_ptr<const FmuSetup> setup) {
+  if (!CallLog::current()) return setup;
+  auto logged = std::make_shared<FmuSetup>(*setup);
+  logged->calls = CallLog::current();
+  return logged;
+}
+
+}  // namespace
+
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings) {
   const FmuRequest request = setup->request;
   const std::string who = "subsystem '" + request.subsystem + "': ";
+  setup = with_log(std::move(setup));
   try {
     return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
                                                  : make_model_exchange(std::move(setup), settings);

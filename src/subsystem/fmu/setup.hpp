@@ -26,6 +26,7 @@ struct FmuSetup {
   FmuPorts states, derivatives;
   std::vector<FmuStart> structural, starts, input_starts;
   FmuUse use;
+  std::shared_ptr<CallLog> calls{};  ///< null: its calls are not logged
 
   const FmiInterface& interface() const {
     return role == FmuRole::co_simulation ? *model->co_simulation : *model->model_exchange;

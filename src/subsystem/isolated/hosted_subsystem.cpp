@@ -132,6 +132,13 @@ void HostedSubsystem::read_memory(MessageReader& asked) {
   done(passed, passed ? std::string() : subsystem_->failure());
 }
 
+void HostedSubsystem::start_from(MessageReader& asked) {
+  const auto t = asked.taken<double>();
+  asked.take(x_, memory_);
+  const bool begun = subsystem_->start_from(t, x_, memory_);
+  done(begun, begun ? std::string() : subsystem_->failure());
+}
+
 void HostedSubsystem::answer(Function function, MessageReader& asked) {
   const std::size_t n_st = subsystem_ ? subsystem_->description().states.size() : 0;
   switch (function) {
@@ -204,6 +211,8 @@ void HostedSubsystem::answer(Function function, MessageReader& asked) {
     case Function::restore:
       subsystem_->restore();
       return done();
+    case Function::start_from:
+      return start_from(asked);
     case Function::write_memory:
       return write_memory();
     case Function::read_memory:

@@ -41,6 +41,7 @@ class HostedSubsystem {
   void happen(MessageReader& asked);
   void write_memory();
   void read_memory(MessageReader& asked);
+  void start_from(MessageReader& asked);
 
   std::unique_ptr<Subsystem> subsystem_;
   bool started_ = false;

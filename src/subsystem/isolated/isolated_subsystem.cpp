@@ -163,6 +163,14 @@ bool IsolatedSubsystem::io(Archive& archive) {
   return true;
 }
 
+bool IsolatedSubsystem::start_from(double t, std::span<const double> x,
+                                   std::span<const std::byte> memory) {
+  MessageReader answer = ask(Function::start_from, t, x, memory);
+  const bool begun = answer.taken<bool>();
+  answer.take(failure_);
+  return begun;
+}
+
 OdeModel* IsolatedSubsystem::equations() {
   if (!remote_->status().equations) return nullptr;
   if (!model_) model_ = std::make_unique<RemoteModel>(*remote_);
@@ -205,6 +213,7 @@ OdeInterface isolated_interface(const NativeDescription& native, const Isolation
 std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
                                                    const SubsystemDescription& description,
                                                    const IsolationOptions& options) {
+  if (CallLog::current()) recipe.calls = CallLog::current()->place();
   return std::make_unique<IsolatedSubsystem>(std::move(recipe), description, options);
 }
 

@@ -41,6 +41,7 @@ class IsolatedSubsystem final : public Subsystem {
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
+  bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
   OdeModel* equations() override;
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
 

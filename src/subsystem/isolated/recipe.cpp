@@ -91,6 +91,7 @@ Recipe Recipe::of(const NativeDescription& native, const OdeInterface& interface
 }
 
 std::unique_ptr<Subsystem> Recipe::make() const {
+  const CallLog::Use use(calls ? std::make_shared<CallLog>(*calls) : nullptr);
   if (fmu_) {
     auto setup = std::make_shared<FmuSetup>(*open_fmu(*fmu_));
     setup->use = use_;
@@ -117,6 +118,11 @@ void Recipe::io(Archive& archive) {
     pass(archive, native_);
   }
   pass(archive, settings);
+  bool logs = calls.has_value();
+  archive(logs);
+  if (!logs) return;
+  if (!calls) calls.emplace();
+  archive(calls->path, calls->rank, calls->began);
 }
 
 }  // namespace concord

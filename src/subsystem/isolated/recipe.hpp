@@ -10,6 +10,7 @@
 #include "subsystem/isolation_options.hpp"
 #include "subsystem/native/native_model.hpp"
 #include "subsystem/subsystem.hpp"
+#include "support/call_log.hpp"
 
 namespace concord {
 
@@ -33,6 +34,8 @@ class Recipe {
   std::string origin() const { return fmu_ ? fmu_->path.string() : native_.library; }
 
   SubsystemSettings settings;
+  /// Where that process logs its calls.
+  std::optional<CallLogPlace> calls{};
 
   void io(Archive& archive);
 

@@ -1,6 +1,7 @@
 #include "subsystem/native/native_model.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cmath>
@@ -176,6 +177,19 @@ std::unique_ptr<OdeModel> make_native_model(const NativeDescription& description
   } catch (...) {
     fail(description, {}, reason + in_words(std::current_exception()));
   }
+}
+
+std::filesystem::path library_file(const NativeDescription& description) {
+  const std::filesystem::path path = path_to_open(description);
+  if (path.is_absolute()) {
+    return (description.folder / description.library).lexically_normal();
+  }
+  void* const opened = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  const link_map* found = nullptr;
+  if (opened == nullptr || dlinfo(opened, RTLD_DI_LINKMAP, &found) != 0) {
+    return {};
+  }
+  return found->l_name;
 }
 
 }  // namespace concord

@@ -26,4 +26,7 @@ struct NativeDescription {
 /// subsystem's interface contradicts itself.
 std::unique_ptr<OdeModel> make_native_model(const NativeDescription& description);
 
+/// The library's file; empty where only another process, which has opened it, knows.
+std::filesystem::path library_file(const NativeDescription& description);
+
 }  // namespace concord

@@ -123,6 +123,9 @@ class WatchedSubsystem final : public Subsystem {
   bool io(Archive& archive) override {
     return call("io", [&] { return inner_->io(archive); });
   }
+  bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override {
+    return call("start_from", [&] { return inner_->start_from(t, x, memory); });
+  }
   OdeModel* equations() override { return inner_->equations(); }
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override {
     return call("complete_step", [&] { return inner_->complete_step(t, x, u); });

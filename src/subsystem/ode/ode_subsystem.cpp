@@ -15,6 +15,7 @@
 #include "subsystem/ode/state_rounding.hpp"
 #include "subsystem/ode/way_back.hpp"
 #include "support/stopwatch.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 
@@ -68,6 +69,7 @@ class OdeSubsystem final : public Subsystem {
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
+  bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
   OdeModel* equations() override;
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
 
@@ -82,6 +84,7 @@ class OdeSubsystem final : public Subsystem {
   };
 
   void begin();
+  void note_rising();
   void make_integrator();
   EventHandling handling() const;
   Outcome change_parameters();
@@ -184,9 +187,14 @@ void OdeSubsystem::begin() {
   }
   make_integrator();
   may_repeat_ = settings_.tolerance.of_size && (hybrid_ == nullptr || !hybrid_->has_events());
+  note_rising();
+  saved_ = now_;
+}
+
+void OdeSubsystem::note_rising() {
+  now_.rising.clear();
   for (std::size_t i = 0; i < now_.x.size(); ++i)
     now_.rising.push_back(now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0) ? 1 : 0);
-  saved_ = now_;
 }
 
 EventHandling OdeSubsystem::handling() const {
@@ -545,32 +553,31 @@ bool OdeSubsystem::io(Archive& archive) {
   return true;
 }
 
+/// What events may change comes first in the memory. A hybrid model has a time of its own.
+bool OdeSubsystem::start_from(double t, std::span<const double> x,
+                              std::span<const std::byte> memory) {
+  Archive archive(std::vector(memory.begin(), memory.end()));
+  if (hybrid_ != nullptr && t != now_.t) {
+    failure_ = "stands at t = " + short_number(t) + " s and can only start there";
+    return false;
+  }
+  if (hybrid_ != nullptr && !pass_model(archive)) return false;
+  now_.x.assign(x.begin(), x.end());
+  if (hybrid_ == nullptr && events_) {
+    events_->model().take_over(archive);
+    events_->start(now_.t, now_.x, description_.inputs);
+  }
+  note_rising();
+  saved_ = now_;
+  return true;
+}
+
 OdeModel* OdeSubsystem::equations() {
   const bool time_event = hybrid_ != nullptr && std::isfinite(hybrid_->next_time_event());
   return description_.capabilities.equations && !time_event ? &model_.native() : nullptr;
 }
 
 }  // namespace
-
-SubsystemDescription describe_ode(std::string name, std::string kind,
-                                  const OdeInterface& interface) {
-  SubsystemDescription description;
-  description.name = std::move(name);
-  description.kind = std::move(kind);
-  description.inputs = interface.inputs;
-  description.states = interface.states;
-  description.outputs = interface.outputs;
-  description.parameters = interface.parameters;
-  description.capabilities = {true, true, true, true, true, true, true, true, true};
-  if (interface.feedthrough) {
-    description.feedthrough = *interface.feedthrough;
-    return description;
-  }
-  for (std::size_t output = 0; output < interface.outputs.size(); ++output)
-    for (std::size_t input = 0; input < interface.inputs.size(); ++input)
-      description.feedthrough.push_back({output, input});
-  return description;
-}
 
 std::unique_ptr<Subsystem> make_ode_subsystem(SubsystemDescription description,
                                               std::unique_ptr<OdeModel> model,

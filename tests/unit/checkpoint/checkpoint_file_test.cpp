@@ -19,7 +19,16 @@ class CheckpointFile : public testing::Test {
 
   static CheckpointContent content(double time) {
     const Archive::Memory memory{{std::byte{5}}, {{std::byte{1}}, {}, {std::byte{2}}}};
-    return {"1.2", "two masses", 7, "-cosim_type jfm", 3, time, 42, memory};
+    return {"1.2",
+            "two masses",
+            "left.m=6",
+            {{"table", "road.csv", "5f"}},
+            "-cosim_type jfm",
+            3,
+            time,
+            42,
+            {{"left", "equations", "", false, {"x"}}},
+            memory};
   }
   void write(double time) const {
     CheckpointContent written = content(time);
@@ -48,7 +57,9 @@ TEST_F(CheckpointFile, IsReadAsItWasWritten) {
   const CheckpointContent found = read_checkpoint(path_);
   EXPECT_EQ(found.version, "1.2");
   EXPECT_EQ(found.model, "two masses");
-  EXPECT_EQ(found.print, 7u);
+  EXPECT_EQ(found.changes, "left.m=6");
+  ASSERT_EQ(found.files.size(), 1u);
+  EXPECT_EQ(found.files.front().name, "road.csv");
   EXPECT_EQ(found.options, "-cosim_type jfm");
   EXPECT_EQ(found.time, 0.5);
   EXPECT_EQ(found.steps, 42);

@@ -60,12 +60,12 @@ struct OfARank {
   double time = 0.0;
   std::vector<double> values, none;
   std::vector<Inner> lists;
-  std::vector<char> own;  ///< of each subsystem, as if it passed it on itself
+  std::vector<char> own;  ///< of each subsystem, what it passes on itself
 
   void io(Archive& archive) {
     archive(time);
     archive.per(Per::input, values, none, lists);
-    for (std::size_t k = 0; k < own.size(); ++k) archive.within(k, [&] { archive(own[k]); });
+    for (std::size_t k = 0; k < own.size(); ++k) archive.within_itself(k, [&] { archive(own[k]); });
   }
 };
 
@@ -77,7 +77,8 @@ TEST(Archive, ComesApartIntoWhatSubsystemsRemember) {
     OfARank read;
     read.own.resize(1);
     read.none.resize(k + 1);
-    Archive in(layout({k + 1}), {out.memory().common, {out.memory().own[k]}});
+    const Archive::Memory& all = out.memory();
+    Archive in(layout({k + 1}), {all.common, {all.own[k]}, {all.themselves[k]}});
     in(read);
     EXPECT_TRUE(in.at_end());
     EXPECT_EQ(read.time, 2.5);
@@ -85,6 +86,11 @@ TEST(Archive, ComesApartIntoWhatSubsystemsRemember) {
     EXPECT_TRUE(read.none.empty());
     EXPECT_EQ(read.lists.back().values, k == 0 ? std::vector({4.0}) : std::vector({6.0, 7.0}));
     EXPECT_EQ(read.own[0], k == 0 ? 'a' : 'b');
+    Archive itself(all.themselves[k]);
+    char remembered = ' ';
+    itself(remembered);
+    EXPECT_EQ(remembered, read.own[0]);
+    EXPECT_TRUE(itself.at_end());
   }
 }
 

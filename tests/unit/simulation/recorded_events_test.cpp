@@ -65,7 +65,7 @@ class RecordedEvents : public testing::Test {
     recorder.start();
     const WithEvents events(simulation.core(), recorder, at);
     while (!simulation.finished()) simulation.advance();
-    recorder.close(RunStatus::completed, {});
+    recorder.close(RunStatus::completed, {}, {});
     return path;
   }
 

@@ -17,12 +17,19 @@ namespace {
 constexpr int most_printed = 20;
 constexpr int most_event_rounds = 10'000;
 
-const char* word_for(int status) {
+const char* status_word(int status) {
   constexpr const char* words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
   return status >= 0 && status < 6 ? words[status] : "a status that does not exist";
 }
 
+int next_number() {
+  static int number = 0;
+  return ++number;
+}
+
 }  // namespace
+
+const char* FmuInstance::word_for(int status) { return status_word(status); }
 
 void FmuMessages::take(int status, const char* text) noexcept {
   if (text == nullptr) return;
@@ -32,14 +39,14 @@ void FmuMessages::take(int status, const char* text) noexcept {
     if (++printed > most_printed)
       std::fprintf(stderr, "%s: further messages are not shown\n", instance.c_str());
     else
-      std::fprintf(stderr, "%s: %s: %s\n", instance.c_str(), word_for(status), text);
+      std::fprintf(stderr, "%s: %s: %s\n", instance.c_str(), status_word(status), text);
   } catch (...) {
     printed = most_printed + 1;
   }
 }
 
 FmuInstance::FmuInstance(const FmuSource& source)
-    : source_(source), common_(load_common_functions(source_)) {
+    : source_(source), common_(load_common_functions(source_)), number_(next_number()) {
   messages_.instance = source.name;
   messages_.print = source.log;
   place_.what = "the FMU";
@@ -61,7 +68,20 @@ void FmuInstance::end() noexcept {
     }
   }
   const Running running(*this, "FreeInstance");
+  const bool v2 = source_.description->version == FmiVersion::v2;
+  LoggedCall logged(source_.calls.get(), called(), v2 ? "fmi2FreeInstance" : "fmi3FreeInstance",
+                    "");
   common_.free_instance(handle_);
+  logged.returned("ok");
+}
+
+std::string FmuInstance::instantiation_in_words() const {
+  const bool exchange = source_.role == FmuRole::model_exchange;
+  std::string text = "instanceName=";
+  append_text(text, source_.name.c_str());
+  text += std::string(" type=") + (exchange ? "ModelExchange" : "CoSimulation") + " token=";
+  append_text(text, source_.description->token.c_str());
+  return text + (source_.event_mode ? " eventModeUsed=true" : "");
 }
 
 std::unique_ptr<FmuInstance> FmuInstance::make(const FmuSource& source) {

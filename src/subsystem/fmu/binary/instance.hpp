@@ -14,6 +14,7 @@
 #include "subsystem/fmu/binary/common_functions.hpp"
 #include "subsystem/fmu/binary/library.hpp"
 #include "subsystem/fmu/binary/live_instances.hpp"
+#include "subsystem/fmu/binary/logged_call.hpp"
 #include "subsystem/fmu/description/model_description.hpp"
 #include "subsystem/fmu/description/ports.hpp"
 #include "support/foreign_call.hpp"
@@ -42,6 +43,7 @@ struct FmuSource {
   FmuRole role = FmuRole::co_simulation;
   bool event_mode = false;  ///< co-simulation is to use it
   bool log = false;
+  std::shared_ptr<CallLog> calls{};  ///< where they are logged; null: nowhere
 
   const FmiInterface& interface() const {
     return role == FmuRole::co_simulation ? *description->co_simulation
@@ -294,6 +296,8 @@ class FmuInstance {
   int invoke_raw(const FmiFunction<Parameters...>& function, Arguments... arguments) {
     const Running running(*this, function.name.c_str());
     try {
+      if (source_.calls) [[unlikely]]
+        return call_logged(function, std::tuple<Parameters...>(arguments...));
       return function.call(handle_, arguments...);
     } catch (...) {
       throw_thrown(function.name.c_str());
@@ -316,7 +320,9 @@ class FmuInstance {
     {
       const Running running(*this, call);
       try {
+        LoggedCall logged(source_.calls.get(), called(), call, instantiation_in_words());
         handle_ = instantiate_it();
+        logged.returned(handle_ == nullptr ? "null" : "ok");
       } catch (...) {
         throw_thrown(call);
       }
@@ -359,6 +365,23 @@ class FmuInstance {
     if (mode_ != FmuMode::failed) throw_misuse(call);
     return false;
   }
+  template <class... Parameters>
+  int call_logged(const FmiFunction<Parameters...>& function,
+                  const std::tuple<Parameters...>& arguments) {
+    const auto work = [&](const Parameters&... each) {
+      const std::array<CallArgument, sizeof...(Parameters)> all{shown(each)...};
+      LoggedCall logged(source_.calls.get(), called(), function.name,
+                        arguments_in_words(function.name, all, false));
+      const int status = function.call(handle_, each...);
+      logged.returned(word_for(status),
+                      status <= 1 ? arguments_in_words(function.name, all, true) : "");
+      return status;
+    };
+    return std::apply(work, arguments);
+  }
+  CalledInstance called() const { return {source_.name, number_}; }
+  std::string instantiation_in_words() const;
+  static const char* word_for(int status);
   bool change(unsigned from, FmuMode to, const FmiFunction<>& function);
   void free_state(void*& state) noexcept;
   friend class FmuSnapshot;
@@ -369,6 +392,7 @@ class FmuInstance {
   [[noreturn]] void fail_to_instantiate(const char* call) const;
 
   CommonFunctions common_;
+  int number_;  ///< of the instances of this process
   ForeignPlace place_;
   LiveInstance live_{*this, place_};
   void* handle_ = nullptr;
