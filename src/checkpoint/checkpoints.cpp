@@ -47,11 +47,20 @@ bool is_free(const std::string& option) {
 /// What may change on the way, and is told.
 bool is_told(const std::string& option) {
   return option.ends_with("_rtol") || option.ends_with("_atol") ||
-         option == "cosim_checkpoint_epoch";
+         option == "cosim_checkpoint_epoch" || option.starts_with("cosim_record") ||
+         option == "cosim_output_interval" || option == "cosim_output_times";
 }
 
-std::map<std::string, std::string> by_name(const std::string& database) {
-  std::map<std::string, std::string> result;
+using OptionValues = std::map<std::string, std::string>;
+
+/// Without a correction, which takes it anyway.
+bool asks_for_balance(const OptionValues& options) {
+  const auto record = options.find("cosim_record");
+  return record != options.end() && record->second.find("balance") != std::string::npos;
+}
+
+OptionValues by_name(const std::string& database) {
+  OptionValues result;
   for (const auto& [name, value] : options::named(database)) result[name] = value;
   return result;
 }
@@ -232,6 +241,12 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
              " ranks from here on";
   }
   auto before = by_name(found.options), now = by_name(copy_.options);
+  if (simulation_.plan().settings.method.balance == Balance::none &&
+      asks_for_balance(before) != asks_for_balance(now)) {
+    refuse(
+        "balance errors add up from the start, so that -cosim_record balance cannot begin or end "
+        "on the way");
+  }
   std::set<std::string> names;
   for (const auto& options : {before, now}) {
     for (const auto& [name, value] : options) names.insert(name);
@@ -247,7 +262,8 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
     }
     const std::string change = "-" + name + " was " + was + " and is " + is;
     if (!is_told(name)) {
-      refuse(change + "; the stop time, limits, tolerances and what is shown may change");
+      refuse(change +
+             "; the stop time, limits, tolerances, what is recorded and what is shown may change");
     }
     told_ += "; " + change + " from here on";
   }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "signal/smallest_size.hpp"
 
 namespace concord {
 namespace {
@@ -9,6 +12,8 @@ namespace {
 /// How many times what is usual contradicts it; and beside the signal, what may be rounding or an
 /// integrator's noise.
 constexpr double much = 6.0, hardly_any = 1e-3;
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -21,10 +26,12 @@ bool JumpWatch::known(const Signal& signal) {
   return signal.watched && signal.seen == static_cast<int>(signal.rates.size());
 }
 
-/// Of change, up to the macro-step under way.
-double JumpWatch::usual_rate(const Signal& signal) {
-  return std::max(std::abs(signal.last.derivative),
-                  *std::max_element(signal.rates.begin(), signal.rates.end()));
+/// Of change, in the macro-step under way.
+double JumpWatch::usual_rate(const Signal& signal, double h) {
+  const double growth = std::min(signal.growths[0], signal.growths[1]);
+  const double now = growth > 0.0 && signal.rates[0] > 0.0 ? signal.rates[0] * std::exp(growth * h)
+                                                           : signal.rates[0];
+  return std::max({std::abs(signal.last.derivative), now, signal.rates[1], signal.rates[2]});
 }
 
 void JumpWatch::mend(std::size_t first, double h, std::span<Sample> outputs) {
@@ -35,17 +42,27 @@ void JumpWatch::mend(std::size_t first, double h, std::span<Sample> outputs) {
     if (!known(signal)) continue;
     const double change = std::abs(value - signal.last.value) / h;
     const double size = std::max(signal.largest, std::abs(value));
-    signal.mended = std::abs(slope) > much * std::max(change, usual_rate(signal)) &&
-                    h * std::abs(slope) > hardly_any * size;
+    signal.mended = std::abs(slope) > much * std::max(change, usual_rate(signal, h)) &&
+                    h * std::abs(slope) > std::max(hardly_any * size, smallest_size);
     if (signal.mended) slope = 0.0;
   }
 }
 
 bool JumpWatch::has_jumped(const Signal& signal, const Sample& now, double h) {
   const double change = std::abs(now.value - signal.last.value);
-  const double expected = h * std::max(std::abs(now.derivative), usual_rate(signal));
+  const double expected = h * std::max(std::abs(now.derivative), usual_rate(signal, h));
   const double size = std::max(signal.largest, std::abs(now.value));
-  return change > hardly_any * size && change > much * expected;
+  return change > std::max(hardly_any * size, smallest_size) && change > much * expected;
+}
+
+void JumpWatch::follow(Signal& signal, const Sample& now, double h) {
+  auto& [latest, earlier, earliest] = signal.rates;
+  earliest = earlier;
+  earlier = latest;
+  latest = std::max(std::abs(now.derivative), std::abs(now.value - signal.last.value) / h);
+  signal.growths[1] = signal.growths[0];
+  signal.growths[0] = earlier > 0.0 ? std::log(latest / earlier) / h : unlimited;
+  signal.seen = std::min<int>(signal.seen + 1, static_cast<int>(signal.rates.size()));
 }
 
 int JumpWatch::look(std::size_t first, double h, std::span<const Sample> outputs) {
@@ -56,12 +73,7 @@ int JumpWatch::look(std::size_t first, double h, std::span<const Sample> outputs
     const Sample& now = outputs[i];
     const bool jumped = known(signal) && (signal.mended || has_jumped(signal, now, h));
     jumps += jumped ? 1 : 0;
-    if (!jumped) {
-      std::rotate(signal.rates.begin(), signal.rates.end() - 1, signal.rates.end());
-      signal.rates[0] =
-          std::max(std::abs(now.derivative), std::abs(now.value - signal.last.value) / h);
-      signal.seen = std::min<int>(signal.seen + 1, static_cast<int>(signal.rates.size()));
-    }
+    if (!jumped) follow(signal, now, h);
     signal.largest = std::max(signal.largest, std::abs(now.value));
     signal.last = now;
     signal.mended = false;

@@ -16,11 +16,19 @@ inline bool is_black_box(const SubsystemDescription& d) {
   return !d.events && d.capabilities.output_derivatives && (d.kind == "fmu" || d.kind == "native");
 }
 
+/// Whether the slopes of its outputs may be differences over time, which a jump falsifies; those of
+/// equations are not.
+inline bool has_doubtful_slopes(const SubsystemDescription& d) {
+  return is_black_box(d) && !d.capabilities.equations;
+}
+
 /// Finds jumps of outputs whose subsystems tell of no events (methods 14, 6).
 ///
 /// A signal that is smooth within a macro-step changes by about as much as its slopes say. Where it
 /// changes by much more than these and those before would make of it, it has jumped; where its
-/// slope at the end is much more than all that, the slope was taken across a jump.
+/// slope at the end is much more than all that, the slope was taken across a jump. What spreads
+/// along a chain of subsystems rises like t^n, with any n: rates of change that grow are expected
+/// to go on growing as fast, which those of t^n, log-concave, never exceed.
 class JumpWatch {
  public:
   /// `watched`: of each output of this rank.
@@ -45,14 +53,16 @@ class JumpWatch {
     bool mended = false;  ///< in the last macro-step that was tried
     int seen = 0;         ///< macro-steps since the last event, up to those that count
     Sample last;
-    double largest = 0.0;           ///< |y| so far
-    std::array<double, 3> rates{};  ///< of change, of the macro-steps before
+    double largest = 0.0;             ///< |y| so far
+    std::array<double, 3> rates{};    ///< of change, of the macro-steps before
+    std::array<double, 2> growths{};  ///< d/dt log(rate), from each to the next
 
-    void io(Archive& archive) { archive(watched, mended, seen, last, largest, rates); }
+    void io(Archive& archive) { archive(watched, mended, seen, last, largest, rates, growths); }
   };
 
   static bool known(const Signal& signal);
-  static double usual_rate(const Signal& signal);
+  static double usual_rate(const Signal& signal, double h);
+  static void follow(Signal& signal, const Sample& now, double h);
   static bool has_jumped(const Signal& signal, const Sample& now, double h);
 
   std::vector<Signal> signals_;

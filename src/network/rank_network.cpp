@@ -167,7 +167,8 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
                                               wanted, outputs.subspan(out.first, out.size()));
       if (own_.judged(k, outcome) != Outcome::ok) [[unlikely]] {
         refuse(k);
-      } else if (wanted == Wanted::values_and_derivatives && network_.has_black_boxes()) {
+      } else if (wanted == Wanted::values_and_derivatives && network_.has_black_boxes() &&
+                 has_doubtful_slopes(own_[k].description())) {
         jumps_.mend(out.first, step.size(), outputs.subspan(out.first, out.size()));
       }
     }

@@ -36,11 +36,11 @@ class WorkClock {
 
   explicit WorkClock(std::size_t subsystems) : works_(subsystems) {}
 
-  /// A macro-step begins; the one before took `last` s.
+  /// A macro-step begins; the one before took `last` s, 0 if there was none.
   void begin_step(std::int64_t index, double last) {
     constexpr double worth_it = 1e-4;
     constexpr int one_in = 16;
-    const bool each = traces_ || last > worth_it;
+    const bool each = traces_ || last > worth_it || last == 0.0;
     weight_ = each ? 1.0 : index % one_in == 0 ? one_in : 0.0;
     looks_ = weight_ > 0.0;
   }

@@ -1,6 +1,7 @@
 """The number of ranks changes nothing but the time: same rows, columns, names, and the same numbers
 to 1e-12 of each variable's largest value."""
 import fnmatch
+import json
 import tempfile
 import unittest
 
@@ -122,6 +123,44 @@ class RingVariants(RingOfSeven):
                 ("hierarchical", ["-cosim_hold", "extrapolate", "-cosim_extrapolation", "hermite",
                                   "-cosim_balance", "smooth"])):
             self.check(self.model, preset, ["-cosim_step", self.step, *options])
+
+
+class Front(unittest.TestCase):
+    """A displacement enters a chain of 150 masses: where it has not arrived, signals rise like t^k,
+    down to 1e-100, and the coupled system of 600 unknowns and more is solved across ranks."""
+    n, stop, step = 150, 1.0, 0.02
+
+    def model(self, folder):
+        equations = {"parameters": {"c": 100, "d": 0.1},
+                     "inputs": {f"{q}_{side}": 0 for side in ("left", "right") for q in "xv"},
+                     "states": {"x": 0, "v": 0},
+                     "derivatives": {"x": "v", "v": "c*(x_left - 2*x + x_right) + d*(v_left - 2*v + v_right)"},
+                     "outputs": {"x": "x", "v": "v"}, "units": {"x": "m", "v": "m/s"}}
+        connections = [{"connect": f"mass[{a}].{q} -> mass[{b}].{q}_{side}", "repeat": {"i": [1, self.n - 1]}}
+                       for q in "xv" for a, b, side in (("i", "i+1", "left"), ("i+1", "i", "right"))]
+        connections += [f"source.{q} -> mass[1].{q}_left" for q in "xv"]
+        source = {"equations": {"outputs": {"x": "sin(2*t)", "v": "2*cos(2*t)"}}}
+        return write_model(folder, "front", json.dumps({
+            "experiment": {"start": 0, "stop": self.stop}, "templates": {"mass": {"equations": equations}},
+            "subsystems": {"source": source, "mass": {"template": "mass", "repeat": {"i": [1, self.n]}}},
+            "connections": connections}))
+
+    def test_ranks(self):
+        """Within the contract's 1e-9 of each signal's range, once it has one."""
+        with tempfile.TemporaryDirectory() as folder:
+            model = self.model(folder)
+            exact = simulate(model, "-cosim_type", "monolithic", "-cosim_step", self.step)
+            size = np.max(np.abs(exact.outputs.values), axis=0)
+            for preset in ("jfm", "missiles"):
+                one = simulate(model, "-cosim_type", preset, "-cosim_step", self.step)
+                far = np.max(np.abs(one.outputs.values - exact.outputs.values)) / np.max(size)
+                print(f"front, {preset}: {far:.1e} from monolithic")
+                self.assertLess(far, 1e-4)
+                for ranks in (2, 3):
+                    with self.subTest(preset=preset, ranks=ranks):
+                        other = simulate(model, "-cosim_type", preset, "-cosim_step", self.step, ranks=ranks)
+                        far = np.max(np.abs(one.outputs.values - other.outputs.values), axis=0)
+                        self.assertLess(np.max(far / np.maximum(size, 1e-6)), 1e-9)
 
 
 class StepControl(RingOfSeven):

@@ -61,6 +61,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
     : subsystems_(subsystems),
       controlled_(method.estimate != ErrorEstimate::none),
       holds_(method, subsystems),
+      unit_sizes_(subsystems),
       missing_(why_not(method, subsystems)),
       largest_(subsystems.n_outputs(), 0.0),
       scale_(subsystems.n_outputs(), 0.0),
@@ -217,6 +218,13 @@ bool ErrorAccount::settled(std::size_t output) const {
   return subsystems_.output_sizes()[output] <= in_proportion * before_[output];
 }
 
+/// Nobody will see it beside others of its unit, and what it grows to is yet to come.
+bool ErrorAccount::hardly_begun(std::size_t output) const {
+  constexpr double hardly_anything = 1e-9;
+  return !settled(output) && std::max(subsystems_.output_sizes()[output], largest_[output]) <=
+                                 hardly_anything * unit_sizes_[output];
+}
+
 void ErrorAccount::remember_sizes() {
   if (elapsed_ < 2.0 * half_) {
     return;
@@ -248,6 +256,9 @@ void ErrorAccount::judge(const CommunicationPoint& point, bool last) {
   const auto worst = std::max_element(as_large_.begin(), as_large_.end());
   const int longest = worst == as_large_.end() ? 0 : *worst;
   const int agreed = agree_on_largest(subsystems_.comm(), longest);
+  if (last || agreed >= enough) {
+    unit_sizes_.update();
+  }
   if (agreed >= (last ? 1 : enough)) {
     explain(point);
   }
@@ -258,7 +269,7 @@ void ErrorAccount::judge(const CommunicationPoint& point, bool last) {
   std::optional<std::string> text;
   for (std::size_t o = 0; o < as_large_.size() && !text; ++o) {
     const double error = last ? largest_[o] : std::abs(propagation_->outputs()[o].value);
-    if (as_large_[o] >= enough && !driven_[o] && error > floors_[o]) {
+    if (as_large_[o] >= enough && !driven_[o] && !hardly_begun(o) && error > floors_[o]) {
       text = described(o, error, point);
     }
   }
@@ -303,7 +314,7 @@ std::vector<double> ErrorAccount::relative_errors() const {
   for (std::size_t o = 0; o < largest_.size(); ++o) {
     const double size = subsystems_.output_sizes()[o];
     relative[o] = largest_[o] > 0.0 && size > 0.0 ? largest_[o] / size : 0.0;
-    relative[o] = driven_[o] ? no_number : relative[o];
+    relative[o] = driven_[o] || hardly_begun(o) ? no_number : relative[o];
   }
   return relative;
 }

@@ -7,6 +7,7 @@
 
 #include "coupling/estimates/error_propagation.hpp"
 #include "coupling/estimates/hold_errors.hpp"
+#include "coupling/estimates/unit_sizes.hpp"
 
 namespace concord {
 
@@ -64,6 +65,7 @@ class ErrorAccount {
   void compare(const CommunicationPoint& point);
   void explain(const CommunicationPoint& point);
   bool settled(std::size_t output) const;
+  bool hardly_begun(std::size_t output) const;
   void recall();
   void judge(const CommunicationPoint& point, bool last);
   std::string described(std::size_t output, double error, const CommunicationPoint& point) const;
@@ -71,6 +73,7 @@ class ErrorAccount {
   RankNetwork& subsystems_;
   bool controlled_;  ///< macro-steps are as long as their error lets them be: intervals are few
   HoldErrors holds_;
+  UnitSizes unit_sizes_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_, diverged_;
   std::vector<std::size_t> signals_;  ///< outputs that decide whether a run has diverged

@@ -17,6 +17,9 @@ namespace {
 /// Growth of the scaled residual norm, from one or more, after which a solve counts as diverged.
 constexpr double diverged_factor = 1e6;
 
+/// Of Newton's linear systems, where they are solved iteratively.
+constexpr SolverOptions linear_options{"", 1e-12};
+
 }  // namespace
 
 CouplingSolver::CouplingSolver(const Method& method, double output_noise, MPI_Comm comm,
@@ -34,6 +37,7 @@ CouplingSolver::CouplingSolver(const Method& method, double output_noise, MPI_Co
   petsc(SNESSetCheckJacobianDomainError(snes_, PETSC_TRUE));
   refuse_solvers_of_other_problems(options::text("snes_type").value_or(method.snes_type));
   set_from_options();
+  finish_linear_solver();
   refuse_defective_solvers(snes_);
   refuse_unsuitable();
   choose_differencing(output_noise);
@@ -71,10 +75,17 @@ void CouplingSolver::set_from_options() {
 void CouplingSolver::choose_linear_solver() {
   KSP ksp = nullptr;
   petsc(SNESGetKSP(snes_, &ksp));
-  choose_direct_solver(ksp, jacobian_.matrix(), jacobian_.diagonal());
+  choose_solver(ksp, jacobian_.matrix(), jacobian_.diagonal(), linear_options);
   if (options::has("snes_mf") || options::has("snes_mf_operator")) {
     petsc(KSPSetType(ksp, KSPGMRES));
   }
+}
+
+void CouplingSolver::finish_linear_solver() {
+  KSP ksp = nullptr;
+  petsc(SNESGetKSP(snes_, &ksp));
+  petsc(KSPSetOperators(ksp, jacobian_.matrix(), jacobian_.matrix()));
+  factorise_blocks(ksp, linear_options);
 }
 
 /// Matrix-free products are differences of outputs, whose noise is the integrators'.
@@ -197,11 +208,24 @@ void CouplingSolver::forget_updates() {
   }
 }
 
+/// Whether it had been an iterative one by default, which is direct from here on.
+bool CouplingSolver::linear_solver_fails() {
+  SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
+  KSP ksp = nullptr;
+  petsc(SNESGetConvergedReason(snes_, &reason));
+  petsc(SNESGetKSP(snes_, &ksp));
+  return reason == SNES_DIVERGED_LINEAR_SOLVE &&
+         goes_over_to_direct(ksp, jacobian_.matrix(), linear_options);
+}
+
 void CouplingSolver::solve(CouplingReport& report) {
   forget_updates();
   guess_is_evaluated_ = true;
   after_callbacks(SNESSolve(snes_, nullptr, unknowns_.vector()));
   guess_is_evaluated_ = false;
+  if (linear_solver_fails()) {
+    after_callbacks(SNESSolve(snes_, nullptr, unknowns_.vector()));
+  }
   accept();
   PetscInt iterations = 0, linear_iterations = 0;
   petsc(SNESGetIterationNumber(snes_, &iterations));

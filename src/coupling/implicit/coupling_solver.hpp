@@ -41,6 +41,8 @@ class CouplingSolver {
   void create(const Method& method);
   void set_from_options();
   void choose_linear_solver();
+  void finish_linear_solver();
+  bool linear_solver_fails();
   void choose_differencing(double output_noise);
   void refuse_unsuitable() const;
   void look_at_type();

@@ -35,7 +35,7 @@ std::vector<PetscInt> rows_of_inputs(const RankNetwork& subsystems, int parts) {
 
 InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains& layout,
                              const std::optional<SolverOptions>& options)
-    : parts_(layout.parts()) {
+    : parts_(layout.parts()), options_(options) {
   const Network& network = subsystems.network();
   const auto row_of = rows_of_inputs(subsystems, parts_);
   own_rows_ = static_cast<PetscInt>(subsystems.connected_inputs().size()) * parts_;
@@ -151,10 +151,7 @@ bool InputOperator::solve(Vec right_side, Vec unknown) {
       return true;
     }
   }
-  petsc(KSPSolve(solver_, right_side, unknown));
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  petsc(KSPGetConvergedReason(solver_, &reason));
-  return reason > 0;
+  return concord::solve(solver_, matrix_, right_side, unknown, options_);
 }
 
 PetscInt InputOperator::iterations() const {

@@ -60,6 +60,7 @@ class InputOperator {
   std::vector<double> row_values_;
   MatHandle matrix_;
   VecHandle inverse_scale_;
+  std::optional<SolverOptions> options_;
   KspHandle solver_;
   bool direct_ = false;  ///< and nobody watches it
   bool set_up_ = false;

@@ -13,41 +13,119 @@ Diagonal diagonal_of(const RankNetwork& subsystems) {
   return subsystems.network().has_constraints() ? Diagonal::with_zeros : Diagonal::full;
 }
 
-void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal) {
-  constexpr PetscInt small = 500;
+namespace {
+
+template <class T>
+int ranks_that_share(T object) {
   MPI_Comm comm = MPI_COMM_NULL;
-  petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix), &comm));
-  const int ranks = ranks_of(comm);
+  petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(object), &comm));
+  return ranks_of(comm);
+}
+
+PC preconditioner_of(KSP ksp) {
+  PC pc = nullptr;
+  petsc(KSPGetPC(ksp, &pc));
+  return pc;
+}
+
+void factorise(PC pc, MatSolverType with) {
+  petsc(PCSetType(pc, PCLU));
+  petsc(PCFactorSetMatSolverType(pc, with));
+}
+
+void factorise_across_ranks(KSP ksp) {
+  petsc(KSPSetType(ksp, KSPPREONLY));
+  factorise(preconditioner_of(ksp), MATSOLVERMUMPS);
+}
+
+void factorise_on_each_rank(KSP ksp, MatSolverType with) {
+  KSP inner = nullptr;
+  petsc(KSPSetType(ksp, KSPPREONLY));
+  petsc(PCSetType(preconditioner_of(ksp), PCREDUNDANT));
+  petsc(PCRedundantGetKSP(preconditioner_of(ksp), &inner));
+  petsc(KSPSetType(inner, KSPPREONLY));
+  factorise(preconditioner_of(inner), with);
+}
+
+void iterate_over_blocks(KSP ksp, double rtol) {
+  constexpr PetscInt few = 50;
+  petsc(KSPSetType(ksp, KSPGMRES));
+  petsc(KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, few));
+  petsc(PCSetType(preconditioner_of(ksp), PCBJACOBI));
+}
+
+template <class T>
+bool is_of_type(T object, const char* type) {
+  PetscBool is = PETSC_FALSE;
+  petsc(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(object), type, &is));
+  return is == PETSC_TRUE;
+}
+
+/// Nobody else's choice.
+bool has_default_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
+  for (const char* chosen : {"ksp_", "pc_", "sub_"}) {
+    if (options && !options::given(options->prefix + std::string(chosen)).empty()) {
+      return false;
+    }
+  }
+  return is_of_type(ksp, KSPGMRES) && is_of_type(preconditioner_of(ksp), PCBJACOBI);
+}
+
+bool has_converged(KSP ksp) {
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  petsc(KSPGetConvergedReason(ksp, &reason));
+  return reason > 0;
+}
+
+}  // namespace
+
+void choose_solver(KSP ksp, Mat matrix, Diagonal diagonal,
+                   const std::optional<SolverOptions>& options) {
+  constexpr PetscInt small = 500;
+  constexpr double nearly_exact = 1e-12;
   PetscInt rows = 0;
   petsc(MatGetSize(matrix, &rows, nullptr));
-  PC pc = nullptr;
-  petsc(KSPSetType(ksp, KSPPREONLY));
-  petsc(KSPGetPC(ksp, &pc));
-  const bool redundant = ranks > 1 && rows <= small;
-  if (redundant) {
-    KSP inner = nullptr;
-    petsc(PCSetType(pc, PCREDUNDANT));
-    petsc(PCRedundantGetKSP(pc, &inner));
-    petsc(KSPSetType(inner, KSPPREONLY));
-    petsc(KSPGetPC(inner, &pc));
+  const bool full = diagonal == Diagonal::full;
+  const auto* in_one_piece = full ? MATSOLVERPETSC : MATSOLVERKLU;
+  if (ranks_that_share(matrix) == 1) {
+    petsc(KSPSetType(ksp, KSPPREONLY));
+    factorise(preconditioner_of(ksp), in_one_piece);
+  } else if (rows <= small) {
+    factorise_on_each_rank(ksp, in_one_piece);
+  } else if (full) {
+    iterate_over_blocks(ksp, options ? options->rtol : nearly_exact);
+  } else {
+    factorise_across_ranks(ksp);
   }
-  const bool in_one_piece = ranks == 1 || redundant;
-  petsc(PCSetType(pc, PCLU));
-  const auto* pivoting = in_one_piece ? MATSOLVERKLU : MATSOLVERMUMPS;
-  const bool plain = in_one_piece && diagonal == Diagonal::full;
-  petsc(PCFactorSetMatSolverType(pc, plain ? MATSOLVERPETSC : pivoting));
+}
+
+void factorise_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
+  if (!has_default_blocks(ksp, options)) {
+    return;
+  }
+  petsc(KSPSetUp(ksp));
+  KSP* blocks = nullptr;
+  PetscInt count = 0;
+  petsc(PCBJacobiGetSubKSP(preconditioner_of(ksp), &count, nullptr, &blocks));
+  for (PetscInt b = 0; b < count; ++b) {
+    factorise(preconditioner_of(blocks[b]), MATSOLVERPETSC);
+  }
+}
+
+bool goes_over_to_direct(KSP ksp, Mat matrix, const std::optional<SolverOptions>& options) {
+  if (!has_default_blocks(ksp, options)) {
+    return false;
+  }
+  petsc(KSPReset(ksp));
+  petsc(KSPSetOperators(ksp, matrix, matrix));
+  factorise_across_ranks(ksp);
+  return true;
 }
 
 bool is_plainly_direct(KSP ksp, const std::optional<SolverOptions>& options) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(ksp), &comm));
-  const int ranks = ranks_of(comm);
-  PetscBool only_preconditions = PETSC_FALSE;
-  petsc(
-      PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp), KSPPREONLY, &only_preconditions));
   const std::string prefix = options ? options->prefix + std::string("ksp_") : std::string();
   const auto given = options ? options::given(prefix) : std::vector<std::string>();
-  return ranks == 1 && only_preconditions == PETSC_TRUE &&
+  return ranks_that_share(ksp) == 1 && is_of_type(ksp, KSPPREONLY) &&
          std::all_of(given.begin(), given.end(),
                      [&](const std::string& name) { return name == prefix + "type"; });
 }
@@ -63,11 +141,25 @@ KspHandle linear_solver(Mat matrix, Diagonal diagonal,
     petsc(KSPSetTolerances(ksp, options->rtol, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   }
   petsc(KSPSetOperators(ksp, matrix, matrix));
-  choose_direct_solver(ksp, matrix, diagonal);
+  choose_solver(ksp, matrix, diagonal, options);
   if (options) {
     petsc(KSPSetFromOptions(ksp));
   }
+  factorise_blocks(ksp, options);
   return ksp;
+}
+
+bool solve(KSP ksp, Mat matrix, Vec right_side, Vec unknown,
+           const std::optional<SolverOptions>& options) {
+  petsc(KSPSolve(ksp, right_side, unknown));
+  if (has_converged(ksp)) {
+    return true;
+  }
+  if (!goes_over_to_direct(ksp, matrix, options)) {
+    return false;
+  }
+  petsc(KSPSolve(ksp, right_side, unknown));
+  return has_converged(ksp);
 }
 
 }  // namespace concord

@@ -20,9 +20,22 @@ struct SolverOptions {
   double rtol;
 };
 
-/// Defaults for the interface's linear system, before KSPSetFromOptions: direct; on several ranks
-/// redundantly on each of them or, where the system is large, with a parallel factorisation.
-void choose_direct_solver(KSP ksp, Mat matrix, Diagonal diagonal);
+/// Defaults for the interface's linear system, before KSPSetFromOptions: direct
+/// on one rank, and redundantly on each of several where the system is small. Large ones on several
+/// ranks, which couple weakly beside what lies on one rank, take GMRES with each rank's own block
+/// factorised (block Jacobi): a few iterations, and no factorisation across ranks. Where
+/// constraints put zeros on the diagonal, blocks may be singular: a parallel factorisation.
+void choose_solver(KSP ksp, Mat matrix, Diagonal diagonal,
+                   const std::optional<SolverOptions>& options = std::nullopt);
+
+/// After KSPSetFromOptions, with an assembled matrix: the blocks' solvers, unless options have
+/// chosen others. Collective.
+void factorise_blocks(KSP ksp, const std::optional<SolverOptions>& options = std::nullopt);
+
+/// After a solve that failed: whether the blocks were a default, which did not suit; the next solve
+/// is a parallel factorisation. Collective.
+bool goes_over_to_direct(KSP ksp, Mat matrix,
+                         const std::optional<SolverOptions>& options = std::nullopt);
 
 /// Whether a solve is nothing but the application of factors on this one rank: there is nothing to
 /// iterate or agree on, and no option that asks to see it.
@@ -32,5 +45,10 @@ bool is_plainly_direct(KSP ksp, const std::optional<SolverOptions>& options);
 /// nobody changes it.
 KspHandle linear_solver(Mat matrix, Diagonal diagonal,
                         const std::optional<SolverOptions>& options = std::nullopt);
+
+/// unknown = matrix^-1 right_side by such a solver, whose default blocks give way where they don't
+/// suit; false where it cannot be had. Collective.
+bool solve(KSP ksp, Mat matrix, Vec right_side, Vec unknown,
+           const std::optional<SolverOptions>& options = std::nullopt);
 
 }  // namespace concord

@@ -1,3 +1,4 @@
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -21,11 +22,18 @@ constexpr std::int64_t shortest_wait = 16, longest_wait = 4096;
 /// subsystem between them stays with either.
 constexpr double stiff_ratio = 8.0, non_stiff_ratio = 4.0;
 
+/// Mean sizes of micro-steps times the spectral radius of f_x, up to which stability, which for erk
+/// ends at about 3, is far from limiting them; and states up to which it is found.
+constexpr double not_for_stability = 0.03;
+constexpr std::size_t few_states = 64;
+
 /// What of another implicit method's evaluations justifies a change: apart from 1, so that equals
 /// stay.
 constexpr double cheaper = 0.7;
 
-/// erk, going over to cvode_bdf or dirk where the subsystem turns out stiff, and back.
+/// erk, going over to cvode_bdf or dirk where the subsystem turns out stiff, and back. Where
+/// accuracy alone asks erk for many micro-steps, as of signals that rise like t^n, nothing is
+/// tried.
 ///
 /// Another method is tried on the same macro-step from the same states, with no more evaluations of
 /// f than would win. Each trial in vain doubles the number of macro-steps to the next one. A
@@ -58,6 +66,7 @@ class Automatic final : public Integrator {
   Outcome integrate_by_erk(double h, std::span<const double> x_begin, std::span<double> x_end);
   Outcome integrate_implicitly(double h, History history, std::span<const double> x_begin,
                                std::span<double> x_end);
+  bool accuracy_limits(std::span<const double> x_reached);
   Outcome instead_of(Method failed, double h, std::int64_t limit, std::span<const double> x_begin,
                      std::span<double> x_end);
   void try_another(double h, std::span<const double> x_begin, std::span<double> x_end);
@@ -109,6 +118,15 @@ Outcome Automatic::integrate_by_erk(double h, std::span<const double> x_begin,
     return Outcome::ok;
 
   const bool too_dear = rhs_.limit_reached();
+  if (too_dear && accuracy_limits(x_end)) {
+    constexpr int more = 4;
+    const auto limit = more * cost_;
+    if (run(Method::erk, h, History::discard, limit, x_begin, x_end) == Outcome::ok) {
+      choice_.patience = 4 * cost_;
+      wait_longer();
+      return Outcome::ok;
+    }
+  }
   const auto everything = static_cast<double>(unlimited);
   const double expected =
       too_dear ? static_cast<double>(cost_) * h / method(Method::erk).reached() : everything;
@@ -120,6 +138,26 @@ Outcome Automatic::integrate_by_erk(double h, std::span<const double> x_begin,
   choice_.patience = 4 * cost_;
   wait_longer();
   return outcome;
+}
+
+/// Of erk's micro-steps in the macro-step so far.
+bool Automatic::accuracy_limits(std::span<const double> x_reached) {
+  constexpr double evaluations_per_step = 7.0;
+  const double reached = method(Method::erk).reached();
+  const auto n = static_cast<Eigen::Index>(x_reached.size());
+  if (x_reached.size() > few_states) return false;
+  rhs_.lift_limit();
+  Eigen::VectorXd slopes(n);
+  Eigen::MatrixXd f_x(n, n);
+  const std::span<double> f(slopes.data(), x_reached.size());
+  if (rhs_.evaluate(reached, x_reached, f) != 0 ||
+      rhs_.state_jacobian(reached, x_reached, f,
+                          {f_x.data(), x_reached.size() * x_reached.size()}) != 0 ||
+      !f_x.allFinite()) {
+    return false;
+  }
+  const double size = evaluations_per_step * reached / static_cast<double>(cost_);
+  return size * f_x.eigenvalues().cwiseAbs().maxCoeff() < not_for_stability;
 }
 
 /// The first of the other methods that does it within the limit takes over.

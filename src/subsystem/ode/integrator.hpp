@@ -40,8 +40,8 @@ class Integrator {
   Integrator(const Integrator&) = delete;
   Integrator& operator=(const Integrator&) = delete;
 
-  /// x_end = x(h) from x(0) = x_begin, n_st values each, apart from each other. `x_end` is
-  /// meaningless after a failure. Throws what the model threw.
+  /// x_end = x(h) from x(0) = x_begin, n_st values each, apart from each other. After a failure
+  /// `x_end` is meaningless, but for erk: the states at `reached`. Throws what the model threw.
   virtual Outcome integrate(double h, History history, std::span<const double> x_begin,
                             std::span<double> x_end) = 0;
 

@@ -127,9 +127,9 @@ Outcome OneStep::integrate(double h, History /*history*/, std::span<const double
     }
   }
   rhs_.rethrow();
+  std::copy_n(method_->x().begin(), x_end.size(), x_end.begin());
   if (flag_ < 0) return Outcome::failed;
   now_.proposal = std::max(progress_.next, progress_.next_before);
-  std::copy_n(method_->x().begin(), x_end.size(), x_end.begin());
   return Outcome::ok;
 }
 

@@ -51,6 +51,21 @@ TEST(JumpWatch, SmoothSignalsDoNotJump) {
     for (const double h : {1.0, 0.5, 0.3, 0.1, 0.01}) EXPECT_EQ(found(signal, h), 0) << h;
 }
 
+/// Chains of subsystems: the k-th signal begins like t^(2k), or wakes up late.
+TEST(JumpWatch, FrontsDoNotJump) {
+  for (const double n : {10.0, 30.0, 80.0, 300.0}) {
+    const auto front = [&](double t) {
+      return Sample{std::pow(t / 10.0, n), n / 10.0 * std::pow(t / 10.0, n - 1.0)};
+    };
+    for (const double h : {1.0, 0.3, 0.1, 0.01}) EXPECT_EQ(found(front, h), 0) << n << ' ' << h;
+  }
+  const auto arrival = [](double t) {
+    const double bell = std::exp(-10.0 * (t - 8.0) * (t - 8.0));
+    return Sample{bell, -20.0 * (t - 8.0) * bell};
+  };
+  for (const double h : {0.1, 0.05, 0.01}) EXPECT_EQ(found(arrival, h), 0) << h;
+}
+
 TEST(JumpWatch, SquareWaves) {
   const auto wave = [](double t) {
     return Sample{std::fmod(std::floor(t / 1.937), 2.0) == 0.0 ? 1.0 : -1.0, 0.0};

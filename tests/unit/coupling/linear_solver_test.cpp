@@ -1,0 +1,84 @@
+// The interface's linear solvers by default, on one rank and on several.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "coupling/problem/linear_solver_defaults.hpp"
+#include "support/agreement.hpp"
+#include "support/ranks.hpp"
+
+namespace concord::testing {
+namespace {
+
+constexpr PetscInt rows = 1200;
+
+/// I - gain P, with P of one entry in each row.
+MatHandle network(const std::vector<PetscInt>& source, double gain) {
+  MatHandle matrix;
+  PetscInt first = 0, last = 0;
+  petsc(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, rows, rows, 2, nullptr, 2,
+                     nullptr, matrix.out()));
+  petsc(MatGetOwnershipRange(matrix, &first, &last));
+  for (PetscInt row = first; row < last; ++row) {
+    petsc(MatSetValue(matrix, row, row, 1.0, ADD_VALUES));
+    petsc(MatSetValue(matrix, row, source[static_cast<std::size_t>(row)], -gain, ADD_VALUES));
+  }
+  petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
+  petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+  return matrix;
+}
+
+struct Solved {
+  bool done;
+  double error;
+  PetscInt iterations;
+};
+
+Solved solved(Mat matrix) {
+  VecHandle exact, right_side, unknown;
+  petsc(MatCreateVecs(matrix, exact.out(), right_side.out()));
+  petsc(VecDuplicate(exact, unknown.out()));
+  PetscInt first = 0, last = 0;
+  petsc(VecGetOwnershipRange(exact, &first, &last));
+  for (PetscInt row = first; row < last; ++row) {
+    petsc(VecSetValue(exact, row, std::sin(static_cast<double>(row * row)), INSERT_VALUES));
+  }
+  petsc(VecAssemblyBegin(exact));
+  petsc(VecAssemblyEnd(exact));
+  petsc(MatMult(matrix, exact, right_side));
+  const KspHandle ksp = linear_solver(matrix, Diagonal::full);
+  Solved result{};
+  result.done = solve(ksp, matrix, right_side, unknown);
+  petsc(KSPGetIterationNumber(ksp, &result.iterations));
+  petsc(VecAXPY(unknown, -1.0, exact));
+  petsc(VecNorm(unknown, NORM_INFINITY, &result.error));
+  return result;
+}
+
+TEST(ImplicitLinearSolver, TakesFewIterationsWhereNeighboursCouple) {
+  std::vector<PetscInt> neighbour(rows);
+  for (PetscInt row = 0; row < rows; ++row)
+    neighbour[static_cast<std::size_t>(row)] = (row + 1) % rows;
+  const Solved chain = solved(network(neighbour, 0.5));
+  EXPECT_TRUE(chain.done);
+  EXPECT_LT(chain.error, 1e-11);
+  EXPECT_LE(chain.iterations, ranks_of(PETSC_COMM_WORLD));
+}
+
+/// Eigenvalues all around a circle that nearly meets 0: no Krylov method gets far in a few
+/// iterations.
+TEST(ImplicitLinearSolver, GoesOverToFactorsWhereEverythingCouples) {
+  std::vector<PetscInt> anywhere(rows);
+  std::iota(anywhere.begin(), anywhere.end(), 0);
+  std::shuffle(anywhere.begin(), anywhere.end(), std::minstd_rand(7));
+  const Solved tangle = solved(network(anywhere, 0.95));
+  EXPECT_TRUE(tangle.done);
+  EXPECT_LT(tangle.error, 1e-9);
+  EXPECT_EQ(tangle.iterations, 1);
+}
+
+}  // namespace
+}  // namespace concord::testing
