@@ -19,11 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Before the content. `format` changes with what classes remember in which order.
+/// Before the content. `format` changes with CheckpointContent; of what is in its memory the
+/// classes have versions.
 struct Header {
   std::array<char, 16> magic{'C', 'o', 'n', 'c', 'o', 'r', 'd', ' ',
                              'c', 'h', 'e', 'c', 'k', 'p', 't', '\n'};
-  std::uint32_t format = 4;
+  std::uint32_t format = 5;
   std::uint32_t check = 0;
   std::uint64_t size = 0;  ///< bytes of the content
 };

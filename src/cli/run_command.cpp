@@ -130,7 +130,7 @@ class Run {
   void simulate() {
     try {
       if (const auto told = checkpoints_.restart()) {
-        note(*told);
+        note(*told + recorder_->told());
       } else {
         start();
       }

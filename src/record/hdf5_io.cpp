@@ -81,7 +81,7 @@ Hdf5Datatype utf8_string_type() {
 Hdf5Properties plain_file_access() {
   Hdf5Properties access(hdf5_check(H5Pcreate(H5P_FILE_ACCESS)));
   // Superblock 0 has no "open for writing" mark, so a killed program's file opens like any other.
-  hdf5_check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18));
+  hdf5_check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V110));
   hdf5_check(H5Pset_cache(access, 0, 0, 0, 0.75));
   hdf5_check(H5Pset_file_locking(access, false, true));
   // What small pieces set aside and a flush gives back would let the file end before its announced
@@ -159,8 +159,6 @@ void overwrite_dataset(hid_t file, const char* path, std::span<const double> val
   hdf5_check(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
 }
 
-namespace {
-
 std::vector<hsize_t> shape_of(hid_t dataset) {
   const Hdf5Dataspace space(hdf5_check(H5Dget_space(dataset)));
   std::vector<hsize_t> shape(
@@ -169,7 +167,11 @@ std::vector<hsize_t> shape_of(hid_t dataset) {
   return shape;
 }
 
-}  // namespace
+bool exists_in(hid_t file, const std::string& path) {
+  const std::string group = path.substr(0, path.rfind('/'));
+  return (group.empty() || H5Lexists(file, group.c_str(), H5P_DEFAULT) > 0) &&
+         H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
+}
 
 hsize_t rows_of(hid_t file, const char* path) {
   const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
@@ -194,6 +196,20 @@ std::string read_string_attribute(hid_t object, const char* name) {
   StringsFromHdf5 text(type, space, 1);
   hdf5_check(H5Aread(attribute, type, text.data()));
   return text.copy().front();
+}
+
+std::vector<double> read_numbers(hid_t file, const char* path) {
+  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
+  const std::vector<hsize_t> shape = shape_of(dataset);
+  const Hdf5Datatype type(hdf5_check(H5Dget_type(dataset)));
+  if (shape.size() != 1 || H5Tget_class(type) == H5T_STRING)
+    throw Hdf5Error(std::string("'") + path + "' is not a list of numbers");
+  if (shape[0] > H5Dget_storage_size(dataset))
+    throw Hdf5Error(std::string("'") + path + "' claims more numbers than it holds");
+  std::vector<double> values(shape[0]);
+  if (!values.empty())
+    hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+  return values;
 }
 
 std::vector<std::string> read_strings(hid_t file, const char* path) {

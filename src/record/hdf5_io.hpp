@@ -38,12 +38,17 @@ void overwrite_dataset(hid_t file, const char* path, std::span<const double> val
 void append_strings(hid_t file, const char* path, hsize_t size,
                     std::span<const std::string> values);
 
+/// Whether the file has the dataset at `path`.
+bool exists_in(hid_t file, const std::string& path);
+std::vector<hsize_t> shape_of(hid_t dataset);
 /// The first extent of the dataset at `path`; and another, smaller one.
 hsize_t rows_of(hid_t file, const char* path);
 void cut_dataset(hid_t file, const char* path, hsize_t rows);
 
 /// Value of a scalar string attribute.
 std::string read_string_attribute(hid_t object, const char* name);
+/// Values of a one-dimensional dataset of numbers.
+std::vector<double> read_numbers(hid_t file, const char* path);
 /// Values of a one-dimensional dataset of strings.
 std::vector<std::string> read_strings(hid_t file, const char* path);
 

@@ -94,7 +94,8 @@ void add_provenance(const SimulationPlan& plan, std::vector<FilePrint> files,
                        std::to_string(ranks_of(plan.comm)),
                        command_line,
                        effective_options(plan.settings),
-                       versions()};
+                       versions(),
+                       ""};
 }
 
 }  // namespace concord

@@ -5,9 +5,12 @@
 #include <random>
 #include <utility>
 
+#include "concord/errors.hpp"
 #include "record/provenance.hpp"
+#include "settings/record_options.hpp"
 #include "support/agreement.hpp"
 #include "support/ranks.hpp"
+#include "support/wording.hpp"
 #include "support/work_clock.hpp"
 #include "units/units.hpp"
 
@@ -53,6 +56,12 @@ RecordedColumns columns(const Network& network, const RangeOf& range_of, const L
   return result;
 }
 
+/// What has datasets of its own: whose files differ in it cannot go on in the same one.
+std::string columns_in_words(const RecordSettings& record) {
+  return "-cosim_record " + recorded(record) + " -cosim_record_variables " + record.variables +
+         (record.grid.given() ? " on a grid of times" : " at communication points");
+}
+
 }  // namespace
 
 Recorder::Recorder(SimulationCore& simulation, const std::string& path,
@@ -60,7 +69,8 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
     : simulation_(simulation),
       path_(path),
       every_(simulation.plan().settings.record.every),
-      grid_(simulation.plan().settings.record.grid) {
+      grid_(simulation.plan().settings.record.grid),
+      columns_(columns_in_words(simulation.plan().settings.record)) {
   const MPI_Comm comm = simulation.plan().comm;
   const Model& model = simulation.plan().model;
   const Settings& settings = simulation.plan().settings;
@@ -132,6 +142,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   layout.polynomials = record.polynomials;
   layout.grid = record.grid.given();
   layout.compression = record.compression;
+  layout.part_bytes = static_cast<std::uint64_t>(record.split.value_or(0.0) * 1e9);
   layout.subsystem_ranks = share.ranks();
   for (const auto& entry : model.subsystems) {
     layout.subsystem_names.push_back(entry.description.name);
@@ -166,7 +177,7 @@ void Recorder::step_accepted(const StepReport& report) {
   const ResultsRow accepted = row(*report.point, report.states);
   const bool event = record_events(report, accepted);
   ++since_row_;
-  const bool wanted = grid_.given() ? grid_.has(report.step.end) : since_row_ == every_;
+  const bool wanted = grid_.given() ? grid_.has(report.step.end) : since_row_ >= every_;
   if (wanted || event) {
     write(accepted);
   } else {
@@ -230,10 +241,32 @@ void Recorder::Kept::keep(const ResultsRow& row) {
 
 void Recorder::io(Archive& archive) {
   ResultsPosition position = writer_->position();
-  archive(position, sums_, since_row_, kept_);
-  if (archive.reading()) {
-    writer_->resume(position);
+  std::string columns = columns_, file = path_;
+  archive(position, columns, file, runs_, sums_, since_row_, kept_);
+  if (!archive.reading()) {
+    return;
   }
+  if (columns == columns_) {
+    writer_->resume(position);
+  } else {
+    runs_.push_back(position.run);
+    begin_another(columns, file);
+  }
+}
+
+/// From this communication point on.
+void Recorder::begin_another(const std::string& before, const std::string& earlier) {
+  if (writer_->would_replace(runs_)) {
+    throw InputError("the results file " + in_quotes(path_) + " was begun with " + before +
+                     " and cannot go on with " + columns_ +
+                     "; choose another file with -cosim_output, which then holds the rows from "
+                     "here on, or record the same");
+  }
+  sums_.clear();
+  since_row_ = 0;
+  writer_->append_start(row(simulation_.stepper().point(), {}), earlier);
+  told_ =
+      "; rows from here on are in " + in_quotes(path_) + ", those before in " + in_quotes(earlier);
 }
 
 void Recorder::close(RunStatus status, RunCosts costs, const RunQuality& quality) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "record/results_writer.hpp"
 #include "simulation/simulation_core.hpp"
@@ -26,8 +28,11 @@ class Recorder : public StepObserver {
   void flush() { writer_->flush(); }
 
   /// How far it has come; what is read, in place of `start`, goes on from there in the file that
-  /// is there. Collective.
+  /// is there, or, where other columns are recorded than before, begins a file of its own. Throws
+  /// InputError where that would replace rows from before. Collective.
   void io(Archive& archive);
+  /// In words: where it goes on, if that is not the file from before.
+  const std::string& told() const { return told_; }
 
   /// Writes what is pending, what is known of the run's quality and the counters. Collective.
   void close(RunStatus status, RunCosts costs, const RunQuality& quality);
@@ -37,6 +42,7 @@ class Recorder : public StepObserver {
   bool record_events(const StepReport& report, const ResultsRow& row);
   void write_inside(const StepReport& report);
   void write(const ResultsRow& row);
+  void begin_another(const std::string& before, const std::string& earlier);
 
   /// A row that is not written yet, as it was when its macro-step was accepted: the next one, which
   /// may fail, moves subsystems and communication point on.
@@ -65,6 +71,9 @@ class Recorder : public StepObserver {
   StepSums sums_;  ///< of the macro-steps since the last row
   int since_row_ = 0;
   Kept kept_;
+  std::string columns_;            ///< which, as options say it
+  std::vector<std::string> runs_;  ///< whose files hold what was before
+  std::string told_;
 };
 
 }  // namespace concord

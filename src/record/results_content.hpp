@@ -24,12 +24,41 @@ struct RecordedColumns {
   std::vector<std::size_t> local_index;  ///< where this rank finds it in its own arrays
 };
 
+/// How much there is of what grows with a run.
+struct Lengths {
+  std::uint64_t rows = 0, steps = 0, events = 0;
+
+  bool covers(const Lengths& other) const {
+    return rows >= other.rows && steps >= other.steps && events >= other.events;
+  }
+  Lengths& operator+=(const Lengths& more) {
+    rows += more.rows, steps += more.steps, events += more.events;
+    return *this;
+  }
+  Lengths operator+(const Lengths& more) const { return Lengths(*this) += more; }
+  /// What lies behind `begin`.
+  Lengths operator-(const Lengths& begin) const {
+    return {rows - begin.rows, steps - begin.steps, events - begin.events};
+  }
+  void io(Archive& archive) { archive(rows, steps, events); }
+};
+
+/// The files with a run's rows below its results file (-cosim_record_split); each is a results file
+/// by itself.
+struct ResultsParts {
+  std::vector<std::string> names;  ///< relative to the results file's folder
+  std::vector<Lengths> lengths;    ///< what each holds; of the last one 0 while the run goes on
+
+  bool empty() const { return names.empty(); }
+};
+
 /// What a run was made from and with; one that goes on from a checkpoint adds its own.
 struct RunRecord {
   std::string started;  ///< UTC, ISO 8601
   std::string host, ranks, command_line;
-  std::string options;   ///< lines "-cosim_type jfm": those of runs, as they took effect
-  std::string versions;  ///< lines "PETSc 3.18.1"
+  std::string options;    ///< lines "-cosim_type jfm": those of runs, as they took effect
+  std::string versions;   ///< lines "PETSc 3.18.1"
+  std::string continues;  ///< the results file with what was before, if that is another one
 };
 
 /// What a results file holds; columns of what is not recorded are empty.
@@ -45,9 +74,12 @@ struct ResultsLayout {
   RunRecord run_record;
   RecordedColumns outputs, inputs, states;
   RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs
-  bool grid = false;         ///< rows are where the user wants them, not at the ends of macro-steps
-  int compression = 0;       ///< gzip's level, once the run is done
-  bool polynomials = false;  ///< /inputs/polynomials for the columns of `inputs`
+  bool grid = false;    ///< rows are where the user wants them, not at the ends of macro-steps
+  int compression = 0;  ///< gzip's level, once the run is done, or the part is full
+  std::uint64_t part_bytes = 0;  ///< of a part at most; 0: the file is one
+  ResultsParts parts;            ///< that there are; none: the file holds its rows itself
+  bool is_part = false;          ///< of another file's rows
+  bool polynomials = false;      ///< /inputs/polynomials for the columns of `inputs`
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;
   std::vector<int> subsystem_ranks;
@@ -66,9 +98,9 @@ struct ResultsRow {
 /// How much of a run is recorded.
 struct ResultsPosition {
   std::string run;  ///< whose
-  std::uint64_t rows = 0, steps = 0, events = 0;
+  Lengths lengths;
 
-  void io(Archive& archive) { archive(run, rows, steps, events); }
+  void io(Archive& archive) { archive(run, lengths); }
 };
 
 /// What happened at a communication point; the same on every rank.

@@ -15,6 +15,7 @@
 #include "record/hdf5_io.hpp"
 #include "record/results_schema.hpp"
 #include "record/trial.hpp"
+#include "record/virtual_rows.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord {
@@ -23,7 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr hsize_t chunk_bytes = hsize_t{1} << 20;
-constexpr hsize_t most_chunk_rows = 1024;  // the default run has 1000 steps: one chunk
 constexpr hsize_t most_chunk_events = 64;  // most runs have few
 
 /// Chunk of about a megabyte at most, of whole rows where a row is not larger than that.
@@ -45,7 +45,7 @@ Hdf5Datatype stored_type(Number number) {
 }
 
 /// A dataset [rows], [rows, columns] or [rows, columns, inner] without rows.
-void create_growing(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
+void create_chunked(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
   const std::size_t rank = dataset.extents.size();
   const hsize_t most_rows = dataset.number == Number::text || dataset.extents[0] == Extent::events
                                 ? most_chunk_events
@@ -69,6 +69,14 @@ void create_growing(hid_t file, const ResultsDataset& dataset, const ResultsLayo
                             H5P_DEFAULT, creation, H5P_DEFAULT)));
 }
 
+void create_growing(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
+  if (layout.parts.empty() || !grows_within(dataset.extents[0]))
+    return create_chunked(file, dataset, layout);
+  create_virtual_rows(file, dataset, layout, stored_type(dataset.number));
+}
+
+}  // namespace
+
 void create_dataset(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
   if (dataset.grows()) return create_growing(file, dataset, layout);
   const char* path = dataset.path.c_str();
@@ -82,6 +90,8 @@ void create_dataset(hid_t file, const ResultsDataset& dataset, const ResultsLayo
                    std::get<FinalNumbers>(dataset.content).before);
   write_dataset(file, path, stored_type(dataset.number), numbers);
 }
+
+namespace {
 
 void create_group(hid_t file, const std::string& path) {
   if (path.empty() || H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0) return;
@@ -103,6 +113,7 @@ void append_run(hid_t file, const ResultsLayout& layout) {
 /// What follows from the number of ranks, which may be another one than before.
 void renew_ranks(hid_t file, const ResultsLayout& layout) {
   for (const ResultsDataset& dataset : results_datasets()) {
+    if (!dataset.exists(layout)) continue;
     const char* path = dataset.path.c_str();
     if (const auto* known = std::get_if<KnownNumbers>(&dataset.content)) {
       overwrite_dataset(file, path, known->of(layout));
@@ -143,26 +154,26 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
   return image;
 }
 
-hsize_t rows_left(Extent extent, const ResultsPosition& left) {
-  if (extent == Extent::events) return left.events;
-  return extent == Extent::steps ? left.steps : left.rows;
+/// Rows that are not those of parts.
+bool has_own_rows(const ResultsDataset& dataset, const ResultsLayout& layout) {
+  return grows_within(dataset.extents[0]) && layout.parts.empty();
 }
 
 /// Throws Hdf5Error where the dataset in the file is another one, or shorter. Of the model's files
 /// the checkpoint knows better.
 void require_continues(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout,
-                       const ResultsPosition& left) {
+                       const Lengths& left) {
   if (H5Lexists(file, dataset.path.c_str(), H5P_DEFAULT) <= 0)
     throw Hdf5Error("'" + dataset.path + "' is missing");
   if (const auto* texts = std::get_if<KnownTexts>(&dataset.content)) {
     const bool may_move = dataset.extents.front() == Extent::files;
     if (!may_move && read_strings(file, dataset.path.c_str()) != texts->of(layout))
       throw Hdf5Error("'" + dataset.path + "' is that of another run");
-  } else if (grows_within(dataset.extents[0]) &&
-             rows_of(file, dataset.path.c_str()) < rows_left(dataset.extents[0], left)) {
+  } else if (has_own_rows(dataset, layout) &&
+             rows_of(file, dataset.path.c_str()) < length_of(dataset.extents[0], left)) {
     throw Hdf5Error("'" + dataset.path + "' has " +
                     std::to_string(rows_of(file, dataset.path.c_str())) + " rows, not " +
-                    std::to_string(rows_left(dataset.extents[0], left)));
+                    std::to_string(length_of(dataset.extents[0], left)));
   }
 }
 
@@ -232,20 +243,27 @@ void create_empty_results(const fs::path& path, const ResultsLayout& layout, int
   }
 }
 
-void cut_results(const fs::path& path, const ResultsLayout& layout, const ResultsPosition& left) {
+void require_continuable(const fs::path& path, const ResultsLayout& layout,
+                         const ResultsPosition& left) {
   if (!fs::exists(path)) throw Hdf5Error("it is not there");
+  const Hdf5Properties access = plain_file_access();
+  const Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.exists(layout)) require_continues(file, dataset, layout, left.lengths);
+  if (read_string_attribute(file, "run") != left.run) throw Hdf5Error("it is that of another run");
+}
+
+void cut_results(const fs::path& path, const ResultsLayout& layout, const ResultsPosition& left) {
+  require_continuable(path, layout, left);
   if (is_compressed(path)) rewrite_results(path, layout, 0);
   const Hdf5Properties access = plain_file_access();
   Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access)));
   for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.exists(layout)) require_continues(file, dataset, layout, left);
-  if (read_string_attribute(file, "run") != left.run) throw Hdf5Error("it is that of another run");
-  for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.exists(layout) && grows_within(dataset.extents[0]))
-      cut_dataset(file, dataset.path.c_str(), rows_left(dataset.extents[0], left));
+    if (dataset.exists(layout) && has_own_rows(dataset, layout))
+      cut_dataset(file, dataset.path.c_str(), length_of(dataset.extents[0], left.lengths));
   append_run(file, layout);
   renew_ranks(file, layout);
-  overwrite_attribute(file, "status", std::string(to_string(RunStatus::running)));
+  overwrite_attribute(file, "status", first_status(layout));
   hdf5_check(file.close());
 }
 
@@ -258,6 +276,10 @@ void reserve_space(const fs::path& path, std::uintmax_t size) {
   if (errno != EOPNOTSUPP && errno != ENOSYS) throw Hdf5Error(std::strerror(errno));
   const fs::space_info space = fs::space(path);
   if (fs::file_size(path) + space.available < size) throw Hdf5Error(std::strerror(ENOSPC));
+}
+
+void reserve_room_for_end(const fs::path& path) {
+  reserve_space(path, fs::file_size(path) + end_bytes);
 }
 
 void announce_end(const fs::path& path, std::uintmax_t end) {
@@ -273,6 +295,7 @@ void announce_end(const fs::path& path, std::uintmax_t end) {
 }
 
 void write_end(hid_t file, const ResultsLayout& layout, const ResultsEnd& end) {
+  if (!layout.parts.empty()) end_virtual_rows(file, layout);
   for (const ResultsDataset& dataset : results_datasets()) {
     const auto* numbers = std::get_if<FinalNumbers>(&dataset.content);
     if (numbers == nullptr || !dataset.exists(layout)) continue;

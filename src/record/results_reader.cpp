@@ -19,43 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t bytes_per_read = std::size_t{4} << 20;
-// No compression of HDF5 makes a block smaller than this: what a dataset claims to hold beyond it
-// is not in the file.
-constexpr hsize_t largest_compression = 1100;
-
 [[noreturn]] void not_ours(const std::string& reason) { throw Hdf5Error(reason); }
-
-void require_number(hid_t dataset, const std::string& path) {
-  const Hdf5Datatype type(hdf5_check(H5Dget_type(dataset)));
-  const H5T_class_t kind = H5Tget_class(type);
-  if (kind != H5T_FLOAT && kind != H5T_INTEGER) not_ours("'" + path + "' does not hold numbers");
-}
-
-/// A damaged or hostile file may claim any size; what it holds limits what is believed.
-void require_backed(hid_t dataset, const std::vector<hsize_t>& shape, const std::string& path) {
-  const long double stored =
-      static_cast<long double>(H5Dget_storage_size(dataset)) * largest_compression;
-  long double claimed = 1;
-  for (const hsize_t extent : shape) claimed *= static_cast<long double>(extent);
-  if (claimed > stored) not_ours("'" + path + "' claims more values than the file holds");
-}
-
-std::vector<hsize_t> shape_of(hid_t dataset, std::size_t rank, const std::string& path) {
-  const Hdf5Dataspace space(hdf5_check(H5Dget_space(dataset)));
-  if (H5Sget_simple_extent_ndims(space) != static_cast<int>(rank))
-    not_ours("'" + path + "' does not have " + std::to_string(rank) + " dimensions");
-  std::vector<hsize_t> shape(rank);
-  hdf5_check(H5Sget_simple_extent_dims(space, shape.data(), nullptr));
-  require_number(dataset, path);
-  require_backed(dataset, shape, path);
-  return shape;
-}
-
-bool exists(hid_t file, const std::string& path) {
-  const std::string group = path.substr(0, path.rfind('/'));
-  return H5Lexists(file, group.c_str(), H5P_DEFAULT) > 0 &&
-         H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
-}
 
 std::string what_is_wrong(const fs::path& path) {
   std::error_code error;
@@ -101,6 +65,11 @@ void ResultsReader::open() {
     throw InputError("cannot read '" + path_.string() +
                      "', it is damaged or cut off: " + hdf5_error_reason());
   try {
+    rows_ = RecordedRows(file_, path_);
+  } catch (const Hdf5Error& error) {
+    throw InputError("cannot read '" + path_.string() + "': " + error.what());
+  }
+  try {
     read_header();
   } catch (const Hdf5Error& error) {
     throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());
@@ -114,7 +83,7 @@ void ResultsReader::read_header() {
   model_name_ = read_string_attribute(file_, "model_name");
   status_ = read_string_attribute(file_, "status");
   for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.has_variables() && exists(file_, dataset.path)) read_tables(dataset);
+    if (dataset.has_variables() && exists_in(file_, dataset.path)) read_tables(dataset);
   read_time();
   find_events();
   std::unordered_set<std::string> seen;
@@ -132,16 +101,15 @@ void ResultsReader::read_tables(const ResultsDataset& variables) {
   for (const ResultsDataset& dataset : results_datasets())
     if (((dataset.group() == group && dataset.extents.front() == Extent::rows) ||
          dataset.path == "/events" + group) &&
-        exists(file_, dataset.path))
+        exists_in(file_, dataset.path))
       open_table(dataset, names.size());
 }
 
 void ResultsReader::open_table(const ResultsDataset& dataset, std::size_t columns) {
-  Hdf5Dataset opened(hdf5_check(H5Dopen2(file_, dataset.path.c_str(), H5P_DEFAULT)));
-  const auto shape = shape_of(opened, 2, dataset.path);
+  const auto shape = rows_.shape(dataset);
   if (shape[1] != columns) not_ours("'" + dataset.path + "' has not one column per name");
   const bool of_events = dataset.extents.front() == Extent::events;
-  tables_.push_back({dataset.path, of_events, std::move(opened), shape[0], columns});
+  tables_.push_back({dataset.path, &dataset, of_events, shape[0], columns});
 }
 
 const ResultsReader::Table* ResultsReader::table(Quantity quantity) const {
@@ -156,10 +124,8 @@ std::size_t ResultsReader::columns(Quantity quantity) const {
 }
 
 void ResultsReader::read_time() {
-  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, "/time", H5P_DEFAULT)));
-  std::size_t rows = shape_of(dataset, 1, "/time").front();
-  time_.resize(rows);
-  hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, time_.data()));
+  time_ = read_column("/time");
+  std::size_t rows = time_.size();
   for (const Table& t : tables_)
     if (!t.of_events && t.columns > 0) rows = std::min(rows, t.rows);
   time_.resize(rows);
@@ -169,13 +135,19 @@ void ResultsReader::read_time() {
       not_ours("'/time' does not increase at row " + std::to_string(i));
 }
 
+/// A dataset of one number per row.
+std::vector<double> ResultsReader::read_column(std::string_view path) const {
+  const ResultsDataset& dataset = dataset_of(path);
+  std::vector<double> values(rows_.shape(dataset).front());
+  rows_.read(dataset, 0, values.size(), 1, values.data());
+  return values;
+}
+
 /// Instants whose rows are there.
 void ResultsReader::find_events() {
-  if (!exists(file_, "/events/time")) return;
-  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, "/events/time", H5P_DEFAULT)));
-  std::size_t entries = shape_of(dataset, 1, "/events/time").front();
-  events_.resize(entries);
-  hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, events_.data()));
+  if (!exists_in(file_, "/events/time")) return;
+  events_ = read_column("/events/time");
+  std::size_t entries = events_.size();
   for (const Table& t : tables_)
     if (t.of_events && t.columns > 0) entries = std::min(entries, t.rows);
   events_.resize(entries);
@@ -192,8 +164,8 @@ std::vector<RecordedEvent> ResultsReader::read_events() const try {
   std::vector<RecordedEvent> result(events_.size());
   for (const ResultsDataset& dataset : results_datasets()) {
     const auto* texts = std::get_if<EventTexts>(&dataset.content);
-    if (texts == nullptr || !exists(file_, dataset.path)) continue;
-    std::vector<std::string> read = read_strings(file_, dataset.path.c_str());
+    if (texts == nullptr || !exists_in(file_, dataset.path)) continue;
+    std::vector<std::string> read = rows_.read_texts(dataset);
     for (std::size_t i = 0; i < std::min(read.size(), result.size()); ++i)
       result[i].*texts->text = std::move(read[i]);
   }
@@ -219,11 +191,9 @@ void ResultsReader::read_left_limits(Quantity quantity, std::size_t first, std::
 std::vector<RecordedCost> ResultsReader::costs() const {
   try {
     const auto names = read_strings(file_, "/subsystems/name");
-    const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file_, "/subsystems/wall_time", H5P_DEFAULT)));
-    if (shape_of(dataset, 1, "/subsystems/wall_time").front() != names.size())
+    const auto times = read_numbers(file_, "/subsystems/wall_time");
+    if (times.size() != names.size())
       not_ours("'/subsystems/wall_time' has not one entry per subsystem");
-    std::vector<double> times(names.size());
-    hdf5_check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times.data()));
     std::vector<RecordedCost> result;
     for (std::size_t k = 0; k < names.size(); ++k) result.push_back({names[k], times[k]});
     return result;
@@ -243,13 +213,7 @@ void ResultsReader::read_rows(Quantity quantity, std::size_t first, std::size_t 
   const Table* t = table(quantity);
   if (t == nullptr || count == 0 || t->columns == 0) return;
   try {
-    const Hdf5Dataspace in_file(hdf5_check(H5Dget_space(t->dataset)));
-    const std::array<hsize_t, 2> start{first, 0}, size{count, t->columns};
-    hdf5_check(
-        H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr));
-    const Hdf5Dataspace in_memory(hdf5_check(H5Screate_simple(2, size.data(), nullptr)));
-    hdf5_check(
-        H5Dread(t->dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, values.data()));
+    rows_.read(*t->dataset, first, count, t->columns, values.data());
   } catch (const Hdf5Error& error) {
     throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
   }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "record/results_content.hpp"
+#include "record/recorded_rows.hpp"
 #include "support/hdf5_error.hpp"
 #include "support/hdf5_handle.hpp"
 
@@ -15,8 +15,6 @@ namespace concord {
 
 /// The path of a dataset f64[T, columns], "/outputs/values".
 using Quantity = std::string_view;
-
-struct ResultsDataset;
 
 /// A recorded variable: a column of `quantity`.
 struct RecordedVariable {
@@ -89,8 +87,8 @@ class ResultsReader {
  private:
   struct Table {
     Quantity quantity;
+    const ResultsDataset* dataset;
     bool of_events = false;
-    Hdf5Dataset dataset;
     std::size_t rows = 0, columns = 0;
   };
 
@@ -99,12 +97,14 @@ class ResultsReader {
   void read_tables(const ResultsDataset& variables);
   void open_table(const ResultsDataset& dataset, std::size_t columns);
   const Table* table(Quantity quantity) const;
+  std::vector<double> read_column(std::string_view path) const;
   void read_time();
   void find_events();
 
   std::filesystem::path path_;
   Hdf5Quiet quiet_;
   Hdf5File file_;
+  RecordedRows rows_;
   std::vector<Table> tables_;
   std::string model_name_, status_;
   std::vector<double> time_, events_;

@@ -207,6 +207,30 @@ void add_provenance(Datasets& all) {
   add_run("/runs/command_line", &RunRecord::command_line);
   add_run("/runs/options", &RunRecord::options);
   add_run("/runs/versions", &RunRecord::versions);
+  add_run("/runs/continues", &RunRecord::continues);
+}
+
+template <std::uint64_t Lengths::*length>
+std::vector<double> of_parts(const ResultsLayout& layout) {
+  std::vector<double> result;
+  for (const Lengths& lengths : layout.parts.lengths)
+    result.push_back(static_cast<double>(lengths.*length));
+  return result;
+}
+
+const std::vector<std::string>& names_of_parts(const ResultsLayout& layout) {
+  return layout.parts.names;
+}
+
+void add_parts(Datasets& all) {
+  const auto in_parts = [](const ResultsLayout& layout) { return !layout.parts.empty(); };
+  const auto add = [&](const char* path, Number number, auto content) {
+    all.push_back({path, number, {Extent::parts}, in_parts, content});
+  };
+  add("/parts/name", Number::text, KnownTexts{names_of_parts});
+  add("/parts/rows", Number::i64, KnownNumbers{of_parts<&Lengths::rows>});
+  add("/parts/steps", Number::i64, KnownNumbers{of_parts<&Lengths::steps>});
+  add("/parts/events", Number::i64, KnownNumbers{of_parts<&Lengths::events>});
 }
 
 Datasets all_datasets() {
@@ -221,6 +245,7 @@ Datasets all_datasets() {
   add_subsystems(all);
   add_ranks(all);
   add_provenance(all);
+  add_parts(all);
   return all;
 }
 
@@ -267,8 +292,7 @@ const ResultsAttribute attributes[] = {
      [](const ResultsEnd& end) { return value(end.quality.black_box_jumps); }},
     {"/time", "unit", [](const ResultsLayout&, int) { return value(std::string("s")); }, nullptr},
     // Last: it says that all the others are final.
-    {"/", "status",
-     [](const ResultsLayout&, int) { return value(std::string(to_string(RunStatus::running))); },
+    {"/", "status", [](const ResultsLayout& layout, int) { return value(first_status(layout)); },
      [](const ResultsEnd& end) { return value(std::string(to_string(end.status))); }},
 };
 
@@ -296,8 +320,9 @@ constexpr std::array extent_words{
     ExtentWords{"4", ""},
     ExtentWords{"F", "/files/name"},
     ExtentWords{"R", "/runs/started"},
+    ExtentWords{"Q", "/parts/name"},
 };
-static_assert(extent_words.size() == static_cast<std::size_t>(Extent::runs) + 1);
+static_assert(extent_words.size() == static_cast<std::size_t>(Extent::parts) + 1);
 
 const ExtentWords& words_of(Extent extent) {
   return extent_words[static_cast<std::size_t>(extent)];
@@ -308,6 +333,12 @@ const ExtentWords& words_of(Extent extent) {
 const std::vector<ResultsDataset>& results_datasets() {
   static const Datasets all = all_datasets();
   return all;
+}
+
+const ResultsDataset& dataset_of(std::string_view path) {
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.path == path) return dataset;
+  throw std::logic_error("no dataset of results files is called '" + std::string(path) + "'");
 }
 
 std::span<const ResultsAttribute> results_attributes() { return attributes; }
@@ -330,6 +361,8 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
       return 4;
     case Extent::files:
       return layout.file_names.size();
+    case Extent::parts:
+      return layout.parts.names.size();
     case Extent::rows:
     case Extent::steps:
     case Extent::events:
@@ -354,6 +387,10 @@ std::string type_text(const ResultsDataset& dataset) {
 std::string type_text(const ResultsAttribute& attribute) {
   constexpr Number numbers[] = {Number::text, Number::i32, Number::i64, Number::f64};
   return name_of(numbers[attribute.begin({}, 0).index()]);
+}
+
+std::string first_status(const ResultsLayout& layout) {
+  return layout.is_part ? "part" : std::string(to_string(RunStatus::running));
 }
 
 std::string_view to_string(RunStatus status) {

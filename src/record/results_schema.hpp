@@ -32,7 +32,8 @@ enum class Extent {
   events,
   coefficients,
   files,
-  runs
+  runs,
+  parts
 };
 
 /// Whether it grows with the run, or with each that goes on from it.
@@ -40,6 +41,12 @@ constexpr bool grows_within(Extent extent) {
   return extent == Extent::rows || extent == Extent::steps || extent == Extent::events;
 }
 constexpr bool grows(Extent extent) { return grows_within(extent) || extent == Extent::runs; }
+
+/// Of what grows with the run.
+constexpr std::uint64_t length_of(Extent extent, const Lengths& lengths) {
+  if (extent == Extent::events) return lengths.events;
+  return extent == Extent::steps ? lengths.steps : lengths.rows;
+}
 
 /// Texts that are known from the beginning.
 struct KnownTexts {
@@ -106,6 +113,9 @@ struct ResultsAttribute {
 const std::vector<ResultsDataset>& results_datasets();
 std::span<const ResultsAttribute> results_attributes();
 
+/// That of a path; throws std::logic_error where there is none.
+const ResultsDataset& dataset_of(std::string_view path);
+
 /// The dataset whose entries stand for those of an extent (a dimension scale); empty: none.
 std::string scale_of(Extent extent, const ResultsLayout& layout);
 
@@ -117,5 +127,7 @@ std::string type_text(const ResultsDataset& dataset);
 std::string type_text(const ResultsAttribute& attribute);
 
 std::string_view to_string(RunStatus status);
+/// While the run goes on.
+std::string first_status(const ResultsLayout& layout);
 
 }  // namespace concord

@@ -16,6 +16,7 @@
 #include "record/recorded_series.hpp"
 #include "record/results_file.hpp"
 #include "record/results_lock.hpp"
+#include "record/run_files.hpp"
 #include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"
 
@@ -27,7 +28,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t bytes_per_write_and_rank = std::size_t{8} << 20;
 constexpr std::size_t most_buffered_bytes = std::size_t{256} << 20;
 constexpr std::size_t most_buffered_rows = 65536;
-constexpr std::uintmax_t conclusion_bytes = 16384;  // a new status takes a few kilobytes
 
 /// A private communicator, so that no message of the solver meets ours.
 class Communicator {
@@ -63,20 +63,6 @@ std::size_t row_bytes(const ResultsLayout& layout) {
   return bytes;
 }
 
-/// How much there is of what grows.
-struct Lengths {
-  hsize_t rows = 0, steps = 0, events = 0;
-
-  hsize_t of(Extent extent) const {
-    if (extent == Extent::events) return events;
-    return extent == Extent::steps ? steps : rows;
-  }
-};
-
-Lengths operator+(const Lengths& a, const Lengths& b) {
-  return {a.rows + b.rows, a.steps + b.steps, a.events + b.events};
-}
-
 /// HDF5 keeps texts in collections of some thousand bytes.
 std::uintmax_t bytes_of(std::span<const RecordedEvent> events) {
   constexpr std::uintmax_t collection = 4096, entry = 64;
@@ -86,10 +72,14 @@ std::uintmax_t bytes_of(std::span<const RecordedEvent> events) {
   return bytes == 0 ? 0 : 2 * (bytes + collection);
 }
 
+/// Of a part, half: in whole chunks, so that it holds them wherever it begins.
 std::size_t buffered_rows(const ResultsLayout& layout, int ranks) {
-  const std::size_t bytes =
+  std::size_t bytes =
       std::min(bytes_per_write_and_rank * static_cast<std::size_t>(ranks), most_buffered_bytes);
-  return std::clamp<std::size_t>(bytes / row_bytes(layout), 1, most_buffered_rows);
+  if (layout.part_bytes > 0) bytes = std::min<std::size_t>(bytes, layout.part_bytes / 2);
+  const std::size_t rows =
+      std::clamp<std::size_t>(bytes / row_bytes(layout), 1, most_buffered_rows);
+  return rows > most_chunk_rows ? rows - rows % most_chunk_rows : rows;
 }
 
 /// MPI-IO hangs when a file opens on some ranks only: look before.
@@ -122,11 +112,10 @@ class ResultsWriter::Impl {
   void flush();
   void close(RunStatus status, RunCosts costs, const RunQuality& quality);
   void resume(const ResultsPosition& position);
-  bool begun() const { return static_cast<bool>(file_); }
-  ResultsPosition position() const {
-    const Lengths all = written_ + buffered();
-    return {layout_.run, all.rows, all.steps, all.events};
-  }
+  bool would_replace(std::span<const std::string> runs) const;
+  void continue_from(const std::string& earlier) { layout_.run_record.continues = earlier; }
+  bool begun() const { return begun_; }
+  ResultsPosition position() const { return {layout_.run, written_ + buffered()}; }
 
  private:
   void claim();
@@ -135,16 +124,20 @@ class ResultsWriter::Impl {
   bool begin_late();
   std::optional<std::string> on_first_rank(const std::function<void()>& action) const;
   RowExchange* exchange_of(const RecordedColumns* columns);
-  void open_datasets(const fs::path& path);
+  std::optional<std::string> open_rows();
+  void open_datasets();
   void close_datasets();
   void write_buffer();
+  bool is_full(const Lengths& end, std::span<const RecordedEvent> events) const;
+  void begin_part();
+  void show_part();
   void write_rows(const Lengths& end, std::span<const RecordedEvent> events);
   void write_texts(std::span<const RecordedEvent> events);
   void append_texts(hid_t file, std::span<const RecordedEvent> events) const;
   void write(RecordedSeries& series, RowBlock rows, hsize_t in_file);
-  void reserve(const Lengths& end, std::span<const RecordedEvent> events) const;
+  std::uintmax_t bytes_with(const Lengths& end, std::span<const RecordedEvent> events) const;
   void make_room(const Lengths& end, std::span<const RecordedEvent> events);
-  void keep_room_for_conclusion() const;
+  void keep_room_for_end() const;
   void announce_growth();
   void tell_end(hid_t file);
   void resize_all(const Lengths& to);
@@ -155,8 +148,8 @@ class ResultsWriter::Impl {
   [[noreturn]] void fail(const std::string& reason);
 
   Communicator comm_;
-  fs::path path_, unfinished_;
   ResultsLayout layout_;
+  RunFiles files_;
   std::size_t capacity_;  // rows in memory
   std::map<const RecordedColumns*, RowExchange> exchanges_;
   std::vector<RecordedSeries> series_;
@@ -165,7 +158,7 @@ class ResultsWriter::Impl {
   Lengths written_;
   haddr_t announced_end_ = 0;
   bool broken_ = false;  // a write failed: the file keeps what is written_
-  bool ended_ = false;
+  bool begun_ = false, ended_ = false;
   std::optional<ResultsLock> lock_;  // of the first rank
 
   Hdf5Quiet quiet_;
@@ -175,9 +168,8 @@ class ResultsWriter::Impl {
 
 ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout)
     : comm_(comm),
-      path_(link_target(path)),
-      unfinished_(unfinished_name(path_)),
       layout_(layout),
+      files_(path, layout_),
       capacity_(buffered_rows(layout, comm_.size)) {
   for (const ResultsDataset& dataset : results_datasets())
     if (dataset.grows() && dataset.number != Number::text && dataset.exists(layout_))
@@ -201,40 +193,54 @@ std::optional<std::string> ResultsWriter::Impl::on_first_rank(
 
 void ResultsWriter::Impl::claim() {
   const auto failure = on_first_rank([&] {
-    require_replaceable(path_, layout_.model_name);
-    lock_.emplace(path_);
+    files_.require_free();
+    lock_.emplace(files_.path());
   });
   if (failure) throw InputError(*failure);
 }
 
 /// The file appears under its name when it is complete; until then, what was there stays.
 void ResultsWriter::Impl::create_file() {
-  auto failure = on_first_rank([&] { create_empty_results(unfinished_, layout_, comm_.size); });
-  if (!failure) failure = failure_on_any_rank(comm_, [&] { require_visible(unfinished_); });
-  if (!failure) failure = failure_on_any_rank(comm_, [&] { open_datasets(unfinished_); });
-  if (!failure) failure = on_first_rank([&] { fs::rename(unfinished_, path_); });
-  if (!failure) return;
-  std::error_code ignored;
-  if (comm_.rank == 0) fs::remove(unfinished_, ignored);
-  throw InputError("cannot create the results file '" + path_.string() + "': " + *failure +
+  auto failure = on_first_rank([&] { files_.create(); });
+  if (!failure) failure = open_rows();
+  if (!failure) failure = on_first_rank([&] { files_.appear(); });
+  files_.share(comm_);
+  begun_ = !failure;
+  if (begun_) return;
+  if (comm_.rank == 0) files_.withdraw();
+  throw InputError("cannot create the results file '" + files_.path().string() + "': " + *failure +
                    "; choose another file with -cosim_output");
 }
 
-void ResultsWriter::Impl::resume(const ResultsPosition& position) {
-  auto failure = on_first_rank([&] { cut_results(path_, layout_, position); });
-  if (!failure) failure = failure_on_any_rank(comm_, [&] { require_visible(path_); });
-  if (!failure) failure = failure_on_any_rank(comm_, [&] { open_datasets(path_); });
-  if (failure)
-    throw InputError("the results file '" + path_.string() + "' cannot be continued: " + *failure +
-                     "; put back that of the run which goes on, or start the run anew");
-  written_ = {position.rows, position.steps, position.events};
-  layout_.run = position.run;
+bool ResultsWriter::Impl::would_replace(std::span<const std::string> runs) const {
+  const bool found =
+      comm_.rank == 0 && std::find(runs.begin(), runs.end(), files_.run_there()) != runs.end();
+  return agree_on_largest(comm_, found ? 1 : 0) != 0;
 }
 
-void ResultsWriter::Impl::open_datasets(const fs::path& path) {
+/// Those that the first rank has made or cut.
+std::optional<std::string> ResultsWriter::Impl::open_rows() {
+  files_.share(comm_);
+  const auto failure = failure_on_any_rank(comm_, [&] { require_visible(files_.rows()); });
+  return failure ? failure : failure_on_any_rank(comm_, [&] { open_datasets(); });
+}
+
+void ResultsWriter::Impl::resume(const ResultsPosition& position) {
+  auto failure = on_first_rank([&] { files_.cut(position); });
+  if (!failure) failure = open_rows();
+  if (failure)
+    throw InputError("the results file '" + files_.path().string() + "' cannot be continued: " +
+                     *failure + "; put back that of the run which goes on, or start the run anew");
+  written_ = position.lengths;
+  layout_.run = position.run;
+  begun_ = true;
+}
+
+void ResultsWriter::Impl::open_datasets() {
   transfer_ = transfer_mode(comm_);
   const Hdf5Properties access = file_access(comm_);
-  file_ = Hdf5File(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access)));
+  file_ = Hdf5File(hdf5_check(H5Fopen(files_.rows().c_str(), H5F_ACC_RDWR, access)));
+  announced_end_ = 0;
   for (RecordedSeries& series : series_) series.open(file_);
 }
 
@@ -244,7 +250,7 @@ void ResultsWriter::Impl::close_datasets() {
 }
 
 void ResultsWriter::Impl::append_row(const ResultsRow& row) {
-  if (!file_) create_file();
+  if (!begun_) create_file();
   for (RecordedSeries& series : series_)
     if (series.extent() == Extent::rows) series.keep(rows_, row, {});
   if (++rows_ == capacity_) write_buffer();
@@ -272,9 +278,31 @@ void ResultsWriter::Impl::write_buffer() {
   const std::vector<RecordedEvent> events = std::exchange(events_, {});
   rows_ = steps_ = 0;
   if (broken_)
-    throw SimulationError("the results file '" + path_.string() + "' could not be written before");
+    throw SimulationError("the results file '" + files_.path().string() +
+                          "' could not be written before");
+  const bool in_new_part = is_full(end, events);
+  if (in_new_part) begin_part();
   write_rows(end, events);
+  if (in_new_part) show_part();
   written_ = end;
+}
+
+/// Whether the rows up to `end` belong into a part of their own.
+bool ResultsWriter::Impl::is_full(const Lengths& end, std::span<const RecordedEvent> events) const {
+  if (layout_.part_bytes == 0 || files_.before().covers(written_)) return false;
+  const bool full = comm_.rank == 0 && bytes_with(end, events) > layout_.part_bytes;
+  return agree_on_largest(comm_, full ? 1 : 0) != 0;
+}
+
+void ResultsWriter::Impl::begin_part() {
+  auto failure = failure_on_any_rank(comm_, [&] { close_datasets(); });
+  if (!failure) failure = on_first_rank([&] { files_.begin_part(written_); });
+  if (!failure) failure = open_rows();
+  if (failure) fail(*failure);
+}
+
+void ResultsWriter::Impl::show_part() {
+  if (const auto failure = on_first_rank([&] { files_.show_part(); })) fail(*failure);
 }
 
 /// Rows reach the file before the index that tells of them (H5Fflush), so that a program killed in
@@ -287,12 +315,13 @@ void ResultsWriter::Impl::write_rows(const Lengths& end, std::span<const Recorde
   }
   require([&] { resize_all(end); });
   for (RecordedSeries& series : series_) {
-    const hsize_t first = written_.of(series.extent());
-    write(series, {0, end.of(series.extent()) - first}, first);
+    const hsize_t first = length_of(series.extent(), written_);
+    const hsize_t before = length_of(series.extent(), files_.before());
+    write(series, {0, length_of(series.extent(), end) - first}, first - before);
   }
   if (comm_.size == 1) announce_growth();
   require([&] { hdf5_check(H5Fflush(file_, H5F_SCOPE_LOCAL)); });
-  keep_room_for_conclusion();
+  keep_room_for_end();
 }
 
 /// Before the numbers, so that whatever /events/time tells of has its texts. Several ranks cannot
@@ -307,13 +336,13 @@ void ResultsWriter::Impl::write_texts(std::span<const RecordedEvent> events) {
   if (!failure) {
     failure = on_first_rank([&] {
       const Hdf5Properties access = plain_file_access();
-      Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));
+      Hdf5File file(hdf5_check(H5Fopen(files_.rows().c_str(), H5F_ACC_RDWR, access)));
       append_texts(file, events);
       tell_end(file);
       hdf5_check(file.close());
     });
   }
-  const auto closed = failure_on_any_rank(comm_, [&] { open_datasets(path_); });
+  const auto closed = failure_on_any_rank(comm_, [&] { open_datasets(); });
   if (failure || closed) fail(failure ? *failure : *closed);
 }
 
@@ -324,7 +353,7 @@ void ResultsWriter::Impl::append_texts(hid_t file, std::span<const RecordedEvent
     if (of_events == nullptr || !dataset.exists(layout_)) continue;
     std::transform(events.begin(), events.end(), texts.begin(),
                    [&](const RecordedEvent& event) { return event.*of_events->text; });
-    append_strings(file, dataset.path.c_str(), written_.events, texts);
+    append_strings(file, dataset.path.c_str(), (written_ - files_.before()).events, texts);
   }
 }
 
@@ -336,7 +365,7 @@ void ResultsWriter::Impl::announce_growth() {
 void ResultsWriter::Impl::tell_end(hid_t file) {
   haddr_t end = 0;
   hdf5_check(H5Fget_eoa(file, &end));
-  if (end != std::exchange(announced_end_, end)) announce_end(path_, end);
+  if (end != std::exchange(announced_end_, end)) announce_end(files_.rows(), end);
 }
 
 void ResultsWriter::Impl::write(RecordedSeries& series, RowBlock rows, hsize_t in_file) {
@@ -349,30 +378,32 @@ void ResultsWriter::Impl::write(RecordedSeries& series, RowBlock rows, hsize_t i
 }
 
 void ResultsWriter::Impl::make_room(const Lengths& end, std::span<const RecordedEvent> events) {
-  const auto failure = failure_on_any_rank(comm_, [&] { reserve(end, events); });
+  const auto failure =
+      on_first_rank([&] { reserve_space(files_.rows(), bytes_with(end, events)); });
   if (failure) fail(*failure);
 }
 
-/// Disk space for everything that the file holds with so many rows, and for its end.
-void ResultsWriter::Impl::reserve(const Lengths& end, std::span<const RecordedEvent> events) const {
-  if (comm_.rank != 0) return;
-  std::uintmax_t size = fs::file_size(path_) + conclusion_bytes + bytes_of(events);
+/// Everything that the file holds with so many rows, and its end.
+std::uintmax_t ResultsWriter::Impl::bytes_with(const Lengths& end,
+                                               std::span<const RecordedEvent> events) const {
+  std::uintmax_t size = fs::file_size(files_.rows()) + end_bytes + bytes_of(events);
   for (const RecordedSeries& series : series_)
-    size += series.file().growth(end.of(series.extent()));
-  reserve_space(path_, size);
+    size += series.file().growth(length_of(series.extent(), end - files_.before()));
+  return size;
 }
 
 /// H5Fflush cuts the file to its size; takes room behind it again, as long as there is some.
-void ResultsWriter::Impl::keep_room_for_conclusion() const {
+void ResultsWriter::Impl::keep_room_for_end() const {
   if (comm_.rank != 0) return;
   try {
-    reserve_space(path_, fs::file_size(path_) + conclusion_bytes);
+    reserve_room_for_end(files_.rows());
   } catch (const std::exception&) {
   }
 }
 
 void ResultsWriter::Impl::resize_all(const Lengths& to) {
-  for (RecordedSeries& series : series_) series.file().resize(to.of(series.extent()));
+  for (RecordedSeries& series : series_)
+    series.file().resize(length_of(series.extent(), to - files_.before()));
 }
 
 void ResultsWriter::Impl::require(const std::function<void()>& action) {
@@ -386,13 +417,13 @@ void ResultsWriter::Impl::require(const std::function<void()>& action) {
 /// The file keeps the rows that are surely in it.
 void ResultsWriter::Impl::fail(const std::string& reason) {
   broken_ = true;
-  throw SimulationError("cannot write the results file '" + path_.string() + "': " + reason +
-                        "; it keeps its first " + std::to_string(written_.rows) +
+  throw SimulationError("cannot write the results file '" + files_.path().string() +
+                        "': " + reason + "; it keeps its first " + std::to_string(written_.rows) +
                         " rows; make room, or choose another place with -cosim_output");
 }
 
 void ResultsWriter::Impl::close(RunStatus status, RunCosts costs, const RunQuality& quality) {
-  if (!file_ && !begin_late()) return;
+  if (!begun_ && !begin_late()) return;
   costs.subsystems.resize(layout_.subsystem_names.size());
   costs.ranks.resize(layout_.ranks);
   std::optional<std::string> unwritten;
@@ -401,18 +432,19 @@ void ResultsWriter::Impl::close(RunStatus status, RunCosts costs, const RunQuali
                        gather_errors(quality.output_errors), quality};
   auto failure = failure_on_any_rank(comm_, [&] { conclude(end); });
   const bool done = status == RunStatus::completed || status == RunStatus::diverged;
-  if (!failure && !unwritten && done && layout_.compression > 0)
-    failure = on_first_rank([&] { rewrite_results(path_, layout_, layout_.compression); });
+  if (!failure && !unwritten && done) failure = on_first_rank([&] { files_.compress(); });
+  begun_ = false;
   ended_ = true;
   lock_.reset();
   if (unwritten) throw SimulationError(*unwritten);
   if (failure)
-    throw SimulationError("cannot finish the results file '" + path_.string() + "': " + *failure);
+    throw SimulationError("cannot finish the results file '" + files_.path().string() +
+                          "': " + *failure);
 }
 
 /// A run that has failed before its first row says so in a file, where no earlier one lies.
 bool ResultsWriter::Impl::begin_late() {
-  if (ended_ || agree_on_largest(comm_, comm_.rank == 0 && fs::exists(path_) ? 1 : 0) != 0)
+  if (ended_ || agree_on_largest(comm_, comm_.rank == 0 && fs::exists(files_.path()) ? 1 : 0) != 0)
     return false;
   create_file();
   return true;
@@ -432,14 +464,9 @@ std::vector<double> ResultsWriter::Impl::gather_errors(std::span<const double> o
 /// Several ranks cannot write variable-length strings together (HDF5 1.10): the first does it alone
 /// after the common file is closed.
 void ResultsWriter::Impl::conclude(const ResultsEnd& end) {
-  if (comm_.rank == 0) reserve_space(path_, fs::file_size(path_) + conclusion_bytes);
-  if (comm_.size == 1) write_end(file_, layout_, end);
+  if (comm_.rank == 0) reserve_room_for_end(files_.rows());
   close_datasets();
-  if (comm_.size == 1 || comm_.rank != 0) return;
-  const Hdf5Properties access = plain_file_access();
-  Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));
-  write_end(file, layout_, end);
-  hdf5_check(file.close());
+  if (comm_.rank == 0) files_.end(end, written_);
 }
 
 ResultsWriter::ResultsWriter(MPI_Comm comm, const std::filesystem::path& path,
@@ -454,7 +481,14 @@ ResultsPosition ResultsWriter::position() const { return impl_->position(); }
 
 bool ResultsWriter::begun() const { return impl_->begun(); }
 
-void ResultsWriter::append_start(const ResultsRow& row) { impl_->append_row(row); }
+bool ResultsWriter::would_replace(std::span<const std::string> runs) const {
+  return impl_->would_replace(runs);
+}
+
+void ResultsWriter::append_start(const ResultsRow& row, const std::string& earlier) {
+  impl_->continue_from(earlier);
+  impl_->append_row(row);
+}
 
 void ResultsWriter::append(const ResultsRow& row, const StepSums& steps) {
   impl_->append_step(row, steps);

@@ -27,11 +27,13 @@ class ResultsWriter {
   ~ResultsWriter();
 
   /// Row 0. Creates the file, or replaces one of this model, in one go; throws InputError when that
-  /// cannot be done.
-  void append_start(const ResultsRow& row);
+  /// cannot be done. `earlier`: the results file with the rows before, where the run goes on.
+  void append_start(const ResultsRow& row, const std::string& earlier = {});
   /// Instead: goes on behind so much of the file that an earlier part of this run has written; what
   /// lies beyond is cut off. Throws InputError where that is not there, nothing being changed.
   void resume(const ResultsPosition& position);
+  /// Whether what is there under the file's name is of one of these runs.
+  bool would_replace(std::span<const std::string> runs) const;
   /// Whether the file of this run is there.
   bool begun() const;
   /// Appended so far.

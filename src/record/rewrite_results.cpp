@@ -9,6 +9,7 @@
 #include "record/hdf5_io.hpp"
 #include "record/results_file.hpp"
 #include "record/results_schema.hpp"
+#include "record/virtual_rows.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord {
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr hsize_t bytes_per_copy = hsize_t{4} << 20;
+constexpr std::uintmax_t bytes_of_a_part = 65536;  // its name, for each dataset that shows it
 
 herr_t copy_attribute(hid_t from, const char* name, const H5A_info_t* /*info*/, void* to) {
   if (labels_dimensions(name)) return 0;
@@ -107,6 +109,26 @@ void copy_whole(hid_t from, hid_t to, const char* path) {
       hdf5_check(H5Adelete_by_name(to, path, label, H5P_DEFAULT));
 }
 
+/// In the place of rows of its own, those of parts.
+void show_rows(hid_t from, hid_t to, const ResultsDataset& dataset, const ResultsLayout& layout) {
+  const Hdf5Dataset source(hdf5_check(H5Dopen2(from, dataset.path.c_str(), H5P_DEFAULT)));
+  const Hdf5Datatype type(hdf5_check(H5Dget_type(source)));
+  create_virtual_rows(to, dataset, layout, type);
+  copy_attributes(source, Hdf5Dataset(hdf5_check(H5Dopen2(to, dataset.path.c_str(), H5P_DEFAULT))));
+}
+
+void copy_dataset(hid_t from, hid_t to, const ResultsDataset& dataset, const ResultsLayout& layout,
+                  int compression) {
+  if (dataset.extents[0] == Extent::parts)
+    create_dataset(to, dataset, layout);
+  else if (grows_within(dataset.extents[0]) && !layout.parts.empty())
+    show_rows(from, to, dataset, layout);
+  else if (dataset.grows() && dataset.number != Number::text)
+    copy_growing(from, to, dataset.path.c_str(), compression);
+  else
+    copy_whole(from, to, dataset.path.c_str());
+}
+
 void copy_results(hid_t from, hid_t to, const ResultsLayout& layout, int compression) {
   for (const ResultsDataset& dataset : results_datasets()) {
     if (!dataset.exists(layout)) continue;
@@ -114,10 +136,7 @@ void copy_results(hid_t from, hid_t to, const ResultsLayout& layout, int compres
     if (!group.empty() && H5Lexists(to, group.c_str(), H5P_DEFAULT) <= 0)
       const Hdf5Group created(
           hdf5_check(H5Gcreate2(to, group.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
-    if (dataset.grows() && dataset.number != Number::text)
-      copy_growing(from, to, dataset.path.c_str(), compression);
-    else
-      copy_whole(from, to, dataset.path.c_str());
+    copy_dataset(from, to, dataset, layout, compression);
   }
   label_dimensions(to, layout);
   copy_attributes(from, to);
@@ -139,7 +158,8 @@ void rewrite_results(const fs::path& path, const ResultsLayout& layout, int comp
     const Hdf5Properties access = plain_file_access();
     Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
     Hdf5File to(hdf5_check(H5Fcreate(unfinished.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
-    if (compression > 0) reserve_space(unfinished, fs::file_size(path));
+    if (compression > 0 || !read_parts(from).empty())
+      reserve_space(unfinished, fs::file_size(path) + bytes_of_a_part);
     copy_results(from, to, layout, compression);
     hdf5_check(from.close());
     hdf5_check(to.close());

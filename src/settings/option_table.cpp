@@ -113,15 +113,20 @@ Option<Target> absolute_tolerance(std::string name, std::string help, At<members
           }};
 }
 
-/// Wall time without a limit where none is given.
+/// None where none is given.
 template <auto... members>
-Option<Settings> wall_time(std::string name, std::string help, At<members...> place) {
+Option<Settings> limit(std::string name, std::string help, Values<double> values,
+                       At<members...> place) {
   return Option<Settings>{
-      std::move(name), std::move(help), duration(),
+      std::move(name), std::move(help), std::move(values),
       [=](const Settings& s) { return place(s) ? plain_number(*place(s)) : "none"; },
       [=](Settings& s, const std::optional<double>& given) { place(s) = given; }}
-      .in("s, or HH:MM:SS")
       .by_default("none");
+}
+
+template <auto... members>
+Option<Settings> wall_time(std::string name, std::string help, At<members...> place) {
+  return limit(std::move(name), std::move(help), duration(), place).in("s, or HH:MM:SS");
 }
 
 bool writes_no_checkpoints(const Settings& settings) { return !settings.checkpoint.writes(); }
@@ -317,9 +322,15 @@ Options<Settings> make_run_options() {
                 "a choice among communication points, which have no rows of their own beside "
                 "-cosim_output_interval and -cosim_output_times"),
       O("cosim_record_compression",
-        "compresses the results file when the run is done: 0 not at all, 1 fast to 9 small "
+        "compresses the results file when the run is done, parts when they are full: 0 not at all, "
+        "1 fast to 9 small "
         "(shuffle and gzip, which all of HDF5 reads)",
         whole_number(0, 9), in_record<&RecordSettings::compression>),
+      limit("cosim_record_split",
+            "size at which rows go on in another file: the results file then shows those in "
+            "<results file>.parts",
+            positive_number(), in_record<&RecordSettings::split>)
+          .in("GB"),
       output_interval_option(),
       output_times_option(),
       wall_time("cosim_time_limit", "wall time after which the run stops with exit code 3",

@@ -50,7 +50,8 @@ struct RecordSettings {
   bool balance = false;
   std::string variables = "*";  ///< a list of names and patterns; empty: all
   int every = 1;
-  int compression = 0;  ///< of the file when the run is done: 0 none, 9 most
+  int compression = 0;            ///< of the file when the run is done: 0 none, 9 most
+  std::optional<double> split{};  ///< GB, of a part; none: the file is one
   OutputGrid grid{};
   std::string times_file{};  ///< of the grid; empty: none
 

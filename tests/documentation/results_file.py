@@ -45,6 +45,8 @@ class EveryRecord(unittest.TestCase):
         else:
             self.assertEqual(len(file["steps/size"]), len(file["time"]) - 1)
             del page["/steps/time"]
+        if "parts" not in file:
+            page = {name: of for name, of in page.items() if not name.startswith("/parts")}
         found = {f"/@{name}": file.attrs.get_id(name) for name in file.attrs}
         file.visititems(lambda name, item: found.update(
             {f"/{name}@{key}": item.attrs.get_id(key) for key in set(item.attrs) - SCALES}))
@@ -53,7 +55,8 @@ class EveryRecord(unittest.TestCase):
         self.assertEqual(set(found), set(page))
         sizes = {"4": 4, "T": len(file["time"]), "T-1": len(file["steps/size"]),
                  "E": len(file["events/time"]), "K": len(file["subsystems/name"]),
-                 "F": len(file["files/name"]), "P": int(file.attrs["ranks"]), "R": 1}
+                 "F": len(file["files/name"]), "P": int(file.attrs["ranks"]), "R": 1,
+                 "Q": len(file.get("parts/name", ()))}
         for letter, group in (("n_out", "outputs"), ("n_in", "inputs"), ("n_st", "states"),
                               ("n_c", "balance")):
             if group in file:
@@ -67,15 +70,18 @@ class EveryRecord(unittest.TestCase):
     def test_file_is_as_the_page_says(self):
         page = described()
         self.assertGreater(len(page), 40)
-        for ranks, grid in ((1, ()), (2, ()), (2, ("-cosim_output_interval", 3e-4))):
+        for ranks, options in ((1, ()), (2, ()), (2, ("-cosim_output_interval", 3e-4)),
+                               (2, ("-cosim_record_split", 4e-4))):
             record = "outputs,inputs,states,polynomials,balance"
-            with self.subTest(ranks=ranks, grid=grid), tempfile.TemporaryDirectory() as folder:
+            grid = "-cosim_output_interval" in options
+            with self.subTest(ranks=ranks, options=options), tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "all.h5"
                 run = execute("run", TWO_MASS, "-cosim_type", "jacobi", "-cosim_step", 1e-3,
                               "-cosim_record", record.replace(",balance", "") if grid else record,
-                              *grid, "-cosim_output", path, ranks=ranks)
+                              *options, "-cosim_output", path, ranks=ranks)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 with h5py.File(path, "r") as file:
+                    self.assertEqual("parts" in file, "-cosim_record_split" in options)
                     self.check(file, page, grid)
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from concord_runs import SPRING_MASS, ModelTest, execute
 
 
-class Running(ModelTest):
+class RunningTest(ModelTest):
+    """Runs that go on until they are ended."""
     def begin(self, *options, ranks=1):
         path = self.folder / f"run{len(list(self.folder.iterdir()))}.h5"
         launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
@@ -46,44 +47,49 @@ class Running(ModelTest):
             os.killpg(run.pid, number)
         run.wait()
 
+    def read_until(self, path, enough):
+        """At random instants; what is there only grows."""
+        chance, sizes, until = random.Random(7), [0], time.time() + 60
+        while not enough(sizes):
+            self.assertLess(time.time(), until, "the file does not grow")
+            time.sleep(chance.uniform(0.0, 0.2))
+            t, y = self.read(path)
+            self.assertTrue((np.diff(t) > 0).all())
+            self.assertTrue(np.isfinite(y).all())
+            sizes.append(len(t))
+        self.assertEqual(sizes, sorted(sizes))
+
+    def require_plot_follows(self, run, path, number=signal.SIGTERM):
+        """Until the run ends, or is no more."""
+        time.sleep(2.5)
+        picture = self.folder / "run.png"
+        plot = subprocess.Popen([os.environ["CONCORD_PROGRAM"], "plot", "--follow", path, "-o",
+                                 picture], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(plot.kill)
+        drawn, until = set(), time.time() + 60
+        while len(drawn) < 2:
+            self.assertLess(time.time(), until, "nothing is drawn anew")
+            time.sleep(0.1)
+            if picture.exists() and picture.stat().st_size:
+                drawn.add(picture.stat().st_mtime_ns)
+        self.assertIsNone(plot.poll())
+        self.end(run, number)
+        said, _ = plot.communicate(timeout=30)
+        self.assertEqual(plot.returncode, 0)
+        self.assertEqual("is no more" in said, number == signal.SIGKILL)
+        self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
+
+
+class Running(RunningTest):
     def test_read_at_random_instants(self):
-        chance = random.Random(7)
         for ranks, options in ((1, ()), (2, ()), (1, ("-cosim_output_interval", 7e-3))):
             run, path = self.begin(*options, ranks=ranks)
-            sizes, until = [], time.time() + 60
-            while len(set(sizes)) < 3:
-                self.assertLess(time.time(), until, "the file does not grow")
-                time.sleep(chance.uniform(0.0, 0.2))
-                t, y = self.read(path)
-                rows = len(t)
-                if rows:
-                    self.assertTrue((np.diff(t) > 0).all())
-                    self.assertTrue(np.isfinite(y).all())
-                sizes.append(rows)
+            self.read_until(path, lambda sizes: len(set(sizes)) > 3)
             self.end(run, signal.SIGTERM)  # mpirun ends its ranks
-            self.assertEqual(sizes, sorted(sizes))
 
     def test_plot_follows(self):
-        """Until the run ends, or is no more."""
         for number in (signal.SIGTERM, signal.SIGKILL):
-            run, path = self.begin()
-            time.sleep(2.5)
-            picture = self.folder / "run.png"
-            plot = subprocess.Popen([os.environ["CONCORD_PROGRAM"], "plot", "--follow", path, "-o",
-                                     picture], stdout=subprocess.PIPE, text=True)
-            self.addCleanup(plot.kill)
-            drawn, until = set(), time.time() + 60
-            while len(drawn) < 2:
-                self.assertLess(time.time(), until, "nothing is drawn anew")
-                time.sleep(0.1)
-                if picture.exists() and picture.stat().st_size:
-                    drawn.add(picture.stat().st_mtime_ns)
-            self.assertIsNone(plot.poll())
-            self.end(run, number)
-            said, _ = plot.communicate(timeout=30)
-            self.assertEqual(plot.returncode, 0)
-            self.assertEqual("is no more" in said, number == signal.SIGKILL)
-            self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
+            self.require_plot_follows(*self.begin(), number)
 
     def test_plot_follows_what_is_done(self):
         path = self.folder / "done.h5"

@@ -218,7 +218,9 @@ class Kills(RestartTest):
                             "jacobi", "-cosim_balance", "constant", "-cosim_step", 1e-4)),
              (THERMOSTAT, 1, ("-cosim_type", "monolithic", "-cosim_step", 0.01)),
              (EXAMPLES / "linked_rods" / "linked_rods.yaml", 1, ("-cosim_step", 1e-3)),
-             (TWO_MASS, 1, ("-subsystem_integrator", "cvode_bdf", "-cosim_step", 1e-3)))
+             (TWO_MASS, 1, ("-subsystem_integrator", "cvode_bdf", "-cosim_step", 1e-3)),
+             (TWO_MASS, 1, ("-cosim_step", 1e-4, "-cosim_record_split", 2e-4)),
+             (BALL, 2, ("-cosim_step", 5e-4, "-cosim_record_split", 1e-4)))
 
     def test_kills(self):
         for model, ranks, options in self.CASES:

@@ -98,7 +98,9 @@ class Choices(RestartTest):
                          "outputs,polynomials"),
                         ("-cosim_output_interval", 7.3e-4, "-subsystem_integrator", "cvode_bdf"),
                         ("-cosim_output_interval", 7.3e-4, "-cosim_type", "monolithic"),
-                        ("-cosim_record_compression", 4),
+                        ("-cosim_record_compression", 4), ("-cosim_record_split", 2e-4),
+                        ("-cosim_record_split", 2e-4, "-cosim_record_compression", 1),
+                        ("-cosim_record_split", 2e-4, "-cosim_output_interval", 7.3e-4),
                         ("-cosim_output_times", self.times())):
             self.same(TWO_MASS, *FIXED, *options)
 
@@ -184,6 +186,7 @@ class OtherRanks(Kinds):
 
     def test_recording(self):
         self.near(TWO_MASS, *FIXED, "-cosim_record_every", 7, ranks=2, then=1)
+        self.near(BALL, "-cosim_step", 1e-3, "-cosim_record_split", 1e-4, ranks=1, then=3)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Runs that are stopped or killed and go on, and what they must have in common with others."""
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -109,7 +110,9 @@ class RestartTest(ModelTest):
 
     def clear(self):
         for path in self.folder.iterdir():
-            if path.suffix in (".h5", ".chk", ".old"):
+            if path.suffix == ".parts":
+                shutil.rmtree(path)
+            elif path.suffix in (".h5", ".chk", ".old"):
                 path.unlink()
 
 

@@ -153,8 +153,9 @@ class TestFolder {
 
 /// A run of `rows` rows in a completed file.
 inline void write_example(MPI_Comm comm, const std::filesystem::path& path, std::size_t rows,
-                          std::size_t flush_every = 0) {
+                          std::size_t flush_every = 0, std::uint64_t part_bytes = 0) {
   ExampleRun run(comm, 7);
+  run.layout.part_bytes = part_bytes;
   ResultsWriter writer(comm, path, run.layout);
   for (std::size_t row = 0; row < rows; ++row) {
     run.append(writer, row);

@@ -1,7 +1,7 @@
 """Kills a writing run at each write while its file grows: HDF5 writes rows, index and superblock
 one after the other, and whatever is missing, the file must open and hold all flushed rows.
 
-usage: kill_at_growth_test.py ENDLESS_RUN KILL_AT_WRITE
+usage: kill_at_growth_test.py ENDLESS_RUN KILL_AT_WRITE [BYTES_OF_A_PART]
 """
 import os
 import subprocess
@@ -11,11 +11,11 @@ import tempfile
 import h5py
 
 
-def run(program, shim, folder, last):
+def run(program, shim, folder, last, part):
     """Rows that were flushed, and the ends of all writes."""
     log = os.path.join(folder, "ends.txt")
     environment = dict(os.environ, LD_PRELOAD=shim, KILL_AT_WRITE=str(last), KILL_LOG=log)
-    output = subprocess.run([program, os.path.join(folder, "run.h5")], env=environment, text=True,
+    output = subprocess.run([program, *part, os.path.join(folder, "run.h5")], env=environment, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60).stdout
     flushed = [int(line.split()[1]) for line in output.splitlines(keepends=True)
                if line.startswith("flushed") and line.endswith("\n")]
@@ -35,6 +35,13 @@ def growth(ends):
     return range(grown[0], grown[0] + 60)
 
 
+def beginning(ends):
+    """Writes around a new part, which is shorter than the one before."""
+    shorter = [number for number in range(1000, len(ends)) if ends[number] < ends[number - 1] / 2]
+    assert shorter, "no part was begun"
+    return range(shorter[0] - 60, shorter[0] + 100)
+
+
 def check(path, flushed):
     with h5py.File(path) as f:
         rows = min(len(f["time"]), len(f["steps/size"]) + 1)
@@ -49,11 +56,11 @@ def check(path, flushed):
 
 
 def main():
-    program, shim = sys.argv[1:]
+    program, shim, *part = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
-        _, ends = run(program, shim, folder, 4000)
-        for number in growth(ends)[::2]:
-            flushed, _ = run(program, shim, folder, number)
+        _, ends = run(program, shim, folder, 4000, part)
+        for number in (beginning(ends)[::8] if part else growth(ends)[::2]):
+            flushed, _ = run(program, shim, folder, number, part)
             check(os.path.join(folder, "run.h5"), flushed)
             print("killed at write", number, "after", flushed, "rows: file is whole")
 

@@ -1,6 +1,6 @@
 """Kills a writing run with SIGKILL again and again; every file must open and hold all flushed rows.
 
-usage: kill_test.py UNIT_RECORD RANKS TIMES
+usage: kill_test.py ENDLESS_RUN RANKS TIMES [BYTES_OF_A_PART]
 """
 import math
 import os
@@ -18,9 +18,9 @@ def number(kind, column, row):
     return math.sin(0.1 * row + column) + ord(kind)
 
 
-def run_and_kill(program, ranks, path, seconds):
+def run_and_kill(program, ranks, path, seconds, part):
     """Rows that the run said were flushed before it was killed."""
-    command = [program, path]
+    command = [program, *part, path]
     if ranks > 1:
         command = ["mpirun", "--oversubscribe", "-n", str(ranks)] + command
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1",
@@ -73,14 +73,14 @@ def check_events(events, flushed):
 
 
 def main():
-    program, ranks, times = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    program, ranks, times, part = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
     seed = random.randrange(10**6)
     print("seed", seed)
     random.seed(seed)
     with tempfile.TemporaryDirectory() as folder:
         for i in range(times):
             path = os.path.join(folder, "run.h5")
-            flushed = run_and_kill(program, ranks, path, random.uniform(0.0, 0.3))
+            flushed = run_and_kill(program, ranks, path, random.uniform(0.0, 0.3), part)
             check(path, flushed)
             print("kill", i, "after", flushed, "rows: file is whole")
             if i % 2:  # the next run replaces the file that the kill left, or starts anew

@@ -324,4 +324,79 @@ TEST(ResultsWriter, FullDiskIsAnErrorOnEveryRankAndKeepsTheRowsBefore) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// A block and the frame of the file are larger than so little: a part for each flush.
+constexpr std::uint64_t a_part_per_flush = 20000, several_flushes_per_part = 1500000;
+
+TEST(ResultsWriter, PartsShowTheSameDatasetsOnAnyNumberOfRanks) {
+  const TestFolder folder;
+  int number = 0;
+  for (const auto& [rows, flush_every, part_bytes] : {std::tuple{50, 7, a_part_per_flush},
+                                                      {1, 0, a_part_per_flush},
+                                                      {6000, 900, several_flushes_per_part}})
+    on_first_ranks([&](MPI_Comm comm) {
+      const fs::path path = folder / ("run" + std::to_string(++number) + ".h5").c_str();
+      write_example(comm, path, static_cast<std::size_t>(rows),
+                    static_cast<std::size_t>(flush_every), part_bytes);
+      if (world_rank() != 0) return;
+      expect_example(path, static_cast<std::size_t>(rows));
+      const ResultsReader results(path);
+      EXPECT_EQ(results.time().size(), static_cast<std::size_t>(rows));
+      const std::size_t wanted[] = {20, 3};
+      const auto states = results.read_columns("/states/values", wanted);
+      for (std::size_t row = 0; row < states[0].size(); ++row) {
+        ASSERT_EQ(states[0][row], ExampleRun::number('x', 20, row));
+        ASSERT_EQ(states[1][row], ExampleRun::number('x', 3, row));
+      }
+      const auto events = results.read_events();
+      const auto entries = event_entries(static_cast<std::size_t>(rows));
+      ASSERT_EQ(events.size(), entries.size());
+      for (std::size_t i = 0; i < events.size(); ++i)
+        ASSERT_EQ(events[i].what, "what of row " + std::to_string(entries[i]));
+    });
+}
+
+TEST(ResultsWriter, GoesOnBehindAnyRowOfAnyPart) {
+  const TestFolder folder;
+  for (const std::size_t left : {1u, 7u, 8u, 15u, 16u, 29u, 42u, 43u}) {
+    const fs::path path = folder / ("run" + std::to_string(left) + ".h5").c_str();
+    write_example(MPI_COMM_WORLD, path, 43, 7, a_part_per_flush);
+    MPI_Barrier(MPI_COMM_WORLD);
+    ExampleRun run(MPI_COMM_WORLD, 7);
+    run.layout.part_bytes = a_part_per_flush;
+    ResultsWriter writer(MPI_COMM_WORLD, path, run.layout);
+    writer.resume({run.layout.run, {left, left - 1, event_entries(left).size()}});
+    for (std::size_t row = left; row < 60; ++row) {
+      run.append(writer, row);
+      if (row % 11 == 0) writer.flush();
+    }
+    writer.close(RunStatus::completed, run.costs());
+    if (world_rank() == 0) {
+      expect_example(path, 60);
+      EXPECT_EQ(ResultsReader(path).time().size(), 60u);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(ResultsWriter, APartThatCannotBeBegunIsAnErrorOnEveryRankAndKeepsTheRowsBefore) {
+  const TestFolder folder;
+  const fs::path path = folder / "way.h5";
+  ExampleRun run(MPI_COMM_WORLD, 7);
+  run.layout.part_bytes = a_part_per_flush;
+  ResultsWriter writer(MPI_COMM_WORLD, path, run.layout);
+  for (std::size_t row = 0; row < 10; ++row) run.append(writer, row);
+  writer.flush();
+  const fs::path way = folder / ("way.h5.parts/" + run.layout.run + "-0002.h5").c_str();
+  if (world_rank() == 0) std::ofstream(way) << "mine";
+  for (std::size_t row = 10; row < 20; ++row) run.append(writer, row);
+  EXPECT_THROW(writer.flush(), SimulationError);
+  EXPECT_NO_THROW(writer.close(RunStatus::failed, run.costs()));
+  if (world_rank() == 0) {
+    expect_example(path, 10);
+    EXPECT_EQ(ResultsReader(path).status(), "failed");
+    EXPECT_EQ(bytes_of(way), "mine");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 }  // namespace concord::test
