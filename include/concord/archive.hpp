@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,10 @@ concept KnowsItsMemory = requires(T& item, Archive& archive) {
   item.io(archive);
 };
 template <class T>
+concept TellsItsVersion = requires(const T& item) {
+  { item.memory_version() } -> std::same_as<int>;
+};
+template <class T>
 concept PlainValue = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 }  // namespace archive_detail
 
@@ -37,6 +43,14 @@ struct ArchiveLayout {
   std::array<std::vector<std::size_t>, 6> ends;
 };
 
+/// A class whose memory an archive holds, and the version of what its `io` passes.
+struct ArchiveClass {
+  std::string name;
+  int version = 1;
+
+  void io(Archive& archive);
+};
+
 /// What objects remember, as bytes in the order in which they name it. One function per class,
 /// `io(Archive&)`, both writes and reads: `archive(a, b, c)` for numbers, plain structs without
 /// pointers, texts, vectors and optionals of these, and whatever has an `io` itself.
@@ -44,6 +58,9 @@ struct ArchiveLayout {
 /// With a layout the memory of a rank comes apart into what each of its subsystems remembers
 /// (`within_itself`), what others remember of it (`within`, `per`), and what is the same on every
 /// rank: any number of ranks can read it.
+///
+/// Whoever changes what a class passes, or what it means, raises its `memory_version()`, which
+/// without one is 1: archives that are kept say of which classes and versions they are.
 class Archive {
  public:
   struct Memory {
@@ -70,6 +87,20 @@ class Archive {
         reading_(true) {
     const std::size_t n = subsystems();
     if (memory_.own.size() != n || memory_.themselves.size() != n) disagree();
+  }
+
+  /// Before anything is written: takes note of the class of every object.
+  void note_classes();
+  /// Those of which note was taken, by name.
+  std::vector<ArchiveClass> classes() const;
+  /// Before anything is read: each object's class must be among those `written`, in the same
+  /// version. Where one is not, reading throws InputError with its name.
+  void require_classes(std::vector<ArchiveClass> written);
+  /// For an object whose `io` is not called by this archive itself.
+  template <class T>
+  void enter(const T& item) {
+    if (classes_) [[unlikely]]
+      enter(typeid(item), version_of(item));
   }
 
   bool reading() const { return reading_; }
@@ -128,6 +159,17 @@ class Archive {
 
  private:
   using Lanes = std::vector<std::vector<std::byte>>;
+  struct Classes;
+
+  template <class T>
+  static int version_of(const T& item) {
+    if constexpr (archive_detail::TellsItsVersion<T>) {
+      return item.memory_version();
+    } else {
+      return 1;
+    }
+  }
+  void enter(const std::type_info& type, int version);
 
   [[noreturn]] static void disagree() {
     throw std::logic_error("an archive is read in another way than it was written");
@@ -204,6 +246,7 @@ class Archive {
   template <class T>
   void pass(T& item) {
     if constexpr (archive_detail::KnowsItsMemory<T>) {
+      enter(item);
       item.io(*this);
     } else {
       static_assert(archive_detail::PlainValue<T>, "give the class an io(Archive&)");
@@ -253,11 +296,14 @@ class Archive {
   }
 
   Layout layout_;
+  std::shared_ptr<Classes> classes_;  ///< null: nobody asks for them
   Memory memory_;
   /// 0 what is common, then `own`, then `themselves`: how much has been read of each.
   std::vector<std::size_t> read_{0};
   std::size_t lane_ = 0;
   bool reading_ = false;
 };
+
+inline void ArchiveClass::io(Archive& archive) { archive(name, version); }
 
 }  // namespace CONCORD_API

@@ -254,6 +254,8 @@ class Subsystem {
   /// of a subsystem that was started when it is written, and of another one, made and started in
   /// the same way, when it is read. False, and nothing is passed, where that cannot be.
   virtual bool io(Archive& /*archive*/) { return false; }
+  /// Of what `io` passes: to be raised where that changes.
+  virtual int memory_version() const { return 1; }
 
   /// After `start`, before anything else is asked, of a subsystem of another run: begins at time t
   /// in the states x, with what else a start takes from the `memory` that the other's `io` has

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Before the content. `format` changes with what classes remember in which order.
+/// Before the content. `format` changes with CheckpointContent; of what is in its memory the
+/// classes have versions.
 struct Header {
   std::array<char, 16> magic{'C', 'o', 'n', 'c', 'o', 'r', 'd', ' ',
                              'c', 'h', 'e', 'c', 'k', 'p', 't', '\n'};

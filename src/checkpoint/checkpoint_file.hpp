@@ -34,7 +34,8 @@ struct CheckpointContent {
   double time = 0.0;       ///< s
   std::int64_t steps = 0;  ///< macro-steps until there
   std::vector<SubsystemPrint> subsystems;
-  Archive::Memory memory;  ///< of all subsystems, in the model's order
+  std::vector<ArchiveClass> classes;  ///< that remember something
+  Archive::Memory memory;             ///< of all subsystems, in the model's order
   /// Where the run ended, which another one may start from; none goes on from there.
   struct End {
     double time = 0.0;  ///< s
@@ -44,7 +45,8 @@ struct CheckpointContent {
   std::optional<End> end{};
 
   void io(Archive& archive) {
-    archive(version, model, changes, files, options, ranks, time, steps, subsystems, memory, end);
+    archive(version, model, changes, files, options, ranks, time, steps, subsystems, classes,
+            memory, end);
   }
   /// The last point of which the subsystems' memory is there, s.
   double last_time() const { return end ? end->time : time; }

@@ -101,7 +101,8 @@ std::string what_differs(const CheckpointContent& found, const CheckpointContent
 /// Of some subsystems: what others remember of them, what they do themselves.
 struct Lanes {
   std::vector<Bytes> own, themselves;
-  void io(Archive& archive) { archive(own, themselves); }
+  std::vector<ArchiveClass> classes{};
+  void io(Archive& archive) { archive(own, themselves, classes); }
 };
 
 Bytes packed(Lanes& lanes) {
@@ -117,9 +118,16 @@ Lanes unpacked(Bytes bytes) {
   return lanes;
 }
 
-Bytes packed_lanes(const Archive::Memory& memory) {
-  Lanes lanes{memory.own, memory.themselves};
+Bytes packed_lanes(const Archive::Memory& memory, const std::vector<ArchiveClass>& classes) {
+  Lanes lanes{memory.own, memory.themselves, classes};
   return packed(lanes);
+}
+
+void add(const std::vector<ArchiveClass>& some, std::vector<ArchiveClass>& all) {
+  for (const ArchiveClass& one : some) {
+    const auto same = [&](const ArchiveClass& known) { return known.name == one.name; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(one);
+  }
 }
 
 /// To the other ranks theirs; the first one's.
@@ -138,6 +146,17 @@ Lanes send_shares(const SimulationPlan& plan, Archive::Memory& whole) {
     }
   }
   return own;
+}
+
+/// The first rank's, on all ranks.
+std::vector<ArchiveClass> shared(MPI_Comm comm, std::vector<ArchiveClass> classes) {
+  Archive written;
+  written(classes);
+  Bytes bytes = written.bytes();
+  share_bytes(comm, bytes);
+  Archive read(std::move(bytes));
+  read(classes);
+  return classes;
 }
 
 std::string in_words(double time) {
@@ -193,8 +212,14 @@ std::optional<std::string> Checkpoints::restart() {
   copy_.steps = began_at_ = found.steps;
   own_ = scattered(found.memory);
   Archive archive = simulation_.archive_of(own_);
+  archive.require_classes(shared(comm, std::move(found.classes)));
   simulation_.restore(archive);
   others_(archive);
+  if (agree_on_largest(comm, archive.at_end() ? 0 : 1) != 0) {
+    throw InputError("-cosim_restart " + settings_.restart +
+                     ": it holds more than is read here; start the run anew, without "
+                     "-cosim_restart");
+  }
   written_ = settings_.restart == settings_.path;
   return "goes on from " + in_words(copy_.time) + ", macro-step " + std::to_string(copy_.steps) +
          " ('" + path.string() + "')" + told_;
@@ -320,9 +345,10 @@ bool Checkpoints::due() const {
 
 void Checkpoints::copy(std::int64_t steps) {
   const auto began = Clock::now();
-  Archive archive = simulation_.snapshot();
+  Archive archive = simulation_.snapshot(NotedClasses::all);
   others_(archive);
   own_ = archive.memory();
+  own_classes_ = archive.classes();
   copy_.time = simulation_.time();
   copy_.steps = steps;
   written_ = false;
@@ -371,6 +397,7 @@ void Checkpoints::gather(const Bytes& own) {
     if (!plan.replicated) send_bytes(plan.comm, own, 0);
     return;
   }
+  copy_.classes = own_classes_;
   if (plan.replicated) {
     copy_.memory = own_;
     return;
@@ -386,6 +413,7 @@ void Checkpoints::gather(const Bytes& own) {
       copy_.memory.own[g] = std::move(lanes.own[k]);
       copy_.memory.themselves[g] = std::move(lanes.themselves[k++]);
     }
+    add(lanes.classes, copy_.classes);
   }
 }
 
@@ -396,7 +424,7 @@ Archive::Memory Checkpoints::scattered(Archive::Memory& whole) const {
   share_bytes(plan.comm, common);
   Lanes own;
   if (plan.replicated) {
-    Bytes all = packed_lanes(whole);
+    Bytes all = packed_lanes(whole, {});
     share_bytes(plan.comm, all);
     own = unpacked(std::move(all));
   } else if (rank_in(plan.comm) != 0) {
@@ -410,7 +438,7 @@ Archive::Memory Checkpoints::scattered(Archive::Memory& whole) const {
 /// What has gone wrong, in words.
 std::optional<std::string> Checkpoints::attempt_to_write() {
   const MPI_Comm comm = simulation_.plan().comm;
-  const Bytes own = rank_in(comm) == 0 ? Bytes() : packed_lanes(own_);
+  const Bytes own = rank_in(comm) == 0 ? Bytes() : packed_lanes(own_, own_classes_);
   if (const auto reason = obstacle(own)) {
     return "cannot write the checkpoint '" + settings_.path + "': " + *reason;
   }

@@ -66,10 +66,11 @@ class Checkpoints {
   const CheckpointSettings& settings_;
   std::function<void(Archive&)> others_;
   std::function<void()> flush_;
-  CheckpointContent copy_;     ///< without the memory
-  Archive::Memory own_;        ///< this rank's
-  bool written_ = false;       ///< the copy
-  std::int64_t began_at_ = 0;  ///< macro-step from which this run goes on
+  CheckpointContent copy_;                 ///< without the memory
+  Archive::Memory own_;                    ///< this rank's
+  std::vector<ArchiveClass> own_classes_;  ///< that remember it
+  bool written_ = false;                   ///< the copy
+  std::int64_t began_at_ = 0;              ///< macro-step from which this run goes on
   Clock::time_point written_at_ = Clock::now();
   std::string told_;
 };

@@ -141,6 +141,8 @@ class Coupling {
   /// was started when it is written; of a new one, whose subsystems stand where the other's did,
   /// when it is read. Caches are not in it.
   virtual void io(Archive& archive) = 0;
+  /// Of what `io` passes: to be raised where that changes.
+  virtual int memory_version() const { return 1; }
 
   /// SNES, KSP and other settings in effect (-cosim_view). Collective.
   virtual void view() const {}

@@ -338,9 +338,13 @@ std::optional<std::string> RankNetwork::io(Archive& archive, std::span<const dou
           there.assign(x.begin(), x.end());
         }
         archive(there);
+        archive.enter(own_[k]);
         passed = own_[k].io(archive);
       });
     });
+    if (own_.fatal()) {
+      return own_.failure();
+    }
     if (!passed) {
       const std::string& reason = own_[k].failure();
       return "subsystem '" + own_.name(k) + "' cannot pass on what it remembers" +

@@ -152,9 +152,10 @@ void SimulationCore::start_from(std::vector<std::optional<Beginning>> beginnings
   subsystems_->start_from(std::move(beginnings));
 }
 
-Archive SimulationCore::snapshot() {
+Archive SimulationCore::snapshot(NotedClasses noted) {
   in_step([&] { stepper_->close_watch(); });
   Archive archive(layout());
+  if (noted == NotedClasses::all) archive.note_classes();
   const auto silent =
       agree_on_text(plan_->comm, subsystems_->io(archive, stepper_->coupling().states()));
   if (silent) {

@@ -16,6 +16,9 @@
 
 namespace concord {
 
+/// Whether a snapshot, which is to be kept, says of which classes it is.
+enum class NotedClasses { none, all };
+
 /// A model at work: its subsystems on this rank, and the macro-steps that move them. What every
 /// user of the library has, the command line among them.
 ///
@@ -78,7 +81,7 @@ class SimulationCore {
   /// histories of multistep methods) is dropped here, too, so that this simulation and whoever
   /// restores go on with the same bits. Throws InputError where a subsystem cannot pass on what it
   /// remembers. What else is written to it belongs to the same point.
-  Archive snapshot();
+  Archive snapshot(NotedClasses noted = NotedClasses::none);
 
   /// What this rank's subsystems themselves remember, for runs that start from it; no copy to go on
   /// from. Throws SimulationError.

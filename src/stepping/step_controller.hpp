@@ -40,6 +40,8 @@ class StepController {
 
   /// All it remembers.
   virtual void io(Archive& archive) = 0;
+  /// Of what `io` passes: to be raised where that changes.
+  virtual int memory_version() const { return 1; }
 
   /// Macro-steps end exactly at this time, too; one that isn't ahead changes nothing.
   virtual void stop_over(double time) = 0;

@@ -473,6 +473,7 @@ void MonolithicCoupling::io(Archive& archive) {
     make_whole();
   }
   archive(*equations_);
+  archive.enter(*whole_);
   whole_->io(archive);
 }
 

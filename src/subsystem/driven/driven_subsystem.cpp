@@ -60,6 +60,7 @@ class DrivenSubsystem final : public Subsystem {
     return told(inner_->set_parameter(parameter, value));
   }
   bool io(Archive& archive) override {
+    archive.enter(*inner_);
     const bool passed = inner_->io(archive);
     told(Outcome::ok);
     archive(at_.t, saved_.t);

@@ -121,6 +121,7 @@ class WatchedSubsystem final : public Subsystem {
     call("restore", [&] { inner_->restore(); });
   }
   bool io(Archive& archive) override {
+    archive.enter(*inner_);
     return call("io", [&] { return inner_->io(archive); });
   }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override {

@@ -72,6 +72,8 @@ class HybridModel : public OdeModel {
 
   /// All that f and g depend on beside (t, x, u), as Subsystem::io. Why that cannot be, or nothing.
   virtual std::optional<std::string> io(Archive& archive) = 0;
+  /// Of what `io` passes: to be raised where that changes.
+  virtual int memory_version() const { return 1; }
 
   /// Keeps, and returns to, what events have changed.
   virtual void save() = 0;

@@ -62,6 +62,8 @@ class Integrator {
 
   /// What is no cache: where the model's events stand.
   virtual void io(Archive& /*archive*/) {}
+  /// Of what `io` passes: to be raised where that changes.
+  virtual int memory_version() const { return 1; }
 
   /// Accepted micro-steps so far; never rolled back.
   std::int64_t micro_steps() const { return micro_steps_; }

@@ -520,6 +520,7 @@ void OdeSubsystem::restore() {
 /// What events may change is the model's own; one that was only started begins where the other is.
 bool OdeSubsystem::pass_model(Archive& archive) {
   std::optional<std::string> reason;
+  archive.enter(*hybrid_);
   if (!model_.attempt(now_.t, [&](double) { reason = hybrid_->io(archive); }))
     reason = model_.failure();
   if (reason) {
@@ -534,7 +535,10 @@ bool OdeSubsystem::pass_model(Archive& archive) {
     own_events_->locate();
     make_integrator();
   }
-  if (integrator_) integrator_->io(archive);
+  if (integrator_) {
+    archive.enter(*integrator_);
+    integrator_->io(archive);
+  }
   archive(end_inputs_);
   return true;
 }

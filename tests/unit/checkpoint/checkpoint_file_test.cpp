@@ -28,6 +28,7 @@ class CheckpointFile : public testing::Test {
             time,
             42,
             {{"left", "equations", "", false, {"x"}}},
+            {{"Course", 2}},
             memory};
   }
   void write(double time) const {

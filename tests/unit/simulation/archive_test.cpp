@@ -1,11 +1,25 @@
 #include "concord/archive.hpp"
 
 #include <gtest/gtest.h>
+#include <petscsys.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "concord/errors.hpp"
+#include "concord/simulation.hpp"
+#include "simulation/simulation_core.hpp"
+#include "unit/simulation/pair_model.hpp"
 
 namespace concord {
 namespace {
+
+ModelSource pair_source() {
+  const auto path = std::filesystem::path(testing::TempDir()) / "concord_archived_pair.yaml";
+  std::ofstream(path) << pair;
+  return model_file(path.string());
+}
 
 struct Inner {
   std::vector<double> values;
@@ -107,6 +121,62 @@ TEST(Archive, RefusesToReadBeyondItsEnd) {
   Archive in(out.bytes());
   in(number);
   EXPECT_THROW(in(number), std::logic_error);
+}
+
+struct Second {
+  double value = 1.0;
+  int memory_version() const { return 2; }
+  void io(Archive& archive) { archive(value); }
+};
+
+TEST(Archive, KnowsClassesAndTheirVersions) {
+  Inner first;
+  Second second;
+  Archive unasked;
+  unasked(first, second);
+  EXPECT_TRUE(unasked.classes().empty());
+  Archive out;
+  out.note_classes();
+  out(first, second);
+  ASSERT_EQ(out.classes().size(), 2u);
+  EXPECT_TRUE(out.classes()[1].name.ends_with("::Second"));
+  EXPECT_EQ(out.classes()[0].version, 1);
+  EXPECT_EQ(out.classes()[1].version, 2);
+  EXPECT_EQ(out.bytes(), unasked.bytes());
+}
+
+/// Each class of a run at its turn: in another version, and not there at all.
+TEST(Archive, RefusesAnotherVersionOfAnyClassByItsName) {
+  for (const char* method : {"jfm", "jacobi", "missiles", "monolithic"}) {
+    const Options options = {{"cosim_type", method}, {"cosim_step", "0.1"}};
+    Simulation simulation(PETSC_COMM_WORLD, pair_source(), options);
+    simulation.start();
+    simulation.advance();
+    SimulationCore& core = simulation.core();
+    Archive written = core.snapshot(NotedClasses::all);
+    const std::vector<ArchiveClass> classes = written.classes();
+    EXPECT_GT(classes.size(), 10u) << method;
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      auto others = classes, fewer = classes;
+      others[i].version += 1;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      for (const auto& list : {others, fewer}) {
+        Archive read = core.archive_of(written.memory());
+        read.require_classes(list);
+        try {
+          core.restore(read);
+          ADD_FAILURE() << method << ": " << classes[i].name;
+        } catch (const std::runtime_error& error) {
+          EXPECT_NE(std::string(error.what()).find(classes[i].name), std::string::npos)
+              << error.what();
+        }
+      }
+    }
+    Archive read = core.archive_of(written.memory());
+    read.require_classes(classes);
+    core.restore(read);
+    EXPECT_TRUE(read.at_end());
+  }
 }
 
 }  // namespace
