@@ -91,6 +91,20 @@ Hdf5Properties plain_file_access() {
   return access;
 }
 
+Hdf5File file_in_memory() {
+  const Hdf5Properties access = plain_file_access();
+  hdf5_check(H5Pset_fapl_core(access, std::size_t{1} << 16, false));
+  return Hdf5File(hdf5_check(H5Fcreate("results", H5F_ACC_TRUNC, H5P_DEFAULT, access)));
+}
+
+std::vector<char> image_of(hid_t file) {
+  hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
+  std::vector<char> image(
+      static_cast<std::size_t>(hdf5_check(H5Fget_file_image(file, nullptr, 0))));
+  hdf5_check(H5Fget_file_image(file, image.data(), image.size()));
+  return image;
+}
+
 void write_attribute(hid_t object, const char* name, const std::string& value) {
   const Hdf5Datatype type = utf8_string_type();
   const Hdf5Dataspace space(hdf5_check(H5Screate(H5S_SCALAR)));

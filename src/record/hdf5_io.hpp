@@ -18,6 +18,11 @@ Hdf5Datatype utf8_string_type();
 /// (a running simulation's file can be read, also from read-only file systems).
 Hdf5Properties plain_file_access();
 
+/// A file in memory, and its bytes: what is written to disk as they are meets a full disk outside
+/// of HDF5, which does not survive one.
+Hdf5File file_in_memory();
+std::vector<char> image_of(hid_t file);
+
 void write_attribute(hid_t object, const char* name, const std::string& value);
 void write_attribute(hid_t object, const char* name, std::int32_t value);
 void write_attribute(hid_t object, const char* name, std::int64_t value);

@@ -220,14 +220,15 @@ bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
   return true;
 }
 
+/// What cannot be written is not tried again at the end.
 void Recorder::write(const ResultsRow& row) {
+  since_row_ = 0;
   if (grid_.given()) {
     writer_->append_row(row);
   } else {
     writer_->append(row, sums_);
     sums_.clear();
   }
-  since_row_ = 0;
 }
 
 void Recorder::Kept::keep(const ResultsRow& row) {

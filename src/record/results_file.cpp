@@ -132,9 +132,7 @@ Hdf5Object object_of(hid_t file, const ResultsAttribute& attribute) {
 
 /// The file without rows, made in memory.
 std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
-  Hdf5Properties access = plain_file_access();
-  hdf5_check(H5Pset_fapl_core(access, std::size_t{1} << 16, false));
-  const Hdf5File file(hdf5_check(H5Fcreate("results", H5F_ACC_TRUNC, H5P_DEFAULT, access)));
+  const Hdf5File file = file_in_memory();
   for (const ResultsDataset& dataset : results_datasets()) {
     if (!dataset.exists(layout)) continue;
     create_group(file, dataset.group());
@@ -147,11 +145,7 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
     std::visit([&](const auto& value) { write_attribute(object, attribute.name, value); },
                attribute.begin(layout, ranks));
   }
-  hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
-  std::vector<char> image(
-      static_cast<std::size_t>(hdf5_check(H5Fget_file_image(file, nullptr, 0))));
-  hdf5_check(H5Fget_file_image(file, image.data(), image.size()));
-  return image;
+  return image_of(file);
 }
 
 /// Rows that are not those of parts.

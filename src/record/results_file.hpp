@@ -33,13 +33,16 @@ void require_continuable(const std::filesystem::path& path, const ResultsLayout&
 void cut_results(const std::filesystem::path& path, const ResultsLayout& layout,
                  const ResultsPosition& left);
 
-/// Writes the file at `path` anew, above layout.parts if there are some, gzip's level being
-/// `compression` (0: none), and puts it in the place of the old one, which stays until then. Throws
+/// Writes the file at `path` anew, gzip's level being `compression` (0: none), and puts it in the
+/// place of the old one, which stays until then. Throws
 /// Hdf5Error or std::filesystem_error.
 void rewrite_results(const std::filesystem::path& path, const ResultsLayout& layout,
                      int compression);
 /// Whether that was done.
 bool is_compressed(const std::filesystem::path& path);
+
+/// The same, above layout.parts in the place of rows, with room for its end.
+void show_parts(const std::filesystem::path& path, const ResultsLayout& layout);
 
 /// Rows of a chunk at most; the default run has 1000 steps: one chunk.
 inline constexpr std::uint64_t most_chunk_rows = 1024;

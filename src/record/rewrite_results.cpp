@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "files/whole_file.hpp"
@@ -18,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr hsize_t bytes_per_copy = hsize_t{4} << 20;
-constexpr std::uintmax_t bytes_of_a_part = 65536;  // its name, for each dataset that shows it
 
 herr_t copy_attribute(hid_t from, const char* name, const H5A_info_t* /*info*/, void* to) {
   if (labels_dimensions(name)) return 0;
@@ -152,17 +152,15 @@ bool is_compressed(const fs::path& path) {
   return hdf5_check(H5Pget_nfilters(creation)) > 0;
 }
 
-void rewrite_results(const fs::path& path, const ResultsLayout& layout, int compression) {
+namespace {
+
+/// `write` makes the file that takes the place of the one at `path`, under the name that it is
+/// given.
+template <class Write>
+void put_in_place(const fs::path& path, const Write& write) {
   const fs::path unfinished = unfinished_name(path);
   try {
-    const Hdf5Properties access = plain_file_access();
-    Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
-    Hdf5File to(hdf5_check(H5Fcreate(unfinished.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
-    if (compression > 0 || !read_parts(from).empty())
-      reserve_space(unfinished, fs::file_size(path) + bytes_of_a_part);
-    copy_results(from, to, layout, compression);
-    hdf5_check(from.close());
-    hdf5_check(to.close());
+    write(unfinished);
     SystemFile(unfinished, O_RDWR).sync();
     fs::rename(unfinished, path);
   } catch (...) {
@@ -170,6 +168,36 @@ void rewrite_results(const fs::path& path, const ResultsLayout& layout, int comp
     fs::remove(unfinished, ignored);
     throw;
   }
+}
+
+}  // namespace
+
+void rewrite_results(const fs::path& path, const ResultsLayout& layout, int compression) {
+  put_in_place(path, [&](const fs::path& unfinished) {
+    const Hdf5Properties access = plain_file_access();
+    Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
+    if (compression > 0) {
+      SystemFile(unfinished, O_WRONLY | O_CREAT | O_TRUNC).close();
+      reserve_space(unfinished, fs::file_size(path));
+    }
+    Hdf5File to(hdf5_check(H5Fcreate(unfinished.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
+    if (compression > 0) reserve_space(unfinished, fs::file_size(path));
+    copy_results(from, to, layout, compression);
+    hdf5_check(from.close());
+    hdf5_check(to.close());
+  });
+}
+
+void show_parts(const fs::path& path, const ResultsLayout& layout) {
+  put_in_place(path, [&](const fs::path& unfinished) {
+    const Hdf5Properties access = plain_file_access();
+    const Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
+    const Hdf5File to = file_in_memory();
+    copy_results(from, to, layout, 0);
+    const std::vector<char> image = image_of(to);
+    SystemFile(unfinished, O_WRONLY | O_CREAT | O_TRUNC).write(std::as_bytes(std::span(image)));
+    reserve_room_for_end(unfinished);
+  });
 }
 
 }  // namespace concord

@@ -136,8 +136,7 @@ void RunFiles::begin_part(const Lengths& written) {
 }
 
 void RunFiles::show_part() {
-  rewrite_results(path_, layout_, 0);
-  reserve_room_for_end(path_);
+  show_parts(path_, layout_);
   shown_ = true;
 }
 
@@ -172,7 +171,7 @@ void RunFiles::cut_parts(const ResultsPosition& left) {
   names.resize(last + 1);
   lengths.resize(last + 1);
   lengths[last] = {};
-  rewrite_results(path_, layout_, 0);
+  show_parts(path_, layout_);
   rows_ = part(last);
   cut_results(rows_, layout, in_last);
   cut_results(path_, layout_, left);
@@ -201,8 +200,7 @@ void RunFiles::make_first_part() {
   rows_ = path_.parent_path() / name;
   fs::create_hard_link(path_, rows_);
   layout_.parts = {{name}, {{}}};
-  rewrite_results(path_, layout_, 0);
-  reserve_room_for_end(path_);
+  show_parts(path_, layout_);
   const Hdf5Properties access = plain_file_access();
   Hdf5File file(hdf5_check(H5Fopen(rows_.c_str(), H5F_ACC_RDWR, access)));
   overwrite_attribute(file, "status", first_status(layout_of_part()));

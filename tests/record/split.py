@@ -1,6 +1,9 @@
 """-cosim_record_split: rows in several files of bounded size, which one file shows as its own."""
+import os
+import resource
 import shutil
 import signal
+import subprocess
 import unittest
 
 import h5py
@@ -241,6 +244,24 @@ class InTheWay(SplitTest):
                      says=("new.h5.parts' is not a folder", "choose another file"))
         self.assertEqual(way.read_text(), "mine")
         self.assertFalse((self.folder / "new.h5").exists())
+
+    def test_a_full_disk(self):
+        """A limit on the size of files stands for it: rows fit into the first parts only."""
+        path = self.folder / "full.h5"
+        words = ("run", BALL, "-cosim_step", 1e-4, "-cosim_output", path)
+        for limit, parts in ((100000, ("-cosim_record_split", 2e-4)), (320000, SPLIT), (320000, ())):
+            def limited(limit=limit):
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            run = subprocess.run([os.environ["CONCORD_PROGRAM"], *map(str, (*words, *parts))],
+                                 capture_output=True, text=True, check=False, preexec_fn=limited)
+            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertEqual(run.stderr.count("concord: error: "), 1, run.stderr)
+            self.assertIn("File too large; it keeps its first ", run.stderr)
+            with h5py.File(path) as file:
+                self.assertEqual(file.attrs["status"], "failed")
+                self.assertIn(f"its first {len(file['time'])} rows", run.stderr)
+                self.assertFalse(np.isnan(file["outputs/values"][:]).any())
 
     def test_values_that_are_none(self):
         for value in (0, -1, "much"):
