@@ -9,10 +9,10 @@
 #include <sstream>
 #include <system_error>
 
+#include "checkpoint/shares.hpp"
 #include "checkpoint/warm_start.hpp"
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
-#include "support/messages.hpp"
 #include "support/ranks.hpp"
 
 namespace concord {
@@ -105,19 +105,6 @@ struct Lanes {
   void io(Archive& archive) { archive(own, themselves, classes); }
 };
 
-Bytes packed(Lanes& lanes) {
-  Archive archive;
-  archive(lanes);
-  return archive.bytes();
-}
-
-Lanes unpacked(Bytes bytes) {
-  Archive archive(std::move(bytes));
-  Lanes lanes;
-  archive(lanes);
-  return lanes;
-}
-
 Bytes packed_lanes(const Archive::Memory& memory, const std::vector<ArchiveClass>& classes) {
   Lanes lanes{memory.own, memory.themselves, classes};
   return packed(lanes);
@@ -130,34 +117,11 @@ void add(const std::vector<ArchiveClass>& some, std::vector<ArchiveClass>& all) 
   }
 }
 
-/// To the other ranks theirs; the first one's.
-Lanes send_shares(const SimulationPlan& plan, Archive::Memory& whole) {
-  Lanes own;
-  for (int to = 0; to < ranks_of(plan.comm); ++to) {
-    Lanes lanes;
-    for (const std::size_t g : plan.share.subsystems_of(to)) {
-      lanes.own.push_back(std::move(whole.own[g]));
-      lanes.themselves.push_back(std::move(whole.themselves[g]));
-    }
-    if (to == 0) {
-      own = std::move(lanes);
-    } else {
-      send_bytes(plan.comm, packed(lanes), to);
-    }
-  }
-  return own;
-}
-
-/// The first rank's, on all ranks.
-std::vector<ArchiveClass> shared(MPI_Comm comm, std::vector<ArchiveClass> classes) {
-  Archive written;
-  written(classes);
-  Bytes bytes = written.bytes();
-  share_bytes(comm, bytes);
-  Archive read(std::move(bytes));
-  read(classes);
-  return classes;
-}
+/// Of one of them.
+struct SubsystemMemory {
+  Bytes own, itself;
+  void io(Archive& archive) { archive(own, itself); }
+};
 
 std::string in_words(double time) {
   char text[64];
@@ -320,7 +284,7 @@ void Checkpoints::gather_end() {
   copy_.end->time = simulation_.time();
   copy_.end->themselves.resize(plan.model.subsystems.size());
   for (int from = 0; from < (plan.replicated ? 1 : copy_.ranks); ++from) {
-    if (from > 0) own = unpacked(received_bytes(plan.comm, from));
+    if (from > 0) own = unpacked<Lanes>(received_bytes(plan.comm, from));
     std::size_t k = 0;
     for (const std::size_t g : plan.owners().subsystems_of(from)) {
       copy_.end->themselves[g] = std::move(own.themselves[k++]);
@@ -406,8 +370,8 @@ void Checkpoints::gather(const Bytes& own) {
   copy_.memory.own.resize(plan.model.subsystems.size());
   copy_.memory.themselves.resize(plan.model.subsystems.size());
   for (int from = 0; from < copy_.ranks; ++from) {
-    Lanes lanes =
-        from == 0 ? Lanes{own_.own, own_.themselves} : unpacked(received_bytes(plan.comm, from));
+    Lanes lanes = from == 0 ? Lanes{own_.own, own_.themselves}
+                            : unpacked<Lanes>(received_bytes(plan.comm, from));
     std::size_t k = 0;
     for (const std::size_t g : plan.share.subsystems_of(from)) {
       copy_.memory.own[g] = std::move(lanes.own[k]);
@@ -422,17 +386,16 @@ Archive::Memory Checkpoints::scattered(Archive::Memory& whole) const {
   const SimulationPlan& plan = simulation_.plan();
   Bytes common = std::move(whole.common);
   share_bytes(plan.comm, common);
-  Lanes own;
-  if (plan.replicated) {
-    Bytes all = packed_lanes(whole, {});
-    share_bytes(plan.comm, all);
-    own = unpacked(std::move(all));
-  } else if (rank_in(plan.comm) != 0) {
-    own = unpacked(received_bytes(plan.comm, 0));
-  } else {
-    own = send_shares(plan, whole);
+  std::vector<SubsystemMemory> all;
+  for (std::size_t g = 0; g < whole.own.size(); ++g) {
+    all.push_back({std::move(whole.own[g]), std::move(whole.themselves[g])});
   }
-  return {std::move(common), std::move(own.own), std::move(own.themselves)};
+  Archive::Memory result{std::move(common), {}, {}};
+  for (SubsystemMemory& memory : dealt(plan, std::move(all))) {
+    result.own.push_back(std::move(memory.own));
+    result.themselves.push_back(std::move(memory.itself));
+  }
+  return result;
 }
 
 /// What has gone wrong, in words.

@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "checkpoint/shares.hpp"
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
-#include "support/messages.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
 #include "support/wording.hpp"
@@ -130,44 +130,6 @@ class WarmStart {
   std::vector<std::string> fresh_, left_out_;
 };
 
-Bytes packed(Beginnings& beginnings) {
-  Archive archive;
-  archive(beginnings);
-  return archive.bytes();
-}
-
-Beginnings unpacked(Bytes bytes) {
-  Archive archive(std::move(bytes));
-  Beginnings result;
-  archive(result);
-  return result;
-}
-
-/// Each rank's own, of all that the first rank has.
-Beginnings shared_out(const SimulationPlan& plan, Beginnings all) {
-  if (plan.replicated) {
-    Bytes bytes = packed(all);
-    share_bytes(plan.comm, bytes);
-    return unpacked(std::move(bytes));
-  }
-  if (rank_in(plan.comm) != 0) {
-    return unpacked(received_bytes(plan.comm, 0));
-  }
-  Beginnings own;
-  for (int to = 0; to < ranks_of(plan.comm); ++to) {
-    Beginnings part;
-    for (const std::size_t g : plan.share.subsystems_of(to)) {
-      part.push_back(std::move(all[g]));
-    }
-    if (to == 0) {
-      own = std::move(part);
-    } else {
-      send_bytes(plan.comm, packed(part), to);
-    }
-  }
-  return own;
-}
-
 }  // namespace
 
 std::vector<SubsystemPrint> prints_of_subsystems(const Model& model) {
@@ -195,7 +157,7 @@ std::string begin_from_checkpoint(SimulationCore& simulation, const fs::path& pa
   together(plan.comm, [&] {
     if (rank_in(plan.comm) == 0) start.emplace(path, plan);
   });
-  simulation.start_from(shared_out(plan, start ? std::move(start->beginnings) : Beginnings()));
+  simulation.start_from(dealt(plan, start ? std::move(start->beginnings) : Beginnings()));
   return start ? start->told() : "";
 }
 

@@ -155,6 +155,7 @@ void read_subsystems(Model& model, Settings& settings) {
   const bool individual = !options::given(subsystem_prefix).empty();
   for (auto& entry : model.subsystems) {
     auto& own = settings.subsystems.emplace_back(settings.defaults);
+    own.open_end = settings.checkpoint.writes();
     if (individual) {
       read_all(subsystem_options(), prefix_of(entry.description.name), own);
     }

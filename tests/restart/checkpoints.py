@@ -9,7 +9,7 @@ import unittest
 import fmu_factory
 import h5py
 from concord_runs import EXAMPLES, TWO_MASS, execute
-from restart_runs import RestartTest, largest_difference
+from restart_runs import RestartTest, differences, largest_difference
 
 BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
 STEPS = ("-cosim_step", 1e-3)
@@ -120,6 +120,20 @@ class Files(RestartTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("-cosim_rtol was not given and is '1e-09' from here on", run.stderr)
         self.assertIn("-cosim_checkpoint_epoch was '5' and is '7' from here on", run.stderr)
+
+    def test_a_later_stop(self):
+        """With FMUs that refuse to go beyond a stop time which they have been told."""
+        saved = ("state", "serialize", "variable", "directional")
+        model = self.model("experiment: {stop: 1}\nsubsystems: {left: {fmu: left.fmu, start: {f: 1}}}\n")
+        for version, kind in ((2, "me"), (3, "me"), (2, "cs"), (3, "cs")):
+            with self.subTest(version=version, kind=kind):
+                fmu_factory.build(self.folder, "left", version, kinds=(kind,), capabilities=saved)
+                for name, more in (("whole", ()), ("parts", ("-cosim_stop", 0.52)),
+                                   ("parts", ("-cosim_restart", "auto"))):
+                    run = execute("run", model, *self.options(name, "-cosim_step", 0.01, *more))
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertIn("goes on from t = ", run.stderr)
+                self.assertEqual(differences(self.folder / "whole.h5", self.folder / "parts.h5"), [])
 
     def test_runs_that_do_not_get_on_say_so(self):
         options = (*self.options("parts", *STEPS), "-cosim_checkpoint_epoch", 100000)

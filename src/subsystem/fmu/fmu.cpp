@@ -371,6 +371,7 @@ FmuSource FmuSetup::source(const FmuUse& used) const {
   result.name = request.subsystem;
   result.role = role;
   result.event_mode = used.event_mode;
+  result.stop_time = used.stop_time;
   result.log = request.options.log;
   result.calls = calls;
   return result;

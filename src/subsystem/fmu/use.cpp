@@ -43,6 +43,7 @@ FmuUse claimed_use(const FmuSetup& setup) {
 
 FmuUse permitted(FmuUse use, const SubsystemSettings& settings) {
   use.state = use.state && settings.rollback;
+  use.stop_time = !settings.open_end;
   use.directional = use.directional && settings.linearization;
   return use;
 }

@@ -18,6 +18,7 @@ struct FmuUse {
   bool updates = false;         ///< FMI 3: inputs by intermediate update
   bool output_slopes = false;   ///< the first derivatives of outputs
   bool event_mode = false;      ///< of co-simulation
+  bool stop_time = true;        ///< is told to it
   bool completed_step = false;  ///< model exchange wants to know of completed steps
   double internal_step = 0.0;   ///< steps are multiples of it; 0: none
   int micro_steps = 1;          ///< per macro-step where inputs vary

@@ -52,7 +52,7 @@ void pass(Archive& archive, NativeDescription& native) {
 
 void pass(Archive& archive, SubsystemSettings& settings) {
   archive(settings.integrator, settings.tolerance, settings.rollback, settings.linearization,
-          settings.state_derivatives, settings.continuation, settings.recorded);
+          settings.state_derivatives, settings.continuation, settings.open_end, settings.recorded);
 }
 
 }  // namespace

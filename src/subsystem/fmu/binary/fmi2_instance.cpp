@@ -1,6 +1,7 @@
 #include "subsystem/fmu/binary/fmi2_instance.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -106,7 +107,9 @@ class Fmi2Instance final : public FmuInstance {
 
  private:
   bool begin_initialization(double start, double stop, double tolerance) override {
-    return invoke(f_.setup_experiment, tolerance > 0.0 ? 1 : 0, tolerance, start, 1, stop) &&
+    const bool ends = std::isfinite(stop);
+    return invoke(f_.setup_experiment, tolerance > 0.0 ? 1 : 0, tolerance, start, ends ? 1 : 0,
+                  ends ? stop : 0.0) &&
            invoke(f_.enter_initialization_mode);
   }
   bool update_discrete_states_once(EventOutcome& outcome, bool& again) override;

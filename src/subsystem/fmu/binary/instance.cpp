@@ -138,8 +138,9 @@ bool FmuInstance::leave_configuration() {
 
 bool FmuInstance::enter_initialization(double start, double stop, double tolerance) {
   place_.time = start;
+  const double told = source_.stop_time ? stop : std::numeric_limits<double>::infinity();
   if (!may(before_start, "EnterInitializationMode") ||
-      !begin_initialization(start, stop, tolerance))
+      !begin_initialization(start, told, tolerance))
     return false;
   mode_ = FmuMode::initializing;
   return true;

@@ -42,6 +42,7 @@ struct FmuSource {
   std::string name;  ///< of the instance
   FmuRole role = FmuRole::co_simulation;
   bool event_mode = false;  ///< co-simulation is to use it
+  bool stop_time = true;    ///< is told
   bool log = false;
   std::shared_ptr<CallLog> calls{};  ///< where they are logged; null: nowhere
 
