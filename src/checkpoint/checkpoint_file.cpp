@@ -47,7 +47,7 @@ void write_whole(const fs::path& path, const Header& header, std::span<const std
   throw InputError("the checkpoint '" + path.string() + "' " + what +
                    (fs::exists(earlier, error)
                         ? "; the one before it is there: -cosim_restart " + earlier.string()
-                        : "; start the run anew, without -cosim_restart"));
+                        : "; start without it"));
 }
 
 /// A file's bytes, as far as they are a checkpoint.

@@ -132,8 +132,9 @@ class Behaviour(FmuTest):
         run = execute("run", self.model(("left",)), "-cosim_type", "jacobi", "-subsystem_fmu_log",
                       "true", "-cosim_output", self.folder / "b.h5")
         self.assertEqual(run.returncode, 0)
-        self.assertEqual(len(run.stderr.splitlines()), 21)
+        self.assertEqual(len(run.stderr.splitlines()), 22)
         self.assertIn("further messages are not shown", run.stderr)
+        self.assertRegex(run.stderr.splitlines()[-1], r"^left: messages not shown: [1-9][0-9]+$")
 
 
 class Requests(FmuTest):

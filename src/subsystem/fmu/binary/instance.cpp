@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
+#include <utility>
 
 #include "concord/errors.hpp"
 #include "subsystem/fmu/binary/fmi2_instance.hpp"
@@ -35,14 +36,26 @@ void FmuMessages::take(int status, const char* text) noexcept {
   if (text == nullptr) return;
   try {
     if (status > 0) last = text;
-    if (!print || printed > most_printed) return;
-    if (++printed > most_printed)
+    if (!print) return;
+    if (printed == most_printed || last_printed == text) {
+      ++unprinted;
+      return;
+    }
+    count();
+    last_printed = text;
+    ++printed;
+    std::fprintf(stderr, "%s: %s: %s\n", instance.c_str(), status_word(status), text);
+    if (printed == most_printed)
       std::fprintf(stderr, "%s: further messages are not shown\n", instance.c_str());
-    else
-      std::fprintf(stderr, "%s: %s: %s\n", instance.c_str(), status_word(status), text);
   } catch (...) {
-    printed = most_printed + 1;
+    printed = most_printed;
   }
+}
+
+void FmuMessages::count() noexcept {
+  if (unprinted == 0) return;
+  const char* what = printed == most_printed ? "messages not shown" : "repeated";
+  std::fprintf(stderr, "%s: %s: %d\n", instance.c_str(), what, std::exchange(unprinted, 0));
 }
 
 FmuInstance::FmuInstance(const FmuSource& source)
@@ -55,7 +68,10 @@ FmuInstance::FmuInstance(const FmuSource& source)
   ++source_.library->instances;
 }
 
-FmuInstance::~FmuInstance() { --source_.library->instances; }
+FmuInstance::~FmuInstance() {
+  messages_.count();
+  --source_.library->instances;
+}
 
 void FmuInstance::end() noexcept {
   if (handle_ == nullptr || source_.library->is_dead()) return;

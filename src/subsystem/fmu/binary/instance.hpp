@@ -27,11 +27,14 @@ enum class FmuRole { co_simulation, model_exchange };
 struct FmuMessages {
   std::string instance;
   bool print = false;
-  int printed = 0;
-  std::string last;
+  int printed = 0;    ///< lines
+  int unprinted = 0;  ///< like the last line, or one too many
+  std::string last, last_printed;
 
   /// `status` as in both versions: 1 warning, 2 discard, 3 error, 4 fatal. Never throws.
   void take(int status, const char* text) noexcept;
+  /// How many have not been printed since the last line, in one line.
+  void count() noexcept;
 };
 
 /// What makes an instance.
@@ -227,6 +230,7 @@ class FmuInstance {
   /// FMU may still use.
   void end() noexcept;
 
+  /// `stop` infinite: the FMU is told none.
   virtual bool begin_initialization(double start, double stop, double tolerance) = 0;
   virtual bool update_discrete_states_once(EventOutcome& outcome, bool& again) = 0;
   virtual StepEnd step(double time, double size, bool no_rollback, double& reached,
