@@ -314,7 +314,10 @@ std::vector<double> ErrorAccount::relative_errors() const {
   for (std::size_t o = 0; o < largest_.size(); ++o) {
     const double size = subsystems_.output_sizes()[o];
     relative[o] = largest_[o] > 0.0 && size > 0.0 ? largest_[o] / size : 0.0;
-    relative[o] = driven_[o] || hardly_begun(o) ? no_number : relative[o];
+    relative[o] = driven_[o] ? no_number : relative[o];
+  }
+  for (const std::size_t o : signals_) {
+    relative[o] = hardly_begun(o) ? no_number : relative[o];
   }
   return relative;
 }
