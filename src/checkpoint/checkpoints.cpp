@@ -176,7 +176,8 @@ std::optional<std::string> Checkpoints::restart() {
   copy_.steps = began_at_ = found.steps;
   own_ = scattered(found.memory);
   Archive archive = simulation_.archive_of(own_);
-  archive.require_classes(shared(comm, std::move(found.classes)));
+  own_classes_ = shared(comm, std::move(found.classes));
+  archive.require_classes(own_classes_);
   simulation_.restore(archive);
   others_(archive);
   if (agree_on_largest(comm, archive.at_end() ? 0 : 1) != 0) {

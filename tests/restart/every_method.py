@@ -163,7 +163,7 @@ class OtherRanks(Kinds):
             self.near(TWO_MASS, "-options_file", path, *FIXED, ranks=ranks, then=then)
 
     def test_step_control(self):
-        for number, word in enumerate(words_of("cosim_adapt")):
+        for number, word in enumerate(in_short(words_of("cosim_adapt"), 2)):
             self.near(LOTKA_VOLTERRA, *ADAPTS[word], "-cosim_adapt", word, "-cosim_step", 0.05,
                       ranks=1 + number % 2, then=2 - number % 2)
 
@@ -172,7 +172,7 @@ class OtherRanks(Kinds):
             self.near(TWO_MASS, *BALANCES[word], "-cosim_balance", word, *FIXED, then=2)
 
     def test_events(self):
-        for method in ("jfm", "missiles", "jacobi", "monolithic"):
+        for method in in_short(("jfm", "missiles", "jacobi", "monolithic"), 2):
             self.near(BALL, "-cosim_type", method, "-cosim_step", 0.01, ranks=2, then=1)
         for method in in_short(("jfm", "missiles", "jacobi", "monolithic"), 2):
             self.near(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.5, then=2)
