@@ -216,6 +216,9 @@ void RunFiles::end(const ResultsEnd& end, const Lengths& written) {
   const Hdf5Properties access = plain_file_access();
   Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));
   write_end(file, layout_, end);
+  haddr_t file_end = 0;
+  hdf5_check(H5Fget_eoa(file, &file_end));
+  announce_end(path_, file_end);
   hdf5_check(file.close());
 }
 
