@@ -39,17 +39,18 @@ std::vector<double> measured(const std::string& path, const Model& model) {
                      model.name + "'");
   }
   double total = 0.0;
-  std::vector<double> efforts;
+  std::vector<double> efforts, advances;
   for (const auto& cost : costs) {
-    efforts.push_back(cost.wall_time);
-    total += cost.wall_time;
+    efforts.push_back(cost.all);
+    advances.push_back(cost.advances);
+    total += cost.all;
   }
   if (!(std::isfinite(total) && total > 0.0) ||
       *std::min_element(efforts.begin(), efforts.end()) < 0) {
     refuse(path, "holds no times of its subsystems (status " + results.status() +
                      "); give results of a run that has ended");
   }
-  if (std::equal(efforts.begin() + 1, efforts.end(), efforts.begin()) && efforts.size() > 1) {
+  if (std::equal(advances.begin() + 1, advances.end(), advances.begin()) && advances.size() > 1) {
     refuse(path,
            "holds one time for all subsystems, as -cosim_type monolithic measures it; give results "
            "of a method that runs them one by one");

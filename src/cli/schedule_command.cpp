@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/model_command.hpp"
 #include "settings/settings.hpp"
+#include "simulation/simulation_plan.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
 
@@ -25,7 +26,7 @@ void print_groups(const Model& model, const Groups& groups, const Partition& par
 /// Which ranks a run with these options uses.
 void print_ranks(const Model& model, const Settings& settings, const Network& network, int ranks) {
   const Method& method = settings.method;
-  const Partition partition = share_of_ranks(method.schedule, method.groups, model, network, ranks);
+  const Partition partition = share_of_ranks(settings, model, network, ranks);
   std::printf("ranks of a run with these options (-cosim_type %s, %s schedule):\n",
               method.type.c_str(), std::string(word(method.schedule)).c_str());
   for (int rank = 0; rank < ranks; ++rank) {
@@ -73,9 +74,10 @@ int print_schedule(ModelCall call) {
     return 0;
   }
   const ScheduleProblem problem = schedule_problem(model, network);
+  const PlacementProblem places = placement_problem(model, network);
   const auto print = [&](const char* title, const Groups& groups) {
     std::printf("%s %s\n", title, written(groups, model).c_str());
-    print_groups(model, groups, Partition(groups, problem.effort, ranks));
+    print_groups(model, groups, in_groups(places, groups, ranks));
     print_costs(costs(problem, groups), weight);
   };
   print_efforts(model, problem.effort);

@@ -55,11 +55,4 @@ std::span<const WordOf<Schedule>> words_of<Schedule>() {
   return words;
 }
 
-Partition share_of_ranks(const Schedule& schedule, const Groups& groups, const Model& model,
-                         const Network& network, int ranks) {
-  return schedule.groups_on_ranks
-             ? Partition(groups, schedule_problem(model, network).effort, ranks)
-             : Partition(network, ranks);
-}
-
 }  // namespace concord

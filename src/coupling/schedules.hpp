@@ -30,8 +30,4 @@ std::span<const Schedule> all_schedules();
 template <>
 std::span<const WordOf<Schedule>> words_of<Schedule>();
 
-/// Which ranks have which subsystems, with these groups.
-Partition share_of_ranks(const Schedule& schedule, const Groups& groups, const Model& model,
-                         const Network& network, int ranks);
-
 }  // namespace concord

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,8 +32,9 @@ struct SubsystemEntry {
   SubsystemDescription description;
   std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
   Location location;
-  ModelFile file{};     ///< an FMU, a table, a library; without role: none
-  double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
+  ModelFile file{};           ///< an FMU, a table, a library; without role: none
+  double effort = 0.0;        ///< of a macro-step, in any unit, for schedules; 0: not given
+  std::optional<int> rank{};  ///< modulo their number, on which it is wanted
   bool written =
       true;  ///< false: stands for a constraint or a delay, which schedules need not name
   /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.

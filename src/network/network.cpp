@@ -1,6 +1,7 @@
 #include "network/network.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 #include <span>
 #include <unordered_map>
@@ -309,74 +310,24 @@ std::string Network::describe_loop(const FeedthroughComponent& loop) const {
       }
     }
   }
-  std::string text = output_names_[start];
-  for (std::size_t output = start;;) {
+  std::vector<std::string> way;
+  for (std::size_t output = start; way.empty() || output != start;) {
     const auto [previous, input] = reached_by.at(output);
-    text = output_names_[previous] + " -> " + input_names_[input] + " -> " + text;
+    way.push_back(output_names_[previous] + " -> " + input_names_[input] + " -> ");
     output = previous;
-    if (output == start) {
-      return text;
-    }
   }
+  std::reverse(way.begin(), way.end());
+  constexpr std::size_t longest = 8, shown = 3;
+  std::string rest;
+  if (way.size() > longest) {
+    rest = "... (" + std::to_string(way.size()) + " connections) -> ";
+    way.resize(shown);
+  }
+  return std::accumulate(way.begin(), way.end(), std::string()) + rest + output_names_[start];
 }
 
-Partition::Partition(const Network& network, int ranks) : rank_of_(network.n_subsystems()) {
-  const auto effort = [&](std::size_t k) {
-    return 1.0 + 0.1 * static_cast<double>(network.states_of(k).size());
-  };
-  double total = 0.0;
-  for (std::size_t k = 0; k < rank_of_.size(); ++k) {
-    total += effort(k);
-  }
-  double before = 0.0;
-  for (std::size_t k = 0; k < rank_of_.size(); ++k) {
-    const double middle = before + 0.5 * effort(k);
-    rank_of_[k] = std::min(ranks - 1, static_cast<int>(middle / total * ranks));
-    before += effort(k);
-  }
-  separate(network, ranks);
-}
-
-/// Moves subsystems that cannot share a process with an earlier one to a rank without such, if
-/// there is one.
-void Partition::separate(const Network& network, int ranks) {
-  for (std::size_t k = 0; k < rank_of_.size(); ++k) {
-    const auto taken = [&](int rank) {
-      for (std::size_t j = 0; j < k; ++j) {
-        if (rank_of_[j] == rank && network.one_per_process(j) == network.one_per_process(k)) {
-          return true;
-        }
-      }
-      return false;
-    };
-    int rank = rank_of_[k];
-    for (int i = 0; i < ranks && !network.one_per_process(k).empty() && taken(rank); ++i) {
-      rank = (rank + 1) % ranks;
-    }
-    rank_of_[k] = rank;
-  }
-}
-
-Partition::Partition(const std::vector<std::vector<std::size_t>>& groups,
-                     const std::vector<double>& effort, int ranks)
-    : rank_of_(effort.size()) {
-  std::vector<std::pair<double, std::size_t>> longest_first;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    double sum = 0.0;
-    for (const std::size_t k : groups[g]) {
-      sum += effort[k];
-    }
-    longest_first.push_back({-sum, g});
-  }
-  std::sort(longest_first.begin(), longest_first.end());
-  std::vector<double> work(static_cast<std::size_t>(ranks), 0.0);
-  for (const auto& [negative_effort, g] : longest_first) {
-    const auto least = std::min_element(work.begin(), work.end());
-    *least -= negative_effort;
-    for (const std::size_t k : groups[g]) {
-      rank_of_[k] = static_cast<int>(least - work.begin());
-    }
-  }
+Partition Partition::on_one_rank(const Network& network) {
+  return Partition(std::vector<int>(network.n_subsystems(), 0));
 }
 
 std::vector<std::size_t> Partition::subsystems_of(int rank) const {

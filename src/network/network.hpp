@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "network/model.hpp"
@@ -83,7 +84,8 @@ class Network {
   bool has_feedthrough() const { return has_feedthrough_; }
   bool has_loops() const;
 
-  /// "a.y -> b.u -> b.y -> a.u -> a.y": one cycle through the component, variable by variable.
+  /// "a.y -> b.u -> b.y -> a.u -> a.y": one cycle through the component, variable by variable; of
+  /// a long one the beginning.
   std::string describe_loop(const FeedthroughComponent& loop) const;
 
   /// Direct feedthrough entries (global output, global input), connected inputs or not, in the
@@ -121,24 +123,17 @@ class Network {
   bool has_feedthrough_ = false;
 };
 
-/// Which rank owns which subsystems: contiguous blocks of about equal effort, so that neighbours in
-/// the model file stay together; those that cannot share a process are then moved apart. Ranks
-/// beyond the number of subsystems own none.
+/// Which rank owns which subsystems. Some ranks may own none.
 class Partition {
  public:
-  Partition(const Network& network, int ranks);
-
-  /// Whole groups that run in parallel, the longest first to the rank with the least work.
-  Partition(const std::vector<std::vector<std::size_t>>& groups, const std::vector<double>& effort,
-            int ranks);
+  explicit Partition(std::vector<int> rank_of) : rank_of_(std::move(rank_of)) {}
+  static Partition on_one_rank(const Network& network);
 
   int rank_of(std::size_t subsystem) const { return rank_of_[subsystem]; }
   std::vector<std::size_t> subsystems_of(int rank) const;
   const std::vector<int>& ranks() const { return rank_of_; }
 
  private:
-  void separate(const Network& network, int ranks);
-
   std::vector<int> rank_of_;
 };
 

@@ -196,7 +196,14 @@ std::vector<RecordedCost> ResultsReader::costs() const {
     if (times.size() != names.size())
       not_ours("'/subsystems/wall_time' has not one entry per subsystem");
     std::vector<RecordedCost> result;
-    for (std::size_t k = 0; k < names.size(); ++k) result.push_back({names[k], times[k]});
+    for (std::size_t k = 0; k < names.size(); ++k) result.push_back({names[k], times[k], times[k]});
+    for (const char* other : {"linearize_time", "output_time", "rollback_time", "event_time"}) {
+      const std::string path = std::string("/subsystems/") + other;
+      if (H5Lexists(file_, path.c_str(), H5P_DEFAULT) <= 0) continue;  // of an older file
+      const auto more = read_numbers(file_, path.c_str());
+      for (std::size_t k = 0; k < std::min(more.size(), result.size()); ++k)
+        result[k].all += more[k];
+    }
     return result;
   } catch (const Hdf5Error& error) {
     throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());

@@ -32,7 +32,8 @@ struct EventRow {
 /// What a subsystem has cost in the run, s in integration; zero where the run has not ended.
 struct RecordedCost {
   std::string subsystem;
-  double wall_time = 0.0;
+  double advances = 0.0;  ///< s in macro-steps
+  double all = 0.0;       ///< s, with linearisations, outputs, save and restore, events
 };
 
 /// Reads a results file (FORMAT.md), on one rank. Everything that is wrong with the file is an

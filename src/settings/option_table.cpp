@@ -234,9 +234,14 @@ Options<Settings> make_run_options() {
         number_from(0.0, 1.0), at<&Settings::schedule_weight>),
       O("cosim_schedule_efforts",
         "results file of an earlier run: the times its subsystems took are their efforts in "
-        "schedules",
+        "schedules and placements",
         any_text(), at<&Settings::schedule_efforts>)
           .by_default("the model's, or states + 1"),
+      O("cosim_placement",
+        "which MPI rank has which subsystems: blocks in the model's order, pieces of the graph of "
+        "connections (PETSc's MatPartitioning), or the better one; with groups on ranks "
+        "(-cosim_schedule hierarchical) neither",
+        one_of<Placing>(), at<&Settings::placing>),
       O("cosim_hold", "inputs on the macro-step", one_of<Hold>(), in_method<&M::hold>)
           .by_default(by_type),
       hold_order_option(),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coupling/method.hpp"
+#include "network/placement/placement.hpp"
 #include "network/rank_network.hpp"
 #include "settings/output_grid.hpp"
 #include "subsystem/fmu_options.hpp"
@@ -84,6 +85,7 @@ struct Settings {
   double largest_step = 0.0;  ///< with step control
   double step_min = 0.0;
   double schedule_weight = 0.5;
+  Placing placing = Placing::automatic;
   std::string schedule_efforts;       ///< results file; empty: none
   std::vector<double> events;         ///< s, ascending
   std::vector<double> listed_events;  ///< those of nobody in particular

@@ -1,21 +1,38 @@
 #include "simulation/simulation_plan.hpp"
 
-#include "network/schedule/schedule.hpp"
+#include <utility>
+#include <vector>
+
+#include "network/placement/placement.hpp"
+#include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
 
 namespace concord {
 namespace {
 
-/// Groups of a hierarchical schedule stay together.
+/// As rank 0 finds it: partitioners need not find the same everywhere.
 Partition shared_out(MPI_Comm comm, const Settings& settings, const Model& model,
                      const Network& network) {
-  const int ranks = ranks_of(comm);
-  const Method& method = settings.method;
-  return share_of_ranks(method.schedule, method.groups, model, network, ranks);
+  std::vector<int> rank_of(network.n_subsystems());
+  together(comm, [&] {
+    if (rank_in(comm) == 0) {
+      rank_of = share_of_ranks(settings, model, network, ranks_of(comm)).ranks();
+    }
+  });
+  MPI_Bcast(rank_of.data(), static_cast<int>(rank_of.size()), MPI_INT, 0, comm);
+  return Partition(std::move(rank_of));
 }
 
 }  // namespace
+
+Partition share_of_ranks(const Settings& settings, const Model& model, const Network& network,
+                         int ranks) {
+  const PlacementProblem problem = placement_problem(model, network);
+  const Method& method = settings.method;
+  return method.schedule.groups_on_ranks ? in_groups(problem, method.groups, ranks)
+                                         : place(problem, settings.placing, ranks);
+}
 
 SimulationPlan::SimulationPlan(MPI_Comm ranks, Model described)
     : comm(ranks),
@@ -24,7 +41,7 @@ SimulationPlan::SimulationPlan(MPI_Comm ranks, Model described)
       options(options::all()),
       network(model),
       share(shared_out(comm, settings, model, network)),
-      whole(network, 1),
+      whole(Partition::on_one_rank(network)),
       replicated(settings.method.solve.as_one) {}
 
 }  // namespace concord

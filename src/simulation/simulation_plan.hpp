@@ -8,6 +8,11 @@
 
 namespace concord {
 
+/// Which ranks have which subsystems, with these settings: groups of a hierarchical schedule stay
+/// together.
+Partition share_of_ranks(const Settings& settings, const Model& model, const Network& network,
+                         int ranks);
+
 /// What is simulated, how, and which rank does what; no subsystem is there yet.
 struct SimulationPlan {
   /// Reads the options. Throws InputError. Collective.

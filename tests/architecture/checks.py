@@ -46,7 +46,7 @@ INNER = {
         "estimates": {"", "problem", "points", "estimation", "explicit"},
         "registry": {"", "explicit", "implicit", "estimates"},
     },
-    "network": {"": set(), "schedule": {""}},
+    "network": {"": set(), "schedule": {""}, "placement": {"", "schedule"}},
     "subsystem": {
         "": set(),
         "ode": {""},

@@ -34,6 +34,8 @@ class Efforts(unittest.TestCase):
     def set_times(self, times):
         with h5py.File(self.first, "r+") as file:
             file["subsystems/wall_time"][:] = times
+            for other in ("linearize", "output", "rollback", "event"):
+                file[f"subsystems/{other}_time"][:] = 0
 
     def refuse(self, *words, command="schedule", model=None):
         run = execute(command, model or self.model, "-cosim_schedule_efforts", self.first,
@@ -55,6 +57,14 @@ class Efforts(unittest.TestCase):
         text = self.succeed("schedule", self.model, *weight)
         self.assertIn("guessed: states + 1", text)
         self.assertIn("J_D = 0.2500", text)
+
+    def test_all_work_counts(self):
+        self.set_times([1e-3, 1.1e-3, 1e-3, 0.9e-3])
+        with h5py.File(self.first, "r+") as file:
+            file["subsystems/linearize_time"][:] = [0, 0, 4e-3, 0]
+            file["subsystems/event_time"][:] = [0, 0, 2e-3, 0]
+        text = self.succeed("schedule", self.model, "-cosim_schedule_efforts", self.first)
+        self.assertIn("s0 0.1000 s1 0.1100 s2 0.7000 s3 0.0900", text)
 
     def test_run_takes_them(self):
         self.set_times([1e-3, 7e-3, 1e-3, 1e-3])

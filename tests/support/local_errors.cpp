@@ -236,7 +236,7 @@ LocalErrors local_errors(const Model& model, const ExactSolution& solution, Erro
       return std::make_unique<ExactSubsystem>(known.subsystems[k].description, exact, k, knows);
     };
   }
-  const Partition partition(exact.network(), 1);
+  const Partition partition = Partition::on_one_rank(exact.network());
   RankNetwork subsystems(PETSC_COMM_SELF, known, exact.network(), partition,
                          SettingsList(known.subsystems.size()));
   Method method = method_presets().front();

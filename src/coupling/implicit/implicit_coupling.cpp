@@ -21,6 +21,19 @@ T* pointer_to(std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
+/// "; algebraic loop a.y -> a.u -> a.y": the first few.
+std::string loops_in_words(const Network& network) {
+  constexpr int shown = 3;
+  int loops = 0;
+  std::string text;
+  for (const auto& component : network.components()) {
+    if (component.loop && ++loops <= shown) {
+      text += "; algebraic loop " + network.describe_loop(component);
+    }
+  }
+  return loops > shown ? text + "; " + std::to_string(loops - shown) + " more" : text;
+}
+
 }  // namespace
 
 ImplicitCoupling::Parts::Parts(ImplicitCoupling& of, double noise_level)
@@ -225,11 +238,7 @@ std::string ImplicitCoupling::explain(const CouplingReport& report) {
   }
   std::string text =
       parts_->solver.describe(report, describe_progress(report)) + parts_->guess.describe();
-  for (const auto& component : subsystems_.network().components()) {
-    if (component.loop) {
-      text += "; algebraic loop " + subsystems_.network().describe_loop(component);
-    }
-  }
+  text += loops_in_words(subsystems_.network());
   text += parts_->solver.is_fixed_point()
               ? "; use a Newton method: -cosim_type jfm (or -snes_type newtonls), a larger "
                 "-cosim_max_it, or a smaller -cosim_step"

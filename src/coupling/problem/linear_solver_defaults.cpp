@@ -61,10 +61,18 @@ bool is_of_type(T object, const char* type) {
   return is == PETSC_TRUE;
 }
 
+/// Monitors, viewers and reasons that are printed choose nothing.
+bool only_shows(const std::string& option) {
+  const auto has = [&](const char* word) { return option.find(word) != option.npos; };
+  return has("_monitor") || has("_view") || has("_converged_reason");
+}
+
 /// Nobody else's choice.
 bool has_default_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
   for (const char* chosen : {"ksp_", "pc_", "sub_"}) {
-    if (options && !options::given(options->prefix + std::string(chosen)).empty()) {
+    const auto given = options ? options::given(options->prefix + std::string(chosen))
+                               : std::vector<std::string>();
+    if (!std::all_of(given.begin(), given.end(), only_shows)) {
       return false;
     }
   }

@@ -52,7 +52,8 @@ constexpr Key equations{.name = "equations",
 constexpr Key isolated{"isolated", flag, "of fmu and native: true: in a process of its own"};
 constexpr Key values{"parameters", paths_of(value), "values of parameters"},
     start{"start", paths_of(value), "start values of states and inputs"},
-    effort{"effort", number, "what a macro-step of it costs, in any unit"};
+    effort{"effort", number, "what a macro-step of it costs, in any unit"},
+    rank{"rank", number, "the MPI rank that has it, modulo their number"};
 
 }  // namespace
 
@@ -90,7 +91,8 @@ std::span<const Key> subsystem_keys() {
                                  isolated,
                                  values,
                                  start,
-                                 effort};
+                                 effort,
+                                 rank};
   return keys;
 }
 

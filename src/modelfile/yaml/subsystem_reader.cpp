@@ -1,6 +1,8 @@
 #include "modelfile/yaml/subsystem_reader.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -83,7 +85,7 @@ std::vector<Text> read_units(const Fields& fields) {
 struct Parts {
   Fields kind;               ///< `equations`, `table`, `fmu` or `native`, among others
   Fields parameters, start;  ///< beside it
-  std::optional<NodeReader> effort, isolated;
+  std::optional<NodeReader> effort, rank, isolated;
   Constants constants;
 };
 
@@ -428,6 +430,14 @@ double read_effort(const NodeReader& node, const Constants& constants) {
   return effort;
 }
 
+int read_rank(const NodeReader& node, const Constants& constants) {
+  const double rank = node.number(constants);
+  if (!(rank >= 0.0 && rank <= std::numeric_limits<int>::max() && rank == std::floor(rank))) {
+    node.fail("must be a whole number, 0 or greater");
+  }
+  return static_cast<int>(rank);
+}
+
 /// Of a table nothing can be set.
 void refuse_values(const Parts& parts, const ModelChanges& changes) {
   std::string location = changes.empty() ? "" : changes.front().location;
@@ -499,6 +509,7 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
   if (const auto effort = find_field(fields, "effort")) {
     parts.effort = effort;
   }
+  parts.rank = find_field(fields, "rank");
   if (const auto isolated = find_field(fields, "isolated")) {
     parts.isolated = isolated;
   }
@@ -510,6 +521,9 @@ SubsystemEntry read_one(const std::string& name, const NodeReader& node, const P
   SubsystemEntry entry = read_kind(name, node, parts, around);
   if (parts.effort) {
     entry.effort = read_effort(*parts.effort, parts.constants);
+  }
+  if (parts.rank) {
+    entry.rank = read_rank(*parts.rank, parts.constants);
   }
   return entry;
 }

@@ -33,24 +33,28 @@ Positions positions(const Model& model) {
 
 }  // namespace
 
+std::vector<std::vector<ScheduleProblem::Signals>> received_signals(const Network& network) {
+  const std::size_t n = network.n_subsystems();
+  std::vector<std::vector<ScheduleProblem::Signals>> received(n);
+  std::vector<std::size_t> receiver(n, n), place(n);  // the last one of each sender, and where
+  for (std::size_t i = 0; i < network.n_inputs(); ++i) {
+    const auto& link = network.links()[i];
+    if (!link) continue;
+    const std::size_t to = network.subsystem_of_input(i);
+    const std::size_t from = network.subsystem_of_output(link->output);
+    if (receiver[from] != to) {
+      receiver[from] = to;
+      place[from] = received[to].size();
+      received[to].push_back({from, 0.0});
+    }
+    received[to][place[from]].count += 1.0;
+  }
+  return received;
+}
+
 ScheduleProblem schedule_problem(const Model& model, const Network& network) {
   const std::size_t n = network.n_subsystems();
-  ScheduleProblem problem{std::vector<std::vector<ScheduleProblem::Signals>>(n),
-                          std::vector<double>(n)};
-  for (std::size_t i = 0; i < network.n_inputs(); ++i) {
-    if (const auto& link = network.links()[i]) {
-      auto& received = problem.received[network.subsystem_of_input(i)];
-      const std::size_t from = network.subsystem_of_output(link->output);
-      const auto known = std::find_if(
-          received.begin(), received.end(),
-          [&](const ScheduleProblem::Signals& signals) { return signals.from == from; });
-      if (known == received.end()) {
-        received.push_back({from, 1.0});
-      } else {
-        known->count += 1.0;
-      }
-    }
-  }
+  ScheduleProblem problem{received_signals(network), std::vector<double>(n)};
   const bool given = std::any_of(model.subsystems.begin(), model.subsystems.end(),
                                  [](const SubsystemEntry& entry) { return entry.effort > 0.0; });
   for (std::size_t k = 0; k < n; ++k) {

@@ -34,6 +34,9 @@ struct ScheduleCosts {
   double weighted(double w) const { return (1.0 - w) * extrapolated + w * duration; }
 };
 
+/// Signals between subsystems: of each subsystem every sender once.
+std::vector<std::vector<ScheduleProblem::Signals>> received_signals(const Network& network);
+
 /// Connections and `effort` of the model file; where no subsystem gives an effort, states + 1.
 /// Throws InputError where only some do.
 ScheduleProblem schedule_problem(const Model& model, const Network& network);

@@ -44,7 +44,7 @@ class Pair : public ::testing::Test {
     }
     model_.connections = {{"a.y0", "b.u0", ""}, {"b.y0", "a.u0", ""}};
     network_ = std::make_unique<Network>(model_);
-    partition_ = std::make_unique<Partition>(*network_, 1);
+    partition_ = std::make_unique<Partition>(Partition::on_one_rank(*network_));
     subsystems_ = std::make_unique<RankNetwork>(PETSC_COMM_SELF, model_, *network_, *partition_,
                                                 SettingsList(2));
     subsystems_->start({0.0, 1e-2}, 1.0);

@@ -197,7 +197,7 @@ Ended run(Method method, bool slopes, const std::vector<double>& times) {
   method.solve = Solve::none;
   Oscillator oscillator(slopes);
   const Network network(oscillator.model);
-  const Partition partition(network, 1);
+  const Partition partition = Partition::on_one_rank(network);
   RankNetwork subsystems(PETSC_COMM_SELF, oscillator.model, network, partition,
                          SettingsList(oscillator.model.subsystems.size()));
   ExplicitCoupling coupling(method, subsystems);

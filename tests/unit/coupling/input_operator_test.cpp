@@ -56,7 +56,7 @@ TEST_P(Operator, IsTheDenseOne) {
   const int parts = GetParam();
   const Model model = three();
   const Network network(model);
-  const Partition partition(network, 1);
+  const Partition partition = Partition::on_one_rank(network);
   const RankNetwork subsystems(PETSC_COMM_SELF, model, network, partition, SettingsList(3));
   SubsystemGains gains(subsystems, parts);
   InputOperator found(subsystems, gains);
@@ -112,7 +112,7 @@ TEST_P(Operator, SolvesWithWhatItIsNow) {
   const int parts = GetParam();
   const Model model = three();
   const Network network(model);
-  const Partition partition(network, 1);
+  const Partition partition = Partition::on_one_rank(network);
   const RankNetwork subsystems(PETSC_COMM_SELF, model, network, partition, SettingsList(3));
   SubsystemGains gains(subsystems, parts);
   InputOperator found(subsystems, gains);
@@ -158,7 +158,7 @@ TEST_P(Operator, SaysWhereItIsSingular) {
   model.subsystems = {entry("a", 1, 1), entry("b", 1, 1)};
   model.connections = {{"a.y0", "b.u0", ""}, {"b.y0", "a.u0", ""}};
   const Network network(model);
-  const Partition partition(network, 1);
+  const Partition partition = Partition::on_one_rank(network);
   const RankNetwork subsystems(PETSC_COMM_SELF, model, network, partition, SettingsList(2));
   SubsystemGains gains(subsystems, parts);
   InputOperator found(subsystems, gains);

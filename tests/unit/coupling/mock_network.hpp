@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coupling/points/start.hpp"
+#include "network/placement/placement.hpp"
 #include "unit/ode/models.hpp"
 
 namespace concord::testing {
@@ -28,7 +29,7 @@ class MockNetwork {
               MPI_Comm comm = PETSC_COMM_SELF)
       : model_(model_of(parts, wires)),
         network_(model_),
-        partition_(network_, size_of(comm)),
+        partition_(in_blocks(placement_problem(model_, network_), size_of(comm))),
         subsystems_(comm, model_, network_, partition_, SettingsList(parts.size())) {}
 
   RankNetwork& subsystems() { return subsystems_; }

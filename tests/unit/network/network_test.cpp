@@ -11,7 +11,7 @@ namespace {
 
 SubsystemEntry subsystem(const std::string& name, const std::vector<std::string>& inputs,
                          const std::vector<std::string>& outputs,
-                         std::vector<Feedthrough> feedthrough, std::size_t states = 1) {
+                         std::vector<Feedthrough> feedthrough) {
   SubsystemEntry entry;
   entry.description.name = name;
   entry.location = "model.yaml:1";
@@ -21,9 +21,7 @@ SubsystemEntry subsystem(const std::string& name, const std::vector<std::string>
   for (const auto& output : outputs) {
     entry.description.outputs.push_back({output, ""});
   }
-  for (std::size_t i = 0; i < states; ++i) {
-    entry.description.states.push_back({"x" + std::to_string(i), "", 0.0});
-  }
+  entry.description.states.push_back({"x", "", 0.0});
   entry.description.feedthrough = std::move(feedthrough);
   return entry;
 }
@@ -135,6 +133,18 @@ TEST(Network, DescribesAShortestCycle) {
   EXPECT_EQ(network.describe_loop(component), "a.y -> c.p -> c.y -> a.u -> a.y");
 }
 
+TEST(Network, ShowsTheBeginningOfALongCycle) {
+  Model model;
+  for (std::size_t k = 0; k < 20; ++k) {
+    const std::string name = "s" + std::to_string(k), before = "s" + std::to_string((k + 19) % 20);
+    model.subsystems.push_back(subsystem(name, {"u"}, {"y"}, {{0, 0}}));
+    model.connections.push_back({before + ".y", name + ".u", "model.yaml:9"});
+  }
+  const Network network(model);
+  EXPECT_EQ(network.describe_loop(network.components().front()),
+            "s0.y -> s1.u -> s1.y -> s2.u -> s2.y -> s3.u -> ... (20 connections) -> s0.y");
+}
+
 void expect_error(const Model& model, const std::vector<std::string>& parts) {
   try {
     const Network network(model);
@@ -156,46 +166,6 @@ TEST(Network, RefusesWhatIsWrong) {
   Model hungry = three({});
   hungry.subsystems[2].description.inputs[1].start.reset();
   expect_error(hungry, {"model.yaml:1", "c.q", "start value"});
-}
-
-Model many(std::size_t n, std::size_t states) {
-  Model model;
-  for (std::size_t k = 0; k < n; ++k) {
-    model.subsystems.push_back(subsystem("s" + std::to_string(k), {}, {"y"}, {}, states));
-  }
-  return model;
-}
-
-TEST(Partition, BlocksInModelOrder) {
-  for (std::size_t n = 1; n <= 20; ++n) {
-    const Network network(many(n, 2));
-    for (int ranks = 1; ranks <= 7; ++ranks) {
-      const Partition partition(network, ranks);
-      ASSERT_EQ(partition.ranks().size(), n);
-      EXPECT_TRUE(std::is_sorted(partition.ranks().begin(), partition.ranks().end()));
-      EXPECT_GE(partition.rank_of(0), 0);
-      EXPECT_LT(partition.rank_of(n - 1), ranks);
-      std::size_t owned = 0, least = n, most = 0;
-      for (int rank = 0; rank < ranks; ++rank) {
-        const auto own = partition.subsystems_of(rank);
-        owned += own.size();
-        least = std::min(least, own.size());
-        most = std::max(most, own.size());
-        for (const std::size_t k : own) {
-          EXPECT_EQ(partition.rank_of(k), rank);
-        }
-      }
-      EXPECT_EQ(owned, n);
-      EXPECT_LE(most - least, 1U) << n << " equal subsystems on " << ranks << " ranks";
-    }
-  }
-}
-
-TEST(Partition, HeavySubsystemsGetARankOfTheirOwn) {
-  Model model = many(9, 0);
-  model.subsystems.push_back(subsystem("heavy", {}, {"y"}, {}, 90));
-  const Partition partition(Network(model), 2);
-  EXPECT_EQ(partition.subsystems_of(1), std::vector<std::size_t>{9});
 }
 
 }  // namespace

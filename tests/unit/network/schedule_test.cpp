@@ -170,11 +170,5 @@ TEST(Schedule, EquallyGoodOrdersFollowTheModelFile) {
   EXPECT_EQ(best_sequence(problem), (Groups{{0, 1}}));
 }
 
-TEST(Schedule, GroupsStayOnOneRankAndRanksGetEqualWork) {
-  const std::vector<double> effort{4, 1, 2, 1};
-  const Partition partition({{1, 2}, {0}, {3}}, effort, 2);
-  EXPECT_EQ(partition.ranks(), (std::vector<int>{0, 1, 1, 1}));
-}
-
 }  // namespace
 }  // namespace concord
