@@ -35,8 +35,8 @@ SubsystemDescription without_withheld(SubsystemDescription description,
 /// Of a macro-step in which states leave 0 for the first time.
 constexpr int most_passes = 3;
 
-/// An OdeModel as a subsystem. It holds the model's parts, each of which does what is hard, and
-/// what is remembered of macro-steps: more members than most, none of which belong together.
+/// An OdeModel as a subsystem. Its members are parts with classes of their own, in the order in
+/// which each needs the ones before, and what it remembers of macro-steps.
 class OdeSubsystem final : public Subsystem {
  public:
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
