@@ -33,7 +33,7 @@ struct IndexRange {
 };
 
 /// The resolved model: global numbering in model-file order, links, direct feedthrough, loops.
-/// Known whole on every rank; built once.
+/// Known whole on every rank; built once. Its members are tables, per subsystem or per variable.
 class Network {
  public:
   /// Throws InputError with its location for unknown names, an input fed twice or by nothing, and
