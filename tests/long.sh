@@ -2,9 +2,9 @@
 # What takes too long for tests/run.sh: installs what is missing, builds the program, runs every method
 # on 200 random networks in random units, and prints the table of doc/numerics.md; then subsystems that
 # fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory must
-# not grow; then 105 runs that are killed and go on, restarts on other ranks and isolated subsystems
-# with every method, and the jobs of examples/slurm in a Slurm of one node. Arguments go to
-# tests/networks/sweep.py: bash tests/long.sh --count 20 --details
+# not grow; then 105 runs that are killed and go on, restarts on other ranks, runs on 2, 3 and 5 ranks
+# and isolated subsystems with every method, and the jobs of examples/slurm in a Slurm of one node.
+# Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
@@ -47,6 +47,7 @@ CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support
 
 log=$logs/restarts.log
 { KILLS=15 restarts checkpoints.py Kills && restarts every_method.py Subsystems OtherRanks &&
+  restarts warm_starts.py SameModel && restarts ../mpi/ranks.py TwoMass RingVariants &&
   restarts ../isolation/isolated.py Same && restarts slurm.py; } 2>&1 | tee "$log" || {
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
   exit 1

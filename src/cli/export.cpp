@@ -12,6 +12,7 @@
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
 #include "files/text_output.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -49,17 +50,9 @@ const RegisteredCommand export_results({
         },
 });
 
-/// A name as a CSV field.
-std::string quoted(const std::string& name) {
-  if (name.find_first_of(",\"\n\r") == std::string::npos) return name;
-  std::string result = "\"";
-  for (const char c : name) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
-}
-
 std::string header(const std::vector<RecordedVariable>& variables) {
   std::string line = "time";
-  for (const RecordedVariable& v : variables) line += "," + quoted(v.name);
+  for (const RecordedVariable& v : variables) line += "," + csv_field(v.name);
   return line + "\n";
 }
 

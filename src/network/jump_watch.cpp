@@ -17,13 +17,13 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-JumpWatch::JumpWatch(std::vector<char> watched) : signals_(watched.size()) {
-  for (std::size_t i = 0; i < watched.size(); ++i) signals_[i].watched = watched[i] != 0;
+JumpWatch::JumpWatch(std::vector<Watch> watched) : signals_(watched.size()) {
+  for (std::size_t i = 0; i < watched.size(); ++i) signals_[i].watched = watched[i];
 }
 
 /// Enough of its past to say what is usual.
 bool JumpWatch::known(const Signal& signal) {
-  return signal.watched && signal.seen == static_cast<int>(signal.rates.size());
+  return signal.seen == static_cast<int>(signal.rates.size());
 }
 
 /// Of change, in the macro-step under way.
@@ -39,7 +39,7 @@ void JumpWatch::mend(std::size_t first, double h, std::span<Sample> outputs) {
     Signal& signal = signals_[first + i];
     auto& [value, slope] = outputs[i];
     signal.mended = false;
-    if (!known(signal)) continue;
+    if (signal.watched != Watch::doubtful_slopes || !known(signal)) continue;
     const double change = std::abs(value - signal.last.value) / h;
     const double size = std::max(signal.largest, std::abs(value));
     signal.mended = std::abs(slope) > much * std::max(change, usual_rate(signal, h)) &&
@@ -65,11 +65,13 @@ void JumpWatch::follow(Signal& signal, const Sample& now, double h) {
   signal.seen = std::min<int>(signal.seen + 1, static_cast<int>(signal.rates.size()));
 }
 
-int JumpWatch::look(std::size_t first, double h, std::span<const Sample> outputs) {
+int JumpWatch::look(std::size_t first, double h, std::span<const Sample> outputs,
+                    bool slopes_known) {
+  const Watch least = slopes_known ? Watch::exact_slopes : Watch::doubtful_slopes;
   int jumps = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Signal& signal = signals_[first + i];
-    if (!signal.watched) continue;
+    if (signal.watched < least) continue;
     const Sample& now = outputs[i];
     const bool jumped = known(signal) && (signal.mended || has_jumped(signal, now, h));
     jumps += jumped ? 1 : 0;

@@ -16,12 +16,6 @@ inline bool is_black_box(const SubsystemDescription& d) {
   return !d.events && d.capabilities.output_derivatives && (d.kind == "fmu" || d.kind == "native");
 }
 
-/// Whether the slopes of its outputs may be differences over time, which a jump falsifies; those of
-/// equations are not.
-inline bool has_doubtful_slopes(const SubsystemDescription& d) {
-  return is_black_box(d) && !d.capabilities.equations;
-}
-
 /// Finds jumps of outputs whose subsystems tell of no events (methods 14, 6).
 ///
 /// A signal that is smooth within a macro-step changes by about as much as its slopes say. Where it
@@ -31,16 +25,21 @@ inline bool has_doubtful_slopes(const SubsystemDescription& d) {
 /// to go on growing as fast, which those of t^n, log-concave, never exceed.
 class JumpWatch {
  public:
-  /// `watched`: of each output of this rank.
-  explicit JumpWatch(std::vector<char> watched);
+  /// Which outputs may jump untold. Slopes that may be differences over time are doubtful: a jump
+  /// falsifies them; those of equations are exact.
+  enum class Watch : char { no, exact_slopes, doubtful_slopes };
 
-  /// y and y' of these outputs, the first of which is `first`, at the end of a macro-step: a slope
-  /// that was taken across a jump becomes 0.
+  /// `watched`: of each output of this rank.
+  explicit JumpWatch(std::vector<Watch> watched);
+
+  /// y and y' of these outputs, the first of which is `first`, at the end of a macro-step: a
+  /// doubtful slope that was taken across a jump becomes 0.
   void mend(std::size_t first, double h, std::span<Sample> outputs);
 
   /// The macro-step that ends with these outputs, the first of which is `first`, is accepted: how
-  /// many jumped in it.
-  int look(std::size_t first, double h, std::span<const Sample> outputs);
+  /// many jumped in it. Without slopes a beginning looks like a jump: those whose slopes would be
+  /// exact are believed then to have none.
+  int look(std::size_t first, double h, std::span<const Sample> outputs, bool slopes_known);
 
   /// Something has happened: nothing of the past counts.
   void begin_anew(std::span<const Sample> outputs);
@@ -49,7 +48,7 @@ class JumpWatch {
 
  private:
   struct Signal {
-    bool watched = false;
+    Watch watched = Watch::no;
     bool mended = false;  ///< in the last macro-step that was tried
     int seen = 0;         ///< macro-steps since the last event, up to those that count
     Sample last;

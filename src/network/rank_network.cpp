@@ -25,12 +25,15 @@ std::vector<std::size_t> constraints_among(const OwnSubsystems& own) {
   return result;
 }
 
-std::vector<char> continuous_outputs_of_black_boxes(const OwnSubsystems& own) {
-  std::vector<char> result;
+std::vector<JumpWatch::Watch> continuous_outputs_of_black_boxes(const OwnSubsystems& own) {
+  using Watch = JumpWatch::Watch;
+  std::vector<Watch> result;
   for (std::size_t k = 0; k < own.count(); ++k) {
     const SubsystemDescription& d = own[k].description();
+    const Watch watch = d.capabilities.equations ? Watch::exact_slopes : Watch::doubtful_slopes;
     for (const auto& output : d.outputs) {
-      result.push_back(is_black_box(d) && output.kind == SignalKind::continuous ? 1 : 0);
+      const bool continuous = output.kind == SignalKind::continuous;
+      result.push_back(is_black_box(d) && continuous ? watch : Watch::no);
     }
   }
   return result;
@@ -167,8 +170,7 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
                                               wanted, outputs.subspan(out.first, out.size()));
       if (own_.judged(k, outcome) != Outcome::ok) [[unlikely]] {
         refuse(k);
-      } else if (wanted == Wanted::values_and_derivatives && network_.has_black_boxes() &&
-                 has_doubtful_slopes(own_[k].description())) {
+      } else if (wanted == Wanted::values_and_derivatives && network_.has_black_boxes()) {
         jumps_.mend(out.first, step.size(), outputs.subspan(out.first, out.size()));
       }
     }
@@ -185,11 +187,9 @@ int RankNetwork::count_jumps(std::span<const Sample> outputs, double h, bool slo
   }
   int own = 0;
   for (const std::size_t k : all()) {
-    if (!slopes_known && !has_doubtful_slopes(own_[k].description())) {
-      continue;
-    }
     const IndexRange out = outputs_of(k);
-    const int jumps = jumps_.look(out.first, h, outputs.subspan(out.first, out.size()));
+    const int jumps =
+        jumps_.look(out.first, h, outputs.subspan(out.first, out.size()), slopes_known);
     own += jumps;
     if (jumps > 0) {
       touched_.add(k);

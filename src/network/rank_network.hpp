@@ -108,8 +108,8 @@ class RankNetwork {
   }
 
   /// The macro-step that ends with these outputs is accepted: how many outputs of black boxes
-  /// jumped in it, on all ranks. Without slopes a beginning looks like a jump: those whose
-  /// equations are known are believed then to have none. Collective where there are black boxes.
+  /// jumped in it, on all ranks, as JumpWatch::look counts them. Collective where there are black
+  /// boxes.
   int count_jumps(std::span<const Sample> outputs, double h, bool slopes_known);
 
   /// Something has happened: what outputs did before says nothing about them.

@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t bytes_per_read = std::size_t{4} << 20;
+
 [[noreturn]] void not_ours(const std::string& reason) { throw Hdf5Error(reason); }
 
 std::string what_is_wrong(const fs::path& path) {

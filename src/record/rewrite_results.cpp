@@ -176,6 +176,8 @@ void rewrite_results(const fs::path& path, const ResultsLayout& layout, int comp
   put_in_place(path, [&](const fs::path& unfinished) {
     const Hdf5Properties access = plain_file_access();
     Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
+    // Room is claimed while HDF5 has no file open that it could not close without any, and again
+    // once it has emptied that file.
     if (compression > 0) {
       SystemFile(unfinished, O_WRONLY | O_CREAT | O_TRUNC).close();
       reserve_space(unfinished, fs::file_size(path));

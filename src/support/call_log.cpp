@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -34,17 +35,6 @@ std::string decimal(double value, int decimals) {
 
 }  // namespace
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string field = "\"";
-  for (const char c : text) {
-    field += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return field + '"';
-}
-
 std::shared_ptr<CallLog> CallLog::create(const std::string& path, int rank) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) {
@@ -58,18 +48,24 @@ std::shared_ptr<CallLog> CallLog::create(const std::string& path, int rank) {
 }
 
 CallLog::CallLog(CallLogPlace place)
-    : place_(std::move(place)), file_(open(place_.path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {}
+    : place_(std::move(place)), file_(open(place_.path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {
+  if (file_ < 0) tell_failure();
+}
 
 CallLog::~CallLog() {
   if (file_ >= 0) close(file_);
+}
+
+void CallLog::tell_failure() const {
+  std::fprintf(stderr, "concord: warning: cannot write '%s': %s; the log of calls ends here\n",
+               place_.path.c_str(), std::strerror(errno));
 }
 
 /// One call of the kernel, so that lines of several processes don't mix.
 void CallLog::write(const std::string& line) {
   if (file_ < 0) return;
   if (::write(file_, line.data(), line.size()) == static_cast<ssize_t>(line.size())) return;
-  std::fprintf(stderr, "concord: warning: cannot write '%s': %s; the log of calls ends here\n",
-               place_.path.c_str(), std::strerror(errno));
+  tell_failure();
   close(std::exchange(file_, -1));
 }
 

@@ -57,6 +57,7 @@ class CallLog {
   static const std::shared_ptr<CallLog>& current();
 
  private:
+  void tell_failure() const;
   void write(const std::string& line);
   std::string line(std::int64_t call, std::string_view event, const CalledInstance& instance,
                    std::string_view function, std::string_view arguments) const;
@@ -65,8 +66,5 @@ class CallLog {
   int file_ = -1;
   std::int64_t calls_ = 0;
 };
-
-/// A field of CSV (RFC 4180): in quotes where it needs them.
-std::string csv_field(std::string_view text);
 
 }  // namespace concord

@@ -80,6 +80,17 @@ std::string in_quotes(std::string_view text) {
   return "'" + shown + (shown.size() < text.size() ? "...'" : "'");
 }
 
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string field = "\"";
+  for (const char c : text) {
+    field += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return field + '"';
+}
+
 std::string short_number(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.12g", value);

@@ -35,6 +35,9 @@ std::string known(std::string_view what, const std::string& found,
 /// `text` in quotes, cut where it is long and with control characters replaced: for error messages.
 std::string in_quotes(std::string_view text);
 
+/// A field of CSV (RFC 4180): in quotes where it needs them.
+std::string csv_field(std::string_view text);
+
 /// At most 12 digits: for error messages.
 std::string short_number(double value);
 

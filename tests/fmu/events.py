@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 from concord_runs import TIGHT, execute, simulate
-from fmu_runs import FmuTest
+from fmu_runs import PAIR, FmuTest, build_parts, model_text
 
 EXCHANGE = dict(kinds=("me",), capabilities=("state", "variable", "step_events"))
 
@@ -121,15 +121,11 @@ class State(Events):
         """Repeating macro-steps because of others changes nothing."""
         for version in (2, 3):
             self.build("ball", version, **EXCHANGE)
-            for part in ("left", "right"):
-                self.build(part, version, kinds=("me",))
-            text = ("experiment: {start: 0, stop: 1.5}\nsubsystems:\n  ball: {fmu: ball.fmu}\n")
+            build_parts(self.folder, PAIR, version, kinds=("me",))
             alone = self.folder / "alone.yaml"
-            alone.write_text(text)
+            alone.write_text(model_text(("ball",), 1.5))
             together = self.folder / "together.yaml"
-            together.write_text(text + "  left: {fmu: left.fmu}\n  right: {fmu: right.fmu}\n"
-                                "connections:\n  - right.f -> left.f\n  - left.x -> right.x_left\n"
-                                "  - left.v -> right.v_left\n")
+            together.write_text(model_text(("ball", *PAIR), 1.5))
             for step in ("0.01", "0.5"):
                 once = simulate(alone, "-cosim_type", "jacobi", "-cosim_step", step)
                 often = simulate(together, "-cosim_type", "ifosmondi" if step == "0.01" else "jfm",

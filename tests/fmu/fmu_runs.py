@@ -10,6 +10,8 @@ WIRES = {
     ("left", "right"): ("right.f -> left.f", "left.x -> right.x_left", "left.v -> right.v_left"),
     ("prey", "predator"): ("predator.amount -> prey.predators", "prey.amount -> predator.prey"),
     ("ball",): (),
+    ("ball", "left", "right"): ("right.f -> left.f", "left.x -> right.x_left",
+                                "left.v -> right.v_left"),
     ("left",): (),
     ("ticker",): (),
 }
@@ -21,6 +23,14 @@ def model_text(parts, stop, subsystems=None):
     text += "".join(f"  {part}: {subsystems[part]}\n" for part in parts)
     wires = WIRES[tuple(parts)]
     return text + ("connections:\n" + "".join(f"  - {wire}\n" for wire in wires) if wires else "")
+
+
+PAIR = ("left", "right")  # two masses on springs
+
+
+def build_parts(folder, parts, version=2, **how):
+    for part in parts:
+        fmu_factory.build(folder, part, version, **how)
 
 
 class FmuTest(unittest.TestCase):
@@ -38,8 +48,7 @@ class FmuTest(unittest.TestCase):
         return write_model(self.folder, "model", model_text(parts, stop, subsystems))
 
     def simulate(self, parts, *options, version=2, stop=2, ranks=1, **how):
-        for part in parts:
-            self.build(part, version, **how)
+        build_parts(self.folder, parts, version, **how)
         return simulate(self.model(parts, stop), *options, ranks=ranks)
 
     def fails(self, code, says, *options, parts=("left",), subsystems=None, command="run"):

@@ -1,10 +1,9 @@
 """What arrives at strict FMUs and what comes back: start values, slopes, kinds, events, refusals."""
 import unittest
 
-import fmu_factory
 import numpy as np
 from concord_runs import Results, execute, write_model
-from fmu_runs import FmuTest
+from fmu_runs import PAIR, FmuTest, build_parts, model_text
 
 CS = dict(kinds=("cs",))
 ME = dict(kinds=("me",), capabilities=("state", "directional", "step_events"))
@@ -77,14 +76,9 @@ connections: [source.u -> jumper.u, jumper.y -> follower.y]""")
 class Polynomials(Values):
     """The solved end value reaches the FMU whatever it does with derivatives of inputs (7.2, 3.3)."""
 
-    TEXT = ("experiment: {start: 0, stop: 2}\nsubsystems:\n  left: {fmu: left.fmu}\n"
-            "  right: {fmu: right.fmu}\nconnections: [right.f -> left.f, left.x -> right.x_left, "
-            "left.v -> right.v_left]\n")
-
     def run_with(self, *options, **how):
-        for part in ("left", "right"):
-            self.build(part, 2, **how)
-        return self.simulate(self.TEXT, "-cosim_type", "jfm", "-cosim_step", "1e-2", *options)
+        build_parts(self.folder, PAIR, **how)
+        return self.simulate(model_text(PAIR, 2), "-cosim_type", "jfm", "-cosim_step", "1e-2", *options)
 
     def test_orders(self):
         """Fewer orders cost accuracy of micro-steps, not the end value."""

@@ -12,6 +12,7 @@ import fmu_factory
 import numpy as np
 from concord_runs import ModelTest, execute, in_short
 from fault_runs import Ended, build_fmu
+from fmu_runs import PAIR, build_parts, model_text
 from isolated_runs import Fault, run, working_in
 from restart_runs import differences
 
@@ -180,12 +181,8 @@ class Same(ModelTest):
             self.assertEqual(differences(paths["false"], paths["true"]), [])
 
     def masses(self, version, kind):
-        for part in ("left", "right"):
-            fmu_factory.build(self.folder, part, version, kinds=(kind,), capabilities=CAPABILITIES)
-        return self.model("experiment: {start: 0, stop: 0.1}\nsubsystems:\n"
-                          "  left: {fmu: left.fmu}\n  right: {fmu: right.fmu}\nconnections:\n"
-                          "  - right.f -> left.f\n  - left.x -> right.x_left\n"
-                          "  - left.v -> right.v_left\n")
+        build_parts(self.folder, PAIR, version, kinds=(kind,), capabilities=CAPABILITIES)
+        return self.model(model_text(PAIR, 0.1))
 
     def test_fmus(self):
         for version, kind in ((2, "cs"), (2, "me"), (3, "cs"), (3, "me")):

@@ -3,8 +3,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from concord_runs import TIGHT, TWO_MASS, simulate, write_model
-from models import ring
+from concord_runs import TIGHT, simulate, write_model
 from network_models import five, rod
 from references import observed_orders
 
@@ -81,7 +80,7 @@ class Large(InFolder, unittest.TestCase):
 
 
 class Ranks(InFolder, unittest.TestCase):
-    """The number of ranks changes nothing but the time."""
+    """The number of ranks changes nothing but the time; two masses and a ring are in mpi/ranks.py."""
 
     def check(self, model, *options):
         for preset in ("missiles", "jfm"):
@@ -93,14 +92,8 @@ class Ranks(InFolder, unittest.TestCase):
                     np.testing.assert_array_equal(one.time, other.time)
                     self.assertLess(distance(other, one), 1e-10)
 
-    def test_two_mass(self):
-        self.check(TWO_MASS, "-cosim_step", 1e-3, "-cosim_stop", 0.1)
-
     def test_five(self):
         self.check(write_model(self.folder, "five", five()), "-cosim_step", 0.05, "-cosim_stop", 2)
-
-    def test_ring(self):
-        self.check(write_model(self.folder, "ring", ring(7)), "-cosim_step", 0.02)
 
     def test_some_without_rollback(self):
         self.check(write_model(self.folder, "five", five()), "-cosim_step", 0.05, "-cosim_stop", 2,

@@ -6,16 +6,17 @@ import tempfile
 import unittest
 
 import numpy as np
-from concord_runs import ALGEBRAIC_LOOP, TIGHT, TWO_MASS, execute, simulate, write_model
+from concord_runs import ALGEBRAIC_LOOP, TIGHT, TWO_MASS, execute, in_short, simulate, write_model
 from models import integrate, ring, ring_derivative
 
 PRESETS = ("jacobi", "gauss_seidel", "hierarchical", "extripol", "kuebler_schiehlen", "ifosmondi", "jfm",
            "missiles", "monolithic", "staggered_grid")
-RANKS = (2, 3, 5)
 SAME = 1e-12
 
 
 class SameOnEveryNumberOfRanks:
+    ranks = (2, 3, 5)
+
     def assert_same(self, one, other):
         np.testing.assert_array_equal(one.time, other.time)
         self.assertEqual(one.groups, other.groups)
@@ -35,7 +36,7 @@ class SameOnEveryNumberOfRanks:
     def check(self, model, preset, options):
         one = simulate(model, "-cosim_type", preset, *TIGHT, *options)
         self.assertEqual(set(one.subsystems["rank"]), {0})
-        for ranks in RANKS:
+        for ranks in self.ranks:
             with self.subTest(preset=preset, ranks=ranks):
                 other = simulate(model, "-cosim_type", preset, *TIGHT, *options, ranks=ranks)
                 self.assertGreater(len(set(other.subsystems["rank"])), 1)
@@ -54,6 +55,7 @@ class Coverage(unittest.TestCase):
 
 class TwoMass(SameOnEveryNumberOfRanks, unittest.TestCase):
     """Fewer subsystems than ranks."""
+    ranks = in_short((2, 3, 5), 2)
 
     def test_presets(self):
         # Weight 1: a group, and so a rank, for each of both.
@@ -103,6 +105,8 @@ class Ring(RingOfSeven):
 
 
 class RingVariants(RingOfSeven):
+    ranks = in_short((3, 2, 5), 3)
+
     def test_hierarchical(self):
         """Groups, some of several subsystems; each whole on one rank."""
         self.check(self.model, "hierarchical",
@@ -161,6 +165,34 @@ class Front(unittest.TestCase):
                         other = simulate(model, "-cosim_type", preset, "-cosim_step", self.step, ranks=ranks)
                         far = np.max(np.abs(one.outputs.values - other.outputs.values), axis=0)
                         self.assertLess(np.max(far / np.maximum(size, 1e-6)), 1e-9)
+
+
+class Tangle(unittest.TestCase):
+    """300 gains in random order, most of whose connections cross ranks: each rank's own block says
+    little of the whole, the iterative solver gives up, and a factorisation takes its place."""
+    n, gain = 300, 0.95
+
+    def test_factorised(self):
+        order = np.random.default_rng(14).permutation(self.n)
+        gains = {"inputs": {"u": 0}, "parameters": {"a": 0, "g": self.gain},
+                 "outputs": {"y": "cos(t + a) + g*u"}}
+        model_text = json.dumps({
+            "experiment": {"start": 0, "stop": 0.3}, "templates": {"gain": {"equations": gains}},
+            "subsystems": {f"g{i}": {"template": "gain", "parameters": {"a": i}} for i in range(self.n)},
+            "connections": [f"g{k}.y -> g{i}.u" for i, k in enumerate(order)]})
+        with tempfile.TemporaryDirectory() as folder:
+            found = simulate(write_model(folder, "tangle", model_text), "-cosim_type", "jfm",
+                             "-cosim_step", 0.1, ranks=2)
+        loops = np.eye(self.n)
+        loops[np.arange(self.n), order] -= self.gain
+        values = np.array([[found.outputs[f"g{i}.y"][n] for i in range(self.n)]
+                           for n in range(len(found.time))])
+        for t, y in zip(found.time, values):
+            exact = np.linalg.solve(loops, np.cos(t + np.arange(self.n)))
+            self.assertLess(np.max(np.abs(y - exact)), 1e-9 * np.max(np.abs(exact)))
+        iterations = found.steps["linear_iterations"]
+        self.assertGreater(iterations[0], 50, "the iterative solver was enough: nothing is tested")
+        self.assertLess(np.max(iterations[1:]), 10)
 
 
 class StepControl(RingOfSeven):

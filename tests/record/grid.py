@@ -1,11 +1,11 @@
 """Rows at the user's times: as exact as the integrators, beside macro-steps that don't know of them."""
 import unittest
 
-import fmu_factory
 import h5py
 import numpy as np
 from concord_runs import (ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, ModelTest,
                           execute)
+from fmu_runs import PAIR, build_parts, model_text
 
 BALL, THERMOSTAT, CONTROLLER, RODS = (
     EXAMPLES / name / f"{name}.yaml"
@@ -238,12 +238,8 @@ connections: [tooth.x -> sum.u]
 
 class BlackBoxes(GridTest):
     def run_pair(self, kind, version, capabilities, *options):
-        for part in ("left", "right"):
-            fmu_factory.build(self.folder, part, version, kinds=(kind,), capabilities=capabilities)
-        model = self.model("experiment: {start: 0, stop: 0.2}\nsubsystems:\n"
-                           "  left: {fmu: left.fmu}\n  right: {fmu: right.fmu}\nconnections:\n"
-                           "  - right.f -> left.f\n  - left.x -> right.x_left\n"
-                           "  - left.v -> right.v_left\n")
+        build_parts(self.folder, PAIR, version, kinds=(kind,), capabilities=capabilities)
+        model = self.model(model_text(PAIR, 0.2))
         path = self.folder / "fmus.h5"
         grid = ("-cosim_output_interval", 7.3e-4, "-cosim_output", path)
         run = execute("run", model, "-cosim_step", 2e-3, *options, *grid)

@@ -6,6 +6,7 @@ import unittest
 import fmu_factory
 from concord_runs import (ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, execute,
                           in_short)
+from fmu_runs import PAIR, build_parts, model_text
 from restart_runs import RestartTest
 
 BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
@@ -40,7 +41,11 @@ def words_of(option):
     raise AssertionError(option)
 
 
-class Choices(RestartTest):
+class EveryMethod(RestartTest):
+    EVERY = 3600  # files at the ends of parts only; kills in checkpoints.py need more
+
+
+class Choices(EveryMethod):
     def all_of(self, option, needs, model=TWO_MASS, others=FIXED):
         words = words_of(option)
         self.assertEqual(set(needs), set(words), "the table lacks a word of the help, or has more")
@@ -105,7 +110,7 @@ class Choices(RestartTest):
             self.same(TWO_MASS, *FIXED, *options)
 
 
-class Kinds(RestartTest):
+class Kinds(EveryMethod):
     def all_kinds(self):
         """A model with a subsystem of each kind."""
         fmu_factory.build(self.folder, "left", 2, kinds=("me",),
@@ -132,13 +137,9 @@ class Subsystems(Kinds):
 
     def test_fmus(self):
         for version, kind in ((2, "cs"), (2, "me"), (3, "cs"), (3, "me")):
-            for part in ("left", "right"):
-                fmu_factory.build(self.folder, part, version, kinds=(kind,), capabilities=(
-                    "state", "serialize", "variable", "directional"))
-            model = self.model("experiment: {start: 0, stop: 0.2}\nsubsystems:\n"
-                               "  left: {fmu: left.fmu}\n  right: {fmu: right.fmu}\nconnections:\n"
-                               "  - right.f -> left.f\n  - left.x -> right.x_left\n"
-                               "  - left.v -> right.v_left\n")
+            build_parts(self.folder, PAIR, version, kinds=(kind,), capabilities=(
+                "state", "serialize", "variable", "directional"))
+            model = self.model(model_text(PAIR, 0.2))
             for method in in_short(("jfm", "jacobi"), 2):
                 self.same(model, "-cosim_type", method, "-cosim_step", 1e-3)
             self.same(model, "-cosim_step", 1e-3, "-subsystem_isolated", "true")

@@ -34,6 +34,7 @@ def differences(one, other):
 
 class RestartTest(ModelTest):
     EPOCH = 5
+    EVERY = 0.02  # s between two files
 
     def setUp(self):
         super().setUp()
@@ -42,7 +43,7 @@ class RestartTest(ModelTest):
     def options(self, name, *given):
         return (*given, "-cosim_output", self.folder / f"{name}.h5", "-cosim_checkpoint",
                 self.folder / f"{name}.chk", "-cosim_checkpoint_epoch", self.EPOCH,
-                "-cosim_checkpoint_every", 0.02)
+                "-cosim_checkpoint_every", self.EVERY)
 
     def whole(self, model, *options, ranks=1):
         """An undisturbed run; its seconds."""

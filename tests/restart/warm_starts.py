@@ -5,7 +5,8 @@ import fmu_factory
 import h5py
 import numpy as np
 import references
-from concord_runs import EXAMPLES, LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute
+from concord_runs import EXAMPLES, LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute, in_short
+from fmu_runs import PAIR, build_parts, model_text
 from restart_runs import RestartTest
 
 THERMOSTAT = EXAMPLES / "thermostat" / "thermostat.yaml"
@@ -111,13 +112,9 @@ class SameModel(WarmTest):
     def test_fmus(self):
         """Which would refuse to go beyond a stop time that they had been told."""
         exact = references.two_mass().exact_states
-        for version, kind in ((2, "me"), (3, "me"), (2, "cs"), (3, "cs")):
-            for part in ("left", "right"):
-                fmu_factory.build(self.folder, part, version, kinds=(kind,), capabilities=SAVED)
-            model = self.written("experiment: {start: 0, stop: 1}\nsubsystems:\n"
-                                 "  left: {fmu: left.fmu}\n  right: {fmu: right.fmu}\nconnections:\n"
-                                 "  - right.f -> left.f\n  - left.x -> right.x_left\n"
-                                 "  - left.v -> right.v_left\n")
+        for version, kind in in_short(((2, "me"), (3, "me"), (3, "cs"), (2, "cs")), 2):
+            build_parts(self.folder, PAIR, version, kinds=(kind,), capabilities=SAVED)
+            model = self.written(model_text(PAIR, 1))
             for then, now in (("false", "false"), ("true", "false"), ("false", "true")):
                 with self.subTest(version=version, kind=kind, isolated=(then, now)):
                     self.stopped(model, "-cosim_step", 1e-4, "-subsystem_isolated", then)

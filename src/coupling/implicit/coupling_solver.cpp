@@ -218,20 +218,24 @@ bool CouplingSolver::linear_solver_fails() {
          goes_over_to_direct(ksp, jacobian_.matrix(), linear_options);
 }
 
-void CouplingSolver::solve(CouplingReport& report) {
-  forget_updates();
-  guess_is_evaluated_ = true;
+void CouplingSolver::iterate(CouplingReport& report) {
   after_callbacks(SNESSolve(snes_, nullptr, unknowns_.vector()));
-  guess_is_evaluated_ = false;
-  if (linear_solver_fails()) {
-    after_callbacks(SNESSolve(snes_, nullptr, unknowns_.vector()));
-  }
-  accept();
   PetscInt iterations = 0, linear_iterations = 0;
   petsc(SNESGetIterationNumber(snes_, &iterations));
   petsc(SNESGetLinearSolveIterations(snes_, &linear_iterations));
   report.iterations += static_cast<std::int32_t>(iterations);
   report.linear_iterations += static_cast<std::int32_t>(linear_iterations);
+}
+
+void CouplingSolver::solve(CouplingReport& report) {
+  forget_updates();
+  guess_is_evaluated_ = true;
+  iterate(report);
+  guess_is_evaluated_ = false;
+  if (linear_solver_fails()) {
+    iterate(report);
+  }
+  accept();
   SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
   petsc(SNESGetConvergedReason(snes_, &reason));
   convergence_.conclude(reason == SNES_DIVERGED_LINE_SEARCH || reason == SNES_DIVERGED_TR_DELTA,

@@ -47,6 +47,7 @@ class CouplingSolver {
   void refuse_unsuitable() const;
   void look_at_type();
   void forget_updates();
+  void iterate(CouplingReport& report);
   void accept();
 
   MPI_Comm comm_;

@@ -20,11 +20,11 @@ struct SolverOptions {
   double rtol;
 };
 
-/// Defaults for the interface's linear system, before KSPSetFromOptions: direct
-/// on one rank, and redundantly on each of several where the system is small. Large ones on several
-/// ranks, which couple weakly beside what lies on one rank, take GMRES with each rank's own block
-/// factorised (block Jacobi): a few iterations, and no factorisation across ranks. Where
-/// constraints put zeros on the diagonal, blocks may be singular: a parallel factorisation.
+/// Defaults for the interface's linear system, before KSPSetFromOptions: direct on one rank, and
+/// redundantly on each of several where the system is small. Large ones on several ranks, which
+/// couple weakly beside what lies on one rank, take GMRES with each rank's own block factorised
+/// (block Jacobi): a few iterations, and no factorisation across ranks. Where constraints put zeros
+/// on the diagonal, blocks may be singular: a parallel factorisation.
 void choose_solver(KSP ksp, Mat matrix, Diagonal diagonal,
                    const std::optional<SolverOptions>& options = std::nullopt);
 

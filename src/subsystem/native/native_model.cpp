@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "subsystem/native/registry.hpp"
@@ -184,9 +185,10 @@ std::filesystem::path library_file(const NativeDescription& description) {
   if (path.is_absolute()) {
     return (description.folder / description.library).lexically_normal();
   }
-  void* const opened = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  const std::unique_ptr<void, int (*)(void*)> opened(dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD),
+                                                     &dlclose);
   const link_map* found = nullptr;
-  if (opened == nullptr || dlinfo(opened, RTLD_DI_LINKMAP, &found) != 0) {
+  if (!opened || dlinfo(opened.get(), RTLD_DI_LINKMAP, &found) != 0) {
     return {};
   }
   return found->l_name;

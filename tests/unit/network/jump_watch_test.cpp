@@ -9,18 +9,19 @@
 namespace concord {
 namespace {
 
+using Watch = JumpWatch::Watch;
 using Signal = std::function<Sample(double)>;
 
 /// Jumps that are found in [0, 10] s, with macro-steps of h.
 int found(const Signal& signal, double h) {
-  JumpWatch watch({1});
+  JumpWatch watch({Watch::doubtful_slopes});
   std::vector<Sample> now{signal(0.0)};
   watch.begin_anew(now);
   int jumps = 0;
   for (int n = 1; n * h <= 10.0; ++n) {
     now[0] = signal(n * h);
     watch.mend(0, h, now);
-    jumps += watch.look(0, h, now);
+    jumps += watch.look(0, h, now, true);
   }
   return jumps;
 }
@@ -74,33 +75,48 @@ TEST(JumpWatch, SquareWaves) {
 }
 
 TEST(JumpWatch, SlopesAcrossAJumpBecomeZero) {
-  JumpWatch watch({1, 0});
+  JumpWatch watch({Watch::doubtful_slopes, Watch::no});
   std::vector<Sample> now{{1.0, 0.1}, {1.0, 0.1}};
   watch.begin_anew(now);
   for (int n = 1; n < 5; ++n) {
     now = {{1.0 + 0.01 * n, 0.1}, {1.0 + 0.01 * n, 0.1}};
     watch.mend(0, 0.1, now);
-    EXPECT_EQ(watch.look(0, 0.1, now), 0);
+    EXPECT_EQ(watch.look(0, 0.1, now, true), 0);
     EXPECT_EQ(now[0].derivative, 0.1);
   }
   now = {{2.0, 300.0}, {2.0, 300.0}};
   watch.mend(0, 0.1, now);
   EXPECT_EQ(now[0].derivative, 0.0);
   EXPECT_EQ(now[1].derivative, 300.0);
-  EXPECT_EQ(watch.look(0, 0.1, now), 1);
+  EXPECT_EQ(watch.look(0, 0.1, now, true), 1);
 }
 
 TEST(JumpWatch, WhatFollowsAnEventIsNoJump) {
-  JumpWatch watch({1});
+  JumpWatch watch({Watch::doubtful_slopes});
   std::vector<Sample> now{{1.0, 0.0}};
   watch.begin_anew(now);
-  for (int n = 0; n < 5; ++n) EXPECT_EQ(watch.look(0, 0.1, now), 0);
+  for (int n = 0; n < 5; ++n) EXPECT_EQ(watch.look(0, 0.1, now, true), 0);
   now = {{2.0, 0.0}};
   watch.begin_anew(now);
   now = {{3.0, 500.0}};
   watch.mend(0, 0.1, now);
   EXPECT_EQ(now[0].derivative, 500.0);
-  EXPECT_EQ(watch.look(0, 0.1, now), 0);
+  EXPECT_EQ(watch.look(0, 0.1, now, true), 0);
+}
+
+/// Those of equations are not mended, and without them nothing is said of a jump.
+TEST(JumpWatch, ExactSlopesAreBelieved) {
+  for (const bool slopes_known : {true, false}) {
+    JumpWatch watch({Watch::exact_slopes});
+    std::vector<Sample> now{{1.0, 0.0}};
+    watch.begin_anew(now);
+    for (int n = 1; n < 5; ++n) EXPECT_EQ(watch.look(0, 0.1, now, slopes_known), 0);
+    now = {{1.0, 300.0}};
+    watch.mend(0, 0.1, now);
+    EXPECT_EQ(now[0].derivative, 300.0);
+    now = {{2.0, 0.0}};
+    EXPECT_EQ(watch.look(0, 0.1, now, slopes_known), slopes_known ? 1 : 0);
+  }
 }
 
 }  // namespace

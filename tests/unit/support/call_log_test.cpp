@@ -13,12 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(CallLog, FieldsAreThoseOfCsv) {
-  EXPECT_EQ(csv_field("vr=[1 2]"), "vr=[1 2]");
-  EXPECT_EQ(csv_field("cell[1,2]"), "\"cell[1,2]\"");
-  EXPECT_EQ(csv_field("a \"b\"\nc"), "\"a \"\"b\"\"\nc\"");
-}
-
 TEST(CallLog, EachLineIsThereAtOnce) {
   const fs::path path = fs::path(testing::TempDir()) / "concord_call_log.csv";
   const auto lines = [&] {
