@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,9 +12,9 @@
 #include "concord/errors.hpp"
 #include "files/whole_file.hpp"
 #include "record/hdf5_io.hpp"
-#include "record/recorded_series.hpp"
 #include "record/results_file.hpp"
 #include "record/results_lock.hpp"
+#include "record/row_buffer.hpp"
 #include "record/run_files.hpp"
 #include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"
@@ -115,15 +114,13 @@ class ResultsWriter::Impl {
   bool would_replace(std::span<const std::string> runs) const;
   void continue_from(const std::string& earlier) { layout_.run_record.continues = earlier; }
   bool begun() const { return begun_; }
-  ResultsPosition position() const { return {layout_.run, written_ + buffered()}; }
+  ResultsPosition position() const { return {layout_.run, written_ + buffer_.lengths()}; }
 
  private:
   void claim();
-  Lengths buffered() const { return {rows_, steps_, events_.size()}; }
   void create_file();
   bool begin_late();
   std::optional<std::string> on_first_rank(const std::function<void()>& action) const;
-  RowExchange* exchange_of(const RecordedColumns* columns);
   std::optional<std::string> open_rows();
   void open_datasets();
   void close_datasets();
@@ -150,11 +147,7 @@ class ResultsWriter::Impl {
   Communicator comm_;
   ResultsLayout layout_;
   RunFiles files_;
-  std::size_t capacity_;  // rows in memory
-  std::map<const RecordedColumns*, RowExchange> exchanges_;
-  std::vector<RecordedSeries> series_;
-  std::size_t rows_ = 0, steps_ = 0;   // in memory
-  std::vector<RecordedEvent> events_;  // whose left limits are in memory
+  RowBuffer buffer_;
   Lengths written_;
   haddr_t announced_end_ = 0;
   bool broken_ = false;  // a write failed: the file keeps what is written_
@@ -170,18 +163,8 @@ ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayo
     : comm_(comm),
       layout_(layout),
       files_(path, layout_),
-      capacity_(buffered_rows(layout, comm_.size)) {
-  for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.grows() && dataset.number != Number::text && dataset.exists(layout_))
-      series_.emplace_back(dataset, layout_, exchange_of(columns_of(dataset, layout_)), capacity_);
+      buffer_(comm_, layout_, buffered_rows(layout, comm_.size)) {
   claim();
-}
-
-RowExchange* ResultsWriter::Impl::exchange_of(const RecordedColumns* columns) {
-  if (columns == nullptr) return nullptr;
-  const auto known = exchanges_.find(columns);
-  if (known != exchanges_.end()) return &known->second;
-  return &exchanges_.try_emplace(columns, comm_, *columns).first->second;
 }
 
 std::optional<std::string> ResultsWriter::Impl::on_first_rank(
@@ -241,42 +224,34 @@ void ResultsWriter::Impl::open_datasets() {
   const Hdf5Properties access = file_access(comm_);
   file_ = Hdf5File(hdf5_check(H5Fopen(files_.rows().c_str(), H5F_ACC_RDWR, access)));
   announced_end_ = 0;
-  for (RecordedSeries& series : series_) series.open(file_);
+  for (RecordedSeries& series : buffer_.series()) series.open(file_);
 }
 
 void ResultsWriter::Impl::close_datasets() {
-  for (RecordedSeries& series : series_) series.close();
+  for (RecordedSeries& series : buffer_.series()) series.close();
   hdf5_check(file_.close());
 }
 
 void ResultsWriter::Impl::append_row(const ResultsRow& row) {
   if (!begun_) create_file();
-  for (RecordedSeries& series : series_)
-    if (series.extent() == Extent::rows) series.keep(rows_, row, {});
-  if (++rows_ == capacity_) write_buffer();
+  if (buffer_.add_row(row)) write_buffer();
 }
 
 void ResultsWriter::Impl::append_step(const ResultsRow& end, const StepSums& step) {
-  for (RecordedSeries& series : series_)
-    if (series.extent() == Extent::steps) series.keep(steps_, end, step);
-  if (++steps_ == capacity_) write_buffer();
+  if (buffer_.add_step(end, step)) write_buffer();
 }
 
 void ResultsWriter::Impl::append_event(const ResultsRow& left, RecordedEvent event) {
-  for (RecordedSeries& series : series_)
-    if (series.extent() == Extent::events) series.keep(events_.size(), left, {});
-  events_.push_back(std::move(event));
-  if (events_.size() == capacity_) write_buffer();
+  if (buffer_.add_event(left, std::move(event))) write_buffer();
 }
 
 void ResultsWriter::Impl::flush() {
-  if (rows_ > 0 || steps_ > 0 || !events_.empty()) write_buffer();
+  if (!buffer_.empty()) write_buffer();
 }
 
 void ResultsWriter::Impl::write_buffer() {
-  const Lengths end = written_ + buffered();
-  const std::vector<RecordedEvent> events = std::exchange(events_, {});
-  rows_ = steps_ = 0;
+  const Lengths end = written_ + buffer_.lengths();
+  const std::vector<RecordedEvent> events = buffer_.begin_anew();
   if (broken_)
     throw SimulationError("the results file '" + files_.path().string() +
                           "' could not be written before");
@@ -314,7 +289,7 @@ void ResultsWriter::Impl::write_rows(const Lengths& end, std::span<const Recorde
     make_room(end, {});
   }
   require([&] { resize_all(end); });
-  for (RecordedSeries& series : series_) {
+  for (RecordedSeries& series : buffer_.series()) {
     const hsize_t first = length_of(series.extent(), written_);
     const hsize_t before = length_of(series.extent(), files_.before());
     write(series, {0, length_of(series.extent(), end) - first}, first - before);
@@ -387,7 +362,7 @@ void ResultsWriter::Impl::make_room(const Lengths& end, std::span<const Recorded
 std::uintmax_t ResultsWriter::Impl::bytes_with(const Lengths& end,
                                                std::span<const RecordedEvent> events) const {
   std::uintmax_t size = fs::file_size(files_.rows()) + end_bytes + bytes_of(events);
-  for (const RecordedSeries& series : series_)
+  for (const RecordedSeries& series : buffer_.series())
     size += series.file().growth(length_of(series.extent(), end - files_.before()));
   return size;
 }
@@ -402,7 +377,7 @@ void ResultsWriter::Impl::keep_room_for_end() const {
 }
 
 void ResultsWriter::Impl::resize_all(const Lengths& to) {
-  for (RecordedSeries& series : series_)
+  for (RecordedSeries& series : buffer_.series())
     series.file().resize(length_of(series.extent(), to - files_.before()));
 }
 

@@ -282,7 +282,7 @@ void SimulationCore::set(Settable what, double value, bool started) {
 
 void SimulationCore::set_input(std::size_t input, std::size_t subsystem, double value,
                                bool started) {
-  std::vector<MacroStepper::InputChange> own;
+  std::vector<InputChange> own;
   if (owns(subsystem)) {
     own.push_back({subsystems_->local_input(input), value});
     subsystems_->note_given(own.back().input);

@@ -5,15 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "coupling/estimates/divergence.hpp"
 #include "coupling/estimates/error_propagation.hpp"
+#include "coupling/estimates/estimate_interval.hpp"
 #include "coupling/estimates/hold_errors.hpp"
-#include "coupling/estimates/unit_sizes.hpp"
+#include "coupling/estimates/settled_signals.hpp"
 
 namespace concord {
 
 /// What a run knows of its own error: what holds and coupling have missed of the inputs
 /// (HoldErrors, in every macro-step), and what has become of it in the outputs (ErrorPropagation,
-/// in intervals of one to 64 macro-steps, the shorter the more the signals change).
+/// in an EstimateInterval).
 ///
 /// Without linearisation of every subsystem there is no estimate, and no verdict.
 class ErrorAccount {
@@ -49,53 +51,35 @@ class ErrorAccount {
 
   /// After `observe` has given a number and what it says was looked at: how large signals are by
   /// now.
-  void remember_sizes();
+  void remember_sizes() { settled_.remember(elapsed_); }
 
   /// Where the estimate has become as large as a signal, first: subsystem, output, time and values.
   /// The same on every rank.
-  const std::optional<std::string>& diverged() const { return diverged_; }
+  const std::optional<std::string>& diverged() const { return divergence_.found(); }
 
   void io(Archive& archive);
+  int memory_version() const { return 2; }
 
  private:
   double propagate(const CommunicationPoint& point, bool last);
-  void sort_outputs();
   void lose(const std::string& reason);
-  void choose_interval(double variation);
-  void compare(const CommunicationPoint& point);
-  void explain(const CommunicationPoint& point);
-  bool settled(std::size_t output) const;
-  bool hardly_begun(std::size_t output) const;
-  void recall();
-  void judge(const CommunicationPoint& point, bool last);
-  std::string described(std::size_t output, double error, const CommunicationPoint& point) const;
 
   RankNetwork& subsystems_;
-  bool controlled_;  ///< macro-steps are as long as their error lets them be: intervals are few
   HoldErrors holds_;
-  UnitSizes unit_sizes_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
-  std::optional<std::string> missing_, diverged_;
-  std::vector<std::size_t> signals_;  ///< outputs that decide whether a run has diverged
-
-  /// Unknowns of indirect constraints, which do not: what a start is off by they mend like an
-  /// impulse within the first macro-steps, and states follow their means.
-  std::vector<std::size_t> indirect_;
-  std::vector<double> largest_;
-  ErrorPropagation::Disturbance disturbance_;
-  double span_ = 0.0;  ///< since the interval began
-  int since_ = 0, interval_ = 1, freely_ = 0;
+  std::optional<std::string> missing_;
+  ErrorPropagation::Disturbance disturbance_;  ///< kept for its storage only
+  EstimateInterval interval_;
   bool estimated_ = false;  ///< an interval has ended
+  double elapsed_ = 0.0;    ///< since the start
 
-  // Per output: whether the run can be right.
-  std::vector<double> scale_;  ///< what the signal has been where the estimate was small
-  std::vector<int> as_large_;  ///< intervals in a row that ended with an error as large as that
-  std::vector<int> astray_;
-  std::vector<char> driven_;  ///< rises from nothing, by what sound signals feed it
-  std::vector<double> floors_;
-  double elapsed_ = 0.0;               ///< since the start
-  double half_ = 0.0;                  ///< of the time elapsed, to all of it
-  std::vector<double> then_, before_;  ///< sizes at that time, and the one before
+  /// Unknowns of indirect constraints, which don't decide whether a run has diverged: what a start
+  /// is off by they mend like an impulse within the first macro-steps, and states follow their
+  /// means.
+  std::vector<std::size_t> indirect_;
+  std::vector<double> largest_;  ///< errors of all outputs
+  SettledSignals settled_;
+  Divergence divergence_;
 };
 
 }  // namespace concord

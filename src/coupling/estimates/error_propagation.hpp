@@ -35,7 +35,6 @@ class ErrorPropagation {
   struct Disturbance {
     std::vector<double> mean, deviation;
     std::span<const double> end;
-    void io(Archive& archive) { archive.per(Per::connected, mean, deviation); }
   };
   bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance);
 

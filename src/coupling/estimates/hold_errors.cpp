@@ -22,14 +22,11 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
     : subsystems_(subsystems),
       cubic_(method.hold.is_cubic()),
       consistent_(method.makes_outputs_consistent(subsystems.network())),
-      points_(std::min(points_for(method), most_points)) {
+      cubics_(subsystems.connected_inputs().size()),
+      past_(subsystems.connected_inputs().size(), points_for(method)) {
   const std::size_t n = subsystems.connected_inputs().size();
-  for (auto* values : {&impulse_, &deviation_, &largest_, &variation_, &at_end_, &third_}) {
+  for (auto* values : {&impulse_, &deviation_, &largest_, &variation_, &at_end_}) {
     values->assign(n, 0.0);
-  }
-  for (std::size_t i = 0; i < most_points; ++i) {
-    values_[i].assign(n, 0.0);
-    ends_[i].assign(n, 0.0);
   }
   last_.resize(n);
   accumulated_.assign(subsystems.n_inputs(), 0.0);
@@ -52,12 +49,10 @@ void HoldErrors::pass_layer(const CommunicationPoint& point, std::span<const Sam
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     last_[j] = fed[connected[j]];
-    values_[0][j] = ends_[0][j] = last_[j].value;
+    past_.set(j, last_[j].value, last_[j].value);
   }
-  known_ = 1;
-  age_[0] = 0.0;
-  steps_ = 0;
-  slopes_known_ = point.slopes_known;
+  past_.start();
+  cubics_.start(point.slopes_known);
 }
 
 void HoldErrors::clear() {
@@ -72,92 +67,33 @@ void HoldErrors::add(std::size_t j, double mean_error, double h) {
   largest_[j] = std::max(largest_[j], std::abs(mean_error));
 }
 
-/// On the first macro-step w'''' is not known: the second one gives it for both. Nor may the slope
-/// at its beginning be: then it is that of the hold.
+/// Where the slope at the beginning is not known it is that of the hold.
 void HoldErrors::add_cubic(std::size_t j, const Polynomial& given, Sample end, double h) {
   Sample begin = last_[j];
-  if (steps_ == 0 && !slopes_known_) {
+  if (!cubics_.slopes_known()) {
     begin.derivative = given.c[1];
   }
-  const double third =
-      6.0 * (2.0 * (begin.value - end.value) / h + begin.derivative + end.derivative) / (h * h);
-  const double error = mean(given, h) - 0.5 * (begin.value + end.value) -
-                       h * (begin.derivative - end.derivative) / 12.0;
-  double missing = 0.0;
-  if (steps_ > 0) {
-    const double fourth = (third - third_[j]) / (0.5 * (h + last_h_));
-    missing = -fourth * h * h * h * h / 720.0;
-    if (steps_ == 1) {
-      const double first = -fourth * std::pow(last_h_, 5) / 720.0;
-      impulse_[j] += first;
-      deviation_[j] += first;
-    }
-  }
-  third_[j] = third;
-  deviation_[j] += h * missing;
-  add(j, error + missing, h);
-}
-
-/// The mean over the macro-step of what goes through these values.
-double HoldErrors::through(const std::array<std::vector<double>, most_points>& values,
-                           std::size_t j) const {
-  double result = 0.0;
-  for (std::size_t i = 0; i < known_; ++i) {
-    result += weight_[i] * values[i][j];
-  }
-  return result;
+  const CubicErrors::Error error = cubics_.add(j, mean(given, h), begin, end, h);
+  impulse_[j] += error.first;
+  deviation_[j] += error.first;
+  deviation_[j] += h * error.beyond;
+  add(j, error.of_cubic + error.beyond, h);
 }
 
 void HoldErrors::add_values(std::size_t j, const Polynomial& given, double h) {
   const double of_given = mean(given, h);
-  deviation_[j] += h * (of_given - through(ends_, j));
-  add(j, of_given - through(values_, j), h);
+  deviation_[j] += h * (of_given - past_.of_given(j));
+  add(j, of_given - past_.of_values(j), h);
 }
 
 void HoldErrors::remember_values(const CommunicationPoint& point, std::span<const Sample> fed) {
   const double h = point.last_step;
-  known_ = std::min(known_ + 1, points_);
-  for (auto* values : {&values_, &ends_}) {
-    std::rotate(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(known_ - 1),
-                values->begin() + static_cast<std::ptrdiff_t>(known_));
-  }
-  for (std::size_t i = known_ - 1; i > 0; --i) {
-    age_[i] = age_[i - 1] + h;
-  }
+  past_.advance(h);
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    values_[0][j] = fed[i].value;
-    ends_[0][j] = consistent_ ? fed[i].value : point.polynomials[i](h);
+    past_.set(j, fed[i].value, consistent_ ? fed[i].value : point.polynomials[i](h));
   }
-  update_weights();
-}
-
-/// Means over the last macro-step of Lagrange's polynomials, by Gauss' rule of degree 5; kept while
-/// macro-steps keep their sizes.
-void HoldErrors::update_weights() {
-  constexpr double same = 1e-6;
-  bool kept = known_ == known_of_weights_;
-  for (std::size_t i = 1; kept && i < known_; ++i) {
-    kept = std::abs(age_[i] - age_of_weights_[i]) <= same * age_[1];
-  }
-  if (kept) {
-    return;
-  }
-  constexpr std::array<double, 3> node{0.1127016653792583, 0.5, 0.8872983346207417};
-  constexpr std::array<double, 3> share{5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
-  for (std::size_t i = 0; i < known_; ++i) {
-    weight_[i] = 0.0;
-    for (std::size_t g = 0; g < node.size(); ++g) {
-      double basis = share[g];
-      for (std::size_t l = 0; l < known_; ++l) {
-        basis *= l == i ? 1.0 : (age_[1] * node[g] - age_[l]) / (age_[i] - age_[l]);
-      }
-      weight_[i] += basis;
-    }
-  }
-  age_of_weights_ = age_;
-  known_of_weights_ = known_;
 }
 
 void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample> fed,
@@ -186,8 +122,7 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
   if (balance != nullptr) {
     std::copy(balance->accumulated().begin(), balance->accumulated().end(), accumulated_.begin());
   }
-  last_h_ = h;
-  ++steps_;
+  cubics_.end_step(h);
 }
 
 }  // namespace concord

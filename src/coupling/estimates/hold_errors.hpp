@@ -1,10 +1,11 @@
 #pragma once
 
-#include <array>
 #include <span>
 #include <vector>
 
 #include "coupling/coupling.hpp"
+#include "coupling/estimates/cubic_errors.hpp"
+#include "coupling/estimates/past_means.hpp"
 
 namespace concord {
 
@@ -13,12 +14,8 @@ namespace concord {
 ///
 /// Between communication points P y is a polynomial one degree above what the hold gets right:
 /// through the last k + 2 values for holds of order k, and for cubics through value and slope at
-/// both ends,
-///
-///     mean e = mean u - (w_N + w_{N+1})/2 - h (w'_N - w'_{N+1})/12 - h^4 w''''/720,   w = P y,
-///
-/// w'''' from the change of the third derivative from one macro-step to the next. Needs no
-/// evaluation, no capability, and holds for nonlinear subsystems.
+/// both ends (CubicErrors, PastMeans). Needs no evaluation, no capability, and holds for nonlinear
+/// subsystems.
 ///
 /// Direct feedthrough D passes on inside the macro-step what was given there, while P y above goes
 /// through what was given at its ends. With the deviation d, the mean of what was given less what
@@ -51,42 +48,26 @@ class HoldErrors {
   void clear();
 
   void io(Archive& archive) {
-    archive(last_h_, steps_, slopes_known_, age_, weight_, age_of_weights_, known_,
-            known_of_weights_);
-    archive.per(Per::connected, impulse_, deviation_, largest_, variation_, at_end_, last_, third_);
+    archive(cubics_, past_);
+    archive.per(Per::connected, impulse_, deviation_, largest_, variation_, at_end_, last_);
     archive.per(Per::input, accumulated_);
-    for (std::size_t i = 0; i < most_points; ++i) {
-      archive.per(Per::connected, values_[i], ends_[i]);
-    }
   }
+  int memory_version() const { return 2; }
 
  private:
-  static constexpr std::size_t most_points = 5;
-
   void add_cubic(std::size_t j, const Polynomial& given, Sample end, double h);
   void add_values(std::size_t j, const Polynomial& given, double h);
-  double through(const std::array<std::vector<double>, most_points>& values, std::size_t j) const;
   void remember_values(const CommunicationPoint& point, std::span<const Sample> fed);
-  void update_weights();
   void add(std::size_t j, double mean, double h);
 
   const RankNetwork& subsystems_;
   bool cubic_;
   bool consistent_;
   std::vector<char> solved_;  ///< of constraints, which are solved where nothing is held
-  std::size_t points_;        ///< that P y goes through, where no slopes are used
   std::vector<double> impulse_, deviation_, largest_, variation_, at_end_, accumulated_;
-  // Cubics.
   std::vector<Sample> last_;
-  std::vector<double> third_;  ///< third derivative of P y on the last macro-step
-  double last_h_ = 0.0;
-  int steps_ = 0;             ///< since the start
-  bool slopes_known_ = true;  ///< at the start
-  // Values, the newest first.
-  std::array<std::vector<double>, most_points> values_, ends_;  ///< P y, and what was given
-  std::array<double, most_points> age_{}, weight_{};
-  std::array<double, most_points> age_of_weights_{};
-  std::size_t known_ = 0, known_of_weights_ = 0;
+  CubicErrors cubics_;
+  PastMeans past_;
 };
 
 }  // namespace concord

@@ -15,7 +15,8 @@ namespace concord {
 /// (Estimators::correct), and the system is solved again with the same factors, until U stands.
 ///
 /// A KSP with options prefix `missiles_`; matrix and factors are kept while no K changes and the
-/// scales of columns and rows (CouplingScales) fit.
+/// scales of columns and rows (CouplingScales) fit. Its members are that one system: what it is
+/// made of, its vectors, and what is known of its last solve.
 class MissilesSystem {
  public:
   MissilesSystem(RankNetwork& subsystems, Estimators& estimators, const Tolerance& tolerance);

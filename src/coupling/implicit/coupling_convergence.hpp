@@ -26,7 +26,8 @@ struct Remarks {
 
 /// When an implicit coupling counts as converged: what has an error of U below the tolerance, by
 /// J^-1 R where there is a Jacobian, else by what the iteration's contraction makes of the
-/// residual; or what has come down to the noise of integrators and rounding and stays there.
+/// residual; or what has come down to the noise of integrators and rounding and stays there. Six of
+/// its members are the parts of the coupling that it looks at.
 class CouplingConvergence {
  public:
   enum class Verdict { going_on, converged, noise };

@@ -1,28 +1,25 @@
 #pragma once
 
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "coupling/estimation/missiles_system.hpp"
-#include "coupling/implicit/coupling_evaluation.hpp"
+#include "coupling/implicit/gain_differences.hpp"
 #include "coupling/problem/amplification.hpp"
 #include "coupling/problem/input_operator.hpp"
 
 namespace concord {
 
-/// The Jacobian of the coupling residual, T^-1 (I - P K) S: by coloured differences of the
-/// subsystems, or the estimators'; kept over macro-steps while it serves. One matrix, and one
-/// factorisation, serves MISSILES and it.
+/// The Jacobian of the coupling residual, T^-1 (I - P K) S: by differences of the subsystems
+/// (GainDifferences), or the estimators'; kept over macro-steps while it serves. One matrix, and
+/// one factorisation, serves MISSILES and it.
 ///
 /// R alone doesn't tell how far U is from its solution, e = J^-1 R does: a loop whose gain is near
 /// 1 amplifies R, and a position constraint answers to its unknown by h^2, so that it can be met to
 /// its tolerance by an unknown that is off by the tolerance over h^2.
 ///
-/// K is block diagonal, subsystems answer to their own inputs only, so that a difference of all of
-/// them at once takes 2 max_k n_in,k evaluations. Under a schedule that replaces some entries of U
-/// (CouplingEvaluation), zeros there on the right side let J^-1 give the other entries of a Newton
-/// step of what is left, a Schur complement of J: the Jacobian needs no schedule.
+/// Under a schedule that replaces some entries of U (CouplingEvaluation), zeros there on the right
+/// side let J^-1 give the other entries of a Newton step of what is left, a Schur complement of J:
+/// the Jacobian needs no schedule.
 class CouplingJacobian {
  public:
   /// `estimated`: the system whose K may be taken; may be null.
@@ -91,16 +88,9 @@ class CouplingJacobian {
   };
 
   bool is_stale() const;
-  double increment(std::size_t k, std::size_t column) const;
-  void move_column(std::size_t column);
-  bool take_column(std::size_t k, std::size_t column);
-  void correct_by_equation(std::size_t k, std::size_t column);
-  bool difference_again(std::size_t k, std::size_t column);
-  bool difference_gains();
   bool renew(Vec v);
 
   RankNetwork& subsystems_;
-  const ConstraintRows& constraints_;
   const Joins& joins_;
   CouplingUnknowns& unknowns_;
   CouplingEvaluation& evaluation_;
@@ -111,10 +101,9 @@ class CouplingJacobian {
   InputOperator& operator_;
   VecHandle error_;
   Amplification amplification_;
-  PetscInt widest_ = 0;  ///< columns of the widest subsystem on any rank
+  GainDifferences differences_;
   bool serves_ = false;
   Kept kept_;
-  std::vector<Sample> base_inputs_, base_outputs_;  ///< the point of differencing
 };
 
 }  // namespace concord

@@ -17,6 +17,8 @@ namespace concord {
 /// then, where it has been so for some macro-steps: that no rank's gains have changed or are
 /// curved, that scales fit and that no input is in a layer. A rank that sees otherwise says so
 /// together with its residual, and all agree before they look again.
+///
+/// Ten of its members are the parts of the coupling that a guess passes through.
 class FirstGuess {
  public:
   /// `estimators`, `missiles`: null where none is there.

@@ -1,10 +1,15 @@
 #pragma once
 
-#include "coupling/estimation/missiles_system.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coupling/implicit/missed_growth.hpp"
+#include "coupling/implicit/missiles_iteration.hpp"
+#include "coupling/implicit/output_terms.hpp"
 #include "coupling/implicit/prediction_error.hpp"
 #include "coupling/points/start.hpp"
 #include "coupling/problem/constraint_sizes.hpp"
-#include "coupling/problem/joins.hpp"
 
 namespace concord {
 
@@ -30,11 +35,10 @@ class MissilesCoupling : public Coupling {
   std::span<const Sample> fed() const override { return fed_; }
   bool passed_layer() const override { return joins_.any_layer(); }
   void io(Archive& archive) override {
-    archive(consistent_, constraint_sizes_, estimators_, system_, error_, miss_, in_vain_, resting_,
-            growth_, missed_, far_off_);
+    archive(consistent_, constraint_sizes_, estimators_, system_, error_, iteration_, growth_);
     archive.per(Per::input, fed_);
-    archive.per(Per::connected, sizes_);
   }
+  int memory_version() const override { return 2; }
   void view() const override { system_.view(); }
 
  private:
@@ -43,22 +47,9 @@ class MissilesCoupling : public Coupling {
                  CouplingReport& report);
   void iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                CouplingReport& report);
-  void learn_terms(const Trial& trial);
-  bool begin_layers_afresh(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
-  template <class Again>
-  double correct(const CommunicationPoint& point, Trial& trial, double ratio, const Again& again);
-  template <class Again>
-  double feed_back(Trial& trial, double ratio, const Again& again);
-  /// Of the coupling condition: what is left, what it must be small against, and how large that has
-  /// been.
-  struct Row {
-    double rest, value, size;
-  };
-  Row row(std::size_t j, const Trial& trial) const;
-  double miss(std::size_t j, const Row& row) const;
-  void measure(const Trial& trial, Outcome outcome);
-  double growth();
-  bool runs_away(const Trial& trial);
+  void estimate_error(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
+                      CouplingReport& report);
+  bool runs_away() const;
   std::string words_of_worst(const Trial& trial) const;
 
   Method method_;
@@ -70,21 +61,11 @@ class MissilesCoupling : public Coupling {
   Estimators estimators_;
   MissilesSystem system_;
   PredictionError error_;
+  OutputTerms terms_;
   std::vector<Sample> fed_;
-  std::vector<Sample> output_terms_, terms_;
-
-  bool rolls_back_;            ///< everyone
-  double miss_ = 0.0;          ///< of the last trial, the worst, in units of the input's size
-  double ratio_ = 0.0;         ///< what was left of its coupling condition, in tolerances
-  bool iterated_ = false;      ///< the last trial
-  bool unfinished_ = false;    ///< its iteration helped, and not enough
-  int in_vain_ = 0;            ///< macro-steps, the last ones, whose iteration did not help
-  int resting_ = 0;            ///< macro-steps that will not be iterated
-  double growth_ = 1.0;        ///< of signals that have been missed, in the last trial
-  int missed_ = 0;             ///< macro-steps, the last ones, that missed noticeably
-  int far_off_ = 0;            ///< and those that were far off
-  std::vector<double> sizes_;  ///< of the connected inputs before these
-  std::vector<Sample> best_;   ///< inputs of an iteration
+  InputMisses misses_;
+  MissedGrowth growth_;
+  MissilesIteration iteration_;
   std::optional<std::string> run_away_;  ///< on the rank of the worst input
 };
 

@@ -28,6 +28,7 @@ bool leaves_outputs(const Method& method, const Network& network) {
 LoopWatch::LoopWatch(RankNetwork& subsystems, const Method& method)
     : subsystems_(subsystems),
       method_(method),
+      at_point_(subsystems),
       explicit_(leaves_outputs(method, subsystems.network())) {
   const Network& network = subsystems.network();
   for (const auto& component : network.components()) {
@@ -48,19 +49,19 @@ LoopWatch::LoopWatch(RankNetwork& subsystems, const Method& method)
   }
 }
 
-void LoopWatch::restart(PointEvaluation& point, std::span<const Sample> inputs) {
+void LoopWatch::restart(PointEvaluation* point, std::span<const Sample> inputs) {
   for (Loop& loop : loops_) {
     if (loop.equations.here()) {
-      visit(loop, point, inputs, true);
+      visit(loop, chosen(point), inputs, true);
     }
   }
   agree();
 }
 
-void LoopWatch::look(PointEvaluation& point, std::span<const Sample> inputs, bool last) {
+void LoopWatch::look(PointEvaluation* point, std::span<const Sample> inputs, bool last) {
   for (Loop& loop : loops_) {
     if (loop.equations.here() && loop.known && (--loop.left <= 0 || last)) {
-      visit(loop, point, inputs, false);
+      visit(loop, chosen(point), inputs, false);
     }
   }
   agree();

@@ -18,18 +18,19 @@ namespace concord {
 /// be
 ///   zero-stable (Arnold 2012), which depends on D alone, however small the macro-steps.
 ///
-/// A D that does not change is looked at again after 1, 2, 4, ... 16 macro-steps.
+/// A D that does not change is looked at again after 1, 2, 4, ... 16 macro-steps. `point`: what
+/// gives D; null: the subsystems, where they stand.
 class LoopWatch {
  public:
   LoopWatch(RankNetwork& subsystems, const Method& method);
 
   /// At the start, or right after an event: nothing is compared with what was before. Throws
   /// SimulationError on every rank. Collective.
-  void restart(PointEvaluation& point, std::span<const Sample> inputs);
+  void restart(PointEvaluation* point, std::span<const Sample> inputs);
 
   /// At the end of a macro-step that is about to be accepted; `last`: of the run, or before an
   /// event. Throws SimulationError on every rank. Collective.
-  void look(PointEvaluation& point, std::span<const Sample> inputs, bool last);
+  void look(PointEvaluation* point, std::span<const Sample> inputs, bool last);
 
   /// What is known of the loops, in whole lines. Collective.
   std::string describe() const;
@@ -46,6 +47,7 @@ class LoopWatch {
   };
 
   void visit(Loop& loop, PointEvaluation& point, std::span<const Sample> inputs, bool anew);
+  PointEvaluation& chosen(PointEvaluation* point) { return point != nullptr ? *point : at_point_; }
   bool changed(const Loop& loop) const;
   void compare_signs(Loop& loop, PointEvaluation& point, bool anew);
   void check_stability(Loop& loop, PointEvaluation& point);
@@ -54,6 +56,7 @@ class LoopWatch {
 
   RankNetwork& subsystems_;
   const Method& method_;
+  CommunicationPointEvaluation at_point_;
   bool explicit_;  ///< outputs with direct feedthrough stay as held inputs gave them
   std::vector<Loop> loops_;
   std::vector<bool> known_, from_first_;  ///< per global input

@@ -65,6 +65,8 @@ std::optional<std::string> around(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
+/// One reading of an SSP. Each member is a table of what was found, which the connections at the
+/// end need all together.
 class SspReader {
  public:
   /// `source`: the description, or the archive that it is in.

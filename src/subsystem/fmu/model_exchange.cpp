@@ -38,7 +38,8 @@ struct InputGroup {
 /// An FMU of FMI 2 or 3 whose equations Concord integrates.
 ///
 /// It stays in continuous-time mode but for the events. Discard asks for a smaller step; an error
-/// ends the run.
+/// ends the run. Its members are one state: what the instance has been told last, and must be told
+/// next.
 class FmuModel final : public HybridModel {
  public:
   FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, double tolerance);

@@ -51,6 +51,11 @@ bool jumps(const std::array<double, 4>& y) {
 
 }  // namespace
 
+PieceSettings piece_settings(const FmuUse& use, bool feedthrough) {
+  return {takes_cubics(use) ? 1 : use.micro_steps, use.input_order, use.variable_steps,
+          use.internal_step, feedthrough};
+}
+
 double cut_into_pieces(const MacroStep& step, bool constant, bool by_differences,
                        const PieceSettings& settings, std::vector<StepPiece>& pieces) {
   pieces.clear();

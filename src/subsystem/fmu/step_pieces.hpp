@@ -4,12 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "subsystem/fmu/use.hpp"
 #include "subsystem/subsystem.hpp"
 
 namespace concord {
-
-/// Where y' of a co-simulation FMU comes from.
-enum class SlopeSource { fmu, linearization, differences, none };
 
 /// A part of a macro-step that the FMU makes in one step.
 struct StepPiece {
@@ -26,6 +24,8 @@ struct PieceSettings {
   bool feedthrough = false;
 };
 
+PieceSettings piece_settings(const FmuUse& use, bool feedthrough);
+
 /// Samples that a backward difference takes (third order), and a forward one (fourth order).
 inline constexpr int sampled_ends = 4, forward_samples = 4;
 
@@ -36,6 +36,34 @@ inline constexpr int sampled_ends = 4, forward_samples = 4;
 /// up to the end, whose distance is returned.
 double cut_into_pieces(const MacroStep& step, bool constant, bool by_differences,
                        const PieceSettings& settings, std::vector<StepPiece>& pieces);
+
+/// The pieces of a macro-step. How the FMU is used may turn out otherwise at their beginning: then
+/// they are cut anew.
+class MacroStepPieces {
+ public:
+  void cut(const MacroStep& step, bool constant, bool by_differences,
+           const PieceSettings& settings) {
+    distance_ = cut_into_pieces(step, constant, by_differences, settings, pieces_);
+    outdated_ = false;
+    under_way_ = true;
+  }
+  std::span<const StepPiece> all() const { return pieces_; }
+  /// Between samples.
+  double distance() const { return distance_; }
+
+  /// The FMU, at t, is used in another way than was thought.
+  void doubt(double t) { outdated_ = under_way_ && t == pieces_.front().begin; }
+  bool outdated() const { return outdated_; }
+
+  /// The macro-step is over.
+  void end() { under_way_ = false; }
+
+ private:
+  std::vector<StepPiece> pieces_;
+  double distance_ = 0.0;
+  bool under_way_ = false;
+  bool outdated_ = false;
+};
 
 /// [left, right] in the same way, as one micro-step; `begin` is where tau is 0.
 std::vector<StepPiece> pieces_to(double left, double right, double begin,

@@ -9,7 +9,8 @@
 
 namespace concord {
 
-/// A subsystem that another process calls by messages.
+/// A subsystem that another process calls by messages. Most of its members are arguments and
+/// results of these calls, kept for their storage only.
 class HostedSubsystem {
  public:
   struct Answer {

@@ -27,14 +27,16 @@ struct OdeMemory {
       : states(nominal_of(description.states)), inputs(nominal_of(description.inputs)) {}
 
   double t = 0.0;
-  double h = 0.0;  ///< size of the last macro-step
+  double h = 0.0;      ///< size of the last macro-step
+  double begin = 0.0;  ///< of it
   std::vector<double> x;
   Sizes states, inputs;
   bool seen = false;  ///< in the sizes
   StateRounding::Memory rounding;
   std::vector<char> rising;  ///< from 0, so steeply that they have no size yet
 
-  void io(Archive& archive) { archive(t, h, x, states, inputs, seen, rounding, rising); }
+  void io(Archive& archive) { archive(t, h, begin, x, states, inputs, seen, rounding, rising); }
+  int memory_version() const { return 2; }
 };
 
 /// What the first trial of a macro-step gave where it continued a multistep history, which trials

@@ -12,7 +12,7 @@
 #include "subsystem/ode/ode_events.hpp"
 #include "subsystem/ode/ode_memory.hpp"
 #include "subsystem/ode/point_derivatives.hpp"
-#include "subsystem/ode/state_rounding.hpp"
+#include "subsystem/ode/state_sizes.hpp"
 #include "subsystem/ode/way_back.hpp"
 #include "support/stopwatch.hpp"
 #include "support/wording.hpp"
@@ -35,6 +35,8 @@ SubsystemDescription without_withheld(SubsystemDescription description,
 /// Of a macro-step in which states leave 0 for the first time.
 constexpr int most_passes = 3;
 
+/// An OdeModel as a subsystem. Its members are parts with classes of their own, in the order in
+/// which each needs the ones before, and what it remembers of macro-steps.
 class OdeSubsystem final : public Subsystem {
  public:
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
@@ -82,13 +84,10 @@ class OdeSubsystem final : public Subsystem {
   struct Scratch {
     explicit Scratch(const SubsystemDescription& description);
 
-    std::vector<double> x_end, u, slopes, u_end;
-    std::vector<double> state_sizes;  ///< of the macro-step; 0: unknown
-    std::vector<Sample> seen_states, seen_inputs;
+    std::vector<double> x_end, u;
   };
 
   void begin();
-  void note_rising();
   void make_integrator();
   EventHandling handling() const;
   Outcome change_parameters();
@@ -100,14 +99,8 @@ class OdeSubsystem final : public Subsystem {
   bool is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const;
   Outcome run(double h, History history);
   std::string remedy() const;
-  void weigh_errors(double h);
-  void size_states(double h);
-  bool sizes_turned_out_otherwise(const MacroStep& step, std::span<const Polynomial> inputs);
   Outcome checked(bool ok);
-  template <class InputAt>
-  void see(double h, InputAt&& input_at);
   void see(std::span<const Sample> inputs);
-  bool rests_at_zero() const;
 
   SubsystemSettings settings_;
   bool started_ = false;
@@ -117,14 +110,13 @@ class OdeSubsystem final : public Subsystem {
   std::unique_ptr<HybridEvents> own_events_;  ///< of hybrid_, for events_
   std::unique_ptr<OdeEvents> events_;         ///< where the network takes part in them
   PointDerivatives derivatives_;
-  StateRounding rounding_;
+  StateSizes sizes_;
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   std::unique_ptr<WayBack> way_back_;       ///< made when it is first asked for
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
   OdeMemory now_, saved_;
   OdeTrials trials_;
   SetParameters parameters_;
-  double begin_ = 0.0;              ///< of the last macro-step
   std::vector<Sample> end_inputs_;  ///< those that led to the communication point
   Scratch scratch_;
 };
@@ -137,7 +129,7 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       model_(std::move(model), description_),
       rhs_(model_, settings.tolerance),
       derivatives_(model_),
-      rounding_(model_),
+      sizes_(description_, model_, rhs_.weights()),
       now_(description_),
       saved_(description_),
       end_inputs_(description_.inputs.size()),
@@ -149,13 +141,7 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
 }
 
 OdeSubsystem::Scratch::Scratch(const SubsystemDescription& description)
-    : x_end(description.states.size()),
-      u(description.inputs.size()),
-      slopes(description.states.size()),
-      u_end(description.inputs.size()),
-      state_sizes(description.states.size()),
-      seen_states(description.states.size()),
-      seen_inputs(description.inputs.size()) {}
+    : x_end(description.states.size()), u(description.inputs.size()) {}
 
 void OdeSubsystem::start(const MacroStep& first, double stop) {
   if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");
@@ -164,7 +150,7 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
   now_.h = first.size();
   now_.x.reserve(scratch_.x_end.size());
   for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
-  now_.rounding = rounding_.fresh();
+  now_.rounding = sizes_.fresh_rounding();
   if (events_) events_->start(now_.t, now_.x, description_.inputs);
   if (hybrid_ != nullptr) hybrid_->begin_initialization(first.begin, stop);
   if (!initializing()) begin();
@@ -190,14 +176,8 @@ void OdeSubsystem::begin() {
   }
   make_integrator();
   may_repeat_ = settings_.tolerance.of_size && (hybrid_ == nullptr || !hybrid_->has_events());
-  note_rising();
+  sizes_.note_rising(now_);
   saved_ = now_;
-}
-
-void OdeSubsystem::note_rising() {
-  now_.rising.clear();
-  for (std::size_t i = 0; i < now_.x.size(); ++i)
-    now_.rising.push_back(now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0) ? 1 : 0);
 }
 
 EventHandling OdeSubsystem::handling() const {
@@ -221,8 +201,8 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
                               std::span<Sample> outputs) {
   const Stopwatch stopwatch(counters_.wall_time);
   ++counters_.advances;
-  see(step.size(), [&](std::size_t i) { return inputs[i].at(0.0); });
-  begin_ = step.begin;
+  sizes_.see(now_, step.size(), [&](std::size_t i) { return inputs[i].at(0.0); });
+  now_.begin = step.begin;
   if (integrator_ && integrate(step, inputs, continuity) == Outcome::failed) return Outcome::failed;
   if (!integrator_ && events_) {
     rhs_.begin_step(step, inputs);
@@ -247,12 +227,10 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
   const double h = step.size();
   rhs_.begin_step(step, inputs);
   for (std::size_t i = 0; i < scratch_.u.size(); ++i) scratch_.u[i] = inputs[i](0.0);
-  size_states(h);
-  weigh_errors(h);
+  sizes_.weigh(now_, h, scratch_.u);
   Outcome outcome = run(h, history);
   for (int pass = 1; pass < most_passes && outcome == Outcome::ok && may_repeat_; ++pass) {
-    if (!sizes_turned_out_otherwise(step, inputs)) break;
-    weigh_errors(h);
+    if (!sizes_.weigh_again(now_, step, scratch_.u, scratch_.x_end, inputs)) break;
     outcome = run(h, History::discard);
   }
   ++now_.rounding.macro_steps;
@@ -290,32 +268,8 @@ bool OdeSubsystem::is_first_trial(const MacroStep& step, std::span<const Polynom
          std::equal(inputs.begin(), inputs.end(), trials_.first.inputs.begin(), same);
 }
 
-/// The sizes of states and inputs at the point of now, once; `h` is the time in which slopes count
-/// and `input_at(i)` gives value and slope of input i. f is asked only for states at 0.
-template <class InputAt>
-void OdeSubsystem::see(double h, InputAt&& input_at) {
-  if (now_.seen) return;
-  now_.seen = true;
-  for (std::size_t i = 0; i < scratch_.u.size(); ++i) {
-    scratch_.seen_inputs[i] = input_at(i);
-    scratch_.u[i] = scratch_.seen_inputs[i].value;
-  }
-  now_.inputs.see(scratch_.seen_inputs, h);
-  const bool slopes = rests_at_zero() && model_.f(now_.t, now_.x, scratch_.u, scratch_.x_end);
-  for (std::size_t i = 0; i < now_.x.size(); ++i)
-    scratch_.seen_states[i] = {now_.x[i], slopes ? scratch_.x_end[i] : 0.0};
-  now_.states.see(scratch_.seen_states, h);
-}
-
 void OdeSubsystem::see(std::span<const Sample> inputs) {
-  see(now_.h, [&](std::size_t i) { return inputs[i]; });
-}
-
-/// Whether the slope of some state may count.
-bool OdeSubsystem::rests_at_zero() const {
-  for (std::size_t i = 0; i < now_.x.size(); ++i)
-    if (now_.x[i] == 0.0 && !(description_.states[i].nominal > 0.0)) return true;
-  return false;
+  sizes_.see(now_, now_.h, [&](std::size_t i) { return inputs[i]; });
 }
 
 /// What may help where the method failed, not the model.
@@ -336,55 +290,6 @@ std::string OdeSubsystem::remedy() const {
 
 Outcome OdeSubsystem::run(double h, History history) {
   return integrator_->integrate(h, history, now_.x, scratch_.x_end);
-}
-
-void OdeSubsystem::weigh_errors(double h) {
-  if (settings_.tolerance.of_size && StateRounding::due(now_.rounding))
-    rounding_.measure({now_.t, h, now_.x, scratch_.u, scratch_.state_sizes, now_.inputs.values()},
-                      settings_.tolerance, now_.rounding);
-  rhs_.weights().take(scratch_.state_sizes, rounding_.within(h, now_.rounding));
-}
-
-/// The sizes for this macro-step. A state that rises from 0 gets one where it is 0 and has a slope,
-/// or where it no longer doubles within the macro-step: what spreads through a chain of states
-/// rises like t^k, and digits of such tails, which no method can follow, don't matter later.
-void OdeSubsystem::size_states(double h) {
-  bool slopes = false;
-  for (std::size_t i = 0; i < now_.x.size(); ++i) slopes = slopes || now_.rising[i] != 0;
-  slopes = slopes && model_.f(now_.t, now_.x, scratch_.u, scratch_.slopes);
-  for (std::size_t i = 0; i < now_.x.size(); ++i) {
-    const double magnitude = std::abs(now_.x[i]);
-    const bool steep = slopes && h * std::abs(scratch_.slopes[i]) > magnitude;
-    if (magnitude > 0.0 && !steep) now_.rising[i] = 0;
-    const bool known = now_.rising[i] == 0 || magnitude == 0.0;
-    scratch_.state_sizes[i] = known ? now_.states[i] : 0.0;
-  }
-}
-
-/// A state has left 0, not too steeply (t^4), and the size that its slope made it expect was
-/// nothing, or much too large, as that of a fast transient is: so were tolerances.
-bool OdeSubsystem::sizes_turned_out_otherwise(const MacroStep& step,
-                                              std::span<const Polynomial> inputs) {
-  constexpr double much = 10.0, steepest = 4.5;
-  const auto may_differ = [&](std::size_t i) {
-    const double turned_out = std::abs(scratch_.x_end[i]);
-    return now_.states.only_expected(i) && turned_out > 0.0 &&
-           !(scratch_.state_sizes[i] > 0.0 && scratch_.state_sizes[i] <= much * turned_out);
-  };
-  bool any = false;
-  for (std::size_t i = 0; i < scratch_.x_end.size(); ++i) any = any || may_differ(i);
-  if (!any) return false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) scratch_.u_end[i] = inputs[i](step.size());
-  if (!model_.f(step.end, scratch_.x_end, scratch_.u_end, scratch_.slopes)) return false;
-  bool otherwise = false;
-  for (std::size_t i = 0; i < scratch_.x_end.size(); ++i) {
-    const double turned_out = std::abs(scratch_.x_end[i]);
-    if (!may_differ(i) || step.size() * std::abs(scratch_.slopes[i]) > steepest * turned_out)
-      continue;
-    scratch_.state_sizes[i] = turned_out;
-    otherwise = true;
-  }
-  return otherwise;
 }
 
 Outcome OdeSubsystem::checked(bool ok) {
@@ -446,13 +351,13 @@ Outcome OdeSubsystem::retrace(const MacroStep& step, std::span<const Polynomial>
 
 /// Of a model that handles events itself those, too, that it has come to so.
 double OdeSubsystem::next_event(std::span<const Sample> inputs) {
-  if (hybrid_ == nullptr) return events_->next(begin_, now_.t, now_.x, inputs);
+  if (hybrid_ == nullptr) return events_->next(now_.begin, now_.t, now_.x, inputs);
   const HandledEvents* handled = integrator_ ? integrator_->handled_events() : nullptr;
   double first = std::numeric_limits<double>::infinity();
-  if (handled != nullptr) first = begin_ + handled->first;
+  if (handled != nullptr) first = now_.begin + handled->first;
   if (!own_events_->located()) return first;
   first = own_events_->first_step_event(first, now_.t);
-  return std::min(first, events_->next(begin_, now_.t, now_.x, inputs));
+  return std::min(first, events_->next(now_.begin, now_.t, now_.x, inputs));
 }
 
 Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, double slack,
@@ -462,7 +367,7 @@ Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, dou
   HandledEvents* handled = integrator_ ? integrator_->handled_events() : nullptr;
   if (handled != nullptr && handling() == EventHandling::told)
     own_events_->take_handled(std::exchange(handled->what, {}));
-  return checked(events_->happen(pass, now_.t, begin_, now_.x, inputs, slack, changed, what));
+  return checked(events_->happen(pass, now_.t, now_.begin, now_.x, inputs, slack, changed, what));
 }
 
 Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
@@ -571,7 +476,7 @@ bool OdeSubsystem::start_from(double t, std::span<const double> x,
     events_->model().take_over(archive);
     events_->start(now_.t, now_.x, description_.inputs);
   }
-  note_rising();
+  sizes_.note_rising(now_);
   saved_ = now_;
   return true;
 }

@@ -120,7 +120,8 @@ Value rounded_to(double number) {
 /// call and why. After an error nothing is called any more until `restore`; all calls return false
 /// and the failure stays. Optional calls (directional and output derivatives, derivatives of
 /// inputs, saving) may fail without that. Calls in a mode that forbids them are std::logic_error.
-/// Fatal throws SimulationError, as does every call after it on any instance of the same FMU.
+/// Fatal throws SimulationError, as does every call after it on any instance of the same FMU. A
+/// member is the instance's state, or room that the calls of both versions share.
 class FmuInstance {
  public:
   /// Throws SimulationError where the FMU cannot be instantiated.

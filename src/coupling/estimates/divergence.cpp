@@ -1,0 +1,141 @@
+#include "coupling/estimates/divergence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "support/agreement.hpp"
+
+namespace concord {
+namespace {
+
+/// Intervals in a row with errors as large as the signal, for a verdict; fewer at the end.
+constexpr int for_a_verdict = 10;
+constexpr int at_the_end = 3;
+
+/// Times that a signal has been, with an error as large as itself: far off.
+constexpr double far_off = 10.0;
+
+}  // namespace
+
+Divergence::Divergence(RankNetwork& subsystems, std::vector<std::size_t> signals,
+                       const SettledSignals& settled, const std::vector<double>& largest)
+    : subsystems_(subsystems),
+      signals_(std::move(signals)),
+      settled_(settled),
+      largest_(largest),
+      unit_sizes_(subsystems),
+      scale_(subsystems.n_outputs(), 0.0),
+      as_large_(subsystems.n_outputs(), 0),
+      driven_(subsystems.n_outputs(), 0),
+      floors_(subsystems.n_outputs(), 0.0) {}
+
+void Divergence::start(const CommunicationPoint& point) {
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange range = subsystems_.outputs_of(k);
+    for (std::size_t o = 0; o < range.size(); ++o) {
+      const double nominal = subsystems_.own(k).description().outputs[o].nominal;
+      scale_[range.first + o] =
+          std::max(std::abs(nominal), std::abs(point.outputs[range.first + o].value));
+    }
+  }
+}
+
+bool Divergence::hardly_begun(std::size_t output) const {
+  constexpr double hardly_anything = 1e-9;
+  return !settled_.settled(output) &&
+         std::max(subsystems_.output_sizes()[output], largest_[output]) <=
+             hardly_anything * unit_sizes_[output];
+}
+
+/// What the signal would be without its error is its scale, where the error is the smaller part.
+void Divergence::compare(const CommunicationPoint& point, std::span<const Sample> errors) {
+  constexpr double small_part = 0.5;
+  for (const std::size_t o : signals_) {
+    const double error = std::abs(errors[o].value);
+    const double truth = std::abs(point.outputs[o].value - errors[o].value);
+    if (error < small_part * truth) {
+      scale_[o] = std::max(scale_[o], truth);
+    }
+    const bool as_large = error >= std::max(scale_[o], truth) ||
+                          (error >= small_part * truth && error >= far_off * scale_[o]);
+    as_large_[o] = scale_[o] > 0.0 && as_large ? as_large_[o] + 1 : 0;
+  }
+}
+
+/// Which outputs' errors nothing sound explains, and which are signals that still rise from
+/// nothing.
+void Divergence::explain(const CommunicationPoint& point, double elapsed,
+                         ErrorPropagation& propagation) {
+  const auto errors = propagation.outputs();
+  std::vector<int> astray = as_large_;
+  propagation.excuse_driven(point, elapsed, scale_, astray);
+  for (std::size_t o = 0; o < astray.size(); ++o) {
+    driven_[o] =
+        as_large_[o] > 0 && astray[o] == 0 && std::abs(errors[o].value) >= far_off * scale_[o];
+  }
+}
+
+/// At the end of a run whatever has ever been as large as the signal counts; of signals that have
+/// settled, and of those that have left what they were, as what is left of the signal without it.
+void Divergence::recall() {
+  const auto sizes = subsystems_.output_sizes().values();
+  for (const std::size_t o : signals_) {
+    const bool known = settled_.settled(o) || sizes[o] >= far_off * scale_[o];
+    const double left = known ? sizes[o] - largest_[o] : sizes[o];
+    if (sizes[o] > 0.0 && largest_[o] >= left) {
+      as_large_[o] = std::max(as_large_[o], at_the_end);
+    }
+  }
+}
+
+void Divergence::judge(const CommunicationPoint& point, double elapsed,
+                       ErrorPropagation& propagation, bool last) {
+  compare(point, propagation.outputs());
+  const int enough = last ? at_the_end : for_a_verdict;
+  if (last) {
+    recall();
+  }
+  const auto worst = std::max_element(as_large_.begin(), as_large_.end());
+  const int longest = worst == as_large_.end() ? 0 : *worst;
+  const int agreed = agree_on_largest(subsystems_.comm(), longest);
+  if (last || agreed >= enough) {
+    unit_sizes_.update();
+  }
+  if (agreed >= (last ? 1 : enough)) {
+    explain(point, elapsed, propagation);
+  }
+  if (found_ || agreed < enough) {
+    return;
+  }
+  propagation.write_floors(point, floors_);
+  std::optional<std::string> text;
+  for (std::size_t o = 0; o < as_large_.size() && !text; ++o) {
+    const double error = last ? largest_[o] : std::abs(propagation.outputs()[o].value);
+    if (as_large_[o] >= enough && !driven_[o] && !hardly_begun(o) && error > floors_[o]) {
+      text = described(o, error, point);
+    }
+  }
+  found_ = agree_on_text(subsystems_.comm(), text);
+}
+
+std::string Divergence::described(std::size_t output, double error,
+                                  const CommunicationPoint& point) const {
+  std::ostringstream text;
+  text.precision(6);
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange range = subsystems_.outputs_of(k);
+    if (output < range.first || output >= range.last) {
+      continue;
+    }
+    const auto& description = subsystems_.own(k).description();
+    text << "t = " << point.time << " s: the run has diverged: subsystem '" << description.name
+         << "', output '" << description.outputs[output - range.first].name << "' is "
+         << point.outputs[output].value << ", and the estimated error of it, " << error
+         << ", is as large as the signal (up to " << scale_[output] << ")";
+  }
+  return text.str();
+}
+
+}  // namespace concord

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coupling/estimates/error_propagation.hpp"
+#include "coupling/estimates/settled_signals.hpp"
+#include "coupling/estimates/unit_sizes.hpp"
+
+namespace concord {
+
+/// Whether a run has diverged: whether the estimated error of a signal has been as large as the
+/// signal for some intervals, unless what is sound feeds it so, it has hardly begun, or it is made
+/// of rounding.
+class Divergence {
+ public:
+  /// `signals`: the outputs that decide; `largest`: their errors so far.
+  Divergence(RankNetwork& subsystems, std::vector<std::size_t> signals,
+             const SettledSignals& settled, const std::vector<double>& largest);
+
+  void start(const CommunicationPoint& point);
+
+  /// An interval has ended at `point`, `elapsed` s after the start; `last`: with the run.
+  /// Collective.
+  void judge(const CommunicationPoint& point, double elapsed, ErrorPropagation& propagation,
+             bool last);
+
+  /// Subsystem, output, time and values of the first; nothing as long as there is none. The same on
+  /// every rank.
+  const std::optional<std::string>& found() const { return found_; }
+
+  /// Whether its error says nothing of it: a signal that still rises from nothing at the far end of
+  /// a chain.
+  bool says_nothing(std::size_t output) const { return driven_[output] != 0; }
+  /// Nobody will see it beside others of its unit, and what it grows to is yet to come.
+  bool hardly_begun(std::size_t output) const;
+
+  std::span<const std::size_t> signals() const { return signals_; }
+
+  void io(Archive& archive) {
+    archive(found_);
+    archive.per(Per::output, scale_, as_large_, driven_);
+  }
+
+ private:
+  void compare(const CommunicationPoint& point, std::span<const Sample> errors);
+  void recall();
+  void explain(const CommunicationPoint& point, double elapsed, ErrorPropagation& propagation);
+  std::string described(std::size_t output, double error, const CommunicationPoint& point) const;
+
+  RankNetwork& subsystems_;
+  std::vector<std::size_t> signals_;
+  const SettledSignals& settled_;
+  const std::vector<double>& largest_;
+  UnitSizes unit_sizes_;
+  std::optional<std::string> found_;
+
+  // Per output.
+  std::vector<double> scale_;  ///< what the signal has been where the estimate was small
+  std::vector<int> as_large_;  ///< intervals in a row that ended with an error as large as that
+  std::vector<char> driven_;   ///< rises from nothing, by what sound signals feed it
+  std::vector<double> floors_;
+};
+
+}  // namespace concord

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "concord/archive.hpp"
+
+namespace concord {
+
+/// How many macro-steps there are from one estimate of the run's error to the next: one to 64, the
+/// fewer the more the signals change; once as many as a short run has are over, 16 at least, so
+/// that estimates cost a few percent of the time.
+class EstimateInterval {
+ public:
+  /// `inputs`: connected ones of the whole network; small networks, whose runs take no time, have
+  /// more intervals that are free. `always_free`: macro-steps are as long as their error lets them
+  /// be, so that intervals are few.
+  EstimateInterval(std::size_t inputs, bool always_free);
+
+  /// One more macro-step, of size h; whether the interval is over.
+  bool add(double h);
+  bool empty() const { return macro_steps_ == 0; }
+  /// Time since it began, s.
+  double span() const { return span_; }
+
+  /// The next one begins; `variation`: how much the signals have changed in this one, by shares of
+  /// their sizes.
+  void next(double variation);
+
+  /// After an event the first one is one macro-step.
+  void shorten() { length_ = 1; }
+
+  void io(Archive& archive) { archive(span_, macro_steps_, length_, free_); }
+
+ private:
+  bool always_free_;
+  double span_ = 0.0;
+  int macro_steps_ = 0;
+  int length_ = 1;
+  int free_;  ///< intervals of any length that are left
+};
+
+}  // namespace concord

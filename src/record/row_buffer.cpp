@@ -1,0 +1,47 @@
+#include "record/row_buffer.hpp"
+
+namespace concord {
+
+RowBuffer::RowBuffer(MPI_Comm comm, const ResultsLayout& layout, std::size_t capacity)
+    : capacity_(capacity) {
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.grows() && dataset.number != Number::text && dataset.exists(layout))
+      series_.emplace_back(dataset, layout, exchange_of(comm, columns_of(dataset, layout)),
+                           capacity);
+}
+
+RowExchange* RowBuffer::exchange_of(MPI_Comm comm, const RecordedColumns* columns) {
+  if (columns == nullptr) return nullptr;
+  const auto known = exchanges_.find(columns);
+  if (known != exchanges_.end()) return &known->second;
+  return &exchanges_.try_emplace(columns, comm, *columns).first->second;
+}
+
+void RowBuffer::keep(Extent extent, std::size_t row, const ResultsRow& values,
+                     const StepSums& steps) {
+  for (RecordedSeries& series : series_)
+    if (series.extent() == extent) series.keep(row, values, steps);
+}
+
+bool RowBuffer::add_row(const ResultsRow& row) {
+  keep(Extent::rows, rows_, row, {});
+  return ++rows_ == capacity_;
+}
+
+bool RowBuffer::add_step(const ResultsRow& end, const StepSums& step) {
+  keep(Extent::steps, steps_, end, step);
+  return ++steps_ == capacity_;
+}
+
+bool RowBuffer::add_event(const ResultsRow& left, RecordedEvent event) {
+  keep(Extent::events, events_.size(), left, {});
+  events_.push_back(std::move(event));
+  return events_.size() == capacity_;
+}
+
+std::vector<RecordedEvent> RowBuffer::begin_anew() {
+  rows_ = steps_ = 0;
+  return std::exchange(events_, {});
+}
+
+}  // namespace concord

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "subsystem/fmu/stepped_fmu.hpp"
+
+namespace concord {
+
+/// f and the partial derivatives of f and g of a co-simulation FMU where it stands, by its
+/// directional derivatives. Where it refuses these in the middle of a run, the last ones stay.
+class FmuJacobians {
+ public:
+  explicit FmuJacobians(SteppedFmu& fmu)
+      : fmu_(fmu), all_inputs_(fmu.setup().ports(fmu.setup().input_variables)) {}
+
+  /// f_x, f_u, g_x, g_u; false where the FMU has never given them.
+  bool find(Linearization& result);
+
+  /// f for these inputs, size n_st.
+  bool derivatives(std::span<const Sample> inputs, std::span<double> result);
+
+  void io(Archive& archive) { archive(known_, last_.f_x, last_.f_u, last_.g_x, last_.g_u); }
+
+ private:
+  bool ask(Linearization& result);
+
+  SteppedFmu& fmu_;
+  FmuPorts all_inputs_;
+  bool known_ = false;
+  Linearization last_;
+  std::vector<double> change_, correction_;
+};
+
+}  // namespace concord

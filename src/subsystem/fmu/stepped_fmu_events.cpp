@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "subsystem/fmu/stepped_fmu.hpp"
+
+namespace concord {
+
+/// But for what rounding leaves between a time and the event that falls on it.
+bool SteppedFmu::reaches_event(double t) const {
+  constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+  const double event = now_.next_event;
+  return t >= event - rounding * std::max(std::abs(t), std::abs(event));
+}
+
+bool SteppedFmu::take_events(const EventOutcome& outcome) {
+  events_.pass();
+  if (outcome.terminate) return ended("");
+  now_.next_event = outcome.next_time;
+  return true;
+}
+
+/// Event mode where the FMU has come to; at the end of a macro-step only once that is accepted.
+///
+/// Where the FMU gets inputs that are held in micro-steps, and finds an event at the begin of one,
+/// it is somewhere within: macro-steps up to its middle have shorter ones.
+bool SteppedFmu::meet_event(const StepPiece* piece) {
+  const bool somewhere = piece != nullptr && piece->hold_at && now_.t <= piece->begin;
+  const double event = somewhere ? 0.5 * (piece->begin + piece->end) : now_.t;
+  now_.event_due = events_.meet(now_.t, event, tells_events(use_));
+  return now_.event_due || handle_event();
+}
+
+bool SteppedFmu::handle_event() {
+  EventOutcome outcome;
+  if (!instance_->enter_event_mode() || !instance_->set(feed_.held(), now_.u) ||
+      !iterate_events(*instance_, outcome))
+    return failed_call();
+  return take_events(outcome);
+}
+
+bool SteppedFmu::set_due_parameters() {
+  if (!std::exchange(now_.parameters_due, false)) [[likely]]
+    return true;
+  return parameters_.set(*instance_) || failed_call();
+}
+
+/// In event mode where the FMU has one.
+bool SteppedFmu::feed_held(std::span<const Polynomial> inputs) {
+  if (!feed_.take_held(inputs, now_.u)) return true;
+  if (!use_.event_mode) return instance_->set(feed_.held(), now_.u) || failed_call();
+  return handle_event();
+}
+
+bool SteppedFmu::happen(std::span<const Sample> inputs, std::vector<Happening>& what) {
+  const bool due = std::exchange(now_.event_due, false);
+  const bool held = feed_.held_differ(inputs, now_.u);
+  if (due) what.push_back({0, reaches_event(now_.t) ? "time event" : "event"});
+  if (held) what.push_back({0, "inputs"});
+  if (events_.take_handled()) what.push_back({0, "event"});
+  feed_.take_held(inputs, now_.u);
+  return (!due && !held) || (handle_event() && read_outputs() && read_states());
+}
+
+/// Without event mode not before the next step: between a Set and a step nothing may be read.
+bool SteppedFmu::set_parameter(std::size_t parameter, double value) {
+  if (!parameters_.take(parameter, value, failure_)) return false;
+  if (initializing()) return parameters_.set(*instance_) || failed_call();
+  const bool started = instance_->mode() != FmuMode::instantiated;
+  if (started && use_.event_mode)
+    return set_parameters_in_event() && read_outputs() && read_states();
+  now_.parameters_due = started;
+  return true;
+}
+
+bool SteppedFmu::set_parameters_in_event() {
+  EventOutcome outcome;
+  if (!instance_->enter_event_mode() || !parameters_.set(*instance_) ||
+      !iterate_events(*instance_, outcome))
+    return failed_call();
+  return take_events(outcome);
+}
+
+}  // namespace concord
