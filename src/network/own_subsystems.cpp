@@ -17,6 +17,20 @@ OwnSubsystems::OwnSubsystems(const Model& model, std::span<const std::size_t> ow
   }
 }
 
+void OwnSubsystems::start(const MacroStep& first, double stop) {
+  for (std::size_t k = 0; k < count(); ++k) {
+    attempt(k, [&] { subsystems_[k]->start(first, stop); });
+  }
+  for (std::size_t k = 0; k < beginnings_.size(); ++k) {
+    if (const auto& from = beginnings_[k]) {
+      guarded(k, [&](Subsystem& subsystem) {
+        return subsystem.start_from(from->t, from->x, from->memory) ? Outcome::ok : Outcome::failed;
+      });
+    }
+  }
+  beginnings_.clear();
+}
+
 void OwnSubsystems::save(WorkClock& clock) {
   for (const std::size_t k : with_rollback_) {
     const WorkScope timed(clock, k, Work::rollback);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "network/model.hpp"
@@ -15,6 +16,15 @@ namespace concord {
 
 /// Settings of each subsystem of the model, by position.
 using SettingsList = std::vector<SubsystemSettings>;
+
+/// Where a subsystem of another run stood, see Subsystem::start_from.
+struct Beginning {
+  double t = 0.0;
+  std::vector<double> x;
+  std::vector<std::byte> memory;
+
+  void io(Archive& archive) { archive(t, x, memory); }
+};
 
 /// The subsystems that a rank owns, and what became of calls to them.
 ///
@@ -32,6 +42,12 @@ class OwnSubsystems {
   Subsystem& operator[](std::size_t k) { return *subsystems_[k]; }
   const Subsystem& operator[](std::size_t k) const { return *subsystems_[k]; }
   const std::string& name(std::size_t k) const { return names_[k]; }
+
+  /// Before the start, of all: begin elsewhere than at their start values.
+  void start_from(std::vector<std::optional<Beginning>> beginnings) {
+    beginnings_ = std::move(beginnings);
+  }
+  void start(const MacroStep& first, double stop);
 
   /// `work` on subsystem k, which it may move on.
   template <class Work>
@@ -113,6 +129,7 @@ class OwnSubsystems {
 
   std::vector<std::unique_ptr<Subsystem>> subsystems_;
   std::vector<std::string> names_;
+  std::vector<std::optional<Beginning>> beginnings_;  ///< until the start; empty: none
   std::vector<std::size_t> with_rollback_;
   std::vector<Counters> last_counters_;
   std::exception_ptr fatal_;

@@ -61,45 +61,23 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       own_(model, layout_.global(), settings),
       held_(layout_.held_inputs()),
       start_inputs_(starts_of(own_)),
+      use_(network, layout_, settings),
       touched_(own_.count()),
       sizes_(model, network, layout_),
       equation_weights_(constraints_among(own_), layout_.n_inputs()),
       jumps_(continuous_outputs_of_black_boxes(own_)),
       exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()),
       way_(own_, layout_) {
-  find_use(settings);
-}
-
-/// Of own inputs: what something feeds; of own outputs: what feeds something or is recorded.
-void RankNetwork::find_use(const SettingsList& settings) {
-  std::vector<char> feeds(network_.n_outputs(), 0);
-  for (const auto& link : network_.links()) {
-    if (link) feeds[link->output] = 1;
-  }
   for (std::size_t k = 0; k < n_own(); ++k) {
-    const std::size_t g = global(k);
-    const IndexRange in = network_.inputs_of(g), out = network_.outputs_of(g);
-    for (std::size_t i = in.first; i < in.first + in.size(); ++i) {
-      use_.given.push_back(network_.links()[i] ? 1 : 0);
-    }
-    const auto& recorded = settings[g].recorded;
-    for (std::size_t o = 0; o < out.size(); ++o) {
-      const bool is_recorded = recorded.empty() || recorded[o] != 0;
-      use_.looked_at.push_back(is_recorded ? 1 : feeds[out.first + o]);
-    }
-    tell_use(k);
+    use_.tell(k, own_[k]);
   }
-}
-
-void RankNetwork::tell_use(std::size_t k) {
-  const IndexRange in = inputs_of(k), out = outputs_of(k);
-  own_[k].note_use(std::span(use_.given).subspan(in.first, in.size()),
-                   std::span(use_.looked_at).subspan(out.first, out.size()));
 }
 
 void RankNetwork::note_given(std::size_t input) {
-  if (std::exchange(use_.given[input], 1) != 0) return;
-  tell_use(layout_.subsystem_of_input(input));
+  if (use_.note_given(input)) {
+    const std::size_t k = layout_.subsystem_of_input(input);
+    use_.tell(k, own_[k]);
+  }
 }
 
 void RankNetwork::enter(const SmoothInterval& interval) {
@@ -111,21 +89,7 @@ void RankNetwork::enter(const SmoothInterval& interval) {
 
 void RankNetwork::start(const MacroStep& first, double stop) {
   now_ = saved_ = {first.begin, first.size()};
-  for (std::size_t k = 0; k < n_own(); ++k) {
-    own_.attempt(k, [&] { own_[k].start(first, stop); });
-  }
-  for (std::size_t k = 0; k < beginnings_.size(); ++k) {
-    if (const auto& from = beginnings_[k]) {
-      own_.guarded(k, [&](Subsystem& subsystem) {
-        return subsystem.start_from(from->t, from->x, from->memory) ? Outcome::ok : Outcome::failed;
-      });
-    }
-  }
-  beginnings_.clear();
-}
-
-void RankNetwork::start_from(std::vector<std::optional<Beginning>> beginnings) {
-  beginnings_ = std::move(beginnings);
+  own_.start(first, stop);
 }
 
 bool RankNetwork::initializing() const {
@@ -321,10 +285,11 @@ void RankNetwork::gather_states(std::span<double> result) {
 
 /// What a subsystem remembers itself begins with its states.
 std::optional<std::string> RankNetwork::io(Archive& archive, std::span<const double> states) {
-  archive.per(Per::input, start_inputs_, use_.given);
-  archive(held_, touched_, clock_, sizes_, equation_weights_, jumps_, interval_, now_, saved_);
+  archive.per(Per::input, start_inputs_);
+  archive(use_, held_, touched_, clock_, sizes_, equation_weights_, jumps_, interval_, now_,
+          saved_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
-    tell_use(k);
+    use_.tell(k, own_[k]);
   }
   if (archive.reading()) {
     enter(interval_);

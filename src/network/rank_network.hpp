@@ -12,22 +12,16 @@
 #include "network/passed_way.hpp"
 #include "network/rank_layout.hpp"
 #include "network/signal_sizes.hpp"
+#include "network/subsystem_use.hpp"
 #include "network/touched.hpp"
 
 namespace concord {
 
-/// Where a subsystem of another run stood, see Subsystem::start_from.
-struct Beginning {
-  double t = 0.0;
-  std::vector<double> x;
-  std::vector<std::byte> memory;
-
-  void io(Archive& archive) { archive(t, x, memory); }
-};
-
 /// The subsystems that this rank owns, with their variables in flat arrays, and the exchange with
 /// the other ranks. Outcomes are this rank's own: agreeing on them is the caller's. So are failures
 /// (OwnSubsystems); `fatal` tells that no smaller step will help.
+///
+/// Most of its members are parts with classes of their own, which meet here only.
 class RankNetwork {
  public:
   RankNetwork(MPI_Comm comm, const Model& model, const Network& network, const Partition& partition,
@@ -183,7 +177,9 @@ class RankNetwork {
   void gather_states(std::span<double> result);
 
   /// Before the start, of own subsystems: begin elsewhere than at their start values.
-  void start_from(std::vector<std::optional<Beginning>> beginnings);
+  void start_from(std::vector<std::optional<Beginning>> beginnings) {
+    own_.start_from(std::move(beginnings));
+  }
 
   /// All that the next macro-step depends on: of subsystems that were started when it is written,
   /// and of others, made and started in the same way, when it is read. Which own subsystem cannot
@@ -237,19 +233,12 @@ class RankNetwork {
     void io(Archive& archive) { archive(time, step); }
   };
 
-  struct Use {  ///< see Subsystem::note_use
-    std::vector<char> given, looked_at;
-  };
-
   /// Kept for their storage only.
   struct Scratch {
     Linearization linearization;
     std::vector<double> constraint_g_u;
     std::vector<Happening> happened;
   };
-
-  void find_use(const SettingsList& settings);
-  void tell_use(std::size_t k);
 
   MPI_Comm comm_;
   const Network& network_;
@@ -259,7 +248,7 @@ class RankNetwork {
   OwnSubsystems own_;
   HeldInputs held_;
   std::vector<Sample> start_inputs_;
-  Use use_;
+  SubsystemUse use_;
   Touched touched_;
   SignalSizes sizes_;
   EquationWeights equation_weights_;
@@ -268,7 +257,6 @@ class RankNetwork {
   SmoothInterval interval_;
   Memory now_, saved_;
   PassedWay way_;
-  std::vector<std::optional<Beginning>> beginnings_;  ///< until the start; empty: none
   Scratch scratch_;
 };
 
