@@ -64,6 +64,7 @@ struct OdeInterface {
   bool constant_jacobians = false;
   /// Names of what `set_parameter` sets between macro-steps.
   std::vector<std::string> parameters = {};
+  bool output_curvatures = false;  ///< `output_curvatures` gives y''
 };
 
 /// Partial derivatives of f and g at one point (t, x, u); row-major, sizes as noted.
@@ -84,6 +85,12 @@ struct TimeDerivatives {
 struct Motion {
   std::span<const double> dxdt;  ///< n_st
   std::span<const double> dudt;  ///< n_in
+};
+
+/// How inputs move at a point: du/dt and d2u/dt2.
+struct InputMotion {
+  std::span<const double> dudt;    ///< n_in
+  std::span<const double> d2udt2;  ///< n_in
 };
 
 /// A subsystem as the ordinary differential equation x' = f(t,x,u), y = g(t,x,u).
@@ -129,6 +136,15 @@ class OdeModel {
   virtual bool output_slopes(double /*t*/, std::span<const double> /*x*/,
                              std::span<const double> /*u*/, const Motion& /*motion*/,
                              std::span<double> /*dydt*/) {
+    return false;
+  }
+
+  /// Fills d2ydt2 = y'', the second derivative of y = g(t,x,u) by time where x' = f(t,x,u) and
+  /// inputs move so, and returns true, or returns false: nothing replaces it. Asked for where the
+  /// interface says that it is given.
+  virtual bool output_curvatures(double /*t*/, std::span<const double> /*x*/,
+                                 std::span<const double> /*u*/, const InputMotion& /*motion*/,
+                                 std::span<double> /*d2ydt2*/) {
     return false;
   }
 };

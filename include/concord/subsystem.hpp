@@ -27,6 +27,7 @@ struct Capabilities {
   bool equations = false;           ///< f and g at any (t,x,u): what `monolithic` needs
   bool state_outputs = false;       ///< f, y, y' where a prediction leads: for given t, x, u
   bool any_step = true;             ///< macro-steps of any size, not only that of the first one
+  bool output_curvatures = false;   ///< y'' at communication points
 };
 
 /// How the equation of a constraint answers to its unknown: directly, or only through states
@@ -177,6 +178,15 @@ class Subsystem {
   virtual Outcome point_outputs(std::span<const Sample> /*inputs*/, Wanted /*wanted*/,
                                 std::span<Sample> /*outputs*/) {
     return unable();
+  }
+
+  /// y'' at the current communication point for inputs u, u' and, in `input_curvatures`, u'': the
+  /// second derivatives by time along the solution, one per output.
+  virtual Outcome output_curvatures(std::span<const Sample> /*inputs*/,
+                                    std::span<const double> /*input_curvatures*/,
+                                    std::span<double> /*result*/) {
+    failure_ = "cannot tell the second derivatives of its outputs (capability output_curvatures)";
+    return Outcome::failed;
   }
 
   /// x at the current communication point, size n_st; valid until the next call.

@@ -27,9 +27,10 @@ void print_subsystems(const Model& model) {
                 d.inputs.size(), d.states.size(), d.outputs.size());
     std::printf(
         "    polynomial inputs %s, output derivatives %s, states %s, state derivatives %s,\n"
-        "    linearization %s, rollback %s, equations %s\n",
+        "    linearization %s, rollback %s, equations %s, output curvatures %s\n",
         yes(c.polynomial_inputs), yes(c.output_derivatives), yes(c.states),
-        yes(c.state_derivatives), yes(c.linearization), yes(c.rollback), yes(c.equations));
+        yes(c.state_derivatives), yes(c.linearization), yes(c.rollback), yes(c.equations),
+        yes(c.output_curvatures));
     for (const auto& remark : d.remarks) {
       std::printf("    %s\n", remark.c_str());
     }

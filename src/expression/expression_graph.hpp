@@ -76,40 +76,4 @@ class ExpressionGraph {
   std::unordered_map<std::string, NodeId> defined_;
 };
 
-/// d root / d variable, a node of the graph.
-struct PartialDerivative {
-  std::uint32_t variable;
-  NodeId value;
-};
-
-/// Differentiates symbolically from the root down, so that a whole gradient has a small multiple of
-/// the expression's own operations (Baur and Strassen 1983). Where an expression has kinks and
-/// jumps, the branch in effect counts; relations and steps have the derivative 0.
-class Differentiation {
- public:
-  explicit Differentiation(ExpressionGraph& graph) : graph_(graph) {}
-
-  /// The gradient by variables in ascending order; those that it doesn't move with are left out.
-  std::vector<PartialDerivative> gradient(NodeId root);
-
- private:
-  static constexpr NodeId none = std::numeric_limits<NodeId>::max();
-
-  std::vector<NodeId> below(NodeId root);
-  void pass_on(NodeId node);
-  void give(NodeId argument, NodeId adjoint, NodeId slope);
-  void give_branches(NodeId condition, NodeId yes, NodeId no, NodeId adjoint);
-  void pass_function(NodeId node, NodeId adjoint);
-  NodeId slope_of_one(NodeId node);
-  NodeId whole_quotient(NodeId node);
-
-  NodeId make(Operation operation, NodeId a, NodeId b = 0, NodeId c = 0) {
-    return graph_.make(operation, a, b, c);
-  }
-  NodeId number(double value) { return graph_.constant(value); }
-
-  ExpressionGraph& graph_;
-  std::vector<NodeId> adjoints_;  ///< d root / d node; of nodes that the root doesn't reach: none
-};
-
 }  // namespace concord

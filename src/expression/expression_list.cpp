@@ -1,10 +1,10 @@
 #include "expression/expression_list.hpp"
 
 #include <algorithm>
-#include <mutex>
-#include <unordered_map>
 
+#include "expression/differentiation.hpp"
 #include "expression/expression_scan.hpp"
+#include "expression/shared.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -64,39 +64,6 @@ struct ExpressionList::Form {
   std::size_t hash() const { return values.hash() ^ (derivatives.hash() << 1); }
 };
 
-/// The forms that lists have, each once.
-class ExpressionList::Forms {
- public:
-  static Forms& all() {
-    static Forms forms;
-    return forms;
-  }
-
-  std::shared_ptr<const Form> one_like(Form form) {
-    const std::lock_guard lock(mutex_);
-    const std::size_t hash = form.hash();
-    const auto [begin, end] = known_.equal_range(hash);
-    for (auto other = begin; other != end; ++other)
-      if (auto same = other->second.lock(); same && *same == form) return same;
-    forget_unused();
-    auto result = std::make_shared<const Form>(std::move(form));
-    known_.emplace(hash, result);
-    return result;
-  }
-
- private:
-  /// Where they have become twice as many.
-  void forget_unused() {
-    if (known_.size() < most_) return;
-    std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
-    most_ = 2 * known_.size() + 16;
-  }
-
-  std::mutex mutex_;
-  std::unordered_multimap<std::size_t, std::weak_ptr<const Form>> known_;
-  std::size_t most_ = 16;
-};
-
 ExpressionList::ExpressionList(std::span<const PlacedExpression> expressions,
                                const ExpressionNames& names, std::size_t variable_count)
     : ExpressionList(of_trees(read_expressions(expressions, names), names, variable_count)) {}
@@ -119,7 +86,7 @@ ExpressionList ExpressionList::of_trees(std::span<const Expression> trees,
   Program values(graph, roots, variable_count, constants.values);
   Program derivatives(graph, partials, variable_count, constants.derivatives);
   entries.shrink_to_fit();
-  return {Forms::all().one_like(
+  return {Shared<Form>::one_like(
               {std::move(values), std::move(derivatives), std::move(entries), affine}),
           constants};
 }

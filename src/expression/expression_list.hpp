@@ -46,6 +46,10 @@ class ExpressionList {
   /// Whether the other one evaluates the same program.
   bool shares_with(const ExpressionList& other) const { return form_ == other.form_; }
 
+  /// Its programs with its constants.
+  const Evaluation& values() const { return values_; }
+  const Evaluation& derivatives() const { return derivatives_; }
+
   /// Where the point of `evaluate` and of `differentiate` is to be written.
   std::span<double> point() { return values_.variables(); }
 
@@ -71,7 +75,6 @@ class ExpressionList {
  private:
   struct Form;
   struct Constants;
-  class Forms;
   ExpressionList(std::shared_ptr<const Form> form, const Constants& constants);
 
   std::shared_ptr<const Form> form_;

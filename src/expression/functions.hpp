@@ -23,6 +23,8 @@ enum class Operation : std::uint32_t {
   power,
   /// a b of the chain rule: what does not move moves nothing, however steep the other factor is.
   chain,
+  /// 1 - a^2 of slopes, as (1 - a)(1 + a): neither it nor its own slope cancels.
+  below_square,
   // truth: 0 or 1
   less,
   less_equal,
@@ -112,6 +114,8 @@ bool is_reserved_in_expressions(const std::string& name);
       return std::pow(a, b);
     case Operation::chain:
       return a == 0.0 || b == 0.0 ? 0.0 : a * b;
+    case Operation::below_square:
+      return (1.0 - a) * (1.0 + a);
     case Operation::less:
       return a < b ? 1.0 : 0.0;
     case Operation::less_equal:

@@ -117,7 +117,7 @@ Program::Program(const ExpressionGraph& graph, std::span<const NodeId> results,
 
 void Program::add_operations(const ExpressionGraph& graph, std::span<const NodeId> nodes,
                              std::vector<std::uint32_t>& places) {
-  auto next = static_cast<std::uint32_t>(variable_count_ + constant_count_);
+  auto next = static_cast<std::uint32_t>(held_count());
   constexpr std::size_t few = 32;
   std::vector<NodeId> grouped;
   if (nodes.size() > few) grouped = Grouping(graph, nodes).order();
@@ -148,7 +148,7 @@ std::size_t Program::hash() const {
 }
 
 std::vector<double> Program::registers(std::span<const double> constants) const {
-  std::vector<double> result(variable_count_ + constant_count_ + operands_.size(), 0.0);
+  std::vector<double> result(held_count() + operands_.size(), 0.0);
   std::copy(constants.begin(), constants.end(),
             result.begin() + static_cast<std::ptrdiff_t>(variable_count_));
   return result;
@@ -156,7 +156,7 @@ std::vector<double> Program::registers(std::span<const double> constants) const 
 
 void Program::run(std::span<double> registers, std::span<double> results) const {
   double* const r = registers.data();
-  double* out = r + variable_count_ + constant_count_;
+  double* out = r + held_count();
   const Operands* next = operands_.data();
   for (const auto& [operation, count] : runs_) {
     if (count == 1)  // cheaper in place

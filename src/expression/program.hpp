@@ -28,6 +28,13 @@ class Program {
     bool operator==(const Operands&) const = default;
   };
 
+  /// The same operation so many times.
+  struct Run {
+    Operation operation;
+    std::uint32_t count;
+    bool operator==(const Run&) const = default;
+  };
+
   /// `constants` become those of the graph, in the order of their registers.
   Program(const ExpressionGraph& graph, std::span<const NodeId> results, std::size_t variable_count,
           std::vector<double>& constants);
@@ -36,6 +43,14 @@ class Program {
 
   std::size_t variable_count() const { return variable_count_; }
   std::size_t result_count() const { return results_.size(); }
+
+  /// Registers that operations don't fill: variables, then constants.
+  std::size_t held_count() const { return variable_count_ + constant_count_; }
+  /// Operations in their order, and per operation what it reads.
+  const std::vector<Run>& runs() const { return runs_; }
+  const std::vector<Operands>& operands() const { return operands_; }
+  /// The registers in which results are.
+  const std::vector<std::uint32_t>& results() const { return results_; }
 
   /// Memory for an evaluation with these constants.
   std::vector<double> registers(std::span<const double> constants) const;
@@ -47,13 +62,6 @@ class Program {
   void run(std::span<double> registers, std::span<double> results) const;
 
  private:
-  /// The same operation so many times.
-  struct Run {
-    Operation operation;
-    std::uint32_t count;
-    bool operator==(const Run&) const = default;
-  };
-
   void add_operations(const ExpressionGraph& graph, std::span<const NodeId> nodes,
                       std::vector<std::uint32_t>& places);
 
@@ -74,6 +82,10 @@ class Evaluation {
   std::span<double> variables() { return std::span(registers_).first(program_->variable_count()); }
   std::size_t result_count() const { return program_->result_count(); }
   const std::vector<std::uint32_t>& variables_used() const { return program_->variables_used(); }
+  const std::shared_ptr<const Program>& program() const { return program_; }
+  std::span<const double> constants() const {
+    return std::span(registers_).first(program_->held_count()).subspan(program_->variable_count());
+  }
   void run(std::span<double> results) { program_->run(registers_, results); }
 
  private:

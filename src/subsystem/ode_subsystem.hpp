@@ -9,8 +9,8 @@
 
 namespace concord {
 
-/// The description of a subsystem made from an OdeModel: all capabilities; the feedthrough is all
-/// pairs where the interface doesn't give it.
+/// The description of a subsystem made from an OdeModel: all capabilities, y'' where the interface
+/// gives it; the feedthrough is all pairs where the interface doesn't give it.
 SubsystemDescription describe_ode(std::string name, std::string kind,
                                   const OdeInterface& interface);
 

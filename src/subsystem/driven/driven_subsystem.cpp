@@ -178,7 +178,7 @@ SubsystemDescription driven_description(const SubsystemDescription& inner, const
     if (!sources[pair.input].is_signal)
       result.feedthrough.push_back({pair.output, sources[pair.input].index});
   result.capabilities.linearization = result.capabilities.equations = false;
-  result.capabilities.state_outputs = false;
+  result.capabilities.state_outputs = result.capabilities.output_curvatures = false;
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "expression/expression_list.hpp"
 #include "subsystem/equations/equations_checks.hpp"
+#include "subsystem/equations/output_curvatures.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -57,6 +58,7 @@ OdeInterface make_interface(const EquationsDescription& description) {
   }
   OdeInterface result;
   result.time_dependent = uses_time(description);
+  result.output_curvatures = true;
   result.parameters = names_of(description.parameters);
   for (const Number& input : description.inputs) {
     result.inputs.push_back({input.name, units[input.name], input.value, nominal[input.name]});
@@ -108,9 +110,10 @@ EquationsModel::EquationsModel(std::shared_ptr<const EquationsDescription> descr
 void EquationsModel::compile() {
   const SmoothEquations equations(*description_);
   const ExpressionNames& names = equations.names();
-  const std::size_t places = equations.places().all();
-  derivatives_ = ExpressionList::of_trees(equations.derivatives(), names, places);
-  outputs_ = ExpressionList::of_trees(equations.outputs(), names, places);
+  places_ = equations.places();
+  derivatives_ = ExpressionList::of_trees(equations.derivatives(), names, places_.all());
+  outputs_ = ExpressionList::of_trees(equations.outputs(), names, places_.all());
+  curvatures_.reset();
   interface_.constant_jacobians = derivatives_->affine() && outputs_->affine();
   auto events = events_of(equations, *description_);
   if (events && events_) {
@@ -120,7 +123,7 @@ void EquationsModel::compile() {
   for (std::size_t i = 0; i < interface_.outputs.size() && events_; ++i) {
     interface_.outputs[i].kind = equations.kind(equations.outputs()[i]);
   }
-  direction_.resize(places);
+  direction_.resize(places_.all());
   take_held();
 }
 
@@ -135,13 +138,14 @@ bool EquationsModel::set_parameter(std::size_t parameter, double value) {
 
 /// What events have changed, where the expressions read it.
 void EquationsModel::take_held() {
-  if (!events_) {
-    return;
-  }
-  const auto held = events_->held();
+  const auto now = held();
   for (ExpressionList* list : {&*derivatives_, &*outputs_}) {
-    std::copy_backward(held.begin(), held.end(), list->point().end());
+    std::copy_backward(now.begin(), now.end(), list->point().end());
   }
+}
+
+std::span<const double> EquationsModel::held() const {
+  return events_ ? events_->held() : std::span<const double>();
 }
 
 double EquationsModel::next_time_event() const {
@@ -237,6 +241,24 @@ bool EquationsModel::output_slopes(double t, std::span<const double> x, std::spa
   move_to(direction_, 1.0, motion.dxdt, motion.dudt);
   outputs_->slopes(direction_, dydt);
   return true;
+}
+
+bool EquationsModel::output_curvatures(double t, std::span<const double> x,
+                                       std::span<const double> u, const InputMotion& motion,
+                                       std::span<double> d2ydt2) {
+  curvatures();
+  const std::span<double> point = curvatures_->variables();
+  move_to(point, t, x, u);
+  auto next = point.begin() + static_cast<std::ptrdiff_t>(places_.moving());
+  for (const std::span<const double> part : {held(), motion.dudt, motion.d2udt2})
+    next = std::copy(part.begin(), part.end(), next);
+  curvatures_->run(d2ydt2);
+  return true;
+}
+
+const Evaluation& EquationsModel::curvatures() {
+  if (!curvatures_) curvatures_ = concord::output_curvatures(SmoothEquations(*description_));
+  return *curvatures_;
 }
 
 }  // namespace concord

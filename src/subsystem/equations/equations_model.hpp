@@ -45,6 +45,9 @@ class EquationsModel : public EventModel {
                         const TimeDerivatives& result) override;
   bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
                      const Motion& motion, std::span<double> dydt) override;
+  /// The first call derives them.
+  bool output_curvatures(double t, std::span<const double> x, std::span<const double> u,
+                         const InputMotion& motion, std::span<double> d2ydt2) override;
 
   bool has_events() const override { return events_.has_value(); }
   std::size_t indicator_count() const override { return events_ ? events_->indicator_count() : 0; }
@@ -63,6 +66,13 @@ class EquationsModel : public EventModel {
   void pass_events(Archive& archive) override;
   void take_over(Archive& archive) override;
 
+  /// f and g; y'', which the first call derives; what is held. For evaluations of many at once.
+  const EquationPlaces& places() const { return places_; }
+  const ExpressionList& f() const { return *derivatives_; }
+  const ExpressionList& g() const { return *outputs_; }
+  const Evaluation& curvatures();
+  std::span<const double> held() const;
+
  private:
   void compile();
   void take_held();
@@ -71,7 +81,9 @@ class EquationsModel : public EventModel {
 
   std::shared_ptr<const EquationsDescription> description_;  ///< replaced where a parameter is set
   OdeInterface interface_;
+  EquationPlaces places_;
   std::optional<ExpressionList> derivatives_, outputs_;  ///< of EquationPlaces
+  std::optional<Evaluation> curvatures_;                 ///< once they have been asked for
   std::optional<EquationEvents> events_;
   std::vector<double> direction_;
 };

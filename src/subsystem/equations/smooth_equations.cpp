@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "concord/errors.hpp"
+#include "expression/differentiation.hpp"
 #include "expression/expression_list.hpp"
 #include "expression/expression_scan.hpp"
 #include "expression/program.hpp"

@@ -19,6 +19,7 @@ enum class Function : std::uint8_t {
   enter,
   advance,
   point_outputs,
+  output_curvatures,
   states,
   state_derivatives,
   linearize,
@@ -40,7 +41,8 @@ enum class Function : std::uint8_t {
   model_set_parameter,
   model_jacobians,
   model_time_derivatives,
-  model_output_slopes
+  model_output_slopes,
+  model_output_curvatures
 };
 
 constexpr const char* name_of(Function function) {
@@ -54,6 +56,7 @@ constexpr const char* name_of(Function function) {
                                    "enter",
                                    "advance",
                                    "point_outputs",
+                                   "output_curvatures",
                                    "states",
                                    "state_derivatives",
                                    "linearize",
@@ -75,9 +78,10 @@ constexpr const char* name_of(Function function) {
                                    "set_parameter",
                                    "jacobians",
                                    "time_derivatives",
-                                   "output_slopes"};
+                                   "output_slopes",
+                                   "output_curvatures"};
   static_assert(sizeof names / sizeof *names ==
-                static_cast<std::size_t>(Function::model_output_slopes) + 1);
+                static_cast<std::size_t>(Function::model_output_curvatures) + 1);
   return names[static_cast<std::size_t>(function)];
 }
 

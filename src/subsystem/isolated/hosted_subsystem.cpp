@@ -109,6 +109,13 @@ void HostedSubsystem::point_outputs(MessageReader& asked) {
   reply(subsystem_->point_outputs(inputs_, wanted, outputs_), outputs_);
 }
 
+void HostedSubsystem::output_curvatures(MessageReader& asked) {
+  read_inputs(asked);
+  const auto input_curvatures = asked.taken_list<double>();
+  result_.resize(outputs_.size());
+  reply(subsystem_->output_curvatures(inputs_, input_curvatures, result_), result_);
+}
+
 void HostedSubsystem::happen(MessageReader& asked) {
   const auto pass = asked.taken<EventPass>();
   const auto slack = asked.taken<double>();
@@ -166,6 +173,8 @@ void HostedSubsystem::answer(Function function, MessageReader& asked) {
       return advance(asked);
     case Function::point_outputs:
       return point_outputs(asked);
+    case Function::output_curvatures:
+      return output_curvatures(asked);
     case Function::states:
       return done(subsystem_->states());
     case Function::state_derivatives:
@@ -259,6 +268,12 @@ void HostedSubsystem::answer_about_model(Function function, MessageReader& asked
       l.f_t.resize(n_st);
       l.g_t.resize(n_out);
       return done(model().time_derivatives(t, x_, u_, {l.f_t, l.g_t}), l.f_t, l.g_t);
+    case Function::model_output_curvatures: {
+      asked.take(dudt_);
+      const auto d2udt2 = asked.taken_list<double>();
+      result_.resize(n_out);
+      return done(model().output_curvatures(t, x_, u_, {dudt_, d2udt2}, result_), result_);
+    }
     default:
       asked.take(dxdt_, dudt_);
       result_.resize(n_out);

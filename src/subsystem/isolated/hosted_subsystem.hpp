@@ -38,6 +38,7 @@ class HostedSubsystem {
   void fail(Ending ending, const std::string& words);
   void advance(MessageReader& asked);
   void point_outputs(MessageReader& asked);
+  void output_curvatures(MessageReader& asked);
   void linearize(MessageReader& asked);
   void happen(MessageReader& asked);
   void write_memory();

@@ -86,6 +86,12 @@ Outcome IsolatedSubsystem::point_outputs(std::span<const Sample> inputs, Wanted 
   return attempt(Function::point_outputs, std::tie(outputs), wanted, inputs);
 }
 
+Outcome IsolatedSubsystem::output_curvatures(std::span<const Sample> inputs,
+                                             std::span<const double> input_curvatures,
+                                             std::span<double> result) {
+  return attempt(Function::output_curvatures, std::tie(result), inputs, input_curvatures);
+}
+
 std::span<const double> IsolatedSubsystem::states() const {
   if (!states_known_ && !description_.states.empty()) remote_->call(Function::states).take(states_);
   states_known_ = true;

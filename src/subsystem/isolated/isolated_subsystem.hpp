@@ -24,6 +24,9 @@ class IsolatedSubsystem final : public Subsystem {
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override;
+  Outcome output_curvatures(std::span<const Sample> inputs,
+                            std::span<const double> input_curvatures,
+                            std::span<double> result) override;
   std::span<const double> states() const override;
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;

@@ -62,7 +62,7 @@ void pass(Archive& archive, OdeInterface& interface) {
   pass(archive, interface.states);
   pass(archive, interface.outputs);
   archive(interface.feedthrough, interface.time_dependent, interface.constant_jacobians,
-          interface.parameters);
+          interface.parameters, interface.output_curvatures);
 }
 
 void pass(Archive& archive, SubsystemDescription& description) {

@@ -45,4 +45,10 @@ bool RemoteModel::output_slopes(double t, std::span<const double> x, std::span<c
   return fill(remote_.call(Function::model_output_slopes, t, x, u, motion.dxdt, motion.dudt), dydt);
 }
 
+bool RemoteModel::output_curvatures(double t, std::span<const double> x, std::span<const double> u,
+                                    const InputMotion& motion, std::span<double> d2ydt2) {
+  return fill(remote_.call(Function::model_output_curvatures, t, x, u, motion.dudt, motion.d2udt2),
+              d2ydt2);
+}
+
 }  // namespace concord

@@ -22,6 +22,8 @@ class RemoteModel final : public OdeModel {
                         const TimeDerivatives& result) override;
   bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
                      const Motion& motion, std::span<double> dydt) override;
+  bool output_curvatures(double t, std::span<const double> x, std::span<const double> u,
+                         const InputMotion& motion, std::span<double> d2ydt2) override;
 
  private:
   template <class... Places>

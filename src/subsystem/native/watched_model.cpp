@@ -73,6 +73,12 @@ class WatchedModel final : public OdeModel {
     return at(t, "output_slopes", [&] { return model_->output_slopes(t, x, u, motion, dydt); });
   }
 
+  bool output_curvatures(double t, std::span<const double> x, std::span<const double> u,
+                         const InputMotion& motion, std::span<double> d2ydt2) override {
+    return at(t, "output_curvatures",
+              [&] { return model_->output_curvatures(t, x, u, motion, d2ydt2); });
+  }
+
  private:
   std::string subsystem_, origin_;
   ForeignPlace place_;

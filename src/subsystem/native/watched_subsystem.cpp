@@ -82,6 +82,12 @@ class WatchedSubsystem final : public Subsystem {
                         std::span<Sample> outputs) override {
     return call("point_outputs", [&] { return inner_->point_outputs(inputs, wanted, outputs); });
   }
+  Outcome output_curvatures(std::span<const Sample> inputs,
+                            std::span<const double> input_curvatures,
+                            std::span<double> result) override {
+    return call("output_curvatures",
+                [&] { return inner_->output_curvatures(inputs, input_curvatures, result); });
+  }
   std::span<const double> states() const override { return inner_->states(); }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override {
     return call("state_derivatives", [&] { return inner_->state_derivatives(inputs, result); });

@@ -176,6 +176,16 @@ bool CheckedModel::output_slopes(double t, std::span<const double> x, std::span<
          all_finite(dydt);
 }
 
+bool CheckedModel::output_curvatures(double t, std::span<const double> x, std::span<const double> u,
+                                     const InputMotion& motion, std::span<double> d2ydt2) {
+  if (!confine(t)) return false;
+  const auto give = [&](double) {
+    if (!model_->output_curvatures(t, x, u, motion, d2ydt2))
+      throw RecoverableFailure("second derivatives of outputs are not given");
+  };
+  return attempt(t, give) && finite(d2ydt2, Culprit::output_curvature, t);
+}
+
 bool CheckedModel::finite(std::span<const double> values, Culprit culprit, double t) {
   const std::size_t bad = first_bad(values);
   if (bad == values.size()) return true;
@@ -200,6 +210,9 @@ std::string CheckedModel::failure() const {
       return "derivative of state '" + description_.states[memory_.failure.index].name + is;
     case Culprit::output:
       return "output '" + description_.outputs[memory_.failure.index].name + is;
+    case Culprit::output_curvature:
+      return "second derivative of output '" + description_.outputs[memory_.failure.index].name +
+             is;
     case Culprit::model:
       break;
   }

@@ -53,6 +53,10 @@ class CheckedModel {
   bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
                      const Motion& motion, std::span<double> dydt);
 
+  /// False, with a reason, where the model doesn't give them, throws or gives inf or NaN.
+  bool output_curvatures(double t, std::span<const double> x, std::span<const double> u,
+                         const InputMotion& motion, std::span<double> d2ydt2);
+
   /// Where f and g may be evaluated.
   SmoothInterval interval() const;
 
@@ -96,7 +100,7 @@ class CheckedModel {
   }
 
  private:
-  enum class Culprit { state_derivative, output, model };
+  enum class Culprit { state_derivative, output, output_curvature, model };
   struct Failure {
     Culprit culprit = Culprit::model;
     std::size_t index = 0;

@@ -14,6 +14,7 @@ SubsystemDescription describe_ode(std::string name, std::string kind,
   description.outputs = interface.outputs;
   description.parameters = interface.parameters;
   description.capabilities = {true, true, true, true, true, true, true, true, true};
+  description.capabilities.output_curvatures = interface.output_curvatures;
   if (interface.feedthrough) {
     description.feedthrough = *interface.feedthrough;
     return description;

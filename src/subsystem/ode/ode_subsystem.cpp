@@ -53,6 +53,10 @@ class OdeSubsystem final : public Subsystem {
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override;
+  Outcome output_curvatures(std::span<const Sample> inputs, std::span<const double> d2udt2,
+                            std::span<double> result) override {
+    return checked(derivatives_.output_curvatures(now_.t, now_.x, inputs, d2udt2, result));
+  }
   std::span<const double> states() const override { return now_.x; }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
@@ -154,8 +158,7 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
 
 Outcome OdeSubsystem::end_initialization(std::span<const Sample> inputs) {
   if (!initializing()) return Outcome::ok;
-  std::transform(inputs.begin(), inputs.end(), scratch_.u.begin(),
-                 [](const Sample& s) { return s.value; });
+  std::ranges::transform(inputs, scratch_.u.begin(), &Sample::value);
   end_inputs_.assign(inputs.begin(), inputs.end());
   const auto end = [&](double) { hybrid_->end_initialization(scratch_.u, now_.x); };
   if (!model_.attempt(now_.t, end)) return checked(false);
@@ -302,8 +305,7 @@ Outcome OdeSubsystem::point_outputs(std::span<const Sample> inputs, Wanted wante
 }
 
 Outcome OdeSubsystem::state_derivatives(std::span<const Sample> inputs, std::span<double> result) {
-  std::transform(inputs.begin(), inputs.end(), scratch_.u.begin(),
-                 [](const Sample& s) { return s.value; });
+  std::ranges::transform(inputs, scratch_.u.begin(), &Sample::value);
   return checked(model_.f(now_.t, now_.x, scratch_.u, result));
 }
 
@@ -324,8 +326,7 @@ bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inp
 }
 
 Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> result) {
-  std::transform(point.inputs.begin(), point.inputs.end(), scratch_.u.begin(),
-                 [](const Sample& s) { return s.value; });
+  std::ranges::transform(point.inputs, scratch_.u.begin(), &Sample::value);
   return checked(model_.f(point.t, point.x, scratch_.u, result));
 }
 
@@ -387,8 +388,7 @@ Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
 
 /// At the communication point, with the inputs that led to it.
 Outcome OdeSubsystem::change_parameters() {
-  std::transform(end_inputs_.begin(), end_inputs_.end(), scratch_.u.begin(),
-                 [](const Sample& s) { return s.value; });
+  std::ranges::transform(end_inputs_, scratch_.u.begin(), &Sample::value);
   const auto change = [&](double t) { hybrid_->change_parameters(t, now_.x, scratch_.u); };
   const bool good = model_.attempt(now_.t, change);
   model_.forget();

@@ -138,6 +138,14 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
   return true;
 }
 
+bool PointDerivatives::output_curvatures(double t, std::span<const double> x,
+                                         std::span<const Sample> inputs,
+                                         std::span<const double> input_curvatures,
+                                         std::span<double> result) {
+  take_inputs(inputs);
+  return model_.output_curvatures(t, x, at_.u, {at_.du, input_curvatures}, result);
+}
+
 /// at_.dy = g_t.
 bool PointDerivatives::slopes_in_time(double t, double h, std::span<const double> x) {
   if (!model_.time_dependent()) {

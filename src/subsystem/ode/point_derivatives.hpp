@@ -31,6 +31,10 @@ class PointDerivatives {
   bool outputs(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
                Wanted wanted, std::span<Sample> outputs);
 
+  /// result = y'' for inputs u, u' and u'': the model's own, nothing replaces it.
+  bool output_curvatures(double t, std::span<const double> x, std::span<const Sample> inputs,
+                         std::span<const double> input_curvatures, std::span<double> result);
+
   /// All of `result`. Without Jacobians the columns are central differences with the step
   /// cbrt(eps) max(|x_j|, size), or, where both are 0, those that f and g answer to; f_t and g_t
   /// are second-order differences with h/1000. Of many states, those that no equation has together

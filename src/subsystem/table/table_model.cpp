@@ -20,6 +20,7 @@ class TableModel final : public OdeModel {
     }
     result.feedthrough.emplace();
     result.constant_jacobians = true;
+    result.output_curvatures = has_curvatures();
     return result;
   }
 
@@ -29,7 +30,7 @@ class TableModel final : public OdeModel {
   void outputs(double t, std::span<const double>, std::span<const double>,
                std::span<double> y) override {
     for (std::size_t o = 0; o < y.size(); ++o) {
-      y[o] = at(o, t).value;
+      y[o] = around(o, t).c[0];
     }
   }
 
@@ -41,7 +42,7 @@ class TableModel final : public OdeModel {
   bool time_derivatives(double t, std::span<const double>, std::span<const double>,
                         const TimeDerivatives& result) override {
     for (std::size_t o = 0; o < result.g_t.size(); ++o) {
-      result.g_t[o] = at(o, t).derivative;
+      result.g_t[o] = around(o, t).c[1];
     }
     return true;
   }
@@ -49,15 +50,26 @@ class TableModel final : public OdeModel {
   bool output_slopes(double t, std::span<const double>, std::span<const double>, const Motion&,
                      std::span<double> dydt) override {
     for (std::size_t o = 0; o < dydt.size(); ++o) {
-      dydt[o] = at(o, t).derivative;
+      dydt[o] = around(o, t).c[1];
     }
     return true;
   }
 
+  bool output_curvatures(double t, std::span<const double>, std::span<const double>,
+                         const InputMotion&, std::span<double> d2ydt2) override {
+    for (std::size_t o = 0; o < d2ydt2.size(); ++o) {
+      d2ydt2[o] = 2.0 * around(o, t).c[2];
+    }
+    return has_curvatures();
+  }
+
  private:
-  Sample at(std::size_t output, double t) const {
-    const Sample result = table_.signals->at(output, t - table_.shift);
-    if (std::isnan(result.value)) {
+  /// Steps move at their jumps alone.
+  bool has_curvatures() const { return table_.signals->interpolation() != Interpolation::step; }
+
+  Polynomial around(std::size_t output, double t) const {
+    const Polynomial result = table_.signals->around(output, t - table_.shift);
+    if (std::isnan(result.c[0])) {
       throw SimulationError(table_.place + " has no values at t = " + short_number(t) +
                             " s: its rows go from " +
                             short_number(table_.signals->first() + table_.shift) + " to " +

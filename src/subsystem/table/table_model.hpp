@@ -20,8 +20,8 @@ struct TableDescription {
   double shift = 0.0;
 };
 
-/// y = g(t), with exact slopes. Asked for a time at which the table says nothing, it throws
-/// SimulationError.
+/// y = g(t), with exact slopes and, but for steps, y''. Asked for a time at which the table says
+/// nothing, it throws SimulationError.
 std::unique_ptr<OdeModel> make_table_model(const TableDescription& table);
 
 }  // namespace concord

@@ -44,7 +44,7 @@ Polynomial hermite_piece(double h, double from, double from_slope, double to, do
 TableSignals::TableSignals(std::vector<double> times,
                            const std::vector<std::vector<double>>& columns,
                            Interpolation interpolation, Beyond before, Beyond after)
-    : times_(std::move(times)), before_(before), after_(after) {
+    : times_(std::move(times)), interpolation_(interpolation), before_(before), after_(after) {
   const std::size_t rows = times_.size();
   for (const std::vector<double>& values : columns) {
     std::vector<double> slopes;
@@ -70,11 +70,16 @@ TableSignals::TableSignals(std::vector<double> times,
   }
 }
 
-Sample TableSignals::on_piece(std::size_t signal, std::size_t row, double t) const {
-  return pieces_[signal][row].at(t - times_[row]);
+Polynomial TableSignals::on_piece(std::size_t signal, std::size_t row, double t) const {
+  return pieces_[signal][row].moved_to(t - times_[row]);
 }
 
 Sample TableSignals::at(std::size_t signal, double t) const {
+  const Polynomial signal_at = around(signal, t);
+  return {signal_at.c[0], signal_at.c[1]};
+}
+
+Polynomial TableSignals::around(std::size_t signal, double t) const {
   if (t < times_.front()) {
     return beyond(signal, before_, t, false);
   }
@@ -86,37 +91,39 @@ Sample TableSignals::at(std::size_t signal, double t) const {
   return on_piece(signal, static_cast<std::size_t>(next - times_.begin()) - 1, t);
 }
 
-Sample TableSignals::beyond(std::size_t signal, Beyond rule, double t, bool after) const {
+Polynomial TableSignals::beyond(std::size_t signal, Beyond rule, double t, bool after) const {
   const std::size_t rows = times_.size();
   const double end = after ? times_.back() : times_.front();
   switch (rule) {
     case Beyond::hold:
-      return {pieces_[signal][after ? rows - 1 : 0].c[0], 0.0};
+      return {{pieces_[signal][after ? rows - 1 : 0].c[0]}};
     case Beyond::linear: {
       const double value = pieces_[signal][after ? rows - 1 : 0].c[0];
       const double slope = rows < 2 ? 0.0
-                           : after  ? on_piece(signal, rows - 2, end).derivative
-                                    : on_piece(signal, 0, end).derivative;
-      return {value + slope * (t - end), slope};
+                           : after  ? on_piece(signal, rows - 2, end).c[1]
+                                    : on_piece(signal, 0, end).c[1];
+      return {{value + slope * (t - end), slope}};
     }
     case Beyond::repeat: {
       const double period = times_.back() - times_.front();
       const double phase = t - times_.front();
       const double within = times_.front() + (phase - period * std::floor(phase / period));
-      return at(signal, std::min(within, std::nextafter(times_.back(), times_.front())));
+      return around(signal, std::min(within, std::nextafter(times_.back(), times_.front())));
     }
     case Beyond::error:
       break;
   }
-  return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+  return {{nothing, nothing, nothing, nothing}};
 }
 
 /// Whether a signal's values or slopes differ by more than rounding of what it is anywhere.
-bool TableSignals::differ(std::size_t signal, const Sample& left, const Sample& right) const {
+bool TableSignals::differ(std::size_t signal, const Polynomial& left,
+                          const Polynomial& right) const {
   constexpr double rounding = 1e-12;
   const Sample& size = sizes_[signal];
-  return std::abs(left.value - right.value) > rounding * size.value ||
-         std::abs(left.derivative - right.derivative) > rounding * size.derivative;
+  return std::abs(left.c[0] - right.c[0]) > rounding * size.value ||
+         std::abs(left.c[1] - right.c[1]) > rounding * size.derivative;
 }
 
 /// At an inner row.

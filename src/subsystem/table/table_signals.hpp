@@ -22,7 +22,11 @@ class TableSignals {
   TableSignals(std::vector<double> times, const std::vector<std::vector<double>>& columns,
                Interpolation interpolation, Beyond before, Beyond after);
 
-  /// Value and slope of a signal. Not a number beyond rows where nothing is.
+  /// A signal as a polynomial of the time since t, right behind it. Not a number beyond rows where
+  /// nothing is.
+  Polynomial around(std::size_t signal, double t) const;
+
+  /// Its value and slope.
   Sample at(std::size_t signal, double t) const;
 
   /// Times after `from` and up to `to`, ascending, at which some signal jumps or has a kink.
@@ -30,11 +34,12 @@ class TableSignals {
 
   double first() const { return times_.front(); }
   double last() const { return times_.back(); }
+  Interpolation interpolation() const { return interpolation_; }
 
  private:
-  Sample on_piece(std::size_t signal, std::size_t row, double t) const;
-  Sample beyond(std::size_t signal, Beyond rule, double t, bool after) const;
-  bool differ(std::size_t signal, const Sample& left, const Sample& right) const;
+  Polynomial on_piece(std::size_t signal, std::size_t row, double t) const;
+  Polynomial beyond(std::size_t signal, Beyond rule, double t, bool after) const;
+  bool differ(std::size_t signal, const Polynomial& left, const Polynomial& right) const;
   bool kink_at(std::size_t row) const;
   bool kink_at_end(Beyond rule, bool after) const;
 
@@ -42,6 +47,7 @@ class TableSignals {
   std::vector<std::vector<Polynomial>>
       pieces_;                 ///< per signal and row; the last row's is its value
   std::vector<Sample> sizes_;  ///< largest values and slopes at rows
+  Interpolation interpolation_;
   Beyond before_, after_;
 };
 
