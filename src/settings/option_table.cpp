@@ -218,6 +218,10 @@ Option<Settings> output_times_option() {
       .by_default("none");
 }
 
+bool keeps_groups_on_ranks(const Settings& settings) {
+  return settings.method.schedule.groups_on_ranks;
+}
+
 bool has_grid(const Settings& settings) { return settings.record.grid.given(); }
 
 Options<Settings> make_run_options() {
@@ -241,7 +245,8 @@ Options<Settings> make_run_options() {
         "which MPI rank has which subsystems: blocks in the model's order, pieces of the graph of "
         "connections (PETSc's MatPartitioning), or the better one; with groups on ranks "
         "(-cosim_schedule hierarchical) neither",
-        one_of<Placing>(), at<&Settings::placing>),
+        one_of<Placing>(), at<&Settings::placing>)
+          .idle(keeps_groups_on_ranks, "schedules whose groups may be on any rank"),
       O("cosim_hold", "inputs on the macro-step", one_of<Hold>(), in_method<&M::hold>)
           .by_default(by_type),
       hold_order_option(),

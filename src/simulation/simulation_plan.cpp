@@ -28,6 +28,7 @@ Partition shared_out(MPI_Comm comm, const Settings& settings, const Model& model
 
 Partition share_of_ranks(const Settings& settings, const Model& model, const Network& network,
                          int ranks) {
+  if (ranks == 1) return Partition::on_one_rank(network);
   const PlacementProblem problem = placement_problem(model, network);
   const Method& method = settings.method;
   return method.schedule.groups_on_ranks ? in_groups(problem, method.groups, ranks)

@@ -1,0 +1,61 @@
+"""Ten subsystems with the graph of Holzinger and Benedikt 2019: its schedules, and what they gain."""
+import re
+import unittest
+
+import numpy as np
+from concord_runs import EXAMPLES, execute, simulate
+from references import observed_orders
+
+MODEL = EXAMPLES / "hybrid_vehicle" / "hybrid_vehicle.yaml"
+TIGHT = ("-subsystem_rtol", 1e-11)
+STEPS = (0.04, 0.02, 0.01)
+
+
+def errors(*options, ranks=1):
+    """Largest relative L2 error of an output against `monolithic`, for each step."""
+    found = []
+    for step in STEPS:
+        exact = simulate(MODEL, "-cosim_type", "monolithic", "-cosim_step", step, *TIGHT)
+        run = simulate(MODEL, *options, "-cosim_step", step, *TIGHT, "-cosim_diverged", "warn",
+                       ranks=ranks)
+        difference = run.outputs.values - exact.outputs.values
+        found.append(np.max(np.linalg.norm(difference, axis=0)
+                            / np.linalg.norm(exact.outputs.values, axis=0)))
+    print(" ".join(map(str, options)), found)
+    return np.array(found)
+
+
+class Vehicle(unittest.TestCase):
+    def test_schedules(self):
+        """The optima of the paper's graph."""
+        for weight, cost in ((0, 0.2414), (0.25, 0.4110), (0.5, 0.4538), (0.75, 0.3704), (1, 0.2870)):
+            text = execute("schedule", MODEL, "-cosim_schedule_weight", weight).stdout
+            self.assertAlmostEqual(float(re.search(r"w = \S+ +(\S+)", text)[1]), cost, delta=5e-5)
+
+    def test_sequences_gain(self):
+        parallel = errors("-cosim_type", "jacobi")
+        grouped = errors("-cosim_type", "hierarchical")
+        sequence = errors("-cosim_type", "gauss_seidel")
+        self.assertTrue(np.all(sequence < 0.85 * parallel))
+        self.assertTrue(np.all(grouped < 0.85 * parallel))
+
+    def test_orders(self):
+        for options, order, around, largest in (
+                (("-cosim_type", "jacobi", "-cosim_hold", "extrapolate", "-cosim_hold_order", 1),
+                 2, 0.1, 2e-4),
+                (("-cosim_type", "gauss_seidel", "-cosim_hold", "extrapolate", "-cosim_hold_order",
+                  1), 2, 0.15, 2e-4)):
+            found = errors(*options)
+            self.assertLess(found[-1], largest)
+            for observed in observed_orders(STEPS, found):
+                self.assertLess(abs(observed - order), around)
+
+    def test_solved(self):
+        for method in ("missiles", "jfm"):
+            for ranks in (1, 3):
+                found = errors("-cosim_type", method, ranks=ranks)
+                self.assertTrue(np.all(found < (6e-6, 3e-7, 2e-8)))
+
+
+if __name__ == "__main__":
+    unittest.main()
