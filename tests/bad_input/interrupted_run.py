@@ -129,7 +129,7 @@ def killed(name, ranks, rows):
         for pid in ranks_of(process):
             subprocess.run(["kill", "-9", str(pid)], check=False)
         bench.end(process)
-        status, times = bench.record()
+        status, times = bench.record(killed=True)
         assert status == "running", f"status {status}"
         assert len(times) >= rows, f"{len(times)} rows"
     run.__name__ = name
