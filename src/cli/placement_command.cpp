@@ -1,5 +1,6 @@
-#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
@@ -33,17 +34,27 @@ void print_costs(const char* title, const PlacementCosts& costs) {
               costs.most_partners);
 }
 
-/// "12 subsystems, 1.02 of the mean work: a b c ..."
-void print_rank(const Model& model, const PlacementProblem& problem, const Partition& partition,
-                int rank, double mean) {
-  const auto own = partition.subsystems_of(rank);
-  double work = 0.0;
-  for (const std::size_t k : own) work += problem.network.effort[k];
-  std::printf("  rank %d: %zu subsystems, %.2f of the mean work:", rank, own.size(), work / mean);
-  for (std::size_t i = 0; i < std::min(own.size(), shown); ++i) {
-    std::printf(" %s", model.subsystems[own[i]].description.name.c_str());
+/// "rank 0: 12 subsystems, 1.02 of the mean work: a b c ..."
+void print_ranks(const Model& model, const PlacementProblem& problem, const Partition& partition,
+                 int ranks) {
+  struct Share {
+    std::size_t count = 0;
+    double work = 0.0;
+    std::string names;
+  };
+  std::vector<Share> shares(static_cast<std::size_t>(ranks));
+  double all = 0.0;
+  for (std::size_t k = 0; k < problem.size(); ++k) {
+    Share& share = shares[static_cast<std::size_t>(partition.rank_of(k))];
+    if (share.count++ < shown) share.names += " " + model.subsystems[k].description.name;
+    share.work += problem.network.effort[k];
+    all += problem.network.effort[k];
   }
-  std::printf("%s\n", own.size() > shown ? " ..." : "");
+  for (std::size_t rank = 0; rank < shares.size(); ++rank) {
+    const auto& [count, work, names] = shares[rank];
+    std::printf("  rank %zu: %zu subsystems, %.2f of the mean work:%s%s\n", rank, count,
+                work * ranks / all, names.c_str(), count > shown ? " ..." : "");
+  }
 }
 
 int print_placement(ModelCall call) {
@@ -59,11 +70,7 @@ int print_placement(ModelCall call) {
   print_costs("blocks", costs(problem, in_blocks(problem, ranks), ranks));
   print_costs("graph", costs(problem, in_pieces(problem, ranks), ranks));
   print_costs("a run with these options", costs(problem, chosen, ranks));
-  double work = 0.0;
-  for (const double effort : problem.network.effort) work += effort;
-  for (int rank = 0; rank < ranks; ++rank) {
-    print_rank(call.model, problem, chosen, rank, work / ranks);
-  }
+  print_ranks(call.model, problem, chosen, ranks);
   return 0;
 }
 

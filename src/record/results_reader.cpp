@@ -192,17 +192,20 @@ void ResultsReader::read_left_limits(Quantity quantity, std::size_t first, std::
 std::vector<RecordedCost> ResultsReader::costs() const {
   try {
     const auto names = read_strings(file_, "/subsystems/name");
-    const auto times = read_numbers(file_, "/subsystems/wall_time");
-    if (times.size() != names.size())
-      not_ours("'/subsystems/wall_time' has not one entry per subsystem");
+    const auto times_in = [&](const std::string& path) {
+      auto times = read_numbers(file_, path.c_str());
+      if (times.size() != names.size()) not_ours("'" + path + "' has not one entry per subsystem");
+      return times;
+    };
+    const auto advances = times_in("/subsystems/wall_time");
     std::vector<RecordedCost> result;
-    for (std::size_t k = 0; k < names.size(); ++k) result.push_back({names[k], times[k], times[k]});
+    for (std::size_t k = 0; k < names.size(); ++k)
+      result.push_back({names[k], advances[k], advances[k]});
     for (const char* other : {"linearize_time", "output_time", "rollback_time", "event_time"}) {
       const std::string path = std::string("/subsystems/") + other;
       if (H5Lexists(file_, path.c_str(), H5P_DEFAULT) <= 0) continue;  // of an older file
-      const auto more = read_numbers(file_, path.c_str());
-      for (std::size_t k = 0; k < std::min(more.size(), result.size()); ++k)
-        result[k].all += more[k];
+      const auto more = times_in(path);
+      for (std::size_t k = 0; k < names.size(); ++k) result[k].all += more[k];
     }
     return result;
   } catch (const Hdf5Error& error) {

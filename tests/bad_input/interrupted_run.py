@@ -132,6 +132,12 @@ def killed(name, ranks, rows):
         status, times = bench.record(killed=True)
         assert status == "running", f"status {status}"
         assert len(times) >= rows, f"{len(times)} rows"
+        table = bench.run("export", "model.h5")
+        if len(times) == 0 and table.code != 0:
+            table.fails(2, "no rows yet")
+        else:
+            table.require(table.code == 0, "the reader refuses what the kill has left")
+            table.require(len(table.out.splitlines()) > len(times), "rows are missing")
     run.__name__ = name
     case(run)
 

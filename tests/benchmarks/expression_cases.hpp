@@ -101,13 +101,8 @@ class NativeMass final : public Native {
   }
 };
 
-class NativePrey final : public Native {
-  double alpha_ = 0.67, beta_ = 1.33;
-
-  void derivatives(double, std::span<const double> x, std::span<const double> u,
-                   std::span<double> f) override {
-    f[0] = alpha_ * x[0] - beta_ * x[0] * u[0];
-  }
+/// Puts out its first state.
+class NativeState : public Native {
   void outputs(double, std::span<const double> x, std::span<const double>,
                std::span<double> y) override {
     y[0] = x[0];
@@ -116,6 +111,15 @@ class NativePrey final : public Native {
                      std::span<double> slopes) override {
     slopes[0] = motion.dxdt[0];
     return true;
+  }
+};
+
+class NativePrey final : public NativeState {
+  double alpha_ = 0.67, beta_ = 1.33;
+
+  void derivatives(double, std::span<const double> x, std::span<const double> u,
+                   std::span<double> f) override {
+    f[0] = alpha_ * x[0] - beta_ * x[0] * u[0];
   }
   bool jacobians(double, std::span<const double> x, std::span<const double> u,
                  const Jacobians& j) override {
@@ -158,7 +162,7 @@ class NativePendulum final : public Native {
   }
 };
 
-class NativeChain final : public Native {
+class NativeChain final : public NativeState {
   double c_ = 10.0;
 
   static double between(std::span<const double> x, std::span<const double> u, std::size_t i) {
@@ -168,15 +172,6 @@ class NativeChain final : public Native {
   void derivatives(double, std::span<const double> x, std::span<const double> u,
                    std::span<double> f) override {
     for (std::size_t i = 0; i < x.size(); ++i) f[i] = c_ * (1.0 + x[i] * x[i]) * between(x, u, i);
-  }
-  void outputs(double, std::span<const double> x, std::span<const double>,
-               std::span<double> y) override {
-    y[0] = x[0];
-  }
-  bool output_slopes(double, std::span<const double>, std::span<const double>, const Motion& motion,
-                     std::span<double> slopes) override {
-    slopes[0] = motion.dxdt[0];
-    return true;
   }
   bool jacobians(double, std::span<const double> x, std::span<const double> u,
                  const Jacobians& j) override {
