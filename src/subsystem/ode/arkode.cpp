@@ -31,14 +31,14 @@ int Arkode::evaluate(sunrealtype tau, N_Vector x, N_Vector dxdt, void* self) {
 }
 
 int Arkode::weigh(N_Vector x, N_Vector weights, void* self) {
-  const Arkode& own = *static_cast<Arkode*>(self);
+  Arkode& own = *static_cast<Arkode*>(self);
   if (own.x().empty()) N_VConst(1.0, weights);
   own.rhs_.weights().weigh(view(own, x), own.multiple_of_tolerance(), view(own, weights));
   return 0;
 }
 
 int Arkode::find_roots(sunrealtype tau, N_Vector x, sunrealtype* z, void* self) {
-  const Arkode& own = *static_cast<Arkode*>(self);
+  Arkode& own = *static_cast<Arkode*>(self);
   return own.roots_.evaluate(tau, view(own, x), {z, own.roots_.count});
 }
 
@@ -50,14 +50,14 @@ int Arkode::adapt(N_Vector /*x*/, sunrealtype /*tau*/, sunrealtype size, sunreal
 }
 
 int Arkode::after_step(sunrealtype tau, N_Vector x, void* self) {
-  const Arkode& arkode = *static_cast<Arkode*>(self);
+  Arkode& arkode = *static_cast<Arkode*>(self);
   arkode.driver_.accepted(tau);
   arkode.rhs_.path_reaches(tau, view(arkode, x));
   return 0;
 }
 
-std::string Arkode::explain(int code) const {
-  const std::string with_step = " with step " + in_words(current_size()) + " s";
+std::string explain_arkode(int code, double size) {
+  const std::string with_step = " with step " + in_words(size) + " s";
   switch (code) {
     case ARK_TOO_MUCH_WORK:
       return "the macro-step needs too many micro-steps";
@@ -79,34 +79,19 @@ namespace {
 using sundials_handle::made;
 using sundials_handle::require;
 
-/// Measured on a driven pendulum, h = 1e-3 to 1 s, rtol = 1e-4 to 1e-12. Where one micro-step
-/// suffices Dormand-Prince and Cash-Karp cost 6 or 7 evaluations of f, Verner 9, Fehlberg 8(7) 14;
-/// pairs of order 3 and 4 are cheaper but soon need several. With many micro-steps Cash-Karp takes
-/// 0.75 of Dormand-Prince's evaluations for twice its error, and Verner wins below 1e-9 (by 1.3 at
-/// 1e-10, 1.6 at 1e-12). Dormand-Prince it is, because its last stage is the new point: where f
-/// fails there, the micro-step can still be made smaller.
-/// Micro-steps between events are Dormand-Prince's at every tolerance.
-ARKODE_ERKTableID table_for(double rtol, bool between_events) {
-  return rtol < 0.999e-9 && !between_events ? ARKODE_VERNER_8_5_6 : ARKODE_DORMAND_PRINCE_7_4_5;
-}
-
 class ExplicitPair final : public Arkode {
  public:
-  ExplicitPair(RightHandSide& rhs, Driver driver, Roots roots)
-      : Arkode(rhs, std::move(driver), std::move(roots)) {
+  ExplicitPair(RightHandSide& rhs, Roots roots) : Arkode(rhs, {}, std::move(roots)) {
     memory_.reset(made(ERKStepCreate(&Arkode::evaluate, 0.0, vector(), context())));
     void* const erk = memory_.get();
     require(ERKStepSetUserData(erk, static_cast<Arkode*>(this)));
     require(sundials_handle::silence_erkstep(erk));
-    require(ERKStepSetTableNum(erk, table_for(rhs.weights().tolerance().relative, !adapts())));
+    require(ERKStepSetTableNum(erk, ARKODE_DORMAND_PRINCE_7_4_5));
     require(ERKStepWFtolerances(erk, &Arkode::weigh));
     require(ERKStepSetMaxNumSteps(erk, max_micro_steps));
     require(ERKStepSetMaxErrTestFails(erk, 20));
     require(ERKStepSetMaxHnilWarns(erk, 0));
-    if (adapts())
-      choose_sizes();
-    else
-      require(ERKStepSetAdaptivityMethod(erk, ARK_ADAPT_I, 1, 0, nullptr));  // without a memory
+    require(ERKStepSetAdaptivityMethod(erk, ARK_ADAPT_I, 1, 0, nullptr));  // without a memory
     if (root_count() == 0) return;
     require(ERKStepRootInit(erk, static_cast<int>(root_count()), &Arkode::find_roots));
     require(ERKStepSetNoInactiveRootWarn(erk));
@@ -131,16 +116,6 @@ class ExplicitPair final : public Arkode {
   }
 
  private:
-  void choose_sizes() {
-    void* const erk = memory_.get();
-    require(ERKStepSetInterpolantDegree(erk, 1));
-    require(ERKStepSetAdaptivityFn(erk, &Arkode::adapt, static_cast<Arkode*>(this)));
-    require(ERKStepSetSafetyFactor(erk, arkode_safety));
-    require(ERKStepSetMaxGrowth(erk, largest_growth));
-    require(ERKStepSetMaxFirstGrowth(erk, largest_growth));
-    require(ERKStepSetPostprocessStepFn(erk, &Arkode::after_step));
-  }
-
   sundials_handle::ErkStepMemory memory_;
 };
 
@@ -202,7 +177,7 @@ class ImplicitPair final : public Arkode {
  private:
   static int state_jacobian(sunrealtype tau, N_Vector x, N_Vector f_at_x, SUNMatrix f_x, void* self,
                             N_Vector, N_Vector, N_Vector) {
-    const Arkode& own = *static_cast<Arkode*>(self);
+    Arkode& own = *static_cast<Arkode*>(self);
     const std::size_t n = own.x().size();
     return static_cast<const ImplicitPair&>(own).rhs().state_jacobian(
         tau, view(own, x), view(own, f_at_x), {SM_DATA_D(f_x), n * n});
@@ -224,7 +199,7 @@ class ImplicitPair final : public Arkode {
     void* const ark = memory_.get();
     require(ARKStepSetInterpolantDegree(ark, 1));
     require(ARKStepSetAdaptivityFn(ark, &Arkode::adapt, static_cast<Arkode*>(this)));
-    require(ARKStepSetSafetyFactor(ark, arkode_safety));
+    require(ARKStepSetSafetyFactor(ark, safety));
     require(ARKStepSetMaxGrowth(ark, largest_growth));
     require(ARKStepSetMaxFirstGrowth(ark, largest_growth));
     require(ARKStepSetPostprocessStepFn(ark, &Arkode::after_step));
@@ -237,11 +212,17 @@ class ImplicitPair final : public Arkode {
 
 }  // namespace
 
-std::unique_ptr<Arkode> make_arkode(Pair pair, RightHandSide& rhs, Arkode::Driver driver,
-                                    Roots roots) {
-  if (pair == Pair::implicit_pair)
-    return std::make_unique<ImplicitPair>(rhs, std::move(driver), std::move(roots));
-  return std::make_unique<ExplicitPair>(rhs, std::move(driver), std::move(roots));
+std::unique_ptr<Arkode> make_explicit_arkode(RightHandSide& rhs, Roots roots) {
+  return std::make_unique<ExplicitPair>(rhs, std::move(roots));
+}
+
+std::unique_ptr<Arkode> make_implicit_arkode(RightHandSide& rhs, Arkode::Driver driver,
+                                             Roots roots) {
+  return std::make_unique<ImplicitPair>(rhs, std::move(driver), std::move(roots));
+}
+
+std::unique_ptr<OneStepPair> make_implicit_steps(RightHandSide& rhs, OneStepPair::Driver driver) {
+  return make_implicit_arkode(rhs, std::move(driver), Roots{});
 }
 
 }  // namespace concord

@@ -3,50 +3,38 @@
 #include <arkode/arkode.h>
 #include <nvector/nvector_serial.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "subsystem/ode/micro_steps.hpp"
-#include "subsystem/ode/right_hand_side.hpp"
+#include "subsystem/ode/one_step_pair.hpp"
 #include "support/sundials_handle.hpp"
 
 namespace concord {
 
-/// An embedded Runge-Kutta pair of ARKODE: explicit (ERKStep) or implicit (ARKStep). Nothing is
-/// remembered from before `begin`, so that equal calls give equal bits.
-class Arkode {
+/// An embedded Runge-Kutta pair of ARKODE: explicit (ERKStep) or implicit (ARKStep).
+class Arkode : public OneStepPair {
  public:
-  /// What drives the pair may choose the micro-steps.
-  struct Driver {
-    /// The size after an attempt of `size` whose error is `error` in units of the tolerance and
-    /// grows with size^(p+1).
-    std::function<double(double size, double error, int p)> adapt;
-    std::function<void(double tau)> accepted;
-    std::function<double()> multiple_of_tolerance;
-  };
-
-  virtual ~Arkode() = default;
   Arkode(const Arkode&) = delete;
   Arkode& operator=(const Arkode&) = delete;
 
-  /// As in messages and options.
-  virtual const char* name() const = 0;
-
-  /// At (tau, x()); the first micro-step has `first_size`, or what ARKODE guesses where that is 0.
-  virtual void begin(double tau, double first_size, double smallest_size) = 0;
+  /// The first micro-step is what ARKODE guesses where `first_size` is 0.
+  void begin(double tau, double first_size, double smallest_size) override = 0;
   virtual void limit_next_size(double size) = 0;
 
   /// Towards `end`, into x(); ARK_NORMAL or ARK_ONE_STEP. Returns ARKODE's code.
   virtual int evolve(double end, double& tau, int task) = 0;
+  int evolve(double end) override {
+    double tau = 0.0;
+    return evolve(end, tau, ARK_NORMAL);
+  }
 
   /// Of the next micro-step, or of the one that failed.
   virtual double current_size() const = 0;
 
-  std::span<double> x() const { return {NV_DATA_S(x_.get()), rhs_.state_count()}; }
+  std::span<double> x() override { return {NV_DATA_S(x_.get()), rhs_.state_count()}; }
 
-  /// One sentence on what a code of `evolve` says.
-  std::string explain(int code) const;
+  std::string explain(int code) const override { return explain_arkode(code, current_size()); }
 
  protected:
   Arkode(RightHandSide& rhs, Driver driver, Roots roots);
@@ -81,16 +69,12 @@ class Arkode {
   sundials_handle::Vector x_;
 };
 
-/// ARKODE's safety factor: its micro-steps are this fraction of what the controller proposes.
-inline constexpr double arkode_safety = 0.96;
-inline constexpr double largest_growth = 20.0;
+/// Dormand and Prince (1980), 5(4), whose micro-steps ARKODE chooses.
+std::unique_ptr<Arkode> make_explicit_arkode(RightHandSide& rhs, Roots roots);
 
-enum class Pair { explicit_pair, implicit_pair };
-
-/// Explicit: Dormand and Prince (1980), 5(4); for rtol below 1e-9, and where nothing has to be
-/// found, Verner (1978), 6(5). Implicit: Kennedy and Carpenter (2019), ESDIRK4(3)6L[2]SA,
-/// L-stable, with a dense direct Newton iteration.
-std::unique_ptr<Arkode> make_arkode(Pair pair, RightHandSide& rhs, Arkode::Driver driver,
-                                    Roots roots);
+/// Kennedy and Carpenter (2019), ESDIRK4(3)6L[2]SA, L-stable, with a dense direct Newton iteration;
+/// a driver without functions leaves the micro-steps to ARKODE.
+std::unique_ptr<Arkode> make_implicit_arkode(RightHandSide& rhs, Arkode::Driver driver,
+                                             Roots roots);
 
 }  // namespace concord

@@ -1,10 +1,12 @@
+#include <arkode/arkode.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
-#include "subsystem/ode/arkode.hpp"
 #include "subsystem/ode/integrator.hpp"
+#include "subsystem/ode/one_step_pair.hpp"
 
 namespace concord {
 
@@ -14,7 +16,7 @@ namespace {
 /// multiple of the tolerance: a power of two, so that nothing else changes in a bit.
 constexpr double replay_slack = 2.0;
 
-/// Embedded Runge-Kutta pairs by ARKODE, explicit (erk) or implicit (dirk).
+/// Embedded Runge-Kutta pairs, explicit (erk) or implicit (dirk).
 ///
 /// Begun anew at each macro-step. The first micro-step is what the controller proposed last, so
 /// that a macro-step which the tolerance allows costs one micro-step. The controller remembers
@@ -25,7 +27,8 @@ constexpr double replay_slack = 2.0;
 /// (internal numerical differentiation, Bock 1981).
 class OneStep final : public Integrator {
  public:
-  OneStep(RightHandSide& rhs, Pair pair);
+  using Make = std::unique_ptr<OneStepPair>(RightHandSide&, OneStepPair::Driver);
+  OneStep(RightHandSide& rhs, Make& make);
 
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
@@ -72,7 +75,7 @@ class OneStep final : public Integrator {
     std::vector<double> sizes;
   };
 
-  std::unique_ptr<Arkode> method_;
+  std::unique_ptr<OneStepPair> method_;
   Memory now_, saved_;
   Plan plan_;
   Progress progress_;
@@ -82,12 +85,12 @@ class OneStep final : public Integrator {
   int flag_ = ARK_SUCCESS;
 };
 
-OneStep::OneStep(RightHandSide& rhs, Pair pair) : Integrator(rhs) {
-  Arkode::Driver driver;
+OneStep::OneStep(RightHandSide& rhs, Make& make) : Integrator(rhs) {
+  OneStepPair::Driver driver;
   driver.adapt = [this](double size, double error, int p) { return adapt(size, error, p); };
   driver.accepted = [this](double tau) { accepted(tau); };
   driver.multiple_of_tolerance = [this] { return replaying_ ? replay_slack : 1.0; };
-  method_ = make_arkode(pair, rhs, std::move(driver), Roots{});
+  method_ = make(rhs, std::move(driver));
 }
 
 /// The I controller: error, in units of the tolerance, grows with size^(p+1). The last micro-step
@@ -156,19 +159,17 @@ void OneStep::plan_accepted_sizes() {
   plan_.first = progress_.sizes.front();
   plan_.answers.clear();
   for (std::size_t i = 1; i < progress_.sizes.size(); ++i)
-    plan_.answers.push_back(progress_.sizes[i] / arkode_safety);
+    plan_.answers.push_back(progress_.sizes[i] / safety);
   plan_.answers.push_back(std::max(progress_.next, progress_.next_before));
 }
 
 int OneStep::evolve(double h) {
-  double tau = progress_.reached;
   method_->begin(progress_.reached, std::min(now_.proposal, h - progress_.reached),
                  smallest_micro_step * h);
-  return method_->evolve(h, tau, ARK_NORMAL);
+  return method_->evolve(h);
 }
 
-/// ARKODE gives up where f fails in an explicit stage; the state is that after the last accepted
-/// micro-step.
+/// Pairs give up where f fails in an explicit stage.
 bool OneStep::retry_smaller(double h) {
   if (!rhs_.last_failed() || progress_.sizes.size() >= max_micro_steps) return false;
   now_.proposal = 0.25 * (rhs_.failed_tau() - progress_.reached);
@@ -178,11 +179,11 @@ bool OneStep::retry_smaller(double h) {
 }  // namespace
 
 std::unique_ptr<Integrator> make_erk(RightHandSide& rhs) {
-  return std::make_unique<OneStep>(rhs, Pair::explicit_pair);
+  return std::make_unique<OneStep>(rhs, make_explicit_steps);
 }
 
 std::unique_ptr<Integrator> make_dirk(RightHandSide& rhs) {
-  return std::make_unique<OneStep>(rhs, Pair::implicit_pair);
+  return std::make_unique<OneStep>(rhs, make_implicit_steps);
 }
 
 }  // namespace concord

@@ -10,8 +10,8 @@ namespace {
 /// Embedded Runge-Kutta pairs by ARKODE, whose root finding works on a Hermite interpolant.
 class OneStepMicroSteps final : public MicroSteps {
  public:
-  OneStepMicroSteps(RightHandSide& rhs, Pair pair, Roots roots)
-      : rhs_(rhs), method_(make_arkode(pair, rhs, {}, std::move(roots))) {}
+  OneStepMicroSteps(RightHandSide& rhs, std::unique_ptr<Arkode> method)
+      : rhs_(rhs), method_(std::move(method)) {}
 
   void begin(double h, History /*history*/, std::span<const double> x) override {
     h_ = h;
@@ -73,11 +73,11 @@ bool OneStepMicroSteps::retry_smaller() {
 }  // namespace
 
 std::unique_ptr<MicroSteps> make_erk_micro_steps(RightHandSide& rhs, Roots roots) {
-  return std::make_unique<OneStepMicroSteps>(rhs, Pair::explicit_pair, std::move(roots));
+  return std::make_unique<OneStepMicroSteps>(rhs, make_explicit_arkode(rhs, std::move(roots)));
 }
 
 std::unique_ptr<MicroSteps> make_dirk_micro_steps(RightHandSide& rhs, Roots roots) {
-  return std::make_unique<OneStepMicroSteps>(rhs, Pair::implicit_pair, std::move(roots));
+  return std::make_unique<OneStepMicroSteps>(rhs, make_implicit_arkode(rhs, {}, std::move(roots)));
 }
 
 }  // namespace concord

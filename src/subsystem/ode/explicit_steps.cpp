@@ -1,0 +1,133 @@
+#include <arkode/arkode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "subsystem/ode/erk_pair.hpp"
+#include "subsystem/ode/integrator.hpp"
+#include "subsystem/ode/one_step_pair.hpp"
+
+namespace concord {
+
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+/// Of an attempt that failed, and after the first failure at the same point.
+constexpr double smallest_shrinking = 0.1, shrinking_again = 0.3;
+constexpr int most_failures = 20;
+
+/// A size that would grow by less stays as it is.
+constexpr double not_worth_growing = 1.5;
+
+/// The explicit pairs, with ARKODE's rules for sizes and errors: for subsystems of a few states
+/// what ERKStep does around a macro-step that is one micro-step costs several times the micro-step.
+class ExplicitSteps final : public OneStepPair {
+ public:
+  ExplicitSteps(RightHandSide& rhs, Driver driver)
+      : rhs_(rhs),
+        driver_(std::move(driver)),
+        stages_(erk_pair(rhs.weights().tolerance().relative), rhs.state_count(), 1),
+        x_(rhs.state_count()),
+        weights_(rhs.state_count()) {}
+
+  const char* name() const override { return "erk"; }
+  void begin(double tau, double first_size, double smallest_size) override {
+    tau_ = tau;
+    size_ = first_size;
+    smallest_ = smallest_size;
+    knows_slopes_ = false;
+  }
+  int evolve(double end) override;
+  std::span<double> x() override { return x_; }
+  std::string explain(int code) const override { return explain_arkode(code, size_); }
+
+ private:
+  int take(double end);
+  int evaluate_stages(double end, bool last);
+  double norm(std::span<const double> values) const;
+  void accept(double end, bool last);
+
+  RightHandSide& rhs_;
+  Driver driver_;
+  ErkStages stages_;
+  std::vector<double> x_, weights_;
+  double tau_ = 0.0, size_ = 0.0, smallest_ = 0.0;
+  bool knows_slopes_ = false;  ///< the first stage's
+};
+
+int ExplicitSteps::evolve(double end) {
+  for (long steps = 0; tau_ < end; ++steps) {
+    if (steps == max_micro_steps) return ARK_TOO_MUCH_WORK;
+    if (const int code = take(end); code != ARK_SUCCESS) return code;
+  }
+  return ARK_SUCCESS;
+}
+
+/// One micro-step, after as many failed attempts as it takes.
+int ExplicitSteps::take(double end) {
+  rhs_.weights().weigh(x_, driver_.multiple_of_tolerance(), weights_);
+  if (eps * norm(x_) > 1.0) return ARK_TOO_MUCH_ACC;
+  for (int failures = 0;;) {
+    const bool last = size_ >= (end - tau_) * (1.0 - 4.0 * eps);
+    if (last) size_ = end - tau_;
+    if (const int code = evaluate_stages(end, last); code != RightHandSide::ok)
+      return code == RightHandSide::recoverable ? ARK_UNREC_RHSFUNC_ERR : ARK_RHSFUNC_FAIL;
+    const double error = norm(stages_.error({&size_, 1}));
+    const double optimal = driver_.adapt(size_, error, stages_.pair().embedded_order());
+    const double change = safety * optimal / size_;
+    if (error <= 1.0) {
+      accept(end, last);
+      const double largest = failures > 0 ? 1.0 : largest_growth;
+      if (change < 1.0 || change > not_worth_growing)
+        size_ = std::max(smallest_, size_ * std::clamp(change, smallest_shrinking, largest));
+      return ARK_SUCCESS;
+    }
+    if (++failures == most_failures || size_ <= smallest_) return ARK_ERR_FAILURE;
+    const double largest = failures > 1 ? shrinking_again : 1.0;
+    size_ = std::max(smallest_, size_ * std::min(std::max(smallest_shrinking, change), largest));
+  }
+}
+
+int ExplicitSteps::evaluate_stages(double end, bool last) {
+  if (!std::exchange(knows_slopes_, true))
+    if (const int code = rhs_.evaluate(tau_, x_, stages_.slopes(0)); code != RightHandSide::ok)
+      return code;
+  const ErkPair& pair = stages_.pair();
+  for (std::size_t i = 1; i < pair.stages(); ++i) {
+    const double tau = last && pair.c(i) == 1.0 ? end : tau_ + pair.c(i) * size_;
+    const auto point = stages_.point(i, {&size_, 1}, x_);
+    if (const int code = rhs_.evaluate(tau, point, stages_.slopes(i)); code != RightHandSide::ok)
+      return code;
+  }
+  return RightHandSide::ok;
+}
+
+double ExplicitSteps::norm(std::span<const double> values) const {
+  if (values.empty()) return 0.0;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double weighted = values[i] * weights_[i];
+    sum += weighted * weighted;
+  }
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+void ExplicitSteps::accept(double end, bool last) {
+  const auto reached = stages_.end({&size_, 1}, x_);
+  std::copy(reached.begin(), reached.end(), x_.begin());
+  tau_ = last ? end : tau_ + size_;
+  knows_slopes_ = stages_.advance();
+  driver_.accepted(tau_);
+  rhs_.path_reaches(tau_, x_);
+}
+
+}  // namespace
+
+std::unique_ptr<OneStepPair> make_explicit_steps(RightHandSide& rhs, OneStepPair::Driver driver) {
+  return std::make_unique<ExplicitSteps>(rhs, std::move(driver));
+}
+
+}  // namespace concord
