@@ -24,9 +24,12 @@ namespace {
 const CommandWord* own_word(const Command& command, const std::string& text) {
   const std::size_t dashes = text.find_first_not_of('-');
   if (dashes != 1 && dashes != 2) return nullptr;
-  const auto found = std::find_if(
-      command.words.begin(), command.words.end(),
-      [&](const CommandWord& word) { return text.compare(dashes, text.npos, word.name) == 0; });
+  const auto found =
+      std::find_if(command.words.begin(), command.words.end(), [&](const CommandWord& word) {
+        const bool letter = word.letter != 0 && dashes == 1 && text.size() == 2;
+        return text.compare(dashes, text.npos, word.name) == 0 ||
+               (letter && text[1] == word.letter);
+      });
   return found == command.words.end() ? nullptr : &*found;
 }
 

@@ -59,6 +59,7 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       layout_(network, partition, rank_in(comm)),
       clock_(layout_.all().size()),
       own_(model, layout_.global(), settings),
+      batches_(own_, layout_),
       held_(layout_.held_inputs()),
       start_inputs_(starts_of(own_)),
       use_(network, layout_, settings),
@@ -128,6 +129,7 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
       if (way_.wanted()) [[unlikely]] {
         way_.note(k, step, inputs.subspan(in.first, in.size()), continuity, wanted);
       }
+      if (which.size() == n_own()) batches_.reach(k, step, inputs, clock_);
       const WorkScope timed(clock_, k, Work::advance);
       const Advancing under_way;
       const Outcome outcome = own_[k].advance(step, inputs.subspan(in.first, in.size()), continuity,
@@ -142,6 +144,7 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
   for (; next < which.size(); ++next) {
     refuse(which[next]);
   }
+  batches_.end();
   return total;
 }
 
@@ -264,6 +267,7 @@ void RankNetwork::touch_owner(std::size_t input) {
 Counters RankNetwork::counters(std::size_t k) const {
   Counters result = own_.counters(k);
   result.restarts = touched_.restarts(k);
+  result.wall_time = clock_.time(k, Work::advance);
   result.linearize_time = clock_.time(k, Work::linearize);
   result.output_time = clock_.time(k, Work::outputs);
   result.rollback_time = clock_.time(k, Work::rollback);

@@ -8,6 +8,7 @@
 #include "network/exchange.hpp"
 #include "network/held_inputs.hpp"
 #include "network/jump_watch.hpp"
+#include "network/own_batches.hpp"
 #include "network/own_subsystems.hpp"
 #include "network/passed_way.hpp"
 #include "network/rank_layout.hpp"
@@ -246,6 +247,7 @@ class RankNetwork {
   RankLayout layout_;
   WorkClock clock_;
   OwnSubsystems own_;
+  OwnBatches batches_;
   HeldInputs held_;
   std::vector<Sample> start_inputs_;
   SubsystemUse use_;

@@ -21,12 +21,15 @@ void WorkClock::add(Phase phase, Clock::time_point begin) {
   }
 }
 
-void WorkClock::add(std::size_t subsystem, Work work, Clock::time_point begin) {
+void WorkClock::add(std::span<const std::size_t> subsystems, Work work, Clock::time_point begin) {
   const auto end = Clock::now();
   const auto w = static_cast<std::size_t>(work);
-  works_[subsystem][w] += weight_ * seconds(end - begin);
+  const double share = weight_ * seconds(end - begin) / static_cast<double>(subsystems.size());
+  for (const std::size_t subsystem : subsystems) {
+    works_[subsystem][w] += share;
+  }
   if (traces_) {
-    keep(begin, end, static_cast<std::uint32_t>(subsystem), w);
+    keep(begin, end, static_cast<std::uint32_t>(subsystems.front()), w);
   }
 }
 

@@ -47,7 +47,11 @@ class WorkClock {
 
   bool looks() const { return looks_; }
   void add(Phase phase, Clock::time_point begin);
-  void add(std::size_t subsystem, Work work, Clock::time_point begin);
+  void add(std::size_t subsystem, Work work, Clock::time_point begin) {
+    add({&subsystem, 1}, work, begin);
+  }
+  /// Of what was done for all of them at once.
+  void add(std::span<const std::size_t> subsystems, Work work, Clock::time_point begin);
   /// Of what is no part of macro-steps: always.
   void add_once(Phase phase, Clock::time_point begin);
 
@@ -101,22 +105,25 @@ class PhaseScope {
   WorkClock::Clock::time_point begin_;
 };
 
-/// The same of work for one subsystem.
+/// The same of work for one subsystem, or for several at once.
 class WorkScope {
  public:
-  WorkScope(WorkClock& clock, std::size_t subsystem, Work work)
-      : clock_(clock.looks() ? &clock : nullptr), subsystem_(subsystem), work_(work) {
+  WorkScope(WorkClock& clock, const std::size_t& subsystem, Work work)
+      : WorkScope(clock, std::span(&subsystem, 1), work) {}
+  /// The subsystems outlive it.
+  WorkScope(WorkClock& clock, std::span<const std::size_t> subsystems, Work work)
+      : clock_(clock.looks() ? &clock : nullptr), subsystems_(subsystems), work_(work) {
     if (clock_ != nullptr) begin_ = WorkClock::Clock::now();
   }
   ~WorkScope() {
-    if (clock_ != nullptr) clock_->add(subsystem_, work_, begin_);
+    if (clock_ != nullptr) clock_->add(subsystems_, work_, begin_);
   }
   WorkScope(const WorkScope&) = delete;
   WorkScope& operator=(const WorkScope&) = delete;
 
  private:
   WorkClock* clock_;
-  std::size_t subsystem_;
+  std::span<const std::size_t> subsystems_;
   Work work_;
   WorkClock::Clock::time_point begin_;
 };

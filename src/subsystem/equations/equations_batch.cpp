@@ -6,10 +6,6 @@
 
 namespace concord {
 
-bool EquationsBatch::together(const EquationsModel& one, const EquationsModel& other) {
-  return one.f().shares_with(other.f()) && one.g().shares_with(other.g());
-}
-
 EquationsBatch::EquationsBatch(std::vector<EquationsModel*> members)
     : members_(std::move(members)),
       f_(members_.front()->f(), members_.size()),

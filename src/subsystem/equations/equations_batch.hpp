@@ -15,24 +15,21 @@ namespace concord {
 ///
 /// Arguments and results are rows of size(), one behind the other, variable by variable: state j of
 /// member i is at j * size() + i.
-class EquationsBatch {
+class EquationsBatch : public ModelBatch {
  public:
-  /// Whether they have the same programs. Equal texts may have different ones where parameters are
-  /// special (0, 1, equal to each other).
-  static bool together(const EquationsModel& one, const EquationsModel& other);
-
-  /// At least one member; all of them together, and they outlive the batch.
+  /// At least one member; all of them fit each other (EquationsModel::fits), and they outlive the
+  /// batch.
   explicit EquationsBatch(std::vector<EquationsModel*> members);
 
   std::size_t size() const { return members_.size(); }
 
   /// After an event of that member, or where one of its parameters was set. False where it needs
   /// another batch now.
-  bool refresh(std::size_t member);
+  bool refresh(std::size_t member) override;
 
   /// dxdt = f, y = g, as those of the members.
   void derivatives(double t, std::span<const double> x, std::span<const double> u,
-                   std::span<double> dxdt);
+                   std::span<double> dxdt) override;
   void outputs(double t, std::span<const double> x, std::span<const double> u, std::span<double> y);
   void output_slopes(double t, std::span<const double> x, std::span<const double> u,
                      const Motion& motion, std::span<double> dydt);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "expression/expression_list.hpp"
+#include "subsystem/equations/equations_batch.hpp"
 #include "subsystem/equations/equations_checks.hpp"
 #include "subsystem/equations/output_curvatures.hpp"
 #include "support/wording.hpp"
@@ -138,6 +139,7 @@ bool EquationsModel::set_parameter(std::size_t parameter, double value) {
 
 /// What events have changed, where the expressions read it.
 void EquationsModel::take_held() {
+  ++changes_;
   const auto now = held();
   for (ExpressionList* list : {&*derivatives_, &*outputs_}) {
     std::copy_backward(now.begin(), now.end(), list->point().end());
@@ -259,6 +261,17 @@ bool EquationsModel::output_curvatures(double t, std::span<const double> x,
 const Evaluation& EquationsModel::curvatures() {
   if (!curvatures_) curvatures_ = concord::output_curvatures(SmoothEquations(*description_));
   return *curvatures_;
+}
+
+bool EquationsModel::fits(const BatchModel& other) const {
+  const auto* const equations = dynamic_cast<const EquationsModel*>(&other);
+  return equations != nullptr && f().shares_with(equations->f()) && g().shares_with(equations->g());
+}
+
+std::unique_ptr<ModelBatch> EquationsModel::batch(std::span<BatchModel* const> members) const {
+  std::vector<EquationsModel*> models;
+  for (BatchModel* const member : members) models.push_back(dynamic_cast<EquationsModel*>(member));
+  return std::make_unique<EquationsBatch>(std::move(models));
 }
 
 }  // namespace concord

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "expression/expression_list.hpp"
+#include "subsystem/batch_model.hpp"
 #include "subsystem/equations/equation_events.hpp"
 #include "subsystem/equations/equations_description.hpp"
 #include "subsystem/event_model.hpp"
@@ -16,7 +17,7 @@ namespace concord {
 
 /// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters, variables, and
 /// discrete variables. What relations and conditions do are events.
-class EquationsModel : public EventModel {
+class EquationsModel : public EventModel, public BatchModel {
  public:
   /// Throws InputError (location, subsystem, variable, what is wrong, what is known) for names that
   /// clash, a state without derivative or the reverse, units of unknown names, and expressions
@@ -66,6 +67,13 @@ class EquationsModel : public EventModel {
   void pass_events(Archive& archive) override;
   void take_over(Archive& archive) override;
 
+  /// Models with the same programs, each with its own parameters, discrete variables and
+  /// relations. Equal texts may have different programs where parameters are special (0, 1, equal
+  /// to each other).
+  bool fits(const BatchModel& other) const override;
+  std::unique_ptr<ModelBatch> batch(std::span<BatchModel* const> members) const override;
+  unsigned changes() const override { return changes_; }
+
   /// f and g; y'', which the first call derives; what is held. For evaluations of many at once.
   const EquationPlaces& places() const { return places_; }
   const ExpressionList& f() const { return *derivatives_; }
@@ -86,6 +94,7 @@ class EquationsModel : public EventModel {
   std::optional<Evaluation> curvatures_;                 ///< once they have been asked for
   std::optional<EquationEvents> events_;
   std::vector<double> direction_;
+  unsigned changes_ = 0;  ///< of constants and of what is held
 };
 
 }  // namespace concord

@@ -6,7 +6,6 @@
 
 #include "subsystem/fmu/fmu_slopes.hpp"
 #include "subsystem/fmu/move_watch.hpp"
-#include "subsystem/fmu/sampled_clock.hpp"
 #include "subsystem/fmu/stair_watch.hpp"
 #include "subsystem/fmu/stepped_fmu.hpp"
 
@@ -74,7 +73,6 @@ class CoSimulation final : public Subsystem {
   bool looked_ahead_ = false;
   std::vector<Polynomial> lines_;
   std::vector<double> before_;  ///< outputs
-  SampledClock clock_;
 };
 
 }  // namespace concord

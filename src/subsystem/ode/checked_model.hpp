@@ -75,6 +75,15 @@ class CheckedModel {
   /// False where the model refuses.
   bool set_parameter(std::size_t parameter, double value);
 
+  /// f was evaluated elsewhere: `count` times at points that nobody asks for again, then at
+  /// (t, x, u), which counts unless it is remembered already.
+  void take_over(std::int64_t count) { rhs_evaluations_ += count; }
+  void take_over(double t, std::span<const double> x, std::span<const double> u,
+                 std::span<const double> dxdt);
+
+  /// Moves t to where f may be evaluated for it; false, with a reason, where that is nowhere.
+  bool confine(double& t);
+
   /// Forgets what is remembered of f.
   void forget();
 
@@ -126,7 +135,8 @@ class CheckedModel {
                      std::span<const double> u, std::span<double> dxdt);
   static void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> dxdt);
-  bool confine(double& t);
+  void remember(double t, std::span<const double> x, std::span<const double> u,
+                std::span<const double> dxdt);
   template <class Call>
   bool given(double t, Call&& call);
   bool finite(std::span<const double> values, Culprit culprit, double t);
@@ -141,6 +151,9 @@ class CheckedModel {
   SmoothInterval interval_;
   Memory memory_;
 };
+
+/// Value by value.
+bool same_bits(std::span<const double> a, std::span<const double> b);
 
 /// A number for a message: 17 digits only where needed ("0.25", "inf", "nan").
 std::string in_words(double value);

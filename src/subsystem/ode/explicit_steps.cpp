@@ -31,7 +31,9 @@ class ExplicitSteps final : public OneStepPair {
         driver_(std::move(driver)),
         stages_(erk_pair(rhs.weights().tolerance().relative), rhs.state_count(), 1),
         x_(rhs.state_count()),
-        weights_(rhs.state_count()) {}
+        weights_(rhs.state_count()),
+        next_(rhs.state_count()),
+        error_(rhs.state_count()) {}
 
   const char* name() const override { return "erk"; }
   void begin(double tau, double first_size, double smallest_size) override {
@@ -46,6 +48,7 @@ class ExplicitSteps final : public OneStepPair {
 
  private:
   int take(double end);
+  int attempt(double end, bool last);
   int evaluate_stages(double end, bool last);
   double norm(std::span<const double> values) const;
   void accept(double end, bool last);
@@ -54,6 +57,7 @@ class ExplicitSteps final : public OneStepPair {
   Driver driver_;
   ErkStages stages_;
   std::vector<double> x_, weights_;
+  std::vector<double> next_, error_;  ///< where the last attempt ended
   double tau_ = 0.0, size_ = 0.0, smallest_ = 0.0;
   bool knows_slopes_ = false;  ///< the first stage's
 };
@@ -73,9 +77,9 @@ int ExplicitSteps::take(double end) {
   for (int failures = 0;;) {
     const bool last = size_ >= (end - tau_) * (1.0 - 4.0 * eps);
     if (last) size_ = end - tau_;
-    if (const int code = evaluate_stages(end, last); code != RightHandSide::ok)
+    if (const int code = attempt(end, last); code != RightHandSide::ok)
       return code == RightHandSide::recoverable ? ARK_UNREC_RHSFUNC_ERR : ARK_RHSFUNC_FAIL;
-    const double error = norm(stages_.error({&size_, 1}));
+    const double error = norm(error_);
     const double optimal = driver_.adapt(size_, error, stages_.pair().embedded_order());
     const double change = safety * optimal / size_;
     if (error <= 1.0) {
@@ -91,10 +95,27 @@ int ExplicitSteps::take(double end) {
   }
 }
 
-int ExplicitSteps::evaluate_stages(double end, bool last) {
+int ExplicitSteps::attempt(double end, bool last) {
   if (!std::exchange(knows_slopes_, true))
     if (const int code = rhs_.evaluate(tau_, x_, stages_.slopes(0)); code != RightHandSide::ok)
       return code;
+  const WholeStep& whole = rhs_.whole_step();
+  if (tau_ == 0.0 && last && whole.is(stages_.pair(), size_, x_) &&
+      rhs_.allows(stages_.pair().stages())) {
+    whole.end(next_);
+    whole.error(error_);
+    rhs_.take_over(stages_.pair());
+    return RightHandSide::ok;
+  }
+  const int code = evaluate_stages(end, last);
+  if (code == RightHandSide::ok) {
+    std::ranges::copy(stages_.end({&size_, 1}, x_), next_.begin());
+    std::ranges::copy(stages_.error({&size_, 1}), error_.begin());
+  }
+  return code;
+}
+
+int ExplicitSteps::evaluate_stages(double end, bool last) {
   const ErkPair& pair = stages_.pair();
   for (std::size_t i = 1; i < pair.stages(); ++i) {
     const double tau = last && pair.c(i) == 1.0 ? end : tau_ + pair.c(i) * size_;
@@ -116,8 +137,7 @@ double ExplicitSteps::norm(std::span<const double> values) const {
 }
 
 void ExplicitSteps::accept(double end, bool last) {
-  const auto reached = stages_.end({&size_, 1}, x_);
-  std::copy(reached.begin(), reached.end(), x_.begin());
+  x_.swap(next_);
   tau_ = last ? end : tau_ + size_;
   knows_slopes_ = stages_.advance();
   driver_.accepted(tau_);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "subsystem/ode/batch_member.hpp"
 #include "subsystem/ode/hybrid_events.hpp"
 #include "subsystem/ode/integrator.hpp"
 #include "subsystem/ode/ode_events.hpp"
@@ -14,7 +15,6 @@
 #include "subsystem/ode/point_derivatives.hpp"
 #include "subsystem/ode/state_sizes.hpp"
 #include "subsystem/ode/way_back.hpp"
-#include "support/stopwatch.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -37,7 +37,7 @@ constexpr int most_passes = 3;
 
 /// An OdeModel as a subsystem. Its members are parts with classes of their own, in the order in
 /// which each needs the ones before, and what it remembers of macro-steps.
-class OdeSubsystem final : public Subsystem {
+class OdeSubsystem final : public Subsystem, public BatchMember {
  public:
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                const SubsystemSettings& settings);
@@ -78,6 +78,12 @@ class OdeSubsystem final : public Subsystem {
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
   OdeModel* equations() override;
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
+  WholeStepTaker whole_step_taker() override {
+    const bool explicit_pair = settings_.integrator == IntegratorKind::erk ||
+                               settings_.integrator == IntegratorKind::automatic;
+    return explicit_pair && !description_.states.empty() ? WholeStepTaker{&rhs_, &now_.x}
+                                                         : WholeStepTaker{};
+  }
 
  private:
   /// Kept for their storage only.
@@ -199,7 +205,6 @@ void OdeSubsystem::make_integrator() {
 Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial> inputs,
                               InputContinuity continuity, Wanted wanted,
                               std::span<Sample> outputs) {
-  const Stopwatch stopwatch(counters_.wall_time);
   ++counters_.advances;
   sizes_.see(now_, step.size(), [&](std::size_t i) { return inputs[i].at(0.0); });
   now_.begin = step.begin;

@@ -7,6 +7,7 @@
 
 #include "subsystem/ode/checked_model.hpp"
 #include "subsystem/ode/error_weights.hpp"
+#include "subsystem/ode/whole_step.hpp"
 #include "support/callback_guard.hpp"
 
 namespace concord {
@@ -59,6 +60,13 @@ class RightHandSide {
   /// dxdt = f at tau (seconds since the macro-step's begin); never throws.
   int evaluate(double tau, std::span<const double> x, std::span<double> dxdt) noexcept;
 
+  /// The macro-step as one explicit micro-step, where it was taken ahead for many subsystems.
+  void take_from(const WholeStep& whole) { whole_ = whole; }
+  const WholeStep& whole_step() const { return whole_; }
+
+  /// The whole step is used from x: as if f had been asked for its stages, but for the first one.
+  void take_over(const ErkPair& pair);
+
   /// f_x at tau, column-major n_st x n_st: the model's, or forward differences, for which `f_at_x`
   /// is f at the point, with increments of sqrt(eps) times the states' sizes; for states without
   /// one, with those that f answers to.
@@ -97,6 +105,9 @@ class RightHandSide {
   void lift_limit() { limit_ = std::numeric_limits<std::int64_t>::max(); }
 
   bool limit_reached() const { return model_.rhs_evaluations() >= limit_; }
+  bool allows(std::size_t evaluations) const {
+    return limit_ - model_.rhs_evaluations() >= static_cast<std::int64_t>(evaluations);
+  }
 
   std::int64_t evaluations() const { return model_.rhs_evaluations(); }
 
@@ -111,6 +122,7 @@ class RightHandSide {
   /// Where the last failed evaluation was asked for.
   double failed_tau() const { return failed_tau_; }
   double begin() const { return step_.begin; }
+  CheckedModel& model() { return model_; }
   const CheckedModel& model() const { return model_; }
 
   /// What errors of the states are measured by; between macro-steps they change.
@@ -136,8 +148,9 @@ class RightHandSide {
   bool last_failed_ = false;
   double failed_tau_ = 0.0;
   PathWatch* watch_ = nullptr;
+  WholeStep whole_;
   std::vector<double> u_, slopes_;
-  std::vector<double> displaced_, jacobian_scratch_;
+  std::vector<double> displaced_, jacobian_scratch_, whole_x_, whole_f_;
 };
 
 }  // namespace concord

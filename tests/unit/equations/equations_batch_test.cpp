@@ -143,11 +143,11 @@ TEST_F(Batch, follows_events_and_parameters_of_its_members) {
 }
 
 TEST_F(Batch, tells_whom_it_cannot_have) {
-  EXPECT_TRUE(EquationsBatch::together(models[0], models[1]));
+  EXPECT_TRUE(models[0].fits(models[1]));
   EquationsBatch batch(members());
   models[4].set_parameter(0, 1.0);  // divides nothing
   EXPECT_FALSE(batch.refresh(4));
-  EXPECT_FALSE(EquationsBatch::together(models[0], models[4]));
+  EXPECT_FALSE(models[0].fits(models[4]));
   EXPECT_THROW(EquationsBatch{members()}, std::logic_error);
 }
 

@@ -198,7 +198,6 @@ TEST_P(Integrators, CountersAreNotRolledBack) {
   EXPECT_EQ(before.advances, 1);
   EXPECT_GT(before.rhs_evaluations, 0);
   EXPECT_GT(before.micro_steps, 0);
-  EXPECT_GT(before.wall_time, 0.0);
   (*p).restore();
   EXPECT_EQ((*p).counters().rhs_evaluations, before.rhs_evaluations);
   ASSERT_EQ(p.advance(0, {}), Outcome::ok);

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "concord/polynomial.hpp"
+#include "concord/subsystem.hpp"
+#include "subsystem/batch_model.hpp"
+#include "subsystem/ode/erk_pair.hpp"
+
+namespace concord {
+
+class CheckedModel;
+
+/// The macro-step as one explicit micro-step of many models at once (methods 16), ahead of their
+/// integrators, which take from it what they would have found out themselves, bit by bit, whoever
+/// else is in the batch. Judging its error, and all that follows where one micro-step is not
+/// enough, stays theirs.
+class WholeSteps {
+ public:
+  struct Member {
+    CheckedModel* model;           ///< with states
+    BatchModel* in_batch;          ///< the same
+    const std::vector<double>* x;  ///< where it stands
+    std::size_t first_input;       ///< of its inputs among all
+  };
+
+  /// At least one member; all models fit each other and outlive it.
+  WholeSteps(const ErkPair& pair, std::vector<Member> members);
+  WholeSteps(const WholeSteps&) = delete;
+  WholeSteps& operator=(const WholeSteps&) = delete;
+
+  /// Takes the macro-step for all, unless few have had a use for the last ones.
+  void take(const MacroStep& step, std::span<const Polynomial> all_inputs);
+
+  /// Members go elsewhere.
+  void forget() { taken_ = false; }
+
+ private:
+  friend class WholeStep;
+
+  bool worth_it();
+  void refresh();
+  void gather(std::span<const Polynomial> all_inputs);
+  std::span<const double> inputs_at(double tau);
+  bool evaluate(std::size_t stage, const MacroStep& step);
+
+  std::vector<Member> members_;
+  std::unique_ptr<ModelBatch> models_;
+  std::vector<unsigned> changes_;  ///< of the models that have been taken over
+  std::vector<char> fits_;
+  ErkStages stages_;
+  std::vector<double> sizes_, x_, coefficients_, u_;
+  std::vector<double> before_last_, last_;  ///< points of the last stages
+  std::span<const double> end_, error_;
+  bool taken_ = false;
+  std::size_t used_;  ///< by so many members
+  int rest_ = 0;      ///< macro-steps to come for which nothing is taken
+};
+
+/// Of one member.
+class WholeStep {
+ public:
+  WholeStep() = default;
+  WholeStep(WholeSteps& steps, std::size_t lane) : steps_(&steps), lane_(lane) {}
+
+  /// Whether a micro-step of `pair` over `size` from x has been taken, and every slope is finite.
+  bool is(const ErkPair& pair, double size, std::span<const double> x) const;
+
+  void end(std::span<double> x) const { gather(steps_->end_, x); }
+  void error(std::span<double> values) const { gather(steps_->error_, values); }
+  void last_point(std::span<double> x) const { gather(steps_->last_, x); }
+  void last_slopes(std::span<double> dxdt) const;
+  /// Whether the last two stages are the same point, at which a model is asked only once.
+  bool ends_twice_the_same() const;
+  void note_use() const { ++steps_->used_; }
+
+ private:
+  void gather(std::span<const double> rows, std::span<double> own) const;
+
+  WholeSteps* steps_ = nullptr;
+  std::size_t lane_ = 0;
+};
+
+}  // namespace concord
