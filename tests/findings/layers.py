@@ -32,7 +32,8 @@ class InitialLayer(Kinds, unittest.TestCase):
         self.check(1e4, 0.025)
 
     def test_other_rates_and_steps(self):
-        for rate, step in ((1e3, 0.025), (1e5, 0.025), (1e4, 0.01), (3e3, 0.05), (1e6, 0.02)):
+        for rate, step in ((1e3, 0.025), (1e5, 0.025), (1e4, 0.01), (3e3, 0.05), (1e6, 0.02),
+                           (1.3e6, 0.02), (3e6, 0.025)):
             self.check(rate, step)
 
     def test_other_units_and_starts(self):

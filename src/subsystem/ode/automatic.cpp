@@ -67,6 +67,7 @@ class Automatic final : public Integrator {
   Outcome integrate_implicitly(double h, History history, std::span<const double> x_begin,
                                std::span<double> x_end);
   bool accuracy_limits(std::span<const double> x_reached);
+  bool settle_trials(double h, std::span<const double> x_begin, std::span<double> x_end);
   Outcome instead_of(Method failed, double h, std::int64_t limit, std::span<const double> x_begin,
                      std::span<double> x_end);
   void try_another(double h, std::span<const double> x_begin, std::span<double> x_end);
@@ -86,6 +87,8 @@ class Automatic final : public Integrator {
   Choice choice_, saved_;
   std::int64_t cost_ = 0;        ///< evaluations of f in the last run()
   bool bdf_is_current_ = false;  ///< bdf made the previous macro-step
+  bool saves_ = false;
+  int restores_ = 0;  ///< since the last save
 };
 
 Outcome Automatic::integrate(double h, History history, std::span<const double> x_begin,
@@ -175,6 +178,7 @@ Outcome Automatic::instead_of(Method failed, double h, std::int64_t limit,
 
 Outcome Automatic::integrate_implicitly(double h, History history, std::span<const double> x_begin,
                                         std::span<double> x_end) {
+  if (settle_trials(h, x_begin, x_end)) return Outcome::ok;
   const Method current = choice_.method;
   const History usable = bdf_is_current_ ? history : History::discard;
   if (run(current, h, usable, unlimited, x_begin, x_end) == Outcome::failed) {
@@ -184,6 +188,17 @@ Outcome Automatic::integrate_implicitly(double h, History history, std::span<con
   }
   if (--choice_.wait <= 0) try_another(h, x_begin, x_end);
   return Outcome::ok;
+}
+
+/// bdf chooses its micro-steps in every trial anew, and its errors jump with them: where a coupling
+/// does not come to rest over that, dirk takes over, which repeats its micro-steps.
+bool Automatic::settle_trials(double h, std::span<const double> x_begin, std::span<double> x_end) {
+  constexpr int usual_trials = 8;
+  if (choice_.method != Method::bdf || restores_ < usual_trials) return false;
+  if (run(Method::dirk, h, History::discard, unlimited, x_begin, x_end) == Outcome::failed)
+    return false;
+  switch_to(Method::dirk);
+  return true;
 }
 
 void Automatic::try_another(double h, std::span<const double> x_begin, std::span<double> x_end) {
@@ -203,9 +218,11 @@ void Automatic::try_another(double h, std::span<const double> x_begin, std::span
 
 Integrator& Automatic::method(Method which) {
   auto& made = methods_[static_cast<std::size_t>(which)];
+  const bool is_new = !made;
   if (!made && which == Method::erk) made = make_erk(rhs_);
   if (!made && which == Method::bdf) made = make_cvode_bdf(rhs_);
   if (!made && which == Method::dirk) made = make_dirk(rhs_);
+  if (is_new && saves_) made->save();
   return *made;
 }
 
@@ -225,6 +242,8 @@ void Automatic::wait_longer() {
 
 void Automatic::save() {
   saved_ = choice_;
+  saves_ = true;
+  restores_ = 0;
   for (const auto& made : methods_)
     if (made) made->save();
 }
@@ -232,6 +251,7 @@ void Automatic::save() {
 void Automatic::restore() {
   choice_ = saved_;
   bdf_is_current_ = false;
+  ++restores_;
   for (const auto& made : methods_)
     if (made) made->restore();
 }

@@ -51,14 +51,14 @@ const ErkPair& erk_pair(double rtol) {
 template <class Coefficient>
 void ErkStages::combine(std::size_t stages, const Coefficient& coefficient,
                         std::span<const double> sizes, std::span<double> result) const {
-  for (std::size_t j = 0; j < stages; ++j) {
-    const double factor = coefficient(j);
-    const double* slopes = slopes_.data() + j * row_;
-    for (std::size_t first = 0; first < row_; first += lanes_) {
-      for (std::size_t k = 0; k < lanes_; ++k) {
-        const double term = sizes[k] * factor * slopes[first + k];
-        result[first + k] = j == 0 ? term : result[first + k] + term;
-      }
+  const double* __restrict const size = sizes.data();
+  for (std::size_t first = 0; first < row_; first += lanes_) {
+    double* __restrict const sum = result.data() + first;
+    for (std::size_t k = 0; k < lanes_; ++k) sum[k] = size[k] * coefficient(0) * slopes_[first + k];
+    for (std::size_t j = 1; j < stages; ++j) {
+      const double factor = coefficient(j);
+      const double* __restrict const slopes = slopes_.data() + j * row_ + first;
+      for (std::size_t k = 0; k < lanes_; ++k) sum[k] += size[k] * factor * slopes[k];
     }
   }
 }

@@ -96,17 +96,18 @@ int ExplicitSteps::take(double end) {
 }
 
 int ExplicitSteps::attempt(double end, bool last) {
-  if (!std::exchange(knows_slopes_, true))
-    if (const int code = rhs_.evaluate(tau_, x_, stages_.slopes(0)); code != RightHandSide::ok)
-      return code;
   const WholeStep& whole = rhs_.whole_step();
   if (tau_ == 0.0 && last && whole.is(stages_.pair(), size_, x_) &&
       rhs_.allows(stages_.pair().stages())) {
     whole.end(next_);
     whole.error(error_);
-    rhs_.take_over(stages_.pair());
+    whole.first_slopes(stages_.slopes(0));
+    rhs_.take_over(whole, x_, stages_.slopes(0), !std::exchange(knows_slopes_, true));
     return RightHandSide::ok;
   }
+  if (!std::exchange(knows_slopes_, true))
+    if (const int code = rhs_.evaluate(tau_, x_, stages_.slopes(0)); code != RightHandSide::ok)
+      return code;
   const int code = evaluate_stages(end, last);
   if (code == RightHandSide::ok) {
     std::ranges::copy(stages_.end({&size_, 1}, x_), next_.begin());

@@ -38,14 +38,16 @@ int RightHandSide::evaluate(double tau, std::span<const double> x,
   });
 }
 
-void RightHandSide::take_over(const ErkPair& pair) {
-  whole_.note_use();
-  model_.take_over(static_cast<std::int64_t>(pair.stages()) - 2);
-  if (whole_.ends_twice_the_same()) return;
+void RightHandSide::take_over(const WholeStep& whole, std::span<const double> x,
+                              std::span<const double> dxdt, bool first_asked) {
+  whole.note_use();
+  if (first_asked) model_.take_over(step_.begin, x, inputs_at(0.0), dxdt);
+  model_.take_over(static_cast<std::int64_t>(whole.stages()) - 2);
+  if (whole.ends_twice_the_same()) return;
   whole_x_.resize(state_count());
   whole_f_.resize(state_count());
-  whole_.last_point(whole_x_);
-  whole_.last_slopes(whole_f_);
+  whole.last_point(whole_x_);
+  whole.last_slopes(whole_f_);
   model_.take_over(step_.end, whole_x_, inputs_at(size_), whole_f_);
 }
 

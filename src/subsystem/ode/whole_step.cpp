@@ -117,10 +117,6 @@ void WholeStep::gather(std::span<const double> rows, std::span<double> own) cons
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = rows[i * n + lane_];
 }
 
-void WholeStep::last_slopes(std::span<double> dxdt) const {
-  gather(steps_->stages_.slopes(steps_->stages_.pair().stages() - 1), dxdt);
-}
-
 bool WholeStep::ends_twice_the_same() const {
   const ErkPair& pair = steps_->stages_.pair();
   if (pair.c(pair.stages() - 2) != pair.c(pair.stages() - 1)) return false;

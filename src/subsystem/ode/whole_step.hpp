@@ -72,13 +72,18 @@ class WholeStep {
   void end(std::span<double> x) const { gather(steps_->end_, x); }
   void error(std::span<double> values) const { gather(steps_->error_, values); }
   void last_point(std::span<double> x) const { gather(steps_->last_, x); }
-  void last_slopes(std::span<double> dxdt) const;
+  void first_slopes(std::span<double> dxdt) const { slopes(0, dxdt); }
+  void last_slopes(std::span<double> dxdt) const { slopes(stages() - 1, dxdt); }
+  std::size_t stages() const { return steps_->stages_.pair().stages(); }
   /// Whether the last two stages are the same point, at which a model is asked only once.
   bool ends_twice_the_same() const;
   void note_use() const { ++steps_->used_; }
 
  private:
   void gather(std::span<const double> rows, std::span<double> own) const;
+  void slopes(std::size_t stage, std::span<double> dxdt) const {
+    gather(steps_->stages_.slopes(stage), dxdt);
+  }
 
   WholeSteps* steps_ = nullptr;
   std::size_t lane_ = 0;

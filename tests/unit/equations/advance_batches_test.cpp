@@ -79,7 +79,7 @@ struct Masses {
 };
 
 /// Ordinary ones, one that needs several micro-steps, a stiff one.
-const std::vector<double> various{11.0, 12.0, 13.0, 14.0, 15.0, 3e4, 1e9, 16.0, 17.0, 18.0};
+const std::vector<double> various{11.0, 12.0, 13.0, 14.0, 15.0, 3e4, 1e7, 16.0, 17.0, 18.0};
 
 void expect_same(Masses& one, Masses& other) {
   EXPECT_EQ(
@@ -101,8 +101,8 @@ TEST(AdvanceBatches, GiveTheBitsAndCountsOfEachAlone) {
     const auto batches = together.batches();
     ASSERT_EQ(batches.size(), 1u);
     EXPECT_EQ(batches.front().members.size(), c.size());
-    alone.run({}, 60);
-    together.run(batches, 60);
+    alone.run({}, 20);
+    together.run(batches, 20);
     expect_same(alone, together);
   }
 }
