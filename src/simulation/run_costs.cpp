@@ -18,7 +18,8 @@ double peak_memory() {
   return kilobyte * static_cast<double>(use.ru_maxrss);
 }
 
-/// Of a rank's own share of the subsystems.
+/// Of a rank's own share of the subsystems. What integrates all of them as one takes its time on
+/// the first one's account.
 std::vector<Counters> own_counters(const SimulationCore& simulation) {
   const SimulationPlan& plan = simulation.plan();
   const RankNetwork& subsystems = simulation.subsystems();
@@ -28,6 +29,7 @@ std::vector<Counters> own_counters(const SimulationCore& simulation) {
     if (plan.share.rank_of(subsystems.global(k)) == rank_in(plan.comm)) {
       const Counters counters = subsystems.counters(k);
       own.push_back(whole != nullptr ? *whole : counters);
+      own.back().wall_time = subsystems.counters(whole != nullptr ? 0 : k).wall_time;
       own.back().revived = counters.revived;
     }
   }

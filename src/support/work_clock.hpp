@@ -108,22 +108,26 @@ class PhaseScope {
 /// The same of work for one subsystem, or for several at once.
 class WorkScope {
  public:
-  WorkScope(WorkClock& clock, const std::size_t& subsystem, Work work)
-      : WorkScope(clock, std::span(&subsystem, 1), work) {}
-  /// The subsystems outlive it.
-  WorkScope(WorkClock& clock, std::span<const std::size_t> subsystems, Work work)
-      : clock_(clock.looks() ? &clock : nullptr), subsystems_(subsystems), work_(work) {
+  WorkScope(WorkClock& clock, std::size_t subsystem, Work work)
+      : clock_(clock.looks() ? &clock : nullptr), subsystem_(subsystem), work_(work) {
     if (clock_ != nullptr) begin_ = WorkClock::Clock::now();
   }
+  /// The subsystems outlive it.
+  WorkScope(WorkClock& clock, std::span<const std::size_t> subsystems, Work work)
+      : WorkScope(clock, subsystems.front(), work) {
+    several_ = subsystems;
+  }
   ~WorkScope() {
-    if (clock_ != nullptr) clock_->add(subsystems_, work_, begin_);
+    if (clock_ != nullptr)
+      clock_->add(several_.empty() ? std::span(&subsystem_, 1) : several_, work_, begin_);
   }
   WorkScope(const WorkScope&) = delete;
   WorkScope& operator=(const WorkScope&) = delete;
 
  private:
   WorkClock* clock_;
-  std::span<const std::size_t> subsystems_;
+  const std::size_t subsystem_;
+  std::span<const std::size_t> several_;
   Work work_;
   WorkClock::Clock::time_point begin_;
 };

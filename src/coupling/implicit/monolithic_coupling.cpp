@@ -505,8 +505,11 @@ CouplingReport MonolithicCoupling::solve(const MacroStep& step, const Communicat
   if (whole_->description().events) {
     whole_->save();
   }
-  if (whole_->advance(step, {}, continuity, Wanted::values_and_derivatives, trial.outputs) !=
-      Outcome::ok) {
+  const auto advance = [&] {
+    const WorkScope timed(subsystems_.clock(), 0, Work::advance);
+    return whole_->advance(step, {}, continuity, Wanted::values_and_derivatives, trial.outputs);
+  };
+  if (advance() != Outcome::ok) {
     report.status = CouplingStatus::failed;
     return report;
   }
