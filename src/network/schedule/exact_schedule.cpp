@@ -118,7 +118,11 @@ class BoundedGroups {
       const auto with = std::find_if(merged.begin(), merged.end(), [&](Set group) {
         return subsets_.effort(group | first_[s]) <= longest();
       });
-      with == merged.end() ? merged.emplace_back(first_[s]) : * with |= first_[s];
+      if (with == merged.end()) {
+        merged.push_back(first_[s]);
+      } else {
+        *with |= first_[s];
+      }
     }
     Groups result;
     for (const Set group : merged) {
