@@ -2,8 +2,9 @@
 # What takes too long for tests/run.sh: installs what is missing, builds the program, runs every method
 # on 200 random networks in random units, and prints the table of doc/numerics.md; then subsystems that
 # fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory must
-# not grow; then 105 runs that are killed and go on, restarts on other ranks, runs on 2, 3 and 5 ranks
-# and isolated subsystems with every method, and the jobs of examples/slurm in a Slurm of one node.
+# not grow; then models of up to 10^5 subsystems, for the table of doc/scaling.md; then 105 runs that
+# are killed and go on, restarts on other ranks, runs on 2, 3 and 5 ranks and isolated subsystems with
+# every method, and the jobs of examples/slurm in a Slurm of one node.
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -42,6 +43,13 @@ log=$logs/memory.log
 CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
   /usr/bin/python3 -B "$root/tests/record/memory.py" 2>&1 | tee "$log" || {
   echo "concord: error: rows take memory (whole log: $log)" >&2
+  exit 1
+}
+
+log=$logs/scaling.log
+/usr/bin/python3 -B "$root/tests/scaling/scaling.py" "$build/bin/concord" --largest 100000 2>&1 |
+  tee "$log" || {
+  echo "concord: error: a large model did not run (whole log: $log)" >&2
   exit 1
 }
 

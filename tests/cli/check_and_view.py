@@ -49,6 +49,42 @@ class Check(Telling):
         self.assertIn("events: 0.05, 0.0725 s", self.lines("check", self.with_events()))
 
 
+    def test_large_models(self):
+        """Those alike in one entry, the first connections and how many there are; -v: all."""
+        text = """name: row
+experiment: {stop: 0.1}
+templates:
+  cell:
+    equations:
+      inputs: {u: 0}
+      states: {x: 1}
+      derivatives: {x: u - x}
+      outputs: {y: x, direct: u}
+subsystems:
+  source: {template: cell}
+  cell: {template: cell, repeat: {i: [1, 60]}}
+  other: {equations: {states: {x: 1}, derivatives: {x: -x}, outputs: {y: x}}}
+connections:
+  - {connect: "cell[i].y -> cell[i+1].u", repeat: {i: [1, 59]}}
+"""
+        path = write_model(self.folder, "row", text)
+        short = self.lines("check", path)
+        self.assertIn("subsystems: 62", short)
+        self.assertIn("source, cell[1], cell[2] and 58 more (equations): 1 inputs, 1 states, 2 outputs",
+                      short)
+        self.assertIn("other (equations): 0 inputs, 1 states, 1 outputs", short)
+        self.assertIn("and 56 more connections (-v lists them)", short)
+        self.assertIn("(start value) -> source.u", short)
+        self.assertIn("and 58 more of them (-v lists them)", short)
+        self.assertLess(len(short), 50)
+        for word in ("-v", "--verbose"):
+            whole = self.lines("check", path, word)
+            self.assertIn("subsystems:", whole)
+            self.assertIn("cell[57] (equations): 1 inputs, 1 states, 2 outputs", whole)
+            self.assertIn("cell[57].y -> cell[58].u", whole)
+            self.assertFalse([line for line in whole if " more" in line])
+
+
 class Notes(Telling):
     def test_units_that_are_none(self):
         """They are told by check and in the summary of a run."""
