@@ -3,7 +3,8 @@
 # on 200 random networks in random units, and prints the table of doc/numerics.md; then subsystems that
 # fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory must
 # not grow; then 105 runs that are killed and go on, restarts on other ranks, runs on 2, 3 and 5 ranks
-# and isolated subsystems with every method, and the jobs of examples/slurm in a Slurm of one node.
+# and isolated subsystems with every method, and the jobs of examples/slurm in a Slurm of one node; and
+# the unit tests and those on several ranks with a PETSc of 64-bit indices (tests/petsc64.sh).
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -52,3 +53,5 @@ log=$logs/restarts.log
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
   exit 1
 }
+
+bash "$root/tests/petsc64.sh"
