@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -16,10 +16,18 @@ class Subsets {
  public:
   explicit Subsets(const ScheduleProblem& problem)
       : problem_(problem),
+        near_(problem.size(), 0),
         all_((Set{1} << problem.size()) - 1),
         extrapolated_(all_ + 1, 0.0),
         effort_(all_ + 1, 0.0),
-        last_(all_ + 1, 0) {
+        last_(all_ + 1, 0),
+        connected_(all_ + 1, false) {
+    for (std::size_t k = 0; k < problem.size(); ++k) {
+      for (const auto& signals : problem.received[k]) {
+        near_[k] |= Set{1} << signals.from;
+        near_[signals.from] |= Set{1} << k;
+      }
+    }
     for (Set s = 1; s <= all_; ++s) {
       order_best(s);
     }
@@ -28,6 +36,8 @@ class Subsets {
   Set all() const { return all_; }
   double extrapolated(Set s) const { return extrapolated_[s]; }
   double effort(Set s) const { return effort_[s]; }
+  /// Whether signals lead from each to each, in any direction.
+  bool connected(Set s) const { return connected_[s]; }
 
   std::vector<std::size_t> order(Set s) const {
     std::vector<std::size_t> reversed;
@@ -42,79 +52,141 @@ class Subsets {
   void order_best(Set s) {
     extrapolated_[s] = infinite;
     for (std::size_t k = problem_.size(); k-- > 0;) {
-      const Set bit = Set{1} << k;
-      if ((s & bit) == 0) {
+      const Set others = s & ~(Set{1} << k);
+      if (others == s) {
         continue;
       }
-      double cost = extrapolated_[s & ~bit];
+      double cost = extrapolated_[others];
       for (const auto& [from, count] : problem_.received[k]) {
-        cost += (s & ~bit) >> from & 1 ? 0.0 : count;
+        cost += others >> from & 1 ? 0.0 : count;
       }
       if (cost < extrapolated_[s]) {
         extrapolated_[s] = cost;
-        last_[s] = k;
+        last_[s] = static_cast<std::uint8_t>(k);
       }
-      effort_[s] = effort_[s & ~bit] + problem_.effort[k];
+      effort_[s] = effort_[others] + problem_.effort[k];
+      connected_[s] =
+          connected_[s] || others == 0 || (connected_[others] && (near_[k] & others) != 0);
     }
   }
 
   const ScheduleProblem& problem_;
+  std::vector<Set> near_;
   Set all_;
   std::vector<double> extrapolated_, effort_;
-  std::vector<std::size_t> last_;
+  std::vector<std::uint8_t> last_;
+  std::vector<bool> connected_;
 };
 
-/// Fewest extrapolated signals of every subset in groups with less effort than `bound` and, among
-/// these, the shortest longest group.
+/// Fewest extrapolated signals of a set in groups with less effort than a bound and, among these,
+/// the shortest longest group. The bound only falls: what fits a new one stays, what was found is
+/// the least that can be found. Groups are connected: parts without a signal between them lose
+/// nothing apart, and a connected set that fits is best whole, since each of two parts could follow
+/// the other and know its signals.
 class BoundedGroups {
  public:
-  BoundedGroups(const Subsets& subsets, double bound)
-      : extrapolated_(subsets.all() + 1, infinite),
+  explicit BoundedGroups(const Subsets& subsets)
+      : subsets_(subsets),
+        group_(subsets.all() + 1, infinite),
+        least_(subsets.all() + 1, 0.0),
         longest_(subsets.all() + 1, infinite),
         first_(subsets.all() + 1, 0) {
-    extrapolated_[0] = longest_[0] = 0.0;
+    longest_[0] = 0.0;
     for (Set s = 1; s <= subsets.all(); ++s) {
-      divide_best(s, subsets, bound);
+      least_[s] = subsets.extrapolated(s);
     }
   }
 
-  double extrapolated() const { return extrapolated_.back(); }
+  /// Groups with less effort than `bound`, no greater than before, and no more than `most`
+  /// extrapolated signals. Whether there are any.
+  bool divide(double bound, double most) {
+    bound_ = bound;
+    for (Set s = 1; s <= subsets_.all(); ++s) {
+      const bool fits = subsets_.effort(s) < bound && subsets_.connected(s);
+      group_[s] = fits ? subsets_.extrapolated(s) : infinite;
+    }
+    return divide(subsets_.all(), most) < infinite;
+  }
+
+  double extrapolated() const { return least_.back(); }
   double longest() const { return longest_.back(); }
 
-  Groups groups(const Subsets& subsets) const {
+  /// Those without signals between them as one, as far as none becomes longer than the longest.
+  Groups groups() const {
+    std::vector<Set> merged;
+    for (Set s = subsets_.all(); s != 0; s &= ~first_[s]) {
+      const auto with = std::find_if(merged.begin(), merged.end(), [&](Set group) {
+        return subsets_.effort(group | first_[s]) <= longest();
+      });
+      if (with == merged.end()) {
+        merged.push_back(first_[s]);
+      } else {
+        *with |= first_[s];
+      }
+    }
     Groups result;
-    for (auto s = static_cast<Set>(first_.size() - 1); s != 0; s &= ~first_[s]) {
-      result.push_back(subsets.order(first_[s]));
+    for (const Set group : merged) {
+      result.push_back(subsets_.order(group));
     }
     return result;
   }
 
  private:
+  /// Extrapolated signals of a set divided best, or infinite where these are more than `most`.
+  double divide(Set s, double most) {
+    if (least_[s] > most) {
+      return infinite;
+    }
+    if (group_[s] < infinite) {
+      longest_[s] = subsets_.effort(s);
+      first_[s] = s;
+    }
+    return longest_[s] < bound_ ? least_[s] : divide_best(s, most);
+  }
+
   /// The group that holds the first member of s, and the best division of the rest.
-  void divide_best(Set s, const Subsets& subsets, double bound) {
+  double divide_best(Set s, double most) {
     const Set lowest = s & (~s + 1);
     const Set others = s & ~lowest;
-    for (Set part = others;; part = (part - 1) & others) {
-      const Set group = part | lowest;
-      const Set rest = s & ~group;
-      if (subsets.effort(group) < bound) {
-        const double e = subsets.extrapolated(group) + extrapolated_[rest];
-        const double d = std::max(subsets.effort(group), longest_[rest]);
-        if (e < extrapolated_[s] || (e == extrapolated_[s] && d < longest_[s])) {
-          extrapolated_[s] = e;
-          longest_[s] = d;
+    double best = infinite;
+    longest_[s] = infinite;
+    for (Set part = others & (others - 1);; part = (part - 1) & others) {
+      const Set group = part | lowest, rest = s & ~group;
+      const double still = std::min(most, best);
+      if (group_[group] + least_[rest] <= still) {
+        const double e = group_[group] + divide(rest, still - group_[group]);
+        const double longest = std::max(subsets_.effort(group), longest_[rest]);
+        if (e < best || (e == best && longest < longest_[s])) {
+          best = e;
+          longest_[s] = longest;
           first_[s] = group;
         }
       }
       if (part == 0) {
-        return;
+        break;
       }
     }
+    least_[s] = best < infinite ? best : std::nextafter(most, infinite);
+    return best;
   }
 
-  std::vector<double> extrapolated_, longest_;
+  const Subsets& subsets_;
+  double bound_ = infinite;
+  std::vector<double> group_;  ///< extrapolated signals of a set that may be a group
+  std::vector<double> least_;  ///< of a set, divided: exact where there is a longest
+  std::vector<double> longest_;
   std::vector<Set> first_;
 };
+
+double signals_of(const ScheduleProblem& problem) {
+  double all = 0.0;
+  for (const auto& received : problem.received) {
+    for (const auto& signals : received) {
+      all += signals.count;
+    }
+  }
+  return std::max(all, std::numeric_limits<double>::min());
+}
 
 }  // namespace
 
@@ -124,24 +196,37 @@ Groups exact_sequence(const ScheduleProblem& problem) {
 }
 
 /// Goes along the front of compromises, from the fewest extrapolated signals to the shortest
-/// duration: each point is the best division whose groups are all shorter than the last longest.
+/// duration, window by window of durations: the best division whose groups are short enough to be
+/// better than the best so far, the first of which is a good one, and whose extrapolated signals
+/// are few enough to be so at the window's lower end.
 Groups exact_groups(const ScheduleProblem& problem, double w) {
+  constexpr double rounding = 1e-9, window = 0.85;
   const Subsets subsets(problem);
+  const double all = signals_of(problem);
+  const double work = subsets.effort(subsets.all());
+  const double shortest = *std::max_element(problem.effort.begin(), problem.effort.end()) / work;
   Groups best;
-  double best_cost = infinite;
-  for (double bound = infinite;;) {
-    const BoundedGroups division(subsets, bound);
-    if (division.extrapolated() == infinite) {
-      return best;
+  double least = costs(problem, good_groups(problem, w)).weighted(w) + rounding;
+  double e = subsets.extrapolated(subsets.all()) / all;
+  BoundedGroups division(subsets);
+  for (double bound = 1.0 + rounding; bound > shortest;) {
+    bound = w > 0.0 ? std::min(bound, (least - (1.0 - w) * e) / w) : bound;
+    const double end = w > 0.0 ? window * bound : 0.0;
+    const double most = w < 1.0 ? std::min(1.0, (least - w * end) / (1.0 - w)) : 1.0;
+    if (!division.divide(bound * work, (most + rounding) * all)) {
+      bound = std::min(end * (1.0 + rounding), bound * (1.0 - rounding));
+      continue;
     }
-    const Groups groups = division.groups(subsets);
+    e = division.extrapolated() / all;
+    const Groups groups = division.groups();
     const double cost = costs(problem, groups).weighted(w);
-    if (cost < best_cost) {
-      best_cost = cost;
+    if (cost < least) {
+      least = cost;
       best = groups;
     }
-    bound = division.longest() * (1.0 - 1e-12);
+    bound = division.longest() / work * (1.0 - rounding);
   }
+  return best;
 }
 
 }  // namespace concord

@@ -12,9 +12,9 @@ namespace concord {
 /// in exactly one group.
 using Groups = std::vector<std::vector<std::size_t>>;
 
-/// Up to so many subsystems schedules are optimal: 3^16 pairs of a set and its subset per
-/// compromise.
-constexpr std::size_t largest_exact_schedule = 16;
+/// Up to so many subsystems schedules are optimal: 2^20 sets, 45 bytes each, and of their subsets
+/// those that bounds leave.
+constexpr std::size_t largest_exact_schedule = 20;
 
 /// What a schedule is judged by.
 struct ScheduleProblem {
@@ -43,11 +43,13 @@ ScheduleProblem schedule_problem(const Model& model, const Network& network);
 
 ScheduleCosts costs(const ScheduleProblem& problem, const Groups& groups);
 
-/// All subsystems one after the other; the fewest extrapolated signals. Exact up to 16 subsystems.
+/// All subsystems one after the other; the fewest extrapolated signals. Exact up to 20 subsystems.
 Groups best_sequence(const ScheduleProblem& problem);
 
-/// Minimises (1-w) J_E + w J_D, w in [0,1] (Holzinger and Benedikt 2019, eq. (10)). Exact up to 16
-/// subsystems, by dynamic programming over subsets; beyond, by simulated annealing.
+/// Minimises (1-w) J_E + w J_D, w in [0,1] (Holzinger and Benedikt 2019, eq. (10)). Exact up to 20
+/// subsystems, by bounds and dynamic programming over subsets; beyond, by simulated annealing. Of
+/// equally good schedules, parts of a group without a signal between them run side by side only
+/// where that makes the longest group shorter.
 Groups best_groups(const ScheduleProblem& problem, double w);
 
 /// "[a, b] [c]": groups as in the model file.

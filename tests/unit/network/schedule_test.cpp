@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -116,6 +117,70 @@ TEST(Schedule, ExactSearchIsAsGoodAsTryingAll) {
   }
 }
 
+/// Extrapolated signals of each set as one group: of its best last member and those before it.
+std::vector<double> extrapolated_by_set(const ScheduleProblem& problem) {
+  std::vector<double> extrapolated(std::size_t{1} << problem.size(), 0.0);
+  for (std::size_t s = 1; s < extrapolated.size(); ++s) {
+    extrapolated[s] = 1e300;
+    for (std::size_t k = 0; k < problem.size(); ++k) {
+      const std::size_t others = s & ~(std::size_t{1} << k);
+      double sum = extrapolated[others];
+      for (const auto& [from, count] : problem.received[k]) {
+        sum += (others >> from & 1) != 0 ? 0.0 : count;
+      }
+      extrapolated[s] = others != s ? std::min(extrapolated[s], sum) : extrapolated[s];
+    }
+  }
+  return extrapolated;
+}
+
+double effort_of(const ScheduleProblem& problem, std::size_t set) {
+  double effort = 0.0;
+  for (std::size_t k = 0; k < problem.size(); ++k) {
+    effort += (set >> k & 1) != 0 ? problem.effort[k] : 0.0;
+  }
+  return effort;
+}
+
+/// The least cost over all durations and all 3^n pairs of a set and the group that its first member
+/// is in.
+double by_all_subsets(const ScheduleProblem& problem, double w) {
+  const std::vector<double> group = extrapolated_by_set(problem);
+  const double work = effort_of(problem, group.size() - 1);
+  double signals = 0.0, best = 2.0;
+  for (const auto& received : problem.received) {
+    for (const auto& [from, count] : received) {
+      signals += count;
+    }
+  }
+  for (double longest = 1.0; longest <= work; longest += 1.0) {  // efforts are whole numbers
+    std::vector<double> divided(group.size(), 1e300);
+    divided[0] = 0.0;
+    for (std::size_t s = 1; s < group.size(); ++s) {
+      for (std::size_t part = s; part != 0; part = (part - 1) & s) {
+        if ((part & (~s + 1) & s) != 0 && effort_of(problem, part) <= longest) {
+          divided[s] = std::min(divided[s], group[part] + divided[s & ~part]);
+        }
+      }
+    }
+    best = std::min(best, (1.0 - w) * (signals > 0.0 ? divided.back() / signals : 0.0) +
+                              w * longest / work + (divided.back() < 1e300 ? 0.0 : 2.0));
+  }
+  return best;
+}
+
+TEST(Schedule, ExactSearchIsAsGoodAsAllSubsets) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    for (const unsigned rareness : {2, 6, 1000}) {
+      const ScheduleProblem problem = random_problem(8, seed, rareness);
+      for (const double w : {0.0, 0.25, 0.5, 0.9, 1.0}) {
+        EXPECT_NEAR(costs(problem, exact_groups(problem, w)).weighted(w),
+                    by_all_subsets(problem, w), 1e-12);
+      }
+    }
+  }
+}
+
 TEST(Schedule, GoodSearchComesNearTheOptimum) {
   double worst = 0.0;
   for (unsigned seed = 0; seed < 20; ++seed) {
@@ -142,6 +207,20 @@ ScheduleProblem row_of_masses(std::size_t n) {
     problem.received[k + 1].push_back({k, 1.0});
   }
   return problem;
+}
+
+/// In m pieces of a row 19 + m - 1 of 38 signals are extrapolated.
+TEST(Schedule, TwentySubsystemsAreScheduledBest) {
+  const ScheduleProblem problem = row_of_masses(20);
+  ASSERT_EQ(problem.size(), largest_exact_schedule);
+  for (const double w : {0.0, 0.5, 1.0}) {
+    double best = 2.0;
+    for (int m = 1; m <= 20; ++m) {
+      best = std::min(best, (1.0 - w) * (18 + m) / 38.0 + w * std::ceil(20.0 / m) / 20.0);
+    }
+    EXPECT_NEAR(costs(problem, best_groups(problem, w)).weighted(w), best, 1e-12) << w;
+  }
+  EXPECT_EQ(costs(problem, best_sequence(problem)).extrapolated, 0.5);
 }
 
 TEST(Schedule, LongRowsAreScheduledBestAndSoon) {
