@@ -22,10 +22,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = ["-cosim_stop", "0.1", "-cosim_step", "1e-3"]
 LOOSE = ["-cosim_stop", "0.5", "-cosim_step", "1e-2", "-cosim_adapt_rtol", "1e-3"]
-CLOCKS = {"steps/wall_time", "subsystems/wall_time"}
-TIMES_IN_TEXT = re.compile(r"wall time .*|results   .*|[^ ]*\.h5")
+# What clocks and the operating system say, and what was called.
+CLOCKS = re.compile(r".*_time|ranks/memory|runs/.*")
+TIMES_IN_TEXT = re.compile(r"wall time .*|time in s .*|memory  .*|load balance .*|results   .*"
+                           r"|[^ ]*\.h5")
 # What a results file says of its own making.
-OWN = {"command_line", "petsc_options", "concord_version"}
+OWN = {"command_line", "petsc_options", "concord_version", "run"}
 
 
 def cases(folder):
@@ -65,7 +67,7 @@ def contents(path):
                       if name not in OWN})
 
         def take(name, item):
-            if isinstance(item, h5py.Dataset) and name not in CLOCKS:
+            if isinstance(item, h5py.Dataset) and not CLOCKS.fullmatch(name):
                 values = item[()]
                 plain = values.dtype.kind == "O"
                 found[name] = str(values.tolist()) if plain else (values.shape, values.tobytes())

@@ -4,7 +4,8 @@
 # fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory must
 # not grow; then models of up to 10^5 subsystems, for the table of doc/scaling.md; then 105 runs that
 # are killed and go on, restarts on other ranks, runs on 2, 3 and 5 ranks and isolated subsystems with
-# every method, and the jobs of examples/slurm in a Slurm of one node.
+# every method, and the jobs of examples/slurm in a Slurm of one node; and the unit tests and those on
+# several ranks with a PETSc of 64-bit indices (tests/petsc64.sh).
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -60,3 +61,5 @@ log=$logs/restarts.log
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
   exit 1
 }
+
+bash "$root/tests/petsc64.sh"

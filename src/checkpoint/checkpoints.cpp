@@ -304,12 +304,12 @@ void Checkpoints::keep() {
 }
 
 bool Checkpoints::due() const {
-  const std::chrono::duration<double> since = Clock::now() - written_at_;
-  return rank_in(simulation_.plan().comm) == 0 && since.count() >= settings_.every;
+  const double since = WorkClock::seconds_since(written_at_);
+  return rank_in(simulation_.plan().comm) == 0 && since >= settings_.every;
 }
 
 void Checkpoints::copy(std::int64_t steps) {
-  const auto began = Clock::now();
+  const WorkClock::Instant began = WorkClock::now();
   Archive archive = simulation_.snapshot(NotedClasses::all);
   others_(archive);
   own_ = archive.memory();
@@ -407,7 +407,7 @@ std::optional<std::string> Checkpoints::attempt_to_write() {
     return "cannot write the checkpoint '" + settings_.path + "': " + *reason;
   }
   flush_();
-  written_at_ = Clock::now();
+  written_at_ = WorkClock::now();
   gather(own);
   const auto failure = failure_on_any_rank(comm, [&] {
     if (rank_in(comm) != 0) return;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 
@@ -60,8 +59,6 @@ class Checkpoints {
   bool due() const;
   void warn(const std::string& failure) const;
 
-  using Clock = std::chrono::steady_clock;
-
   SimulationCore& simulation_;
   const CheckpointSettings& settings_;
   std::function<void(Archive&)> others_;
@@ -71,7 +68,7 @@ class Checkpoints {
   std::vector<ArchiveClass> own_classes_;  ///< that remember it
   bool written_ = false;                   ///< the copy
   std::int64_t began_at_ = 0;              ///< macro-step from which this run goes on
-  Clock::time_point written_at_ = Clock::now();
+  WorkClock::Instant written_at_ = WorkClock::now();
   std::string told_;
 };
 

@@ -68,7 +68,11 @@ int print_placement(ModelCall call) {
   std::printf("  %-24s %12s %17s %10s\n", "", "largest work", "signals between", "partners");
   std::printf("  %-24s %12s %17s %10s\n", "", "over mean", "ranks, of all", "at most");
   print_costs("blocks", costs(problem, in_blocks(problem, ranks), ranks));
-  print_costs("graph", costs(problem, in_pieces(problem, ranks), ranks));
+  if (const auto pieces = in_pieces(problem, ranks)) {
+    print_costs("graph", costs(problem, *pieces, ranks));
+  } else {
+    std::printf("  graph: this PETSc has no partitioner that takes its indices\n");
+  }
   print_costs("a run with these options", costs(problem, chosen, ranks));
   print_ranks(call.model, problem, chosen, ranks);
   return 0;

@@ -52,11 +52,11 @@ void add_events_of_subsystems(Model& model) {
 void list_files_of_subsystems(Model& model) {
   std::set<std::pair<std::string, std::string>> listed;
   for (const ModelFile& file : model.files) {
-    listed.emplace(file.path.string(), file.name);
+    listed.emplace(file.path, file.name);
   }
   for (const SubsystemEntry& entry : model.subsystems) {
     const ModelFile& file = entry.file;
-    if (!file.role.empty() && listed.emplace(file.path.string(), file.name).second) {
+    if (!file.role.empty() && listed.emplace(file.path, file.name).second) {
       model.files.push_back(file);
     }
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,9 +20,9 @@ using Location = std::string;
 
 /// A file that the model is read from.
 struct ModelFile {
-  std::string role;              ///< in words: "table"
-  std::filesystem::path path{};  ///< empty: nobody knows where it is
-  std::string name{};            ///< where the path tells nobody anything; empty: the path
+  std::string role;    ///< in words: "table"
+  std::string path{};  ///< empty: nobody knows where it is
+  std::string name{};  ///< where the path tells nobody anything; empty: the path
 };
 
 /// A subsystem as the model describes it. The description is known on every rank; `create` is
@@ -102,7 +101,7 @@ struct Model {
   std::vector<double> listed_events;   ///< those that are not known to be a subsystem's own
   std::string changes;             ///< lines "ball.e=0.9": values other than the model file says
   std::vector<ModelFile> files;    ///< all, each once, in the order of reading
-  std::filesystem::path text;      ///< the file that describes it; empty: none
+  std::string text;                ///< path of the file that describes it; empty: none
   std::vector<std::string> notes;  ///< what was read and has no effect, for `concord check`
 };
 

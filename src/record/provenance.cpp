@@ -49,13 +49,16 @@ std::string mpi_version() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-std::string versions() {
-  std::array<char, 64> sundials{}, petsc{};
-  SUNDIALSGetVersion(sundials.data(), static_cast<int>(sundials.size()));
-  int major = 0, minor = 0, patch = 0, release = 0;
+std::string petsc_version() {
+  PetscInt major = 0, minor = 0, patch = 0, release = 0;
   PetscGetVersionNumber(&major, &minor, &patch, &release);
-  std::snprintf(petsc.data(), petsc.size(), "%d.%d.%d", major, minor, patch);
-  return std::string("Concord ") + CONCORD_VERSION + "\nPETSc " + petsc.data() + "\nSUNDIALS " +
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+std::string versions() {
+  std::array<char, 64> sundials{};
+  SUNDIALSGetVersion(sundials.data(), static_cast<int>(sundials.size()));
+  return std::string("Concord ") + CONCORD_VERSION + "\nPETSc " + petsc_version() + "\nSUNDIALS " +
          sundials.data() + "\nHDF5 " + hdf5_version() + "\n" + mpi_version() + "\ncompiler " +
          __VERSION__ + "\n";
 }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <string_view>
 
+#include "support/callback_guard.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
@@ -50,7 +51,7 @@ bool lies_in(const void* address, Bytes bytes) {
          std::less<>()(place, bytes.data() + bytes.size());
 }
 
-int add_library(dl_phdr_info* info, std::size_t /*size*/, void* list) {
+Library look_into(const dl_phdr_info* info) {
   Library library;
   library.file = info->dlpi_name;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -61,14 +62,27 @@ int add_library(dl_phdr_info* info, std::size_t /*size*/, void* list) {
     library.holds_concord |= lies_in(reinterpret_cast<const void*>(&petsc_option_names), bytes);
     if ((part.p_flags & PF_W) == 0) library.constants.push_back(bytes);
   }
-  static_cast<std::vector<Library>*>(list)->push_back(std::move(library));
-  return 0;
+  return library;
+}
+
+struct LoadedLibraries {
+  std::vector<Library> all;
+  CallbackGuard guard;
+};
+
+int add_library(dl_phdr_info* info, std::size_t /*size*/, void* list) {
+  auto& libraries = *static_cast<LoadedLibraries*>(list);
+  return libraries.guard.run(1, [&] {
+    libraries.all.push_back(look_into(info));
+    return 0;
+  });
 }
 
 std::vector<Library> loaded_libraries() {
-  std::vector<Library> libraries;
+  LoadedLibraries libraries;
   dl_iterate_phdr(add_library, &libraries);
-  return libraries;
+  libraries.guard.rethrow();
+  return std::move(libraries.all);
 }
 
 bool is_name_character(char c) {

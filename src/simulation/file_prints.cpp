@@ -38,7 +38,7 @@ std::string in_words(const FilePrint& print, const char* what) {
 std::vector<FilePrint> prints_of(const Model& model) {
   std::vector<FilePrint> result;
   for (const ModelFile& file : model.files) {
-    result.push_back({file.role, file.name.empty() ? file.path.string() : file.name,
+    result.push_back({file.role, file.name.empty() ? file.path : file.name,
                       file.path.empty() ? searched : sha256_of(file.path)});
   }
   return result;

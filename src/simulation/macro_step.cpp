@@ -1,7 +1,6 @@
 #include "simulation/macro_step.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -18,8 +17,6 @@
 
 namespace concord {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// The fraction of a usual macro-step that is taken where nothing is known of the next one.
 constexpr double cautious = 1e-3;
@@ -110,7 +107,7 @@ void MacroStepper::settle_start() {
 }
 
 std::span<const StepReport> MacroStepper::advance() {
-  const auto clock_start = Clock::now();
+  const WorkClock::Instant clock_start = WorkClock::now();
   StepReport& report = reports_.current();
   subsystems_.clock().begin_step(report.index, report.wall_time);
   begin_step();
@@ -130,7 +127,7 @@ std::span<const StepReport> MacroStepper::advance() {
     }
     take_back(reports_.reason());
   }
-  report.wall_time = std::chrono::duration<double>(Clock::now() - clock_start).count();
+  report.wall_time = WorkClock::seconds_since(clock_start);
   if (subsystems_.clock().looks()) {
     subsystems_.clock().add(Phase::step, clock_start);
   }

@@ -1,11 +1,15 @@
 #include "support/hdf5_error.hpp"
 
+#include "support/callback_guard.hpp"
+
 namespace concord {
 namespace {
 
 herr_t keep_first(unsigned index, const H5E_error2_t* error, void* reason) {
-  if (index == 0 && error->desc != nullptr) *static_cast<std::string*>(reason) = error->desc;
-  return 0;
+  return CallbackGuard().run(herr_t(-1), [&] {
+    if (index == 0 && error->desc != nullptr) *static_cast<std::string*>(reason) = error->desc;
+    return herr_t(0);
+  });
 }
 
 /// "file write failed: time = ..., error message = 'No space left on device', ..." -> the quote.

@@ -15,6 +15,7 @@
 
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
+#include "support/callback_guard.hpp"
 #include "support/foreign_call.hpp"
 #include "support/node_token.hpp"
 #include "support/options_file.hpp"
@@ -27,10 +28,10 @@ std::string first_message;
 
 PetscErrorCode keep_first_message(MPI_Comm, int, const char*, const char*, PetscErrorCode code,
                                   PetscErrorType type, const char* message, void*) {
-  if (type == PETSC_ERROR_INITIAL) {
-    first_message = message != nullptr ? message : "";
-  }
-  return code;
+  return CallbackGuard().run(code, [&] {
+    if (type == PETSC_ERROR_INITIAL) first_message = message != nullptr ? message : "";
+    return code;
+  });
 }
 
 bool started_by_a_launcher() {

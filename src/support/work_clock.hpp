@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,7 +23,10 @@ inline constexpr std::array<const char*, n_works> work_words = {"advance", "line
 /// counts for all: to read the clock would cost more than what it measures.
 class WorkClock {
  public:
-  using Clock = std::chrono::steady_clock;
+  /// ns, of a clock that never goes back.
+  using Instant = std::int64_t;
+  static Instant now();
+  static double seconds_since(Instant begin);
 
   /// For -cosim_trace; `subsystem` is the rank's own, or `none`.
   struct Interval {
@@ -46,14 +48,12 @@ class WorkClock {
   }
 
   bool looks() const { return looks_; }
-  void add(Phase phase, Clock::time_point begin);
-  void add(std::size_t subsystem, Work work, Clock::time_point begin) {
-    add({&subsystem, 1}, work, begin);
-  }
+  void add(Phase phase, Instant begin);
+  void add(std::size_t subsystem, Work work, Instant begin) { add({&subsystem, 1}, work, begin); }
   /// Of what was done for all of them at once.
-  void add(std::span<const std::size_t> subsystems, Work work, Clock::time_point begin);
+  void add(std::span<const std::size_t> subsystems, Work work, Instant begin);
   /// Of what is no part of macro-steps: always.
-  void add_once(Phase phase, Clock::time_point begin);
+  void add_once(Phase phase, Instant begin);
 
   std::span<const double> phases() const { return phases_; }
   double time(std::size_t subsystem, Work work) const {
@@ -71,8 +71,7 @@ class WorkClock {
  private:
   using Works = std::array<double, n_works>;
 
-  void keep(Clock::time_point begin, Clock::time_point end, std::uint32_t subsystem,
-            std::size_t what);
+  void keep(Instant begin, Instant end, std::uint32_t subsystem, std::size_t what);
 
   bool looks_ = false;
   double weight_ = 0.0;  ///< 0: what passes counts for nothing, as before the first macro-step
@@ -80,7 +79,7 @@ class WorkClock {
   std::vector<Works> works_;
   bool traces_ = false;
   std::size_t most_ = 0, left_out_ = 0;
-  Clock::time_point origin_;
+  Instant origin_ = 0;
   double since_1970_ = 0.0;  ///< of the origin, s
   std::vector<Interval> traced_;
 };
@@ -90,7 +89,7 @@ class PhaseScope {
  public:
   PhaseScope(WorkClock& clock, Phase phase)
       : log_(log_events()[phase]), clock_(clock.looks() ? &clock : nullptr), phase_(phase) {
-    if (clock_ != nullptr) begin_ = WorkClock::Clock::now();
+    if (clock_ != nullptr) begin_ = WorkClock::now();
   }
   ~PhaseScope() {
     if (clock_ != nullptr) clock_->add(phase_, begin_);
@@ -102,7 +101,7 @@ class PhaseScope {
   LogScope log_;
   WorkClock* clock_;
   Phase phase_;
-  WorkClock::Clock::time_point begin_;
+  WorkClock::Instant begin_ = 0;
 };
 
 /// The same of work for one subsystem, or for several at once.
@@ -110,7 +109,7 @@ class WorkScope {
  public:
   WorkScope(WorkClock& clock, std::size_t subsystem, Work work)
       : clock_(clock.looks() ? &clock : nullptr), subsystem_(subsystem), work_(work) {
-    if (clock_ != nullptr) begin_ = WorkClock::Clock::now();
+    if (clock_ != nullptr) begin_ = WorkClock::now();
   }
   /// The subsystems outlive it.
   WorkScope(WorkClock& clock, std::span<const std::size_t> subsystems, Work work)
@@ -129,7 +128,7 @@ class WorkScope {
   const std::size_t subsystem_;
   std::span<const std::size_t> several_;
   Work work_;
-  WorkClock::Clock::time_point begin_;
+  WorkClock::Instant begin_ = 0;
 };
 
 }  // namespace concord

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "coupling/estimates/error_propagation.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {

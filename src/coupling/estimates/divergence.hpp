@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "coupling/estimates/error_propagation.hpp"
+#include "coupling/coupling.hpp"
 #include "coupling/estimates/settled_signals.hpp"
 #include "coupling/estimates/unit_sizes.hpp"
 
 namespace concord {
+
+class ErrorPropagation;
 
 /// Whether a run has diverged: whether the estimated error of a signal has been as large as the
 /// signal for some intervals, unless what is sound feeds it so, it has hardly begun, or it is made

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "coupling/estimates/error_propagation.hpp"
 #include "coupling/estimation/estimators.hpp"
 #include "support/agreement.hpp"
 
@@ -74,6 +75,8 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
     propagation_ = std::make_unique<ErrorPropagation>(subsystems, holds_.consistent());
   }
 }
+
+ErrorAccount::~ErrorAccount() = default;
 
 void ErrorAccount::start(const CommunicationPoint& point) {
   divergence_.start(point);

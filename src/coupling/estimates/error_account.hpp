@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "coupling/estimates/disturbance.hpp"
 #include "coupling/estimates/divergence.hpp"
-#include "coupling/estimates/error_propagation.hpp"
 #include "coupling/estimates/estimate_interval.hpp"
 #include "coupling/estimates/hold_errors.hpp"
 #include "coupling/estimates/settled_signals.hpp"
@@ -21,6 +21,7 @@ namespace concord {
 class ErrorAccount {
  public:
   ErrorAccount(const Method& method, RankNetwork& subsystems);
+  ~ErrorAccount();
 
   /// At the start. Collective.
   void start(const CommunicationPoint& point);
@@ -68,7 +69,7 @@ class ErrorAccount {
   HoldErrors holds_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_;
-  ErrorPropagation::Disturbance disturbance_;  ///< kept for its storage only
+  Disturbance disturbance_;  ///< kept for its storage only
   EstimateInterval interval_;
   bool estimated_ = false;  ///< an interval has ended
   double elapsed_ = 0.0;    ///< since the start

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coupling/coupling.hpp"
+#include "coupling/estimates/disturbance.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/input_system.hpp"
 
@@ -29,13 +30,8 @@ class ErrorPropagation {
   /// was given before.
   ErrorPropagation(RankNetwork& subsystems, bool consistent);
 
-  /// Over an interval of size h that ended at `point`, with the means of e and d over it and e at
-  /// its end, per connected input. False: a subsystem cannot be linearised, or the system not
-  /// solved. Collective.
-  struct Disturbance {
-    std::vector<double> mean, deviation;
-    std::span<const double> end;
-  };
+  /// Over an interval of size h that ended at `point`. False: a subsystem cannot be linearised, or
+  /// the system not solved. Collective.
   bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance);
 
   /// delta y of this rank's outputs, signed, in their units.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coupling/estimation/estimator.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "support/agreement.hpp"
 
@@ -31,10 +32,13 @@ Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& setting
       afresh.push_back(constraints.begins_afresh(j++));
     }
     if (possible(subsystems.own(k).description().capabilities)) {
-      estimators_[k].emplace(subsystems.own(k), std::move(connected), std::move(afresh), settings);
+      estimators_[k] = std::make_unique<Estimator>(subsystems.own(k), std::move(connected),
+                                                   std::move(afresh), settings);
     }
   }
 }
+
+Estimators::~Estimators() = default;
 
 void Estimators::begin_afresh(std::span<const char> afresh) {
   if (std::equal(afresh.begin(), afresh.end(), afresh_.begin(), afresh_.end())) {
@@ -184,6 +188,14 @@ void Estimators::forget() {
   for (auto& estimator : estimators_) {
     if (estimator) {
       estimator->forget();
+    }
+  }
+}
+
+void Estimators::io(Archive& archive) {
+  for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (estimators_[k]) {
+      archive.within(k, [&] { archive(*estimators_[k]); });
     }
   }
 }

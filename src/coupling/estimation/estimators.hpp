@@ -1,18 +1,24 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "coupling/coupling.hpp"
-#include "coupling/estimation/estimator.hpp"
+#include "coupling/estimator_settings.hpp"
 #include "coupling/problem/subsystem_gains.hpp"
 
 namespace concord {
+
+class Estimator;
 
 /// The COSTARICA estimators of a rank's own subsystems, where they give states and a linearisation.
 class Estimators {
  public:
   Estimators(RankNetwork& subsystems, const EstimatorSettings& settings);
+  ~Estimators();
 
   static bool possible(const Capabilities& has) { return has.states && has.linearization; }
 
@@ -61,13 +67,7 @@ class Estimators {
   void restart_touched();
 
   /// What was learnt; linearisations are not in it.
-  void io(Archive& archive) {
-    for (std::size_t k = 0; k < estimators_.size(); ++k) {
-      if (estimators_[k]) {
-        archive.within(k, [&] { archive(*estimators_[k]); });
-      }
-    }
-  }
+  void io(Archive& archive);
 
   /// After a failure on any rank: the subsystem and why it could not be advanced or linearised.
   /// Collective.
@@ -78,8 +78,8 @@ class Estimators {
   void copy_free_response(std::size_t k);
 
   RankNetwork& subsystems_;
-  std::vector<std::optional<Estimator>> estimators_;
-  std::vector<char> afresh_;           ///< as they were told, last
+  std::vector<std::unique_ptr<Estimator>> estimators_;  ///< null: it has none
+  std::vector<char> afresh_;                            ///< as they were told, last
   std::vector<IndexRange> connected_;  ///< positions of each own subsystem's connected inputs
   std::vector<Sample> free_outputs_;
   std::optional<std::string> failure_;

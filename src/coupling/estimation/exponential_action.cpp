@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <unsupported/Eigen/MatrixFunctions>
+
+#include "coupling/estimation/matrix_exponential.hpp"
 
 namespace concord {
 namespace {
@@ -101,7 +102,7 @@ bool ExponentialAction::advance(Eigen::VectorXd& z) {
     if (complete || m % check_every == 0) {
       const Eigen::MatrixXd inverse = hessenberg_.topLeftCorner(m, m).inverse();
       const Eigen::MatrixXd exponent = (Eigen::MatrixXd::Identity(m, m) - inverse) / gamma_share;
-      Eigen::VectorXd now = exponent.exp().col(0);
+      Eigen::VectorXd now = matrix_exponential(exponent).col(0);
       Eigen::VectorXd change = now;
       change.head(before.size()) -= before;
       if (complete || change.norm() <= tolerance * now.norm()) {

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <unsupported/Eigen/MatrixFunctions>
+
+#include "coupling/estimation/matrix_exponential.hpp"
 
 namespace concord {
 namespace {
@@ -80,7 +81,7 @@ void PhiMatrices::by_exponential(const Eigen::MatrixXd& a, const Eigen::MatrixXd
   }
   augmented.block(3 * n, 4 * n, n, m) = h / scale * b;
 
-  const Eigen::MatrixXd exponential = augmented.exp();
+  const Eigen::MatrixXd exponential = matrix_exponential(augmented);
   constant = h * exponential.block(0, n, n, n);
   ramp = h * exponential.block(0, 2 * n, n, n);
   square = 2.0 * h * exponential.block(0, 3 * n, n, n);

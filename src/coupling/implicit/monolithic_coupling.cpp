@@ -1,49 +1,33 @@
 #include "coupling/implicit/monolithic_coupling.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "concord/errors.hpp"
-#include "coupling/points/input_elimination.hpp"
+#include "coupling/implicit/network_derivatives.hpp"
+#include "coupling/implicit/network_events.hpp"
+#include "coupling/points/consistent_inputs.hpp"
 #include "coupling/points/start.hpp"
-#include "subsystem/event_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/agreement.hpp"
-#include "support/exception_words.hpp"
 
 namespace concord {
 
 /// x' = f(t, x, P y), y = g(t, x, P y) of the whole network, whose subsystems have been started:
 /// states and outputs of all subsystems one after the other, no inputs. Unknowns of direct
-/// constraints (index 1) are eliminated with the inputs; what stands for a constraint has no states
-/// and is the same at any time.
-class MonolithicCoupling::NetworkEquations : public EventModel, public PointEvaluation {
+/// constraints (index 1) are eliminated with the inputs.
+class MonolithicCoupling::NetworkEquations : public EventModel {
  public:
   explicit NetworkEquations(RankNetwork& subsystems)
       : subsystems_(subsystems),
+        point_(subsystems),
         consistent_(subsystems),
-        elimination_(subsystems),
         inputs_(subsystems.start_inputs()),
         outputs_(subsystems.n_outputs()),
-        input_values_(subsystems.n_inputs()),
-        output_values_(subsystems.n_outputs()),
-        input_slopes_(subsystems.n_inputs()),
-        output_slopes_(subsystems.n_outputs()),
-        own_(subsystems.n_own()) {
-    for (std::size_t k = 0; k < own_.size(); ++k) {
-      own_[k].resize(subsystems.states_of(k).size(), subsystems.inputs_of(k).size(),
-                     subsystems.outputs_of(k).size());
-      of_outputs_.push_back({own_[k].g_x, own_[k].g_u});
-      auto* const events = dynamic_cast<EventModel*>(subsystems.own(k).equations());
-      if (events != nullptr && events->has_events()) {
-        events_.push_back({k, events, indicator_count_});
-        indicator_count_ += events->indicator_count();
-      }
-    }
-  }
+        derivatives_(subsystems),
+        events_(subsystems, point_) {}
 
   OdeInterface interface() const override {
     OdeInterface whole;
@@ -59,8 +43,8 @@ class MonolithicCoupling::NetworkEquations : public EventModel, public PointEval
         whole.outputs.push_back({d.name + "." + output.name, output.unit, output.nominal});
       }
       whole.time_dependent =
-          whole.time_dependent ||
-          (!stands_for_constraint(k) && subsystems_.own(k).equations()->interface().time_dependent);
+          whole.time_dependent || (!point_.stands_for_constraint(k) &&
+                                   subsystems_.own(k).equations()->interface().time_dependent);
     }
     return whole;
   }
@@ -69,12 +53,12 @@ class MonolithicCoupling::NetworkEquations : public EventModel, public PointEval
                    std::span<double> dxdt) override {
     eliminate_inputs(t, x);
     for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-      const auto states = subsystems_.states_of(k);
-      if (stands_for_constraint(k)) {
+      if (point_.stands_for_constraint(k)) {
         continue;
       }
-      naming(k, [&](OdeModel& equations) {
-        equations.derivatives(t, x.subspan(states.first, states.size()), inputs_of(k),
+      const IndexRange states = subsystems_.states_of(k);
+      point_.naming(k, [&](OdeModel& equations) {
+        equations.derivatives(t, point_.states_of(k), point_.inputs_of(k),
                               dxdt.subspan(states.first, states.size()));
       });
     }
@@ -92,9 +76,7 @@ class MonolithicCoupling::NetworkEquations : public EventModel, public PointEval
   void complete_step(double t, std::span<const double> x) {
     eliminate_inputs(t, x);
     for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-      const auto states = subsystems_.states_of(k);
-      if (!subsystems_.own(k).complete_step(t, x.subspan(states.first, states.size()),
-                                            inputs_of(k))) {
+      if (!subsystems_.own(k).complete_step(t, point_.states_of(k), point_.inputs_of(k))) {
         throw SimulationError("subsystem '" + subsystems_.own(k).description().name +
                               "' has an event, which monolithic cannot handle; choose another "
                               "-cosim_type");
@@ -102,98 +84,51 @@ class MonolithicCoupling::NetworkEquations : public EventModel, public PointEval
     }
   }
 
-  /// f_x = A + B du/dx and g_x = C + D du/dx, du/dx that of the eliminated inputs. False where a
-  /// subsystem has no Jacobians.
+  /// False where a subsystem has no Jacobians.
   bool jacobians(double t, std::span<const double> x, std::span<const double>,
                  const Jacobians& result) override {
     eliminate_inputs(t, x);
-    for (std::size_t k = 0; k < own_.size(); ++k) {
-      if (!derive(k)) {
-        return false;
-      }
-    }
-    if (!elimination_.take(of_outputs_)) {
-      return false;
-    }
-    for (std::size_t k = 0; k < own_.size(); ++k) {
-      for (std::size_t j = 0; j < subsystems_.states_of(k).size(); ++j) {
-        elimination_.follow(of_outputs_, k, j, input_slopes_);
-        fill_column(k, j, result);
-      }
-    }
-    return true;
+    return derivatives_.find(point_, inputs_, result);
   }
 
   /// y' = g_t + g_x f + g_u u' with u' = P y'. False where a subsystem doesn't give its part.
   bool output_slopes(double t, std::span<const double> x, std::span<const double>,
                      const Motion& motion, std::span<double> dydt) override {
-    stand_at(t, x);
-    dxdt_ = motion.dxdt;
-    slopes_given_ = true;
-    const Outcome outcome =
-        consistent_.solve(*this, Wanted::values_and_derivatives, inputs_, outputs_);
+    const Outcome outcome = solve_moving(t, x, motion);
     for (std::size_t i = 0; i < dydt.size(); ++i) {
       dydt[i] = outputs_[i].derivative;
     }
-    return slopes_given_ && outcome == Outcome::ok;
+    return point_.slopes_given() && outcome == Outcome::ok;
   }
 
-  bool has_events() const override { return !events_.empty(); }
-  std::size_t indicator_count() const override { return indicator_count_; }
+  bool has_events() const override { return events_.any(); }
+  std::size_t indicator_count() const override { return events_.indicator_count(); }
 
   void indicators(double t, std::span<const double> x, std::span<const double>,
                   std::span<Indicator> z) override {
     eliminate_inputs(t, x);
-    for (const auto& [k, model, first] : events_) {
-      model->indicators(t, states_of(k, x), inputs_of(k),
-                        z.subspan(first, model->indicator_count()));
-    }
+    events_.indicators(z);
   }
 
   void indicator_slopes(double t, std::span<const double> x, std::span<const double>,
                         const Motion& motion, std::span<double> slopes) override {
     move_inputs(t, x, motion);
-    for (const auto& [k, model, first] : events_) {
-      model->indicator_slopes(t, states_of(k, x), inputs_of(k), motion_of(k),
-                              slopes.subspan(first, model->indicator_count()));
-    }
+    events_.indicator_slopes(slopes);
   }
 
-  double next_time_event() const override {
-    double earliest = std::numeric_limits<double>::infinity();
-    for (const auto& [k, model, first] : events_) {
-      earliest = std::min(earliest, model->next_time_event());
-    }
-    return earliest;
-  }
+  double next_time_event() const override { return events_.next_time(); }
 
   /// The subsystems have begun.
   void begin(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/) override {}
 
   bool settle(const EventPoint& point, std::span<const double> x) override {
     move_inputs(point.t, x, point.motion);
-    bool changed = false;
-    for (const auto& [k, model, first] : events_) {
-      changed = model->settle(point_of(k, point, first), states_of(k, x)) || changed;
-    }
-    return changed;
+    return events_.settle(point);
   }
 
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override {
     move_inputs(point.t, x, point.motion);
-    bool changed = false;
-    std::vector<Happening> own;
-    for (const auto& [k, model, first] : events_) {
-      const IndexRange states = subsystems_.states_of(k);
-      own.clear();
-      changed =
-          model->happen(point_of(k, point, first), x.subspan(states.first, states.size()), own) ||
-          changed;
-      for (Happening& one : own) {
-        what.push_back({k, std::move(one.what)});
-      }
-    }
-    return changed;
+    return events_.happen(point, x, what);
   }
 
   /// The subsystems' own, which pass it on themselves.
@@ -207,206 +142,37 @@ class MonolithicCoupling::NetworkEquations : public EventModel, public PointEval
     std::copy(inputs.begin(), inputs.end(), inputs_.begin());
   }
 
-  /// Where the outputs are evaluated from now on.
-  void stand_at(double t, std::span<const double> x) {
-    t_ = t;
-    x_ = x;
-  }
+  NetworkPoint& point() { return point_; }
 
  private:
-  struct Events {
-    std::size_t subsystem;
-    EventModel* model;
-    std::size_t first;  ///< of its indicators
-  };
+  void eliminate_inputs(double t, std::span<const double> x) {
+    point_.stand_at(t, x);
+    if (consistent_.solve(point_, Wanted::values, inputs_, outputs_) != Outcome::ok) {
+      throw RecoverableFailure(consistent_.failure());
+    }
+    point_.take(inputs_, Wanted::values);
+  }
 
-  std::span<const double> states_of(std::size_t k, std::span<const double> x) const {
-    const IndexRange states = subsystems_.states_of(k);
-    return x.subspan(states.first, states.size());
+  Outcome solve_moving(double t, std::span<const double> x, const Motion& motion) {
+    point_.stand_at(t, x);
+    point_.move_by(motion.dxdt);
+    return consistent_.solve(point_, Wanted::values_and_derivatives, inputs_, outputs_);
   }
 
   /// Eliminated inputs with their slopes.
   void move_inputs(double t, std::span<const double> x, const Motion& motion) {
-    stand_at(t, x);
-    dxdt_ = motion.dxdt;
-    slopes_given_ = true;
-    if (consistent_.solve(*this, Wanted::values_and_derivatives, inputs_, outputs_) !=
-        Outcome::ok) {
+    if (solve_moving(t, x, motion) != Outcome::ok) {
       throw RecoverableFailure(consistent_.failure());
     }
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      input_values_[i] = inputs_[i].value;
-      input_slopes_[i] = inputs_[i].derivative;
-    }
+    point_.take(inputs_, Wanted::values_and_derivatives);
   }
-
-  /// After move_inputs.
-  Motion motion_of(std::size_t k) const {
-    const IndexRange in = subsystems_.inputs_of(k);
-    return {states_of(k, dxdt_), std::span(input_slopes_).subspan(in.first, in.size())};
-  }
-
-  EventPoint point_of(std::size_t k, const EventPoint& point, std::size_t first) const {
-    EventPoint result{point.t, inputs_of(k), motion_of(k), point.slack};
-    if (point.certain && *point.certain >= first) {
-      result.certain = *point.certain - first;
-    }
-    return result;
-  }
-
-  void eliminate_inputs(double t, std::span<const double> x) {
-    stand_at(t, x);
-    if (consistent_.solve(*this, Wanted::values, inputs_, outputs_) != Outcome::ok) {
-      throw RecoverableFailure(consistent_.failure());
-    }
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      input_values_[i] = inputs_[i].value;
-    }
-  }
-
-  /// Calls a subsystem's equations, whose failures don't know whose they are.
-  template <class Call>
-  void naming(std::size_t k, Call&& call) {
-    const auto named = [&](const std::string& what) {
-      return "subsystem '" + subsystems_.own(k).description().name + "': " + what;
-    };
-    try {
-      call(*subsystems_.own(k).equations());
-    } catch (const RecoverableFailure& failure) {
-      throw RecoverableFailure(named(failure.what()));
-    } catch (...) {
-      throw SimulationError(named(in_words(std::current_exception())));
-    }
-  }
-
-  /// All of one subsystem's, row-major.
-  struct Derivatives {
-    std::vector<double> f_x, f_u, g_x, g_u;
-    void resize(std::size_t n_st, std::size_t n_in, std::size_t n_out) {
-      f_x.resize(n_st * n_st);
-      f_u.resize(n_st * n_in);
-      g_x.resize(n_out * n_st);
-      g_u.resize(n_out * n_in);
-    }
-  };
-
-  bool derive(std::size_t k) {
-    Derivatives& own = own_[k];
-    if (stands_for_constraint(k)) {
-      return subsystems_.feedthrough(k, inputs_, own.g_u);
-    }
-    const IndexRange states = subsystems_.states_of(k);
-    return subsystems_.own(k).equations()->jacobians(t_, x_.subspan(states.first, states.size()),
-                                                     inputs_of(k),
-                                                     {own.f_x, own.f_u, own.g_x, own.g_u});
-  }
-
-  /// Of state j of subsystem k, with input_slopes_.
-  void fill_column(std::size_t k, std::size_t j, const Jacobians& result) {
-    const std::size_t n_st = x_.size(), column = subsystems_.states_of(k).first + j;
-    for (std::size_t l = 0; l < own_.size(); ++l) {
-      const Derivatives& own = own_[l];
-      const IndexRange states = subsystems_.states_of(l), outputs = subsystems_.outputs_of(l);
-      const IndexRange in = subsystems_.inputs_of(l);
-      const auto entry = [&](std::span<const double> by_x, std::span<const double> by_u,
-                             std::size_t row) {
-        double sum = l == k ? by_x[row * states.size() + j] : 0.0;
-        for (std::size_t i = 0; i < in.size(); ++i) {
-          sum += by_u[row * in.size() + i] * input_slopes_[in.first + i];
-        }
-        return sum;
-      };
-      for (std::size_t row = 0; row < states.size(); ++row) {
-        result.f_x[(states.first + row) * n_st + column] = entry(own.f_x, own.f_u, row);
-      }
-      for (std::size_t row = 0; row < outputs.size(); ++row) {
-        result.g_x[(outputs.first + row) * n_st + column] = entry(own.g_x, own.g_u, row);
-      }
-    }
-  }
-
-  bool stands_for_constraint(std::size_t k) const {
-    return subsystems_.own(k).description().constraint.has_value();
-  }
-
-  std::span<const double> inputs_of(std::size_t k) const {
-    const IndexRange range = subsystems_.inputs_of(k);
-    return std::span(input_values_).subspan(range.first, range.size());
-  }
-
-  Outcome outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
-                  std::span<Sample> outputs) override {
-    if (stands_for_constraint(k)) {
-      return subsystems_.point_outputs(k, inputs, wanted, outputs);
-    }
-    const IndexRange in = subsystems_.inputs_of(k);
-    const IndexRange out = subsystems_.outputs_of(k);
-    const IndexRange states = subsystems_.states_of(k);
-    for (std::size_t i = in.first; i < in.last; ++i) {
-      input_values_[i] = inputs[i].value;
-      input_slopes_[i] = inputs[i].derivative;
-    }
-    const auto y = std::span(output_values_).subspan(out.first, out.size());
-    const auto dydt = std::span(output_slopes_).subspan(out.first, out.size());
-    std::fill(dydt.begin(), dydt.end(), 0.0);
-    try {
-      naming(k, [&](OdeModel& equations) {
-        const auto x = x_.subspan(states.first, states.size());
-        equations.outputs(t_, x, inputs_of(k), y);
-        if (wanted == Wanted::values_and_derivatives) {
-          const Motion motion{dxdt_.subspan(states.first, states.size()),
-                              std::span(input_slopes_).subspan(in.first, in.size())};
-          slopes_given_ =
-              equations.output_slopes(t_, x, inputs_of(k), motion, dydt) && slopes_given_;
-        }
-      });
-    } catch (const RecoverableFailure&) {
-      return Outcome::failed;
-    }
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      outputs[out.first + i] = {y[i], dydt[i]};
-    }
-    return Outcome::ok;
-  }
-
-  bool feedthrough(std::size_t k, std::span<const Sample> inputs,
-                   std::vector<double>& g_u) override {
-    if (stands_for_constraint(k)) {
-      return subsystems_.feedthrough(k, inputs, g_u);
-    }
-    const IndexRange in = subsystems_.inputs_of(k);
-    const std::size_t n_st = subsystems_.states_of(k).size();
-    const std::size_t n_out = subsystems_.outputs_of(k).size();
-    for (std::size_t i = in.first; i < in.last; ++i) {
-      input_values_[i] = inputs[i].value;
-    }
-    jacobians_.resize((n_st + n_out) * n_st + n_st * in.size());
-    g_u.resize(n_out * in.size());
-    const std::span<double> rest(jacobians_);
-    const Jacobians all{rest.first(n_st * n_st), rest.subspan(n_st * n_st, n_st * in.size()),
-                        rest.last(n_out * n_st), g_u};
-    bool given = false;
-    naming(k, [&](OdeModel& equations) {
-      given = equations.jacobians(t_, x_.subspan(subsystems_.states_of(k).first, n_st),
-                                  inputs_of(k), all);
-    });
-    return given;
-  }
-
-  double time() const override { return t_; }
 
   RankNetwork& subsystems_;
+  NetworkPoint point_;
   ConsistentInputs consistent_;
-  InputElimination elimination_;
-  double t_ = 0.0;
-  std::span<const double> x_, dxdt_;
-  bool slopes_given_ = false;
   std::vector<Sample> inputs_, outputs_;
-  std::vector<double> input_values_, output_values_, input_slopes_, output_slopes_, jacobians_;
-  std::vector<Derivatives> own_;  ///< per subsystem
-  std::vector<Events> events_;    ///< of those that have some
-  std::size_t indicator_count_ = 0;
-  std::vector<InputElimination::OutputDerivatives> of_outputs_;  ///< of own_
+  NetworkDerivatives derivatives_;
+  NetworkEvents events_;
 };
 
 namespace {
@@ -540,8 +306,8 @@ bool MonolithicCoupling::retrace(const MacroStep& step, std::span<double> states
 }
 
 PointEvaluation* MonolithicCoupling::evaluation() {
-  equations_->stand_at(time_, whole_->states());
-  return equations_;
+  equations_->point().stand_at(time_, whole_->states());
+  return &equations_->point();
 }
 
 std::string MonolithicCoupling::explain(const CouplingReport& /*report*/) {

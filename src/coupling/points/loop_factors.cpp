@@ -1,5 +1,8 @@
 #include "coupling/points/loop_factors.hpp"
 
+#include <Eigen/LU>
+#include <Eigen/SparseLU>
+
 #include "coupling/points/matched_scales.hpp"
 
 namespace concord {
@@ -13,9 +16,26 @@ constexpr Eigen::Index most_dense_rows = 64;
 
 }  // namespace
 
-bool LoopFactors::equilibrate(const std::vector<std::size_t>& row_starts,
-                              const std::vector<std::size_t>& columns,
-                              std::span<const double> values) {
+struct LoopFactors::Factors {
+  bool equilibrate(const std::vector<std::size_t>& row_starts,
+                   const std::vector<std::size_t>& columns, std::span<const double> values);
+  /// Sign of the determinant; 0 where the matrix is singular to rounding.
+  int factor();
+  void solve(std::span<const double> b, std::span<double> x) const;
+
+ private:
+  int factor_dense();
+  int factor_sparse();
+
+  Eigen::VectorXd row_scale_, column_scale_;
+  Eigen::SparseMatrix<double> scaled_;
+  std::unique_ptr<Eigen::FullPivLU<Eigen::MatrixXd>> dense_;
+  std::unique_ptr<Eigen::SparseLU<Eigen::SparseMatrix<double>>> sparse_;
+};
+
+bool LoopFactors::Factors::equilibrate(const std::vector<std::size_t>& row_starts,
+                                       const std::vector<std::size_t>& columns,
+                                       std::span<const double> values) {
   const auto scales = matched_scales(row_starts, columns, values);
   if (!scales) {
     return false;
@@ -36,49 +56,50 @@ bool LoopFactors::equilibrate(const std::vector<std::size_t>& row_starts,
   return true;
 }
 
-void LoopFactors::factor_dense() {
+int LoopFactors::Factors::factor_dense() {
   dense_ = std::make_unique<Eigen::FullPivLU<Eigen::MatrixXd>>(Eigen::MatrixXd(scaled_));
   const auto pivots = dense_->matrixLU().diagonal();
   const double smallest = pivots.cwiseAbs().minCoeff();
   if (!(smallest > singular_pivot * pivots.cwiseAbs().maxCoeff())) {
-    return;
+    return 0;
   }
   const auto negative = (pivots.array() < 0.0).count();
   const auto swaps = dense_->permutationP().determinant() * dense_->permutationQ().determinant();
-  sign_ = (negative % 2 == 0 ? 1 : -1) * static_cast<int>(swaps);
+  return (negative % 2 == 0 ? 1 : -1) * static_cast<int>(swaps);
 }
 
-void LoopFactors::factor_sparse() {
+int LoopFactors::Factors::factor_sparse() {
   scaled_.makeCompressed();
   sparse_ = std::make_unique<Eigen::SparseLU<Eigen::SparseMatrix<double>>>(scaled_);
-  if (sparse_->info() == Eigen::Success) {
-    sign_ = static_cast<int>(sparse_->signDeterminant());
-  }
+  return sparse_->info() == Eigen::Success ? static_cast<int>(sparse_->signDeterminant()) : 0;
 }
 
-bool LoopFactors::compute(const std::vector<std::size_t>& row_starts,
-                          const std::vector<std::size_t>& columns, std::span<const double> values) {
-  sign_ = 0;
+int LoopFactors::Factors::factor() {
   dense_.reset();
   sparse_.reset();
-  if (!equilibrate(row_starts, columns, values)) {
-    return false;
-  }
-  if (scaled_.rows() <= most_dense_rows) {
-    factor_dense();
-  } else {
-    factor_sparse();
-  }
-  return sign_ != 0;
+  return scaled_.rows() <= most_dense_rows ? factor_dense() : factor_sparse();
 }
 
-void LoopFactors::solve(std::span<const double> b, std::span<double> x) const {
+void LoopFactors::Factors::solve(std::span<const double> b, std::span<double> x) const {
   const auto n = row_scale_.size();
   const Eigen::VectorXd right =
       row_scale_.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(b.data(), n));
   const Eigen::VectorXd solution =
       dense_ ? Eigen::VectorXd(dense_->solve(right)) : Eigen::VectorXd(sparse_->solve(right));
   Eigen::Map<Eigen::VectorXd>(x.data(), n) = column_scale_.cwiseProduct(solution);
+}
+
+LoopFactors::LoopFactors() : factors_(std::make_unique<Factors>()) {}
+LoopFactors::~LoopFactors() = default;
+
+bool LoopFactors::compute(const std::vector<std::size_t>& row_starts,
+                          const std::vector<std::size_t>& columns, std::span<const double> values) {
+  sign_ = factors_->equilibrate(row_starts, columns, values) ? factors_->factor() : 0;
+  return sign_ != 0;
+}
+
+void LoopFactors::solve(std::span<const double> b, std::span<double> x) const {
+  factors_->solve(b, x);
 }
 
 }  // namespace concord

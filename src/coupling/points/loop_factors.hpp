@@ -1,7 +1,5 @@
 #pragma once
 
-#include <Eigen/LU>
-#include <Eigen/SparseLU>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,6 +10,9 @@ namespace concord {
 /// what units its variables have doesn't count.
 class LoopFactors {
  public:
+  LoopFactors();
+  ~LoopFactors();
+
   /// The matrix by rows, compressed. False where it is singular to rounding.
   bool compute(const std::vector<std::size_t>& row_starts, const std::vector<std::size_t>& columns,
                std::span<const double> values);
@@ -26,16 +27,9 @@ class LoopFactors {
   void solve(std::span<const double> b, std::span<double> x) const;
 
  private:
-  bool equilibrate(const std::vector<std::size_t>& row_starts,
-                   const std::vector<std::size_t>& columns, std::span<const double> values);
-  void factor_dense();
-  void factor_sparse();
-
+  struct Factors;  ///< Eigen's, which only one source file needs to know
+  std::unique_ptr<Factors> factors_;
   int sign_ = 0;
-  Eigen::VectorXd row_scale_, column_scale_;
-  Eigen::SparseMatrix<double> scaled_;
-  std::unique_ptr<Eigen::FullPivLU<Eigen::MatrixXd>> dense_;
-  std::unique_ptr<Eigen::SparseLU<Eigen::SparseMatrix<double>>> sparse_;
 };
 
 }  // namespace concord

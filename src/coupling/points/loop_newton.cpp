@@ -154,43 +154,52 @@ PetscErrorCode LoopNewton::apply_factors(PC pc, Vec b, Vec x) {
 
 PetscErrorCode LoopNewton::test(SNES snes, PetscInt it, PetscReal xnorm, PetscReal snorm,
                                 PetscReal fnorm, SNESConvergedReason* reason, void* self) {
-  const auto& newton = *static_cast<LoopNewton*>(self);
-  PetscBool is_newton = PETSC_FALSE;
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(snes), SNESNEWTONLS, &is_newton));
-  const double allowed = is_newton ? LoopLimits::rounding : loose_rounding;
-  if (std::isfinite(fnorm) && newton.system_.at_rounding(allowed)) {
-    *reason = SNES_CONVERGED_FNORM_ABS;
-    return 0;
+  auto& newton = *static_cast<LoopNewton*>(self);
+  return newton.guard_.run(static_cast<PetscErrorCode>(PETSC_ERR_LIB), [&]() -> PetscErrorCode {
+    PetscBool is_newton = PETSC_FALSE;
+    PetscCall(
+        PetscObjectTypeCompare(reinterpret_cast<PetscObject>(snes), SNESNEWTONLS, &is_newton));
+    const double allowed = is_newton ? LoopLimits::rounding : loose_rounding;
+    if (std::isfinite(fnorm) && newton.system_.at_rounding(allowed)) {
+      *reason = SNES_CONVERGED_FNORM_ABS;
+      return 0;
+    }
+    return SNESConvergedDefault(snes, it, xnorm, snorm, fnorm, reason, nullptr);
+  });
+}
+
+/// The largest of them beside their unknowns; keeps them.
+double LoopNewton::Correction::take(Vec unknowns, Vec corrections) {
+  const ReadEntries at(unknowns), step(corrections);
+  double worst = 0.0;
+  for (std::size_t row = 0; row < z.size(); ++row) {
+    z[row] = step[row];
+    worst =
+        std::max(worst, std::abs(step[row]) / std::max(std::abs(at[row]), LoopLimits::near_zero));
   }
-  return SNESConvergedDefault(snes, it, xnorm, snorm, fnorm, reason, nullptr);
+  return worst;
 }
 
 /// Newton's correction before the line search sees it.
 PetscErrorCode LoopNewton::look_at_correction(SNESLineSearch search, Vec z, Vec y,
                                               PetscBool* changed, void* self) {
   auto& newton = *static_cast<LoopNewton*>(self);
-  Correction& correction = newton.correction_;
-  *changed = PETSC_FALSE;
-  double worst = 0.0;
-  {
-    const ReadEntries at(z), step(y);
-    for (std::size_t row = 0; row < correction.z.size(); ++row) {
-      correction.z[row] = step[row];
-      worst =
-          std::max(worst, std::abs(step[row]) / std::max(std::abs(at[row]), LoopLimits::near_zero));
+  return newton.guard_.run(static_cast<PetscErrorCode>(PETSC_ERR_LIB), [&]() -> PetscErrorCode {
+    Correction& correction = newton.correction_;
+    *changed = PETSC_FALSE;
+    const double worst = correction.take(z, y);
+    if (worst <= (newton.jacobian_.here ? LoopLimits::last_correction : last_correction_kept)) {
+      SNES snes = nullptr;
+      correction.left = true;
+      *changed = PETSC_TRUE;
+      PetscCall(VecSet(y, 0.0));
+      PetscCall(SNESLineSearchGetSNES(search, &snes));
+      return SNESSetConvergedReason(snes, SNES_CONVERGED_SNORM_RELATIVE);
     }
-  }
-  if (worst <= (newton.jacobian_.here ? LoopLimits::last_correction : last_correction_kept)) {
-    SNES snes = nullptr;
-    correction.left = true;
-    *changed = PETSC_TRUE;
-    PetscCall(VecSet(y, 0.0));
-    PetscCall(SNESLineSearchGetSNES(search, &snes));
-    return SNESSetConvergedReason(snes, SNES_CONVERGED_SNORM_RELATIVE);
-  }
-  newton.jacobian_.renew = worst > LoopLimits::poor_contraction * correction.size;
-  correction.size = worst;
-  return 0;
+    newton.jacobian_.renew = worst > LoopLimits::poor_contraction * correction.size;
+    correction.size = worst;
+    return 0;
+  });
 }
 
 }  // namespace concord

@@ -40,6 +40,7 @@ class LoopNewton {
     std::vector<double> z;
     double size = 0.0;  ///< relative to the unknowns, of the last that was applied
     bool left = false;  ///< still to be applied
+    double take(Vec unknowns, Vec corrections);
   };
 
   void create_solver();

@@ -1,8 +1,9 @@
 #include "coupling/points/zero_stability.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <cmath>
+
+#include "support/spectral_radius.hpp"
 
 namespace concord {
 namespace {
@@ -62,7 +63,8 @@ double growth_factor(const Eigen::MatrixXd& product, int order) {
     companion.block(0, i * n, n, n) = weight(order, static_cast<int>(i)) * j;
   }
   companion.bottomLeftCorner(n * (count - 1), n * (count - 1)).setIdentity();
-  return companion.eigenvalues().cwiseAbs().maxCoeff();
+  return spectral_radius(std::span(companion.data(), static_cast<std::size_t>(companion.size())),
+                         static_cast<std::size_t>(companion.rows()));
 }
 
 std::vector<bool> known_in_sequence(const Network& network, const Groups& groups) {

@@ -10,8 +10,11 @@
 #include "network/schedule/signal_neighbours.hpp"
 #include "support/petsc.hpp"
 
-/// Scotch's, which PETSc brings along where it has it.
-extern "C" __attribute__((weak)) void SCOTCH_randomSeed(PetscInt seed);
+// Scotch's, which PETSc brings along where it has it.
+extern "C" {
+__attribute__((weak)) int SCOTCH_numSizeof(void);
+__attribute__((weak)) void SCOTCH_randomSeed(PetscInt seed);
+}
 
 namespace concord {
 namespace {
@@ -24,6 +27,12 @@ constexpr const char* partitioner = MATPARTITIONINGPTSCOTCH;
 #else
 constexpr const char* partitioner = nullptr;
 #endif
+
+/// Debian's PETSc of 64-bit indices is linked with a Scotch of 32-bit ones, which would misread the
+/// graph.
+bool scotch_fits() {
+  return SCOTCH_numSizeof == nullptr || SCOTCH_numSizeof() == static_cast<int>(sizeof(PetscInt));
+}
 
 /// Of the mean effort: so many units of an integer weight.
 constexpr double units_of_mean = 100.0;
@@ -86,7 +95,7 @@ std::vector<PetscInt> weights_of(const std::vector<double>& effort) {
 }  // namespace
 
 std::optional<std::vector<int>> pieces_of_graph(const ScheduleProblem& problem, int pieces) {
-  if (partitioner == nullptr) return std::nullopt;
+  if (partitioner == nullptr || !scotch_fits()) return std::nullopt;
   make_repeatable();
   const MatHandle graph = graph_of(problem);
   PartitioningHandle partitioning;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "concord/errors.hpp"
 #include "network/placement/graph_pieces.hpp"
 
 namespace concord {
@@ -180,9 +182,10 @@ Partition in_blocks(const PlacementProblem& problem, int ranks) {
   return settled(problem, std::move(rank_of), ranks);
 }
 
-Partition in_pieces(const PlacementProblem& problem, int ranks) {
+std::optional<Partition> in_pieces(const PlacementProblem& problem, int ranks) {
   auto pieces = pieces_of_graph(problem.network, ranks);
-  return pieces ? settled(problem, std::move(*pieces), ranks) : in_blocks(problem, ranks);
+  if (!pieces) return std::nullopt;
+  return settled(problem, std::move(*pieces), ranks);
 }
 
 Partition in_groups(const PlacementProblem& problem, const Groups& groups, int ranks) {
@@ -203,7 +206,12 @@ Partition in_groups(const PlacementProblem& problem, const Groups& groups, int r
 }
 
 Partition place(const PlacementProblem& problem, Placing placing, int ranks) {
-  if (placing == Placing::graph) return in_pieces(problem, ranks);
+  if (placing == Placing::graph) {
+    if (auto pieces = in_pieces(problem, ranks)) return std::move(*pieces);
+    throw InputError(
+        "-cosim_placement graph: this PETSc has no partitioner that takes its indices; choose auto "
+        "or blocks, or another PETSc");
+  }
   Partition blocks = in_blocks(problem, ranks);
   if (placing == Placing::blocks || ranks == 1 ||
       problem.size() < few * static_cast<std::size_t>(ranks)) {
@@ -211,8 +219,9 @@ Partition place(const PlacementProblem& problem, Placing placing, int ranks) {
   }
   const double lost = loss(costs(problem, blocks, ranks));
   if (lost < hardly_any) return blocks;
-  Partition pieces = in_pieces(problem, ranks);
-  return loss(costs(problem, pieces, ranks)) < lost - hardly_any ? pieces : blocks;
+  std::optional<Partition> pieces = in_pieces(problem, ranks);
+  const bool better = pieces && loss(costs(problem, *pieces, ranks)) < lost - hardly_any;
+  return better ? std::move(*pieces) : blocks;
 }
 
 }  // namespace concord

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,8 @@ PlacementCosts costs(const PlacementProblem& problem, const Partition& partition
 Partition in_blocks(const PlacementProblem& problem, int ranks);
 
 /// Pieces of about equal effort with few signals between them, by PETSc's MatPartitioning
-/// (PT-Scotch, -mat_partitioning_type); blocks where PETSc has none. On this process alone.
-Partition in_pieces(const PlacementProblem& problem, int ranks);
+/// (PT-Scotch, -mat_partitioning_type); nothing where PETSc has none. On this process alone.
+std::optional<Partition> in_pieces(const PlacementProblem& problem, int ranks);
 
 /// Whole groups that run in parallel, the longest first to the rank with the least work; a group is
 /// where the first of its members is wanted.

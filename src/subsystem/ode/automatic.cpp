@@ -1,9 +1,10 @@
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "subsystem/ode/integrator.hpp"
+#include "support/spectral_radius.hpp"
 
 namespace concord {
 
@@ -147,20 +148,17 @@ Outcome Automatic::integrate_by_erk(double h, std::span<const double> x_begin,
 bool Automatic::accuracy_limits(std::span<const double> x_reached) {
   constexpr double evaluations_per_step = 7.0;
   const double reached = method(Method::erk).reached();
-  const auto n = static_cast<Eigen::Index>(x_reached.size());
-  if (x_reached.size() > few_states) return false;
+  const std::size_t n = x_reached.size();
+  if (n > few_states) return false;
   rhs_.lift_limit();
-  Eigen::VectorXd slopes(n);
-  Eigen::MatrixXd f_x(n, n);
-  const std::span<double> f(slopes.data(), x_reached.size());
+  std::vector<double> f(n), f_x(n * n);
   if (rhs_.evaluate(reached, x_reached, f) != 0 ||
-      rhs_.state_jacobian(reached, x_reached, f,
-                          {f_x.data(), x_reached.size() * x_reached.size()}) != 0 ||
-      !f_x.allFinite()) {
+      rhs_.state_jacobian(reached, x_reached, f, f_x) != 0 ||
+      !std::all_of(f_x.begin(), f_x.end(), [](double entry) { return std::isfinite(entry); })) {
     return false;
   }
   const double size = evaluations_per_step * reached / static_cast<double>(cost_);
-  return size * f_x.eigenvalues().cwiseAbs().maxCoeff() < not_for_stability;
+  return size * spectral_radius(f_x, n) < not_for_stability;
 }
 
 /// The first of the other methods that does it within the limit takes over.

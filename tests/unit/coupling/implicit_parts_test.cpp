@@ -1,6 +1,9 @@
 // The parts of ImplicitCoupling, each for itself, on one rank and on several.
 #include <gtest/gtest.h>
 
+#include <Eigen/Core>
+#include <Eigen/LU>
+
 #include "unit/coupling/implicit_ring.hpp"
 
 namespace concord::testing {

@@ -1,6 +1,7 @@
 // How often the ranks of an implicit coupling wait for each other.
 #include <gtest/gtest.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <vector>
 

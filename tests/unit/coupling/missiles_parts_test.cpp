@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <Eigen/Core>
 #include <limits>
 
 #include "coupling/implicit/missed_growth.hpp"

@@ -97,6 +97,7 @@ TEST(Placement, WhoIsWantedSomewhereIsThereAndOthersFillTheRest) {
   problem.wanted[0] = problem.wanted[7] = 1;
   problem.wanted[3] = 5;  // of three ranks, the last
   for (const Placing placing : {Placing::blocks, Placing::automatic, Placing::graph}) {
+    if (placing == Placing::graph && !in_pieces(problem, 3)) continue;
     const Partition partition = place(problem, placing, 3);
     EXPECT_EQ(partition.rank_of(0), 1);
     EXPECT_EQ(partition.rank_of(7), 1);
@@ -109,6 +110,7 @@ TEST(Placement, WhoCannotShareAProcessIsApartAsFarAsThereAreRanks) {
   PlacementProblem problem = chain(6);
   for (const std::size_t k : {0, 1, 4}) problem.alone[k] = "motor.fmu";
   for (const Placing placing : {Placing::blocks, Placing::graph}) {
+    if (placing == Placing::graph && !in_pieces(problem, 3)) continue;
     const Partition partition = place(problem, placing, 3);
     const std::vector<int> ranks{partition.rank_of(0), partition.rank_of(1), partition.rank_of(4)};
     EXPECT_TRUE(std::is_permutation(ranks.begin(), ranks.end(), std::vector<int>{0, 1, 2}.begin()));
@@ -139,17 +141,20 @@ TEST(Placement, CostsAreThoseOfTheBusiestRankAndOfSignalsBetweenRanks) {
 TEST(Placement, PiecesOfAGridAreCompact) {
   const PlacementProblem grid = shuffled_grid(16);
   EXPECT_GT(costs(grid, in_blocks(grid, 4), 4).cut, 0.6);
-  const Partition pieces = in_pieces(grid, 4);
+  if (!in_pieces(grid, 4)) GTEST_SKIP() << "PETSc has no partitioner that takes its indices";
+  const Partition pieces = *in_pieces(grid, 4);
   EXPECT_LT(costs(grid, pieces, 4).cut, 1.3 * 32.0 / 480.0);
   EXPECT_LT(costs(grid, pieces, 4).load, 1.05);
-  EXPECT_EQ(in_pieces(grid, 4).ranks(), pieces.ranks());
+  EXPECT_EQ(in_pieces(grid, 4)->ranks(), pieces.ranks());
   EXPECT_EQ(place(grid, Placing::automatic, 4).ranks(), pieces.ranks());
 }
 
 TEST(Placement, PiecesGetEqualWork) {
   PlacementProblem grid = shuffled_grid(20);
   for (std::size_t k = 0; k < grid.size(); k += 3) grid.network.effort[k] = 7.0;
-  EXPECT_LT(costs(grid, in_pieces(grid, 5), 5).load, 1.1);
+  const auto pieces = in_pieces(grid, 5);
+  if (!pieces) GTEST_SKIP() << "PETSc has no partitioner that takes its indices";
+  EXPECT_LT(costs(grid, *pieces, 5).load, 1.1);
 }
 
 TEST(Placement, BlocksRemainWhereTheyAreGood) {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace concord {
+
+/// What holds and coupling have missed of the inputs over an interval (HoldErrors), per connected
+/// input: the means of the error e and of its deviation d, and e at the end.
+struct Disturbance {
+  std::vector<double> mean, deviation;
+  std::span<const double> end;
+};
+
+}  // namespace concord

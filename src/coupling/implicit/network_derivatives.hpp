@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coupling/implicit/network_point.hpp"
+#include "coupling/points/input_elimination.hpp"
+
+namespace concord {
+
+/// f_x = A + B du/dx and g_x = C + D du/dx of the whole network, du/dx that of the eliminated
+/// inputs.
+class NetworkDerivatives {
+ public:
+  explicit NetworkDerivatives(RankNetwork& subsystems);
+  NetworkDerivatives(const NetworkDerivatives&) = delete;
+  NetworkDerivatives& operator=(const NetworkDerivatives&) = delete;
+
+  /// At `point`, whose inputs are `inputs`; fills f_x and g_x of `result`. False where a subsystem
+  /// has no Jacobians.
+  bool find(const NetworkPoint& point, std::span<const Sample> inputs, const Jacobians& result);
+
+ private:
+  /// All of one subsystem's, row-major.
+  struct Own {
+    std::vector<double> f_x, f_u, g_x, g_u;
+  };
+
+  bool derive(std::size_t k, const NetworkPoint& point, std::span<const Sample> inputs);
+  void fill_column(std::size_t k, std::size_t j, const Jacobians& result) const;
+
+  RankNetwork& subsystems_;
+  InputElimination elimination_;
+  std::vector<Own> own_;                                         ///< per subsystem
+  std::vector<InputElimination::OutputDerivatives> of_outputs_;  ///< of own_
+  std::vector<double> input_slopes_;                             ///< of the column
+};
+
+}  // namespace concord

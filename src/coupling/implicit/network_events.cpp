@@ -1,0 +1,76 @@
+#include "coupling/implicit/network_events.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace concord {
+
+NetworkEvents::NetworkEvents(RankNetwork& subsystems, const NetworkPoint& point)
+    : subsystems_(subsystems), point_(point) {
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    auto* const events = dynamic_cast<EventModel*>(subsystems.own(k).equations());
+    if (events != nullptr && events->has_events()) {
+      own_.push_back({k, events, indicator_count_});
+      indicator_count_ += events->indicator_count();
+    }
+  }
+}
+
+void NetworkEvents::indicators(std::span<Indicator> z) {
+  for (const auto& [k, model, first] : own_) {
+    model->indicators(point_.time(), point_.states_of(k), point_.inputs_of(k),
+                      z.subspan(first, model->indicator_count()));
+  }
+}
+
+void NetworkEvents::indicator_slopes(std::span<double> slopes) {
+  for (const auto& [k, model, first] : own_) {
+    model->indicator_slopes(point_.time(), point_.states_of(k), point_.inputs_of(k),
+                            point_.motion_of(k), slopes.subspan(first, model->indicator_count()));
+  }
+}
+
+double NetworkEvents::next_time() const {
+  double earliest = std::numeric_limits<double>::infinity();
+  for (const Own& own : own_) {
+    earliest = std::min(earliest, own.model->next_time_event());
+  }
+  return earliest;
+}
+
+EventPoint NetworkEvents::seen_by(const Own& own, const EventPoint& point) const {
+  EventPoint result{point.t, point_.inputs_of(own.subsystem), point_.motion_of(own.subsystem),
+                    point.slack};
+  if (point.certain && *point.certain >= own.first) {
+    result.certain = *point.certain - own.first;
+  }
+  return result;
+}
+
+bool NetworkEvents::settle(const EventPoint& point) {
+  bool changed = false;
+  for (const Own& own : own_) {
+    changed = own.model->settle(seen_by(own, point), point_.states_of(own.subsystem)) || changed;
+  }
+  return changed;
+}
+
+bool NetworkEvents::happen(const EventPoint& point, std::span<double> x,
+                           std::vector<Happening>& what) {
+  bool changed = false;
+  std::vector<Happening> happened;
+  for (const Own& own : own_) {
+    const IndexRange states = subsystems_.states_of(own.subsystem);
+    happened.clear();
+    changed =
+        own.model->happen(seen_by(own, point), x.subspan(states.first, states.size()), happened) ||
+        changed;
+    for (Happening& one : happened) {
+      what.push_back({own.subsystem, std::move(one.what)});
+    }
+  }
+  return changed;
+}
+
+}  // namespace concord

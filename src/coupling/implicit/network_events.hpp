@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coupling/implicit/network_point.hpp"
+#include "subsystem/event_model.hpp"
+
+namespace concord {
+
+/// The events of all subsystems of a network as those of one model: their indicators one after the
+/// other. Everything happens where the point stands, with the inputs and slopes it has taken.
+class NetworkEvents {
+ public:
+  NetworkEvents(RankNetwork& subsystems, const NetworkPoint& point);
+
+  bool any() const { return !own_.empty(); }
+  std::size_t indicator_count() const { return indicator_count_; }
+  void indicators(std::span<Indicator> z);
+  void indicator_slopes(std::span<double> slopes);
+  /// s; infinity without one.
+  double next_time() const;
+  /// As of EventModel; `point` says of the network's inputs nothing that counts.
+  bool settle(const EventPoint& point);
+  bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
+
+ private:
+  struct Own {
+    std::size_t subsystem;
+    EventModel* model;
+    std::size_t first;  ///< of its indicators
+  };
+  EventPoint seen_by(const Own& own, const EventPoint& point) const;
+
+  RankNetwork& subsystems_;
+  const NetworkPoint& point_;
+  std::vector<Own> own_;  ///< of those that have some
+  std::size_t indicator_count_ = 0;
+};
+
+}  // namespace concord
