@@ -6,6 +6,7 @@
 
 #include "cli/measured_efforts.hpp"
 #include "cli/session.hpp"
+#include "cli/signal_weights_option.hpp"
 #include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
@@ -197,6 +198,7 @@ Model model_of(const SortedWords& words) {
     choose_lone_defaults(model);
   else
     take_measured_efforts(model);
+  take_signal_weights(model);
   return model;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/measured_efforts.hpp"
 #include "cli/session.hpp"
+#include "cli/signal_weights_option.hpp"
 #include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "network/model.hpp"
@@ -32,6 +33,7 @@ int run_program(int argc, char** argv,
     choose_start_time();
     Model model = std::move(*build(ProgramOptions()).source()());
     take_measured_efforts(model);
+    take_signal_weights(model);
     return run_command(std::move(model), command_line);
   });
 }

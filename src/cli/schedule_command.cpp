@@ -40,6 +40,26 @@ void print_ranks(const Model& model, const Settings& settings, const Network& ne
   }
 }
 
+/// Where signals count differently, from the heaviest on.
+void print_signals(const Model& model, const Network& network) {
+  if (model.signal_weights.empty()) {
+    return;
+  }
+  std::vector<std::size_t> inputs;
+  for (std::size_t i = 0; i < network.n_inputs(); ++i) {
+    if (network.links()[i]) inputs.push_back(i);
+  }
+  std::stable_sort(inputs.begin(), inputs.end(), [&](std::size_t a, std::size_t b) {
+    return model.signal_weights[a] > model.signal_weights[b];
+  });
+  std::printf("signals by weight, of the mean (from a trial run):\n");
+  for (const std::size_t i : inputs) {
+    std::printf("  %8.4f  %s -> %s\n", model.signal_weights[i],
+                network.output_names()[network.links()[i]->output].c_str(),
+                network.input_names()[i].c_str());
+  }
+}
+
 void print_costs(const ScheduleCosts& costs, double weight) {
   std::printf("  extrapolated signals, of all      J_E = %.4f\n", costs.extrapolated);
   std::printf("  longest group, of total effort    J_D = %.4f\n", costs.duration);
@@ -81,6 +101,7 @@ int print_schedule(ModelCall call) {
     print_costs(costs(problem, groups), weight);
   };
   print_efforts(model, problem.effort);
+  print_signals(model, network);
   const Groups given = given_groups(model);
   if (!given.empty()) {
     print("schedule of the model file, which runs:", given);

@@ -96,12 +96,13 @@ struct Model {
   std::vector<ConstraintEntry> constraints;
   std::vector<std::vector<ScheduledName>> groups;  ///< `schedule: {groups: ...}`; may be empty
   Location groups_location;
-  std::vector<double> events;         ///< s, ascending: times at which something jumps
-  std::vector<double> listed_events;  ///< those that are not known to be a subsystem's own
-  std::string changes;                ///< lines "ball.e=0.9": values other than the model file says
-  std::vector<ModelFile> files;       ///< all, each once, in the order of reading
-  std::string text;                   ///< path of the file that describes it; empty: none
-  std::vector<std::string> notes;     ///< what was read and has no effect, for `concord check`
+  std::vector<double> signal_weights;  ///< in schedules, of each input's signal; empty: 1 each
+  std::vector<double> events;          ///< s, ascending: times at which something jumps
+  std::vector<double> listed_events;   ///< those that are not known to be a subsystem's own
+  std::string changes;             ///< lines "ball.e=0.9": values other than the model file says
+  std::vector<ModelFile> files;    ///< all, each once, in the order of reading
+  std::string text;                ///< path of the file that describes it; empty: none
+  std::vector<std::string> notes;  ///< what was read and has no effect, for `concord check`
 };
 
 }  // namespace concord

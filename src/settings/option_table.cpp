@@ -236,6 +236,11 @@ Options<Settings> make_run_options() {
         "groups of -cosim_schedule hierarchical that the model file doesn't give: few extrapolated "
         "signals (0) to short macro-steps (1)",
         number_from(0.0, 1.0), at<&Settings::schedule_weight>),
+      O("cosim_schedule_signals",
+        "in schedules every signal counts the same, or is weighted by what holding it over a "
+        "macro-step does to the outputs it reaches, as the linearisation at the start and the "
+        "first macro-steps of a trial run tell",
+        one_of<ScheduleSignals>(), at<&Settings::schedule_signals>),
       O("cosim_schedule_efforts",
         "results file of an earlier run: the times its subsystems took are their efforts in "
         "schedules and placements",

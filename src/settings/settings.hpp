@@ -41,6 +41,18 @@ inline std::span<const WordOf<Diverged>> words_of<Diverged>() {
   return words;
 }
 
+/// What a signal counts for in schedules: 1, or what extrapolating it costs.
+enum class ScheduleSignals { count, weighted };
+
+template <>
+inline std::span<const WordOf<ScheduleSignals>> words_of<ScheduleSignals>() {
+  static constexpr WordOf<ScheduleSignals> words[] = {
+      {"count", ScheduleSignals::count},
+      {"weighted", ScheduleSignals::weighted},
+  };
+  return words;
+}
+
 /// What goes into the results file.
 struct RecordSettings {
   std::string path;
@@ -85,6 +97,7 @@ struct Settings {
   double largest_step = 0.0;  ///< with step control
   double step_min = 0.0;
   double schedule_weight = 0.5;
+  ScheduleSignals schedule_signals = ScheduleSignals::count;
   Placing placing = Placing::automatic;
   std::string schedule_efforts;       ///< results file; empty: none
   std::vector<double> events;         ///< s, ascending

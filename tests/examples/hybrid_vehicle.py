@@ -39,6 +39,23 @@ class Vehicle(unittest.TestCase):
         self.assertTrue(np.all(sequence < 0.85 * parallel))
         self.assertTrue(np.all(grouped < 0.85 * parallel))
 
+    def test_weighted_signals_gain(self):
+        """What an error does one subsystem ahead tells which signals must be known."""
+        weighted = ("-cosim_schedule_signals", "weighted")
+        counted = errors("-cosim_type", "gauss_seidel")
+        self.assertTrue(np.all(errors("-cosim_type", "gauss_seidel", *weighted) < 0.1 * counted))
+        text = execute("schedule", MODEL, *weighted, ranks=2).stdout
+        self.assertRegex(text, r"mean \(from a trial run\):\n +\d+\.\d+  \w+\.\w+ -> \w+\.\w+\n")
+
+    def test_weights_that_cannot_be_had(self):
+        options = ("-cosim_schedule_signals", "weighted", "-cosim_type", "jacobi")
+        one = execute("schedule", MODEL, *options, "-subsystem_vehicle_linearization", "false")
+        self.assertIn("note: -cosim_schedule_signals weighted: what 'vehicle' receives counts 1",
+                      one.stderr)
+        none = execute("schedule", MODEL, *options, "-subsystem_linearization", "false")
+        self.assertIn("every signal counts the same", none.stderr)
+        self.assertNotIn("from a trial run", none.stdout)
+
     def test_orders(self):
         for options, order, around, largest in (
                 (("-cosim_type", "jacobi", "-cosim_hold", "extrapolate", "-cosim_hold_order", 1),

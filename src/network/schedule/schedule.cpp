@@ -33,7 +33,8 @@ Positions positions(const Model& model) {
 
 }  // namespace
 
-std::vector<std::vector<ScheduleProblem::Signals>> received_signals(const Network& network) {
+std::vector<std::vector<ScheduleProblem::Signals>> received_signals(
+    const Network& network, std::span<const double> weights) {
   const std::size_t n = network.n_subsystems();
   std::vector<std::vector<ScheduleProblem::Signals>> received(n);
   std::vector<std::size_t> receiver(n, n), place(n);  // the last one of each sender, and where
@@ -47,14 +48,14 @@ std::vector<std::vector<ScheduleProblem::Signals>> received_signals(const Networ
       place[from] = received[to].size();
       received[to].push_back({from, 0.0});
     }
-    received[to][place[from]].count += 1.0;
+    received[to][place[from]].count += weights.empty() ? 1.0 : weights[i];
   }
   return received;
 }
 
 ScheduleProblem schedule_problem(const Model& model, const Network& network) {
   const std::size_t n = network.n_subsystems();
-  ScheduleProblem problem{received_signals(network), std::vector<double>(n)};
+  ScheduleProblem problem{received_signals(network, model.signal_weights), std::vector<double>(n)};
   const bool given = std::any_of(model.subsystems.begin(), model.subsystems.end(),
                                  [](const SubsystemEntry& entry) { return entry.effort > 0.0; });
   for (std::size_t k = 0; k < n; ++k) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "network/network.hpp"
@@ -34,11 +35,13 @@ struct ScheduleCosts {
   double weighted(double w) const { return (1.0 - w) * extrapolated + w * duration; }
 };
 
-/// Signals between subsystems: of each subsystem every sender once.
-std::vector<std::vector<ScheduleProblem::Signals>> received_signals(const Network& network);
+/// Signals between subsystems: of each subsystem every sender once. `weights`: what the signal of
+/// each input counts for; empty: 1 each.
+std::vector<std::vector<ScheduleProblem::Signals>> received_signals(
+    const Network& network, std::span<const double> weights = {});
 
-/// Connections and `effort` of the model file; where no subsystem gives an effort, states + 1.
-/// Throws InputError where only some do.
+/// Connections, with their weights, and `effort` of the model file; where no subsystem gives an
+/// effort, states + 1. Throws InputError where only some do.
 ScheduleProblem schedule_problem(const Model& model, const Network& network);
 
 ScheduleCosts costs(const ScheduleProblem& problem, const Groups& groups);
