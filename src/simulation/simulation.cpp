@@ -68,6 +68,19 @@ class Listener : public StepObserver {
 
 using Names = std::vector<std::string>;
 
+/// They change the model before there is a plan.
+void refuse_options_of_programs(const Settings& settings) {
+  const char* found = !settings.schedule_efforts.empty() ? "cosim_schedule_efforts" : nullptr;
+  if (settings.schedule_signals == ScheduleSignals::weighted) {
+    found = "cosim_schedule_signals";
+  }
+  if (found != nullptr) {
+    throw InputError(std::string("option -") + found +
+                     " is read by concord and concord::run_program only; leave it out, and give "
+                     "the model groups of its own where their schedule is wanted");
+  }
+}
+
 }  // namespace
 
 struct Snapshot::Memory {
@@ -121,6 +134,7 @@ struct Simulation::Parts {
       std::shared_ptr<Model> model;
       together(comm, [&] { model = source(); });
       auto plan = std::make_unique<SimulationPlan>(comm, std::move(*model));
+      refuse_options_of_programs(plan->settings);
       for (SubsystemSettings& subsystem : plan->settings.subsystems) {
         subsystem.recorded.clear();  // whatever is recorded, any output may be read
       }

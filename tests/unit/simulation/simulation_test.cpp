@@ -281,6 +281,11 @@ TEST(SimulationLibrary, MistakesAreNamed) {
   other.start();
   const Snapshot snapshot = other.snapshot();
   says([&] { simulation.restore(snapshot); }, "another model, other options");
+  const auto made_with = [](const char* option, const char* value) {
+    Simulation(PETSC_COMM_WORLD, source(), {{"cosim_type", "hierarchical"}, {option, value}});
+  };
+  says([&] { made_with("cosim_schedule_signals", "weighted"); }, "concord::run_program only");
+  says([&] { made_with("cosim_schedule_efforts", "before.h5"); }, "concord::run_program only");
   simulation.advance();
 }
 
