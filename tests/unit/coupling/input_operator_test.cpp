@@ -90,8 +90,8 @@ TEST_P(Operator, IsTheDenseOne) {
   petsc(MatCreateVecs(found.matrix(), scale.out(), residual_scale.out()));
   Eigen::VectorXd r(expected.rows()), s(expected.rows());
   for (PetscInt i = 0; i < s.size(); ++i) {
-    r[i] = 2.0 + 0.25 * i * i;
-    s[i] = 1.0 + 0.5 * i;
+    r[i] = 2.0 + 0.25 * static_cast<double>(i * i);
+    s[i] = 1.0 + 0.5 * static_cast<double>(i);
     petsc(VecSetValue(residual_scale, i, r[i], INSERT_VALUES));
     petsc(VecSetValue(scale, i, s[i], INSERT_VALUES));
   }
