@@ -170,7 +170,7 @@ class Front(unittest.TestCase):
 class Tangle(unittest.TestCase):
     """300 gains in random order. In blocks most connections cross ranks: each rank's own block says
     little of the whole, the iterative solver gives up, and a factorisation takes its place. Pieces
-    of the graph, which are found by themselves, need few iterations."""
+    of the graph, which are found by themselves where PETSc has a partitioner, need few iterations."""
     n, gain = 300, 0.95
 
     def test_factorised(self):
@@ -189,7 +189,10 @@ class Tangle(unittest.TestCase):
             found = simulate(model, *blocks, ranks=2)
             watched = execute("run", model, *blocks, "-ksp_converged_reason", "-cosim_record",
                               "none", ranks=2)
-        self.assertLess(max(pieces.steps["linear_iterations"]), 10)
+            asked = execute("run", model, *options, "-cosim_placement", "graph", "-cosim_record", "none",
+                            ranks=2)
+        if "has no partitioner" not in asked.stderr:
+            self.assertLess(max(pieces.steps["linear_iterations"]), 10)
         far = np.max(np.abs(pieces.outputs.values - found.outputs.values))
         self.assertLess(far, 1e-9 * np.max(np.abs(found.outputs.values)))
         self.assertEqual(watched.returncode, 0, watched.stderr)
