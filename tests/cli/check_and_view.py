@@ -48,7 +48,6 @@ class Check(Telling):
         self.assertIn("events: none", self.lines("check", TWO_MASS))
         self.assertIn("events: 0.05, 0.0725 s", self.lines("check", self.with_events()))
 
-
     def test_large_models(self):
         """Those alike in one entry, the first connections and how many there are; -v: all."""
         text = """name: row

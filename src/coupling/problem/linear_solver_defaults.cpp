@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "support/options.hpp"
@@ -38,20 +37,26 @@ constexpr auto* little_fill = MATORDERINGAMD;
 constexpr auto* little_fill = MATORDERINGRCM;
 #endif
 
-/// Networks that are no chains fill up under PETSc's own choice of order (nested dissection): a
-/// grid of 40 x 40 cells takes 15 times the operations of minimum degree (Amestoy, Davis, Duff
-/// 1996).
-void factorise(PC pc, MatSolverType with, PetscInt rows) {
+void factorise(PC pc, MatSolverType with) {
   petsc(PCSetType(pc, PCLU));
   petsc(PCFactorSetMatSolverType(pc, with));
-  if (rows > small && std::string_view(with) == MATSOLVERPETSC) {
+}
+
+/// On one rank. Networks that are no chains fill up under PETSc's own choice of order (nested
+/// dissection): a grid of 40 x 40 cells takes 15 times the operations of minimum degree (Amestoy,
+/// Davis, Duff 1996).
+void factorise_with_little_fill(PC pc, Mat matrix) {
+  PetscInt rows = 0;
+  petsc(MatGetSize(matrix, &rows, nullptr));
+  factorise(pc, MATSOLVERPETSC);
+  if (rows > small) {
     petsc(PCFactorSetMatOrderingType(pc, little_fill));
   }
 }
 
 void factorise_across_ranks(KSP ksp) {
   petsc(KSPSetType(ksp, KSPPREONLY));
-  factorise(preconditioner_of(ksp), MATSOLVERMUMPS, 0);
+  factorise(preconditioner_of(ksp), MATSOLVERMUMPS);
 }
 
 void factorise_on_each_rank(KSP ksp, MatSolverType with) {
@@ -60,7 +65,7 @@ void factorise_on_each_rank(KSP ksp, MatSolverType with) {
   petsc(PCSetType(preconditioner_of(ksp), PCREDUNDANT));
   petsc(PCRedundantGetKSP(preconditioner_of(ksp), &inner));
   petsc(KSPSetType(inner, KSPPREONLY));
-  factorise(preconditioner_of(inner), with, 0);
+  factorise(preconditioner_of(inner), with);
 }
 
 void iterate_over_blocks(KSP ksp, double rtol) {
@@ -112,7 +117,11 @@ void choose_solver(KSP ksp, Mat matrix, Diagonal diagonal,
   const auto* in_one_piece = full ? MATSOLVERPETSC : MATSOLVERKLU;
   if (ranks_that_share(matrix) == 1) {
     petsc(KSPSetType(ksp, KSPPREONLY));
-    factorise(preconditioner_of(ksp), in_one_piece, rows);
+    if (full) {
+      factorise_with_little_fill(preconditioner_of(ksp), matrix);
+    } else {
+      factorise(preconditioner_of(ksp), in_one_piece);
+    }
   } else if (rows <= small) {
     factorise_on_each_rank(ksp, in_one_piece);
   } else if (full) {
@@ -132,10 +141,8 @@ void factorise_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
   petsc(PCBJacobiGetSubKSP(preconditioner_of(ksp), &count, nullptr, &blocks));
   for (PetscInt b = 0; b < count; ++b) {
     Mat block = nullptr;
-    PetscInt rows = 0;
     petsc(KSPGetOperators(blocks[b], &block, nullptr));
-    petsc(MatGetSize(block, &rows, nullptr));
-    factorise(preconditioner_of(blocks[b]), MATSOLVERPETSC, rows);
+    factorise_with_little_fill(preconditioner_of(blocks[b]), block);
   }
 }
 
