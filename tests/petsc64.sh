@@ -23,7 +23,7 @@ refused=$(mpirun -n 2 "$build/petsc64/bin/concord" run \
   echo "concord: error: -cosim_placement graph gave $code instead of a refusal: $refused" >&2
   exit 1
 }
-export GTEST_FILTER=-PlacementInPieces.*
+export GTEST_FILTER="-PlacementInPieces.*"
 
 (($#)) || set -- -R '^(unit_|mpi_)' -E mpi_ranks_TangleInPieces
 log=$logs/petsc64.log
