@@ -31,7 +31,7 @@ configure() {
   [[ $("${CXX:-c++}" -dumpversion) == 12* ]] && werror=ON
   local here=CMAKE_HOME_DIRECTORY:INTERNAL=$root
   if cached "$here" && cached CONCORD_TESTS:BOOL=ON && cached CONCORD_WERROR:BOOL=$werror &&
-    [[ -f $build/build.ninja || -f $build/Makefile ]]; then
+    cached CMAKE_UNITY_BUILD:BOOL=ON && [[ -f $build/build.ninja || -f $build/Makefile ]]; then
     return
   fi
   echo "configuring $build"
@@ -39,7 +39,7 @@ configure() {
   local generator=()
   [[ -f $build/CMakeCache.txt ]] || generator=(-G Ninja)
   logged configure cmake -S "$root" -B "$build" "${generator[@]}" \
-    -D CONCORD_TESTS=ON -D CONCORD_WERROR=$werror
+    -D CONCORD_TESTS=ON -D CONCORD_WERROR=$werror -D CMAKE_UNITY_BUILD:BOOL=ON
 }
 
 # That this job may use; nproc alone would count the threads of OMP_NUM_THREADS.

@@ -12,9 +12,7 @@
 namespace concord {
 namespace {
 
-constexpr std::size_t shown = 3;
-
-const char* yes(bool value) { return value ? "yes" : "no"; }
+constexpr std::size_t some = 3;
 
 /// What is said behind a subsystem's name.
 std::string about(const SubsystemDescription& d) {
@@ -23,7 +21,7 @@ std::string about(const SubsystemDescription& d) {
                      std::to_string(d.states.size()) + " states, " +
                      std::to_string(d.outputs.size()) + " outputs\n";
   const auto can = [&](const char* what, bool value, const char* behind = ", ") {
-    text += std::string(what) + " " + yes(value) + behind;
+    text += std::string(what) + " " + yes_or_no(value) + behind;
   };
   text += "    ";
   can("polynomial inputs", c.polynomial_inputs);
@@ -74,15 +72,15 @@ std::string CheckListing::list(const std::vector<std::string>& names) const {
   if (names.empty()) {
     return "none";
   }
-  if (everything_ || names.size() <= shown + 1) {
+  if (everything_ || names.size() <= some + 1) {
     return joined(names);
   }
-  return joined(std::span(names).first(shown)) + " and " + std::to_string(names.size() - shown) +
+  return joined(std::span(names).first(some)) + " and " + std::to_string(names.size() - some) +
          " more";
 }
 
 void CheckListing::print_lines(const std::vector<std::string>& lines, const char* what) const {
-  const std::size_t count = everything_ || lines.size() <= shown + 1 ? lines.size() : shown;
+  const std::size_t count = everything_ || lines.size() <= some + 1 ? lines.size() : some;
   for (const std::string& line : std::span(lines).first(count)) {
     std::printf("  %s\n", line.c_str());
   }
@@ -160,7 +158,7 @@ void CheckListing::print_order() const {
   }
   const auto groups = strong_components(successors);
   std::printf("execution order:");
-  std::size_t left = everything_ ? groups.size() : std::min(groups.size(), shown);
+  std::size_t left = everything_ ? groups.size() : std::min(groups.size(), some);
   for (const auto& group : std::span(groups).first(left)) {
     std::vector<std::string> names;
     for (const std::size_t k : group) {

@@ -57,13 +57,13 @@ const SubsystemEntry& exportable(const Model& model, const std::string& name) {
                    known("subsystems with equations", name, names));
 }
 
-struct Wanted {
+struct WantedFmu {
   std::string model, subsystem;
   std::filesystem::path output;
   FmuExport fmu;
 };
 
-Wanted read(const Arguments& arguments) {
+WantedFmu read(const Arguments& arguments) {
   const Command& command = export_fmu_command;
   const GivenWords given = read_words(command, after_name(arguments));
   if (given.names.size() != 2)
@@ -72,7 +72,7 @@ Wanted read(const Arguments& arguments) {
   const std::string version = given.value("fmi").value_or("2");
   if (version != "2" && version != "3")
     refuse_words(command, "--fmi takes 2 or 3, not " + in_quotes(version));
-  Wanted wanted{
+  WantedFmu wanted{
       given.names[0], given.names[1], given.value("output").value_or(given.names[1] + ".fmu"), {}};
   wanted.fmu.version = version == "2" ? FmiVersion::v2 : FmiVersion::v3;
   wanted.fmu.binary =
@@ -82,7 +82,7 @@ Wanted read(const Arguments& arguments) {
 }
 
 int export_one(const Arguments& arguments) {
-  Wanted wanted = read(arguments);
+  WantedFmu wanted = read(arguments);
   const Model model = read_model_file(wanted.model);
   const SubsystemEntry& entry = exportable(model, wanted.subsystem);
   wanted.fmu.experiment.start = model.start;

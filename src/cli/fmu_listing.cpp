@@ -11,8 +11,6 @@ namespace concord {
 
 namespace {
 
-std::string yes(bool value) { return value ? "yes" : "no"; }
-
 void line(const char* name, const std::string& value) {
   if (!value.empty()) std::printf("  %-21s %s\n", name, value.c_str());
 }
@@ -22,17 +20,17 @@ void print_interface(const ModelDescription& model, const char* name,
   if (!offered) return line(name, "no");
   const FmiInterface& can = *offered;
   const bool exchange = name == std::string("model exchange");
-  std::string text = "state " + yes(can.state) + (can.serializes ? " (serializes)" : "") +
-                     ", directional derivatives " + yes(can.directional);
+  std::string text = "state " + yes_or_no(can.state) + (can.serializes ? " (serializes)" : "") +
+                     ", directional derivatives " + yes_or_no(can.directional);
   if (exchange) {
-    text += ", completed step needed " + yes(can.completed_step);
+    text += ", completed step needed " + yes_or_no(can.completed_step);
   } else {
-    text += ", variable steps " + yes(can.variable_steps) + ", output derivatives to order " +
+    text += ", variable steps " + yes_or_no(can.variable_steps) + ", output derivatives to order " +
             std::to_string(can.output_derivative_order);
     text += model.version == FmiVersion::v2
-                ? ", interpolates inputs " + yes(can.interpolates)
-                : ", event mode " + yes(can.event_mode) + ", intermediate update " +
-                      yes(can.intermediate_update);
+                ? ", interpolates inputs " + yes_or_no(can.interpolates)
+                : ", event mode " + yes_or_no(can.event_mode) + ", intermediate update " +
+                      yes_or_no(can.intermediate_update);
     if (can.fixed_internal_step > 0.0)
       text += ", fixed internal step " + short_number(can.fixed_internal_step) + " s";
   }

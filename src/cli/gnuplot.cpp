@@ -24,7 +24,7 @@ void require_writable(const fs::path& path) {
 }
 
 /// What gnuplot says to the script: its exit code.
-int run(const std::string& script) {
+int run_gnuplot(const std::string& script) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::tmpfile(), std::fclose);
   if (!input || std::fwrite(script.data(), 1, script.size(), input.get()) != script.size() ||
       std::fseek(input.get(), 0, SEEK_SET) != 0)
@@ -49,7 +49,8 @@ void draw_with_gnuplot(const std::string& script, const fs::path& path) {
   const fs::path target = link_target(path), unfinished = unfinished_name(target);
   const bool existed = fs::exists(path);
   require_writable(path);
-  const bool done = run("set output " + gnuplot_quoted(unfinished.string()) + "\n" + script) == 0;
+  const bool done =
+      run_gnuplot("set output " + gnuplot_quoted(unfinished.string()) + "\n" + script) == 0;
   std::error_code error;
   if (done && fs::file_size(unfinished, error) > 0 && !error) {
     fs::rename(unfinished, target, error);

@@ -15,7 +15,7 @@
 namespace concord {
 namespace {
 
-constexpr std::size_t shown = 8;
+constexpr std::size_t listed = 8;
 constexpr int most_ranks = 1000000;
 
 int ranks_in(const GivenWords& own) {
@@ -46,14 +46,14 @@ void print_ranks(const Model& model, const PlacementProblem& problem, const Part
   double all = 0.0;
   for (std::size_t k = 0; k < problem.size(); ++k) {
     Share& share = shares[static_cast<std::size_t>(partition.rank_of(k))];
-    if (share.count++ < shown) share.names += " " + model.subsystems[k].description.name;
+    if (share.count++ < listed) share.names += " " + model.subsystems[k].description.name;
     share.work += problem.network.effort[k];
     all += problem.network.effort[k];
   }
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {
     const auto& [count, work, names] = shares[rank];
     std::printf("  rank %zu: %zu subsystems, %.2f of the mean work:%s%s\n", rank, count,
-                work * ranks / all, names.c_str(), count > shown ? " ..." : "");
+                work * ranks / all, names.c_str(), count > listed ? " ..." : "");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "export/attributes.hpp"
 #include "units/units.hpp"
 
 namespace concord {
@@ -13,10 +14,6 @@ namespace {
 
 using Node = pugi::xml_node;
 using Role = VariableRole;
-
-void set(Node node, const char* attribute, const std::string& value) {
-  node.append_attribute(attribute) = value.c_str();
-}
 
 void set_flags(Node node, std::initializer_list<const char*> flags) {
   for (const char* flag : flags) set(node, flag, "true");

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "concord/errors.hpp"
+#include "export/attributes.hpp"
 #include "export/fmu_export.hpp"
 #include "files/archive_writer.hpp"
 #include "files/scratch_folder.hpp"
@@ -25,10 +26,6 @@ constexpr const char* namespaces[][2] = {
     {"xmlns:ssd", "http://ssp-standard.org/SSP1/SystemStructureDescription"},
     {"xmlns:ssc", "http://ssp-standard.org/SSP1/SystemStructureCommon"},
     {"xmlns:ssv", "http://ssp-standard.org/SSP1/SystemStructureParameterValues"}};
-
-void set(Node node, const char* attribute, const std::string& value) {
-  node.append_attribute(attribute) = value.c_str();
-}
 
 /// SSP's type of a variable, or null: SSP 1.0 has none that fits.
 const char* ssp_type(FmiType type) {

@@ -103,7 +103,6 @@ class ExpressionParser {
   std::vector<Expression> values_;
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) { return is_name(std::string_view(&c, 1)); }
 
 void ExpressionParser::operand() {

@@ -15,6 +15,8 @@ struct NameUse {
   bool called;           ///< a parenthesis follows
 };
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// Whether expressions call the time so: t, time.
 bool means_time(std::string_view name);
 

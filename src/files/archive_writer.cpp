@@ -19,18 +19,19 @@ namespace fs = std::filesystem;
 
 constexpr time_t date_of_entries = 315'619'200;  // 2 January 1980; ZIP knows no earlier year
 
-[[noreturn]] void refuse(const fs::path& path, const std::string& reason) {
+[[noreturn]] void refuse_to_write(const fs::path& path, const std::string& reason) {
   throw InputError("cannot write '" + path.string() + "': " + reason);
 }
 
 void require_place(const fs::path& path) {
   std::error_code error;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (fs::is_directory(path, error)) refuse(path, "this is a folder");
+  if (fs::is_directory(path, error)) refuse_to_write(path, "this is a folder");
   if (fs::exists(path, error) && !fs::is_regular_file(path, error))
-    refuse(path, "this is not a regular file");
-  if (!fs::is_directory(folder, error)) refuse(path, "there is no folder " + folder.string());
-  if (access(folder.c_str(), W_OK) != 0) refuse(path, std::strerror(errno));
+    refuse_to_write(path, "this is not a regular file");
+  if (!fs::is_directory(folder, error))
+    refuse_to_write(path, "there is no folder " + folder.string());
+  if (access(folder.c_str(), W_OK) != 0) refuse_to_write(path, std::strerror(errno));
 }
 
 /// A file beside `path`, which is removed unless it takes its place.
@@ -38,7 +39,7 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& path)
       : path_(path), name_(path.string() + ".XXXXXX"), file_(mkstemp(name_.data())) {
-    if (file_ < 0) refuse(path_, std::strerror(errno));
+    if (file_ < 0) refuse_to_write(path_, std::strerror(errno));
   }
   ~TemporaryFile() {
     if (file_ >= 0) ::close(file_);
@@ -50,7 +51,7 @@ class TemporaryFile {
   void write(const std::string& content) {
     for (std::size_t done = 0; done < content.size();) {
       const ssize_t count = ::write(file_, content.data() + done, content.size() - done);
-      if (count <= 0) refuse(path_, std::strerror(errno));
+      if (count <= 0) refuse_to_write(path_, std::strerror(errno));
       done += static_cast<std::size_t>(count);
     }
   }
@@ -59,7 +60,7 @@ class TemporaryFile {
     umask(mask);
     const bool good = fchmod(file_, 0666 & ~mask) == 0 && fsync(file_) == 0 &&
                       std::rename(name_.c_str(), path_.c_str()) == 0;
-    if (!good) refuse(path_, std::strerror(errno));
+    if (!good) refuse_to_write(path_, std::strerror(errno));
     name_.clear();
   }
 
@@ -88,7 +89,7 @@ ArchiveWriter::~ArchiveWriter() {
   if (archive_ != nullptr) zip_discard(archive_);
 }
 
-void ArchiveWriter::fail(const std::string& reason) const { refuse(path_, reason); }
+void ArchiveWriter::fail(const std::string& reason) const { refuse_to_write(path_, reason); }
 
 void ArchiveWriter::add(const std::string& name, std::string content) {
   contents_.push_back(std::make_unique<std::string>(std::move(content)));

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& path, const std::string& problem) {
+[[noreturn]] void refuse_folder(const fs::path& path, const std::string& problem) {
   throw InputError(path.string() + ": " + problem +
                    "; FMUs are unpacked there: name another folder in the environment variable "
                    "TMPDIR");
@@ -76,7 +76,7 @@ void remove_stale_folders(const fs::path& temporary) {
 void remove_at_end_of_process(const fs::path& folder) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
-    refuse(folder, std::string("cannot make a pipe: ") + std::strerror(errno));
+    refuse_folder(folder, std::string("cannot make a pipe: ") + std::strerror(errno));
   }
   const char* const script =
       "read -r nothing; command -v flock && exec flock \"$0/.in_use\" rm -rf -- \"$0\"; "
@@ -91,7 +91,7 @@ void remove_at_end_of_process(const fs::path& folder) {
   close(ends[0]);
   if (problem) {
     fs::remove_all(folder);
-    refuse(folder, "cannot start sh: " + problem.message());
+    refuse_folder(folder, "cannot start sh: " + problem.message());
   }
 }
 
@@ -103,11 +103,13 @@ class JobFolder {
       remove_at_end_of_process(path_);
       remove_stale_folders(path_.parent_path());
     } else if (errno != EEXIST) {
-      refuse(path_, std::strerror(errno));
+      refuse_folder(path_, std::strerror(errno));
     }
-    if (!is_private_folder(path_)) refuse(path_, "is there and not a private folder of this user");
+    if (!is_private_folder(path_))
+      refuse_folder(path_, "is there and not a private folder of this user");
     file_ = open((path_ / in_use).c_str(), O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file_ < 0 || flock(file_, LOCK_SH) != 0) refuse(path_ / in_use, std::strerror(errno));
+    if (file_ < 0 || flock(file_, LOCK_SH) != 0)
+      refuse_folder(path_ / in_use, std::strerror(errno));
   }
   ~JobFolder() {
     close(file_);
@@ -132,7 +134,7 @@ class FileLock {
     if (file_ < 0 || flock(file_, LOCK_EX) != 0) {
       const std::string reason = std::strerror(errno);
       if (file_ >= 0) close(file_);
-      refuse(path, reason);
+      refuse_folder(path, reason);
     }
   }
   ~FileLock() { close(file_); }
@@ -156,7 +158,7 @@ fs::path shared_scratch_folder(const std::string& key,
   if (fs::exists(done)) return folder;
   std::error_code ignored;
   fs::remove_all(folder, ignored);
-  if (mkdir(folder.c_str(), 0700) != 0) refuse(folder, std::strerror(errno));
+  if (mkdir(folder.c_str(), 0700) != 0) refuse_folder(folder, std::strerror(errno));
   try {
     fill(folder);
   } catch (...) {
@@ -164,7 +166,7 @@ fs::path shared_scratch_folder(const std::string& key,
     throw;
   }
   std::ofstream mark(done);
-  if (!mark) refuse(done, "cannot be written");
+  if (!mark) refuse_folder(done, "cannot be written");
   return folder;
 }
 

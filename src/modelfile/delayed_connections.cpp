@@ -12,14 +12,14 @@ namespace concord {
 namespace {
 
 /// What delays ask about the model, by names.
-struct Index {
+struct ModelNames {
   std::set<std::string> subsystems, inputs;
   std::unordered_map<std::string, OutputVariable> outputs;
   std::unordered_map<std::string, int> feeders;  ///< of each input
 };
 
-Index index_of(const Model& model) {
-  Index index;
+ModelNames names_of(const Model& model) {
+  ModelNames index;
   for (const auto& entry : model.subsystems) {
     const auto& d = entry.description;
     index.subsystems.insert(d.name);
@@ -58,7 +58,7 @@ SubsystemEntry entry_of(const DelayDescription& delay, const Location& location)
 }  // namespace
 
 void connect_delays(Model& model) {
-  Index index = index_of(model);
+  ModelNames index = names_of(model);
   const std::size_t written = model.connections.size();
   for (std::size_t i = 0; i < written; ++i) {
     ConnectionEntry& connection = model.connections[i];

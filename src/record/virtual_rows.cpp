@@ -12,26 +12,26 @@
 namespace concord {
 namespace {
 
-using Shape = std::array<hsize_t, 3>;
+using Extents = std::array<hsize_t, 3>;
 
 /// Of a row; 1 where it has less dimensions.
-Shape row_shape(const ResultsDataset& dataset, const ResultsLayout& layout) {
-  Shape shape{1, 1, 1};
+Extents row_shape(const ResultsDataset& dataset, const ResultsLayout& layout) {
+  Extents shape{1, 1, 1};
   for (std::size_t i = 1; i < dataset.extents.size(); ++i)
     shape[i] = size_of(dataset.extents[i], layout);
   return shape;
 }
 
-bool is_empty(const Shape& row) { return row[1] == 0; }
+bool is_empty(const Extents& row) { return row[1] == 0; }
 
 Lengths total(const ResultsParts& parts) {
   return std::accumulate(parts.lengths.begin(), parts.lengths.end(), Lengths());
 }
 
 /// Rows [first, first + count) of all columns; `count` may be H5S_UNLIMITED.
-Hdf5Dataspace rows_in(int rank, Shape row, hsize_t first, hsize_t count) {
-  const Shape start{first, 0, 0}, once{1, 1, 1};
-  Shape now = row, most = row;
+Hdf5Dataspace rows_in(int rank, Extents row, hsize_t first, hsize_t count) {
+  const Extents start{first, 0, 0}, once{1, 1, 1};
+  Extents now = row, most = row;
   now[0] = first + (count == H5S_UNLIMITED ? 0 : count);
   most[0] = H5S_UNLIMITED;
   row[0] = count;
@@ -52,7 +52,7 @@ void fill_what_is_missing(hid_t creation, Number number) {
 }
 
 void map_parts(hid_t creation, const ResultsDataset& dataset, const ResultsParts& parts,
-               const Shape& row) {
+               const Extents& row) {
   const int rank = static_cast<int>(dataset.extents.size());
   hsize_t first = 0;
   for (std::size_t i = 0; i < parts.names.size(); ++i) {
@@ -70,14 +70,14 @@ void map_parts(hid_t creation, const ResultsDataset& dataset, const ResultsParts
 
 void create_virtual_rows(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout,
                          hid_t type) {
-  const Shape row = row_shape(dataset, layout);
+  const Extents row = row_shape(dataset, layout);
   const int rank = static_cast<int>(dataset.extents.size());
-  Shape now = row, most = row;
+  Extents now = row, most = row;
   now[0] = length_of(dataset.extents[0], total(layout.parts));
   most[0] = H5S_UNLIMITED;
   const Hdf5Properties creation(hdf5_check(H5Pcreate(H5P_DATASET_CREATE)));
   if (is_empty(row)) {
-    hdf5_check(H5Pset_chunk(creation, rank, Shape{1, 1, 1}.data()));
+    hdf5_check(H5Pset_chunk(creation, rank, Extents{1, 1, 1}.data()));
     most[1] = H5S_UNLIMITED;
   } else {
     fill_what_is_missing(creation, dataset.number);

@@ -103,11 +103,11 @@ class Option {
 };
 
 template <class Target>
-using Options = std::vector<Option<Target>>;
+using OptionTable = std::vector<Option<Target>>;
 
 /// Every option of the table that is given, in the table's order. Throws InputError.
 template <class Target>
-void read_all(const Options<Target>& table, const std::string& prefix, Target& target) {
+void read_all(const OptionTable<Target>& table, const std::string& prefix, Target& target) {
   for (const Option<Target>& option : table) {
     option.read(prefix, target);
   }

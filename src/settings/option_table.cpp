@@ -224,7 +224,7 @@ bool keeps_groups_on_ranks(const Settings& settings) {
 
 bool has_grid(const Settings& settings) { return settings.record.grid.given(); }
 
-Options<Settings> make_run_options() {
+OptionTable<Settings> make_run_options() {
   using M = Method;
   using O = Option<Settings>;
   return {
@@ -391,7 +391,7 @@ Options<Settings> make_run_options() {
   };
 }
 
-Options<SubsystemSettings> make_subsystem_options() {
+OptionTable<SubsystemSettings> make_subsystem_options() {
   using S = SubsystemSettings;
   using O = Option<S>;
   constexpr const char* withholds = "false withholds the capability";
@@ -410,7 +410,7 @@ Options<SubsystemSettings> make_subsystem_options() {
   };
 }
 
-Options<FmuOptions> make_fmu_options() {
+OptionTable<FmuOptions> make_fmu_options() {
   using F = FmuOptions;
   using O = Option<F>;
   return {
@@ -428,7 +428,7 @@ Options<FmuOptions> make_fmu_options() {
   };
 }
 
-Options<IsolationOptions> make_isolation_options() {
+OptionTable<IsolationOptions> make_isolation_options() {
   using I = IsolationOptions;
   using O = Option<I>;
   return {
@@ -448,7 +448,7 @@ Options<IsolationOptions> make_isolation_options() {
 }
 
 template <class Target>
-void add_specs(const Options<Target>& options, const std::string& prefix,
+void add_specs(const OptionTable<Target>& options, const std::string& prefix,
                std::vector<OptionSpec>& specs) {
   const Target defaults{};
   for (const auto& option : options) {
@@ -458,22 +458,22 @@ void add_specs(const Options<Target>& options, const std::string& prefix,
 
 }  // namespace
 
-const Options<Settings>& run_options() {
+const OptionTable<Settings>& run_options() {
   static const auto options = make_run_options();
   return options;
 }
 
-const Options<SubsystemSettings>& subsystem_options() {
+const OptionTable<SubsystemSettings>& subsystem_options() {
   static const auto options = make_subsystem_options();
   return options;
 }
 
-const Options<FmuOptions>& fmu_options() {
+const OptionTable<FmuOptions>& fmu_options() {
   static const auto options = make_fmu_options();
   return options;
 }
 
-const Options<IsolationOptions>& isolation_options() {
+const OptionTable<IsolationOptions>& isolation_options() {
   static const auto options = make_isolation_options();
   return options;
 }

@@ -8,12 +8,12 @@ namespace concord {
 
 /// The options, each said once, in the order of the help text. They are read in this order: those
 /// whose defaults follow from others come after them.
-const Options<Settings>& run_options();
+const OptionTable<Settings>& run_options();
 
 /// Of a subsystem: -subsystem_rtol for all, -subsystem_left_rtol for one.
-const Options<SubsystemSettings>& subsystem_options();
-const Options<FmuOptions>& fmu_options();
-const Options<IsolationOptions>& isolation_options();
+const OptionTable<SubsystemSettings>& subsystem_options();
+const OptionTable<FmuOptions>& fmu_options();
+const OptionTable<IsolationOptions>& isolation_options();
 
 inline const std::string subsystem_prefix = "subsystem_";
 

@@ -203,7 +203,7 @@ Settings read_settings(Model& model) {
 namespace {
 
 template <class Target>
-Target read_own(const Options<Target>& table, const std::string& subsystem, Target options) {
+Target read_own(const OptionTable<Target>& table, const std::string& subsystem, Target options) {
   read_all(table, subsystem_prefix, options);
   read_all(table, prefix_of(subsystem), options);
   return options;

@@ -28,6 +28,8 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
+inline std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
 /// "did you mean 'spring'? known names: mass, spring", where `what` is "names"; long lists are cut.
 std::string known(std::string_view what, const std::string& found,
                   std::span<const std::string> candidates);

@@ -7,7 +7,7 @@
 namespace concord {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double unknown = std::numeric_limits<double>::infinity();
 
 /// A contraction holds for this many macro-steps of about the same size.
 constexpr int lasting = 10;
@@ -48,7 +48,7 @@ void Contraction::add(double residual, double step, double change) {
 
 double Contraction::amplification() const {
   if (count_ < 2) {
-    return remembered_ > 0.0 ? remembered_ : infinite;
+    return remembered_ > 0.0 ? remembered_ : unknown;
   }
   if (residual(0) == 0.0) {
     return 1.0;
@@ -61,7 +61,7 @@ double Contraction::amplification() const {
       sum += residual(summed);
     }
     const double fallen = residual(0) / residual(m);
-    const double to_come = fallen < 1.0 ? sum * fallen / (1.0 - fallen) : infinite;
+    const double to_come = fallen < 1.0 ? sum * fallen / (1.0 - fallen) : unknown;
     worst = std::max(worst, 1.0 + to_come / residual(0));
   }
   for (int back = 0; back + 1 < known(); ++back) {

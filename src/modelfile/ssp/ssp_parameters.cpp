@@ -20,10 +20,6 @@ namespace {
 using Node = pugi::xml_node;
 using Document = std::unique_ptr<pugi::xml_document>;
 
-std::string text(const Node& node, const char* attribute) {
-  return node.attribute(attribute).as_string();
-}
-
 double number(const Node& node, const char* attribute, double fallback, const std::string& where) {
   if (!node.attribute(attribute)) return fallback;
   const auto value = parse_number(text(node, attribute));

@@ -50,10 +50,6 @@ struct Component {
   FmuRequest request;
 };
 
-std::string text(const Node& node, const char* attribute) {
-  return node.attribute(attribute).as_string();
-}
-
 std::string joined_path(const std::string& parent, const std::string& name) {
   return parent.empty() ? name : parent + "/" + name;
 }

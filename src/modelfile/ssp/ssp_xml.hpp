@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pugixml.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,11 @@ inline std::vector<pugi::xml_node> children_named(const pugi::xml_node& node,
   for (const pugi::xml_node child : node.children())
     if (local_name(child) == name) result.push_back(child);
   return result;
+}
+
+/// Empty where there is no such attribute.
+inline std::string text(const pugi::xml_node& node, const char* attribute) {
+  return node.attribute(attribute).as_string();
 }
 
 /// The first child of that name; empty without one.

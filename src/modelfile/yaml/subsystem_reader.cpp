@@ -470,8 +470,8 @@ SubsystemEntry read_kind(const std::string& name, const NodeReader& node, const 
 }
 
 /// Names of an FMU's variables may be anything.
-Fields values(const Fields& fields, const char* key, const char* role, const std::string& kind,
-              const std::string& owner) {
+Fields values_of(const Fields& fields, const char* key, const char* role, const std::string& kind,
+                 const std::string& owner) {
   const auto node = find_field(fields, key);
   if (!node) {
     return {};
@@ -497,15 +497,15 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
     }
     parts.kind = found->fields_among(template_keys);
     kind = kind_of(*found, parts.kind, template_keys);
-    parts.parameters = values(parts.kind, "parameters", "parameter", kind, node.what());
-    parts.start = values(parts.kind, "start", "start value", kind, node.what());
+    parts.parameters = values_of(parts.kind, "parameters", "parameter", kind, node.what());
+    parts.start = values_of(parts.kind, "start", "start value", kind, node.what());
     parts.effort = find_field(parts.kind, "effort");
     parts.isolated = find_field(parts.kind, "isolated");
   }
   parts.parameters = merged(std::move(parts.parameters),
-                            values(fields, "parameters", "parameter", kind, node.what()));
+                            values_of(fields, "parameters", "parameter", kind, node.what()));
   parts.start =
-      merged(std::move(parts.start), values(fields, "start", "start value", kind, node.what()));
+      merged(std::move(parts.start), values_of(fields, "start", "start value", kind, node.what()));
   if (const auto effort = find_field(fields, "effort")) {
     parts.effort = effort;
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "subsystem/ode/integrator.hpp"
+#include "subsystem/ode/method_choice.hpp"
 #include "support/spectral_radius.hpp"
 
 namespace concord {
@@ -12,16 +13,8 @@ namespace {
 
 constexpr std::int64_t unlimited = std::int64_t{1} << 60;
 
-/// Evaluations of f in one macro-step up to which erk is never doubted: about 35 micro-steps.
-constexpr std::int64_t undoubted_cost = 250;
-
-/// Macro-steps between trials of the other method, at first and at most.
-constexpr std::int64_t shortest_wait = 16, longest_wait = 4096;
-
-/// Evaluations of f that erk may spend for one of cvode_bdf's before stiffness is the reason: where
-/// accuracy limits both, erk takes 2 to 4 (7 in a micro-step) for smaller errors. Apart, so that a
-/// subsystem between them stays with either.
-constexpr double stiff_ratio = 8.0, non_stiff_ratio = 4.0;
+/// Macro-steps between trials of the other method, at first.
+constexpr std::int64_t shortest_wait = 16;
 
 /// Mean sizes of micro-steps times the spectral radius of f_x, up to which stability, which for erk
 /// ends at about 3, is far from limiting them; and states up to which it is found.

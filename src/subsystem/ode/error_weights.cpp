@@ -12,7 +12,7 @@ constexpr double smallest_tolerance = 1e-307;
 
 /// Beside the largest state's: smaller ones are tails that spread through chains of states, whose
 /// digits no method could follow (x_k grows like t^k).
-constexpr double smallest_size = 1e-30;
+constexpr double negligible = 1e-30;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ ErrorWeights::ErrorWeights(const Tolerance& tolerance, std::size_t states)
 void ErrorWeights::take(std::span<const double> sizes, std::span<const double> rounding) {
   const double largest = sizes.empty() ? 0.0 : *std::max_element(sizes.begin(), sizes.end());
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    sizes_[i] = sizes[i] > 0.0 ? std::max(sizes[i], smallest_size * largest) : 0.0;
+    sizes_[i] = sizes[i] > 0.0 ? std::max(sizes[i], negligible * largest) : 0.0;
     absolute_[i] = tolerance_.of(0.0, sizes_[i]);
     if (tolerance_.of_size) absolute_[i] = std::max(absolute_[i], rounding[i]);
   }

@@ -6,19 +6,6 @@
 
 namespace concord {
 
-namespace {
-
-/// Evaluations of f in one macro-step up to which erk is never doubted: about 35 micro-steps.
-constexpr std::int64_t undoubted_cost = 250;
-
-constexpr std::int64_t longest_wait = 4096;
-
-/// How many times dearer erk must be to be given up, and may be to be taken again: apart, so that a
-/// subsystem between them stays with either.
-constexpr double stiff_ratio = 8.0, non_stiff_ratio = 4.0;
-
-}  // namespace
-
 void MethodChoice::mark(std::int64_t evaluations, double reached) {
   mark_ = evaluations;
   marked_at_ = reached;

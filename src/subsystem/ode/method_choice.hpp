@@ -4,6 +4,17 @@
 
 namespace concord {
 
+/// Evaluations of f in one macro-step up to which erk is never doubted: about 35 micro-steps.
+inline constexpr std::int64_t undoubted_cost = 250;
+
+/// Macro-steps between trials of another method, at most.
+inline constexpr std::int64_t longest_wait = 4096;
+
+/// Evaluations of f that erk may spend for one of cvode_bdf's before stiffness is the reason: where
+/// accuracy limits both, erk takes 2 to 4 (7 in a micro-step) for smaller errors. Apart, so that a
+/// subsystem between them stays with either.
+inline constexpr double stiff_ratio = 8.0, non_stiff_ratio = 4.0;
+
 /// Which of two methods an integrator uses that can go on from any point but never back: erk, or
 /// the other one (cvode_bdf) where the subsystem turns out stiff.
 ///

@@ -8,12 +8,12 @@ namespace concord {
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
+constexpr double rounding = std::numeric_limits<double>::epsilon();
 constexpr double sqrt_eps = 1.0 / 67108864.0;  // 2^-26
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// Error tests see rounding of several stages.
-constexpr double safety = 10.0;
+constexpr double margin = 10.0;
 
 /// Rounding may happen to vanish at one point.
 constexpr std::size_t samples = 4;
@@ -22,7 +22,7 @@ constexpr std::size_t samples = 4;
 double displacement(std::size_t sample, std::size_t j) {
   const auto k = static_cast<double>(1 + sample + samples * j);
   const double length = 4.0 + 2.0 * std::sin(k * k);
-  return std::cos(1.7 * k * k) < 0.0 ? -length * eps : length * eps;
+  return std::cos(1.7 * k * k) < 0.0 ? -length * rounding : length * rounding;
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void StateRounding::measure(const Point& at, const Tolerance& tolerance, Memory&
   if (!rates(at)) return;
   for (std::size_t i = 0; i < x_.size(); ++i) {
     const double allowed = tolerance.of(0.0, at.x_sizes[i]);
-    memory.rate[i] = std::max(memory.rate[i], safety * rates_[i]);
+    memory.rate[i] = std::max(memory.rate[i], margin * rates_[i]);
     if (memory.rate[i] * at.h > allowed) memory.time[i] = forgetting_time(at, i);
   }
 }

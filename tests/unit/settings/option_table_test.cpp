@@ -34,7 +34,7 @@ std::string read_back(const Option<Target>& option, const std::string& prefix,
 }
 
 template <class Target, class Visit>
-void for_each(const Options<Target>& table, const std::string& prefix, const Visit& visit) {
+void for_each(const OptionTable<Target>& table, const std::string& prefix, const Visit& visit) {
   for (const auto& option : table) {
     visit(option, prefix, option.spec(prefix, Target{}));
   }

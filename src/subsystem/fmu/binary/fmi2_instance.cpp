@@ -15,8 +15,6 @@ namespace concord {
 
 namespace {
 
-using fmi2::Functions;
-
 std::string file_uri(const std::filesystem::path& path) {
   std::string uri = "file://";
   for (const unsigned char c : path.string()) {
@@ -39,7 +37,8 @@ void log_message(fmi2::Environment environment, fmi2::String /*instance*/, fmi2:
 }
 
 /// Get and Set of the types that the FMU has.
-void load_accesses(const FmuLibrary& library, const ModelDescription& description, Functions& f) {
+void load_accesses(const FmuLibrary& library, const ModelDescription& description,
+                   fmi2::Functions& f) {
   const auto has = [&](FmiType type) {
     return std::any_of(description.variables.begin(), description.variables.end(),
                        [&](const FmiVariable& variable) { return variable.type == type; });
@@ -59,7 +58,8 @@ void load_accesses(const FmuLibrary& library, const ModelDescription& descriptio
   if (has(FmiType::string)) library.load(f.set_string, "fmi2SetString");
 }
 
-void load_co_simulation(const FmuLibrary& library, const FmiInterface& interface, Functions& f) {
+void load_co_simulation(const FmuLibrary& library, const FmiInterface& interface,
+                        fmi2::Functions& f) {
   library.load(f.do_step, "fmi2DoStep");
   library.load_if_there(f.get_real_status, "fmi2GetRealStatus");
   library.load_if_there(f.get_boolean_status, "fmi2GetBooleanStatus");
@@ -69,9 +69,9 @@ void load_co_simulation(const FmuLibrary& library, const FmiInterface& interface
     library.load(f.get_real_output_derivatives, "fmi2GetRealOutputDerivatives");
 }
 
-Functions load_functions(const FmuSource& source) {
+fmi2::Functions load_functions(const FmuSource& source) {
   const FmuLibrary& library = *source.library;
-  Functions f;
+  fmi2::Functions f;
   library.load_pointer(f.instantiate, "fmi2Instantiate");
   library.load(f.setup_experiment, "fmi2SetupExperiment");
   library.load(f.enter_initialization_mode, "fmi2EnterInitializationMode");
@@ -139,7 +139,7 @@ class Fmi2Instance final : public FmuInstance {
                            orders.data(), values.data());
   }
 
-  Functions f_;
+  fmi2::Functions f_;
   fmi2::Callbacks callbacks_{};
 };
 

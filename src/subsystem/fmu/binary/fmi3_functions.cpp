@@ -7,8 +7,6 @@ namespace concord {
 
 namespace {
 
-using fmi3::Functions;
-
 bool has(const ModelDescription& description, FmiType type) {
   return std::any_of(description.variables.begin(), description.variables.end(),
                      [&](const FmiVariable& variable) { return variable.type == type; });
@@ -24,7 +22,7 @@ void load_access(const FmuSource& source, std::initializer_list<FmiType> users, 
   source.library->load(access.set, std::string("fmi3Set") + name);
 }
 
-void load_accesses(const FmuSource& source, Functions& f) {
+void load_accesses(const FmuSource& source, fmi3::Functions& f) {
   load_access(source, {FmiType::float32}, "Float32", f.float32);
   load_access(source, {FmiType::float64}, "Float64", f.float64);
   load_access(source, {FmiType::int8}, "Int8", f.int8);
@@ -40,14 +38,14 @@ void load_accesses(const FmuSource& source, Functions& f) {
     source.library->load(f.set_string, "fmi3SetString");
 }
 
-void load_model_exchange(const FmuSource& source, Functions& f) {
+void load_model_exchange(const FmuSource& source, fmi3::Functions& f) {
   source.library->load_pointer(f.instantiate_model_exchange, "fmi3InstantiateModelExchange");
   source.library->load(f.update_discrete_states, "fmi3UpdateDiscreteStates");
   if (source.interface().completed_step)
     source.library->load(f.completed_integrator_step, "fmi3CompletedIntegratorStep");
 }
 
-void load_co_simulation(const FmuSource& source, Functions& f) {
+void load_co_simulation(const FmuSource& source, fmi3::Functions& f) {
   const FmiInterface& interface = source.interface();
   source.library->load_pointer(f.instantiate_co_simulation, "fmi3InstantiateCoSimulation");
   source.library->load(f.do_step, "fmi3DoStep");
@@ -61,8 +59,8 @@ void load_co_simulation(const FmuSource& source, Functions& f) {
 
 }  // namespace
 
-Functions load_fmi3_functions(const FmuSource& source) {
-  Functions f;
+fmi3::Functions load_fmi3_functions(const FmuSource& source) {
+  fmi3::Functions f;
   source.library->load(f.enter_initialization_mode, "fmi3EnterInitializationMode");
   load_accesses(source, f);
   if (source.interface().directional)

@@ -15,8 +15,6 @@ namespace concord {
 
 namespace {
 
-using fmi3::Functions;
-
 /// A text that fits the type: the reader of the model file has made sure.
 template <class Value>
 Value value_of(const std::string& text) {
@@ -32,7 +30,7 @@ Value value_of(const std::string& text) {
 
 /// The access functions of a numeric type, given to `use`.
 template <class Use>
-bool with_access(const Functions& f, FmiType type, Use&& use) {
+bool with_access(const fmi3::Functions& f, FmiType type, Use&& use) {
   switch (type) {
     case FmiType::float32:
       return use(f.float32);
@@ -144,7 +142,7 @@ class Fmi3Instance final : public FmuInstance {
     });
   }
 
-  Functions f_;
+  fmi3::Functions f_;
   CallbackGuard guard_;  ///< of the intermediate update
 };
 

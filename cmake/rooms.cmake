@@ -1,0 +1,15 @@
+# With CMAKE_UNITY_BUILD, at most `most` sources of one folder are compiled as one: their headers, which
+# are most of the work, are read once.
+function(concord_compile_rooms_together target most)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+    cmake_path(GET folder PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" room)
+    math(EXPR count "${count_of_${room}} + 1")
+    set(count_of_${room} ${count})
+    math(EXPR part "(${count} - 1) / ${most}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${part})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
