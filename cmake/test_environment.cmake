@@ -11,4 +11,4 @@ set(CONCORD_TEST_ENVIRONMENT
   OMPI_MCA_mpi_yield_when_idle=1
   OMPI_MCA_btl_vader_single_copy_mechanism=none
   OMP_NUM_THREADS=1
-  ASAN_OPTIONS=detect_leaks=0)
+  ASAN_OPTIONS=detect_leaks=0:allow_user_segv_handler=1:verify_asan_link_order=0)

@@ -56,7 +56,7 @@ class Parsed {
   explicit Parsed(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {
     Header header;
     const std::size_t known = std::min(bytes_.size(), sizeof header);
-    std::memcpy(&header, bytes_.data(), known);
+    std::copy_n(bytes_.data(), known, reinterpret_cast<std::byte*>(&header));
     ours = known >= header.magic.size() && header.magic == Header().magic;
     format = header.format;
     bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(known));

@@ -111,10 +111,8 @@ void ErrorPropagation::io(Archive& archive) {
 void ErrorPropagation::factorize(Part& part, double h) const {
   const auto n = part.a.rows();
   part.response = diagonal * h * part.b;
-  if (n > 0) {
-    part.shifted.compute(Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a);
-    part.response = part.shifted.solve(part.response).eval();
-  }
+  if (n > 0) part.shifted.compute(Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a);
+  if (part.response.size() > 0) part.response = part.shifted.solve(part.response).eval();
   part.gain = part.d;
   part.gain.noalias() += part.c * part.response;
 }
