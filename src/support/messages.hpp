@@ -2,8 +2,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -24,7 +24,8 @@ Bytes bytes_of(const std::vector<T>& items) {
 template <class T>
 std::vector<T> items_in(const Bytes& bytes) {
   std::vector<T> items(bytes.size() / sizeof(T));
-  std::memcpy(items.data(), bytes.data(), items.size() * sizeof(T));
+  std::copy_n(bytes.begin(), items.size() * sizeof(T),
+              std::as_writable_bytes(std::span(items)).begin());
   return items;
 }
 
