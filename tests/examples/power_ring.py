@@ -71,6 +71,11 @@ class PowerRing(unittest.TestCase):
             _, found = self.omega(self.fmus, *options, ranks=ranks)
             self.assertLess(np.max(np.abs(found - wanted)), 1e-11)
 
+    def test_co_simulation(self):
+        """A load answers to the jump at its instant, although nothing may be read behind a Set."""
+        exchange, stepped = (self.error(0.02, "-subsystem_fmu_interface", role) for role in ("me", "cs"))
+        self.assertLess(abs(stepped / exchange - 1), 1e-2)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -80,6 +80,31 @@ connections: [ball.v -> watch.v]
 """
 
 
+# The left mass is kicked, which the right one's force answers at once.
+KICK = """
+experiment: {start: 0, stop: 0.5}
+subsystems:
+  left:
+    equations:
+      parameters: {m: 5, c: 1e4, d: 10}
+      inputs: {f: 20000}
+      states: {x: 1, v: 0}
+      derivatives: {x: v, v: (f - c*x - d*v)/m}
+      when: [{condition: t > 0.1234, set: {v: v + 200}}]
+      outputs: {x: x, v: v}
+  right: RIGHT
+connections: [right.f -> left.f, left.x -> right.x_left, left.v -> right.v_left]
+"""
+RIGHT = """
+    equations:
+      parameters: {m: 80, c: 1e5, d: 40, c_couple: 1e4, d_couple: 10}
+      inputs: {x_left: 1, v_left: 0}
+      variables: {force: c_couple*(x - x_left) + d_couple*(v - v_left)}
+      states: {x: 3, v: 0}
+      derivatives: {x: v, v: (-c*x - d*v - force)/m}
+      outputs: {f: force, x: x, v: v}"""
+
+
 def floor_impacts(stop, g=9.81, e=0.7):
     """Their times, and at the stop the z of z' = v - z."""
     instants, t, v, z = [], 0.0, 0.0, 0.0
@@ -251,6 +276,57 @@ class Steps(Network):
                        "-cosim_step", 0.1)
         self.assertEqual(run.happened, [("ball", "event")] * len(exact))
         self.assertIn("4 events within macro-steps", run.stdout)
+
+
+class Answers(Network):
+    """Co-simulation whose outputs answer directly to inputs that jump, though nothing may be read
+    behind a Set without a step: the right limits count all the same."""
+
+    def error(self, how, version, *options, ranks=1):
+        """Relative L2 error of the left mass's speed against equations alone."""
+        exact = self.folder / "exact.yaml"
+        exact.write_text(KICK.replace("RIGHT", RIGHT))
+        model = self.network(KICK.replace("RIGHT", "{fmu: right.fmu}"), "right", version,
+                             kinds=("cs",), capabilities=how)
+        wanted, run = (simulate(path, *TIGHT, *more, ranks=ranks) for path, more in (
+            (exact, ("-cosim_type", "monolithic", *options[-2:])), (model, options)))
+        wanted, found = (r.outputs["left.v"] for r in (wanted, run))
+        return np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
+
+    def test_with_rollback(self):
+        ways = ((2, ("interpolate",)), (2, ("interpolate", "slopes")),
+                (2, ("interpolate", "directional")), (3, ("event_mode",)), (3, ("update",)), (2, ()))
+        for version, more in ways:
+            how = ("state", "variable", *more)
+            with self.subTest(version=version, how=how):
+                error = self.error(how, version, "-cosim_step", 2e-3)
+                print(version, how, error)
+                self.assertLess(error, 3e-6)
+
+    def test_ranks(self):
+        error = self.error(("state", "variable", "interpolate"), 2, "-cosim_step", 2e-3, ranks=2)
+        self.assertLess(error, 3e-6)
+
+    def test_order(self):
+        errors = [self.error(("state", "variable", "interpolate"), 2, "-cosim_step", step)
+                  for step in (4e-3, 2e-3, 1e-3)]
+        print(errors)
+        for coarse, fine in zip(errors, errors[1:]):
+            self.assertGreater(np.log2(coarse / fine), 3.7)
+            self.assertLess(np.log2(coarse / fine), 4.3)
+
+    def test_without_rollback(self):
+        """Directional derivatives lead from the old inputs to the new ones; or else it is told."""
+        error = self.error(("variable", "interpolate", "directional"), 2, "-cosim_type", "missiles",
+                           "-cosim_step", 2e-3)
+        print(error)
+        self.assertLess(error, 3e-6)
+        model = self.network(KICK.replace("RIGHT", "{fmu: right.fmu}"), "right", 2, kinds=("cs",),
+                             capabilities=("variable", "interpolate"))
+        run = execute("run", model, "-cosim_type", "jacobi", "-cosim_step", 2e-3, "-cosim_output",
+                      self.folder / "out.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr.count("its outputs answer one macro-step late"), 1, run.stderr)
 
 
 if __name__ == "__main__":

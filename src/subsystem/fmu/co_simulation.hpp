@@ -58,8 +58,9 @@ class CoSimulation final : public Subsystem {
   void walk_ahead(StairWatch& stairs);
   bool look_for_stairs(double size);
   void take_internal_step(double size);
-  bool start_slopes(std::span<const Sample> inputs);
-  bool try_forward(std::span<const Polynomial> lines);
+  bool start_slopes();
+  bool answer_anew(std::span<const std::size_t> outdated, bool slopes);
+  bool try_forward(double& distance);
 
   SteppedFmu fmu_;
   FmuSlopes slopes_;
@@ -71,8 +72,9 @@ class CoSimulation final : public Subsystem {
   MoveWatch moves_;
   StairWatch stairs_;
   bool looked_ahead_ = false;
+  bool told_late_ = false;
   std::vector<Polynomial> lines_;
-  std::vector<double> before_;  ///< outputs
+  std::vector<double> before_, answers_;  ///< outputs
 };
 
 }  // namespace concord

@@ -11,31 +11,60 @@ constexpr int most_steps_ahead = 100;
 
 }  // namespace
 
-/// After initialisation the outputs are those that were put out last.
+/// After initialisation the outputs are those that were put out last, but where what they depend on
+/// directly has jumped since.
 Outcome CoSimulation::point_outputs(std::span<const Sample> inputs, Wanted wanted,
                                     std::span<Sample> outputs) {
   if (initializing() &&
       !told(fmu_.take_inputs(inputs) && fmu_.read_outputs() && fmu_.read_states()))
     return Outcome::failed;
-  const std::vector<double>& y = fmu_.now().y;
-  for (std::size_t i = 0; i < y.size(); ++i) outputs[i] = {y[i], 0.0};
-  if (wanted == Wanted::values) return Outcome::ok;
-  if (!told(start_slopes(inputs))) return Outcome::failed;
-  for (std::size_t i = 0; i < y.size(); ++i) outputs[i].derivative = slopes_.values()[i];
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    lines_[i].c = {inputs[i].value, inputs[i].derivative, 0.0, 0.0};
+  answers_ = fmu_.now().y;
+  slopes_.clear();
+  const bool slopes = wanted == Wanted::values_and_derivatives;
+  const std::vector<std::size_t> outdated = fmu_.outdated(inputs);
+  const bool good = outdated.empty() ? !slopes || start_slopes() : answer_anew(outdated, slopes);
+  if (!told(good)) return Outcome::failed;
+  for (std::size_t i = 0; i < answers_.size(); ++i) outputs[i] = {answers_[i], slopes_.values()[i]};
   return Outcome::ok;
 }
 
 /// y' before a step: by linearization, by a trial that is rolled back, as the FMU tells, or zero.
-bool CoSimulation::start_slopes(std::span<const Sample> inputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    lines_[i].c = {inputs[i].value, inputs[i].derivative, 0.0, 0.0};
-  slopes_.clear();
+bool CoSimulation::start_slopes() {
   const FmuUse& use = fmu_.use();
   if (!looked_ahead_ && use.state && !initializing() && !look_ahead()) return false;
   if (description_.capabilities.linearization) return slopes_.by_linearization(lines_, 0.0);
-  if (use.variable_steps && use.state && use.internal_step == 0.0) return try_forward(lines_);
+  double distance = 0.0;
+  if (makes_trials(use) && use.internal_step == 0.0) {
+    if (!try_forward(distance)) return false;
+    slopes_.by_samples_ahead(answers_, distance);
+    return true;
+  }
   if (slopes_.source() == SlopeSource::fmu) slopes_.from_fmu();
   return true;
+}
+
+/// y, and y' where it is wanted, behind a jump of inputs or parameters. A Get after a Set needs a
+/// step between, which a trial makes; without one, directional derivatives lead from the old
+/// inputs to the new ones.
+bool CoSimulation::answer_anew(std::span<const std::size_t> outdated, bool slopes) {
+  const bool linear = description_.capabilities.linearization;
+  if (makes_trials(fmu_.use())) {
+    double distance = 0.0;
+    if (!try_forward(distance)) return false;
+    for (const std::size_t i : outdated)
+      answers_[i] = slopes_.samples().before(i).value_or(answers_[i]);
+    if (slopes && !linear) slopes_.by_samples_ahead(answers_, distance);
+    return !slopes || !linear || slopes_.by_linearization(lines_, 0.0);
+  }
+  if (linear && !fmu_.now().parameters_due) {
+    if (!slopes_.jacobians().follow(lines_, answers_)) return false;
+  } else if (!std::exchange(told_late_, true)) {
+    fmu_.tell("inputs or parameters jump at t = " + short_number(fmu_.now().t) +
+              " s; without rollback and steps of any size its outputs answer one macro-step late");
+  }
+  return !slopes || start_slopes();
 }
 
 /// `work`, after which the FMU stands where it did.
@@ -48,26 +77,26 @@ bool CoSimulation::on_trial(const Work& work) {
   return fmu_.restore(trial_) && good;
 }
 
-/// Four short steps with inputs u + u' tau; none beyond the stop.
-bool CoSimulation::try_forward(std::span<const Polynomial> lines) {
+/// Samples a few short steps ahead, one internal step where the FMU has these, with inputs
+/// u + u' tau, `distance` s apart; none beyond the stop.
+bool CoSimulation::try_forward(double& distance) {
   constexpr double before_stop = 0.999;
-  const double begin = fmu_.now().t;
-  const double size = std::min(
-      1e-3 * h_, before_stop * (fmu_.stop_time() - begin) / static_cast<double>(forward_samples));
-  if (!(begin + size > begin)) return true;
-  const bool good = on_trial([&] {
-    bool going = fmu_.set_due_parameters() && fmu_.feed_held(lines);
-    slopes_.samples().begin();
-    for (int k = 0; going && k < forward_samples; ++k) {
+  const double begin = fmu_.now().t, internal = fmu_.use().internal_step;
+  const int count = internal > 0.0 ? 1 : forward_samples;
+  const double room = before_stop * (fmu_.stop_time() - begin) / static_cast<double>(count);
+  const double size = distance = internal > 0.0 ? internal : std::min(1e-3 * h_, room);
+  slopes_.samples().begin();
+  if (!(begin + size > begin) || size > room) return true;
+  return on_trial([&] {
+    bool going = fmu_.set_due_parameters() && fmu_.feed_held(lines_);
+    for (int k = 0; going && k < count; ++k) {
       const double left = begin + k * size, right = begin + (k + 1) * size;
       for (const StepPiece& piece : pieces_to(left, right, begin, settings()))
-        going = going && run_piece(lines, begin, piece);
+        going = going && run_piece(lines_, begin, piece);
       going = going && sample(k);
     }
     return going;
   });
-  if (good) slopes_.by_samples_ahead(size);
-  return good;
 }
 
 /// Where macro-steps are repeated, before the first: an iteration must not find out in its midst

@@ -46,6 +46,16 @@ bool FmuJacobians::find(Linearization& result) {
   return true;
 }
 
+bool FmuJacobians::follow(std::span<const Polynomial> inputs, std::span<double> y) {
+  Linearization at;
+  if (!find(at)) return false;
+  const std::vector<double>& u = fmu_.now().u;
+  for (std::size_t i = 0; i < y.size(); ++i)
+    for (const std::size_t j : fmu_.inputs().places())
+      y[i] += at.g_u[i * u.size() + j] * (inputs[j].c[0] - u[j]);
+  return true;
+}
+
 /// The FMU may have other inputs, held in the middle of the last micro-step, from which f_u leads
 /// to these.
 bool FmuJacobians::derivatives(std::span<const Sample> inputs, std::span<double> result) {

@@ -20,6 +20,10 @@ class FmuJacobians {
   /// f for these inputs, size n_st.
   bool derivatives(std::span<const Sample> inputs, std::span<double> result);
 
+  /// Outputs y of the inputs that the FMU has become those of the polynomials' first values, as far
+  /// as they answer linearly; false where the FMU has never given derivatives.
+  bool follow(std::span<const Polynomial> inputs, std::span<double> y);
+
   void io(Archive& archive) { archive(known_, last_.f_x, last_.f_u, last_.g_x, last_.g_u); }
 
  private:

@@ -62,8 +62,8 @@ bool FmuSlopes::by_linearization(std::span<const Polynomial> inputs, double h) {
   return true;
 }
 
-void FmuSlopes::by_samples_ahead(double distance) {
-  if (samples_.complete()) samples_.at_start(fmu_.now().y, distance, values_);
+void FmuSlopes::by_samples_ahead(std::span<const double> y, double distance) {
+  if (samples_.complete()) samples_.at_start(y, distance, values_);
   rest_where_held();
 }
 

@@ -31,8 +31,8 @@ class FmuSlopes {
   bool by_linearization(std::span<const Polynomial> inputs, double h);
   /// Where the FMU refuses, its slopes are 0 this time and found otherwise from then on.
   void from_fmu();
-  /// Where the FMU stands, before the samples, if all of them were taken.
-  void by_samples_ahead(double distance);
+  /// Before the samples, from y there, if all of them were taken.
+  void by_samples_ahead(std::span<const double> y, double distance);
 
   void io(Archive& archive) { archive(jacobians_); }
 

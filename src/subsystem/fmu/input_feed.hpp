@@ -18,6 +18,8 @@ class InputFeed {
   const FmuPorts& moving() const { return moving_; }
   const FmuPorts& held() const { return held_; }
 
+  bool feeds(std::size_t input) const { return fed_[input] != 0; }
+
   /// u = the samples' values.
   void take(std::span<const Sample> inputs, std::vector<double>& u) const;
   /// u = the polynomials' values at tau, of inputs that move.

@@ -12,4 +12,11 @@ void SlopeSamples::at_end(double distance, std::span<double> slopes) const {
   }
 }
 
+std::optional<double> SlopeSamples::before(std::size_t output) const {
+  if (taken_ == 0) return std::nullopt;
+  const auto y = [&](std::size_t number) { return samples_[number][output]; };
+  if (!complete()) return y(0);
+  return y(0) + 3.0 * (y(0) - y(1)) - 3.0 * (y(1) - y(2)) + (y(2) - y(3));
+}
+
 }  // namespace concord

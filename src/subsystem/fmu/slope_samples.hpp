@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,10 @@ class SlopeSamples {
   /// y' at the last of them, `distance` s apart; of the last two where an event lies before these,
   /// and as they were behind one.
   void at_end(double distance, std::span<double> slopes) const;
+
+  /// y one distance before the first of them: by the cubic through all, or as at the first where
+  /// not all were taken. Empty: none was.
+  std::optional<double> before(std::size_t output) const;
 
   /// y' before the first of them, from y there.
   void at_start(std::span<const double> y, double distance, std::span<double> slopes) const {

@@ -92,6 +92,9 @@ class SteppedFmu {
   bool read_outputs();
   bool read_states();
 
+  /// Outputs that are yet those of other inputs, on which they depend directly, or parameters.
+  std::vector<std::size_t> outdated(std::span<const Sample> inputs) const;
+
   /// At a communication point, as Subsystem::happen.
   void note_slack(double slack) { events_.note_slack(slack); }
   bool happen(std::span<const Sample> inputs, std::vector<Happening>& what);

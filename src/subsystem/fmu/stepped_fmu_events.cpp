@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "subsystem/fmu/stepped_fmu.hpp"
@@ -61,6 +62,25 @@ bool SteppedFmu::happen(std::span<const Sample> inputs, std::vector<Happening>& 
   if (events_.take_handled()) what.push_back({0, "event"});
   feed_.take_held(inputs, now_.u);
   return (!due && !held) || (handle_event() && read_outputs() && read_states());
+}
+
+/// Up to what an iteration leaves, inputs are those that the FMU has.
+std::vector<std::size_t> SteppedFmu::outdated(std::span<const Sample> inputs) const {
+  constexpr double left_over = 1e-6;
+  std::vector<std::size_t> result;
+  if (initializing()) return result;
+  if (now_.parameters_due) {
+    result.resize(now_.y.size());
+    std::iota(result.begin(), result.end(), std::size_t{0});
+    return result;
+  }
+  for (const auto& [output, input] : setup_->description.feedthrough) {
+    const double old = now_.u[input], now = inputs[input].value;
+    const double size = std::max(std::abs(old), std::abs(now));
+    const bool jumped = feed_.feeds(input) && std::abs(now - old) > left_over * size;
+    if (jumped && (result.empty() || result.back() != output)) result.push_back(output);
+  }
+  return result;
 }
 
 /// Without event mode not before the next step: between a Set and a step nothing may be read.

@@ -33,6 +33,9 @@ FmuUse permitted(FmuUse use, const SubsystemSettings& settings);
 /// Of co-simulation: the FMU's events end macro-steps, which it must let be of any size.
 inline bool tells_events(const FmuUse& use) { return use.event_mode && use.variable_steps; }
 
+/// Of co-simulation: steps that are taken back, whatever their size.
+inline bool makes_trials(const FmuUse& use) { return use.state && use.variable_steps; }
+
 /// Cubic inputs are handed to the FMU as they are: no micro-steps are needed.
 inline bool takes_cubics(const FmuUse& use) { return use.input_order >= 3 || use.updates; }
 
