@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/effective_settings.hpp"
+#include "settings/accuracy.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
@@ -156,6 +157,10 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
   print_roles(plan);
   print_cost(summary);
   print_estimate(conclusion);
+  if (plan.settings.by_accuracy) {
+    std::printf("  accuracy              %s\n",
+                described_accuracy(plan.settings, conclusion.quality.of_range).c_str());
+  }
   print_remarkable(summary, conclusion.quality);
   print_without_effect(plan.settings);
   print_unread_options();

@@ -41,6 +41,7 @@ Json quality_of(const Conclusion& conclusion) {
   const RunQuality& quality = conclusion.quality;
   return {{"worst_error", number(quality.worst)},
           {"worst_output", quality.worst_output},
+          {"worst_error_of_range", quality.of_range ? number(*quality.of_range) : Json()},
           {"worst_errors", errors},
           {"no_estimate", quality.no_estimate},
           {"diverged", quality.diverged},

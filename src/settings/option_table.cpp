@@ -64,19 +64,6 @@ Option<Settings> solve_option() {
       .by_default(by_type);
 }
 
-ErrorEstimate estimate_of(Adapt adapt) {
-  switch (adapt) {
-    case Adapt::predictor:
-      return ErrorEstimate::predictor;
-    case Adapt::richardson:
-      return ErrorEstimate::richardson;
-    case Adapt::richardson_modified:
-      return ErrorEstimate::richardson_modified;
-    default:
-      return ErrorEstimate::none;
-  }
-}
-
 Option<Settings> adapt_option() {
   return {"cosim_adapt", "step-size control", one_of<Adapt>(), word_at(at<&Settings::adapt>),
           [](Settings& s, const std::optional<Adapt>& given) {
@@ -272,12 +259,17 @@ OptionTable<Settings> make_run_options() {
       O("cosim_predictor", "first guess of an iterative solve", one_of<Predictor>(),
         in_method<&M::predictor>)
           .by_default(by_type),
+      O("cosim_accuracy",
+        "largest error wanted, in units of each signal's range: chooses type, step control and "
+        "tolerances that are not given; without it -cosim_step and -cosim_adapt go by their own "
+        "defaults",
+        number_from(1e-12, 0.1), at<&Settings::accuracy>),
       O("cosim_step",
         "macro-step; the largest with -cosim_adapt, whose error estimates without it are the only "
         "limit",
         positive_number(), at<&Settings::step>)
           .in("s")
-          .by_default("(stop - start)/1000"),
+          .by_default("by -cosim_accuracy, or (stop - start)/1000"),
       O("cosim_step_min", "smallest adaptive macro-step", positive_number(),
         at<&Settings::step_min>)
           .in("s")

@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "coupling/problem/error_norm.hpp"
+#include "settings/accuracy.hpp"
 #include "settings/model_choices.hpp"
 #include "settings/option_table.hpp"
 #include "settings/unknown_options.hpp"
@@ -130,7 +131,9 @@ void resolve_times(const Model& model, Settings& settings) {
   settings.step_min =
       std::max(settings.step_min > 0.0 ? settings.step_min : 1e-6 * settings.step, shortest);
   const bool free = settings.method.estimate != ErrorEstimate::none && !given;
-  settings.largest_step = free ? duration : settings.step;
+  settings.largest_step = !free                  ? settings.step
+                          : settings.by_accuracy ? largest_step_by_accuracy(settings)
+                                                 : duration;
   settings.record.grid.lay(settings.start, settings.stop);
 }
 
@@ -167,6 +170,19 @@ void read_subsystems(Model& model, Settings& settings) {
 
 }  // namespace
 
+ErrorEstimate estimate_of(Adapt adapt) {
+  switch (adapt) {
+    case Adapt::predictor:
+      return ErrorEstimate::predictor;
+    case Adapt::richardson:
+      return ErrorEstimate::richardson;
+    case Adapt::richardson_modified:
+      return ErrorEstimate::richardson_modified;
+    default:
+      return ErrorEstimate::none;
+  }
+}
+
 Settings read_settings_for_check(Model& model) {
   refuse_unknown_options(model);
   refuse_unread_options();
@@ -177,15 +193,21 @@ Settings read_settings_for_check(Model& model) {
     settings.record.balance = false;
   }
   method.measures_balance = settings.record.balance;
+  settings.by_accuracy = accuracy_decides();
+  if (settings.by_accuracy) {
+    take_accuracy(settings);
+  } else if (method.estimate != ErrorEstimate::none) {
+    tighten_inner_tolerances(settings);
+  }
+  read_subsystems(model, settings);
+  if (settings.by_accuracy) {
+    choose_by_accuracy(settings, model);
+  }
   refuse_idle_choices(settings);
   refuse_contradictions(method);
   refuse_records(settings.record, method);
-  if (method.estimate != ErrorEstimate::none) {
-    tighten_inner_tolerances(settings);
-  }
   resolve_times(model, settings);
   refuse_unknown_missiles_options();
-  read_subsystems(model, settings);
   tell_what_is_recorded(model, settings);
   method.groups = method.schedule.groups(model, settings.schedule_weight);
   return settings;

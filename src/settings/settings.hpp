@@ -29,6 +29,9 @@ inline std::span<const WordOf<Adapt>> words_of<Adapt>() {
   return words;
 }
 
+/// How a method estimates its own error for this control.
+ErrorEstimate estimate_of(Adapt adapt);
+
 /// What becomes of a run whose own estimate is as large as its signals.
 enum class Diverged { fail, warn };
 
@@ -89,6 +92,8 @@ struct CheckpointSettings {
 struct Settings {
   Method method = method_presets().front();
   Adapt adapt = Adapt::none;
+  double accuracy = 1e-4;    ///< largest error wanted, in units of each signal's range
+  bool by_accuracy = false;  ///< it decides what no option says
   Diverged diverged = Diverged::fail;
   int event_limit = 1000;
   double start = 0.0;

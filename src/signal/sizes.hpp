@@ -14,7 +14,8 @@ namespace concord {
 struct Tolerance {
   double relative = 1e-6;
   double absolute = 1e-6;
-  bool of_size = true;  ///< the absolute part
+  bool of_size = true;    ///< the absolute part
+  bool of_range = false;  ///< sizes are those of what a variable has gone through (SignalRanges)
 
   double of(double value, double size) const {
     return relative * std::abs(value) + absolute * (of_size ? size : 1.0);

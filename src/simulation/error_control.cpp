@@ -9,7 +9,8 @@ namespace concord {
 
 ErrorControl::ErrorControl(const Settings& settings, RankNetwork& subsystems)
     : settings_(settings), account_(settings.method, subsystems) {
-  if (settings.adapt == Adapt::predictor && !settings.method.compares_with_prediction() &&
+  const bool compares = settings.method.compares_with_prediction();
+  if (settings.adapt == Adapt::predictor && (!compares || settings.by_accuracy) &&
       !subsystems.network().has_constraints()) {
     budget_.emplace(settings.stop - settings.start);
   }

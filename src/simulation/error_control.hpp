@@ -32,7 +32,8 @@ class ErrorControl {
  private:
   const Settings& settings_;
   ErrorAccount account_;
-  std::optional<ErrorBudget> budget_;  ///< where err is an error per unit time
+  /// Where err is an error per unit time, or the whole run's error is what was asked for.
+  std::optional<ErrorBudget> budget_;
 };
 
 }  // namespace concord

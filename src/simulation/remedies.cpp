@@ -39,6 +39,9 @@ std::string remedy_of_error(const Settings& settings) {
     remedy << "-cosim_rtol " << settings.method.tolerance.relative
            << " is too loose for -cosim_adapt_rtol " << wanted
            << " whatever the macro-step: use a smaller -cosim_rtol or a larger -cosim_adapt_rtol";
+  } else if (settings.by_accuracy) {
+    remedy << "use a larger -cosim_accuracy (" << settings.accuracy
+           << "): integrators and rounding leave more noise than it allows";
   } else {
     remedy << "use a larger -cosim_adapt_rtol or -cosim_adapt_atol, or a smaller -cosim_step_min";
   }

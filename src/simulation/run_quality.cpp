@@ -87,6 +87,9 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
     known.worst = worst->second;
     known.worst_output = worst->first;
   }
+  if (simulation.plan().settings.by_accuracy && !errors.missing()) {
+    known.of_range = errors.in_tolerances({.relative = 1.0, .absolute = 0.0});
+  }
   return known;
 }
 

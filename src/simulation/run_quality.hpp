@@ -20,8 +20,9 @@ struct RunQuality {
   std::vector<double> output_errors;  ///< of this rank's outputs, by local index; empty: unknown
   double worst = std::numeric_limits<double>::quiet_NaN();  ///< of all outputs
   std::string worst_output;
-  std::string no_estimate;  ///< why not; empty where there is one
-  std::string diverged;     ///< where and when; empty where it has not
+  std::optional<double> of_range;  ///< the same in units of ranges, where -cosim_accuracy decides
+  std::string no_estimate;         ///< why not; empty where there is one
+  std::string diverged;            ///< where and when; empty where it has not
   std::int64_t at_noise = 0;
   std::int32_t events = 0;
   std::int64_t late_events = 0;  ///< found where somebody cannot roll back

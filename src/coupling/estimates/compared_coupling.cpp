@@ -106,7 +106,7 @@ void ComparedCoupling::compare(const Trial& trial) {
 void ComparedCoupling::commit(const CommunicationPoint& point) {
   method_->commit(point);
   system_.commit(point);
-  norm_.commit();
+  norm_.commit(point);
 }
 
 std::string ComparedCoupling::explain(const CouplingReport& report) {

@@ -68,6 +68,9 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
       largest_(subsystems.n_outputs(), 0.0),
       settled_(subsystems),
       divergence_(subsystems, outputs_of(subsystems, false), settled_, largest_) {
+  if (method.adapt_tolerance.of_range) {
+    ranges_.emplace(subsystems.n_outputs());
+  }
   disturbance_.mean.resize(subsystems.connected_inputs().size());
   disturbance_.deviation.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
@@ -78,13 +81,21 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
 
 ErrorAccount::~ErrorAccount() = default;
 
+void ErrorAccount::see(const CommunicationPoint& point) {
+  for (std::size_t o = 0; ranges_ && o < point.outputs.size(); ++o) {
+    ranges_->see(o, point.outputs[o].value);
+  }
+}
+
 void ErrorAccount::start(const CommunicationPoint& point) {
+  see(point);
   divergence_.start(point);
   holds_.start(point, point.inputs);
 }
 
 double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
   elapsed_ += point.last_step;
+  see(point);
   if (!propagation_) {
     return missing_ ? no_number : 0.0;
   }
@@ -105,6 +116,7 @@ void ErrorAccount::close(const CommunicationPoint& point) {
 }
 
 void ErrorAccount::restart(const CommunicationPoint& point) {
+  see(point);
   holds_.start(point, point.inputs);
   interval_.shorten();
 }
@@ -148,6 +160,9 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
 void ErrorAccount::io(Archive& archive) {
   archive(holds_, missing_, interval_, estimated_, elapsed_, settled_, divergence_);
   archive.per(Per::output, largest_);
+  if (ranges_) {
+    ranges_->io(archive, Per::output);
+  }
   if (missing_) {
     propagation_.reset();
   }
@@ -172,12 +187,13 @@ std::vector<double> ErrorAccount::relative_errors() const {
   return relative;
 }
 
-double ErrorAccount::in_tolerances(const Tolerance& tolerance) {
+double ErrorAccount::in_tolerances(const Tolerance& tolerance) const {
   const auto sizes = subsystems_.output_sizes().values();
   double worst = 0.0;
   for (std::size_t o = 0; o < largest_.size(); ++o) {
     if (sizes[o] > 0.0 && settled_.settled(o)) {
-      worst = std::max(worst, largest_[o] / tolerance.of(sizes[o], sizes[o]));
+      const double size = ranges_ ? ranges_->size(o, sizes[o]) : sizes[o];
+      worst = std::max(worst, largest_[o] / tolerance.of(size, size));
     }
   }
   return agree_on_largest(subsystems_.comm(), worst);

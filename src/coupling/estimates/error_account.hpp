@@ -10,6 +10,7 @@
 #include "coupling/estimates/estimate_interval.hpp"
 #include "coupling/estimates/hold_errors.hpp"
 #include "coupling/estimates/settled_signals.hpp"
+#include "signal/signal_ranges.hpp"
 
 namespace concord {
 
@@ -48,7 +49,7 @@ class ErrorAccount {
 
   /// The largest of all ranks' settled outputs' errors so far, in units of their tolerances.
   /// Collective.
-  double in_tolerances(const Tolerance& tolerance);
+  double in_tolerances(const Tolerance& tolerance) const;
 
   /// After `observe` has given a number and what it says was looked at: how large signals are by
   /// now.
@@ -62,6 +63,7 @@ class ErrorAccount {
   int memory_version() const { return 2; }
 
  private:
+  void see(const CommunicationPoint& point);
   double propagate(const CommunicationPoint& point, bool last);
   void lose(const std::string& reason);
 
@@ -78,7 +80,8 @@ class ErrorAccount {
   /// is off by they mend like an impulse within the first macro-steps, and states follow their
   /// means.
   std::vector<std::size_t> indirect_;
-  std::vector<double> largest_;  ///< errors of all outputs
+  std::vector<double> largest_;         ///< errors of all outputs
+  std::optional<SignalRanges> ranges_;  ///< of outputs, where tolerances are of them
   SettledSignals settled_;
   Divergence divergence_;
 };

@@ -101,7 +101,7 @@ void RichardsonCoupling::estimate(const Trial& trial) {
 void RichardsonCoupling::commit(const CommunicationPoint& point) {
   fine_.commit(point);
   coarse_.commit(point, middle_.point.last_step + point.last_step);
-  norm_.commit();
+  norm_.commit(point);
   middle_committed_ = false;
 }
 

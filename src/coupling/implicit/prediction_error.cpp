@@ -9,11 +9,16 @@ PredictionError::PredictionError(const RankNetwork& subsystems, const Tolerance&
     : subsystems_(subsystems),
       constraints_(subsystems),
       norm_(subsystems.comm(), tolerance, order, subsystems.connected_inputs().size()),
-      largest_(subsystems.connected_inputs().size(), 0.0) {}
+      largest_(subsystems.connected_inputs().size(), 0.0) {
+  if (tolerance.of_range) {
+    ranges_.emplace(largest_.size());
+  }
+}
 
 void PredictionError::restart(const CommunicationPoint& point) {
   const auto& connected = subsystems_.connected_inputs();
   norm_.restart();
+  see(point);
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample& input = point.inputs[connected[j]];
     const bool steep = point.slopes_known && input.derivative != 0.0;
@@ -36,9 +41,19 @@ double PredictionError::hold_error(std::size_t input, const Polynomial& polynomi
   return std::abs(fourth_derivative) * h * h * h * h / 720.0;
 }
 
+void PredictionError::see(const CommunicationPoint& point) {
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; ranges_ && j < connected.size(); ++j) {
+    ranges_->see(j, point.inputs[connected[j]].value);
+  }
+}
+
 double PredictionError::size(std::size_t j) const {
-  return constraints_.is_equation(j) ? largest_[j]
-                                     : subsystems_.input_sizes()[subsystems_.connected_inputs()[j]];
+  if (constraints_.is_equation(j)) {
+    return largest_[j];
+  }
+  const double size = subsystems_.input_sizes()[subsystems_.connected_inputs()[j]];
+  return ranges_ ? ranges_->size(j, size) : size;
 }
 
 /// Errors of values and slopes at both ends pass into EST with a tenth of their sum.
@@ -58,8 +73,10 @@ double PredictionError::norm(const MacroStep& step, const CommunicationPoint& po
                                ? 0.0  // of the unknown, in its own unit: what it feeds has its own
                                : hold_error(i, trial.polynomials[i], step.size(), point);
     const double estimate = std::abs(rest.value) + of_hold;
-    norm_.add(j, estimate, constraints_.size(j, trial.inputs), size(j),
-              terms.empty() ? 0.0 : noise(terms[i], step.size()));
+    const double magnitude = ranges_ && !constraints_.is_equation(j)
+                                 ? ranges_->range(j, trial.inputs[i].value)
+                                 : constraints_.size(j, trial.inputs);
+    norm_.add(j, estimate, magnitude, size(j), terms.empty() ? 0.0 : noise(terms[i], step.size()));
   }
   return norm_.worst();
 }
@@ -68,6 +85,7 @@ void PredictionError::commit(const CommunicationPoint& point) {
   for (std::size_t j = 0; j < largest_.size(); ++j) {
     largest_[j] = std::max(largest_[j], constraints_.size(j, point.inputs));
   }
+  see(point);
   norm_.commit();
 }
 

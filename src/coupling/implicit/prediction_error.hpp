@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "coupling/coupling.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/error_norm.hpp"
+#include "signal/signal_ranges.hpp"
 
 namespace concord {
 
@@ -40,18 +42,23 @@ class PredictionError {
   void io(Archive& archive) {
     norm_.io(archive, Per::connected);
     archive.per(Per::connected, largest_);
+    if (ranges_) {
+      ranges_->io(archive, Per::connected);
+    }
   }
 
  private:
   double hold_error(std::size_t input, const Polynomial& polynomial, double h,
                     const CommunicationPoint& point) const;
+  void see(const CommunicationPoint& point);
   double size(std::size_t j) const;
   double noise(const Sample& terms, double h) const;
 
   const RankNetwork& subsystems_;
   ConstraintRows constraints_;
   ErrorNorm norm_;
-  std::vector<double> largest_;  ///< so far, of rows of constraints
+  std::vector<double> largest_;         ///< so far, of rows of constraints
+  std::optional<SignalRanges> ranges_;  ///< of all others, where errors are judged by them
 };
 
 }  // namespace concord

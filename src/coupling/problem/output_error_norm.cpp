@@ -16,11 +16,26 @@ OutputErrorNorm::OutputErrorNorm(const RankNetwork& subsystems, const Tolerance&
       }
     }
   }
+  if (tolerance.of_range) {
+    ranges_.emplace(subsystems.n_outputs());
+  }
+}
+
+void OutputErrorNorm::see(const CommunicationPoint& point) {
+  for (std::size_t o = 0; ranges_ && o < point.outputs.size(); ++o) {
+    ranges_->see(o, point.outputs[o].value);
+  }
+}
+
+void OutputErrorNorm::commit(const CommunicationPoint& point) {
+  see(point);
+  norm_.commit();
 }
 
 void OutputErrorNorm::restart(const CommunicationPoint& point) {
   const Sizes& sizes = subsystems_.output_sizes();
   norm_.restart();
+  see(point);
   for (std::size_t o = 0; o < point.outputs.size(); ++o) {
     const bool unknown = sizes[o] == 0.0 || sizes.only_expected(o);
     if (unknown && point.outputs[o].value == 0.0 && point.outputs[o].derivative == 0.0) {
@@ -33,8 +48,10 @@ double OutputErrorNorm::operator()(double h, std::span<const double> estimates,
                                    std::span<const Sample> outputs, std::span<const Sample> terms) {
   norm_.begin(h);
   for (const std::size_t o : signals_) {
-    norm_.add(o, estimates[o], std::abs(outputs[o].value), subsystems_.output_sizes()[o],
-              terms.empty() ? 0.0 : norm_.noise(terms[o].value));
+    const double size = subsystems_.output_sizes()[o];
+    norm_.add(
+        o, estimates[o], ranges_ ? ranges_->range(o, outputs[o].value) : std::abs(outputs[o].value),
+        ranges_ ? ranges_->size(o, size) : size, terms.empty() ? 0.0 : norm_.noise(terms[o].value));
   }
   return norm_.worst();
 }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "coupling/coupling.hpp"
 #include "coupling/problem/error_norm.hpp"
+#include "signal/signal_ranges.hpp"
 
 namespace concord {
 
@@ -23,14 +25,22 @@ class OutputErrorNorm {
                     std::span<const Sample> terms = {});
 
   /// The outputs became those of a communication point.
-  void commit() { norm_.commit(); }
+  void commit(const CommunicationPoint& point);
 
-  void io(Archive& archive) { norm_.io(archive, Per::output); }
+  void io(Archive& archive) {
+    norm_.io(archive, Per::output);
+    if (ranges_) {
+      ranges_->io(archive, Per::output);
+    }
+  }
 
  private:
+  void see(const CommunicationPoint& point);
+
   const RankNetwork& subsystems_;
   ErrorNorm norm_;
-  std::vector<std::size_t> signals_;  ///< local outputs
+  std::vector<std::size_t> signals_;    ///< local outputs
+  std::optional<SignalRanges> ranges_;  ///< of outputs, where errors are judged by them
 };
 
 }  // namespace concord

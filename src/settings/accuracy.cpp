@@ -1,0 +1,162 @@
+#include "settings/accuracy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+#include "coupling/problem/error_norm.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+/// The share of the accuracy that the step control aims its tolerance at: estimates are right
+/// within a factor of two or three.
+constexpr double of_control = 0.6;
+
+/// Integrators' tolerances: what they miss adds up over the macro-steps, whose number grows like
+/// the accuracy to the power of -1/4.
+double of_integrators(double accuracy) {
+  constexpr double share = 1e-2, smallest = 1e-13;
+  return std::max(share * std::pow(accuracy, 1.25), smallest);
+}
+
+/// The experiment in the largest macro-steps.
+constexpr double fewest_steps = 50.0;
+
+/// What makes a method; without any of them it is chosen.
+constexpr std::array of_method = {"cosim_type",       "cosim_schedule",         "cosim_hold",
+                                  "cosim_hold_order", "cosim_extrapolation",    "cosim_solve",
+                                  "cosim_balance",    "cosim_smooth_switching", "cosim_predictor"};
+
+bool any_given(std::span<const char* const> names) {
+  return std::any_of(names.begin(), names.end(),
+                     [](const char* name) { return options::has(name); });
+}
+
+/// The preset, with all that is no part of one.
+Method as_preset(const Method& preset, const Method& method) {
+  Method result = method;
+  result.type = preset.type;
+  result.schedule = preset.schedule;
+  result.hold = preset.hold;
+  result.hold_order = preset.hold_order;
+  result.extrapolation = preset.extrapolation;
+  result.solve = preset.solve;
+  result.snes_type = preset.snes_type;
+  result.predictor = preset.predictor;
+  return result;
+}
+
+Method with_estimate(Method method, ErrorEstimate estimate) {
+  method.estimate = estimate;
+  return method;
+}
+
+bool can_run(const Method& method, const Model& model) {
+  return contradictions(method).empty() && missing_capabilities(method, model).empty();
+}
+
+bool takes_any_step(const Model& model) {
+  return std::all_of(model.subsystems.begin(), model.subsystems.end(),
+                     [](const auto& entry) { return entry.description.capabilities.any_step; });
+}
+
+bool is_coupled(const Model& model) {
+  return !model.connections.empty() || !model.constraints.empty();
+}
+
+/// In the order in which methods reach an accuracy with the least work.
+void choose_method(Method& method, const Model& model) {
+  constexpr std::array by_work = {"jfm", "missiles", "gauss_seidel"};
+  for (const std::string_view type : by_work) {
+    const auto& presets = method_presets();
+    const auto preset = std::find_if(presets.begin(), presets.end(),
+                                     [&](const Method& one) { return one.type == type; });
+    const Method candidate = as_preset(*preset, method);
+    if (can_run(candidate, model)) {
+      method = candidate;
+      return;
+    }
+  }
+}
+
+Adapt chosen_control(const Method& method, const Model& model) {
+  if (!is_coupled(model) || !takes_any_step(model)) {
+    return Adapt::none;
+  }
+  if (can_run(with_estimate(method, ErrorEstimate::predictor), model)) {
+    return Adapt::predictor;
+  }
+  const bool repeats = can_run(with_estimate(method, ErrorEstimate::richardson), model);
+  return repeats ? Adapt::richardson : Adapt::none;
+}
+
+}  // namespace
+
+bool accuracy_decides() {
+  return options::has("cosim_accuracy") ||
+         !(options::has("cosim_step") || options::has("cosim_adapt"));
+}
+
+void take_accuracy(Settings& settings) {
+  const auto take = [](Tolerance& tolerance, const std::string& prefix, double relative,
+                       double absolute) {
+    if (!options::has(prefix + "rtol")) tolerance.relative = relative;
+    if (tolerance.of_size) tolerance.absolute = absolute;
+  };
+  const double accuracy = settings.accuracy;
+  Method& method = settings.method;
+  const double integrators = of_integrators(accuracy);
+  const double control = 0.5 * of_control * accuracy;  // relative and absolute part add up
+  take(method.adapt_tolerance, "cosim_adapt_", control, control);
+  take(method.tolerance, "cosim_", inner_fraction * accuracy, inner_fraction * accuracy);
+  take(settings.defaults.tolerance, "subsystem_", integrators, 0.01 * integrators);
+  method.adapt_tolerance.of_range = true;
+}
+
+void choose_by_accuracy(Settings& settings, const Model& model) {
+  if (!any_given(of_method)) {
+    choose_method(settings.method, model);
+  }
+  if (options::has("cosim_adapt") || options::has("cosim_step")) {
+    return;
+  }
+  settings.adapt = chosen_control(settings.method, model);
+  settings.method.estimate = estimate_of(settings.adapt);
+}
+
+double largest_step_by_accuracy(const Settings& settings) {
+  const double duration = settings.stop - settings.start;
+  return settings.record.grid.given() ? duration : duration / fewest_steps;
+}
+
+namespace {
+
+std::string rounded(double error) {
+  std::ostringstream text;
+  text.precision(2);
+  text << error;
+  return text.str();
+}
+
+}  // namespace
+
+std::string described_accuracy(const Settings& settings, std::optional<double> estimate) {
+  const std::string control =
+      settings.adapt != Adapt::none
+          ? "step control " + std::string(word(settings.adapt))
+          : "macro-steps of " + short_number(settings.step) + " s" +
+                (options::has("cosim_step") ? "" : ", as nothing tells their error");
+  const std::string result =
+      !estimate ? ""
+      : *estimate <= settings.accuracy
+          ? "; estimated error " + rounded(*estimate)
+          : "; NOT REACHED: estimated error " + rounded(*estimate) +
+                (settings.method.solve.from_past ? "; use -cosim_type jfm or missiles" : "");
+  return short_number(settings.accuracy) + " of each signal's range, by " + settings.method.type +
+         ", " + control + result;
+}
+
+}  // namespace concord

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "settings/settings.hpp"
+
+namespace concord {
+
+/// Whether -cosim_accuracy decides what no option says: where it is given, or neither -cosim_step
+/// nor -cosim_adapt is.
+bool accuracy_decides();
+
+/// Tolerances of the step control, the coupling and the subsystems that are not given, from the
+/// accuracy: the control's own error is to be all that remains.
+void take_accuracy(Settings& settings);
+
+/// The method and the step control that are not given, from what the subsystems can do: implicit
+/// with predicted errors where that can be, else what comes nearest.
+void choose_by_accuracy(Settings& settings, const Model& model);
+
+/// The largest macro-step that accuracy allows by itself: a run is to be looked at, too.
+double largest_step_by_accuracy(const Settings& settings);
+
+/// What was chosen, and whether the estimated error of the run, in units of ranges, is below the
+/// accuracy; in words.
+std::string described_accuracy(const Settings& settings, std::optional<double> estimate);
+
+}  // namespace concord
