@@ -13,22 +13,36 @@ namespace {
 
 /// The share of the accuracy that the step control aims its tolerance at: estimates are right
 /// within a factor of two or three.
-constexpr double of_control = 0.6;
+constexpr double of_control = 0.5;
 
 /// Integrators' tolerances: what they miss adds up over the macro-steps, whose number grows like
 /// the accuracy to the power of -1/4.
 double of_integrators(double accuracy) {
-  constexpr double share = 1e-2, smallest = 1e-13;
+  constexpr double share = 5e-3, smallest = 1e-13;
   return std::max(share * std::pow(accuracy, 1.25), smallest);
 }
 
 /// The experiment in the largest macro-steps.
 constexpr double fewest_steps = 50.0;
 
-/// What makes a method; without any of them it is chosen.
-constexpr std::array of_method = {"cosim_type",       "cosim_schedule",         "cosim_hold",
-                                  "cosim_hold_order", "cosim_extrapolation",    "cosim_solve",
-                                  "cosim_balance",    "cosim_smooth_switching", "cosim_predictor"};
+/// What makes a method beside its type; without any of these it is a preset.
+constexpr std::array of_method = {
+    "cosim_schedule",
+    "cosim_hold",
+    "cosim_hold_order",
+    "cosim_extrapolation",
+    "cosim_solve",
+    "cosim_predictor",
+    "cosim_balance",
+    "snes_type",
+    "cosim_smooth_switching",
+    "cosim_constraints",
+    "cosim_consistent_outputs",
+};
+
+/// In the order in which methods reach an accuracy with the least work. Of order four are the first
+/// two.
+constexpr std::array by_work = {"jfm", "missiles", "gauss_seidel"};
 
 bool any_given(std::span<const char* const> names) {
   return std::any_of(names.begin(), names.end(),
@@ -67,9 +81,7 @@ bool is_coupled(const Model& model) {
   return !model.connections.empty() || !model.constraints.empty();
 }
 
-/// In the order in which methods reach an accuracy with the least work.
 void choose_method(Method& method, const Model& model) {
-  constexpr std::array by_work = {"jfm", "missiles", "gauss_seidel"};
   for (const std::string_view type : by_work) {
     const auto& presets = method_presets();
     const auto preset = std::find_if(presets.begin(), presets.end(),
@@ -96,8 +108,13 @@ Adapt chosen_control(const Method& method, const Model& model) {
 }  // namespace
 
 bool accuracy_decides() {
-  return options::has("cosim_accuracy") ||
-         !(options::has("cosim_step") || options::has("cosim_adapt"));
+  if (options::has("cosim_accuracy")) {
+    return true;
+  }
+  const auto type = options::text("cosim_type");
+  const bool of_order_four = !type || *type == by_work[0] || *type == by_work[1];
+  return of_order_four && !options::has("cosim_step") && !options::has("cosim_adapt") &&
+         !any_given(of_method);
 }
 
 void take_accuracy(Settings& settings) {
@@ -117,7 +134,7 @@ void take_accuracy(Settings& settings) {
 }
 
 void choose_by_accuracy(Settings& settings, const Model& model) {
-  if (!any_given(of_method)) {
+  if (!options::has("cosim_type") && !any_given(of_method)) {
     choose_method(settings.method, model);
   }
   if (options::has("cosim_adapt") || options::has("cosim_step")) {
@@ -148,13 +165,15 @@ std::string described_accuracy(const Settings& settings, std::optional<double> e
       settings.adapt != Adapt::none
           ? "step control " + std::string(word(settings.adapt))
           : "macro-steps of " + short_number(settings.step) + " s" +
-                (options::has("cosim_step") ? "" : ", as nothing tells their error");
+                (options::has("cosim_step") || estimate ? "" : ", as nothing tells their error");
   const std::string result =
       !estimate ? ""
       : *estimate <= settings.accuracy
           ? "; estimated error " + rounded(*estimate)
           : "; NOT REACHED: estimated error " + rounded(*estimate) +
-                (settings.method.solve.from_past ? "; use -cosim_type jfm or missiles" : "");
+                (settings.adapt == Adapt::none ? "; a -cosim_accuracy that is given, or a smaller "
+                                                 "-cosim_step, reaches it"
+                                               : "; use -cosim_type jfm or missiles");
   return short_number(settings.accuracy) + " of each signal's range, by " + settings.method.type +
          ", " + control + result;
 }

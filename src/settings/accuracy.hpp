@@ -7,7 +7,8 @@
 namespace concord {
 
 /// Whether -cosim_accuracy decides what no option says: where it is given, or neither -cosim_step
-/// nor -cosim_adapt is.
+/// nor -cosim_adapt is, nor another method than those of order four: one that was put together by
+/// hand is not to take the millions of macro-steps that the default might ask of it.
 bool accuracy_decides();
 
 /// Tolerances of the step control, the coupling and the subsystems that are not given, from the

@@ -15,9 +15,10 @@ def runs(name, text, *options, ranks=(1,), steps=None, methods=("jfm",), check=N
     def run(bench):
         bench.write("model.yaml", text)
         bench.run("check", "model.yaml").succeeds()
+        same_size = () if steps is None else ("-cosim_adapt", "none")
         for method in methods:
             for count in ranks:
-                ended = bench.run("run", "model.yaml", "-cosim_type", method, *options,
+                ended = bench.run("run", "model.yaml", "-cosim_type", method, *same_size, *options,
                                   ranks=count).succeeds()
                 status, time = bench.record()
                 ended.require(status == "completed", f"status {status}")

@@ -190,7 +190,8 @@ for words, says in {
             ("-cosim_balance_spread", "'0'", "from 1 to 4")}.items():
     refused("shaped_inputs_" + words.replace("-cosim_", "").replace(" ", "_"), words, *says,
             ranks=BOTH if words == "-cosim_balance constant" else (1,))
-refused("rollback_withheld", "-subsystem_right_rollback false -subsystem_right_linearization false",
+refused("rollback_withheld",
+        "-cosim_type jfm -subsystem_right_rollback false -subsystem_right_linearization false",
         "jfm", "'right'", "rollback", "Methods that can run", "jacobi",
         "monolithic", ranks=BOTH)
 refused("rollback_withheld_everywhere", "-subsystem_rollback false -cosim_type kuebler_schiehlen",

@@ -110,6 +110,14 @@ class Overlapping(Ordered):
             self.assertIn("constraint u: shares a 0.2857 b 0.5714 c 0.1429; staggered has alpha 6,",
                           text)
 
+    def test_view_before_anything_is_factorised(self):
+        """PETSc would show KLU's factors, which are not there yet."""
+        for method in ("jfm", "missiles"):
+            for ranks in (1, 2):
+                text = run(THREE, "-cosim_type", method, "-cosim_step", 0.01, "-cosim_view",
+                           ranks=ranks).stdout
+                self.assertIn("PC Object:", text)
+
     def test_carriers_that_answer_to_each_other(self):
         text = FEEDBACK.replace("inputs:  {u: 0}", "inputs:  {u: 0, w: 0}", 1).replace(
             "7/2*y - u", "7/2*y - u + w").replace(

@@ -140,7 +140,7 @@ class Stiff(unittest.TestCase):
 
 
 class Defaults(unittest.TestCase):
-    """Without any option: accurate and quick."""
+    """Without any option: as accurate as -cosim_accuracy 1e-4 promises, and quick."""
 
     def test_two_mass(self):
         begin = time.monotonic()
@@ -152,7 +152,7 @@ class Defaults(unittest.TestCase):
                   for i, name in enumerate(("left.x", "left.v", "right.x", "right.v"))}
         print(f"default options: errors {errors} %, wall {wall:.2f} s, evaluations per step "
               f"{np.mean(results.steps['coupling_evaluations']):.2f}")
-        self.assertLess(max(errors.values()), 1e-3)
+        self.assertLess(max(errors.values()), 1e-2)
         self.assertLess(wall, 10)
 
 

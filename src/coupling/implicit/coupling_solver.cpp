@@ -265,6 +265,11 @@ std::string CouplingSolver::describe(const CouplingReport& report,
   return how.str();
 }
 
-void CouplingSolver::view() const { petsc(SNESView(snes_, PETSC_VIEWER_STDOUT_(comm_))); }
+void CouplingSolver::view() const {
+  KSP ksp = nullptr;
+  petsc(SNESGetKSP(snes_, &ksp));
+  make_viewable(ksp);
+  petsc(SNESView(snes_, PETSC_VIEWER_STDOUT_(comm_)));
+}
 
 }  // namespace concord

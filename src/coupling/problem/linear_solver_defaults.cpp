@@ -183,6 +183,28 @@ KspHandle linear_solver(Mat matrix, Diagonal diagonal,
   return ksp;
 }
 
+void make_viewable(KSP ksp) {
+  PC pc = preconditioner_of(ksp);
+  if (is_of_type(pc, PCREDUNDANT)) {
+    petsc(PCRedundantGetKSP(pc, &ksp));
+    pc = preconditioner_of(ksp);
+  }
+  MatSolverType with = nullptr;
+  if (is_of_type(pc, PCLU)) {
+    petsc(PCFactorGetMatSolverType(pc, &with));
+  }
+  if (with != nullptr && std::string(with) == MATSOLVERKLU) {
+    Mat matrix = nullptr, near = nullptr;
+    petsc(PCGetOperators(pc, &matrix, &near));
+    petsc(PetscObjectReference(reinterpret_cast<PetscObject>(matrix)));
+    petsc(PetscObjectReference(reinterpret_cast<PetscObject>(near)));
+    petsc(PCReset(pc));
+    petsc(PCSetOperators(pc, matrix, near));
+    petsc(MatDestroy(&matrix));
+    petsc(MatDestroy(&near));
+  }
+}
+
 bool solve(KSP ksp, Mat matrix, Vec right_side, Vec unknown,
            const std::optional<SolverOptions>& options) {
   petsc(KSPSolve(ksp, right_side, unknown));

@@ -51,4 +51,8 @@ KspHandle linear_solver(Mat matrix, Diagonal diagonal,
 bool solve(KSP ksp, Mat matrix, Vec right_side, Vec unknown,
            const std::optional<SolverOptions>& options = std::nullopt);
 
+/// Before KSPView or SNESView: PETSc 3.18 cannot show factors of KLU that are not there yet. They
+/// are made, or made anew, when they are needed.
+void make_viewable(KSP ksp);
+
 }  // namespace concord
