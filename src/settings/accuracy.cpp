@@ -105,6 +105,13 @@ Adapt chosen_control(const Method& method, const Model& model) {
   return repeats ? Adapt::richardson : Adapt::none;
 }
 
+std::string rounded(double error) {
+  std::ostringstream text;
+  text.precision(2);
+  text << error;
+  return text.str();
+}
+
 }  // namespace
 
 bool accuracy_decides() {
@@ -148,17 +155,6 @@ double largest_step_by_accuracy(const Settings& settings) {
   const double duration = settings.stop - settings.start;
   return settings.record.grid.given() ? duration : duration / fewest_steps;
 }
-
-namespace {
-
-std::string rounded(double error) {
-  std::ostringstream text;
-  text.precision(2);
-  text << error;
-  return text.str();
-}
-
-}  // namespace
 
 std::string described_accuracy(const Settings& settings, std::optional<double> estimate) {
   const std::string control =

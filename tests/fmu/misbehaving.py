@@ -242,7 +242,7 @@ class Probe(FmuTest):
         for version in (2, 3):
             self.build("left", version, behaviour="forgets", capabilities=("state", "variable"))
             self.assertIn("OTHER values", self.probe())
-            self.fails(2, ["'left' offers no rollback"], "-subsystem_fmu_probe", "true")
+            self.fails(2, ["'left' offers no rollback"], "-cosim_type", "jfm", "-subsystem_fmu_probe", "true")
             self.build("left", version, behaviour="forgets", **EXCHANGE)
             self.assertIn("OTHER values", self.probe())
             # Equations without events go back without the FMU's help.
