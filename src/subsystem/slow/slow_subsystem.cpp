@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "concord/errors.hpp"
 #include "signal/history.hpp"
 #include "subsystem/slow/window_inputs.hpp"
 #include "subsystem/slow_steps.hpp"
@@ -39,6 +40,11 @@ class SlowSubsystem : public Subsystem {
     stop_ = stop;
     now_.begin_anew();
     inner_->start(first, stop);
+    if (inner_->description().events) {
+      throw InputError(
+          "turns out to have events, which steps of its own (step:) cannot have; "
+          "leave step: out");
+    }
   }
   void note_use(std::span<const char> fed, std::span<const char> looked_at) override {
     inner_->note_use(fed, looked_at);

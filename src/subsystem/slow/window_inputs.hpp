@@ -33,16 +33,18 @@ class WindowInputs {
   /// The same without a past.
   void begin_anew();
 
-  void io(Archive& archive) { archive(times_, values_, last_, last_size_, size_, before_time_, before_); }
+  void io(Archive& archive) {
+    archive(times_, values_, last_, last_size_, size_, before_time_, before_);
+  }
 
  private:
-  std::vector<double> times_;       ///< of points, from the window's begin on, without its end
-  std::vector<double> values_;      ///< there, of all inputs, one point after the other
-  std::vector<Polynomial> last_;    ///< over the last macro-step
-  double last_size_ = 0.0;          ///< s, of that one
-  double size_ = 0.0;               ///< s, up to its end
-  double before_time_ = 0.0;        ///< of the point before, from the window's begin, s: negative
-  std::vector<double> before_;      ///< values there; empty: none
+  std::vector<double> times_;     ///< of points, from the window's begin on, without its end
+  std::vector<double> values_;    ///< there, of all inputs, one point after the other
+  std::vector<Polynomial> last_;  ///< over the last macro-step
+  double last_size_ = 0.0;        ///< s, of that one
+  double size_ = 0.0;             ///< s, up to its end
+  double before_time_ = 0.0;      ///< of the point before, from the window's begin, s: negative
+  std::vector<double> before_;    ///< values there; empty: none
   std::vector<Polynomial> over_window_;
 };
 
