@@ -15,9 +15,9 @@ namespace concord {
 /// window's very end, where it is not known yet, the input is what its hold makes of it. So the
 /// order of an explicit method is kept: k + 1.
 ///
-/// After the start and after time events the past is unknown: the first window is one macro-step,
-/// each of the next ones at most twice the one before. At time events and at the stop a window
-/// ends early.
+/// After the start and after time events the past is unknown: the first two windows are one
+/// macro-step each, the next ones at most twice the one before. At time events and at the stop a
+/// window ends early.
 std::unique_ptr<Subsystem> in_slow_steps(std::unique_ptr<Subsystem> inner, const SlowSteps& slow);
 
 }  // namespace concord

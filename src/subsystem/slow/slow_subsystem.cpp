@@ -61,7 +61,9 @@ class SlowSubsystem : public Subsystem {
 
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override {
-    if (now_.inputs.macro_steps() == 0) begin_window(step.begin);
+    if (now_.inputs.macro_steps() == 0 && begin_window(step.begin, inputs) != Outcome::ok) {
+      return Outcome::failed;
+    }
     now_.inputs.add(step.size(), inputs);
     const bool over = now_.inputs.macro_steps() >= now_.length || reaches_end(step.end);
     return over ? advance_over_window(step.end, continuity, wanted, outputs)
@@ -72,7 +74,9 @@ class SlowSubsystem : public Subsystem {
                         std::span<Sample> outputs) override {
     if (now_.inputs.macro_steps() > 0) return put_out_within(outputs);
     const Outcome outcome = told(inner_->point_outputs(inputs, wanted, outputs));
-    note_ends(outputs, wanted);
+    if (!description_.capabilities.point_outputs) {
+      now_.ends.assign(outputs.begin(), outputs.end());
+    }
     return outcome;
   }
 
@@ -114,30 +118,47 @@ class SlowSubsystem : public Subsystem {
       length = 0;
     }
 
-    void io(Archive& archive) {
-      archive(inputs, past, ends, slopes_known, outputs, begin, length, last_size);
-    }
+    void io(Archive& archive) { archive(inputs, past, ends, outputs, begin, length, last_size); }
 
     WindowInputs inputs;              ///< of the window that is passed
     SignalHistory past;               ///< of outputs, at the ends of windows
     std::vector<Sample> ends;         ///< outputs at the end of the last window
-    bool slopes_known = false;        ///< those of `ends`
     std::vector<Polynomial> outputs;  ///< within the window, of tau from its begin
     double begin = 0.0;               ///< of the window, s
     int length = 0;                   ///< in macro-steps; 0: none since the start or an event
     double last_size = 0.0;           ///< of the last window, s
   };
 
-  void begin_window(double time) {
+  Outcome begin_window(double time, std::span<const Polynomial> inputs) {
     now_.begin = time;
     if (now_.length == 0) {
-      now_.past.start(now_.ends, now_.slopes_known);
+      if (begin_past(inputs) != Outcome::ok) return Outcome::failed;
       now_.length = 1;
     } else {
       now_.past.push(now_.last_size, now_.ends);
-      now_.length = now_.length > macro_steps_ / 2 ? macro_steps_ : 2 * now_.length;
+      const int most = now_.past.known() > 2 ? 2 * now_.length : 1;
+      now_.length = std::min(most, macro_steps_);
     }
     now_.past.extrapolate(all_outputs_, now_.outputs);
+    return Outcome::ok;
+  }
+
+  /// Outputs for what the inputs are here, where they can be told: what they were asked for before
+  /// may have been a trial.
+  Outcome begin_past(std::span<const Polynomial> inputs) {
+    const Capabilities& has = description_.capabilities;
+    if (!has.point_outputs) {
+      now_.past.start(now_.ends, false);
+      return Outcome::ok;
+    }
+    std::vector<Sample> here(inputs.size());
+    std::transform(inputs.begin(), inputs.end(), here.begin(),
+                   [](const Polynomial& input) { return input.at(0.0); });
+    const bool slopes = has.output_derivatives;
+    const Outcome outcome = told(inner_->point_outputs(
+        here, slopes ? Wanted::values_and_derivatives : Wanted::values, now_.ends));
+    now_.past.start(now_.ends, slopes);
+    return outcome;
   }
 
   /// Of the run, or of what inputs are smooth in.
@@ -155,7 +176,7 @@ class SlowSubsystem : public Subsystem {
                                                  continuity, wanted, outputs));
     now_.last_size = size;
     now_.inputs.end_window();
-    note_ends(outputs, wanted);
+    now_.ends.assign(outputs.begin(), outputs.end());
     return outcome;
   }
 
@@ -164,11 +185,6 @@ class SlowSubsystem : public Subsystem {
     std::transform(now_.outputs.begin(), now_.outputs.end(), outputs.begin(),
                    [tau](const Polynomial& output) { return output.at(tau); });
     return Outcome::ok;
-  }
-
-  void note_ends(std::span<const Sample> outputs, Wanted wanted) {
-    now_.ends.assign(outputs.begin(), outputs.end());
-    now_.slopes_known = wanted == Wanted::values_and_derivatives;
   }
 
   Outcome told(Outcome outcome) {
