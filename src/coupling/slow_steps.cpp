@@ -1,12 +1,17 @@
 #include "coupling/slow_steps.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace concord {
 namespace {
 
-std::string takes_own_steps(const SubsystemEntry& entry) {
-  return "subsystem '" + entry.description.name + "' takes steps of its own (step:), ";
+/// "subsystem 'a' and 3 more take steps of their own (step:), ", all of which have them.
+std::string takes_own_steps(const SubsystemEntry& first, std::ptrdiff_t slow) {
+  const std::string who = "subsystem '" + first.description.name + "'";
+  return slow == 1
+             ? who + " takes steps of its own (step:), "
+             : who + " and " + std::to_string(slow - 1) + " more take steps of their own (step:), ";
 }
 
 /// What the method does to macro-steps or inputs that a window of several cannot have.
@@ -43,17 +48,6 @@ std::string problem_of_model(const Model& model) {
   return "";
 }
 
-std::string problem_of_subsystem(const SubsystemDescription& subsystem) {
-  if (!subsystem.capabilities.polynomial_inputs) {
-    return "but offers no polynomial inputs, with which it could follow them; leave step: out";
-  }
-  if (!subsystem.capabilities.any_step) {
-    return "but cannot change their size, as it must at the start, at events and at the end; "
-           "leave step: out";
-  }
-  return "";
-}
-
 bool is_in_loop(const Network& network, std::size_t subsystem) {
   const auto& components = network.components();
   return std::any_of(components.begin(), components.end(), [&](const FeedthroughComponent& one) {
@@ -63,30 +57,45 @@ bool is_in_loop(const Network& network, std::size_t subsystem) {
   });
 }
 
+/// Of one of those with steps of their own.
+std::string problem_of_subsystem(const Network& network, std::size_t k, const Capabilities& has) {
+  if (!has.polynomial_inputs) {
+    return "but offers no polynomial inputs, with which it could follow them; leave step: out";
+  }
+  if (!has.any_step) {
+    return "but cannot change their size, as it must at the start, at events and at the end; "
+           "leave step: out";
+  }
+  if (is_in_loop(network, k)) {
+    return "but takes part in an algebraic loop, which is solved at every communication point; "
+           "leave step: out";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> slow_step_problems(const Method& method, const Model& model) {
   std::vector<std::string> lines;
+  const auto& all = model.subsystems;
   const auto is_slow = [](const SubsystemEntry& entry) { return entry.step > 0.0; };
-  if (std::none_of(model.subsystems.begin(), model.subsystems.end(), is_slow)) {
+  const auto first = std::find_if(all.begin(), all.end(), is_slow);
+  if (first == all.end()) {
     return lines;
   }
-  const Network network(model);
-  const std::string by_method = problem_of_method(method), by_model = problem_of_model(model);
-  for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
-    const SubsystemEntry& entry = model.subsystems[k];
-    if (!is_slow(entry)) {
-      continue;
+  const auto slow = std::count_if(first, all.end(), is_slow);
+  for (const std::string& problem : {problem_of_method(method), problem_of_model(model)}) {
+    if (!problem.empty()) {
+      lines.push_back(takes_own_steps(*first, slow) + problem);
     }
-    for (const std::string& problem :
-         {by_method, by_model, problem_of_subsystem(entry.description),
-          std::string(is_in_loop(network, k) ? "but takes part in an algebraic loop, which is "
-                                               "solved at every communication point; leave step: "
-                                               "out"
-                                             : "")}) {
-      if (!problem.empty()) {
-        lines.push_back(takes_own_steps(entry) + problem);
-      }
+  }
+  const Network network(model);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const SubsystemDescription& d = all[k].description;
+    const std::string problem =
+        is_slow(all[k]) ? problem_of_subsystem(network, k, d.capabilities) : "";
+    if (!problem.empty()) {
+      lines.push_back(takes_own_steps(all[k], 1) + problem);
     }
   }
   return lines;

@@ -141,6 +141,10 @@ class Refusals(MultirateTest):
         self.refuse(self.model(event), *jacobi, says=["'slow'", "'fast' has events"])
         loop = text.replace("{x: x}\n", "{x: x + 0.1*u}\n").replace("{p: p}", "{p: p + x}")
         self.refuse(self.model(loop), *jacobi, says=["'slow'", "algebraic loop"])
+        late = text.replace("- fast.p -> slow.u", "- {connect: fast.p -> slow.u, delay: 0.2}")
+        self.refuse(self.model(late), *jacobi, says=["'slow'", "the delay of fast.p -> slow.u"])
+        self.refuse(self.model(text), *jacobi, "-cosim_balance", "smooth",
+                    says=["'slow'", "-cosim_balance"])
 
 
 if __name__ == "__main__":

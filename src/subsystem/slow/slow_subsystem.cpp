@@ -21,7 +21,6 @@ SubsystemDescription slow_description(SubsystemDescription description) {
   has.linearization = has.equations = has.state_outputs = has.output_curvatures = false;
   has.state_derivatives = false;
   description.kind = "slow";
-  description.parameters.clear();
   return description;
 }
 
@@ -81,6 +80,18 @@ class SlowSubsystem : public Subsystem {
   }
 
   std::span<const double> states() const override { return inner_->states(); }
+
+  /// What follows is a new start.
+  Outcome set_parameter(std::size_t parameter, double value) override {
+    if (now_.inputs.macro_steps() > 0) {
+      failure_ =
+          "is within a step of its own (step:), where no parameter can be set; set it before "
+          "the start, or leave step: out";
+      return Outcome::failed;
+    }
+    now_.begin_anew();
+    return told(inner_->set_parameter(parameter, value));
+  }
 
   void save() override {
     saved_ = now_;
