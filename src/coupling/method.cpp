@@ -1,5 +1,6 @@
 #include "coupling/method.hpp"
 
+#include "coupling/slow_steps.hpp"
 #include "network/schedule/two_groups.hpp"
 
 namespace concord {
@@ -123,6 +124,7 @@ std::vector<std::string> lacks_of(const Candidate& candidate) {
 std::vector<std::string> missing_capabilities(const Method& method, const Model& model) {
   std::vector<std::string> lines;
   const bool constrained = !model.constraints.empty();
+  lines = slow_step_problems(method, model);
   if (method.schedule.half_steps_apart && !constrained) {
     if (const auto problem = two_groups(Network(model), given_groups(model)).problem) {
       lines.push_back(*problem);

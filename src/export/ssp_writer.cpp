@@ -145,6 +145,10 @@ void SspWriter::note_losses() {
                                    [](const SubsystemEntry& entry) { return entry.effort != 0.0; });
   if (efforts)
     notes_.push_back("the efforts of subsystems are left out: SSP has no place for them");
+  const bool steps = std::any_of(model_.subsystems.begin(), model_.subsystems.end(),
+                                 [](const SubsystemEntry& entry) { return entry.step != 0.0; });
+  if (steps)
+    notes_.push_back("the steps of subsystems (step:) are left out: SSP has no place for them");
   for (const ConnectionEntry& connection : model_.connections)
     if (connection.held)
       notes_.push_back("the hold of the connection " + connection.from + " -> " + connection.to +

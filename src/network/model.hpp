@@ -34,6 +34,8 @@ struct SubsystemEntry {
   ModelFile file{};           ///< an FMU, a table, a library; without role: none
   double effort = 0.0;        ///< of a macro-step, in any unit, for schedules; 0: not given
   std::optional<int> rank{};  ///< modulo their number, on which it is wanted
+  double step = 0.0;          ///< s, of its own: a multiple of the macro-step; 0: none
+  Location step_location{};
   bool written =
       true;  ///< false: stands for a constraint or a delay, which schedules need not name
   /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.

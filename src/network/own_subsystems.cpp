@@ -1,6 +1,7 @@
 #include "network/own_subsystems.hpp"
 
 #include "concord/errors.hpp"
+#include "subsystem/slow_steps.hpp"
 #include "support/exception_words.hpp"
 
 namespace concord {
@@ -8,7 +9,10 @@ namespace concord {
 OwnSubsystems::OwnSubsystems(const Model& model, std::span<const std::size_t> own,
                              const SettingsList& settings) {
   for (const std::size_t g : own) {
-    subsystems_.push_back(model.subsystems[g].create(settings[g]));
+    auto subsystem = model.subsystems[g].create(settings[g]);
+    subsystems_.push_back(settings[g].slow.macro_steps > 1
+                              ? in_slow_steps(std::move(subsystem), settings[g].slow)
+                              : std::move(subsystem));
     const auto& description = subsystems_.back()->description();
     names_.push_back(description.name);
     if (description.capabilities.rollback) {

@@ -82,6 +82,34 @@ void require_equal_steps(const Settings& settings, const Model& model) {
   }
 }
 
+void give_slow_steps(Settings& settings, const Model& model) {
+  constexpr double whole = 1e-9;
+  constexpr double most_macro_steps = 1e6;  // inputs at as many communication points are kept
+  for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
+    const SubsystemEntry& entry = model.subsystems[k];
+    if (entry.step == 0.0) {
+      continue;
+    }
+    const std::string who = entry.step_location + ": subsystem '" + entry.description.name +
+                            "' takes steps of " + short_number(entry.step) + " s, ";
+    if (settings.adapt != Adapt::none) {
+      throw InputError(who + "which must be a whole multiple of a fixed macro-step, but " +
+                       (options::has("cosim_adapt") ? "-cosim_adapt" : "the accuracy") +
+                       " chooses macro-steps as it goes; give -cosim_adapt none and a -cosim_step");
+    }
+    const double steps = entry.step / settings.step;
+    const double nearest = std::max(std::round(steps), 1.0);
+    if (std::abs(steps - nearest) > whole * nearest || nearest > most_macro_steps) {
+      throw InputError(who + "which is no whole multiple of the macro-step, " +
+                       short_number(settings.step) + " s (-cosim_step), up to " +
+                       short_number(most_macro_steps) + "; the nearest allowed is " +
+                       short_number(std::min(nearest, most_macro_steps) * settings.step) + " s");
+    }
+    settings.subsystems[k].slow = {static_cast<int>(nearest), settings.method.hold_order,
+                                   settings.method.extrapolation};
+  }
+}
+
 namespace {
 
 /// The variables of which something may be recorded.

@@ -12,6 +12,10 @@ void require_capabilities(const Method& method, const Model& model);
 /// Subsystems that take steps of one size only get no others. Throws InputError.
 void require_equal_steps(const Settings& settings, const Model& model);
 
+/// Subsystems with a step of their own (`step:`) take it over as many macro-steps. Throws
+/// InputError where it is no whole multiple of a macro-step that stays as it is.
+void give_slow_steps(Settings& settings, const Model& model);
+
 /// So that subsystems know which of their outputs nobody looks at.
 void tell_what_is_recorded(const Model& model, Settings& settings);
 

@@ -218,6 +218,7 @@ Settings read_settings(Model& model) {
   choose_consistent_outputs(settings.method, model);
   require_capabilities(settings.method, model);
   require_equal_steps(settings, model);
+  give_slow_steps(settings, model);
   choose_predictor(settings.method, model);
   return settings;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "signal/hold.hpp"
 #include "signal/sizes.hpp"
 #include "support/words.hpp"
 
@@ -23,6 +24,14 @@ inline std::span<const WordOf<IntegratorKind>> words_of<IntegratorKind>() {
   return words;
 }
 
+/// A subsystem that takes one step over several macro-steps, and how its outputs within them come
+/// from its last ones.
+struct SlowSteps {
+  int macro_steps = 1;  ///< of each step; 1: as everybody
+  int hold_order = 0;
+  Extrapolation extrapolation = Extrapolation::lagrange;
+};
+
 struct SubsystemSettings {
   IntegratorKind integrator = IntegratorKind::automatic;
   Tolerance tolerance{1e-8, 1e-10};
@@ -33,6 +42,7 @@ struct SubsystemSettings {
   bool continuation = true;
   bool open_end = false;         ///< the run may go on beyond its stop time, which no FMU is told
   std::vector<char> recorded{};  ///< which outputs are; empty: all
+  SlowSteps slow{};
 };
 
 }  // namespace concord

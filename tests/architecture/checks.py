@@ -53,6 +53,7 @@ INNER = {
         "constraint": {""},
         "delay": {""},
         "driven": {""},
+        "slow": {""},
         "native": {""},
         "equations": {""},
         "table": set(),

@@ -18,7 +18,7 @@ name: all of it
 experiment: {start: 0, stop: 2*T}
 parameters: {T: 1, k: sqrt(2)}
 templates:
-  cell: {equations: {inputs: {u: }, states: {x: 0}, derivatives: {x: u - x}, outputs: {x: x}}, effort: 1}
+  cell: {equations: {inputs: {u: }, states: {x: 0}, derivatives: {x: u - x}, outputs: {x: x}}, effort: 1, step: T/8}
 subsystems:
   a:
     equations:
@@ -36,7 +36,7 @@ subsystems:
                  shift: 0.5, outputs: {z: height}, units: {z: m}}}
   motor: {fmu: motor.fmu, parameters: {"table[1]": [1, 2], on: true}, start: {w: 1}}
   wing: {native: {library: wing.so, type: wing}}
-  cell: {template: cell, repeat: {i: [1, n]}}
+  cell: {template: cell, repeat: {i: [1, n]}, step: 0.1}
 connections:
   - road.z -> a.f
   - {connect: "cell[i].x -> cell[i+1].u", repeat: {i: [1, 9]}}

@@ -41,6 +41,11 @@ def words_of(option):
     raise AssertionError(option)
 
 
+def slow_right():
+    """Two masses, the second with steps of seven macro-steps."""
+    return TWO_MASS.read_text(encoding="utf-8").replace("  right: ", "  right:\n    step: 3.5e-3 ")
+
+
 class EveryMethod(RestartTest):
     EVERY = 3600  # files at the ends of parts only; kills in checkpoints.py need more
 
@@ -151,8 +156,15 @@ class Subsystems(Kinds):
             self.same(BALL, "-cosim_adapt", "predictor", ranks=ranks)
             self.same(THERMOSTAT, "-cosim_step", 0.5, ranks=ranks)
 
+    def test_steps_of_their_own(self):
+        """Parts end within the steps of the slow mass."""
+        self.same(self.model(slow_right()), *HOLDS["extrapolate"], *FIXED)
+
 
 class OtherRanks(Kinds):
+    def test_steps_of_their_own(self):
+        self.near(self.model(slow_right()), *HOLDS["extrapolate"], *FIXED, ranks=2, then=1)
+
     def test_kinds(self):
         model = self.all_kinds()
         for method in in_short(("jfm", "jacobi", "missiles"), 3):

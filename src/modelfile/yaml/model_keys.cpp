@@ -53,6 +53,7 @@ constexpr Key isolated{"isolated", flag, "of fmu and native: true: in a process 
 constexpr Key values{"parameters", paths_of(value), "values of parameters"},
     start{"start", paths_of(value), "start values of states and inputs"},
     effort{"effort", number, "what a macro-step of it costs, in any unit"},
+    step{"step", number, "s: takes one step over several macro-steps (explicit methods)"},
     rank{"rank", number, "the MPI rank that has it, modulo their number"};
 
 }  // namespace
@@ -92,12 +93,14 @@ std::span<const Key> subsystem_keys() {
                                  values,
                                  start,
                                  effort,
+                                 step,
                                  rank};
   return keys;
 }
 
 std::span<const Key> template_keys() {
-  static constexpr Key keys[] = {equations, table, fmu, native, isolated, values, start, effort};
+  static constexpr Key keys[] = {equations, table, fmu,    native, isolated,
+                                 values,    start, effort, step};
   return keys;
 }
 

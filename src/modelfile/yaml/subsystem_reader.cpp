@@ -85,7 +85,7 @@ std::vector<Text> read_units(const Fields& fields) {
 struct Parts {
   Fields kind;               ///< `equations`, `table`, `fmu` or `native`, among others
   Fields parameters, start;  ///< beside it
-  std::optional<NodeReader> effort, rank, isolated;
+  std::optional<NodeReader> effort, rank, step, isolated;
   Constants constants;
 };
 
@@ -438,6 +438,14 @@ int read_rank(const NodeReader& node, const Constants& constants) {
   return static_cast<int>(rank);
 }
 
+double read_step(const NodeReader& node, const Constants& constants) {
+  const double step = node.number(constants);
+  if (!(step > 0.0 && std::isfinite(step))) {
+    node.fail("must be a time in s, greater than zero");
+  }
+  return step;
+}
+
 /// Of a table nothing can be set.
 void refuse_values(const Parts& parts, const ModelChanges& changes) {
   std::string location = changes.empty() ? "" : changes.front().location;
@@ -500,6 +508,7 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
     parts.parameters = values_of(parts.kind, "parameters", "parameter", kind, node.what());
     parts.start = values_of(parts.kind, "start", "start value", kind, node.what());
     parts.effort = find_field(parts.kind, "effort");
+    parts.step = find_field(parts.kind, "step");
     parts.isolated = find_field(parts.kind, "isolated");
   }
   parts.parameters = merged(std::move(parts.parameters),
@@ -510,6 +519,9 @@ Parts parts_of(const NodeReader& node, const Fields& fields, const SubsystemSurr
     parts.effort = effort;
   }
   parts.rank = find_field(fields, "rank");
+  if (const auto step = find_field(fields, "step")) {
+    parts.step = step;
+  }
   if (const auto isolated = find_field(fields, "isolated")) {
     parts.isolated = isolated;
   }
@@ -524,6 +536,10 @@ SubsystemEntry read_one(const std::string& name, const NodeReader& node, const P
   }
   if (parts.rank) {
     entry.rank = read_rank(*parts.rank, parts.constants);
+  }
+  if (parts.step) {
+    entry.step = read_step(*parts.step, parts.constants);
+    entry.step_location = parts.step->location();
   }
   return entry;
 }
