@@ -16,10 +16,12 @@ namespace {
 constexpr double of_control = 0.5;
 
 /// Integrators' tolerances: what they miss adds up over the macro-steps, whose number grows like
-/// the accuracy to the power of -1/4.
+/// the accuracy to the power of -1/4. Never above the usual one: nothing tells their error, which
+/// stiff springs between subsystems make a large one.
 double of_integrators(double accuracy) {
   constexpr double share = 5e-3, smallest = 1e-13;
-  return std::max(share * std::pow(accuracy, 1.25), smallest);
+  return std::clamp(share * std::pow(accuracy, 1.25), smallest,
+                    SubsystemSettings{}.tolerance.relative);
 }
 
 /// The experiment in the largest macro-steps.

@@ -12,27 +12,27 @@
 namespace concord {
 namespace {
 
-using Matrix = Eigen::MatrixXd;
+using Dense = Eigen::MatrixXd;
 using Rows =
     Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
 /// The subsystems side by side, not yet coupled: all inputs, connected or not.
-struct Parts {
-  explicit Parts(const Network& network)
-      : a(Matrix::Zero(size(network.n_states()), size(network.n_states()))),
-        b(Matrix::Zero(size(network.n_states()), size(network.n_inputs()))),
-        c(Matrix::Zero(size(network.n_outputs()), size(network.n_states()))),
-        d(Matrix::Zero(size(network.n_outputs()), size(network.n_inputs()))) {}
+struct Blocks {
+  explicit Blocks(const Network& network)
+      : a(Dense::Zero(size(network.n_states()), size(network.n_states()))),
+        b(Dense::Zero(size(network.n_states()), size(network.n_inputs()))),
+        c(Dense::Zero(size(network.n_outputs()), size(network.n_states()))),
+        d(Dense::Zero(size(network.n_outputs()), size(network.n_inputs()))) {}
 
   static Eigen::Index size(std::size_t count) { return static_cast<Eigen::Index>(count); }
 
-  Matrix a, b, c, d;
+  Dense a, b, c, d;
 };
 
-void put(Matrix& whole, IndexRange rows, IndexRange columns, const std::vector<double>& block) {
-  whole.block(Parts::size(rows.first), Parts::size(columns.first), Parts::size(rows.size()),
-              Parts::size(columns.size())) =
-      Rows(block.data(), Parts::size(rows.size()), Parts::size(columns.size()));
+void put(Dense& whole, IndexRange rows, IndexRange columns, const std::vector<double>& block) {
+  whole.block(Blocks::size(rows.first), Blocks::size(columns.first), Blocks::size(rows.size()),
+              Blocks::size(columns.size())) =
+      Rows(block.data(), Blocks::size(rows.size()), Blocks::size(columns.size()));
 }
 
 void require_form(const SimulationPlan& plan) {
@@ -58,11 +58,11 @@ void require_form(const SimulationPlan& plan) {
 }
 
 /// Of all ranks' subsystems where they stand.
-Parts linearized_parts(SimulationCore& simulation) {
+Blocks linearized_blocks(SimulationCore& simulation) {
   RankNetwork& subsystems = simulation.subsystems();
   const Network& network = subsystems.network();
   const auto& inputs = simulation.stepper().point().inputs;
-  Parts parts(network);
+  Blocks blocks(network);
   std::optional<std::string> failure;
   Linearization linear;
   for (const std::size_t k : subsystems.all()) {
@@ -77,19 +77,19 @@ Parts linearized_parts(SimulationCore& simulation) {
       continue;
     }
     const std::size_t g = subsystems.global(k);
-    put(parts.a, network.states_of(g), network.states_of(g), linear.f_x);
-    put(parts.b, network.states_of(g), network.inputs_of(g), linear.f_u);
-    put(parts.c, network.outputs_of(g), network.states_of(g), linear.g_x);
-    put(parts.d, network.outputs_of(g), network.inputs_of(g), linear.g_u);
+    put(blocks.a, network.states_of(g), network.states_of(g), linear.f_x);
+    put(blocks.b, network.states_of(g), network.inputs_of(g), linear.f_u);
+    put(blocks.c, network.outputs_of(g), network.states_of(g), linear.g_x);
+    put(blocks.d, network.outputs_of(g), network.inputs_of(g), linear.g_u);
   }
   if (const auto agreed = agree_on_text(subsystems.comm(), failure)) {
     throw SimulationError(*agreed);
   }
-  for (Matrix* matrix : {&parts.a, &parts.b, &parts.c, &parts.d}) {
+  for (Dense* matrix : {&blocks.a, &blocks.b, &blocks.c, &blocks.d}) {
     agree_on_sum(subsystems.comm(),
                  std::span(matrix->data(), static_cast<std::size_t>(matrix->size())));
   }
-  return parts;
+  return blocks;
 }
 
 }  // namespace
@@ -97,31 +97,31 @@ Parts linearized_parts(SimulationCore& simulation) {
 LinearSystem linear_system(SimulationCore& simulation) {
   require_form(simulation.plan());
   const Network& network = simulation.subsystems().network();
-  const Parts parts = linearized_parts(simulation);
+  const Blocks blocks = linearized_blocks(simulation);
   LinearSystem system;
   system.time = simulation.time();
   system.states = network.state_names();
   system.outputs = network.output_names();
-  Matrix fed = Matrix::Zero(parts.d.cols(), parts.d.rows());
+  Dense fed = Dense::Zero(blocks.d.cols(), blocks.d.rows());
   std::vector<Eigen::Index> free;
   for (std::size_t i = 0; i < network.n_inputs(); ++i) {
     if (const auto& link = network.links()[i]) {
-      fed(Parts::size(i), Parts::size(link->output)) = link->factor;
+      fed(Blocks::size(i), Blocks::size(link->output)) = link->factor;
     } else {
-      free.push_back(Parts::size(i));
+      free.push_back(Blocks::size(i));
       system.inputs.push_back(network.input_names()[i]);
     }
   }
-  const Eigen::FullPivLU<Matrix> loops(Matrix::Identity(parts.d.rows(), parts.d.rows()) -
-                                       parts.d * fed);
+  const Eigen::FullPivLU<Dense> loops(Dense::Identity(blocks.d.rows(), blocks.d.rows()) -
+                                      blocks.d * fed);
   if (!loops.isInvertible()) {
     throw SimulationError("at t = " + short_number(system.time) +
                           " s an algebraic loop has gain 1: its outputs follow from nothing");
   }
-  system.c = loops.solve(parts.c);
-  system.d = loops.solve(Matrix(parts.d(Eigen::all, free)));
-  system.a = parts.a + parts.b * fed * system.c;
-  system.b = Matrix(parts.b(Eigen::all, free)) + parts.b * fed * system.d;
+  system.c = loops.solve(blocks.c);
+  system.d = loops.solve(Dense(blocks.d(Eigen::all, free)));
+  system.a = blocks.a + blocks.b * fed * system.c;
+  system.b = Dense(blocks.b(Eigen::all, free)) + blocks.b * fed * system.d;
   return system;
 }
 
@@ -132,7 +132,7 @@ Modes modes_of(const LinearSystem& system) {
   if (n == 0) {
     return modes;
   }
-  const Eigen::EigenSolver<Matrix> solver(system.a);
+  const Eigen::EigenSolver<Dense> solver(system.a);
   std::vector<Eigen::Index> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   const auto& values = solver.eigenvalues();

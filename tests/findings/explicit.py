@@ -121,7 +121,7 @@ class Explosions(Kinds, unittest.TestCase):
                 [("a.y", "b.u"), ("b.y", "a.u")], stop=2.0)
             for method, allowed in (("jfm", 1e-5), ("missiles", 1e-5), ("gauss_seidel", 0.1)):
                 with self.subTest(rate=rate, method=method):
-                    self.assert_right(model, allowed, f"-cosim_type {method}")
+                    self.assert_right(model, allowed, f"-cosim_type {method} -cosim_adapt none")
 
 
 if __name__ == "__main__":
