@@ -122,9 +122,11 @@ void Sweep::look_at_model() {
   try {
     look(0);
   } catch (const InputError&) {
-    const std::size_t last = columns_.design.runs.size() - 1;
-    if (last == 0) throw;
-    look(last);
+    try {
+      look(columns_.design.runs.size() - 1);
+    } catch (const InputError&) {
+      look(0);
+    }
   }
   for (const ChosenResult& result : chosen_) columns_.results.push_back(name_of(result));
 }
@@ -172,7 +174,9 @@ int Sweep::simulate(RunRow& row, MPI_Comm group, StepObserver* between) {
   });
   Run run(std::move(plan), call_.command_line, RunTells::nothing, between);
   const int code = run.go();
-  row.error = code == 0 ? "" : run.stop_reason();
+  if (code != 0) row.error = run.stop_reason();
+  if (row.error.starts_with("-cosim_time_limit"))  // what was left of it
+    row.error = "-cosim_time_limit " + options::text("cosim_time_limit").value_or("");
   return code;
 }
 

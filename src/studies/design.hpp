@@ -17,10 +17,10 @@ struct Design {
 
 /// What a design is made of.
 struct DesignWords {
-  std::vector<std::string> set;                  ///< "left.m=1,2,5"
-  std::optional<std::filesystem::path> samples;  ///< CSV: a header of names, a row a run
-  std::optional<std::size_t> latin;              ///< runs of the Latin hypercube
-  std::uint64_t seed = 1;                        ///< of the hypercube
+  std::vector<std::string> set = {};                  ///< "left.m=1,2,5"
+  std::optional<std::filesystem::path> samples = {};  ///< CSV: a header of names, a row a run
+  std::optional<std::size_t> latin = {};              ///< runs of the Latin hypercube
+  std::uint64_t seed = 1;                             ///< of the hypercube
 };
 
 /// The values that "1,2,5" or "linspace(10, 100, 10)" stands for, or several of these between
