@@ -47,7 +47,7 @@ std::optional<std::size_t> RunQueue::first() const {
 /// On the first rank: what the group that reports is to do now.
 long long RunQueue::taken(const std::string& report, Asks asks) {
   try {
-    if (!stopped_) stopped_ = !finished_(report);
+    if (!failure_ && !finished_(report)) stopped_ = true;
   } catch (...) {
     stopped_ = true;
     failure_ = std::current_exception();
