@@ -37,7 +37,8 @@ const RegisteredCommand compare({
                .letter = 'v',
                .value = "NAMES",
                .help = "comma-separated names or patterns: left.x,cell[*].x\n"
-                       "(default: all variables that both files hold, but balance errors)"},
+                       "(default: all that both files hold, but balance errors and residuals\n"
+                       "of constraints)"},
               {.name = "tolerance",
                .letter = 't',
                .value = "2e-3",

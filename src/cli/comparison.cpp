@@ -99,20 +99,25 @@ std::vector<VariableError> errors_of(const Batch& batch, const ResultsReader& a,
   return errors;
 }
 
-/// Balance errors are errors themselves: compared only where they are asked for.
-std::vector<std::string> names_of(const ResultsReader& results, bool with_balance) {
+/// Balance errors and residuals of constraints are errors themselves: compared only where they are
+/// asked for.
+std::vector<std::string> names_of(const ResultsReader& results, bool with_errors) {
   std::vector<std::string> names;
-  for (const RecordedVariable& v : results.variables())
-    if (with_balance || v.quantity != "/balance/values") names.push_back(v.name);
+  const std::vector<std::string> residuals = results.residuals();
+  for (const RecordedVariable& v : results.variables()) {
+    const bool error = v.quantity == "/balance/values" ||
+                       std::find(residuals.begin(), residuals.end(), v.name) != residuals.end();
+    if (with_errors || !error) names.push_back(v.name);
+  }
   return names;
 }
 
 /// The names of both files, those of A first.
 std::vector<std::string> all_names(const ResultsReader& a, const ResultsReader& b,
-                                   bool with_balance) {
-  std::vector<std::string> names = names_of(a, with_balance);
+                                   bool with_errors) {
+  std::vector<std::string> names = names_of(a, with_errors);
   const std::unordered_set<std::string> in_a(names.begin(), names.end());
-  for (const std::string& name : names_of(b, with_balance))
+  for (const std::string& name : names_of(b, with_errors))
     if (!in_a.contains(name)) names.push_back(name);
   return names;
 }

@@ -28,7 +28,8 @@ struct Comparison {
 
 /// The error of the results A against the reference B at the communication points of A: B is
 /// interpolated where its grid differs (Resampling), and rows at events are compared with what
-/// follows the same event of B. `wanted`: names and patterns; none means all but balance errors.
+/// follows the same event of B. `wanted`: names and patterns; none means all but balance
+/// errors and residuals of constraints.
 /// Throws InputError where nothing is in common.
 Comparison compared(const ResultsReader& a, const ResultsReader& b,
                     const std::vector<std::string>& wanted);
