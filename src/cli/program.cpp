@@ -9,7 +9,9 @@
 #include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "network/model.hpp"
+#include "support/agreement.hpp"
 #include "support/options.hpp"
+#include "support/petsc.hpp"
 
 namespace concord {
 
@@ -24,6 +26,21 @@ double ProgramOptions::real(const std::string& name, double fallback) const {
 
 std::string ProgramOptions::text(const std::string& name, const std::string& fallback) const {
   return options::text(name).value_or(fallback);
+}
+
+RunEnding run_inside(const ModelBuilder& model, const std::vector<std::string>& words,
+                     const RunManner& manner) {
+  RunEnding ending;
+  inside_session(words, [&] {
+    choose_start_time();
+    Model built;
+    together(PETSC_COMM_WORLD, [&] { built = std::move(*model.source()()); });
+    take_measured_efforts(built);
+    take_signal_weights(built);
+    const std::string call = "concord.run " + model.name() + " " + joined(words, " ");
+    ending = run_in_manner(std::move(built), call, manner);
+  });
+  return ending;
 }
 
 int run_program(int argc, char** argv,

@@ -20,6 +20,8 @@
 #include "concord/errors.hpp"
 #include "record/recorder.hpp"
 #include "record/results_schema.hpp"
+#include "settings/unread_options.hpp"
+#include "simulation/step_listener.hpp"
 #include "simulation/stop_requests.hpp"
 #include "simulation/stop_signals.hpp"
 #include "support/agreement.hpp"
@@ -47,8 +49,10 @@ std::unique_ptr<SimulationPlan> announced(std::unique_ptr<SimulationPlan> plan) 
 /// `concord run`: a simulation with its options, monitors, results file and summary.
 class Run {
  public:
-  Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line)
-      : hang_watch_(plan->settings.hang_limit),
+  Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line,
+      const RunManner& manner)
+      : manner_(manner),
+        hang_watch_(plan->settings.hang_limit),
         requests_(plan->comm, plan->settings.time_limit),
         simulation_(std::move(plan)),
         settings_(simulation_.plan().settings),
@@ -66,7 +70,7 @@ class Run {
     add_observers();
   }
 
-  int go() {
+  RunEnding go() {
     StopSignals stop_signals;
     const ExitsAreErrors exits_are_errors;
     if (settings_.view) {
@@ -74,11 +78,11 @@ class Run {
     }
     try {
       collectively(PETSC_COMM_WORLD, [&] { simulate(); });
-      const int code = conclude();
-      if (code == stopped_early) {
+      RunEnding ending = conclude();
+      if (!manner_.goes_on && !simulation_.finished()) {
         stop_signals.ignore_late_ones();
       }
-      return code;
+      return ending;
     } catch (const InputError&) {
       if (recorder_->begun()) {
         close_failed(costs_of(simulation_));
@@ -96,6 +100,9 @@ class Run {
     simulation_.observe(summary_);
     if (settings_.monitor && speaks_) {
       own(std::make_unique<StepMonitor>());
+    }
+    if (manner_.step) {
+      own(std::make_unique<StepListener>(manner_.step));
     }
     if (settings_.progress && speaks_) {
       own(std::make_unique<ProgressLine>(settings_.start, settings_.stop));
@@ -135,6 +142,9 @@ class Run {
         start();
       }
       watch_exits();
+      if (manner_.begins) {
+        manner_.begins(simulation_.time(), settings_.stop);
+      }
       simulation_.advance_while([&](double wall_time) { return goes_on(wall_time); });
     } catch (const EndOfSimulation& end) {
       asked_for_end_ = true;
@@ -173,7 +183,7 @@ class Run {
   }
 
   /// After the last macro-step.
-  int conclude() {
+  RunEnding conclude() {
     const Conclusion conclusion = conclusion_of(simulation_, summary_);
     if (simulation_.finished()) {
       checkpoints_.complete();
@@ -188,12 +198,15 @@ class Run {
     recorder_->close(conclusion.status, conclusion.costs, conclusion.quality);
     simulation_.forget_observers();
     monitors_.clear();  // the progress line ends before the summary begins
-    if (speaks_) {
+    if (speaks_ && manner_.summary) {
       print_summary(simulation_, summary_, conclusion, requests_.reason(), requests_.elapsed());
       print_way_on();
     }
     report(&conclusion, conclusion.costs, to_string(conclusion.status), requests_.reason());
-    return simulation_.finished() ? 0 : stopped_early;
+    return {.status = std::string(to_string(conclusion.status)),
+            .reason = requests_.reason(),
+            .signal = requests_.signal(),
+            .without_effect = options_left_unread()};
   }
 
   /// Files that can't be written are told before the first macro-step; what they hold stays.
@@ -265,6 +278,7 @@ class Run {
     }
   }
 
+  const RunManner manner_;
   HangWatch hang_watch_;
   StopRequests requests_;
   SimulationCore simulation_;
@@ -276,6 +290,20 @@ class Run {
   std::vector<std::unique_ptr<StepObserver>> monitors_;
   bool asked_for_end_ = false;
 };
+
+const RunManner as_command{.goes_on = false};
+
+int exit_code(const RunEnding& ending) {
+  return ending.status == to_string(RunStatus::interrupted) ? stopped_early : 0;
+}
+
+RunEnding run_call(ModelCall call, const RunManner& manner) {
+  if (call.fmu == nullptr) return run_in_manner(std::move(call.model), call.command_line, manner);
+  const LoneOutput output(*call.fmu, call.model);
+  RunEnding ending = run_in_manner(std::move(call.model), call.command_line, manner);
+  output.write();
+  return ending;
+}
 
 const RegisteredCommand run({
     .name = "run",
@@ -291,11 +319,7 @@ const RegisteredCommand run({
     .run =
         [](const Arguments& arguments) {
           return with_model(run, arguments, [](ModelCall call) {
-            if (call.fmu == nullptr) return run_command(std::move(call.model), call.command_line);
-            const LoneOutput output(*call.fmu, call.model);
-            const int code = run_command(std::move(call.model), call.command_line);
-            output.write();
-            return code;
+            return exit_code(run_call(std::move(call), as_command));
           });
         },
 });
@@ -303,8 +327,21 @@ const RegisteredCommand run({
 }  // namespace
 
 int run_command(Model model, const std::string& command_line) {
+  return exit_code(run_in_manner(std::move(model), command_line, as_command));
+}
+
+RunEnding run_in_manner(Model model, const std::string& command_line, const RunManner& manner) {
   auto plan = std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(model));
-  return Run(announced(std::move(plan)), command_line).go();
+  return Run(announced(std::move(plan)), command_line, manner).go();
+}
+
+RunEnding run_inside(const std::vector<std::string>& words, const RunManner& manner) {
+  Arguments arguments{"concord", "run"};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  RunEnding ending;
+  with_model_inside(run, arguments,
+                    [&](ModelCall call) { ending = run_call(std::move(call), manner); });
+  return ending;
 }
 
 }  // namespace concord
