@@ -1,7 +1,16 @@
 #include <mpi.h>
+#include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "concord/model_builder.hpp"
 #include "concord/program.hpp"
@@ -40,7 +49,10 @@ class Libraries {
  public:
   static void need() {
     if (closed_) throw InputError("concord has ended with the interpreter");
-    if (session_ == nullptr) session_ = std::make_unique<Session>(1, arguments_);
+    if (session_ != nullptr) return;
+    const std::set<std::string> before = environment_names();
+    session_ = std::make_unique<Session>(1, arguments_);
+    forget_variables_but(before);
   }
   static void close() {
     closed_ = true;
@@ -48,6 +60,21 @@ class Libraries {
   }
 
  private:
+  static std::set<std::string> environment_names() {
+    std::set<std::string> names;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      const std::string text = *variable;
+      names.insert(text.substr(0, text.find('=')));
+    }
+    return names;
+  }
+  /// With what Open MPI tells itself, an mpirun that this program starts would end at once.
+  static void forget_variables_but(const std::set<std::string>& before) {
+    for (const std::string& name : environment_names()) {
+      if (!before.contains(name)) unsetenv(name.c_str());
+    }
+  }
+
   static inline char name_[] = "concord";
   static inline char* arguments_[] = {name_, nullptr};
   static inline std::unique_ptr<Session> session_;
@@ -107,6 +134,40 @@ py::dict run(const std::vector<std::string>& words, const ModelBuilder* model,
   return as_dict(model == nullptr ? run_inside(words, manner) : run_inside(*model, words, manner));
 }
 
+/// While it lives, Ctrl-C is kept from Python, which would raise it within a subsystem's function
+/// and so fail the macro-step; a second one is not. Afterwards Python gets to know.
+class Interruption {
+ public:
+  Interruption() {
+    came_ = 0;
+    struct sigaction action = {};
+    action.sa_handler = keep;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, nullptr, &before_);
+    if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);
+  }
+  ~Interruption() {
+    sigaction(SIGINT, &before_, nullptr);
+    if (came()) std::raise(SIGINT);
+  }
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  static bool came() { return came_ != 0; }
+
+ private:
+  static void keep(int number) {
+    if (came()) {
+      sigaction(number, &before_, nullptr);
+      std::raise(number);
+    }
+    came_ = 1;
+  }
+
+  static inline volatile std::sig_atomic_t came_ = 0;
+  static inline struct sigaction before_ = {};
+};
+
 /// A Simulation that Python holds, which ends at the latest with the interpreter.
 class HeldSimulation {
  public:
@@ -138,16 +199,17 @@ class HeldSimulation {
     return work(open());
   }
 
+  void advance() {
+    const Interruption interruption;
+    with([](Simulation& simulation) { simulation.advance(); });
+  }
+
   /// Ctrl-C ends at the next communication point, on all ranks.
   void advance_until(double time) {
-    std::optional<py::error_already_set> interruption;
+    const Interruption interruption;
     with([&](Simulation& simulation) {
-      simulation.advance_until(time, [&] {
-        if (PyErr_CheckSignals() != 0) interruption.emplace();
-        return !interruption.has_value();
-      });
+      simulation.advance_until(time, [] { return !Interruption::came(); });
     });
-    if (interruption) throw py::error_already_set(*interruption);
   }
 
   std::vector<double> values(const std::vector<std::string>& names) {
@@ -220,7 +282,7 @@ void add_subsystem(ModelBuilder& model, const std::string& name, const Boundary&
 /// `error` in Python, with what a subsystem's function has raised as its cause. What asks for the
 /// program's end, as Ctrl-C, is no failure of the simulation.
 void raise(const char* type, const char* text) {
-  const py::object cause = Raised::take();
+  const py::object cause = Raised::take(text);
   if (!cause.is_none() && PyObject_IsInstance(cause.ptr(), PyExc_Exception) == 0) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
     return;
@@ -286,7 +348,7 @@ void define_simulation(py::module_& m) {
         return std::make_unique<Held>(model.source(), options, comm);
       }))
       .def("start", [](Held& s) { s.with([](Simulation& it) { it.start(); }); })
-      .def("advance", [](Held& s) { s.with([](Simulation& it) { it.advance(); }); })
+      .def("advance", &Held::advance)
       .def("advance_until", &Held::advance_until)
       .def("values", &Held::values)
       .def("set", [](Held& s, const std::string& name,

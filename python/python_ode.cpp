@@ -47,8 +47,8 @@ void PythonOde::call(const py::function& function, const char* what, double t,
   try {
     take(called(function, t, x, u), what, result);
   } catch (const py::error_already_set& error) {
-    Raised::keep(error);
     const std::string text = std::string(what) + "() raised " + told(error);
+    Raised::keep(error, text);
     if (is_recoverable(error)) throw RecoverableFailure(text);
     throw SimulationError(text);
   }
@@ -62,14 +62,15 @@ py::object PythonOde::called(const py::function& function, double t, std::span<c
 
 void PythonOde::take(const py::object& given, const char* what, std::span<double> result) const {
   using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
-  const auto numbers = Numbers::ensure(given);
-  const auto size = numbers ? static_cast<std::size_t>(numbers.size()) : 0;
-  if (!numbers || size != result.size()) {
+  const auto numbers = given.is_none() ? Numbers() : Numbers::ensure(given);
+  const bool are_numbers = numbers && !given.is_none();
+  const auto size = are_numbers ? static_cast<std::size_t>(numbers.size()) : 0;
+  if (!are_numbers || size != result.size()) {
     const std::string found =
-        numbers ? std::to_string(size) + " numbers" : std::string(py::repr(given));
+        are_numbers ? std::to_string(size) + " numbers" : std::string(py::repr(given));
     throw SimulationError(std::string(what) + "() gave " + found + "; it must give " +
                           std::to_string(result.size()) + ", one for each of its " +
-                          (what == std::string("outputs") ? "outputs" : "states"));
+                          (what == std::string_view(outputs_word) ? "outputs" : "states"));
   }
   std::copy_n(numbers.data(), size, result.begin());
 }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "concord/errors.hpp"
@@ -18,21 +18,24 @@ namespace concord::python {
 
 namespace py = pybind11;
 
-/// What a subsystem's functions have raised, until the run that they end is told in Python.
+/// What a subsystem's function has raised last, until the run that it ends is told in Python.
 class Raised {
  public:
-  static void keep(const py::error_already_set& error) { value() = error.value(); }
-  /// None where nothing was raised; forgotten from here on.
-  static py::object take() {
-    py::object taken = value() ? value() : py::none();
-    value() = py::object();
-    return taken;
+  static void keep(const py::error_already_set& error, const std::string& told) {
+    kept() = {error.value(), told};
+  }
+  /// What was told in this message; else None, as a smaller step has cured it. Forgotten from here
+  /// on.
+  static py::object take(const std::string& message) {
+    const auto [value, told] = std::exchange(kept(), {py::none(), ""});
+    return !told.empty() && message.find(told) != message.npos ? value : py::none();
   }
 
  private:
-  static py::object& value() {
-    static auto* const kept = new py::object;  // outlives the interpreter, which has freed it
-    return *kept;
+  using Kept = std::pair<py::object, std::string>;
+  static Kept& kept() {
+    static auto* const one = new Kept;  // nothing frees Python's objects after the interpreter
+    return *one;
   }
 };
 
@@ -55,11 +58,12 @@ class PythonOde : public OdeModel {
   }
   void outputs(double t, std::span<const double> x, std::span<const double> u,
                std::span<double> y) override {
-    call(subsystem_->outputs, "outputs", t, x, u, y);
+    call(subsystem_->outputs, outputs_word, t, x, u, y);
   }
   bool set_parameter(std::size_t parameter, double value) override;
 
  private:
+  static constexpr const char* outputs_word = "output_values";  ///< the argument's name in Python
   void call(const py::function& function, const char* what, double t, std::span<const double> x,
             std::span<const double> u, std::span<double> result) const;
   py::object called(const py::function& function, double t, std::span<const double> x,

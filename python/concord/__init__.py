@@ -23,3 +23,8 @@ __all__ = [
     "ConcordError", "Event", "InputError", "ModelBuilder", "RecoverableFailure", "Result",
     "Simulation", "SimulationError", "Snapshot", "__version__", "read", "run",
 ]
+
+for _thing in (ConcordError, Event, InputError, ModelBuilder, RecoverableFailure, Result,
+               Simulation, SimulationError, Snapshot, read, run):
+    _thing.__module__ = __name__  # as they are named by those who use them
+del _thing

@@ -84,6 +84,8 @@ class Simulation:
             self._core.advance()
             return
         until = float(until)
+        if math.isnan(until):
+            raise InputError("advance(until=nan): give a time in s")
         self._core.advance_until(until)
         end = min(until, self.stop_time)
         if not self.finished and not math.isclose(self.time, end, rel_tol=1e-14):
