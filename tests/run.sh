@@ -5,7 +5,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
-install_packages
+install_packages python3-pandas python3-xarray python3-mpi4py
 configure
 build_targets all
 mpi_environment
