@@ -106,8 +106,8 @@ void tell(const py::object& listener, Values... values) {
   }
 }
 
-RunManner manner_of(const py::object& begins, const py::object& step) {
-  RunManner manner{.summary = false};
+RunManner manner_of(bool tells, const py::object& begins, const py::object& step) {
+  RunManner manner{.tells = tells};
   if (!begins.is_none()) {
     manner.begins = [begins](double start, double stop) { tell(begins, start, stop); };
   }
@@ -126,11 +126,11 @@ py::dict as_dict(const RunEnding& ending) {
   return result;
 }
 
-py::dict run(const std::vector<std::string>& words, const ModelBuilder* model,
+py::dict run(const std::vector<std::string>& words, const ModelBuilder* model, bool tells,
              const py::object& begins, const py::object& step) {
   const AtWork at_work;
   Libraries::need();
-  const RunManner manner = manner_of(begins, step);
+  const RunManner manner = manner_of(tells, begins, step);
   return as_dict(model == nullptr ? run_inside(words, manner) : run_inside(*model, words, manner));
 }
 

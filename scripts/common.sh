@@ -16,10 +16,9 @@ logged() {
   return "$code"
 }
 
-# install_packages PACKAGE...: also these.
 install_packages() {
   mkdir -p "$logs"
-  bash "$root/scripts/install_packages.sh" "$logs/install.log" "$@"
+  bash "$root/scripts/install_packages.sh" "$logs/install.log"
 }
 
 # cached ENTRY: whether the build folder is configured with it.

@@ -21,8 +21,7 @@ class ProgramOptions {
 
 /// What a program wants of a run otherwise than the command `concord run`.
 struct RunManner {
-  bool goes_on = true;  ///< after the run, where signals do again what they did before
-  bool summary = true;  ///< to standard output
+  bool tells = true;  ///< summary, notes, progress, to standard output and error
   std::function<void(double start, double stop)> begins = {};  ///< s; before the first macro-step
   std::function<void(const StepInfo&)> step = {};              ///< after each; not to throw
 };
@@ -36,8 +35,9 @@ struct RunEnding {
 };
 
 /// `concord run` inside a program, with MPI and PETSc up (see Session), on all of its ranks:
-/// results file, checkpoints, signals that stop it, as in the command. `words` are those behind
-/// `concord run` on a command line: {"ball.yaml", "-cosim_step", "1e-2", "--set", "ball.e=0.9"};
+/// results file, checkpoints, signals that stop it, as in the command; afterwards signals do what
+/// they did before. `words` are those behind `concord run` on a command line: {"ball.yaml",
+/// "-cosim_step", "1e-2", "--set", "ball.e=0.9"};
 /// the program's own PETSc options neither count nor change. Collective; throws InputError,
 /// SimulationError, the same on every rank.
 RunEnding run_inside(const std::vector<std::string>& words, const RunManner& manner = {});

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import tempfile
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import _concord
@@ -14,6 +15,9 @@ from ._model import ModelBuilder
 from ._options import changes_of, path_of, texts_of, words_of
 from ._progress import Progress
 from ._results import Result
+
+#: With one of these the run prints what the command prints; else nothing.
+_TELLING = ("cosim_monitor", "cosim_progress", "cosim_view")
 
 
 def run(model: Union[str, os.PathLike, ModelBuilder], *,
@@ -54,13 +58,16 @@ def run(model: Union[str, os.PathLike, ModelBuilder], *,
         with Progress(progress) as shown:
             if progress and not shown.active:
                 words += ["-cosim_progress", "true"]
+            tells = any(f"-{name}" in words for name in _TELLING)
             try:
-                ending = _concord.run(words, source.built, shown.begins, shown.step)
+                ending = _concord.run(words, source.built, tells, shown.begins, shown.step)
             except SimulationError as error:
                 error.results = files.partial()
                 raise
         if ending["signal"]:
             signal.raise_signal(ending["signal"])
+        for option in ending["without_effect"]:
+            warnings.warn(f"option {option}", stacklevel=2)
         return files.result(ending["reason"])
 
 

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "concord/program.hpp"
 #include "network/model.hpp"
 
 namespace concord {
@@ -10,9 +9,6 @@ namespace concord {
 /// `concord run`, after MPI and PETSc are up, on every rank: gives the exit code; wrong input is an
 /// InputError.
 int run_command(Model model, const std::string& command_line);
-
-/// The same inside a program that goes on.
-RunEnding run_in_manner(Model model, const std::string& command_line, const RunManner& manner);
 
 /// The program's help, and that of options alone.
 std::string program_help();

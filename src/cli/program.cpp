@@ -9,9 +9,7 @@
 #include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "network/model.hpp"
-#include "support/agreement.hpp"
 #include "support/options.hpp"
-#include "support/petsc.hpp"
 
 namespace concord {
 
@@ -28,29 +26,14 @@ std::string ProgramOptions::text(const std::string& name, const std::string& fal
   return options::text(name).value_or(fallback);
 }
 
-RunEnding run_inside(const ModelBuilder& model, const std::vector<std::string>& words,
-                     const RunManner& manner) {
-  RunEnding ending;
-  inside_session(words, [&] {
-    choose_start_time();
-    Model built;
-    together(PETSC_COMM_WORLD, [&] { built = std::move(*model.source()()); });
-    take_measured_efforts(built);
-    take_signal_weights(built);
-    const std::string call = "concord.run " + model.name() + " " + joined(words, " ");
-    ending = run_in_manner(std::move(built), call, manner);
-  });
-  return ending;
-}
-
 int run_program(int argc, char** argv,
                 const std::function<ModelBuilder(const ProgramOptions&)>& build) {
   const std::string command_line = joined(std::vector<std::string>(argv, argv + argc), " ");
   return in_session(argc, argv, [&] {
     choose_start_time();
     Model model = std::move(*build(ProgramOptions()).source()());
-    take_measured_efforts(model);
-    take_signal_weights(model);
+    take_measured_efforts(model, PETSC_COMM_WORLD);
+    take_signal_weights(model, PETSC_COMM_WORLD);
     return run_command(std::move(model), command_line);
   });
 }

@@ -31,7 +31,8 @@ ALLOWED = {
     "checkpoint": RUNS | {"files", "simulation"},
     "modelfile": RUNS | {"expression", "files", "record", "simulation"},
     "export": MODELS | {"expression", "files"},
-    "cli": RUNS | {"checkpoint", "export", "files", "modelfile", "record", "simulation"},
+    "studies": {"files", "record", "support"},
+    "cli": RUNS | {"checkpoint", "export", "files", "modelfile", "record", "simulation", "studies"},
 }
 # Which inner rooms of its own room an inner room may include, besides itself; "" is the room's own
 # files, which inner rooms may include where "" includes none of them.

@@ -78,6 +78,10 @@ class Run(InFolder):
         self.assertEqual((len(coarse.steps["size"]), coarse.summary["method"]), (8, "missiles"))
         self.assertGreater(len(concord.run(TWO_MASS)["time"]), 20)
 
+    def test_options_without_effect_are_told(self):
+        with self.assertWarnsRegex(UserWarning, "ksp_rtol"):
+            concord.run(TWO_MASS, cosim_type="monolithic", cosim_stop=0.1, ksp_rtol=1e-3)
+
     def test_progress_is_shown_by_tqdm(self):
         shown = []
 
