@@ -265,4 +265,12 @@ int with_model(const Command& command, const Arguments& arguments,
   });
 }
 
+void with_model_inside(const Command& command, const Arguments& arguments,
+                       const std::function<void(ModelCall)>& work) {
+  const SortedWords words = sorted(command, arguments);
+  inside_session(words.arguments, [&] {
+    work({model_of(words), joined(arguments, " "), words.fmu ? &*words.fmu : nullptr, words.own});
+  });
+}
+
 }  // namespace concord

@@ -35,6 +35,11 @@ std::vector<CommandWord> words_of_models(std::vector<CommandWord> others = {});
 int with_model(const Command& command, const Arguments& arguments,
                const std::function<int(ModelCall)>& work);
 
+/// `with_model` inside a program whose MPI and PETSc are up: options go into a database of their
+/// own, and errors are thrown, the same on every rank: InputError, SimulationError.
+void with_model_inside(const Command& command, const Arguments& arguments,
+                       const std::function<void(ModelCall)>& work);
+
 /// The same without reading it.
 int with_model_file(const Command& command, const Arguments& arguments,
                     const std::function<int(ModelFileCall)>& work);

@@ -42,7 +42,7 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
   }
 }
 
-int Run::go() {
+int Run::go(AfterStop after) {
   StopSignals stop_signals;
   const ExitsAreErrors exits_are_errors;
   if (settings_.view) {
@@ -51,7 +51,7 @@ int Run::go() {
   try {
     collectively(comm(), [&] { simulate(); });
     const int code = conclude();
-    if (code == stopped_early) {
+    if (code == stopped_early && after == AfterStop::program_ends) {
       stop_signals.ignore_late_ones();
     }
     return code;
@@ -152,6 +152,7 @@ bool Run::goes_on(double wall_time) {
 int Run::conclude() {
   const Conclusion conclusion = conclusion_of(simulation_, summary_);
   costs_ = conclusion.costs;
+  status_ = conclusion.status;
   if (simulation_.finished()) {
     checkpoints_.complete();
   }

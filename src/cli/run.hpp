@@ -21,6 +21,10 @@ inline constexpr int stopped_early = 3;
 /// What a run says on standard output and error: a run among many is told of by others.
 enum class RunTells { all, nothing };
 
+/// Whether the process ends with a run that was stopped by a signal: launchers send it to one rank
+/// after the other, and late ones are then ignored.
+enum class AfterStop { program_ends, program_goes_on };
+
 /// A simulation with its options, monitors, results file and summary, on the ranks of the plan.
 class Run {
  public:
@@ -30,13 +34,17 @@ class Run {
       StepObserver* other = nullptr);
 
   /// From start to end, once; gives the exit code.
-  int go();
+  int go(AfterStop after = AfterStop::program_ends);
 
   /// What was run has cost, also where `go` has thrown; costs on the first rank.
   const RunSummary& summary() const { return summary_; }
   const RunCosts& costs() const { return costs_; }
   /// Why it has stopped before its end; may be empty.
   const std::string& stop_reason() const { return requests_.reason(); }
+  /// The signal that is this reason, or 0.
+  int stop_signal() const { return requests_.signal(); }
+  /// After `go`.
+  RunStatus status() const { return status_; }
 
  private:
   bool first() const { return rank_in(comm()) == 0; }
@@ -70,6 +78,7 @@ class Run {
   RunCosts costs_;
   std::vector<std::unique_ptr<StepObserver>> monitors_;
   bool asked_for_end_ = false;
+  RunStatus status_ = RunStatus::running;
 };
 
 }  // namespace concord

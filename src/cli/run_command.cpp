@@ -6,6 +6,15 @@
 #include "cli/lone_output.hpp"
 #include "cli/model_command.hpp"
 #include "cli/run.hpp"
+#include "cli/session.hpp"
+#include "cli/start_time.hpp"
+#include "concord/program.hpp"
+#include "record/results_schema.hpp"
+#include "settings/unread_options.hpp"
+#include "simulation/step_listener.hpp"
+#include "support/agreement.hpp"
+#include "support/options.hpp"
+#include "support/petsc.hpp"
 #include "support/ranks.hpp"
 
 namespace concord {
@@ -24,6 +33,16 @@ std::unique_ptr<SimulationPlan> announced(std::unique_ptr<SimulationPlan> plan) 
   return plan;
 }
 
+/// Of an FMU alone the output that was asked for, too.
+template <class Simulate>
+auto with_lone_output(const ModelCall& call, const Simulate& simulate) {
+  if (call.fmu == nullptr) return simulate();
+  const LoneOutput output(*call.fmu, call.model);
+  auto ending = simulate();
+  output.write();
+  return ending;
+}
+
 const RegisteredCommand run({
     .name = "run",
     .place = 10,
@@ -38,20 +57,55 @@ const RegisteredCommand run({
     .run =
         [](const Arguments& arguments) {
           return with_model(run, arguments, [](ModelCall call) {
-            if (call.fmu == nullptr) return run_command(std::move(call.model), call.command_line);
-            const LoneOutput output(*call.fmu, call.model);
-            const int code = run_command(std::move(call.model), call.command_line);
-            output.write();
-            return code;
+            return with_lone_output(
+                call, [&] { return run_command(std::move(call.model), call.command_line); });
           });
         },
 });
+
+RunEnding run_in_manner(Model model, const std::string& command_line, const RunManner& manner) {
+  auto plan = announced(std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(model)));
+  if (manner.begins) manner.begins(plan->settings.start, plan->settings.stop);
+  StepListener listener(manner.step ? manner.step : [](const StepInfo&) {});
+  Run one(std::move(plan), command_line, manner.tells ? RunTells::all : RunTells::nothing,
+          &listener);
+  one.go(AfterStop::program_goes_on);
+  return {.status = std::string(to_string(one.status())),
+          .reason = one.stop_reason(),
+          .signal = one.stop_signal(),
+          .without_effect = options_left_unread()};
+}
 
 }  // namespace
 
 int run_command(Model model, const std::string& command_line) {
   auto plan = std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(model));
   return Run(announced(std::move(plan)), command_line, RunTells::all).go();
+}
+
+RunEnding run_inside(const std::vector<std::string>& words, const RunManner& manner) {
+  Arguments arguments{"concord", "run"};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  RunEnding ending;
+  with_model_inside(run, arguments, [&](ModelCall call) {
+    ending = with_lone_output(
+        call, [&] { return run_in_manner(std::move(call.model), call.command_line, manner); });
+  });
+  return ending;
+}
+
+RunEnding run_inside(const ModelBuilder& model, const std::vector<std::string>& words,
+                     const RunManner& manner) {
+  RunEnding ending;
+  inside_session(words, [&] {
+    choose_start_time();
+    Model built;
+    together(PETSC_COMM_WORLD, [&] { built = std::move(*model.source()()); });
+    take_option_files(built, PETSC_COMM_WORLD);
+    const std::string call = "concord.run " + model.name() + " " + joined(words, " ");
+    ending = run_in_manner(std::move(built), call, manner);
+  });
+  return ending;
 }
 
 }  // namespace concord

@@ -79,7 +79,7 @@ NO_KINDS = {"network", "stepping", "coupling", "settings", "simulation", "record
 MAX_LINES = 600
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh", ".cmake", ".in", ".txt"}
 CXX = {".cpp", ".hpp", ".h"}
-CODE_FOLDERS = ("include", "src", "tests", "examples", "scripts", "cmake")
+CODE_FOLDERS = ("include", "src", "tests", "examples", "scripts", "cmake", "python")
 CLANG_FORMAT_VERSION = "14"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -231,7 +231,7 @@ def check_format(root):
     if not program:
         yield f"clang-format {CLANG_FORMAT_VERSION} is not installed"
         return
-    sources = [str(path) for path in files(root, ("include", "src", "tests", "examples"))
+    sources = [str(path) for path in files(root, ("include", "src", "tests", "examples", "python"))
                if path.suffix in CXX]
     if not sources:
         return
