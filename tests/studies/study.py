@@ -10,7 +10,7 @@ from concord_runs import EXAMPLES, TIGHT, TWO_MASS, ModelTest, execute
 
 class Study(ModelTest):
     def study(self, model, *words, ranks=1, code=0):
-        path = self.folder / "out.csv"
+        path = self.folder / f"{model.stem}.csv"
         run = execute("study", model, *words, "-o", path, ranks=ranks)
         self.assertEqual(run.returncode, code, run.stderr + run.stdout)
         return path, run
