@@ -153,7 +153,7 @@ void print_comparison(const ResultsReader& a, const ResultsReader& b, const Comp
 }  // namespace
 
 int compare_command(std::span<const std::string> arguments) {
-  const ResultsOptions options = read_results_options(compare, arguments, 2);
+  const ResultsOptions options = read_results_options(compare, arguments, 2, 2);
   const ResultsReader a(options.files[0]), b(options.files[1]);
   const Comparison found = compared(a, b, options.variables);
   if (options.json) {

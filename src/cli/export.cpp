@@ -162,7 +162,7 @@ EventLines event_lines(const ResultsOptions& options) {
 }  // namespace
 
 int export_command(std::span<const std::string> arguments) {
-  const ResultsOptions options = read_results_options(export_results, arguments, 1);
+  const ResultsOptions options = read_results_options(export_results, arguments, 1, 1);
   const ResultsReader results(options.files[0]);
   write_csv(results, select_variables(results, options.variables), event_lines(options),
             options.output);

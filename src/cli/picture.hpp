@@ -12,6 +12,18 @@ namespace concord {
 struct Curve {
   std::string name, unit;
   std::vector<std::pair<double, double>> points;  ///< time in s, value
+  std::string run = {};                           ///< whose; empty where there is only one
+  std::size_t dash = 0;                           ///< the same for all curves of a run
+};
+
+enum class PictureFormat { png, svg, pdf };
+
+/// What holds for a whole picture.
+struct PictureFrame {
+  std::string title = {};
+  double begin = 0.0, end = 0.0;  ///< s, of the time axis
+  PictureFormat format = PictureFormat::png;
+  bool log_x = false, log_y = false;
 };
 
 /// The points to draw of a long series: at most a few thousand, with the first, last, smallest and
@@ -20,14 +32,20 @@ struct Curve {
 std::vector<std::pair<double, double>> thin_out(std::span<const double> time,
                                                 std::span<const double> values);
 
-/// Cuts `variables` down to what one picture can show, in panels by unit; gives the names dropped.
-std::vector<std::string> drop_excess(std::vector<RecordedVariable>& variables);
+/// Cuts `variables`, of that many runs each, down to what one picture can show, in panels by unit;
+/// gives the names dropped.
+std::vector<std::string> drop_excess(std::vector<RecordedVariable>& variables,
+                                     std::size_t runs = 1);
 
 /// Colours of curves, told apart by everybody; from the first one again after the last.
 const char* curve_colour(std::size_t curve);
 
-/// gnuplot commands for curves over [begin, end], in panels by unit, with the data inline.
-std::string picture_script(const std::string& title, double begin, double end,
-                           const std::vector<Curve>& curves);
+/// gnuplot commands for curves over time, in panels by unit, with the data inline. Curves of one
+/// variable have one colour, those of one run one kind of dashes.
+std::string picture_script(const PictureFrame& frame, const std::vector<Curve>& curves);
+
+/// The same for curves over another variable than time, in one panel.
+std::string phase_script(const PictureFrame& frame, const std::vector<Curve>& curves,
+                         const std::string& x_label, const std::string& y_label);
 
 }  // namespace concord

@@ -1,8 +1,12 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
+#include <limits>
 #include <thread>
+#include <tuple>
 
 #include "cli/command.hpp"
 #include "cli/event_rows.hpp"
@@ -22,12 +26,12 @@ namespace fs = std::filesystem;
 const RegisteredCommand plot({
     .name = "plot",
     .place = 60,
-    .usage = "RESULT.h5 [--variables V] [--follow] [-o out.png]",
-    .summary = "variables over time as a picture",
+    .usage = "RESULT.h5 [OTHER.h5 ...] [--variables V] [--phase X,Y] [-o out.png]",
+    .summary = "variables over time, or over each other, as a\npicture; several runs in one",
     .description =
-        "Draws variables over time as a PNG picture, with one panel per unit (variables without "
-        "unit:\n"
-        "one panel per name after the dot). Jumps at events are upright lines. Needs gnuplot.",
+        "Draws variables over time as a picture (PNG, SVG or PDF), with one panel per unit "
+        "(variables\nwithout unit: one panel per name after the dot). Jumps at events are upright "
+        "lines. Of several\nresults files each has dashes of its own. Needs gnuplot.",
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
@@ -37,7 +41,20 @@ const RegisteredCommand plot({
               {.name = "output",
                .letter = 'o',
                .value = "FILE",
-               .help = "picture to write (default: the results file's name with .png)"},
+               .help = "picture to write: .png, .svg or .pdf (default: the first results file's\n"
+                       "name with .png)"},
+              {.name = "phase",
+               .letter = 'p',
+               .value = "X,Y",
+               .help = "the second variable over the first one"},
+              {.name = "range",
+               .letter = 'r',
+               .value = "T0,T1",
+               .help = "only this time, in s"},
+              {.name = "log",
+               .letter = 'l',
+               .value = "AXES",
+               .help = "logarithmic axes: x, y or xy; what is not positive is left out"},
               {.name = "follow",
                .letter = 'f',
                .help = "draw anew every two seconds until the run that writes the file ends"}},
@@ -60,12 +77,19 @@ std::vector<RecordedVariable> default_variables(const ResultsReader& results) {
   throw InputError("'" + results.path().string() + "' holds no variables, only times and steps");
 }
 
+/// By the name's ending.
+PictureFormat format_of(const fs::path& path) {
+  const std::string ending = path.extension().string();
+  if (ending == ".svg" || ending == ".SVG") return PictureFormat::svg;
+  if (ending == ".pdf" || ending == ".PDF") return PictureFormat::pdf;
+  if (ending != ".png" && ending != ".PNG")
+    throw InputError("'" + path.string() + "' must end in .png, .svg or .pdf: what it is to be");
+  return PictureFormat::png;
+}
+
 fs::path picture_path(const ResultsOptions& options) {
-  fs::path path = options.output ? fs::path(*options.output)
-                                 : fs::path(options.files[0]).replace_extension(".png");
-  if (path.extension() != ".png" && path.extension() != ".PNG")
-    throw InputError("'" + path.string() + "' does not end in .png: the picture is a PNG file");
-  return path;
+  return options.output ? fs::path(*options.output)
+                        : fs::path(options.files[0]).replace_extension(".png");
 }
 
 std::string title_of(const ResultsReader& results) {
@@ -84,47 +108,175 @@ void print_left_out(const std::vector<std::string>& names, const char* why) {
   std::printf("\n");
 }
 
-std::vector<Curve> read_curves(const ResultsReader& results,
-                               const std::vector<RecordedVariable>& variables,
-                               std::vector<std::string>& without_number) {
-  const std::vector<std::size_t> rows = rows_at_events(results);
-  const std::vector<double> time = with_left_limits(results.time(), rows, {});
+/// What a picture leaves out.
+struct LeftOut {
+  std::vector<std::string> many, without_number, not_there;
+};
+
+/// One run in a picture, and the part of it that is drawn.
+class DrawnRun {
+ public:
+  DrawnRun(const ResultsReader& results, const ResultsOptions& options)
+      : results_(results), events_(rows_at_events(results)) {
+    time_ = with_left_limits(results.time(), events_, {});
+    end_ = time_.size();
+    if (!options.range) return;
+    const auto [from, to] = *options.range;
+    const auto row = [&](double time) {
+      return static_cast<std::size_t>(std::lower_bound(time_.begin(), time_.end(), time) -
+                                      time_.begin());
+    };
+    begin_ = row(from) - (row(from) > 0 ? 1 : 0);  // lines go on beyond the frame
+    end_ = std::min(row(to) + 2, time_.size());
+  }
+
+  std::span<const double> time() const { return part_of(time_); }
+
+  std::vector<double> values(const RecordedVariable& variable) const {
+    const std::size_t column[] = {variable.column};
+    const auto right = results_.read_columns(variable.quantity, column);
+    const auto left = results_.read_left_columns(variable.quantity, column);
+    const auto all = with_left_limits(right.front(), events_, left.front());
+    const auto part = part_of(all);
+    return {part.begin(), part.end()};
+  }
+
+ private:
+  std::span<const double> part_of(const std::vector<double>& values) const {
+    return std::span(values).subspan(begin_, end_ - begin_);
+  }
+
+  const ResultsReader& results_;
+  std::vector<std::size_t> events_;
+  std::vector<double> time_;
+  std::size_t begin_ = 0, end_ = 0;
+};
+
+/// What a run is called in the legend: nothing where it is alone.
+std::string name_of_run(const ResultsOptions& options, std::size_t run) {
+  if (options.files.size() == 1) return "";
+  const auto stem = [&](std::size_t i) { return fs::path(options.files[i]).stem().string(); };
+  for (std::size_t i = 0; i < options.files.size(); ++i)
+    if (i != run && stem(i) == stem(run)) return options.files[run];
+  return stem(run);
+}
+
+/// Several files at once: what is not movable stays where it is.
+using Results = std::deque<ResultsReader>;
+
+Results read_results(const ResultsOptions& options) {
+  Results all;
+  for (const std::string& file : options.files) all.emplace_back(file);
+  return all;
+}
+
+PictureFrame frame_of(const ResultsOptions& options, const Results& all) {
+  PictureFrame frame{.title = title_of(all.front()),
+                     .begin = all.front().time().front(),
+                     .end = all.front().time().back(),
+                     .format = format_of(picture_path(options))};
+  for (const ResultsReader& results : all) {
+    frame.begin = std::min(frame.begin, results.time().front());
+    frame.end = std::max(frame.end, results.time().back());
+  }
+  if (options.range) std::tie(frame.begin, frame.end) = *options.range;
+  frame.log_x = options.log.find('x') != std::string::npos;
+  frame.log_y = options.log.find('y') != std::string::npos;
+  return frame;
+}
+
+std::vector<Curve> curves_over_time(const Results& all, const ResultsOptions& options,
+                                    LeftOut& left_out) {
+  auto variables = options.variables.empty() ? default_variables(all.front())
+                                             : select_variables(all.front(), options.variables);
+  left_out.many = drop_excess(variables, all.size());
   std::vector<Curve> curves;
-  for (const RecordedVariable& v : variables) {
-    const std::size_t column[] = {v.column};
-    const auto values = results.read_columns(v.quantity, column);
-    const auto left = results.read_left_columns(v.quantity, column);
-    Curve curve{v.name, v.unit,
-                thin_out(time, with_left_limits(values.front(), rows, left.front()))};
-    if (curve.points.empty())
-      without_number.push_back(v.name);
-    else
-      curves.push_back(std::move(curve));
+  for (std::size_t run = 0; run < all.size(); ++run) {
+    const DrawnRun drawn(all[run], options);
+    for (const RecordedVariable& wanted : variables) {
+      const RecordedVariable* found = all[run].find(wanted.name);
+      if (found == nullptr) {
+        left_out.not_there.push_back(wanted.name + " in " + options.files[run]);
+        continue;
+      }
+      Curve curve{found->name, found->unit, thin_out(drawn.time(), drawn.values(*found)),
+                  name_of_run(options, run), run};
+      if (curve.points.empty())
+        left_out.without_number.push_back(found->name);
+      else
+        curves.push_back(std::move(curve));
+    }
   }
   return curves;
 }
 
+/// "left.x [m]"
+std::string with_unit(const RecordedVariable& variable) {
+  return variable.name + (variable.unit.empty() ? "" : " [" + variable.unit + "]");
+}
+
+/// One curve per run: every n-th point of a long one.
+std::vector<Curve> curves_in_phase(const Results& all, const ResultsOptions& options) {
+  constexpr std::size_t most = 20000;
+  std::vector<Curve> curves;
+  for (std::size_t run = 0; run < all.size(); ++run) {
+    const DrawnRun drawn(all[run], options);
+    const auto variable = [&](std::size_t i) {
+      return select_variables(all[run], {options.phase[i]}).front();
+    };
+    const auto x = drawn.values(variable(0)), y = drawn.values(variable(1));
+    const std::size_t stride = 1 + x.size() / most;
+    const std::string name = name_of_run(options, run);
+    Curve curve{name.empty() ? options.phase[1] : name, "", {}, "", run};
+    for (std::size_t i = 0; i < x.size(); i += stride)
+      if (std::isfinite(x[i]) && std::isfinite(y[i])) curve.points.emplace_back(x[i], y[i]);
+    if (!curve.points.empty()) curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+/// A logarithm needs something above 0 on its axis, in every panel.
+void require_logarithms(PictureFrame& frame, const std::vector<Curve>& curves) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Curve& curve : curves) {
+    const bool drawn =
+        std::any_of(curve.points.begin(), curve.points.end(), [&](const auto& point) {
+          return (!frame.log_x || point.first > 0.0) && (!frame.log_y || point.second > 0.0);
+        });
+    if (!drawn)
+      throw InputError("--log: '" + curve.name + "' has no positive value to draw; leave it out");
+    for (const auto& [x, y] : curve.points)
+      if (x > 0.0) least = std::min(least, x);
+  }
+  if (frame.log_x) frame.begin = std::max(frame.begin, least);
+}
+
 /// The picture, whole at any time. Gives the status of the run.
 std::string draw(const ResultsOptions& options, bool tells) {
-  const ResultsReader results(options.files[0]);
-  auto variables = options.variables.empty() ? default_variables(results)
-                                             : select_variables(results, options.variables);
-  const std::vector<std::string> left_out = drop_excess(variables);
+  const Results all = read_results(options);
+  PictureFrame frame = frame_of(options, all);
   const fs::path path = picture_path(options);
-  std::vector<std::string> without_number;
-  const auto curves = read_curves(results, variables, without_number);
+  LeftOut left_out;
+  const bool phase = !options.phase.empty();
+  const auto curves =
+      phase ? curves_in_phase(all, options) : curves_over_time(all, options, left_out);
   if (curves.empty())
-    throw InputError("'" + results.path().string() +
+    throw InputError("'" + options.files.front() +
                      "': the chosen variables have no finite value to draw");
+  require_logarithms(frame, curves);
+  const auto label = [&](std::size_t i) {
+    return with_unit(select_variables(all.front(), {options.phase[i]}).front());
+  };
   draw_with_gnuplot(
-      picture_script(title_of(results), results.time().front(), results.time().back(), curves),
+      phase ? phase_script(frame, curves, label(0), label(1)) : picture_script(frame, curves),
       path);
-  if (!tells) return results.status();
-  print_left_out(left_out, "left out, choose with --variables");
-  print_left_out(without_number, "left out, without any finite value");
+  if (!tells) return all.front().status();
+  print_left_out(left_out.many, "left out, choose with --variables");
+  print_left_out(left_out.without_number, "left out, without any finite value");
+  print_left_out(left_out.not_there, "left out, not there");
   std::printf("%s\n", path.c_str());
   std::fflush(stdout);
-  return results.status();
+  return all.front().status();
 }
 
 /// What is written at this very moment may not be readable: then the next time.
@@ -149,7 +301,12 @@ void follow(const ResultsOptions& options) {
 }  // namespace
 
 int plot_command(std::span<const std::string> arguments) {
-  const ResultsOptions options = read_results_options(plot, arguments, 1);
+  constexpr std::size_t most_files = 8;
+  const ResultsOptions options = read_results_options(plot, arguments, 1, most_files);
+  if (options.follow && options.files.size() > 1)
+    refuse_words(plot, "--follow takes one results file");
+  if (!options.phase.empty() && !options.variables.empty())
+    refuse_words(plot, "--phase names its variables itself; leave out --variables");
   require_gnuplot();
   if (options.follow)
     follow(options);

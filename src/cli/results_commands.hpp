@@ -22,7 +22,7 @@ enum class EventLines { both, right };
 /// file.
 void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
                EventLines events, const std::optional<std::string>& file);
-/// Variables as a PNG picture, drawn by gnuplot.
+/// Variables as a picture, drawn by gnuplot.
 int plot_command(std::span<const std::string> arguments);
 
 }  // namespace concord

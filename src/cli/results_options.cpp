@@ -29,10 +29,30 @@ std::optional<double> tolerance_in(const Command& command, const GivenWords& giv
   return number;
 }
 
+/// --phase, --range and --log of plot.
+void take_axes(const Command& command, const GivenWords& given, ResultsOptions& options) {
+  if (const auto text = given.value("phase")) {
+    options.phase = listed_names(*text);
+    if (options.phase.size() != 2)
+      refuse_words(command, "--phase takes two variables, left.x,left.v, not " + in_quotes(*text));
+  }
+  if (const auto text = given.value("range")) {
+    const auto ends = listed_names(*text);
+    const auto begin = parse_number(ends.empty() ? "" : ends[0]),
+               end = parse_number(ends.size() == 2 ? ends[1] : "");
+    if (!begin || !end || !(*begin < *end))
+      refuse_words(command, "--range takes two times in s, 0.5,2, not " + in_quotes(*text));
+    options.range = {*begin, *end};
+  }
+  options.log = given.value("log").value_or("");
+  if (given.has("log") && options.log != "x" && options.log != "y" && options.log != "xy")
+    refuse_words(command, "--log takes x, y or xy, not " + in_quotes(options.log));
+}
+
 }  // namespace
 
 ResultsOptions read_results_options(const Command& command, std::span<const std::string> arguments,
-                                    std::size_t files) {
+                                    std::size_t least, std::size_t most) {
   const GivenWords given = read_words(command, arguments);
   ResultsOptions options;
   options.files = given.names;
@@ -41,14 +61,16 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   options.follow = given.has("follow");
   options.tolerance = tolerance_in(command, given);
   options.json = given.has("json");
+  take_axes(command, given, options);
   if (given.has("variables"))
     for (const std::string& list : given.words.at("variables"))
       for (std::string& name : listed_names(list)) options.variables.push_back(std::move(name));
-  if (options.files.size() != files)
+  const std::size_t found = options.files.size();
+  if (found < least || found > most)
     refuse_words(command, std::string("'concord ") + command.name + "' takes " +
-                              std::to_string(files) +
-                              (files == 1 ? " results file" : " results files") + ", not " +
-                              std::to_string(options.files.size()));
+                              std::to_string(least) + (least < most ? " or more" : "") +
+                              (most == 1 ? " results file" : " results files") + ", not " +
+                              std::to_string(found));
   require_output_apart(options);
   return options;
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -18,13 +19,16 @@ struct ResultsOptions {
   std::optional<std::string> events;   ///< of export: both or right
   bool follow = false;                 ///< of plot: until the run ends
   std::optional<double> tolerance;     ///< of compare: in units of ranges
-  bool json = false;                   ///< of compare
+  std::vector<std::string> phase;      ///< of plot: names over x and y; empty: over time
+  std::optional<std::pair<double, double>> range;  ///< of plot: s
+  std::string log;                                 ///< of plot: axes, "x", "y" or "xy"
+  bool json = false;                               ///< of compare
 };
 
-/// `files` is how many file names there must be; `arguments` are those after the command's name.
-/// Throws InputError.
+/// `least` to `most` is how many file names there must be; `arguments` are those after the
+/// command's name. Throws InputError.
 ResultsOptions read_results_options(const Command& command, std::span<const std::string> arguments,
-                                    std::size_t files);
+                                    std::size_t least, std::size_t most);
 
 /// The variables of `results` that `wanted` stands for.
 std::vector<RecordedVariable> select_variables(const ResultsReader& results,
