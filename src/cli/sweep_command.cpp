@@ -240,7 +240,8 @@ void Sweep::refuse_failures() const {
                      " runs failed: " + runs + (failed > listed ? " and more" : "");
   if (absent > 0)
     text += ", and " + std::to_string(absent) +
-            " were not begun, as code of others has ended in every group of ranks";
+            " were not begun, as code of others has ended in every group of ranks: with "
+            "-subsystem_isolated it does so in processes of its own";
   text += "; see the column error of '" + table_path_.string() +
           "'; --resume runs them again. The first: " + first;
   if (wrong == all) throw InputError(text);

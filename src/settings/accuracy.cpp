@@ -45,6 +45,11 @@ constexpr std::array of_method = {
 /// In the order in which methods reach an accuracy with the least work. Of order four are the first
 /// two.
 constexpr std::array by_work = {"jfm", "missiles", "gauss_seidel"};
+constexpr std::array reasons_by_work = {
+    "order 4, and stable across loops, with few integrations: what must repeat a macro-step can",
+    "order 4 with one integration per macro-step, which nobody has to repeat",
+    "nothing is repeated, and what runs later knows what ran before"};
+static_assert(by_work.size() == reasons_by_work.size());
 
 bool any_given(std::span<const char* const> names) {
   return std::any_of(names.begin(), names.end(),
@@ -83,12 +88,15 @@ bool is_coupled(const Model& model) {
   return !model.connections.empty() || !model.constraints.empty();
 }
 
+const Method& preset_of(std::string_view type) {
+  const auto& presets = method_presets();
+  return *std::find_if(presets.begin(), presets.end(),
+                       [&](const Method& one) { return one.type == type; });
+}
+
 void choose_method(Method& method, const Model& model) {
   for (const std::string_view type : by_work) {
-    const auto& presets = method_presets();
-    const auto preset = std::find_if(presets.begin(), presets.end(),
-                                     [&](const Method& one) { return one.type == type; });
-    const Method candidate = as_preset(*preset, method);
+    const Method candidate = as_preset(preset_of(type), method);
     if (can_run(candidate, model)) {
       method = candidate;
       return;
@@ -115,6 +123,26 @@ std::string rounded(double error) {
 }
 
 }  // namespace
+
+RecommendedMethod recommended_method(const Model& model) {
+  RecommendedMethod result;
+  for (std::size_t i = 0; i < by_work.size(); ++i) {
+    const auto missing = missing_capabilities(preset_of(by_work[i]), model);
+    if (missing.empty()) {
+      result.type = by_work[i];
+      result.why = reasons_by_work[i];
+      return result;
+    }
+    result.passed_over.push_back(std::string(by_work[i]) + ": " + joined(missing, "; "));
+  }
+  const auto& presets = method_presets();
+  const auto able = std::find_if(presets.begin(), presets.end(), [&](const Method& one) {
+    return missing_capabilities(one, model).empty();
+  });
+  result.type = able == presets.end() ? by_work.front() : able->type;
+  result.why = able == presets.end() ? "no method can run this model" : "it can run";
+  return result;
+}
 
 bool accuracy_decides() {
   if (options::has("cosim_accuracy")) {
