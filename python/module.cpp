@@ -34,6 +34,14 @@ class AtWork {
           "concord is at work already: functions of subsystems and other threads must not call it "
           "before it returns");
     }
+    if (foreign_code_has_crashed()) {
+      throw InputError(
+          "the code of a subsystem has crashed in this process, or called exit(), and a second "
+          "time "
+          "would end it: start Python anew; with the option subsystem_isolated=True subsystems "
+          "have "
+          "processes of their own, whose crashes do no harm here");
+    }
     busy_ = true;
   }
   ~AtWork() { busy_ = false; }
@@ -299,6 +307,7 @@ void register_errors() {
     } catch (const InputError& error) {
       raise("InputError", error.what());
     } catch (const SimulationError& error) {
+      foreign_code_has_crashed();  // from here on Python knows, and ends as it wants
       raise("SimulationError", error.what());
     }
   });

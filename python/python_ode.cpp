@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "concord/program.hpp"
+
 namespace concord::python {
 namespace {
 
@@ -44,6 +46,7 @@ bool PythonOde::set_parameter(std::size_t parameter, double value) {
 void PythonOde::call(const py::function& function, const char* what, double t,
                      std::span<const double> x, std::span<const double> u,
                      std::span<double> result) const {
+  const CrashesEndProcess crashes_end_process;
   try {
     take(called(function, t, x, u), what, result);
   } catch (const py::error_already_set& error) {

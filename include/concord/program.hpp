@@ -46,6 +46,25 @@ RunEnding run_inside(const std::vector<std::string>& words, const RunManner& man
 RunEnding run_inside(const ModelBuilder& model, const std::vector<std::string>& words,
                      const RunManner& manner = {});
 
+/// Whether a subsystem's code (an FMU, a library) has crashed or called exit() in this process,
+/// which a SimulationError has told. What is left of it cannot be trusted: a second time ends the
+/// process. Who asks knows: the end of the program is its own again, which otherwise has exit code
+/// 1.
+bool foreign_code_has_crashed();
+
+/// While it lives, in a subsystem's function, a crash there ends the process with its message
+/// rather than the run: for code that cannot be left half way, as that of an interpreter.
+class CrashesEndProcess {
+ public:
+  CrashesEndProcess();
+  ~CrashesEndProcess();
+  CrashesEndProcess(const CrashesEndProcess&) = delete;
+  CrashesEndProcess& operator=(const CrashesEndProcess&) = delete;
+
+ private:
+  void* survivor_;
+};
+
 /// The whole program `concord run` on a model built in C++: MPI, PETSc options, results file,
 /// errors and exit codes as in the command. `build` is called once the options are read.
 int run_program(int argc, char** argv,

@@ -8,7 +8,8 @@
 (3.0, True)
 
 `run` simulates a model, `read` opens a results file, `Simulation` goes step by step,
-`ModelBuilder` describes a model whose subsystems are Python functions. Keyword arguments are the
+`ModelBuilder` describes a model whose subsystems are Python functions; `sweep` varies parameters,
+`study` compares methods and steps. Keyword arguments are the
 options of the command `concord run` without their dash. Errors are `InputError`, where what was
 asked for is wrong, and `SimulationError`, where the simulation failed.
 """
@@ -18,13 +19,16 @@ from ._model import ModelBuilder
 from ._results import Event, Result, read
 from ._run import run
 from ._simulation import Simulation, Snapshot
+from ._studies import Study, Sweep, SweepRun, study, sweep
 
 __all__ = [
     "ConcordError", "Event", "InputError", "ModelBuilder", "RecoverableFailure", "Result",
-    "Simulation", "SimulationError", "Snapshot", "__version__", "read", "run",
+    "Simulation", "SimulationError", "Snapshot", "Study", "Sweep", "SweepRun", "__version__",
+    "read", "run", "study", "sweep",
 ]
 
 for _thing in (ConcordError, Event, InputError, ModelBuilder, RecoverableFailure, Result,
-               Simulation, SimulationError, Snapshot, read, run):
+               Simulation, SimulationError, Snapshot, Study, Sweep, SweepRun, read, run, study,
+               sweep):
     _thing.__module__ = __name__  # as they are named by those who use them
 del _thing

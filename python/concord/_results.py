@@ -162,7 +162,7 @@ class Result:
         >>> frame.index.name, frame.attrs["units"]["ball.h"]
         ('time', 'm')
         """
-        pandas = _imported("pandas", "to_pandas")
+        pandas = imported("pandas", "to_pandas")
         names = self._chosen(variables)
         rows, left = self._rows(events)
         data = {name: self._with_left_limits(name, rows, left) for name in names}
@@ -178,7 +178,7 @@ class Result:
         `events="both"`: two rows at an event, as in `to_pandas`; times are then not unique, which
         selecting and interpolating by time need. Raises ImportError where xarray is missing.
         """
-        xarray = _imported("xarray", "to_xarray")
+        xarray = imported("xarray", "to_xarray")
         names = self._chosen(variables)
         rows, left = self._rows(events)
         units = self.units
@@ -237,7 +237,7 @@ class Result:
 
 
 def _opened(path: str, in_memory: bool):
-    h5py = _imported("h5py", "concord.read")
+    h5py = imported("h5py", "concord.read")
     if not os.path.isfile(path):
         raise InputError(f"cannot read '{path}': there is no such file")
     memory = {"driver": "core", "backing_store": False} if in_memory else {}
@@ -272,7 +272,8 @@ def _plain(item: Any) -> Any:
     return item.item() if isinstance(item, np.generic) else item
 
 
-def _imported(module: str, what: str):
+def imported(module: str, what: str):
+    """A module that is optional; an ImportError that says how to get it."""
     try:
         return __import__(module)
     except ImportError as error:

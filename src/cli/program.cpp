@@ -9,6 +9,7 @@
 #include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "network/model.hpp"
+#include "support/foreign_call.hpp"
 #include "support/options.hpp"
 
 namespace concord {
@@ -24,6 +25,12 @@ double ProgramOptions::real(const std::string& name, double fallback) const {
 
 std::string ProgramOptions::text(const std::string& name, const std::string& fallback) const {
   return options::text(name).value_or(fallback);
+}
+
+bool foreign_code_has_crashed() {
+  if (!foreign_code_has_ended()) return false;
+  foreign_end_is_told();
+  return true;
 }
 
 int run_program(int argc, char** argv,

@@ -4,12 +4,14 @@ import doctest
 import importlib
 import inspect
 import io
+import json
 import os
 import pkgutil
 import re
 import shutil
 import tempfile
 import unittest
+from unittest import mock
 
 import concord
 from concord_runs import EXAMPLES, ROOT
@@ -48,6 +50,23 @@ class Examples(unittest.TestCase):
                     exec(compile(block, "doc/python.md", "exec"), names)
         self.assertGreater(len(blocks), 3)
         self.assertIn("cosim_max_it", shown.getvalue())
+
+    def test_notebook(self):
+        """The cells of examples/notebook, one after the other; pictures need matplotlib."""
+        path = EXAMPLES / "notebook" / "tour.ipynb"
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(path.parent)
+        names = {}
+        with contextlib.redirect_stdout(io.StringIO()) as shown, \
+                mock.patch("pandas.DataFrame.plot") as plot:
+            for cell in cells:
+                if cell["cell_type"] == "code":
+                    exec(compile("".join(cell["source"]), path.name, "exec"), names)
+        plot.assert_called_once()
+        self.assertIn("ball: gap < 0", shown.getvalue())
+        self.assertLess(abs(names["braked"]["pendulum.angle"][-1]), 0.1)
+        self.assertEqual(sorted(os.listdir()), ["README.md", "tour.ipynb"])
 
 
 class Hints(unittest.TestCase):
