@@ -13,7 +13,9 @@ std::size_t points_for(const Method& method) {
 }
 
 double mean(const Polynomial& p, double h) {
-  return p.c[0] + h * (p.c[1] / 2.0 + h * (p.c[2] / 3.0 + h * p.c[3] / 4.0));
+  return p.c[0] +
+         h * (p.c[1] / 2.0 +
+              h * (p.c[2] / 3.0 + h * (p.c[3] / 4.0 + h * (p.c[4] / 5.0 + h * p.c[5] / 6.0))));
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ class Estimator;
 /// The COSTARICA estimators of a rank's own subsystems, where they give states and a linearisation.
 class Estimators {
  public:
-  Estimators(RankNetwork& subsystems, const EstimatorSettings& settings);
+  /// `hold`: of the inputs, which ends with slopes.
+  Estimators(RankNetwork& subsystems, const EstimatorSettings& settings, const Hold& hold);
   ~Estimators();
 
   static bool possible(const Capabilities& has) { return has.states && has.linearization; }
@@ -78,6 +79,7 @@ class Estimators {
   void copy_free_response(std::size_t k);
 
   RankNetwork& subsystems_;
+  int parts_;                                           ///< of an input's end
   std::vector<std::unique_ptr<Estimator>> estimators_;  ///< null: it has none
   std::vector<char> afresh_;                            ///< as they were told, last
   std::vector<IndexRange> connected_;  ///< positions of each own subsystem's connected inputs

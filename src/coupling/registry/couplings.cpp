@@ -62,8 +62,8 @@ constexpr Solve Solve::missiles{
     .repeats = true,
     .needs = {.linearization = true},
     .refuses_hold =
-        "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite; leave the hold "
-        "out, or use -cosim_solve snes",
+        "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite, and curvatures "
+        "for quintic; leave the hold out, or use -cosim_solve snes",
     .refuses_schedule =
         "-cosim_solve missiles knows all inputs at t_{N+1} from one linear system before any "
         "subsystem runs, so that -cosim_schedule sequential and hierarchical have nothing to "
@@ -123,6 +123,8 @@ const std::vector<Method>& method_presets() {
   static const std::vector<Method> presets = {
       preset("jfm", Hold::hermite, Solve::snes, "newtonls"),
       preset("missiles", Hold::hermite, Solve::missiles),
+      preset("jfm6", Hold::quintic, Solve::snes, "newtonls"),
+      preset("missiles6", Hold::quintic, Solve::missiles),
       preset("ifosmondi", Hold::hermite, Solve::snes, "nrichardson", Predictor::hold),
       preset("jacobi", Hold::zoh, Solve::none),
       in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),

@@ -139,11 +139,11 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
 }
 
 bool PointDerivatives::output_curvatures(double t, std::span<const double> x,
-                                         std::span<const Sample> inputs,
-                                         std::span<const double> input_curvatures,
-                                         std::span<double> result) {
+                                         std::span<const Sample> inputs, std::span<double> result) {
   take_inputs(inputs);
-  return model_.output_curvatures(t, x, at_.u, {at_.du, input_curvatures}, result);
+  at_.d2u.resize(inputs.size());
+  std::ranges::transform(inputs, at_.d2u.begin(), &Sample::curvature);
+  return model_.output_curvatures(t, x, at_.u, {at_.du, at_.d2u}, result);
 }
 
 /// at_.dy = g_t.

@@ -33,7 +33,7 @@ class PointDerivatives {
 
   /// result = y'' for inputs u, u' and u'': the model's own, nothing replaces it.
   bool output_curvatures(double t, std::span<const double> x, std::span<const Sample> inputs,
-                         std::span<const double> input_curvatures, std::span<double> result);
+                         std::span<double> result);
 
   /// All of `result`. Without Jacobians the columns are central differences with the step
   /// cbrt(eps) max(|x_j|, size), or, where both are 0, those that f and g answer to; f_t and g_t
@@ -53,7 +53,7 @@ class PointDerivatives {
  private:
   // Scratch, kept for its storage only.
   struct Point {
-    std::vector<double> u, du, f, y, dy;
+    std::vector<double> u, du, d2u, f, y, dy;
   };
   struct Moved {
     std::vector<double> x, u, y;
