@@ -22,7 +22,8 @@ struct Polynomial {
     return c[0] + tau * (c[1] + tau * (c[2] + tau * (c[3] + tau * (c[4] + tau * c[5]))));
   }
   double derivative(double tau) const {
-    return c[1] + tau * (2.0 * c[2] + tau * (3.0 * c[3] + tau * (4.0 * c[4] + tau * 5.0 * c[5])));
+    return c[1] +
+           tau * (2.0 * c[2] + tau * 3.0 * c[3] + tau * tau * (4.0 * c[4] + tau * 5.0 * c[5]));
   }
   double curvature(double tau) const {
     return 2.0 * c[2] + tau * (6.0 * c[3] + tau * (12.0 * c[4] + tau * 20.0 * c[5]));

@@ -20,8 +20,7 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
   free_.resize(outputs);
   tangent_.resize(outputs);
   reached_.outputs.resize(outputs);
-  reached_.output_curvatures.resize(outputs);
-  reached_.input_curvatures.resize(subsystem.description().inputs.size());
+  reached_.curvatures.resize(outputs);
 }
 
 bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
@@ -135,11 +134,8 @@ bool Estimator::reach(std::span<const Sample> end, std::span<Sample> outputs) {
 }
 
 bool Estimator::reach_curvatures(const StatePoint& point, std::span<Sample> outputs) {
-  auto& curvatures = reached_.output_curvatures;
-  std::transform(point.inputs.begin(), point.inputs.end(), reached_.input_curvatures.begin(),
-                 [](const Sample& input) { return input.curvature; });
-  if (subsystem_.output_curvatures_at(point, reached_.input_curvatures, curvatures) !=
-      Outcome::ok) {
+  auto& curvatures = reached_.curvatures;
+  if (subsystem_.output_curvatures_at(point, curvatures) != Outcome::ok) {
     return false;
   }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
@@ -150,7 +146,7 @@ bool Estimator::reach_curvatures(const StatePoint& point, std::span<Sample> outp
 
 /// x^ += 2 h phi_3(hA) rho.
 bool Estimator::bend(const StatePoint& point) {
-  auto& [x, f, rho, bent, outputs, input_curvatures, output_curvatures] = reached_;
+  auto& [x, f, rho, bent, outputs, curvatures] = reached_;
   if (!local_.knows_derivatives() || x.size() == 0) {
     return true;
   }

@@ -88,7 +88,7 @@ class Estimator {
   struct Reached {
     Eigen::VectorXd x, f, rho, bend;
     std::vector<Sample> outputs;
-    std::vector<double> input_curvatures, output_curvatures;
+    std::vector<double> curvatures;
   };
 
   void find_free_response(std::span<const Sample> begin, std::span<const Sample> outputs);

@@ -73,7 +73,7 @@ double CouplingConvergence::smallest_row_tolerance(std::size_t j) const {
 double CouplingConvergence::row_tolerance(std::size_t j, std::size_t part) const {
   const std::size_t i = subsystems_.connected_inputs()[j];
   return std::max(smallest_row_tolerance(j),
-                  rounding * part_weights(attempt_.h())[part] * terms_.of(i, part));
+                  rounding * (part_weights(attempt_.h())[part] * terms_.of(i, part)));
 }
 
 /// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)),
@@ -93,7 +93,7 @@ CouplingResidual CouplingConvergence::measure(Vec f, const Remarks& remarks) {
       const double difference = weights[part] * std::abs(r[row]) * unknowns_.residual_scale()[row];
       result.scaled = larger(result.scaled, std::abs(r[row]));
       if (difference != 0.0) {
-        const double of_terms = rounding * weights[part] * terms_.of(i, part);
+        const double of_terms = rounding * (weights[part] * terms_.of(i, part));
         result.ratio = larger(result.ratio, difference / std::max(least, of_terms));
       }
     }

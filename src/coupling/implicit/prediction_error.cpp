@@ -36,18 +36,21 @@ void PredictionError::restart(const CommunicationPoint& point) {
 double PredictionError::hold_error(std::size_t input, const Polynomial& polynomial, double h,
                                    const CommunicationPoint& point) const {
   const auto highest = static_cast<std::size_t>(degree_);
-  double power = h;
-  for (int k = 1; k < degree_; ++k) {
-    power *= h;
-  }
+  const auto times_power = [h](double coefficient, int power) {
+    double term = std::abs(coefficient);
+    for (int k = 0; k < power; ++k) {
+      term *= h;
+    }
+    return term;
+  };
   if (point.last_step == 0.0) {
-    return std::abs(polynomial.c[highest]) * power;
+    return times_power(polynomial.c[highest], degree_);
   }
   const bool cubic = degree_ == 3;
   const double factorial = cubic ? 6.0 : 120.0;
   const double mean = cubic ? 720.0 : 100800.0;
   const double change = factorial * (polynomial.c[highest] - point.polynomials[input].c[highest]);
-  return std::abs(change / (0.5 * (h + point.last_step))) * power * h / mean;
+  return times_power(change / (0.5 * (h + point.last_step)), degree_ + 1) / mean;
 }
 
 void PredictionError::see(const CommunicationPoint& point) {

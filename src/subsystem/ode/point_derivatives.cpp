@@ -91,7 +91,7 @@ PointDerivatives::PointDerivatives(CheckedModel& model) : model_(model) {
   const std::size_t n_st = model.state_count(), n_in = model.input_count();
   const std::size_t n_out = model.output_count();
   const auto sized = [](std::size_t n) { return std::vector<double>(n); };
-  at_ = {sized(n_in), sized(n_in), sized(n_st), sized(n_out), sized(n_out)};
+  at_ = {sized(n_in), sized(n_in), sized(n_st), sized(n_out), sized(n_out), sized(n_in)};
   moved_ = {sized(n_st), sized(n_in), sized(n_out)};
   differences_ = {sized(n_st), sized(n_st), sized(n_out), sized(n_out), sized(n_st + n_out)};
   if (n_st <= most_states_for_jacobian_slopes)
@@ -141,7 +141,6 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
 bool PointDerivatives::output_curvatures(double t, std::span<const double> x,
                                          std::span<const Sample> inputs, std::span<double> result) {
   take_inputs(inputs);
-  at_.d2u.resize(inputs.size());
   std::ranges::transform(inputs, at_.d2u.begin(), &Sample::curvature);
   return model_.output_curvatures(t, x, at_.u, {at_.du, at_.d2u}, result);
 }

@@ -53,7 +53,7 @@ class PointDerivatives {
  private:
   // Scratch, kept for its storage only.
   struct Point {
-    std::vector<double> u, du, d2u, f, y, dy;
+    std::vector<double> u, du, f, y, dy, d2u;
   };
   struct Moved {
     std::vector<double> x, u, y;

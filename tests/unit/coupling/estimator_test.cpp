@@ -42,7 +42,7 @@ std::vector<Polynomial> holds(std::span<const Sample> begin, std::span<const Sam
 class Pair {
  public:
   explicit Pair(std::unique_ptr<Subsystem> subsystem, EstimatorSettings settings = {})
-      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, {}, settings) {
+      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, {}, settings, 2) {
     subsystem_->start({0.0, h}, 10.0);
     outputs_.resize(subsystem_->description().outputs.size());
     EXPECT_EQ(subsystem_->point_outputs(begin_, Wanted::values_and_derivatives, outputs_),
@@ -216,7 +216,7 @@ TEST(Estimator, ManyStates) {
 /// A point in time of a subsystem with one input, and the estimator of the step from there.
 struct OneInput {
   explicit OneInput(std::unique_ptr<Subsystem> of, EstimatorSettings settings = {Defect::none})
-      : subsystem(std::move(of)), estimator(*subsystem, {0}, {}, settings) {}
+      : subsystem(std::move(of)), estimator(*subsystem, {0}, {}, settings, 2) {}
 
   bool prepare(double t, double step, Sample begin) {
     std::vector<Sample> outputs(subsystem->description().outputs.size());

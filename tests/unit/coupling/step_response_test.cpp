@@ -80,7 +80,7 @@ System scaled(const System& one, const VectorXd& units) {
 }
 
 MatrixXd responses(const System& system, Response response) {
-  StepResponse step(response);
+  StepResponse step(response, 3);
   step.prepare(system.a, system.b, system.h, cubic);
   VectorXd free(system.a.rows()), square(system.a.rows());
   step.free(system.constant, system.ramp, system.slopes, free);
@@ -114,7 +114,7 @@ TEST(StepResponse, AStateThatOnlyDrives) {
   MatrixXd a(2, 2), b(2, 1);
   a << -1.0, 0.0, 1e10, -1.0;
   b << 1e-10, 0.0;
-  StepResponse step(Response::expm);
+  StepResponse step(Response::expm, 3);
   const double h = 0.01;
   step.prepare(a, b, h, cubic);
   const MatrixXd found = step.to_inputs({1.0, 0.0, 0.0, 0.0});
