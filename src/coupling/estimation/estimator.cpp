@@ -35,9 +35,7 @@ bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
   }
   find_free_response(begin, outputs);
   add_defect();
-  if (curved_) {
-    tangent_ = free_;
-  }
+  tangent_ = free_;
   corrected_ = false;
   return changed;
 }
@@ -113,9 +111,7 @@ void Estimator::match(std::span<const Sample> end, std::span<const Sample> outpu
 }
 
 void Estimator::return_to_tangent() {
-  if (curved_) {
-    free_ = tangent_;
-  }
+  free_ = tangent_;
   corrected_ = false;
 }
 

@@ -12,12 +12,12 @@ namespace concord {
 namespace {
 
 /// Corrections of curved predictions: each makes the error smaller by a factor of order h, so that
-/// two are the rule.
-constexpr int most_corrections = 6;
+/// two are the rule, for quintic inputs three.
+constexpr int most_corrections = 8;
 
-/// Change of the inputs, relative to their sizes, that needs no further correction: below the
-/// prediction's own error.
-constexpr double close_enough = 1e-9;
+/// Change of the inputs, relative to their sizes, that needs no further correction: below the error
+/// of the prediction for cubic inputs, and for quintic ones.
+constexpr double close_enough(std::size_t parts) { return parts < 3 ? 1e-9 : 1e-12; }
 
 bool finite(std::span<const Sample> samples) {
   return std::all_of(samples.begin(), samples.end(), [](const Sample& sample) {
@@ -170,7 +170,7 @@ void MissilesSystem::follow_curves(const CommunicationPoint& point, std::span<Sa
     }
     first = k == 0 ? change : first;
     const double contraction = k == 0 ? 1.0 : std::min(1.0, change / last);
-    if (contraction * change <= close_enough) {
+    if (contraction * change <= close_enough(parts_)) {
       return;
     }
     last = change;

@@ -62,6 +62,9 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   growth_.look(misses_, fed_);
   if (iteration_.possible() && (growth_.doubtful() || (misses_.far_off() && !iteration_.rests()))) {
     iterate(step, point, trial, report);
+  } else if (method_.hold.ends_with_curvature() && point.last_step == 0.0 &&
+             iteration_.possible()) {
+    settle(step, point, trial, report);
   }
   report.residual = misses_.ratio();
   if (method_.estimate == ErrorEstimate::predictor) {
@@ -110,6 +113,14 @@ void MissilesCoupling::integrate(const MacroStep& step, const CommunicationPoint
 void MissilesCoupling::iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                                CouplingReport& report) {
   iteration_.run(step, point, trial, [&] { integrate(step, point, trial, report); });
+  report.iterations = report.evaluations - 1;
+}
+
+/// The defect is that of the prediction for the inputs that are accepted.
+void MissilesCoupling::settle(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
+                              CouplingReport& report) {
+  iteration_.settle(point, trial, [&] { integrate(step, point, trial, report); });
+  estimators_.return_to_tangents();
   report.iterations = report.evaluations - 1;
 }
 

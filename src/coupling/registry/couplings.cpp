@@ -112,6 +112,11 @@ Method preset(std::string type, Hold hold, Solve solve, std::string snes_type = 
   return method;
 }
 
+Method with_defect(Defect defect, Method method) {
+  method.estimator.defect = defect;
+  return method;
+}
+
 Method in_schedule(Schedule schedule, Method method) {
   method.schedule = schedule;
   return method;
@@ -124,7 +129,7 @@ const std::vector<Method>& method_presets() {
       preset("jfm", Hold::hermite, Solve::snes, "newtonls"),
       preset("missiles", Hold::hermite, Solve::missiles),
       preset("jfm6", Hold::quintic, Solve::snes, "newtonls"),
-      preset("missiles6", Hold::quintic, Solve::missiles),
+      with_defect(Defect::linear, preset("missiles6", Hold::quintic, Solve::missiles)),
       preset("ifosmondi", Hold::hermite, Solve::snes, "nrichardson", Predictor::hold),
       preset("jacobi", Hold::zoh, Solve::none),
       in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),
