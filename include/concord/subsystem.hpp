@@ -100,6 +100,7 @@ struct StatePoint {
   double h = 0.0;
   std::span<const double> x;
   std::span<const Sample> inputs;
+  bool input_curvatures = false;  ///< whether inputs have got there with these
 };
 
 /// What happened at an event, as its user wrote it ("gap < 0"); `part`: in whom, where a subsystem

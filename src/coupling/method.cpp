@@ -26,6 +26,11 @@ std::optional<std::string> constraint_problem(const Method& method,
            "afresh and has no hold whose error -cosim_adapt predictor could estimate; use "
            "-cosim_adapt none or iteration";
   }
+  if (indirect && method.hold.ends_with_curvature()) {
+    return who +
+           " answers to its unknown through states only (index 2 or 3): the macro-step fixes two "
+           "numbers of it, and -cosim_hold quintic asks for three; use -cosim_hold hermite";
+  }
   if (method.estimate == ErrorEstimate::richardson_modified) {
     return who +
            " is solved for after the macro-step, for which -cosim_adapt richardson_modified has no "

@@ -123,8 +123,11 @@ bool Estimator::reach(std::span<const Sample> end, std::span<Sample> outputs) {
   reached_.rho = -local_.f() - ramp_;
   reached_.rho.noalias() -= local_.a() * x;
   x += local_.x();
-  const StatePoint point{
-      step_.end, ends_.step(), {x.data(), static_cast<std::size_t>(x.size())}, end};
+  const StatePoint point{step_.end,
+                         ends_.step(),
+                         {x.data(), static_cast<std::size_t>(x.size())},
+                         end,
+                         ends_.parts() > 2};
   return bend(point) && subsystem_.outputs_at(point, outputs) == Outcome::ok &&
          (ends_.parts() < 3 || reach_curvatures(point, outputs));
 }
