@@ -18,7 +18,7 @@ auto part(std::span<T> whole, IndexRange range) {
 
 Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& settings, const Hold& hold)
     : subsystems_(subsystems),
-      parts_(hold.unknowns),
+      parts_(hold.estimated_parts()),
       estimators_(subsystems.n_own()),
       free_outputs_(subsystems.n_outputs()) {
   const SubsystemGains layout(subsystems, parts_);

@@ -17,7 +17,7 @@ class Estimator;
 /// The COSTARICA estimators of a rank's own subsystems, where they give states and a linearisation.
 class Estimators {
  public:
-  /// `hold`: of the inputs, which ends with slopes.
+  /// `hold`: of the inputs.
   Estimators(RankNetwork& subsystems, const EstimatorSettings& settings, const Hold& hold);
   ~Estimators();
 

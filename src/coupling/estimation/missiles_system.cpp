@@ -32,10 +32,10 @@ MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators, 
                                const Tolerance& tolerance)
     : subsystems_(subsystems),
       estimators_(estimators),
-      parts_(static_cast<std::size_t>(hold.unknowns)),
+      parts_(static_cast<std::size_t>(hold.estimated_parts())),
       constraints_(subsystems),
-      scales_(subsystems, constraints_, tolerance, hold.unknowns),
-      gains_(subsystems, hold.unknowns),
+      scales_(subsystems, constraints_, tolerance, hold.estimated_parts()),
+      gains_(subsystems, hold.estimated_parts()),
       operator_(subsystems, gains_, SolverOptions{"missiles_", 1e-12}),
       fed_(subsystems.n_inputs()) {
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));

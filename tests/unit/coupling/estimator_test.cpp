@@ -139,7 +139,7 @@ TEST(Estimator, LinearImplicitIsTheFormula) {
   const std::vector<Sample> begin{{0.2, 1.0}, {-0.4, 3.0}, {0.5, 0.0}};
   std::vector<Sample> outputs(2), predicted(2);
   EXPECT_EQ(subsystem->point_outputs(begin, Wanted::values_and_derivatives, outputs), Outcome::ok);
-  Estimator estimator(*subsystem, {0, 1}, {}, {Defect::none, Response::linear_implicit});
+  Estimator estimator(*subsystem, {0, 1}, {}, {Defect::none, Response::linear_implicit}, 2);
   Outcome outcome = Outcome::failed;
   estimator.prepare({0.0, h}, begin, outputs, true, outcome);
   EXPECT_EQ(outcome, Outcome::ok);
