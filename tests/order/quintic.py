@@ -224,13 +224,7 @@ class StepControl(InFolder, unittest.TestCase):
         self.assertLess(3 * len(runs["jfm6"].time), len(runs["jfm"].time))
 
 
-class Refusals(InFolder, unittest.TestCase):
-    def test_co_simulation(self):
-        run = execute("run", EXAMPLES / "two_fmus" / "two_fmus.yaml", "-cosim_type", "jfm6")
-        self.assertEqual(run.returncode, 2, run.stderr)
-        self.assertIn("second derivatives of its outputs", run.stderr)
-        self.assertIn("quintic", run.stderr)
-
+class Refusals(unittest.TestCase):
     def test_indirect_constraints(self):
         run = execute("run", EXAMPLES / "linked_rods" / "linked_rods.yaml", "-cosim_type", "jfm6")
         self.assertEqual(run.returncode, 2, run.stderr)

@@ -35,7 +35,9 @@ bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
   }
   find_free_response(begin, outputs);
   add_defect();
-  tangent_ = free_;
+  if (curved_) {
+    tangent_ = free_;
+  }
   corrected_ = false;
   return changed;
 }
@@ -111,7 +113,9 @@ void Estimator::match(std::span<const Sample> end, std::span<const Sample> outpu
 }
 
 void Estimator::return_to_tangent() {
-  free_ = tangent_;
+  if (curved_) {
+    free_ = tangent_;
+  }
   corrected_ = false;
 }
 

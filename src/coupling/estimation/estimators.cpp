@@ -165,14 +165,14 @@ void Estimators::output_terms(std::span<const Sample> inputs, std::span<Sample> 
 }
 
 /// Only those that follow curves ask their subsystem.
-void Estimators::observe(const CommunicationPoint& point) {
+void Estimators::observe(std::span<const Sample> inputs, std::span<const Sample> outputs) {
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (!estimators_[k]) {
       continue;
     }
     const auto look = [&] {
-      estimators_[k]->observe(part(std::span(point.inputs), subsystems_.inputs_of(k)),
-                              part(std::span(point.outputs), subsystems_.outputs_of(k)));
+      estimators_[k]->observe(part(inputs, subsystems_.inputs_of(k)),
+                              part(outputs, subsystems_.outputs_of(k)));
     };
     if (estimators_[k]->curved()) {
       subsystems_.asking(k, look);

@@ -58,8 +58,9 @@ class Estimators {
   /// is linearised. Whole local arrays.
   void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
 
-  /// The macro-step was accepted; `point` is its end with the real outputs.
-  void observe(const CommunicationPoint& point);
+  /// The macro-step is accepted; real outputs at its end, with the inputs that led there and were
+  /// predicted with. Whole local arrays.
+  void observe(std::span<const Sample> inputs, std::span<const Sample> outputs);
 
   /// Forgets the defects.
   void forget();

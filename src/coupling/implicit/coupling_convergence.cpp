@@ -17,6 +17,10 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// What a sum of large terms that cancel is wrong by, relative to the terms.
 constexpr double rounding = 1e-13;
 
+/// How much larger the noise of h^2 y'' is than that of y: second derivatives of what integrators
+/// leave of stiff states.
+constexpr double curvature_noise = 10.0;
+
 /// What is not a number counts as infinite.
 double larger(double worst, double next) {
   return std::isnan(next) ? infinite : std::max(worst, next);
@@ -152,7 +156,8 @@ double CouplingConvergence::noise_ratio(Vec f) {
     const double size =
         std::max(unknowns_.sizes().row_size(j, attempt_.trial->inputs, evaluation_.fed(), h),
                  weights[part] * terms_.of(subsystems_.connected_inputs()[j], part));
-    const double noise = std::max(row_tolerance(j, part), noise_level_ * size);
+    const double level = part < 2 ? noise_level_ : curvature_noise * noise_level_;
+    const double noise = std::max(row_tolerance(j, part), level * size);
     const double difference = weights[part] * std::abs(r[row]) * unknowns_.residual_scale()[row];
     if (difference != 0.0) {
       worst = larger(worst, difference / noise);

@@ -94,7 +94,7 @@ void ImplicitCoupling::commit(const CommunicationPoint& point) {
     error_estimate_.commit(point);
   }
   if (estimators_) {
-    estimators_->observe(point);
+    estimators_->observe(point.inputs, point.outputs);
   }
 }
 

@@ -53,6 +53,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   CouplingReport report;
   report.status = CouplingStatus::failed;
   iteration_.begin();
+  settled_ = false;
   run_away_.reset();
   if (!predict(step, point, trial)) {
     return report;
@@ -116,11 +117,12 @@ void MissilesCoupling::iterate(const MacroStep& step, const CommunicationPoint& 
   report.iterations = report.evaluations - 1;
 }
 
-/// The defect is that of the prediction for the inputs that are accepted.
+/// The defect is that of the prediction, as it was made.
 void MissilesCoupling::settle(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                               CouplingReport& report) {
+  estimators_.observe(trial.inputs, trial.outputs);
+  settled_ = true;
   iteration_.settle(point, trial, [&] { integrate(step, point, trial, report); });
-  estimators_.return_to_tangents();
   report.iterations = report.evaluations - 1;
 }
 
@@ -150,8 +152,8 @@ void MissilesCoupling::commit(const CommunicationPoint& point) {
   constraint_sizes_.see(point.inputs, point.outputs);
   if (iteration_.done()) {
     estimators_.forget();
-  } else {
-    estimators_.observe(point);
+  } else if (!settled_) {
+    estimators_.observe(point.inputs, point.outputs);
   }
   iteration_.commit();
   growth_.commit(misses_);

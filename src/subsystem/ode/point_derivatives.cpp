@@ -150,7 +150,7 @@ bool PointDerivatives::output_curvatures(double t, double h, std::span<const dou
   if (!at_.f.empty() && !model_.f(t, x, at_.u, at_.f)) return false;
   bent_ = {{x.begin(), x.end()}, at_.u, at_.du, at_.f};
   const SmoothInterval interval = model_.interval();
-  const double s = displacement(t, 0.05, h);
+  const double s = displacement(t, 0.125, h);
   if (!(interval.from < interval.until)) return false;
   return first_that_works(std::array{central, backward, forward}, t, s, interval,
                           [&](const FivePoints& stencil, double fits) {
@@ -162,6 +162,7 @@ bool PointDerivatives::output_curvatures(double t, double h, std::span<const dou
 template <class Stencil>
 bool PointDerivatives::curvatures_by_stencil(const Stencil& stencil, double t, double h, double s,
                                              std::span<const double> x, std::span<double> result) {
+  constexpr double coarser = 20.0;  // than where y' itself is wanted: less rounding
   std::ranges::fill(result, 0.0);
   double weights = 0.0;
   const auto add = [&](double move, double weight) {
@@ -170,7 +171,7 @@ bool PointDerivatives::curvatures_by_stencil(const Stencil& stencil, double t, d
       at_.u[j] = bent_.u[j] + move * bent_.du[j];
       at_.du[j] = bent_.du[j] + move * at_.d2u[j];
     }
-    if (!output_slopes(t + move, h, bent_.x)) return false;
+    if (!output_slopes(t + move, coarser * h, bent_.x)) return false;
     for (std::size_t i = 0; i < result.size(); ++i) result[i] += weight * at_.dy[i];
     weights += weight;
     return true;
