@@ -32,8 +32,6 @@ struct Hold {
   constexpr bool ends_with_curvature() const { return unknowns > 2; }
   /// Of an input at t_{N+1}, as estimators know them: values and slopes at least.
   constexpr int estimated_parts() const { return unknowns > 2 ? unknowns : 2; }
-  /// A cubic through values and slopes at both ends.
-  constexpr bool is_cubic() const { return degree == 3 && ends_with_slope(); }
   constexpr bool is_constant() const { return degree == 0; }
   /// -cosim_hold_order where it isn't given.
   constexpr int usual_order() const { return only_from_past() ? degree : 0; }

@@ -64,26 +64,6 @@ subsystems:
 connections: [a.y -> b.p, b.f -> a.f]
 """
 
-LATE = """name: late
-experiment: {start: 0, stop: 6}
-subsystems:
-  a:
-    equations:
-      inputs: {f: 0}
-      states: {x: 1, v: 0}
-      derivatives: {x: v, v: "-4*x - 0.4*v + f"}
-      outputs: {x: x}
-  b:
-    equations:
-      inputs: {x: 0}
-      states: {z: 0.2}
-      derivatives: {z: "sin(x) - z"}
-      outputs: {z: z}
-connections:
-  - {from: a.x, to: b.x, delay: 0.5}
-  - b.z -> a.f
-"""
-
 UNDAMPED = """name: undamped
 experiment: {start: 0, stop: 2000}
 subsystems:

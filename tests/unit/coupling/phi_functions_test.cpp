@@ -104,6 +104,22 @@ TEST(PhiMatrices, Recurrences) {
   EXPECT_LT(far(a * found.power[2], 3 / h * found.power[1] - b), 1e-13);
 }
 
+TEST(PhiMatrices, QuinticInputs) {
+  MatrixXd a(3, 3);
+  a << -2, 5, 0.3, -4, -1, 2, 0.1, 0, 0;
+  const MatrixXd b = input_matrix(3);
+  const auto cubic = phi_of(a);
+  for (const auto& [response, allowed] :
+       {std::pair{Response::expm, 1e-12}, std::pair{Response::stehfest, 1e-3}}) {
+    PhiMatrices found;
+    found.compute(a, b, h, response, 5);
+    ASSERT_EQ(found.power.size(), 5);
+    EXPECT_LT(far(found.power[2], cubic.power[2]), allowed);
+    EXPECT_LT(far(a * found.power[3], 4 / h * found.power[2] - b), allowed);
+    EXPECT_LT(far(a * found.power[4], 5 / h * found.power[3] - b), allowed);
+  }
+}
+
 TEST(PhiMatrices, LargeInputMatrix) {
   MatrixXd a(1, 1);
   a << -1.0;

@@ -223,6 +223,51 @@ TEST(OutputCurvatures, are_differences_of_slopes_where_a_model_does_not_give_the
   EXPECT_NEAR(found, 2.0, 1e-9);
 }
 
+/// Equations that keep what they know of their derivatives to themselves: f and g, and Jacobians.
+class Hidden : public OdeModel {
+ public:
+  Hidden(const EquationsDescription& description, bool jacobians)
+      : model_(description), jacobians_(jacobians) {}
+  OdeInterface interface() const override {
+    OdeInterface result = model_.interface();
+    result.output_curvatures = false;
+    return result;
+  }
+  void derivatives(double t, std::span<const double> x, std::span<const double> u,
+                   std::span<double> dxdt) override {
+    model_.derivatives(t, x, u, dxdt);
+  }
+  void outputs(double t, std::span<const double> x, std::span<const double> u,
+               std::span<double> y) override {
+    model_.outputs(t, x, u, y);
+  }
+  bool jacobians(double t, std::span<const double> x, std::span<const double> u,
+                 const Jacobians& result) override {
+    return jacobians_ && model_.jacobians(t, x, u, result);
+  }
+
+ private:
+  EquationsModel model_;
+  bool jacobians_;
+};
+
+TEST(OutputCurvatures, by_differences_are_good_enough_for_order_6) {
+  constexpr double h = 0.01;
+  for (const bool jacobians : {true, false}) {
+    const auto exact = subsystem_of(std::make_unique<EquationsModel>(nonlinear()));
+    const auto differenced = subsystem_of(std::make_unique<Hidden>(nonlinear(), jacobians));
+    std::array<double, 4> expected, found;
+    for (const double t : {0.0, 1.0, 3.0}) {
+      const Sample u{std::cos(t), -std::sin(t), -std::cos(t)};
+      for (Subsystem* s : {exact.get(), differenced.get()}) s->start({t, t + h}, 9.0);
+      ASSERT_EQ(exact->output_curvatures({&u, 1}, expected), Outcome::ok);
+      ASSERT_EQ(differenced->output_curvatures({&u, 1}, found), Outcome::ok);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_NEAR(h * h * found[i], h * h * expected[i], 2e-12) << i << ", t = " << t;
+    }
+  }
+}
+
 /// A subsystem with time stepping of its own.
 class Stepping final : public Subsystem {
  public:
