@@ -7,13 +7,13 @@
 namespace concord {
 
 /// Whether -cosim_accuracy decides what no option says: where it is given, or neither -cosim_step
-/// nor -cosim_adapt is, nor another method than those of order four: one that was put together by
-/// hand is not to take the millions of macro-steps that the default might ask of it.
+/// nor -cosim_adapt is, nor another method than jfm and missiles of either order: one that was put
+/// together by hand is not to take the millions of macro-steps that the default might ask of it.
 bool accuracy_decides();
 
 /// Tolerances of the step control, the coupling and the subsystems that are not given, from the
 /// accuracy: the control's own error is to be all that remains.
-void take_accuracy(Settings& settings);
+void take_accuracy(Settings& settings, const Model& model);
 
 /// The method and the step control that are not given, from what the subsystems can do: implicit
 /// with predicted errors where that can be, else what comes nearest.

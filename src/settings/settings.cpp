@@ -11,6 +11,7 @@
 #include "settings/accuracy.hpp"
 #include "settings/model_choices.hpp"
 #include "settings/option_table.hpp"
+#include "settings/order.hpp"
 #include "settings/unknown_options.hpp"
 #include "settings/unread_options.hpp"
 #include "support/wording.hpp"
@@ -195,7 +196,7 @@ Settings read_settings_for_check(Model& model) {
   method.measures_balance = settings.record.balance;
   settings.by_accuracy = accuracy_decides();
   if (settings.by_accuracy) {
-    take_accuracy(settings);
+    take_accuracy(settings, model);
   } else if (method.estimate != ErrorEstimate::none) {
     tighten_inner_tolerances(settings);
   }
@@ -203,6 +204,7 @@ Settings read_settings_for_check(Model& model) {
   if (settings.by_accuracy) {
     choose_by_accuracy(settings, model);
   }
+  choose_order(settings, model);
   refuse_idle_choices(settings);
   refuse_contradictions(method);
   refuse_records(settings.record, method);

@@ -204,6 +204,60 @@ class StepControl(InFolder, unittest.TestCase):
         self.assertLess(3 * len(runs["jfm6"].time), len(runs["jfm"].time))
 
 
+class Order(unittest.TestCase):
+    """-cosim_order."""
+
+    def method(self, *options):
+        run = execute("check", LOTKA_VOLTERRA, *options)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return next(line for line in run.stdout.splitlines() if "-cosim_type" in line)
+
+    def test_auto_goes_by_the_tolerance(self):
+        control = ("-cosim_order", "auto", "-cosim_adapt", "predictor", "-cosim_adapt_rtol")
+        for preset in ("jfm", "missiles"):
+            of = ("-cosim_type", preset, *control)
+            self.assertIn(f"-cosim_type {preset},", self.method(*of, 1e-6))
+            self.assertIn(f"-cosim_type {preset}6,", self.method(*of, 1e-7))
+
+    def test_accuracy(self):
+        self.assertIn("-cosim_type jfm,", self.method("-cosim_accuracy", 1e-6))
+        self.assertIn("-cosim_type missiles6,", self.method("-cosim_accuracy", 1e-7))
+        self.assertIn("-cosim_type jfm,",
+                      self.method("-cosim_accuracy", 1e-7, "-cosim_order", 4))
+
+    def test_by_hand(self):
+        self.assertIn("-cosim_type jfm6,", self.method("-cosim_order", 6, "-cosim_step", 0.1))
+        self.assertIn("-cosim_type jfm,", self.method("-cosim_type", "jfm6", "-cosim_order", 4,
+                                                      "-cosim_step", 0.1))
+
+    def test_work(self):
+        """auto is never more than 1.2 times the better choice, in right-hand sides at equal error."""
+        logs = {}
+        for order in (4, 6):
+            for tolerance in (1e-5, 1e-6, 1e-7, 1e-8, 1e-9):
+                run = simulate(LOTKA_VOLTERRA, "-cosim_order", order, "-cosim_adapt", "predictor",
+                               "-cosim_adapt_rtol", tolerance)
+                exact = LotkaVolterra.exact_states(run.time)
+                error = error_percent(run.outputs["prey.amount"], exact[:, 0]) / 100
+                logs.setdefault(order, []).append(
+                    (np.log(error), np.log(np.sum(run.subsystems["rhs_evaluations"])), tolerance))
+        for order, other in ((4, 6), (6, 4)):
+            errors, works = np.array([point[:2] for point in logs[other]])[::-1].T
+            for error, work, tolerance in logs[order]:
+                chosen = 6 if tolerance < 2e-7 else 4
+                if chosen == order and errors[0] < error < errors[-1]:
+                    self.assertLess(np.exp(work - np.interp(error, errors, works)), 1.2, tolerance)
+
+    def test_refused(self):
+        for options, says in (
+                (("-cosim_order", 6, "-cosim_type", "jacobi"), "not of jacobi"),
+                (("-cosim_order", 6, "-cosim_hold", "foh"), "decides the same"),
+                (("-cosim_order", "auto", "-cosim_step", 0.1), "add -cosim_adapt predictor")):
+            run = execute("run", LOTKA_VOLTERRA, *options)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(says, run.stderr)
+
+
 class Refusals(unittest.TestCase):
     def test_indirect_constraints(self):
         run = execute("run", EXAMPLES / "linked_rods" / "linked_rods.yaml", "-cosim_type", "jfm6")
