@@ -5,7 +5,9 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
-install_packages
+mkdir -p "$logs"
+bash "$root/scripts/install_packages.sh" "$logs/install.log" \
+  python3-pandas python3-xarray python3-mpi4py # of the Python package's tests
 configure
 build_targets all
 mpi_environment

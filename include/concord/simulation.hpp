@@ -47,8 +47,9 @@ using Options = std::map<std::string, std::string>;
 /// Where a model comes from; called by the Simulation, whose options it may read.
 using ModelSource = std::function<std::shared_ptr<Model>()>;
 
-/// A model file (YAML, .ssd or .ssp).
-ModelSource model_file(const std::string& path);
+/// A model file (YAML, .ssd or .ssp); `changes`: "ball.e=0.9", parameters and start values other
+/// than it says, as --set takes them.
+ModelSource model_file(const std::string& path, const std::vector<std::string>& changes = {});
 
 /// An output, input or state that was found by its name: reading it costs no search.
 class Variable {
@@ -133,8 +134,9 @@ class Simulation {
   void advance();
 
   /// Macro-steps until `time`, the last of which ends exactly there. `time` must not lie behind;
-  /// beyond the stop time it means the stop time.
-  void advance_until(double time);
+  /// beyond the stop time it means the stop time. `go_on` is asked after every macro-step, on every
+  /// rank; where it says no on one, the macro-steps end there, on all.
+  void advance_until(double time, const std::function<bool()>& go_on = {});
 
   /// Whether the stop time is reached, or a subsystem has asked for the end (`end_reason`).
   bool finished() const;

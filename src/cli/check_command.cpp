@@ -8,6 +8,7 @@
 #include "cli/fmu_listing.hpp"
 #include "cli/model_command.hpp"
 #include "concord/errors.hpp"
+#include "settings/accuracy.hpp"
 #include "settings/settings.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/petsc.hpp"
@@ -58,6 +59,15 @@ void print_methods(const Model& model) {
   }
 }
 
+/// As -cosim_accuracy chooses.
+void print_recommended(const Model& model) {
+  const RecommendedMethod method = recommended_method(model);
+  std::printf("recommended: %s (%s)\n", method.type.c_str(), method.why.c_str());
+  for (const std::string& other : method.passed_over) {
+    std::printf("  not %s\n", other.c_str());
+  }
+}
+
 /// What an iterative method does with each subsystem.
 void print_roles(const Method& method, const Model& model, const CheckListing& listing) {
   if (!missing_capabilities(method, model).empty()) {
@@ -95,6 +105,7 @@ int explain(ModelCall call) {
   std::printf("events: %s\n", described_events(settings.events, model).c_str());
   print_without_effect(settings);
   print_methods(model);
+  print_recommended(model);
   const Method& iterative =
       settings.method.solve.iterates ? settings.method : method_presets().front();
   print_roles(iterative, model, listing);

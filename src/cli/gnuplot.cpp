@@ -40,7 +40,7 @@ void require_gnuplot() {
     run_program({.words = {"gnuplot", "--version"}});
   } catch (const std::system_error&) {
     throw InputError(
-        "'concord plot' needs gnuplot, which is not there: install it (Debian: apt-get install "
+        "pictures need gnuplot, which is not there: install it (Debian: apt-get install "
         "gnuplot-nox), or use 'concord export'");
   }
 }

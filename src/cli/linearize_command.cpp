@@ -1,5 +1,3 @@
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -65,14 +63,9 @@ void write_system(const fs::path& path, const std::string& model, const LinearSy
   write_dataset(file, "outputs", system.outputs);
   write_eigenvalues(file, modes);
   const std::vector<char> image = image_of(file);
-  const fs::path target = link_target(path);
-  const fs::path unfinished = unfinished_name(target);
   try {
-    SystemFile(unfinished, O_WRONLY | O_CREAT | O_TRUNC).write(std::as_bytes(std::span(image)));
-    fs::rename(unfinished, target);
+    replace_file(path, std::as_bytes(std::span(image)));
   } catch (const std::exception& error) {
-    std::error_code ignored;
-    fs::remove(unfinished, ignored);
     throw InputError("'" + path.string() + "' cannot be written: " + error.what() +
                      "; choose another file with -o");
   }

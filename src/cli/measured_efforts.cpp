@@ -63,19 +63,19 @@ std::vector<double> measured(const std::string& path, const Model& model) {
 
 }  // namespace
 
-void take_measured_efforts(Model& model) {
+void take_measured_efforts(Model& model, MPI_Comm comm) {
   const auto path = options::text("cosim_schedule_efforts");
   if (!path) {
     return;
   }
-  const int rank = rank_in(PETSC_COMM_WORLD);
+  const int rank = rank_in(comm);
   std::vector<double> efforts(model.subsystems.size());
-  together(PETSC_COMM_WORLD, [&] {
+  together(comm, [&] {
     if (rank == 0) {
       efforts = measured(*path, model);
     }
   });
-  MPI_Bcast(efforts.data(), static_cast<int>(efforts.size()), MPI_DOUBLE, 0, PETSC_COMM_WORLD);
+  MPI_Bcast(efforts.data(), static_cast<int>(efforts.size()), MPI_DOUBLE, 0, comm);
   for (std::size_t k = 0; k < efforts.size(); ++k) {
     model.subsystems[k].effort = efforts[k];
   }

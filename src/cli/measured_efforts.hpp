@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mpi.h>
+
 #include "network/model.hpp"
 
 namespace concord {
@@ -8,6 +10,6 @@ namespace concord {
 /// run becomes its effort in schedules and placements, in place of the model file's. Throws
 /// InputError, the same on every rank, where the file cannot be read, is of another model, or holds
 /// no times. Collective.
-void take_measured_efforts(Model& model);
+void take_measured_efforts(Model& model, MPI_Comm comm);
 
 }  // namespace concord

@@ -169,27 +169,39 @@ SortedWords sorted(const Command& command, const Arguments& given) {
 }
 
 /// Of files first, so that single ones on the command line count.
-ModelChanges changes_in(const GivenWords& own) {
+ModelChanges changes_in(const GivenWords& own, const std::vector<std::string>& set) {
   ModelChanges result;
   for (const std::string& file : own.all("parameters"))
     for (ModelChange& change : read_parameters_file(file)) result.push_back(std::move(change));
-  for (ModelChange& change : read_changes(own.all("set"))) result.push_back(std::move(change));
+  for (ModelChange& change : read_changes(set)) result.push_back(std::move(change));
   return result;
 }
 
 Model read_model(const SortedWords& words) {
   const std::string path = model_argument(words.arguments);
-  const ModelChanges changes = changes_in(words.own);
-  if (!words.fmu) {
-    Model model = read_model_file(path, changes);
-    for (const std::string& file : words.own.all("parameters"))
-      model.files.push_back({"file of parameters", file});
-    return model;
-  }
-  if (!changes.empty())
+  if (!words.fmu) return read_model(path, words.own, words.own.all("set"));
+  if (const ModelChanges changes = changes_in(words.own, words.own.all("set")); !changes.empty())
     throw InputError(changes.front().location +
                      ": an FMU alone takes --start-value NAME VALUE instead");
   return read_lone_fmu(words.fmu->fmu);
+}
+
+/// Runs `work` in a session with what stands on the command line.
+int with_words(const Command& command, const Arguments& arguments,
+               const std::function<int(const SortedWords&)>& work) {
+  SortedWords words;
+  std::exception_ptr wrong;
+  try {
+    words = sorted(command, arguments);
+  } catch (const InputError&) {
+    wrong = std::current_exception();  // told in the session, once for all ranks
+    words.arguments = {arguments[0], arguments[1]};
+  }
+  ProgramArguments left(words.arguments);
+  return in_session(left.count(), left.pointers(), [&] {
+    if (wrong) std::rethrow_exception(wrong);
+    return work(words);
+  });
 }
 
 /// On every rank.
@@ -200,8 +212,8 @@ Model model_of(const SortedWords& words) {
   if (words.fmu)
     choose_lone_defaults(model);
   else
-    take_measured_efforts(model);
-  take_signal_weights(model);
+    take_measured_efforts(model, PETSC_COMM_WORLD);
+  take_signal_weights(model, PETSC_COMM_WORLD);
   return model;
 }
 
@@ -220,21 +232,44 @@ std::vector<CommandWord> words_of_models(std::vector<CommandWord> others) {
   return others;
 }
 
+Model read_model(const std::string& path, const GivenWords& own,
+                 const std::vector<std::string>& set) {
+  Model model = read_model_file(path, changes_in(own, set));
+  for (const std::string& file : own.all("parameters"))
+    model.files.push_back({"file of parameters", file});
+  return model;
+}
+
+void take_option_files(Model& model, MPI_Comm comm) {
+  take_measured_efforts(model, comm);
+  take_signal_weights(model, comm);
+}
+
+int with_model_file(const Command& command, const Arguments& arguments,
+                    const std::function<int(ModelFileCall)>& work) {
+  return with_words(command, arguments, [&](const SortedWords& words) {
+    const std::string path = model_argument(words.arguments);
+    if (words.fmu)
+      throw InputError("concord " + std::string(command.name) + " takes no FMU alone, '" + path +
+                       "'; give a model file that has it as a subsystem");
+    choose_start_time();
+    return work({path, joined(arguments, " "), words.own});
+  });
+}
+
 int with_model(const Command& command, const Arguments& arguments,
                const std::function<int(ModelCall)>& work) {
-  SortedWords words;
-  std::exception_ptr wrong;
-  try {
-    words = sorted(command, arguments);
-  } catch (const InputError&) {
-    wrong = std::current_exception();  // told in the session, once for all ranks
-    words.arguments = {arguments[0], arguments[1]};
-  }
-  ProgramArguments left(words.arguments);
-  return in_session(left.count(), left.pointers(), [&] {
-    if (wrong) std::rethrow_exception(wrong);
+  return with_words(command, arguments, [&](const SortedWords& words) {
     return work(
         {model_of(words), joined(arguments, " "), words.fmu ? &*words.fmu : nullptr, words.own});
+  });
+}
+
+void with_model_inside(const Command& command, const Arguments& arguments,
+                       const std::function<void(ModelCall)>& work) {
+  const SortedWords words = sorted(command, arguments);
+  inside_session(words.arguments, [&] {
+    work({model_of(words), joined(arguments, " "), words.fmu ? &*words.fmu : nullptr, words.own});
   });
 }
 

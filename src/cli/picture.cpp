@@ -105,7 +105,7 @@ std::string panel_commands(const Panel& panel, const std::vector<Curve>& curves,
     const std::size_t i = panel.curves[n];
     const char* style = curves[i].points.size() == 1 ? "points pt 7" : "lines";
     text += format("%s$curve%zu using 1:2 with %s lc rgb '%s' lw 2 title ", n == 0 ? "" : ", ", i,
-                   style, colours[n % colours.size()]) +
+                   style, curve_colour(n)) +
             gnuplot_quoted(curves[i].name);
   }
   return text + "\n";
@@ -124,6 +124,8 @@ std::size_t extreme(std::span<const double> values, std::size_t begin, std::size
 }
 
 }  // namespace
+
+const char* curve_colour(std::size_t curve) { return colours[curve % colours.size()]; }
 
 std::vector<std::pair<double, double>> thin_out(std::span<const double> time,
                                                 std::span<const double> values) {

@@ -23,6 +23,9 @@ std::vector<std::pair<double, double>> thin_out(std::span<const double> time,
 /// Cuts `variables` down to what one picture can show, in panels by unit; gives the names dropped.
 std::vector<std::string> drop_excess(std::vector<RecordedVariable>& variables);
 
+/// Colours of curves, told apart by everybody; from the first one again after the last.
+const char* curve_colour(std::size_t curve);
+
 /// gnuplot commands for curves over [begin, end], in panels by unit, with the data inline.
 std::string picture_script(const std::string& title, double begin, double end,
                            const std::vector<Curve>& curves);

@@ -9,6 +9,7 @@
 #include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "network/model.hpp"
+#include "support/foreign_call.hpp"
 #include "support/options.hpp"
 
 namespace concord {
@@ -26,14 +27,20 @@ std::string ProgramOptions::text(const std::string& name, const std::string& fal
   return options::text(name).value_or(fallback);
 }
 
+bool foreign_code_has_crashed() {
+  if (!foreign_code_has_ended()) return false;
+  foreign_end_is_told();
+  return true;
+}
+
 int run_program(int argc, char** argv,
                 const std::function<ModelBuilder(const ProgramOptions&)>& build) {
   const std::string command_line = joined(std::vector<std::string>(argv, argv + argc), " ");
   return in_session(argc, argv, [&] {
     choose_start_time();
     Model model = std::move(*build(ProgramOptions()).source()());
-    take_measured_efforts(model);
-    take_signal_weights(model);
+    take_measured_efforts(model, PETSC_COMM_WORLD);
+    take_signal_weights(model, PETSC_COMM_WORLD);
     return run_command(std::move(model), command_line);
   });
 }

@@ -7,6 +7,7 @@
 
 #include "concord/errors.hpp"
 #include "support/name_patterns.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -16,6 +17,16 @@ void require_output_apart(const ResultsOptions& options) {
   for (const std::string& file : options.files)
     if (options.output && std::filesystem::equivalent(*options.output, file, error))
       throw InputError("-o names the results file '" + file + "' itself; choose another file");
+}
+
+std::optional<double> tolerance_in(const Command& command, const GivenWords& given) {
+  const auto text = given.value("tolerance");
+  if (!text) return std::nullopt;
+  const auto number = parse_number(*text);
+  if (!number || *number < 0.0)
+    refuse_words(command,
+                 "--tolerance must be a number that is not negative, not " + in_quotes(*text));
+  return number;
 }
 
 }  // namespace
@@ -28,6 +39,8 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   options.output = given.value("output");
   options.events = given.value("events");
   options.follow = given.has("follow");
+  options.tolerance = tolerance_in(command, given);
+  options.json = given.has("json");
   if (given.has("variables"))
     for (const std::string& list : given.words.at("variables"))
       for (std::string& name : listed_names(list)) options.variables.push_back(std::move(name));

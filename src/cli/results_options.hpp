@@ -17,6 +17,8 @@ struct ResultsOptions {
   std::optional<std::string> output;   ///< -o; never one of the files
   std::optional<std::string> events;   ///< of export: both or right
   bool follow = false;                 ///< of plot: until the run ends
+  std::optional<double> tolerance;     ///< of compare: in units of ranges
+  bool json = false;                   ///< of compare
 };
 
 /// `files` is how many file names there must be; `arguments` are those after the command's name.

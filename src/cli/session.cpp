@@ -115,6 +115,26 @@ int in_session(int argc, char** argv, const std::function<int()>& work) {
   return leave_session(code);
 }
 
+void inside_session(const std::vector<std::string>& words, const std::function<void()>& work) {
+  int mpi = 0;
+  MPI_Initialized(&mpi);
+  if (mpi == 0 || PetscInitializeCalled == PETSC_FALSE) {
+    throw InputError("MPI or PETSc is not initialised; make a concord::Session before");
+  }
+  try {
+    OptionsHandle database;
+    together(PETSC_COMM_WORLD, [&] { database = options_of(words); });
+    const PetscScope scope(database);
+    work();
+  } catch (const InputError&) {
+    throw;
+  } catch (const SimulationError&) {
+    throw;
+  } catch (...) {
+    throw SimulationError(in_words(std::current_exception()));
+  }
+}
+
 int without_session(const std::function<int()>& work) {
   open_missing_streams();
   return first_of_launch() ? with_output_written(guarded(work, true), true) : 0;

@@ -12,4 +12,8 @@ int in_session(int argc, char** argv, const std::function<int()>& work);
 /// same treatment of errors.
 int without_session(const std::function<int()>& work);
 
+/// Runs `work` inside a program whose MPI and PETSc are up, with the options that the words say in
+/// a database of their own. What goes wrong is thrown as InputError or SimulationError.
+void inside_session(const std::vector<std::string>& words, const std::function<void()>& work);
+
 }  // namespace concord

@@ -11,12 +11,12 @@
 
 namespace concord {
 
-void take_signal_weights(Model& model) {
+void take_signal_weights(Model& model, MPI_Comm comm) {
   if (options::text("cosim_schedule_signals") != "weighted") {
     return;
   }
   SignalWeights found;
-  if (rank_in(PETSC_COMM_WORLD) == 0) {
+  if (rank_in(comm) == 0) {
     found = trial_signal_weights(model);
     if (!found.remark.empty()) {
       std::fprintf(stderr, "concord: note: -cosim_schedule_signals weighted: %s\n",
@@ -24,9 +24,9 @@ void take_signal_weights(Model& model) {
     }
   }
   int count = static_cast<int>(found.weights.size());
-  MPI_Bcast(&count, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+  MPI_Bcast(&count, 1, MPI_INT, 0, comm);
   found.weights.resize(static_cast<std::size_t>(count));
-  MPI_Bcast(found.weights.data(), count, MPI_DOUBLE, 0, PETSC_COMM_WORLD);
+  MPI_Bcast(found.weights.data(), count, MPI_DOUBLE, 0, comm);
   model.signal_weights = std::move(found.weights);
 }
 

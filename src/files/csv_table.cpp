@@ -5,6 +5,7 @@
 #include <set>
 
 #include "concord/errors.hpp"
+#include "files/csv_fields.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -29,7 +30,6 @@ class CsvReader {
   }
   bool next_line();
   std::vector<std::string> fields() const;
-  std::string quoted_field(std::size_t& at) const;
   void read_header();
   void read_row();
   double number(const std::string& field, const std::string& column) const;
@@ -55,39 +55,15 @@ bool CsvReader::next_line() {
   return false;
 }
 
-/// From the quote at `at` to the one that closes it; two in a row stand for one.
-std::string CsvReader::quoted_field(std::size_t& at) const {
-  std::string field;
-  for (++at;; ++at) {
-    if (at >= line_.size()) fail("a quote is not closed");
-    if (line_[at] == '"' && line_.substr(at + 1, 1) != "\"") break;
-    field += line_[at];
-    at += line_[at] == '"' ? 1 : 0;
-  }
-  ++at;
-  return field;
-}
-
 std::vector<std::string> CsvReader::fields() const {
-  std::vector<std::string> result;
-  for (std::size_t at = 0; at <= line_.size(); ++at) {
-    std::string field;
-    while (at < line_.size() && line_[at] == ' ') ++at;
-    if (at < line_.size() && line_[at] == '"') field = quoted_field(at);
-    const std::size_t end = std::min(line_.find(separator_, at), line_.size());
-    field += line_.substr(at, end - at);
-    field.erase(field.find_last_not_of(' ') + 1);
-    result.push_back(field);
-    at = end;
-  }
-  return result;
+  auto result = csv_fields(line_, separator_);
+  if (!result) fail("a quote is not closed");
+  return *std::move(result);
 }
 
 void CsvReader::read_header() {
   if (!next_line()) fail("is empty; it needs a header row: time, and the names of the columns");
-  for (const char candidate : {';', '\t'})
-    if (line_.find(candidate) != std::string::npos && line_.find(',') == std::string::npos)
-      separator_ = candidate;
+  separator_ = csv_separator(line_);
   table_.names = fields();
   if (!time_column_.empty()) {
     const auto found = std::find(table_.names.begin(), table_.names.end(), time_column_);

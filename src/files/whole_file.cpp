@@ -44,6 +44,20 @@ fs::path unfinished_name(const fs::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".new");
 }
 
+void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
+  const fs::path target = link_target(path), unfinished = unfinished_name(target);
+  try {
+    SystemFile file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
+    file.write(bytes);
+    file.close();
+    fs::rename(unfinished, target);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(unfinished, ignored);
+    throw;
+  }
+}
+
 fs::path link_target(fs::path path) {
   constexpr int most_links = 40;
   std::error_code error;

@@ -31,6 +31,10 @@ class SystemFile {
 /// A hidden neighbour of `path`.
 std::filesystem::path unfinished_name(const std::filesystem::path& path);
 
+/// These bytes in place of what is there, if anything; a std::system_error or filesystem_error
+/// leaves that as it was.
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
 /// Where symbolic links lead, also to what is not there yet: a link is not replaced by a file.
 std::filesystem::path link_target(std::filesystem::path path);
 

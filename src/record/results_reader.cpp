@@ -189,6 +189,19 @@ void ResultsReader::read_left_limits(Quantity quantity, std::size_t first, std::
   }
 }
 
+std::vector<std::string> ResultsReader::residuals() const {
+  try {
+    const auto names = read_strings(file_, "/subsystems/name");
+    const auto kinds = read_strings(file_, "/subsystems/kind");
+    std::vector<std::string> result;
+    for (std::size_t k = 0; k < std::min(names.size(), kinds.size()); ++k)
+      if (kinds[k].starts_with("constraint")) result.push_back(names[k] + ".residual");
+    return result;
+  } catch (const Hdf5Error& error) {
+    throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());
+  }
+}
+
 std::vector<RecordedCost> ResultsReader::costs() const {
   try {
     const auto names = read_strings(file_, "/subsystems/name");

@@ -67,6 +67,9 @@ class ResultsReader {
   /// In the model file's order.
   std::vector<RecordedCost> costs() const;
 
+  /// What is left of the equations of constraints, "force.residual": errors, not signals.
+  std::vector<std::string> residuals() const;
+
   /// Outputs, then inputs, states and balance errors; of several with one name, the first only.
   const std::vector<RecordedVariable>& variables() const { return variables_; }
   const RecordedVariable* find(const std::string& name) const;

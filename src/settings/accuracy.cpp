@@ -47,6 +47,11 @@ constexpr std::array of_method = {
 /// In the order in which methods reach an accuracy with the least work; where order 6 pays, it goes
 /// before.
 constexpr std::array by_work = {"jfm", "missiles", "gauss_seidel"};
+constexpr std::array reasons_by_work = {
+    "order 4, and stable across loops, with few integrations: what must repeat a macro-step can",
+    "order 4 with one integration per macro-step, which nobody has to repeat",
+    "nothing is repeated, and what runs later knows what ran before"};
+static_assert(by_work.size() == reasons_by_work.size());
 constexpr std::array by_work_of_order_six = {"missiles6", "jfm6"};
 
 /// With a step control of their own.
@@ -97,13 +102,16 @@ bool is_coupled(const Model& model) {
   return !model.connections.empty() || !model.constraints.empty();
 }
 
+const Method& preset_of(std::string_view type) {
+  const auto& presets = method_presets();
+  return *std::find_if(presets.begin(), presets.end(),
+                       [&](const Method& one) { return one.type == type; });
+}
+
 /// The first of these types that can run; false where none can.
 bool choose_among(std::span<const char* const> types, Method& method, const Model& model) {
   for (const std::string_view type : types) {
-    const auto& presets = method_presets();
-    const auto preset = std::find_if(presets.begin(), presets.end(),
-                                     [&](const Method& one) { return one.type == type; });
-    const Method candidate = as_preset(*preset, method);
+    const Method candidate = as_preset(preset_of(type), method);
     if (can_run(candidate, model)) {
       method = candidate;
       return true;
@@ -137,6 +145,26 @@ std::string rounded(double error) {
 }
 
 }  // namespace
+
+RecommendedMethod recommended_method(const Model& model) {
+  RecommendedMethod result;
+  for (std::size_t i = 0; i < by_work.size(); ++i) {
+    const auto missing = missing_capabilities(preset_of(by_work[i]), model);
+    if (missing.empty()) {
+      result.type = by_work[i];
+      result.why = reasons_by_work[i];
+      return result;
+    }
+    result.passed_over.push_back(std::string(by_work[i]) + ": " + joined(missing, "; "));
+  }
+  const auto& presets = method_presets();
+  const auto able = std::find_if(presets.begin(), presets.end(), [&](const Method& one) {
+    return missing_capabilities(one, model).empty();
+  });
+  result.type = able == presets.end() ? by_work.front() : able->type;
+  result.why = able == presets.end() ? "no method can run this model" : "it can run";
+  return result;
+}
 
 bool accuracy_decides() {
   if (options::has("cosim_accuracy")) {

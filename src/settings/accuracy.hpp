@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "settings/settings.hpp"
 
@@ -14,6 +15,14 @@ bool accuracy_decides();
 /// Tolerances of the step control, the coupling and the subsystems that are not given, from the
 /// accuracy: the control's own error is to be all that remains.
 void take_accuracy(Settings& settings, const Model& model);
+
+/// The method that reaches an accuracy here with the least work, as -cosim_accuracy chooses it.
+struct RecommendedMethod {
+  std::string type;
+  std::string why;                       ///< what speaks for it
+  std::vector<std::string> passed_over;  ///< "jfm: subsystem 'x' offers no rollback"
+};
+RecommendedMethod recommended_method(const Model& model);
 
 /// The method and the step control that are not given, from what the subsystems can do: implicit
 /// with predicted errors where that can be, else what comes nearest.

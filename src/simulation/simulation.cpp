@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "simulation/simulation_core.hpp"
+#include "simulation/step_listener.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
@@ -44,27 +45,12 @@ class OwnRanks {
 };
 
 OptionsHandle database_of(const Options& given) {
-  OptionsHandle database;
-  petsc(PetscOptionsCreate(database.out()));
+  std::vector<std::string> words;
   for (const auto& [name, value] : given) {
-    petsc(PetscOptionsSetValue(database, ("-" + name).c_str(), value.c_str()));
+    words.insert(words.end(), {"-" + name, value});
   }
-  return database;
+  return options_of(words);
 }
-
-/// Calls a user's function.
-class Listener : public StepObserver {
- public:
-  explicit Listener(std::function<void(const StepInfo&)> told) : told_(std::move(told)) {}
-  void step_accepted(const StepReport& report) override {
-    told_({report.index, report.step.begin, report.step.end, report.step.size(),
-           report.coupling.iterations, report.coupling.evaluations, report.rejections,
-           report.coupling.residual, report.error_estimate, report.wall_time});
-  }
-
- private:
-  std::function<void(const StepInfo&)> told_;
-};
 
 using Names = std::vector<std::string>;
 
@@ -173,7 +159,7 @@ struct Simulation::Parts {
   OptionsHandle options;
   Collective collective;
   std::optional<SimulationCore> core;
-  std::vector<std::unique_ptr<Listener>> listeners;
+  std::vector<std::unique_ptr<StepListener>> listeners;
   std::string end_reason;
   bool started = false;
 };
@@ -204,7 +190,7 @@ void Simulation::advance() {
   parts_->inside([&] { parts_->advance(); });
 }
 
-void Simulation::advance_until(double time) {
+void Simulation::advance_until(double time, const std::function<bool()>& go_on) {
   parts_->require_started("advance_until");
   if (time < this->time()) {
     throw InputError("advance_until(" + exact_number(time) +
@@ -214,8 +200,10 @@ void Simulation::advance_until(double time) {
                           std::max(std::abs(time), std::abs(stop_time()));
   parts_->inside([&] {
     parts_->core->stop_over(time);
-    while (!finished() && time - this->time() > rounding) {
+    bool on = true;
+    while (on && !finished() && time - this->time() > rounding) {
       parts_->advance();
+      on = !go_on || agree_on_largest(parts_->comm, go_on() ? 0 : 1) == 0;
     }
   });
 }
@@ -326,7 +314,7 @@ void Simulation::restore(const Snapshot& snapshot) {
 }
 
 void Simulation::observe(std::function<void(const StepInfo&)> observer) {
-  parts_->listeners.push_back(std::make_unique<Listener>(std::move(observer)));
+  parts_->listeners.push_back(std::make_unique<StepListener>(std::move(observer)));
   parts_->core->observe(*parts_->listeners.back());
 }
 

@@ -46,6 +46,7 @@ bool StopRequests::go_on(double wall_time, bool failed, const std::function<void
   }
   if (request >= out_of_time && request != subsystem_failed) {
     reason_ = reason_of(request);
+    signal_ = request > stop_on_signal ? request - stop_on_signal : 0;
   }
   return request < out_of_time;
 }

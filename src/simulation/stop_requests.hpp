@@ -26,6 +26,8 @@ class StopRequests {
 
   /// Why the run stops before its end; empty while it goes on.
   const std::string& reason() const { return reason_; }
+  /// The number of the signal that is the reason, or 0.
+  int signal() const { return signal_; }
   /// s since the beginning.
   double elapsed() const;
 
@@ -38,6 +40,7 @@ class StopRequests {
   int rank_ = 0;
   std::optional<double> time_limit_;
   std::string reason_;
+  int signal_ = 0;
   Clock::time_point began_ = Clock::now();
   Clock::time_point flushed_ = began_;
   double flush_time_ = 0.0;  ///< s, of the last one

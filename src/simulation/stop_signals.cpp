@@ -28,6 +28,7 @@ void request_stop(int number) {
 }  // namespace
 
 StopSignals::StopSignals() {
+  stop_signal = 0;  // that of an earlier run has been obeyed
   struct sigaction action = {};
   action.sa_handler = request_stop;
   action.sa_flags = SA_RESTART;

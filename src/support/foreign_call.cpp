@@ -15,6 +15,8 @@
 #include <exception>
 #include <iterator>
 
+#include "concord/program.hpp"
+
 namespace concord {
 
 ForeignCall::Running ForeignCall::running_;
@@ -276,6 +278,9 @@ void install_handlers() {
 }
 
 }  // namespace
+
+CrashesEndProcess::CrashesEndProcess() : survivor_(watch.shore) { watch.shore = nullptr; }
+CrashesEndProcess::~CrashesEndProcess() { watch.shore = static_cast<Shore*>(survivor_); }
 
 bool foreign_code_has_ended() { return watch.ended != 0; }
 

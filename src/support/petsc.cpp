@@ -112,6 +112,15 @@ std::vector<std::filesystem::path> default_options_files() {
 constexpr const char* options_remedy = "; look at the options given to PETSc";
 constexpr const char* skip_default_files = "-skip_petscrc";
 
+std::vector<std::string> words_of_files(const std::vector<std::filesystem::path>& files) {
+  std::vector<std::string> words;
+  for (const auto& file : files) {
+    const auto more = read_options_file(file);
+    words.insert(words.end(), more.begin(), more.end());
+  }
+  return words;
+}
+
 /// All options in the order of precedence, the strongest last: files, PETSC_OPTIONS, command line.
 /// PETSc would read files on one rank; a mistake there would print a stack trace and leave the
 /// other ranks waiting.
@@ -126,11 +135,7 @@ std::vector<std::string> option_words(int argc, char** argv) {
     const auto defaults = default_options_files();
     files.insert(files.begin(), defaults.begin(), defaults.end());
   }
-  std::vector<std::string> words;
-  for (const auto& file : files) {
-    const auto more = read_options_file(file);
-    words.insert(words.end(), more.begin(), more.end());
-  }
+  std::vector<std::string> words = words_of_files(files);
   words.insert(words.end(), given.words.begin(), given.words.end());
   return words;
 }
@@ -263,6 +268,21 @@ PetscSession::~PetscSession() {
   if (open_) {
     PetscFinalize();
   }
+}
+
+OptionsHandle options_of(const std::vector<std::string>& words) {
+  GivenOptions given;
+  given.read(words);
+  std::vector<std::string> all = words_of_files(given.files);
+  all.insert(all.end(), given.words.begin(), given.words.end());
+  OptionsHandle database;
+  petsc(PetscOptionsCreate(database.out()));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const char* name = all[i].c_str();
+    const bool has_value = i + 1 < all.size() && !is_option_name(all[i + 1]);
+    petsc(PetscOptionsSetValue(database, name, has_value ? all[++i].c_str() : nullptr));
+  }
+  return database;
 }
 
 PetscScope::PetscScope(PetscOptions options) {

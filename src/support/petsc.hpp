@@ -98,6 +98,10 @@ class PetscSession {
   bool open_ = false;
 };
 
+/// A database of the options that these words say: "-name", "value". Those of files that
+/// -options_file names come first, so that the words count. Throws InputError.
+OptionsHandle options_of(const std::vector<std::string>& words);
+
 /// While it lives, PETSc's objects read their options from this database, and its failures are told
 /// by exceptions alone, whatever the program has chosen for its own.
 class PetscScope {

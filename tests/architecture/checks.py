@@ -31,7 +31,8 @@ ALLOWED = {
     "checkpoint": RUNS | {"files", "simulation"},
     "modelfile": RUNS | {"expression", "files", "record", "simulation"},
     "export": MODELS | {"expression", "files"},
-    "cli": RUNS | {"checkpoint", "export", "files", "modelfile", "record", "simulation"},
+    "studies": {"files", "record", "support"},
+    "cli": RUNS | {"checkpoint", "export", "files", "modelfile", "record", "simulation", "studies"},
 }
 # Which inner rooms of its own room an inner room may include, besides itself; "" is the room's own
 # files, which inner rooms may include where "" includes none of them.
@@ -78,7 +79,7 @@ NO_KINDS = {"network", "stepping", "coupling", "settings", "simulation", "record
 MAX_LINES = 600
 CODE = {".cpp", ".hpp", ".h", ".c", ".py", ".sh", ".cmake", ".in", ".txt"}
 CXX = {".cpp", ".hpp", ".h"}
-CODE_FOLDERS = ("include", "src", "tests", "examples", "scripts", "cmake")
+CODE_FOLDERS = ("include", "src", "tests", "examples", "scripts", "cmake", "python")
 CLANG_FORMAT_VERSION = "14"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -230,7 +231,7 @@ def check_format(root):
     if not program:
         yield f"clang-format {CLANG_FORMAT_VERSION} is not installed"
         return
-    sources = [str(path) for path in files(root, ("include", "src", "tests", "examples"))
+    sources = [str(path) for path in files(root, ("include", "src", "tests", "examples", "python"))
                if path.suffix in CXX]
     if not sources:
         return

@@ -26,4 +26,12 @@ build_outside "$work/prefix/share/concord/examples/embedded" "$work/embedded"
 /usr/bin/python3 "$work/prefix/share/concord/examples/embedded/check.py" \
   "$work/embedded/concord_embedded"
 
+package=("$work"/prefix/lib/python3*/*-packages)
+if [[ -e ${package[0]}/concord ]]; then
+  PYTHONPATH=${package[0]} /usr/bin/python3 -c "
+import concord
+assert concord.__file__.startswith('$work/prefix'), concord.__file__
+print(concord.run('$work/project/pendulum.yaml'))"
+fi
+
 "$work/chain/concord_chain" -chain_n 5 -cosim_stop 0.1 -cosim_output "$work/chain.h5"

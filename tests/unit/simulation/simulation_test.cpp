@@ -19,11 +19,14 @@
 namespace concord {
 namespace {
 
-ModelSource source() {
-  const std::string path =
-      testing::TempDir() + "simulation_test_" + std::to_string(getpid()) + ".yaml";
+std::string own_file(const std::string& ending) {
+  return testing::TempDir() + "simulation_test_" + std::to_string(getpid()) + ending;
+}
+
+ModelSource source(const std::vector<std::string>& changes = {}) {
+  const std::string path = own_file(".yaml");
   std::ofstream(path) << pair;
-  return model_file(path);
+  return model_file(path, changes);
 }
 
 /// (a.x, b.x) after `h` with constant w and k.
@@ -146,6 +149,39 @@ TEST(SimulationLibrary, ComesToATimeExactly) {
     EXPECT_LT(largest(states(simulation) - after(1.0, at_start, 0.0, 0.5)), method.bound)
         << method.name;
   }
+}
+
+TEST(SimulationLibrary, GoesOnAfterAStopThatOneRankAskedFor) {
+  Simulation simulation(PETSC_COMM_WORLD, source(), {{"cosim_step", "0.1"}});
+  simulation.start();
+  int rank = 0, ranks = 1, asked = 0;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+  simulation.advance_until(1.0, [&] { return ++asked < 3 || rank + 1 < ranks; });
+  EXPECT_EQ(asked, 3);
+  EXPECT_NEAR(simulation.time(), 0.3, 1e-15);
+  simulation.advance_until(1.0);
+  EXPECT_TRUE(simulation.finished());
+}
+
+TEST(SimulationLibrary, OptionsOfAFileComeBeforeItsOwn) {
+  const std::string path = own_file(".opts");
+  std::ofstream(path) << "-cosim_step 0.1\n-cosim_stop 0.5\n";
+  Simulation simulation(PETSC_COMM_WORLD, source(),
+                        {{"options_file", path}, {"cosim_step", "0.2"}});
+  simulation.start();
+  simulation.advance();
+  EXPECT_EQ(simulation.time(), 0.2);
+  EXPECT_EQ(simulation.stop_time(), 0.5);
+}
+
+TEST(SimulationLibrary, AModelFileTakesChanges) {
+  Simulation simulation(PETSC_COMM_WORLD, source({"a.x=3", "b.k=2"}), {{"cosim_step", "0.01"}});
+  simulation.start();
+  EXPECT_EQ(simulation.value("a.x"), 3.0);
+  simulation.advance_until(1.0);
+  EXPECT_LT(largest(states(simulation) - after(1.0, {3.0, 0.5}, 0.0, 2.0)), 1e-7);
+  EXPECT_THROW(Simulation(PETSC_COMM_WORLD, source({"a.q=1"}), {}), InputError);
 }
 
 TEST(SimulationLibrary, AnInputIsSetBetweenMacroSteps) {

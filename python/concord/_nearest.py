@@ -1,0 +1,9 @@
+"""What a name that is not there was meant to be."""
+import difflib
+from typing import Iterable, Optional
+
+
+def nearest(name: object, names: Iterable[str]) -> Optional[str]:
+    """The name most like it, or None."""
+    found = difflib.get_close_matches(str(name), list(names), n=1)
+    return found[0] if found else None

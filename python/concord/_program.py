@@ -1,0 +1,74 @@
+"""The program `concord` as a process of its own."""
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from typing import Callable, List, NamedTuple, Sequence
+
+from ._errors import InputError, SimulationError
+from ._location import PROGRAM_FOLDER
+from ._model import ModelBuilder
+from ._options import path_of
+
+_LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+_ERROR = "concord: error: "
+
+
+class Ended(NamedTuple):
+    """What the program has said."""
+
+    code: int
+    output: str
+    error: str  #: its message, or nothing
+
+    def refuse(self) -> None:
+        """Raises what the exit code means."""
+        message = self.error or f"concord has ended with exit code {self.code}"
+        raise InputError(message) if self.code == 2 else SimulationError(message)
+
+
+def model_words(model: object, what: str) -> List[str]:
+    """The model as the program takes it."""
+    if isinstance(model, ModelBuilder):
+        raise InputError(f"concord.{what} runs in processes of its own, which do not know models "
+                         "that are built in Python: give the path of a model file, or call "
+                         "concord.run with start_values in a loop")
+    return [path_of(model)]
+
+
+def call(words: Sequence[str], ranks: int, line: Callable[[str], None] = lambda _: None) -> Ended:
+    """Runs the program on that many ranks; `line` gets what it prints, as it comes. Ctrl-C goes on
+    to the program, which ends at its next communication point, and is raised then."""
+    if any(int(os.environ.get(name, "1")) > 1 for name in _LAUNCHERS):
+        raise InputError("this starts ranks of its own (ranks=n): call it from a program that was "
+                         "started without mpirun")
+    launcher = ["mpirun", "-n", str(int(ranks))] if ranks > 1 else []
+    said: List[str] = []
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        with subprocess.Popen([*launcher, _program(), *words], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=errors) as process:
+            try:
+                for text in process.stdout or ():
+                    said.append(text)
+                    line(text.rstrip("\n"))
+                code = process.wait()
+            except KeyboardInterrupt:
+                process.send_signal(signal.SIGINT)
+                process.communicate()
+                raise
+        errors.seek(0)
+        told = [text for text in errors if text.startswith(_ERROR)]
+    return Ended(code, "".join(said), told[0][len(_ERROR):].strip() if told else "")
+
+
+def _program() -> str:
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), PROGRAM_FOLDER, "concord")
+    found = beside if os.access(beside, os.X_OK) else shutil.which("concord")
+    if found is None:
+        raise InputError(f"the program concord is neither {os.path.normpath(beside)} nor on the "
+                         "PATH")
+    return os.path.normpath(found)

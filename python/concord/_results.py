@@ -1,0 +1,281 @@
+"""Results files, and the results of runs."""
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from ._errors import InputError, UnknownVariable
+from ._nearest import nearest
+
+_GROUPS = ("outputs", "inputs", "states", "balance")
+
+
+class Event(NamedTuple):
+    """Something that happened: when, in s, where, and what (the model's own words)."""
+
+    time: float
+    subsystem: str
+    what: str
+
+
+def read(path: Union[str, os.PathLike]) -> Result:
+    """The results in a file that `concord run` or `concord.run` has written.
+
+    Columns are read when they are asked for; the file is open until `close`, or until the result
+    is gone. A run that still goes on may be read: rows so far are there. Raises InputError where
+    the file is not there or holds no results.
+
+    >>> r = concord.run("bouncing_ball.yaml", cosim_output="ball.h5")
+    >>> with concord.read("ball.h5") as r:
+    ...     r.units["ball.h"], r.events[0].what
+    ('m', 'gap < 0')
+    """
+    return Result(os.fspath(path))
+
+
+class Result:
+    """Trajectories, by names: `r["time"]`, `r["ball.h"]` are numpy arrays of length T.
+
+    An output counts before an input, an input before a state of the same name. Rows are the start
+    and the communication points; at an event, what follows it. As a mapping it has the names of
+    all variables, without `time`.
+
+    Attributes
+    ----------
+    path : str or None
+        The results file; None where it was a temporary one, which is in memory now.
+    summary : dict
+        Of `concord.run`: what `concord run -cosim_summary` writes: steps, evaluations, estimated
+        errors, costs. Empty for a file that was read.
+    """
+
+    def __init__(self, path: str, *, in_memory: bool = False,
+                 summary: Optional[Dict[str, Any]] = None, reason: str = "") -> None:
+        self.path: Optional[str] = None if in_memory else path
+        self.summary: Dict[str, Any] = summary or {}
+        self.reason: str = reason  #: why the run has stopped early, or nothing
+        self._file = _opened(path, in_memory)
+        try:
+            self._time = _increasing(self._file["time"][:])
+            self._columns = _columns_of(self._file)
+        except (KeyError, OSError, RuntimeError, AttributeError) as error:
+            self._file.close()
+            raise InputError(f"'{path}' is not a Concord results file: {error}") from error
+        for group in _GROUPS:
+            if f"{group}/values" in self._file:  # a kill may have left them of different length
+                self._time = self._time[:len(self._file[f"{group}/values"])]
+
+    def __enter__(self) -> Result:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file; what was read before stays."""
+        self._file.close()
+
+    def __repr__(self) -> str:
+        if not self._file:
+            return "<concord.Result, closed>"
+        return (f"<concord.Result of {self.model}: {self.status}, {len(self._columns)} variables, "
+                f"{len(self._time)} rows, t from {self._time[0]:g} to {self._time[-1]:g} s>")
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name == "time" or name in self._columns
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name == "time":
+            return self._time.copy()
+        group, column = self._place(name)
+        return self._data(f"{group}/values")[:len(self._time), column]
+
+    def keys(self) -> List[str]:
+        """Names of all variables, in the order of the file, without `time`."""
+        return list(self._columns)
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """An attribute of the file: `petsc_options`, `error_estimate`, `model_text`, ..."""
+        self._require_open()
+        return _plain(self._file.attrs.get(name, default))
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self.attribute("model_name", "")
+
+    @property
+    def status(self) -> str:
+        """`completed`, `interrupted`, `failed`, `diverged`, or `running`."""
+        return self.attribute("status", "")
+
+    @property
+    def units(self) -> Dict[str, str]:
+        """By name; empty where the model gives none. `time` is in s."""
+        units = {"time": "s"}
+        known: Dict[str, List[str]] = {}
+        for name, (group, column) in self._columns.items():
+            if group not in known:
+                known[group] = _texts(self._data(f"{group}/units"))
+            units[name] = known[group][column]
+        return units
+
+    @property
+    def events(self) -> List[Event]:
+        """All that happened, in the order of time."""
+        self._require_open()
+        if "events/time" not in self._file:
+            return []
+        group = self._file["events"]
+        return [Event(float(time), subsystem, what) for time, subsystem, what in
+                zip(group["time"][:], _texts(group["subsystem"]), _texts(group["what"]))]
+
+    @property
+    def steps(self) -> Dict[str, np.ndarray]:
+        """Of each macro-step `size`, `iterations`, `coupling_evaluations`, `error_estimate`, ..."""
+        self._require_open()
+        return {name: data[:] for name, data in self._file["steps"].items()}
+
+    @property
+    def subsystems(self) -> Dict[str, np.ndarray]:
+        """Of each subsystem `name`, `kind`, `rank`, `rhs_evaluations`, `wall_time`, ..."""
+        self._require_open()
+        return {name: np.array(_texts(data)) if data.dtype.kind == "O" else data[:]
+                for name, data in self._file["subsystems"].items()}
+
+    def to_pandas(self, variables: Optional[Sequence[str]] = None, events: str = "both"):
+        """A pandas.DataFrame: index `time` in s, a column for each of `variables` (default: all).
+
+        At an event there are two rows of one time, as `concord export` has them: what was before
+        it (NaN where that is not known), and what follows. `events="right"`: the second only.
+        `attrs["units"]` has the units.
+
+        >>> frame = concord.run("bouncing_ball.yaml").to_pandas(["ball.h"])
+        >>> frame.index.name, frame.attrs["units"]["ball.h"]
+        ('time', 'm')
+        """
+        pandas = imported("pandas", "to_pandas")
+        names = self._chosen(variables)
+        rows, left = self._rows(events)
+        data = {name: self._with_left_limits(name, rows, left) for name in names}
+        time = np.insert(self._time, rows, self._time[rows])
+        frame = pandas.DataFrame(data, index=pandas.Index(time, name="time"))
+        units = self.units
+        frame.attrs["units"] = {name: units[name] for name in ["time", *names]}
+        return frame
+
+    def to_xarray(self, variables: Optional[Sequence[str]] = None, events: str = "right"):
+        """An xarray.Dataset: dimension `time`, units in the variables' `attrs`.
+
+        `events="both"`: two rows at an event, as in `to_pandas`; times are then not unique, which
+        selecting and interpolating by time need. Raises ImportError where xarray is missing.
+        """
+        xarray = imported("xarray", "to_xarray")
+        names = self._chosen(variables)
+        rows, left = self._rows(events)
+        units = self.units
+        data = {name: ("time", self._with_left_limits(name, rows, left), {"units": units[name]})
+                for name in names}
+        time = np.insert(self._time, rows, self._time[rows])
+        return xarray.Dataset(data, {"time": ("time", time, {"units": "s"})},
+                              {"model": self.model, "status": self.status})
+
+    def _place(self, name: str):
+        if name not in self._columns:
+            hint = nearest(name, self._columns)
+            raise UnknownVariable(f"the results have no variable '{name}'" +
+                                  (f"; did you mean '{hint}'?" if hint else ""))
+        return self._columns[name]
+
+    def _chosen(self, variables: Optional[Sequence[str]]) -> List[str]:
+        if isinstance(variables, str):
+            variables = [variables]
+        chosen = list(self._columns) if variables is None else list(variables)
+        for name in chosen:
+            self._place(name)
+        return chosen
+
+    def _rows(self, events: str):
+        """The row of each instant at which something happened, and the place of its left limits."""
+        if events not in ("both", "right"):
+            raise InputError(f"events={events!r}: must be 'both' or 'right'")
+        self._require_open()
+        none = np.zeros(0, dtype=int)
+        if events == "right" or "events/time" not in self._file:
+            return none, none
+        times, first = np.unique(self._file["events/time"][:], return_index=True)
+        rows = np.searchsorted(self._time, times)
+        there = (rows < len(self._time)) & (self._time[np.minimum(rows, len(self._time) - 1)] ==
+                                            times)
+        return rows[there], first[there]
+
+    def _with_left_limits(self, name: str, rows: np.ndarray, left: np.ndarray) -> np.ndarray:
+        values = self[name]
+        group, column = self._columns[name]
+        if not len(rows):
+            return values
+        limits = np.full(len(rows), np.nan)
+        if f"events/{group}" in self._file:
+            limits = self._file[f"events/{group}"][:, column][left]
+        return np.insert(values, rows, limits)
+
+    def _data(self, path: str):
+        self._require_open()
+        return self._file[path]
+
+    def _require_open(self) -> None:
+        if not self._file:
+            raise InputError("the results are closed")
+
+
+def _opened(path: str, in_memory: bool):
+    h5py = imported("h5py", "concord.read")
+    if not os.path.isfile(path):
+        raise InputError(f"cannot read '{path}': there is no such file")
+    memory = {"driver": "core", "backing_store": False} if in_memory else {}
+    try:
+        return h5py.File(path, "r", **memory)
+    except OSError as error:
+        raise InputError(f"cannot read '{path}': {error}") from error
+
+
+def _columns_of(file) -> Dict[str, Any]:
+    columns: Dict[str, Any] = {}
+    for group in _GROUPS:
+        if group in file:
+            for column, name in enumerate(_texts(file[group]["names"])):
+                columns.setdefault(name, (group, column))
+    return columns
+
+
+def _increasing(time: np.ndarray) -> np.ndarray:
+    if not len(time) or np.any(np.diff(time) <= 0.0):
+        raise KeyError("it holds no rows yet, or its times do not increase")
+    return time
+
+
+def _texts(data) -> List[str]:
+    return [_plain(item) for item in data[:]]
+
+
+def _plain(item: Any) -> Any:
+    if isinstance(item, bytes):
+        return item.decode()
+    return item.item() if isinstance(item, np.generic) else item
+
+
+def imported(module: str, what: str):
+    """A module that is optional; an ImportError that says how to get it."""
+    try:
+        return __import__(module)
+    except ImportError as error:
+        raise ImportError(f"{what} needs {module}, which is not installed: apt install "
+                          f"python3-{module}, or pip install {module}") from error

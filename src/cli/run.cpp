@@ -1,0 +1,245 @@
+#include "cli/run.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "checkpoint/warm_start.hpp"
+#include "cli/effective_settings.hpp"
+#include "cli/monitors.hpp"
+#include "cli/summary_file.hpp"
+#include "cli/trace_file.hpp"
+#include "concord/errors.hpp"
+#include "record/results_schema.hpp"
+#include "simulation/stop_signals.hpp"
+#include "support/agreement.hpp"
+#include "support/ranks.hpp"
+
+namespace concord {
+
+Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, RunTells tells,
+         StepObserver* other)
+    : hang_watch_(plan->settings.hang_limit),
+      requests_(plan->comm, plan->settings.time_limit),
+      simulation_(std::move(plan)),
+      settings_(simulation_.plan().settings),
+      checkpoints_(
+          simulation_, [this](Archive& archive) { archive(summary_, *recorder_); },
+          [this] { recorder_->flush(); }),
+      tells_(tells) {
+  require_writable({settings_.summary_file, settings_.trace_file});
+  if (!settings_.trace_file.empty()) {
+    simulation_.subsystems().clock().trace(most_traced);
+  }
+  collectively(comm(), [&] {
+    recorder_ = std::make_unique<Recorder>(simulation_, settings_.record.path, command_line);
+  });
+  add_observers();
+  if (other != nullptr) {
+    simulation_.observe(*other);
+  }
+}
+
+int Run::go(AfterStop after) {
+  StopSignals stop_signals;
+  const ExitsAreErrors exits_are_errors;
+  if (settings_.view) {
+    view();
+  }
+  try {
+    collectively(comm(), [&] { simulate(); });
+    const int code = conclude();
+    if (code == stopped_early && after == AfterStop::program_ends) {
+      stop_signals.ignore_late_ones();
+    }
+    return code;
+  } catch (const InputError&) {
+    costs_ = costs_of(simulation_);
+    if (recorder_->begun()) {
+      close_failed();
+    }
+    throw;
+  } catch (const std::exception& error) {
+    end_failed(error.what());
+    throw;
+  }
+}
+
+void Run::add_observers() {
+  simulation_.observe(*recorder_);
+  simulation_.observe(summary_);
+  if (settings_.monitor && speaks()) {
+    own(std::make_unique<StepMonitor>());
+  }
+  if (settings_.progress && speaks()) {
+    own(std::make_unique<ProgressLine>(settings_.start, settings_.stop));
+  }
+}
+
+void Run::own(std::unique_ptr<StepObserver> observer) {
+  simulation_.observe(*observer);
+  monitors_.push_back(std::move(observer));
+}
+
+void Run::view() const {
+  const SimulationPlan& plan = simulation_.plan();
+  if (speaks()) {
+    std::printf("model %s: %zu subsystems, %zu connections, t in [%g, %g] s\n",
+                plan.model.name.c_str(), plan.network.n_subsystems(), plan.model.connections.size(),
+                settings_.start, settings_.stop);
+    print_effective(settings_, plan.model);
+    print_roles(plan);
+  }
+  simulation_.stepper().coupling().view();
+}
+
+void Run::view_start() const {
+  const MacroStepper& stepper = simulation_.stepper();
+  const std::string loops = stepper.loops().describe();
+  if (speaks()) {
+    std::printf("%s%s", stepper.coupling().describe_start().c_str(), loops.c_str());
+  }
+}
+
+void Run::simulate() {
+  try {
+    if (const auto told = checkpoints_.restart()) {
+      note(*told + recorder_->told());
+    } else {
+      start();
+    }
+    watch_exits();
+    simulation_.advance_while([&](double wall_time) { return goes_on(wall_time); });
+  } catch (const EndOfSimulation& end) {
+    asked_for_end_ = true;
+    note(end.what());
+  }
+}
+
+void Run::start() {
+  if (const std::string& from = settings_.checkpoint.start_from; !from.empty()) {
+    note(begin_from_checkpoint(simulation_, from));
+  }
+  simulation_.start();
+  if (settings_.view) {
+    view_start();
+  }
+  recorder_->start();
+  if (checkpoints_.wanted()) {
+    checkpoints_.begin();
+  }
+}
+
+void Run::note(const std::string& text) const {
+  if (speaks()) {
+    std::fprintf(stderr, "concord: note: %s\n", text.c_str());
+  }
+}
+
+bool Run::goes_on(double wall_time) {
+  checkpoints_.look(summary_.steps);
+  const bool failed = simulation_.subsystems().fatal();
+  const bool on = requests_.go_on(wall_time, failed, [&] { recorder_->flush(); });
+  if (!on && requests_.reason().empty()) {
+    simulation_.require_sound_subsystems();
+  }
+  return on;
+}
+
+/// After the last macro-step.
+int Run::conclude() {
+  const Conclusion conclusion = conclusion_of(simulation_, summary_);
+  costs_ = conclusion.costs;
+  status_ = conclusion.status;
+  if (simulation_.finished()) {
+    checkpoints_.complete();
+  }
+  simulation_.end();
+  if (!asked_for_end_) {
+    require_sound_end();
+  }
+  if (!simulation_.finished() && !asked_for_end_) {
+    checkpoints_.finish();
+  }
+  recorder_->close(conclusion.status, conclusion.costs, conclusion.quality);
+  simulation_.forget_observers();
+  monitors_.clear();  // the progress line ends before the summary begins
+  if (speaks()) {
+    print_summary(simulation_, summary_, conclusion, requests_.reason(), requests_.elapsed());
+    print_way_on();
+  }
+  report(&conclusion, to_string(conclusion.status), requests_.reason());
+  return simulation_.finished() ? 0 : stopped_early;
+}
+
+/// Files that can't be written are told before the first macro-step; what they hold stays.
+void Run::require_writable(const std::vector<std::string>& paths) const {
+  together(comm(), [&] {
+    for (const std::string& path : paths) {
+      if (!first() || path.empty()) {
+        continue;
+      }
+      const bool there = std::filesystem::exists(path);
+      if (!std::ofstream(path, std::ios::app)) {
+        throw InputError("cannot write '" + path + "': " + std::strerror(errno) +
+                         "; choose another file with -cosim_summary, -cosim_trace");
+      }
+      if (!there) {
+        std::filesystem::remove(path);
+      }
+    }
+  });
+}
+
+/// -cosim_summary and -cosim_trace. Collective.
+void Run::report(const Conclusion* conclusion, std::string_view status, const std::string& reason) {
+  together(comm(), [&] {
+    if (first() && !settings_.summary_file.empty()) {
+      write_summary_file(settings_.summary_file,
+                         {simulation_, summary_, conclusion, costs_, std::string(status), reason,
+                          requests_.elapsed()});
+    }
+  });
+  if (!settings_.trace_file.empty()) {
+    collectively(comm(), [&] { write_trace_file(settings_.trace_file, simulation_); });
+  }
+}
+
+void Run::print_way_on() const {
+  if (checkpoints_.wanted() && !simulation_.finished()) {
+    std::printf("  checkpoint            %s, t = %.9g s: go on with -cosim_restart\n",
+                settings_.checkpoint.path.c_str(), checkpoints_.time());
+  }
+}
+
+void Run::require_sound_end() const {
+  if (const auto failure = agree_on_text(comm(), simulation_.subsystems().failure())) {
+    throw SimulationError(*failure);
+  }
+}
+
+void Run::close_failed() {
+  recorder_->close(RunStatus::failed, costs_, quality_of(simulation_, summary_));
+}
+
+/// The run's own error is what counts: what goes wrong in its wake is told beside it.
+void Run::end_failed(const char* error) {
+  costs_ = costs_of(simulation_);
+  in_wake([&] { checkpoints_.keep(); });
+  in_wake([&] { close_failed(); });
+  in_wake([&] { report(nullptr, to_string(RunStatus::failed), error); });
+}
+
+void Run::in_wake(const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    if (speaks()) {
+      std::fprintf(stderr, "concord: warning: %s\n", error.what());
+    }
+  }
+}
+
+}  // namespace concord

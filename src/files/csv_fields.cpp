@@ -1,0 +1,99 @@
+#include "files/csv_fields.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+/// From the quote at `at` to behind the one that closes it; two in a row stand for one.
+std::optional<std::string> quoted_field(std::string_view line, std::size_t& at) {
+  std::string field;
+  for (++at;; ++at) {
+    if (at >= line.size()) return std::nullopt;
+    if (line[at] == '"' && line.substr(at + 1, 1) != "\"") break;
+    field += line[at];
+    at += line[at] == '"' ? 1 : 0;
+  }
+  ++at;
+  return field;
+}
+
+std::string without_end(std::string line) {
+  line.erase(line.find_last_not_of(" \t\r") + 1);
+  return line;
+}
+
+void require_names(const std::vector<std::string>& names, const std::string& file) {
+  std::set<std::string> known;
+  for (const std::string& name : names) {
+    if (name.empty() || parse_number(name))
+      throw InputError(file + ": found " + in_quotes(name) +
+                       " where the header must have the name of a column");
+    if (!known.insert(name).second)
+      throw InputError(file + ": the column " + in_quotes(name) + " is there twice");
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> csv_fields(std::string_view line, char separator) {
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at <= line.size(); ++at) {
+    std::string field;
+    while (at < line.size() && line[at] == ' ') ++at;
+    if (at < line.size() && line[at] == '"') {
+      auto quoted = quoted_field(line, at);
+      if (!quoted) return std::nullopt;
+      field = *std::move(quoted);
+    }
+    const std::size_t end = std::min(line.find(separator, at), line.size());
+    field += line.substr(at, end - at);
+    field.erase(field.find_last_not_of(' ') + 1);
+    result.push_back(std::move(field));
+    at = end;
+  }
+  return result;
+}
+
+char csv_separator(std::string_view header) {
+  if (header.find(',') != header.npos) return ',';
+  return header.find(';') != header.npos ? ';' : header.find('\t') != header.npos ? '\t' : ',';
+}
+
+TextTable read_text_table(const std::filesystem::path& path, UnfinishedLine last) {
+  std::ifstream stream(path);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || !stream.good())
+    throw InputError(path.string() + ": cannot be read; give a CSV file with a header row");
+  TextTable table;
+  char separator = ',';
+  std::size_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    if (++number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+    line = without_end(std::move(line));
+    if (line.empty() || (stream.eof() && last == UnfinishedLine::left_out)) continue;
+    if (table.names.empty()) separator = csv_separator(line);
+    auto fields = csv_fields(line, separator);
+    const std::string place = path.string() + ":" + std::to_string(number);
+    if (!fields) throw InputError(place + ": a quote is not closed");
+    if (table.names.empty()) {
+      require_names(*fields, place);
+      table.names = *std::move(fields);
+    } else if (fields->size() != table.names.size()) {
+      throw InputError(place + ": has " + std::to_string(fields->size()) +
+                       " fields, the header has " + std::to_string(table.names.size()));
+    } else {
+      table.rows.push_back(*std::move(fields));
+    }
+  }
+  if (table.names.empty())
+    throw InputError(path.string() + ": is empty; it needs a header row with names");
+  return table;
+}
+
+}  // namespace concord

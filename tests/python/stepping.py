@@ -1,0 +1,146 @@
+"""concord.Simulation."""
+import os
+import signal
+import tempfile
+import unittest
+
+import concord
+import numpy as np
+from concord_runs import EXAMPLES
+
+BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
+
+TANK = """name: tank
+experiment: {start: 0, stop: 2}
+parameters: {}
+subsystems:
+  tank:
+    equations:
+      parameters: {k: 1}
+      inputs: {inflow: 0, leak: 0}
+      states: {level: 1}
+      derivatives: {level: inflow + leak - k*level}
+      outputs: {level: level}
+  sensor:
+    equations:
+      inputs: {level: 0}
+      outputs: {loss: -0.0*level}
+connections:
+  - tank.level -> sensor.level
+  - sensor.loss -> tank.leak
+"""
+
+
+def interrupting_model(at):
+    """Sends itself Ctrl-C once, when time `at` is passed."""
+    sent = []
+
+    def decay(t, x, u):
+        if t > at and not sent:
+            sent.append(t)
+            os.kill(os.getpid(), signal.SIGINT)
+        return -x
+
+    return (concord.ModelBuilder("interrupts", stop=1.0)
+            .add("a", decay, states={"x": 1}, inputs={"u": 0})
+            .add("b", lambda t, x, u: -x, states={"x": 1}, inputs={"u": 0})
+            .connect("a.x", "b.u").connect("b.x", "a.u"))
+
+
+class Steps(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tank = os.path.join(folder.name, "tank.yaml")
+        with open(self.tank, "w", encoding="utf-8") as file:
+            file.write(TANK)
+
+    def test_has_the_bits_of_a_run(self):
+        whole = concord.run(BALL, cosim_step=1e-2)
+        rows = []
+        with concord.Simulation(BALL, cosim_step=1e-2) as s:
+            s.start()
+            rows.append((s.time, s["ball.h"]))
+            while not s.finished:
+                s.advance()
+                rows.append((s.time, s["ball.h"]))
+        np.testing.assert_array_equal(rows, np.stack([whole["time"], whole["ball.h"]], axis=1))
+
+    def test_inputs_and_parameters_are_set_between_steps(self):
+        s = concord.Simulation(self.tank, cosim_step=1e-2, start_values={"tank.level": 2})
+        s.start()
+        s.advance(until=0.5)
+        level = 2 * np.exp(-0.5)
+        self.assertAlmostEqual(s["tank.level"], level, 7)
+        s["tank.inflow"] = 3
+        s.advance(until=1.0)
+        level = 3 + (level - 3) * np.exp(-0.5)
+        self.assertAlmostEqual(s["tank.level"], level, 7)
+        s["tank.k"] = 2.0
+        s.advance(until=5)
+        level = 1.5 + (level - 1.5) * np.exp(-2)
+        self.assertAlmostEqual(s["tank.level"], level, 7)
+        self.assertEqual((s.time, s.finished), (2.0, True))
+
+    def test_snapshots(self):
+        s = concord.Simulation(BALL, cosim_step=1e-2)
+        s.start()
+        s.advance(until=0.3)
+        c = s.snapshot()
+        self.assertEqual(c.time, 0.3)
+        ends = []
+        for simulation in (s, s, concord.Simulation(BALL, cosim_step=1e-2)):
+            simulation.restore(c)
+            simulation.advance(until=3)
+            ends.append(simulation["ball.h"])
+        self.assertEqual(len(set(ends)), 1)
+        with self.assertRaisesRegex(concord.InputError, "another model"):
+            concord.Simulation(self.tank).restore(c)
+        with self.assertRaises(concord.InputError):
+            s.restore(None)
+
+    def test_names_and_misuse(self):
+        s = concord.Simulation(BALL)
+        self.assertIn("ball.h", s)
+        self.assertIn("table.v", s.variables)
+        calls = {"ball.hh": lambda: s["ball.hh"], "fed by": lambda: s.__setitem__(
+            "ball.table_height", 1), "was started": s.advance}
+        for words, call in calls.items():
+            with self.assertRaisesRegex(ValueError, words):
+                call()
+        s.start()
+        np.testing.assert_array_equal(s.values(["ball.h", "ball.v"]), [1, 0])
+        with self.assertRaisesRegex(concord.InputError, "already"):
+            s.advance(until=-1)
+        with self.assertRaises(concord.InputError):
+            s.advance(until=float("nan"))
+        s.close()
+        with self.assertRaisesRegex(concord.InputError, "closed"):
+            s.advance()
+
+
+class Interruption(unittest.TestCase):
+    """Ctrl-C that comes in the midst of a macro-step, in Python code."""
+
+    def test_run_ends_at_the_next_communication_point(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "interrupted.h5")
+            with self.assertRaises(KeyboardInterrupt):
+                concord.run(interrupting_model(0.5), cosim_step=0.1, cosim_output=path)
+            r = concord.read(path)
+            self.assertEqual(r.status, "interrupted")
+            self.assertLess(r["time"][-1], 1.0)
+        self.assertEqual(concord.run(interrupting_model(2), cosim_step=0.1).status, "completed")
+
+    def test_simulation_goes_on_from_there(self):
+        s = concord.Simulation(interrupting_model(0.5), cosim_step=0.1)
+        s.start()
+        with self.assertRaises(KeyboardInterrupt):
+            s.advance(until=1.0)
+        self.assertLess(s.time, 1.0)
+        s.advance(until=1.0)
+        self.assertTrue(s.finished)
+
+
+if __name__ == "__main__":
+    unittest.main()

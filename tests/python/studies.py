@@ -1,0 +1,81 @@
+"""concord.sweep and concord.study: what the commands tell, as Python values."""
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import concord
+import numpy as np
+from concord_runs import EXAMPLES, TWO_MASS
+
+BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
+
+
+class Sweeps(unittest.TestCase):
+    def test_failures_are_kept_apart(self):
+        s = concord.sweep(BALL, {"ball.e": [0.5, "no_name", np.float64(0.9)]}, ranks=2,
+                          results=["ball.h:last", "ball.h:max"], cosim_stop=1.0)
+        self.assertEqual([run.parameters["ball.e"] for run in s], [0.5, "no_name", 0.9])
+        self.assertEqual(([run.number for run in s.failed], s.failed[0].exit_code), ([2], 2))
+        self.assertIn("no_name", s.failed[0].error)
+        self.assertIn("1 of 3", s.message)
+        frame = s.to_pandas()
+        self.assertEqual(list(frame.columns), ["ball.e", "ball.h:last", "ball.h:max"])
+        alone = concord.run(BALL, start_values={"ball.e": 0.9}, cosim_stop=1.0)
+        self.assertEqual(frame.loc[3, "ball.h:last"], alone["ball.h"][-1])
+        np.testing.assert_array_equal(s[2].read()["ball.h"], alone["ball.h"])
+
+    def test_files_stay_where_they_are_asked_for_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "table.csv")
+            s = concord.sweep(BALL, {"ball.e": "linspace(0.5, 0.9, 2)"}, output=path,
+                              start_values={"table.omega": 2}, cosim_stop=0.5)
+            again = concord.sweep(BALL, {"ball.e": "linspace(0.5, 0.9, 2)"}, output=path,
+                                  start_values={"table.omega": 2}, cosim_stop=0.5, resume=True)
+            self.assertEqual([run.wall_time for run in s], [run.wall_time for run in again])
+            self.assertTrue(os.path.exists(s[1].file))
+        temporary = concord.sweep(BALL, {"ball.e": [0.5]}, cosim_stop=0.1)
+        folder = os.path.dirname(temporary.path)
+        self.assertTrue(os.path.exists(folder))
+        del temporary
+        self.assertFalse(os.path.exists(folder))
+
+    def test_wrong_calls(self):
+        m = concord.ModelBuilder("m", stop=1).add("a", lambda t, x, u: x, states={"x": 1})
+        cases = {"built in Python": lambda: concord.sweep(m, {"a.x": [1]}),
+                 "ball.q": lambda: concord.sweep(BALL, {"ball.q": [1]}),
+                 "nothing is varied": lambda: concord.sweep(BALL),
+                 "nothing.yaml": lambda: concord.sweep("nothing.yaml", {"a.b": [1]}),
+                 "cosim_stepp": lambda: concord.sweep(BALL, {"ball.e": [1]}, cosim_stepp=1)}
+        for words, call in cases.items():
+            with self.assertRaisesRegex(concord.InputError, words):
+                call()
+        with mock.patch.dict(os.environ, {"OMPI_COMM_WORLD_SIZE": "2"}):
+            with self.assertRaisesRegex(concord.InputError, "without mpirun"):
+                concord.sweep(BALL, {"ball.e": [1]})
+
+
+class Studies(unittest.TestCase):
+    def test_errors_orders_and_advice(self):
+        s = concord.study(TWO_MASS, steps=[0.02, 0.01], types=["jfm", "jacobi"], accuracy=1e-3,
+                          cosim_stop=0.5)
+        runs = {(run["type"], run["step"]): run for run in s.runs}
+        self.assertEqual(len(runs), 4)
+        self.assertGreater(runs["jfm", 0.01]["order"], 3)
+        self.assertEqual(s.recommended["type"], "jfm")
+        self.assertEqual(s.reference["type"], "monolithic")
+        self.assertIn("jfm", s.advice)
+        frame = s.to_pandas()
+        self.assertEqual(len(frame), 4)
+        self.assertIn("rhs_evaluations", frame)
+
+    def test_none_completes(self):
+        with self.assertRaisesRegex(concord.SimulationError, "diverged"):
+            concord.study(TWO_MASS, steps=[0.1], types=["jacobi"])
+        with self.assertRaisesRegex(concord.InputError, "no_type"):
+            concord.study(TWO_MASS, steps=[0.1], types=["no_type"])
+
+
+if __name__ == "__main__":
+    unittest.main()
