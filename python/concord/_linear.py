@@ -27,7 +27,7 @@ class LinearSystem(NamedTuple):
     inputs: List[str]
     outputs: List[str]
     eigenvalues: np.ndarray  #: of A, complex, 1/s
-    participation: np.ndarray  #: as the command has them in its file
+    participation: Optional[np.ndarray]  #: state x mode; None: eigenvectors nearly dependent
     time: float  #: s
 
     def to_control(self) -> control.StateSpace:
@@ -58,5 +58,5 @@ def linearize(model: Union[str, os.PathLike], *, time: Optional[float] = None,
             matrices = [file[name][:] for name in "ABCD"]
             names = [texts_in(file[name]) for name in ("states", "inputs", "outputs")]
             eigenvalues = file["eigenvalues_real"][:] + 1j * file["eigenvalues_imag"][:]
-            return LinearSystem(*matrices, *names, eigenvalues, file["participation"][:],
-                                float(file.attrs["time"]))
+            parts = file["participation"][:] if "participation" in file else None
+            return LinearSystem(*matrices, *names, eigenvalues, parts, float(file.attrs["time"]))

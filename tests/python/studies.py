@@ -86,6 +86,8 @@ class Linear(unittest.TestCase):
         self.assertEqual((len(here.outputs), here.inputs, here.time), (5, [], 0.0))
         self.assertNotEqual(here.A.tolist(), concord.linearize(TWO_MASS).A.tolist())
         self.assertEqual(concord.linearize(TWO_MASS, time=0.25, cosim_step=0.05).time, 0.25)
+        self.assertEqual(here.participation.shape, (4, 4))
+        self.assertIsNone(concord.linearize(BALL).participation)
         with mock.patch.dict("sys.modules", {"control": mock.Mock()}) as modules:
             here.to_control()
             self.assertEqual(modules["control"].ss.call_args.kwargs["states"], here.states)
