@@ -57,11 +57,6 @@ constexpr std::array by_work_of_order_six = {"missiles6", "jfm6"};
 /// With a step control of their own.
 constexpr std::array of_high_order = {"jfm", "missiles", "jfm6", "missiles6"};
 
-bool wants_order_six(const Settings& settings) {
-  return settings.order == Order::six ||
-         (settings.order != Order::four && quintic_pays(settings.method));
-}
-
 bool any_given(std::span<const char* const> names) {
   return std::any_of(names.begin(), names.end(),
                      [](const char* name) { return options::has(name); });
@@ -108,22 +103,28 @@ const Method& preset_of(std::string_view type) {
                        [&](const Method& one) { return one.type == type; });
 }
 
-/// The first of these types that can run; false where none can.
-bool choose_among(std::span<const char* const> types, Method& method, const Model& model) {
-  for (const std::string_view type : types) {
-    const Method candidate = as_preset(preset_of(type), method);
-    if (can_run(candidate, model)) {
-      method = candidate;
-      return true;
-    }
-  }
-  return false;
+bool is_wanted(const Method& method, Order order) {
+  return !method.hold.ends_with_curvature() || order == Order::six ||
+         (order != Order::four && quintic_pays(method));
 }
 
+/// The first that is wanted and can run; where none can, as it was.
 void choose_method(Settings& settings, const Model& model) {
-  if (!wants_order_six(settings) || !choose_among(by_work_of_order_six, settings.method, model)) {
-    choose_among(by_work, settings.method, model);
+  std::vector<const char*> types(by_work_of_order_six.begin(), by_work_of_order_six.end());
+  types.insert(types.end(), by_work.begin(), by_work.end());
+  for (const std::string_view type : types) {
+    const Method candidate = as_preset(preset_of(type), settings.method);
+    if (is_wanted(candidate, settings.order) && can_run(candidate, model)) {
+      settings.method = candidate;
+      return;
+    }
   }
+}
+
+/// Unless it is given.
+void take(Tolerance& tolerance, const std::string& prefix, double relative, double absolute) {
+  if (!options::has(prefix + "rtol")) tolerance.relative = relative;
+  if (tolerance.of_size) tolerance.absolute = absolute;
 }
 
 Adapt chosen_control(const Method& method, const Model& model) {
@@ -177,34 +178,27 @@ bool accuracy_decides() {
          !any_given(of_method);
 }
 
-void take_accuracy(Settings& settings, const Model& model) {
-  const auto take = [](Tolerance& tolerance, const std::string& prefix, double relative,
-                       double absolute) {
-    if (!options::has(prefix + "rtol")) tolerance.relative = relative;
-    if (tolerance.of_size) tolerance.absolute = absolute;
-  };
+void choose_by_accuracy(Settings& settings, const Model& model) {
   const double accuracy = settings.accuracy;
   Method& method = settings.method;
   const double control = 0.5 * of_control * accuracy;  // relative and absolute part add up
   take(method.adapt_tolerance, "cosim_adapt_", control, control);
-  const bool six =
-      method.hold.ends_with_curvature() ||
-      (!options::has("cosim_type") && wants_order_six(settings) && bends(model));
-  const double integrators = of_integrators(accuracy, six ? 6 : 4);
-  take(method.tolerance, "cosim_", inner_fraction * accuracy, inner_fraction * accuracy);
-  take(settings.defaults.tolerance, "subsystem_", integrators, 0.01 * integrators);
   method.adapt_tolerance.of_range = true;
-}
-
-void choose_by_accuracy(Settings& settings, const Model& model) {
+  take(method.tolerance, "cosim_", inner_fraction * accuracy, inner_fraction * accuracy);
   if (!options::has("cosim_type") && !any_given(of_method)) {
     choose_method(settings, model);
   }
   if (options::has("cosim_adapt") || options::has("cosim_step")) {
     return;
   }
-  settings.adapt = chosen_control(settings.method, model);
-  settings.method.estimate = estimate_of(settings.adapt);
+  settings.adapt = chosen_control(method, model);
+  method.estimate = estimate_of(settings.adapt);
+}
+
+void integrate_by_accuracy(Settings& settings) {
+  const int order = settings.method.hold.ends_with_curvature() ? 6 : 4;
+  const double relative = of_integrators(settings.accuracy, order);
+  take(settings.defaults.tolerance, "subsystem_", relative, 0.01 * relative);
 }
 
 double largest_step_by_accuracy(const Settings& settings) {

@@ -8,8 +8,9 @@
 namespace concord {
 namespace {
 
-/// Relative tolerance of the step control.
-constexpr double pays_below = 2e-7;
+/// Relative tolerances of the step control. What repeats its long macro-steps pays for their
+/// length.
+constexpr double pays_below = 2e-5, pays_repeated_below = 2e-7;
 
 /// The preset of that type, or null.
 const Method* preset(std::string_view type) {
@@ -38,12 +39,9 @@ void take(Method& method, const Method& preset) {
 
 }  // namespace
 
-bool quintic_pays(const Method& method) { return method.adapt_tolerance.relative < pays_below; }
-
-bool bends(const Model& model) {
-  return std::all_of(model.subsystems.begin(), model.subsystems.end(), [](const auto& entry) {
-    return entry.description.capabilities.output_curvatures;
-  });
+bool quintic_pays(const Method& method) {
+  const double below = method.solve.iterates ? pays_repeated_below : pays_below;
+  return method.adapt_tolerance.relative < below;
 }
 
 void choose_order(Settings& settings, const Model& model) {
@@ -65,8 +63,12 @@ void choose_order(Settings& settings, const Model& model) {
            "which goes by the tolerance of the step control; add -cosim_adapt predictor or "
            "-cosim_accuracy, or give 4 or 6");
   }
-  const bool six = settings.order == Order::six ||
-                   (settings.order == Order::automatic && quintic_pays(method) && bends(model));
+  Method with_quintic = method;
+  take(with_quintic, *quintic);
+  const bool pays_here =
+      quintic_pays(with_quintic) && missing_capabilities(with_quintic, model).empty();
+  const bool six =
+      settings.order == Order::six || (settings.order == Order::automatic && pays_here);
   take(method, six ? *quintic : *cubic);
 }
 

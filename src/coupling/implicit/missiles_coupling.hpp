@@ -70,7 +70,7 @@ class MissilesCoupling : public Coupling {
   InputMisses misses_;
   MissedGrowth growth_;
   MissilesIteration iteration_;
-  bool settled_ = false;  ///< the first macro-step, iterated; its defects are known
+  bool settled_ = false;                 ///< the first macro-step, iterated; its defects are known
   std::optional<std::string> run_away_;  ///< on the rank of the worst input
 };
 

@@ -109,15 +109,12 @@ TEST(PhiMatrices, QuinticInputs) {
   a << -2, 5, 0.3, -4, -1, 2, 0.1, 0, 0;
   const MatrixXd b = input_matrix(3);
   const auto cubic = phi_of(a);
-  for (const auto& [response, allowed] :
-       {std::pair{Response::expm, 1e-12}, std::pair{Response::stehfest, 1e-3}}) {
-    PhiMatrices found;
-    found.compute(a, b, h, response, 5);
-    ASSERT_EQ(found.power.size(), 5);
-    EXPECT_LT(far(found.power[2], cubic.power[2]), allowed);
-    EXPECT_LT(far(a * found.power[3], 4 / h * found.power[2] - b), allowed);
-    EXPECT_LT(far(a * found.power[4], 5 / h * found.power[3] - b), allowed);
-  }
+  PhiMatrices found;
+  found.compute(a, b, h, Response::expm, 5);
+  ASSERT_EQ(found.power.size(), 5);
+  EXPECT_LT(far(found.power[2], cubic.power[2]), 1e-12);
+  EXPECT_LT(far(a * found.power[3], 4 / h * found.power[2] - b), 1e-12);
+  EXPECT_LT(far(a * found.power[4], 5 / h * found.power[3] - b), 1e-12);
 }
 
 TEST(PhiMatrices, LargeInputMatrix) {

@@ -254,10 +254,10 @@ class Hidden : public OdeModel {
 TEST(OutputCurvatures, by_differences_are_good_enough_for_order_6) {
   constexpr double h = 0.01;
   for (const bool jacobians : {true, false}) {
-    const auto exact = subsystem_of(std::make_unique<EquationsModel>(nonlinear()));
-    const auto differenced = subsystem_of(std::make_unique<Hidden>(nonlinear(), jacobians));
     std::array<double, 4> expected, found;
     for (const double t : {0.0, 1.0, 3.0}) {
+      const auto exact = subsystem_of(std::make_unique<EquationsModel>(nonlinear()));
+      const auto differenced = subsystem_of(std::make_unique<Hidden>(nonlinear(), jacobians));
       const Sample u{std::cos(t), -std::sin(t), -std::cos(t)};
       for (Subsystem* s : {exact.get(), differenced.get()}) s->start({t, t + h}, 9.0);
       ASSERT_EQ(exact->output_curvatures({&u, 1}, expected), Outcome::ok);
