@@ -154,6 +154,20 @@ class Networks(InFolder, unittest.TestCase):
         self.check(LOOP, "jfm6", (0.2, 0.1, 0.05), (5.7, 6.3), 3e-9)
         self.check(LOOP, "missiles6", (0.2, 0.1, 0.05), (5.7, 6.3), 3e-9)
 
+    def test_alike(self):
+        """Six generators of one type, whose integrators take one micro-step together."""
+        model = EXAMPLES / "power_ring" / "power_ring.yaml"
+        steps, errors = (0.02, 0.01), []
+        for step in steps:
+            run, exact = (simulate(model, "-cosim_type", kind, "-cosim_rtol", 1e-11, "-cosim_atol", 1e-11,
+                                   "-subsystem_rtol", tolerance, "-subsystem_atol", 1e-2 * tolerance,
+                                   "-cosim_step", step, "-cosim_stop", 3)
+                          for kind, tolerance in (("jfm6", 1e-11), ("monolithic", 1e-12)))
+            errors.append(distance(run, exact))
+        print("power_ring", np.array(errors))
+        self.assertGreater(observed_orders(steps, errors)[0], 5.7)
+        self.assertLess(errors[-1], 3e-10)
+
     def test_ranks(self):
         model = write_model(self.folder, "five", FIVE)
         for preset in ("jfm6", "missiles6"):
