@@ -128,7 +128,7 @@ const std::vector<Method>& method_presets() {
   static const std::vector<Method> presets = {
       preset("jfm", Hold::hermite, Solve::snes, "newtonls"),
       preset("missiles", Hold::hermite, Solve::missiles),
-      with_defect(Defect::linear, preset("jfm6", Hold::quintic, Solve::snes, "newtonls")),
+      preset("jfm6", Hold::quintic, Solve::snes, "newtonls"),
       with_defect(Defect::linear, preset("missiles6", Hold::quintic, Solve::missiles)),
       preset("ifosmondi", Hold::hermite, Solve::snes, "nrichardson", Predictor::hold),
       preset("jacobi", Hold::zoh, Solve::none),
