@@ -1,4 +1,4 @@
-"""Builds what `pip install .` installs (PEP 517, PEP 427): what `cmake --install` installs, as a wheel.
+"""Builds what `pip install .` installs (PEP 517, PEP 427): what `cmake --install` installs.
 
 Packages go where Python has its own, the program and its library below the same prefix, so that
 the paths between them are those of an installation by CMake. `--config-settings build=FOLDER`
@@ -17,7 +17,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NAME = "concord_cosimulation"  # `concord` alone is another project's name in the Python Package Index
+NAME = "concord_cosimulation"  # `concord` is another project's in the Python Package Index
 TARGETS = ["concord_program", "concord_subsystem_host", "concord_python"]
 LEFT_OUT = ("include/", "lib/cmake/")  # C++ programs need CMake's own installation
 
@@ -52,7 +52,8 @@ def _configured():
     folder = ROOT / "build" / "pip"
     _call("cmake", "-S", ROOT, "-B", folder, "-D", "CONCORD_TESTS=OFF", "-D",
           "CMAKE_UNITY_BUILD:BOOL=ON", "-D", "CMAKE_INSTALL_PREFIX=/usr/local", "-D",
-          f"Python_EXECUTABLE={sys.executable}", *(["-G", "Ninja"] if shutil.which("ninja") else []))
+          f"Python_EXECUTABLE={sys.executable}",
+          *(["-G", "Ninja"] if shutil.which("ninja") else []))
     return folder
 
 

@@ -140,8 +140,8 @@ class OdeModel {
   }
 
   /// Fills d2ydt2 = y'', the second derivative of y = g(t,x,u) by time where x' = f(t,x,u) and
-  /// inputs move so, and returns true, or returns false: nothing replaces it. Asked for where the
-  /// interface says that it is given.
+  /// inputs move so, and returns true. Asked for where the interface says that it is given;
+  /// elsewhere y'' is a difference of y'.
   virtual bool output_curvatures(double /*t*/, std::span<const double> /*x*/,
                                  std::span<const double> /*u*/, const InputMotion& /*motion*/,
                                  std::span<double> /*d2ydt2*/) {

@@ -17,7 +17,7 @@ namespace concord CONCORD_API {
 
 /// What a subsystem can do beyond being fed, advanced and read (Eguillon et al. 2022, table 1).
 struct Capabilities {
-  bool polynomial_inputs = false;   ///< inputs as cubic polynomials over the macro-step
+  bool polynomial_inputs = false;   ///< inputs as polynomials over the macro-step
   bool output_derivatives = false;  ///< y' at communication points
   bool point_outputs = false;       ///< y for given inputs at a communication point, without a step
   bool states = false;              ///< x at communication points
@@ -73,8 +73,9 @@ struct SmoothInterval {
 /// The reason of a failure is in `Subsystem::failure()`.
 enum class Outcome { ok, failed };
 
-/// Which outputs a call is asked for: y alone, or y and y'.
-enum class Wanted { values, values_and_derivatives };
+/// Which outputs a call is asked for: y alone, y and y', or y'' too, for which no subsystem is
+/// asked by this word, but by `output_curvatures`.
+enum class Wanted { values, values_and_derivatives, up_to_curvatures };
 
 /// Whether the inputs of a macro-step continue those of the one before with value and slope, so
 /// that a multistep integrator need not restart. `broken` always restarts.
@@ -99,6 +100,7 @@ struct StatePoint {
   double h = 0.0;
   std::span<const double> x;
   std::span<const Sample> inputs;
+  bool input_curvatures = false;  ///< whether inputs have got there with these
 };
 
 /// What happened at an event, as its user wrote it ("gap < 0"); `part`: in whom, where a subsystem
@@ -180,10 +182,9 @@ class Subsystem {
     return unable();
   }
 
-  /// y'' at the current communication point for inputs u, u' and, in `input_curvatures`, u'': the
-  /// second derivatives by time along the solution, one per output.
+  /// y'' at the current communication point for inputs u, u', u'': the second derivatives by time
+  /// along the solution, one per output.
   virtual Outcome output_curvatures(std::span<const Sample> /*inputs*/,
-                                    std::span<const double> /*input_curvatures*/,
                                     std::span<double> /*result*/) {
     failure_ = "cannot tell the second derivatives of its outputs (capability output_curvatures)";
     return Outcome::failed;
@@ -216,6 +217,11 @@ class Subsystem {
     return Outcome::failed;
   }
   virtual Outcome outputs_at(const StatePoint& /*point*/, std::span<Sample> /*outputs*/) {
+    return Outcome::failed;
+  }
+
+  /// y'' there, as `output_curvatures` gives it at the communication point.
+  virtual Outcome output_curvatures_at(const StatePoint& /*point*/, std::span<double> /*result*/) {
     return Outcome::failed;
   }
 

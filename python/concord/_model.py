@@ -136,8 +136,8 @@ class ModelBuilder:
 
     def constrain(self, unknown: str, equation: str, feeds: Mapping[str, float],
                   start: float = 0.0) -> ModelBuilder:
-        """One more unknown, such that 0 = `equation`, an expression in outputs ("left.x - right.x").
-        `feeds`: inputs, each with its factor on the unknown; `start`: a first guess."""
+        """One more unknown, such that 0 = `equation`, an expression in outputs
+        ("left.x - right.x"). `feeds`: inputs, each with its factor on the unknown; `start`: a first guess."""
         pairs = [(name, float(factor)) for name, factor in feeds.items()]
         return self._later(lambda builder: builder.constrain(unknown, equation, pairs,
                                                              float(start)))

@@ -23,8 +23,8 @@ def text_of(name: str, value: Any) -> str:
         return _plain(name, os.fspath(value))
     if hasattr(value, "__iter__") and not isinstance(value, (bytes, Mapping)):
         return ",".join(text_of(name, item) for item in value)
-    raise InputError(f"option {name}: found {value!r}, but the value must be True, False, a number, "
-                     "a text or a list of these")
+    raise InputError(f"option {name}: found {value!r}, but the value must be True, False, a "
+                     "number, a text or a list of these")
 
 
 def _plain(name: str, text: Any) -> str:

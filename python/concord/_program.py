@@ -34,8 +34,8 @@ def model_words(model: object, what: str) -> List[str]:
     """The model as the program takes it."""
     if isinstance(model, ModelBuilder):
         raise InputError(f"concord.{what} runs in processes of its own, which do not know models "
-                         "that are built in Python: give the path of a model file, or call "
-                         "concord.run with start_values in a loop")
+                         "that are built in Python: give the path of a model file (for many "
+                         "runs of one that is built, call concord.run in a loop)")
     return [path_of(model)]
 
 

@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
 from ._errors import InputError, UnknownVariable
 from ._nearest import nearest
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 _GROUPS = ("outputs", "inputs", "states", "balance")
 
@@ -124,7 +128,7 @@ class Result:
         known: Dict[str, List[str]] = {}
         for name, (group, column) in self._columns.items():
             if group not in known:
-                known[group] = _texts(self._data(f"{group}/units"))
+                known[group] = texts_in(self._data(f"{group}/units"))
             units[name] = known[group][column]
         return units
 
@@ -136,7 +140,7 @@ class Result:
             return []
         group = self._file["events"]
         return [Event(float(time), subsystem, what) for time, subsystem, what in
-                zip(group["time"][:], _texts(group["subsystem"]), _texts(group["what"]))]
+                zip(group["time"][:], texts_in(group["subsystem"]), texts_in(group["what"]))]
 
     @property
     def steps(self) -> Dict[str, np.ndarray]:
@@ -148,10 +152,11 @@ class Result:
     def subsystems(self) -> Dict[str, np.ndarray]:
         """Of each subsystem `name`, `kind`, `rank`, `rhs_evaluations`, `wall_time`, ..."""
         self._require_open()
-        return {name: np.array(_texts(data)) if data.dtype.kind == "O" else data[:]
+        return {name: np.array(texts_in(data)) if data.dtype.kind == "O" else data[:]
                 for name, data in self._file["subsystems"].items()}
 
-    def to_pandas(self, variables: Optional[Sequence[str]] = None, events: str = "both"):
+    def to_pandas(self, variables: Optional[Sequence[str]] = None,
+                  events: str = "both") -> pandas.DataFrame:
         """A pandas.DataFrame: index `time` in s, a column for each of `variables` (default: all).
 
         At an event there are two rows of one time, as `concord export` has them: what was before
@@ -162,30 +167,31 @@ class Result:
         >>> frame.index.name, frame.attrs["units"]["ball.h"]
         ('time', 'm')
         """
-        pandas = imported("pandas", "to_pandas")
+        frames = imported("pandas", "to_pandas")
         names = self._chosen(variables)
         rows, left = self._rows(events)
         data = {name: self._with_left_limits(name, rows, left) for name in names}
         time = np.insert(self._time, rows, self._time[rows])
-        frame = pandas.DataFrame(data, index=pandas.Index(time, name="time"))
+        frame = frames.DataFrame(data, index=frames.Index(time, name="time"))
         units = self.units
         frame.attrs["units"] = {name: units[name] for name in ["time", *names]}
         return frame
 
-    def to_xarray(self, variables: Optional[Sequence[str]] = None, events: str = "right"):
+    def to_xarray(self, variables: Optional[Sequence[str]] = None,
+                  events: str = "right") -> xarray.Dataset:
         """An xarray.Dataset: dimension `time`, units in the variables' `attrs`.
 
         `events="both"`: two rows at an event, as in `to_pandas`; times are then not unique, which
         selecting and interpolating by time need. Raises ImportError where xarray is missing.
         """
-        xarray = imported("xarray", "to_xarray")
+        datasets = imported("xarray", "to_xarray")
         names = self._chosen(variables)
         rows, left = self._rows(events)
         units = self.units
         data = {name: ("time", self._with_left_limits(name, rows, left), {"units": units[name]})
                 for name in names}
         time = np.insert(self._time, rows, self._time[rows])
-        return xarray.Dataset(data, {"time": ("time", time, {"units": "s"})},
+        return datasets.Dataset(data, {"time": ("time", time, {"units": "s"})},
                               {"model": self.model, "status": self.status})
 
     def _place(self, name: str):
@@ -251,7 +257,7 @@ def _columns_of(file) -> Dict[str, Any]:
     columns: Dict[str, Any] = {}
     for group in _GROUPS:
         if group in file:
-            for column, name in enumerate(_texts(file[group]["names"])):
+            for column, name in enumerate(texts_in(file[group]["names"])):
                 columns.setdefault(name, (group, column))
     return columns
 
@@ -262,7 +268,8 @@ def _increasing(time: np.ndarray) -> np.ndarray:
     return time
 
 
-def _texts(data) -> List[str]:
+def texts_in(data: Any) -> List[str]:
+    """The texts of a dataset."""
     return [_plain(item) for item in data[:]]
 
 

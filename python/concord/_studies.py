@@ -7,12 +7,16 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional,
+                    Sequence, Union)
 
 from ._options import changes_of, path_of, text_of, texts_of, words_of
 from ._program import call, model_words
 from ._progress import Count
 from ._results import Result, imported, read
+
+if TYPE_CHECKING:
+    import pandas
 
 Path = Union[str, os.PathLike]
 
@@ -148,11 +152,11 @@ class Sweep:
         """The others, with exit code and message."""
         return [run for run in self._runs if not run.completed]
 
-    def to_pandas(self):
+    def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame of the completed runs: index `run`, columns parameters and results."""
-        pandas = imported("pandas", "to_pandas")
+        frames = imported("pandas", "to_pandas")
         rows = [{**run.parameters, **run.results} for run in self.completed]
-        return pandas.DataFrame(rows, index=pandas.Index([run.number for run in self.completed],
+        return frames.DataFrame(rows, index=frames.Index([run.number for run in self.completed],
                                                          name="run"))
 
 
@@ -189,10 +193,10 @@ class Study:
     def __repr__(self) -> str:
         return f"<concord.Study of {len(self.runs)} runs; {self.advice}>"
 
-    def to_pandas(self):
+    def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame with a row a run."""
-        pandas = imported("pandas", "to_pandas")
-        return pandas.DataFrame([{name: value for name, value in run.items() if name != "outputs"}
+        frames = imported("pandas", "to_pandas")
+        return frames.DataFrame([{name: value for name, value in run.items() if name != "outputs"}
                                  for run in self.runs])
 
 

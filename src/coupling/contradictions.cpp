@@ -72,6 +72,11 @@ constexpr Contradiction of_holds[] = {
      "-cosim_extrapolation hermite extrapolates with slopes of the last communication points, with "
      "-cosim_solve none and -cosim_hold_order 1 to 3; leave it out, or use -cosim_type jacobi "
      "-cosim_hold extrapolate"},
+    {[](const Method& m) {
+       return m.hold.ends_with_curvature() && m.estimator.response == Response::stehfest;
+     },
+     "-missiles_laplace stehfest inverts responses to inputs of degree 5 to two digits only; leave "
+     "it out, or use -cosim_hold hermite"},
 };
 
 constexpr Contradiction of_constraints[] = {

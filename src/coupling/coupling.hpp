@@ -30,6 +30,13 @@ struct CommunicationPoint {
   std::vector<Polynomial> polynomials;  ///< inputs over the macro-step that ended here
 };
 
+/// What a hold that goes through a guess needs of outputs at communication points.
+inline Wanted wanted_of(const Hold& hold) {
+  return hold.ends_with_curvature() ? Wanted::up_to_curvatures
+         : hold.joins_smoothly      ? Wanted::values_and_derivatives
+                                    : Wanted::values;
+}
+
 /// What a coupling proposes for t_{N+1}; becomes the next CommunicationPoint when accepted.
 struct Trial {
   void io(Archive& archive) {

@@ -26,6 +26,11 @@ std::optional<std::string> constraint_problem(const Method& method,
            "afresh and has no hold whose error -cosim_adapt predictor could estimate; use "
            "-cosim_adapt none or iteration";
   }
+  if (indirect && method.hold.ends_with_curvature()) {
+    return who +
+           " answers to its unknown through states only (index 2 or 3): the macro-step fixes two "
+           "numbers of it, and -cosim_hold quintic asks for three; use -cosim_hold hermite";
+  }
   if (method.estimate == ErrorEstimate::richardson_modified) {
     return who +
            " is solved for after the macro-step, for which -cosim_adapt richardson_modified has no "
@@ -50,6 +55,7 @@ struct Candidate {
   bool may_be_estimated() const { return method.solve.needs.rollback && method.hold.estimated; }
   bool linearizes() const { return method.solve.needs.linearization || compares(); }
   bool joins_slopes() const { return method.solve.iterates && method.hold.joins_smoothly; }
+  bool bends() const { return !method.solve.as_one && method.hold.ends_with_curvature(); }
   bool takes_polynomials() const {
     const bool interpolates = method.solve.from_past && method.schedule.in_sequence;
     return !method.solve.as_one &&
@@ -93,6 +99,8 @@ constexpr Need needs[] = {
        return needed && !c.has().output_derivatives;
      },
      "output derivatives"},
+    {[](const Candidate& c) { return c.bends() && !c.has().output_curvatures; },
+     "second derivatives of its outputs (output_curvatures), of which -cosim_hold quintic is made"},
     {[](const Candidate& c) { return c.method.solve.needs.equations && !c.has().equations; },
      "equations"},
 };

@@ -11,10 +11,10 @@ namespace {
 
 MPI_Datatype sample_type() {
   static const MPI_Datatype type = [] {
-    MPI_Datatype pair = MPI_DATATYPE_NULL;
-    MPI_Type_contiguous(2, MPI_DOUBLE, &pair);
-    MPI_Type_commit(&pair);
-    return pair;
+    MPI_Datatype sample = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(sizeof(Sample) / sizeof(double), MPI_DOUBLE, &sample);
+    MPI_Type_commit(&sample);
+    return sample;
   }();
   return type;
 }
@@ -60,7 +60,8 @@ Exchange::Exchange(MPI_Comm comm, const Network& network, const Partition& parti
 
 void Exchange::copy(const LocalLink& link, std::span<const Sample> from, std::span<Sample> to) {
   const Sample& sample = from[link.output];
-  to[link.input] = {link.factor * sample.value + link.offset, link.factor * sample.derivative};
+  to[link.input] = {link.factor * sample.value + link.offset, link.factor * sample.derivative,
+                    link.factor * sample.curvature};
   if (link.whole) [[unlikely]]
     to[link.input] = {std::nearbyint(to[link.input].value), 0.0};
 }

@@ -37,14 +37,14 @@ double JumpWatch::usual_rate(const Signal& signal, double h) {
 void JumpWatch::mend(std::size_t first, double h, std::span<Sample> outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Signal& signal = signals_[first + i];
-    auto& [value, slope] = outputs[i];
+    auto& [value, slope, curvature] = outputs[i];
     signal.mended = false;
     if (signal.watched != Watch::doubtful_slopes || !known(signal)) continue;
     const double change = std::abs(value - signal.last.value) / h;
     const double size = std::max(signal.largest, std::abs(value));
     signal.mended = std::abs(slope) > much * std::max(change, usual_rate(signal, h)) &&
                     h * std::abs(slope) > std::max(hardly_any * size, smallest_size);
-    if (signal.mended) slope = 0.0;
+    if (signal.mended) slope = curvature = 0.0;
   }
 }
 

@@ -13,7 +13,13 @@ namespace concord {
 namespace {
 
 constexpr Sample not_a_number{std::numeric_limits<double>::quiet_NaN(),
+                              std::numeric_limits<double>::quiet_NaN(),
                               std::numeric_limits<double>::quiet_NaN()};
+
+/// What subsystems are asked for by this word.
+constexpr Wanted of_subsystems(Wanted wanted) {
+  return wanted == Wanted::values ? wanted : Wanted::values_and_derivatives;
+}
 
 std::vector<std::size_t> constraints_among(const OwnSubsystems& own) {
   std::vector<std::size_t> result;
@@ -107,10 +113,43 @@ void RankNetwork::end_initialization(std::span<const Sample> inputs) {
   }
 }
 
+/// y'' of own subsystem k, whose inputs and outputs these are, into the curvatures of its outputs.
+Outcome RankNetwork::find_curvatures(std::size_t k, std::span<const Sample> inputs,
+                                     std::span<Sample> outputs) {
+  const WorkScope timed(clock_, k, Work::outputs);
+  scratch_.curvatures.resize(outputs.size());
+  const Outcome outcome = own_.guarded(k, [&](Subsystem& subsystem) {
+    return subsystem.output_curvatures(inputs, scratch_.curvatures);
+  });
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    outputs[o].curvature = outcome == Outcome::ok ? scratch_.curvatures[o] : not_a_number.value;
+  }
+  return outcome;
+}
+
+Outcome RankNetwork::find_end_curvatures(std::span<const std::size_t> which, double h,
+                                         std::span<const Polynomial> inputs,
+                                         std::span<Sample> outputs) {
+  Outcome total = Outcome::ok;
+  for (const std::size_t k : which) {
+    const IndexRange in = inputs_of(k);
+    const IndexRange out = outputs_of(k);
+    scratch_.end_inputs.resize(in.size());
+    std::ranges::transform(inputs.subspan(in.first, in.size()), scratch_.end_inputs.begin(),
+                           [h](const Polynomial& input) { return input.at(h); });
+    const Outcome own =
+        find_curvatures(k, scratch_.end_inputs, outputs.subspan(out.first, out.size()));
+    total = own == Outcome::ok ? total : Outcome::failed;
+  }
+  return total;
+}
+
 Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep& step,
                              std::span<const Polynomial> inputs, InputContinuity continuity,
                              Wanted wanted, std::span<Sample> outputs) {
   const PhaseScope scope(clock_, Phase::advance);
+  const bool bends = wanted == Wanted::up_to_curvatures;
+  wanted = of_subsystems(wanted);
   own_.forget_failure();
   now_ = {step.end, step.size()};
   inputs = held_.feed(inputs);
@@ -145,7 +184,8 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
     refuse(which[next]);
   }
   batches_.end();
-  return total;
+  return bends && total == Outcome::ok ? find_end_curvatures(which, step.size(), inputs, outputs)
+                                       : total;
 }
 
 int RankNetwork::count_jumps(std::span<const Sample> outputs, double h, bool slopes_known) {
@@ -219,11 +259,18 @@ Outcome RankNetwork::point_outputs(std::size_t k, std::span<const Sample> inputs
                                    std::span<Sample> outputs) {
   const IndexRange in = inputs_of(k);
   const IndexRange out = outputs_of(k);
-  const WorkScope timed(clock_, k, Work::outputs);
-  return own_.guarded(k, [&](Subsystem& subsystem) {
-    return subsystem.point_outputs(inputs.subspan(in.first, in.size()), wanted,
-                                   outputs.subspan(out.first, out.size()));
-  });
+  const auto own_inputs = inputs.subspan(in.first, in.size());
+  const auto own_outputs = outputs.subspan(out.first, out.size());
+  Outcome outcome = Outcome::failed;
+  {
+    const WorkScope timed(clock_, k, Work::outputs);
+    outcome = own_.guarded(k, [&](Subsystem& subsystem) {
+      return subsystem.point_outputs(own_inputs, of_subsystems(wanted), own_outputs);
+    });
+  }
+  return wanted == Wanted::up_to_curvatures && outcome == Outcome::ok
+             ? find_curvatures(k, own_inputs, own_outputs)
+             : outcome;
 }
 
 bool RankNetwork::feedthrough(std::size_t k, std::span<const Sample> inputs,

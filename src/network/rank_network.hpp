@@ -124,6 +124,7 @@ class RankNetwork {
   std::span<const std::size_t> all() const { return layout_.all(); }
 
   /// Integrates own subsystems over the macro-step. All sizes are local: n_inputs, n_outputs.
+  /// Curvatures may be wanted of those that offer them (Capabilities::output_curvatures).
   /// The outputs of a subsystem that fails are NaN; the others are advanced all the same.
   Outcome advance(std::span<const std::size_t> which, const MacroStep& step,
                   std::span<const Polynomial> inputs, InputContinuity continuity, Wanted wanted,
@@ -239,7 +240,12 @@ class RankNetwork {
     Linearization linearization;
     std::vector<double> constraint_g_u;
     std::vector<Happening> happened;
+    std::vector<Sample> end_inputs;  ///< of one subsystem
+    std::vector<double> curvatures;
   };
+  Outcome find_curvatures(std::size_t k, std::span<const Sample> inputs, std::span<Sample> outputs);
+  Outcome find_end_curvatures(std::span<const std::size_t> which, double h,
+                              std::span<const Polynomial> inputs, std::span<Sample> outputs);
 
   MPI_Comm comm_;
   const Network& network_;

@@ -50,7 +50,7 @@ void RecordedSeries::keep(std::size_t index, const ResultsRow& values, const Ste
   if (const auto* numbers = std::get_if<RowNumbers>(&dataset_->content)) {
     numbers->fill(values,
                   columns_ == nullptr ? std::span<const std::size_t>() : columns_->local_index,
-                  reinterpret_cast<double*>(to));
+                  {reinterpret_cast<double*>(to), row_bytes_ / sizeof(double)});
     return;
   }
   const double number = steps[std::get<StepNumber>(dataset_->content).index];

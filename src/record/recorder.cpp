@@ -139,7 +139,8 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   if (record.balance) {
     layout.balance = columns(network, inputs_of, own_inputs, connections);
   }
-  layout.polynomials = record.polynomials;
+  const Hold& hold = simulation.plan().settings.method.hold;
+  layout.coefficients = !record.polynomials ? 0 : hold.ends_with_curvature() ? 6 : 4;
   layout.grid = record.grid.given();
   layout.compression = record.compression;
   layout.part_bytes = static_cast<std::uint64_t>(record.split.value_or(0.0) * 1e9);

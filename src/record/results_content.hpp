@@ -79,7 +79,7 @@ struct ResultsLayout {
   std::uint64_t part_bytes = 0;  ///< of a part at most; 0: the file is one
   ResultsParts parts;            ///< that there are; none: the file holds its rows itself
   bool is_part = false;          ///< of another file's rows
-  bool polynomials = false;      ///< /inputs/polynomials for the columns of `inputs`
+  std::size_t coefficients = 0;  ///< of /inputs/polynomials, for the columns of `inputs`; 0: none
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;
   std::vector<int> subsystem_ranks;

@@ -29,8 +29,8 @@ const std::vector<std::string>& texts_of(const ResultsLayout& layout) {
 
 /// `number(row, i)` of each of this rank's columns.
 template <auto number>
-void fill(const ResultsRow& row, std::span<const std::size_t> local_index, double* to) {
-  for (const std::size_t i : local_index) *to++ = number(row, i);
+void fill(const ResultsRow& row, std::span<const std::size_t> local_index, std::span<double> to) {
+  std::ranges::transform(local_index, to.begin(), [&](std::size_t i) { return number(row, i); });
 }
 
 double output_value(const ResultsRow& row, std::size_t i) { return row.outputs[i].value; }
@@ -38,13 +38,17 @@ double input_value(const ResultsRow& row, std::size_t i) { return row.inputs[i].
 double state_value(const ResultsRow& row, std::size_t i) { return row.states[i]; }
 double balance_value(const ResultsRow& row, std::size_t i) { return row.balance[i]; }
 
-void fill_time(const ResultsRow& row, std::span<const std::size_t> /*one*/, double* to) {
-  *to = row.time;
+void fill_time(const ResultsRow& row, std::span<const std::size_t> /*one*/, std::span<double> to) {
+  to.front() = row.time;
 }
 
-void fill_polynomials(const ResultsRow& row, std::span<const std::size_t> local_index, double* to) {
-  if (row.polynomials.empty()) return;
-  for (const std::size_t i : local_index) to = std::copy_n(row.polynomials[i].c.begin(), 4, to);
+void fill_polynomials(const ResultsRow& row, std::span<const std::size_t> local_index,
+                      std::span<double> to) {
+  if (row.polynomials.empty() || local_index.empty()) return;
+  const std::size_t coefficients = to.size() / local_index.size();
+  auto next = to.begin();
+  for (const std::size_t i : local_index)
+    next = std::copy_n(row.polynomials[i].c.begin(), coefficients, next);
 }
 
 template <auto member>
@@ -97,12 +101,13 @@ void add_inputs(Datasets& all) {
                  {Extent::rows, Extent::inputs},
                  recorded<inputs>,
                  RowNumbers{inputs, fill<slope>}});
-  all.push_back(
-      {"/inputs/polynomials",
-       Number::f64,
-       {Extent::steps, Extent::inputs, Extent::coefficients},
-       [](const ResultsLayout& layout) { return layout.inputs.recorded && layout.polynomials; },
-       RowNumbers{inputs, fill_polynomials}});
+  all.push_back({"/inputs/polynomials",
+                 Number::f64,
+                 {Extent::steps, Extent::inputs, Extent::coefficients},
+                 [](const ResultsLayout& layout) {
+                   return layout.inputs.recorded && layout.coefficients > 0;
+                 },
+                 RowNumbers{inputs, fill_polynomials}});
 }
 
 void add_steps(Datasets& all) {
@@ -358,7 +363,7 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
     case Extent::ranks:
       return layout.ranks;
     case Extent::coefficients:
-      return 4;
+      return layout.coefficients;
     case Extent::files:
       return layout.file_names.size();
     case Extent::parts:

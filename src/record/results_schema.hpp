@@ -68,7 +68,8 @@ struct FinalNumbers {
 /// that every rank knows.
 struct RowNumbers {
   const RecordedColumns ResultsLayout::*columns;  ///< null: one
-  void (*fill)(const ResultsRow& row, std::span<const std::size_t> local_index, double* to);
+  void (*fill)(const ResultsRow& row, std::span<const std::size_t> local_index,
+               std::span<double> to);
 };
 
 /// A text of each event, which every rank knows.

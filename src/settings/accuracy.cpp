@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "coupling/problem/error_norm.hpp"
+#include "settings/order.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -16,11 +17,12 @@ namespace {
 constexpr double of_control = 0.5;
 
 /// Integrators' tolerances: what they miss adds up over the macro-steps, whose number grows like
-/// the accuracy to the power of -1/4. Never above the usual one: nothing tells their error, which
-/// stiff springs between subsystems make a large one.
-double of_integrators(double accuracy) {
-  constexpr double share = 5e-3, smallest = 1e-13;
-  return std::clamp(share * std::pow(accuracy, 1.25), smallest,
+/// the accuracy to the power of -1/order, and which are few where the order is 6. Never above the
+/// usual one: nothing tells their error, which stiff springs between subsystems make a large one.
+double of_integrators(double accuracy, int order) {
+  constexpr double smallest = 1e-13;
+  const double share = order == 6 ? 2e-2 : 5e-3;
+  return std::clamp(share * std::pow(accuracy, 1.0 + 1.0 / order), smallest,
                     SubsystemSettings{}.tolerance.relative);
 }
 
@@ -42,14 +44,18 @@ constexpr std::array of_method = {
     "cosim_consistent_outputs",
 };
 
-/// In the order in which methods reach an accuracy with the least work. Of order four are the first
-/// two.
+/// In the order in which methods reach an accuracy with the least work; where order 6 pays, it goes
+/// before.
 constexpr std::array by_work = {"jfm", "missiles", "gauss_seidel"};
 constexpr std::array reasons_by_work = {
     "order 4, and stable across loops, with few integrations: what must repeat a macro-step can",
     "order 4 with one integration per macro-step, which nobody has to repeat",
     "nothing is repeated, and what runs later knows what ran before"};
 static_assert(by_work.size() == reasons_by_work.size());
+constexpr std::array by_work_of_order_six = {"missiles6", "jfm6"};
+
+/// With a step control of their own.
+constexpr std::array of_high_order = {"jfm", "missiles", "jfm6", "missiles6"};
 
 bool any_given(std::span<const char* const> names) {
   return std::any_of(names.begin(), names.end(),
@@ -67,6 +73,9 @@ Method as_preset(const Method& preset, const Method& method) {
   result.solve = preset.solve;
   result.snes_type = preset.snes_type;
   result.predictor = preset.predictor;
+  if (!options::has("missiles_defect")) {
+    result.estimator.defect = preset.estimator.defect;
+  }
   return result;
 }
 
@@ -94,14 +103,28 @@ const Method& preset_of(std::string_view type) {
                        [&](const Method& one) { return one.type == type; });
 }
 
-void choose_method(Method& method, const Model& model) {
-  for (const std::string_view type : by_work) {
-    const Method candidate = as_preset(preset_of(type), method);
-    if (can_run(candidate, model)) {
-      method = candidate;
+bool is_wanted(const Method& method, Order order) {
+  return !method.hold.ends_with_curvature() || order == Order::six ||
+         (order != Order::four && quintic_pays(method));
+}
+
+/// The first that is wanted and can run; where none can, as it was.
+void choose_method(Settings& settings, const Model& model) {
+  std::vector<const char*> types(by_work_of_order_six.begin(), by_work_of_order_six.end());
+  types.insert(types.end(), by_work.begin(), by_work.end());
+  for (const std::string_view type : types) {
+    const Method candidate = as_preset(preset_of(type), settings.method);
+    if (is_wanted(candidate, settings.order) && can_run(candidate, model)) {
+      settings.method = candidate;
       return;
     }
   }
+}
+
+/// Unless it is given.
+void take(Tolerance& tolerance, const std::string& prefix, double relative, double absolute) {
+  if (!options::has(prefix + "rtol")) tolerance.relative = relative;
+  if (tolerance.of_size) tolerance.absolute = absolute;
 }
 
 Adapt chosen_control(const Method& method, const Model& model) {
@@ -149,36 +172,33 @@ bool accuracy_decides() {
     return true;
   }
   const auto type = options::text("cosim_type");
-  const bool of_order_four = !type || *type == by_work[0] || *type == by_work[1];
-  return of_order_four && !options::has("cosim_step") && !options::has("cosim_adapt") &&
+  const bool high =
+      !type || std::find(of_high_order.begin(), of_high_order.end(), *type) != of_high_order.end();
+  return high && !options::has("cosim_step") && !options::has("cosim_adapt") &&
          !any_given(of_method);
 }
 
-void take_accuracy(Settings& settings) {
-  const auto take = [](Tolerance& tolerance, const std::string& prefix, double relative,
-                       double absolute) {
-    if (!options::has(prefix + "rtol")) tolerance.relative = relative;
-    if (tolerance.of_size) tolerance.absolute = absolute;
-  };
+void choose_by_accuracy(Settings& settings, const Model& model) {
   const double accuracy = settings.accuracy;
   Method& method = settings.method;
-  const double integrators = of_integrators(accuracy);
   const double control = 0.5 * of_control * accuracy;  // relative and absolute part add up
   take(method.adapt_tolerance, "cosim_adapt_", control, control);
-  take(method.tolerance, "cosim_", inner_fraction * accuracy, inner_fraction * accuracy);
-  take(settings.defaults.tolerance, "subsystem_", integrators, 0.01 * integrators);
   method.adapt_tolerance.of_range = true;
-}
-
-void choose_by_accuracy(Settings& settings, const Model& model) {
+  take(method.tolerance, "cosim_", inner_fraction * accuracy, inner_fraction * accuracy);
   if (!options::has("cosim_type") && !any_given(of_method)) {
-    choose_method(settings.method, model);
+    choose_method(settings, model);
   }
   if (options::has("cosim_adapt") || options::has("cosim_step")) {
     return;
   }
-  settings.adapt = chosen_control(settings.method, model);
-  settings.method.estimate = estimate_of(settings.adapt);
+  settings.adapt = chosen_control(method, model);
+  method.estimate = estimate_of(settings.adapt);
+}
+
+void integrate_by_accuracy(Settings& settings) {
+  const int order = settings.method.hold.ends_with_curvature() ? 6 : 4;
+  const double relative = of_integrators(settings.accuracy, order);
+  take(settings.defaults.tolerance, "subsystem_", relative, 0.01 * relative);
 }
 
 double largest_step_by_accuracy(const Settings& settings) {

@@ -8,13 +8,9 @@
 namespace concord {
 
 /// Whether -cosim_accuracy decides what no option says: where it is given, or neither -cosim_step
-/// nor -cosim_adapt is, nor another method than those of order four: one that was put together by
-/// hand is not to take the millions of macro-steps that the default might ask of it.
+/// nor -cosim_adapt is, nor another method than jfm and missiles of either order: one that was put
+/// together by hand is not to take the millions of macro-steps that the default might ask of it.
 bool accuracy_decides();
-
-/// Tolerances of the step control, the coupling and the subsystems that are not given, from the
-/// accuracy: the control's own error is to be all that remains.
-void take_accuracy(Settings& settings);
 
 /// The method that reaches an accuracy here with the least work, as -cosim_accuracy chooses it.
 struct RecommendedMethod {
@@ -24,9 +20,13 @@ struct RecommendedMethod {
 };
 RecommendedMethod recommended_method(const Model& model);
 
-/// The method and the step control that are not given, from what the subsystems can do: implicit
-/// with predicted errors where that can be, else what comes nearest.
+/// The method, the step control and the tolerances of both that are not given, from the accuracy
+/// and what the subsystems can do: implicit with predicted errors where that can be, else what
+/// comes nearest. The control's own error is to be all that remains.
 void choose_by_accuracy(Settings& settings, const Model& model);
+
+/// The integrators' tolerances that are not given, from the accuracy and the method's order.
+void integrate_by_accuracy(Settings& settings);
 
 /// The largest macro-step that accuracy allows by itself: a run is to be looked at, too.
 double largest_step_by_accuracy(const Settings& settings);

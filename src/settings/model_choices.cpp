@@ -166,7 +166,8 @@ void choose_predictor(Method& method, const Model& model) {
   if (!(method.predictor == Predictor::missiles || euler) || !method.solve.iterates) {
     return;
   }
-  std::string reason = method.hold.estimated || euler ? "" : "it needs -cosim_hold hermite";
+  std::string reason =
+      method.hold.estimated || euler ? "" : "it needs -cosim_hold hermite or quintic";
   for (const auto& entry : model.subsystems) {
     reason = reason.empty() ? unpredictable(method.predictor, entry.description) : reason;
   }

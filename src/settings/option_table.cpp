@@ -259,10 +259,15 @@ OptionTable<Settings> make_run_options() {
       O("cosim_predictor", "first guess of an iterative solve", one_of<Predictor>(),
         in_method<&M::predictor>)
           .by_default(by_type),
+      O("cosim_order",
+        "of jfm and missiles with cubic (4) or quintic (6) inputs, or auto: 6 where the tolerance "
+        "of -cosim_adapt predictor or the accuracy is small enough for it to pay, and every "
+        "subsystem can",
+        one_of<Order>(), at<&Settings::order>),
       O("cosim_accuracy",
         "largest error wanted, in units of each signal's range: chooses type, step control and "
         "tolerances that are not given; by default only where -cosim_step and -cosim_adapt are not "
-        "given, and for jfm and missiles as they are",
+        "given, and for jfm, missiles, jfm6 and missiles6 as they are",
         number_from(1e-12, 0.1), at<&Settings::accuracy>),
       O("cosim_step",
         "macro-step; the largest with -cosim_adapt, whose error estimates without it are the only "

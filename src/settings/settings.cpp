@@ -11,6 +11,7 @@
 #include "settings/accuracy.hpp"
 #include "settings/model_choices.hpp"
 #include "settings/option_table.hpp"
+#include "settings/order.hpp"
 #include "settings/unknown_options.hpp"
 #include "settings/unread_options.hpp"
 #include "support/wording.hpp"
@@ -153,17 +154,25 @@ void withhold(const SubsystemSettings& settings, SubsystemDescription& descripti
   description.capabilities.state_derivatives &= settings.state_derivatives;
 }
 
+/// Of each subsystem: the default, and what is said of it alone.
+std::vector<SubsystemSettings> settings_of_each(const Model& model, const Settings& settings) {
+  std::vector<SubsystemSettings> result(model.subsystems.size(), settings.defaults);
+  const bool individual = !options::given(subsystem_prefix).empty();
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    result[k].open_end = settings.checkpoint.writes();
+    if (individual) {
+      read_all(subsystem_options(), prefix_of(model.subsystems[k].description.name), result[k]);
+    }
+  }
+  return result;
+}
+
 void read_subsystems(Model& model, Settings& settings) {
   read_all(subsystem_options(), subsystem_prefix, settings.defaults);
-  const bool individual = !options::given(subsystem_prefix).empty();
-  for (auto& entry : model.subsystems) {
-    auto& own = settings.subsystems.emplace_back(settings.defaults);
-    own.open_end = settings.checkpoint.writes();
-    if (individual) {
-      read_all(subsystem_options(), prefix_of(entry.description.name), own);
-    }
-    if (!entry.description.constraint) {
-      withhold(own, entry.description);
+  settings.subsystems = settings_of_each(model, settings);
+  for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
+    if (!model.subsystems[k].description.constraint) {
+      withhold(settings.subsystems[k], model.subsystems[k].description);
     }
   }
 }
@@ -194,14 +203,17 @@ Settings read_settings_for_check(Model& model) {
   }
   method.measures_balance = settings.record.balance;
   settings.by_accuracy = accuracy_decides();
-  if (settings.by_accuracy) {
-    take_accuracy(settings);
-  } else if (method.estimate != ErrorEstimate::none) {
+  if (!settings.by_accuracy && method.estimate != ErrorEstimate::none) {
     tighten_inner_tolerances(settings);
   }
   read_subsystems(model, settings);
   if (settings.by_accuracy) {
     choose_by_accuracy(settings, model);
+  }
+  choose_order(settings, model);
+  if (settings.by_accuracy) {
+    integrate_by_accuracy(settings);
+    settings.subsystems = settings_of_each(model, settings);
   }
   refuse_idle_choices(settings);
   refuse_contradictions(method);

@@ -29,6 +29,20 @@ inline std::span<const WordOf<Adapt>> words_of<Adapt>() {
   return words;
 }
 
+/// -cosim_order.
+enum class Order { by_type, four, six, automatic };
+
+template <>
+inline std::span<const WordOf<Order>> words_of<Order>() {
+  static constexpr WordOf<Order> words[] = {
+      {"by_type", Order::by_type},
+      {"4", Order::four},
+      {"6", Order::six},
+      {"auto", Order::automatic},
+  };
+  return words;
+}
+
 /// How a method estimates its own error for this control.
 ErrorEstimate estimate_of(Adapt adapt);
 
@@ -92,6 +106,7 @@ struct CheckpointSettings {
 struct Settings {
   Method method = method_presets().front();
   Adapt adapt = Adapt::none;
+  Order order = Order::by_type;
   double accuracy = 1e-4;    ///< largest error wanted, in units of each signal's range
   bool by_accuracy = false;  ///< it decides what no option says
   Diverged diverged = Diverged::fail;

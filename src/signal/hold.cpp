@@ -10,6 +10,11 @@ Polynomial tangent(Sample end, double h) {
   return {{end.value - h * end.derivative, end.derivative, 0.0, 0.0}};
 }
 
+/// With the end's value, slope and curvature.
+Polynomial parabola(Sample end, double h) {
+  return Polynomial{{end.value, end.derivative, 0.5 * end.curvature}}.moved_to(-h);
+}
+
 Polynomial zero_order(Sample /*begin*/, Sample end, double h, bool /*begin_slope_known*/) {
   return constant(end, h);
 }
@@ -45,6 +50,31 @@ Polynomial third_order(Sample begin, Sample end, double h, bool begin_slope_know
            (d1 + d2 - 2.0 * mean_slope) / (h * h)}};
 }
 
+/// Values, slopes and curvatures at both ends: the Hermite interpolant of degree 5.
+Polynomial fifth_order(Sample begin, Sample end, double h, bool begin_slope_known) {
+  const double v = end.value - begin.value;
+  const double d2 = h * end.derivative;
+  const double c2 = h * h * end.curvature;
+  Polynomial p;
+  if (begin_slope_known) {
+    const double d1 = h * begin.derivative;
+    const double c1 = h * h * begin.curvature;
+    p.c = {begin.value,
+           d1,
+           0.5 * c1,
+           10.0 * v - 6.0 * d1 - 4.0 * d2 - 1.5 * c1 + 0.5 * c2,
+           -15.0 * v + 8.0 * d1 + 7.0 * d2 + 1.5 * c1 - c2,
+           6.0 * v - 3.0 * d1 - 3.0 * d2 - 0.5 * c1 + 0.5 * c2};
+  } else {
+    p.c = {begin.value, 3.0 * v - 2.0 * d2 + 0.5 * c2, -3.0 * v + 3.0 * d2 - c2, v - d2 + 0.5 * c2};
+  }
+  double power = h;
+  for (std::size_t k = 1; k < p.c.size(); ++k, power *= h) {
+    p.c[k] /= power;
+  }
+  return p;
+}
+
 }  // namespace
 
 constexpr Hold Hold::hermite{.word = "hermite",
@@ -54,6 +84,13 @@ constexpr Hold Hold::hermite{.word = "hermite",
                              .estimated = true,
                              .of_guess = third_order,
                              .of_end = tangent};
+constexpr Hold Hold::quintic{.word = "quintic",
+                             .degree = 5,
+                             .unknowns = 3,
+                             .joins_smoothly = true,
+                             .estimated = true,
+                             .of_guess = fifth_order,
+                             .of_end = parabola};
 constexpr Hold Hold::zoh{
     .word = "zoh", .from_past = true, .of_guess = zero_order, .of_end = constant};
 constexpr Hold Hold::foh{.word = "foh", .degree = 1, .of_guess = line, .of_end = constant};
@@ -71,7 +108,7 @@ constexpr Hold Hold::extripol{.word = "extripol",
 
 namespace {
 
-constexpr Hold holds[] = {Hold::hermite, Hold::zoh,         Hold::foh,
+constexpr Hold holds[] = {Hold::hermite, Hold::quintic,     Hold::zoh,     Hold::foh,
                           Hold::soh,     Hold::extrapolate, Hold::extripol};
 
 }  // namespace

@@ -13,11 +13,11 @@ struct Hold {
   /// From the guessed end alone.
   using OfEnd = Polynomial (*)(Sample end, double h);
 
-  static const Hold hermite, zoh, foh, soh, extrapolate, extripol;
+  static const Hold hermite, quintic, zoh, foh, soh, extrapolate, extripol;
 
   std::string_view word;  ///< of -cosim_hold
   int degree = 0;         ///< up to which polynomials are reproduced; from the past: by default
-  int unknowns = 1;       ///< of an input at t_{N+1}: its value, or value and slope
+  int unknowns = 1;       ///< of an input at t_{N+1}: value, and its first derivatives
   bool joins_smoothly = false;      ///< with value and slope, so that integrators may continue
   bool estimated = false;           ///< the estimators know inputs of this kind
   bool from_past = false;           ///< explicit methods have it
@@ -29,8 +29,9 @@ struct Hold {
   constexpr bool takes_guess() const { return of_guess != nullptr; }
   constexpr bool only_from_past() const { return from_past && !takes_guess(); }
   constexpr bool ends_with_slope() const { return unknowns > 1; }
-  /// A cubic through values and slopes at both ends.
-  constexpr bool is_cubic() const { return degree == 3 && ends_with_slope(); }
+  constexpr bool ends_with_curvature() const { return unknowns > 2; }
+  /// Of an input at t_{N+1}, as estimators know them: values and slopes at least.
+  constexpr int estimated_parts() const { return unknowns > 2 ? unknowns : 2; }
   constexpr bool is_constant() const { return degree == 0; }
   /// -cosim_hold_order where it isn't given.
   constexpr int usual_order() const { return only_from_past() ? degree : 0; }
@@ -61,14 +62,15 @@ inline std::span<const WordOf<Extrapolation>> words_of<Extrapolation>() {
 
 /// The polynomial from the accepted `begin` to the guessed `end` over a macro-step of size h. With
 /// `begin_slope_known` false (first macro-step), hermite drops the slope at the beginning
-/// (Eguillon et al. 2022, eqs. (51), (52)); soh becomes foh. `hold` takes a guess.
+/// (Eguillon et al. 2022, eqs. (51), (52)), and quintic slope and curvature there; soh becomes foh.
+/// `hold` takes a guess.
 inline Polynomial from_guess(const Hold& hold, Sample begin, Sample end, double h,
                              bool begin_slope_known) {
   return hold.of_guess(begin, end, h, begin_slope_known);
 }
 
-/// The polynomial from the guessed end alone, where the past must not count: a line with the end's
-/// value and slope where the hold ends with a slope, else constant.
+/// The polynomial from the guessed end alone, where the past must not count: of all that the hold
+/// ends with, value, slope and curvature.
 inline Polynomial from_end(const Hold& hold, Sample end, double h) { return hold.of_end(end, h); }
 
 }  // namespace concord

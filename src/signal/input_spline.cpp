@@ -55,9 +55,10 @@ double InputSpline::integral(double h) const {
   return sum;
 }
 
-double integral(const Polynomial& cubic, double h) {
-  const auto& c = cubic.c;
-  return h * (c[0] + h * (c[1] / 2.0 + h * (c[2] / 3.0 + h * c[3] / 4.0)));
+double integral(const Polynomial& polynomial, double h) {
+  const auto& c = polynomial.c;
+  return h * (c[0] + h * (c[1] / 2.0 +
+                          h * (c[2] / 3.0 + h * (c[3] / 4.0 + h * (c[4] / 5.0 + h * c[5] / 6.0)))));
 }
 
 double hermite_integral(Sample begin, Sample end, double h) {

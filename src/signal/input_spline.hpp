@@ -38,8 +38,8 @@ class InputSpline {
   std::array<Sample, pieces + 1> knots_{};
 };
 
-/// Of the cubic over [0,h].
-double integral(const Polynomial& cubic, double h);
+/// Over [0,h].
+double integral(const Polynomial& polynomial, double h);
 
 /// Of the cubic with these values and slopes at both ends, over [0,h].
 double hermite_integral(Sample begin, Sample end, double h);

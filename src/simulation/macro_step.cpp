@@ -141,7 +141,7 @@ void MacroStepper::begin_step() {
   }
   if (point_.last_step == 0.0) {
     for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
-      point_.polynomials[i].c = {point_.inputs[i].value, 0.0, 0.0, 0.0};
+      point_.polynomials[i].c = {point_.inputs[i].value};
     }
   }
   reports_.begin();

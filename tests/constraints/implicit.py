@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 from concord_runs import TIGHT, simulate, write_model
-from constrained_models import FEEDBACK, PAIR, RODS, VELOCITY, rods
+from constrained_models import FEEDBACK, OSCILLATING, PAIR, RODS, VELOCITY, rods
 
 
 def observed(steps, errors):
@@ -64,6 +64,20 @@ class Feedback(Ordered):
                 errors.append(np.max(np.abs(y["left.y"] - results.time**4)))
                 self.assertLess(np.max(np.abs(y["left.z"] - y["right.z"])), 1e-11)
             self.assert_order(f"pair with feedback, {hold}", steps, errors, order)
+
+    def test_quintic(self):
+        folder, model = written(OSCILLATING)
+        with folder:
+            for method, name, order, best in (
+                    ("jfm6", "left.y", 6, 3e-8), ("jfm6", "u.value", 6, 3e-8),
+                    ("missiles6", "left.y", 6.3, 1.2e-6),
+                    ("missiles6", "u.value", 5, 1.5e-5)):  # in the second macro-step; elsewhere 6
+                steps, errors = (0.1, 0.05), []
+                for step in steps:
+                    run = simulate(model, "-cosim_type", method, "-cosim_step", step, *TIGHT)
+                    errors.append(np.max(np.abs(run.outputs[name] - np.sin(5 * run.time))))
+                self.assert_order(f"oscillating, {method}, {name}", steps, errors, order)
+                self.assertLess(errors[-1], best)
 
     def test_ranks_agree(self):
         one = simulate(self.model, "-cosim_step", 0.05, *TIGHT)

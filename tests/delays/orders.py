@@ -61,6 +61,17 @@ class Implicit(Orders):
                 self.assertGreater(order, 3.6, errors)
                 self.assertLess(order, 4.6, errors)
 
+    def test_quintic_inputs_have_order_6(self):
+        for method in ("jfm6", "missiles6"):
+            with self.subTest(method=method):
+                self.check(PURE.format(stop=2, delay=0.437),
+                           ["-cosim_type", method, "-subsystem_rtol", "1e-13"], [0.1, 0.05],
+                           of_pure(0.437), ["sum.x"], 5.6, 6.4)
+                errors = [self.errors(PURE.format(stop=2, delay=0.37 * step),
+                                      ["-cosim_type", method, "-subsystem_rtol", "1e-13"], [step],
+                                      of_pure(0.37 * step), ["sum.x"])[0] for step in (0.1, 0.05)]
+                self.assertLess(abs(np.log2(errors[0] / errors[1]) - 6), 0.4, errors)
+
     def test_lines_have_order_2(self):
         self.check(SCALAR.format(start=0, stop=6, delay=1), ["-cosim_type", "kuebler_schiehlen"],
                    [0.1, 0.05, 0.025], of_scalar(1.0), ["a.x"], 1.8, 2.3)

@@ -231,6 +231,14 @@ class Orders(Models):
                 self.assertGreater(order, 3.8)
                 self.assertLess(order, 4.2)
 
+    def test_quintic(self):
+        for method in ("jfm6", "missiles6"):
+            with self.subTest(method=method):
+                errors, order = self.order("-cosim_type", method, "-subsystem_rtol", "1e-13",
+                                           steps=(0.4, 0.2, 0.1))
+                self.assertLess(errors[-1], 2e-11)
+                self.assertGreater(order, 5.5)
+
     def test_explicit(self):
         for k in (0, 1, 2):
             with self.subTest(k=k):

@@ -1,25 +1,10 @@
 """Networks on which the estimators have something to do, against `monolithic`."""
-import tempfile
 import unittest
 
 import numpy as np
-from concord_runs import TIGHT, simulate, write_model
+from concord_runs import TIGHT, InFolder, distance, simulate, write_model
 from network_models import five, rod
 from references import observed_orders
-
-
-def distance(results, reference):
-    """Of the states, relative to each one's largest value."""
-    return np.max(np.abs(results.states.values - reference.states.values)
-                  / np.max(np.abs(reference.states.values), axis=0))
-
-
-class InFolder:
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
 
 
 class FiveSubsystems(InFolder, unittest.TestCase):

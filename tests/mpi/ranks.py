@@ -10,7 +10,7 @@ from concord_runs import ALGEBRAIC_LOOP, TIGHT, TWO_MASS, execute, in_short, sim
 from models import integrate, ring, ring_derivative
 
 PRESETS = ("jacobi", "gauss_seidel", "hierarchical", "extripol", "kuebler_schiehlen", "ifosmondi", "jfm",
-           "missiles", "monolithic", "staggered_grid")
+           "jfm6", "missiles", "missiles6", "monolithic", "staggered_grid")
 SAME = 1e-12
 
 

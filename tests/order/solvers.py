@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 from concord_runs import (ALGEBRAIC_LOOP, LOTKA_VOLTERRA, OPTIONS, TIGHT, TWO_MASS, execute,
-                          simulate, write_model)
+                          distance, simulate, write_model)
 from models import ring
 
 # Those that solve the coupling with cubic inputs: by file, and what no file has.
@@ -19,12 +19,6 @@ NEWTON = ("jfm", "jfm_newton_mf", "newtonls_mf", "newtonls_mf_operator")
 FIXED_POINT = ("ifosmondi", "jfm_nrichardson")
 
 SAME = 1e-9
-
-
-def distance(results, reference):
-    """Of the states, relative to each one's largest value."""
-    return np.max(np.abs(results.states.values - reference.states.values)
-                  / np.max(np.abs(reference.states.values), axis=0))
 
 
 class SameTrajectory:

@@ -27,7 +27,8 @@ class Examples(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             self.addCleanup(os.chdir, os.getcwd())
             os.chdir(folder)
-            shutil.copy(EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml", folder)
+            for name in ("bouncing_ball", "two_mass"):
+                shutil.copy(EXAMPLES / name / f"{name}.yaml", folder)
             tried = 0
             for module in modules():
                 result = doctest.testmod(module, extraglobs={"concord": concord})

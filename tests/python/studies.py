@@ -77,5 +77,23 @@ class Studies(unittest.TestCase):
             concord.study(TWO_MASS, steps=[0.1], types=["no_type"])
 
 
+class Linear(unittest.TestCase):
+    def test_matrices_with_names(self):
+        here = concord.linearize(TWO_MASS, start_values={"left.m": 4})
+        self.assertEqual(here.A.shape, (4, 4))
+        np.testing.assert_allclose(np.sort_complex(np.linalg.eigvals(here.A)),
+                                   np.sort_complex(here.eigenvalues), rtol=1e-9)
+        self.assertEqual((len(here.outputs), here.inputs, here.time), (5, [], 0.0))
+        self.assertNotEqual(here.A.tolist(), concord.linearize(TWO_MASS).A.tolist())
+        self.assertEqual(concord.linearize(TWO_MASS, time=0.25, cosim_step=0.05).time, 0.25)
+        self.assertEqual(here.participation.shape, (4, 4))
+        self.assertIsNone(concord.linearize(BALL).participation)
+        with mock.patch.dict("sys.modules", {"control": mock.Mock()}) as modules:
+            here.to_control()
+            self.assertEqual(modules["control"].ss.call_args.kwargs["states"], here.states)
+        with self.assertRaisesRegex(concord.InputError, "time"):
+            concord.linearize(TWO_MASS, time=-1)
+
+
 if __name__ == "__main__":
     unittest.main()

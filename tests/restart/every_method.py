@@ -13,7 +13,7 @@ BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball
 FIXED = ("-cosim_step", 5e-4, "-cosim_stop", 0.2)
 
 # What a choice needs beside itself.
-HOLDS = {"hermite": ("-cosim_type", "jfm"), "zoh": ("-cosim_type", "jacobi"),
+HOLDS = {"hermite": ("-cosim_type", "jfm"), "quintic": ("-cosim_type", "jfm"), "zoh": ("-cosim_type", "jacobi"),
          "foh": ("-cosim_type", "jfm"), "soh": ("-cosim_type", "jfm"),
          "extrapolate": ("-cosim_type", "jacobi", "-cosim_hold_order", 3),
          "extripol": ("-cosim_type", "jacobi", "-cosim_hold_order", 1)}

@@ -108,3 +108,17 @@ class ModelTest(unittest.TestCase):
 
     def model(self, text):
         return write_model(self.folder, "model", text)
+
+
+def distance(results, reference):
+    """Of the states, relative to each one's largest value."""
+    return np.max(np.abs(results.states.values - reference.states.values)
+                  / np.max(np.abs(reference.states.values), axis=0))
+
+
+class InFolder:
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name

@@ -13,16 +13,18 @@ std::size_t points_for(const Method& method) {
 }
 
 double mean(const Polynomial& p, double h) {
-  return p.c[0] + h * (p.c[1] / 2.0 + h * (p.c[2] / 3.0 + h * p.c[3] / 4.0));
+  return p.c[0] +
+         h * (p.c[1] / 2.0 +
+              h * (p.c[2] / 3.0 + h * (p.c[3] / 4.0 + h * (p.c[4] / 5.0 + h * p.c[5] / 6.0))));
 }
 
 }  // namespace
 
 HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
     : subsystems_(subsystems),
-      cubic_(method.hold.is_cubic()),
+      hermite_(method.hold.ends_with_slope()),
       consistent_(method.makes_outputs_consistent(subsystems.network())),
-      cubics_(subsystems.connected_inputs().size()),
+      hermite_errors_(subsystems.connected_inputs().size(), method.hold.ends_with_curvature()),
       past_(subsystems.connected_inputs().size(), points_for(method)) {
   const std::size_t n = subsystems.connected_inputs().size();
   for (auto* values : {&impulse_, &deviation_, &largest_, &variation_, &at_end_}) {
@@ -52,7 +54,7 @@ void HoldErrors::pass_layer(const CommunicationPoint& point, std::span<const Sam
     past_.set(j, last_[j].value, last_[j].value);
   }
   past_.start();
-  cubics_.start(point.slopes_known);
+  hermite_errors_.start(point.slopes_known);
 }
 
 void HoldErrors::clear() {
@@ -67,17 +69,18 @@ void HoldErrors::add(std::size_t j, double mean_error, double h) {
   largest_[j] = std::max(largest_[j], std::abs(mean_error));
 }
 
-/// Where the slope at the beginning is not known it is that of the hold.
-void HoldErrors::add_cubic(std::size_t j, const Polynomial& given, Sample end, double h) {
+/// Where slope and curvature at the beginning are not known they are those of the hold.
+void HoldErrors::add_hermite(std::size_t j, const Polynomial& given, Sample end, double h) {
   Sample begin = last_[j];
-  if (!cubics_.slopes_known()) {
+  if (!hermite_errors_.slopes_known()) {
     begin.derivative = given.c[1];
+    begin.curvature = 2.0 * given.c[2];
   }
-  const CubicErrors::Error error = cubics_.add(j, mean(given, h), begin, end, h);
+  const HermiteErrors::Error error = hermite_errors_.add(j, mean(given, h), begin, end, h);
   impulse_[j] += error.first;
   deviation_[j] += error.first;
   deviation_[j] += h * error.beyond;
-  add(j, error.of_cubic + error.beyond, h);
+  add(j, error.of_polynomial + error.beyond, h);
 }
 
 void HoldErrors::add_values(std::size_t j, const Polynomial& given, double h) {
@@ -99,7 +102,7 @@ void HoldErrors::remember_values(const CommunicationPoint& point, std::span<cons
 void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample> fed,
                          const BalanceErrors* balance) {
   const double h = point.last_step;
-  if (!cubic_) {
+  if (!hermite_) {
     remember_values(point, fed);
   }
   const auto& connected = subsystems_.connected_inputs();
@@ -110,8 +113,8 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
       add(j, 0.0, h);
     } else if (balance != nullptr) {
       add(j, (accumulated_[i] - balance->accumulated()[i]) / h, h);
-    } else if (cubic_) {
-      add_cubic(j, given, fed[i], h);
+    } else if (hermite_) {
+      add_hermite(j, given, fed[i], h);
     } else {
       add_values(j, given, h);
     }
@@ -122,7 +125,7 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
   if (balance != nullptr) {
     std::copy(balance->accumulated().begin(), balance->accumulated().end(), accumulated_.begin());
   }
-  cubics_.end_step(h);
+  hermite_errors_.end_step(h);
 }
 
 }  // namespace concord

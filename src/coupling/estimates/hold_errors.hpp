@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "coupling/coupling.hpp"
-#include "coupling/estimates/cubic_errors.hpp"
+#include "coupling/estimates/hermite_errors.hpp"
 #include "coupling/estimates/past_means.hpp"
 
 namespace concord {
@@ -13,9 +13,9 @@ namespace concord {
 /// coupled system that was really integrated is the true one with e added to its inputs.
 ///
 /// Between communication points P y is a polynomial one degree above what the hold gets right:
-/// through the last k + 2 values for holds of order k, and for cubics through value and slope at
-/// both ends (CubicErrors, PastMeans). Needs no evaluation, no capability, and holds for nonlinear
-/// subsystems.
+/// through the last k + 2 values for holds of order k, and for cubics and quintics through value,
+/// slope and curvature at both ends (HermiteErrors, PastMeans). Needs no evaluation, no capability,
+/// and holds for nonlinear subsystems.
 ///
 /// Direct feedthrough D passes on inside the macro-step what was given there, while P y above goes
 /// through what was given at its ends. With the deviation d, the mean of what was given less what
@@ -48,25 +48,25 @@ class HoldErrors {
   void clear();
 
   void io(Archive& archive) {
-    archive(cubics_, past_);
+    archive(hermite_errors_, past_);
     archive.per(Per::connected, impulse_, deviation_, largest_, variation_, at_end_, last_);
     archive.per(Per::input, accumulated_);
   }
   int memory_version() const { return 2; }
 
  private:
-  void add_cubic(std::size_t j, const Polynomial& given, Sample end, double h);
+  void add_hermite(std::size_t j, const Polynomial& given, Sample end, double h);
   void add_values(std::size_t j, const Polynomial& given, double h);
   void remember_values(const CommunicationPoint& point, std::span<const Sample> fed);
   void add(std::size_t j, double mean, double h);
 
   const RankNetwork& subsystems_;
-  bool cubic_;
+  bool hermite_;  ///< holds through values and derivatives at both ends
   bool consistent_;
   std::vector<char> solved_;  ///< of constraints, which are solved where nothing is held
   std::vector<double> impulse_, deviation_, largest_, variation_, at_end_, accumulated_;
   std::vector<Sample> last_;
-  CubicErrors cubics_;
+  HermiteErrors hermite_errors_;
   PastMeans past_;
 };
 

@@ -15,10 +15,11 @@ DefectCorrection::DefectCorrection(Defect choice, std::size_t outputs, bool exac
 Sample DefectCorrection::scaled(const Sample& defect, double ratio) const {
   if (of_curves_) {
     const double fourth = ratio * ratio * ratio * ratio;
-    return {defect.value * fourth, defect.derivative * fourth};
+    return {defect.value * fourth, defect.derivative * fourth, defect.curvature * fourth};
   }
   const double slope = exact_derivatives_ ? ratio * ratio : ratio;
-  return {defect.value * slope * ratio, defect.derivative * slope};
+  return {defect.value * slope * ratio, defect.derivative * slope,
+          defect.curvature * slope / ratio};
 }
 
 bool DefectCorrection::expect(double h, bool curves) {
@@ -38,6 +39,7 @@ bool DefectCorrection::expect(double h, bool curves) {
       const Sample before = scaled(before_[o], to_before);
       expected_[o].value += weight * (last.value - before.value);
       expected_[o].derivative += weight * (last.derivative - before.derivative);
+      expected_[o].curvature += weight * (last.curvature - before.curvature);
     }
   }
   return true;
@@ -55,6 +57,7 @@ void DefectCorrection::learn(double h, bool curves, std::span<const Sample> pred
   for (std::size_t o = 0; o < last_.size(); ++o) {
     last_[o].value = outputs[o].value - predicted[o].value + expected_[o].value;
     last_[o].derivative = outputs[o].derivative - predicted[o].derivative + expected_[o].derivative;
+    last_[o].curvature = outputs[o].curvature - predicted[o].curvature + expected_[o].curvature;
   }
 }
 

@@ -11,8 +11,8 @@ namespace concord {
 
 /// Defect correction of one estimator: the local error of an estimate varies slowly, so that the
 /// last macro-step's, scaled with its order in h, is expected in the next one too. Of a tangent y'
-/// has one order less than y; where curves are followed both have the same. Defects of tangents say
-/// nothing about those of curves, and the reverse.
+/// has one order less than y, and y'' one less than y'; where curves are followed all have the
+/// same. Defects of tangents say nothing about those of curves, and the reverse.
 class DefectCorrection {
  public:
   /// `exact_derivatives`: f at t_N is known, which gives a tangent's y' an order more.

@@ -3,24 +3,31 @@
 #include <algorithm>
 #include <cmath>
 
+#include "signal/sample_parts.hpp"
+
 namespace concord {
 namespace {
 
 /// Macro-steps that differ by less than this fraction are of one size.
 constexpr double same_step = 1e-12;
 
+/// Degree of the inputs that end with so many parts.
+constexpr int degree(int parts) { return 2 * parts - 1; }
+
 }  // namespace
 
 EndGains::EndGains(std::vector<std::size_t> connected, std::vector<bool> afresh,
-                   std::size_t outputs, Response response)
-    : connected_(std::move(connected)),
+                   std::size_t outputs, Response response, int parts)
+    : parts_(parts),
+      connected_(std::move(connected)),
       afresh_(std::move(afresh)),
-      response_(response),
+      response_(response, degree(parts)),
       begin_values_(connected_.size()) {
   afresh_.resize(connected_.size(), false);
   const auto n = static_cast<Eigen::Index>(connected_.size());
   begin_slopes_.setZero(n);
-  gain_.setZero(2 * static_cast<Eigen::Index>(outputs), 2 * n);
+  begin_curvatures_.setZero(n);
+  gain_.setZero(parts * static_cast<Eigen::Index>(outputs), parts * n);
 }
 
 void EndGains::begin_afresh(std::span<const char> afresh) {
@@ -52,12 +59,18 @@ Eigen::MatrixXd EndGains::states_for(const Shape& joined, const Shape& afresh) {
   return result;
 }
 
-EndGains::Shapes EndGains::shapes(bool afresh) const {
-  if (afresh) {
-    return {{1, 0, 0, 0}, {-1, 1, 0, 0}};
+const EndGains::Shapes& EndGains::shapes(bool afresh) const {
+  static constexpr Shapes line = {{{1}, {-1, 1}}};
+  static constexpr Shapes parabola = {{{1}, {-1, 1}, {0.5, -1, 0.5}}};
+  static constexpr Shapes cubic = {{{0, 0, 3, -2}, {0, 0, -1, 1}}};
+  static constexpr Shapes first_cubic = {{{0, 2, -1}, {0, -1, 1}}};
+  static constexpr Shapes quintic = {
+      {{0, 0, 0, 10, -15, 6}, {0, 0, 0, -4, 7, -3}, {0, 0, 0, 0.5, -1, 0.5}}};
+  static constexpr Shapes first_quintic = {{{0, 3, -3, 1}, {0, -2, 3, -1}, {0, 0.5, -1, 0.5}}};
+  if (parts_ == 2) {
+    return afresh ? line : slopes_known_ ? cubic : first_cubic;
   }
-  return slopes_known_ ? Shapes{{0, 0, 3, -2}, {0, 0, -1, 1}}
-                       : Shapes{{0, 2, -1, 0}, {0, -1, 1, 0}};
+  return afresh ? parabola : slopes_known_ ? quintic : first_quintic;
 }
 
 /// What outputs make of the inputs' polynomials before the end, at s = 1 - late/h.
@@ -67,21 +80,27 @@ void EndGains::add_late(const LocalLinearization& subsystem) {
   if (g.empty() || s <= 0.0) {
     return;
   }
+  const auto weights = part_weights(h_);
   const Eigen::Index inputs = subsystem.d().cols();
   for (std::size_t c = 0; c < connected_.size(); ++c) {
-    const auto [by_value, by_slope] = shapes(afresh_[c]);
-    const Sample value = Polynomial{by_value}.at(s), slope = Polynomial{by_slope}.at(s);
-    const auto i = static_cast<Eigen::Index>(c);
-    for (Eigen::Index o = 0; o < subsystem.d().rows(); ++o) {
-      const double gain = g[static_cast<std::size_t>(o * inputs) + connected_[c]];
-      gain_(2 * o, 2 * i) += gain * value.value;
-      gain_(2 * o, 2 * i + 1) += gain * h_ * slope.value;
-      gain_(2 * o + 1, 2 * i) += gain * value.derivative / h_;
-      gain_(2 * o + 1, 2 * i + 1) += gain * slope.derivative;
+    for (int of = 0; of < parts_; ++of) {
+      const auto part = static_cast<std::size_t>(of);
+      const Sample shape = Polynomial{shapes(afresh_[c])[part]}.at(s);
+      const Eigen::Index column = static_cast<Eigen::Index>(c) * parts_ + of;
+      for (Eigen::Index o = 0; o < subsystem.d().rows(); ++o) {
+        const double gain = g[static_cast<std::size_t>(o * inputs) + connected_[c]];
+        for (int to = 0; to < parts_; ++to) {
+          const auto row = static_cast<std::size_t>(to);
+          gain_(parts_ * o + to, column) +=
+              gain * weights[part] * (shape.*sample_parts[row]) / weights[row];
+        }
+      }
     }
   }
 }
 
+/// With x' = A x + B u and u = 1, u' = 1 or u'' = 1 alone at the end, the rows of y, y', y'' are
+/// C x + D u, C x' + D u', C x'' + D u''.
 void EndGains::compute(const LocalLinearization& subsystem, double h, bool slopes_known) {
   h_ = h;
   slopes_known_ = slopes_known;
@@ -94,29 +113,48 @@ void EndGains::compute(const LocalLinearization& subsystem, double h, bool slope
     b.col(i) = subsystem.b().col(input);
     d.col(i) = subsystem.d().col(input);
   }
-  response_.prepare(a, b, h, slopes_known ? Shape{0, 1, -2, 1} : Shape{});
-  by_value_ = states_for(shapes(false).by_value, shapes(true).by_value);
-  by_slope_ = h * states_for(shapes(false).by_slope, shapes(true).by_slope);
-  const Eigen::MatrixXd value_to_value = c * by_value_ + d;
-  const Eigen::MatrixXd slope_to_value = c * by_slope_;
-  const Eigen::MatrixXd value_to_slope = c * (a * by_value_ + b);
-  const Eigen::MatrixXd slope_to_slope = c * (a * by_slope_) + d;
-  for (Eigen::Index o = 0; o < c.rows(); ++o) {
-    for (Eigen::Index i = 0; i < b.cols(); ++i) {
-      gain_(2 * o, 2 * i) = value_to_value(o, i);
-      gain_(2 * o, 2 * i + 1) = slope_to_value(o, i);
-      gain_(2 * o + 1, 2 * i) = value_to_slope(o, i);
-      gain_(2 * o + 1, 2 * i + 1) = slope_to_slope(o, i);
+  response_.prepare(a, b, h, leaving());
+  const auto weights = part_weights(h);
+  for (int of = 0; of < parts_; ++of) {
+    const auto part = static_cast<std::size_t>(of);
+    x_[part] = weights[part] * states_for(shapes(false)[part], shapes(true)[part]);
+    Eigen::MatrixXd derivative = x_[part];
+    for (int to = 0; to < parts_; ++to) {
+      Eigen::MatrixXd row = c * derivative;
+      if (to == of) {
+        row += d;
+      }
+      for (Eigen::Index o = 0; o < c.rows(); ++o) {
+        for (Eigen::Index i = 0; i < b.cols(); ++i) {
+          gain_(parts_ * o + to, parts_ * i + of) = row(o, i);
+        }
+      }
+      if (to + 1 < parts_) {
+        derivative = a * derivative;
+        if (to == of) {
+          derivative += b;
+        }
+      }
     }
   }
   add_late(subsystem);
 }
 
+Leaving EndGains::leaving() const {
+  if (!slopes_known_) {
+    return {};
+  }
+  return parts_ == 2 ? Leaving{{0, 1, -2, 1}, {}}
+                     : Leaving{{0, 1, 0, -6, 8, -3}, {0, 0, 0.5, -1.5, 1.5, -0.5}};
+}
+
 void EndGains::begin(std::span<const Sample> inputs) {
   for (std::size_t i = 0; i < connected_.size(); ++i) {
     const Sample& input = inputs[connected_[i]];
+    const auto entry = static_cast<Eigen::Index>(i);
     begin_values_[i] = input.value;
-    begin_slopes_[static_cast<Eigen::Index>(i)] = afresh_[i] ? 0.0 : h_ * input.derivative;
+    begin_slopes_[entry] = afresh_[i] ? 0.0 : h_ * input.derivative;
+    begin_curvatures_[entry] = afresh_[i] ? 0.0 : h_ * h_ * input.curvature;
   }
 }
 
@@ -124,22 +162,29 @@ void EndGains::add_to_states(std::span<const Sample> end, Eigen::VectorXd& xi) c
   for (std::size_t i = 0; i < connected_.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
     const Sample& input = end[connected_[i]];
-    xi += by_value_.col(column) * (input.value - begin_values_[i]);
-    xi += by_slope_.col(column) * input.derivative;
+    xi += x_[0].col(column) * (input.value - begin_values_[i]);
+    xi += x_[1].col(column) * input.derivative;
+    if (parts_ > 2) {
+      xi += x_[2].col(column) * input.curvature;
+    }
   }
 }
 
 void EndGains::add_to_outputs(std::span<const Sample> end, double sign,
                               std::span<Sample> outputs) const {
   const auto rows = static_cast<std::size_t>(gain_.rows());
-  const double* of_value = gain_.data();
-  for (std::size_t i = 0; i < connected_.size(); ++i, of_value += 2 * rows) {
-    const double* of_slope = of_value + rows;
-    const double change = sign * (end[connected_[i]].value - begin_values_[i]);
-    const double slope = sign * end[connected_[i]].derivative;
-    for (std::size_t o = 0; o < outputs.size(); ++o) {
-      outputs[o].value += of_value[2 * o] * change + of_slope[2 * o] * slope;
-      outputs[o].derivative += of_value[2 * o + 1] * change + of_slope[2 * o + 1] * slope;
+  const auto parts = static_cast<std::size_t>(parts_);
+  const double* gain = gain_.data();
+  for (std::size_t i = 0; i < connected_.size(); ++i, gain += parts * rows) {
+    const Sample& input = end[connected_[i]];
+    const std::array<double, 3> change = {sign * (input.value - begin_values_[i]),
+                                          sign * input.derivative, sign * input.curvature};
+    for (std::size_t row = 0; row < rows; ++row) {
+      double sum = gain[row] * change[0];
+      for (std::size_t of = 1; of < parts; ++of) {
+        sum += gain[of * rows + row] * change[of];
+      }
+      outputs[row / parts].*sample_parts[row % parts] += sum;
     }
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -9,18 +10,20 @@
 
 namespace concord {
 
-/// K: what a subsystem's outputs and their slopes at t_{N+1} make of the inputs' values and slopes
-/// there, for a linearised subsystem and cubic inputs.
+/// K: what a subsystem's outputs and their derivatives at t_{N+1} make of the inputs' values and
+/// derivatives there, for a linearised subsystem and inputs that are cubic (`parts` 2: values and
+/// slopes) or quintic (3: and curvatures).
 ///
-/// u - u_N in s = tau/h: alpha_1 s + alpha_2 s^2 + alpha_3 s^3 with, from Eguillon et al. 2022
-/// (51), alpha = (h d1, 3 dv - 2 h d1 - h d2, h d1 + h d2 - 2 dv), or from (52), where d1 is not
-/// known, alpha = (2 dv - h d2, h d2 - dv, 0). Afresh it is dv - h d2 + h d2 s.
+/// Cubic u - u_N in s = tau/h: alpha_1 s + alpha_2 s^2 + alpha_3 s^3 with, from Eguillon et al.
+/// 2022 (51), alpha = (h d1, 3 dv - 2 h d1 - h d2, h d1 + h d2 - 2 dv), or from (52), where d1 is
+/// not known, alpha = (2 dv - h d2, h d2 - dv, 0). Afresh it is dv - h d2 + h d2 s. Quintic ones
+/// are as in Hold::quintic.
 class EndGains {
  public:
   /// `connected`: indices of the subsystem's inputs that vary; `afresh`: which of them begin every
   /// macro-step afresh, as the line of the end's value and slope (empty: none).
   EndGains(std::vector<std::size_t> connected, std::vector<bool> afresh, std::size_t outputs,
-           Response response);
+           Response response, int parts);
 
   /// Which connected inputs begin the next macro-steps afresh.
   void begin_afresh(std::span<const char> afresh);
@@ -33,43 +36,47 @@ class EndGains {
   /// A macro-step begins with these inputs (all of the subsystem's).
   void begin(std::span<const Sample> inputs);
 
-  /// x(h) - x_N for inputs that end with the value that they begin with and slope 0, and
+  /// x(h) - x_N for inputs that end with the value that they begin with and derivatives 0, and
   /// v = f + s ramp.
   void free_states(const Eigen::VectorXd& f, const Eigen::VectorXd& ramp, Eigen::VectorXd& xi) {
-    response_.free(f, ramp, begin_slopes_, xi);
+    response_.free(f, ramp, begin_slopes_, begin_curvatures_, xi);
   }
   /// 2 h phi_3(hA) rho.
   void bend(const Eigen::VectorXd& rho, Eigen::VectorXd& xi) { response_.to_square(rho, xi); }
   /// xi += what the ends make of the states.
   void add_to_states(std::span<const Sample> end, Eigen::VectorXd& xi) const;
-  /// outputs += sign K (u - u_N, u').
+  /// outputs += sign K (u - u_N, u', ...).
   void add_to_outputs(std::span<const Sample> end, double sign, std::span<Sample> outputs) const;
 
-  /// Entry of output o, part (0 value, 1 slope) for connected input c, part.
+  int parts() const { return parts_; }
+
+  /// Entry of output o, part (0 value, 1 slope, 2 curvature) for connected input c, part.
   double at(std::size_t output, int output_part, std::size_t input, int input_part) const {
-    return gain_(static_cast<Eigen::Index>(2 * output) + output_part,
-                 static_cast<Eigen::Index>(2 * input) + input_part);
+    return gain_(static_cast<Eigen::Index>(output) * parts_ + output_part,
+                 static_cast<Eigen::Index>(input) * parts_ + input_part);
   }
 
   double step() const { return h_; }
 
  private:
-  struct Shapes {
-    Shape by_value, by_slope;  ///< of u for a change of its end value, and of h times its end slope
-  };
-  Shapes shapes(bool afresh) const;
+  /// Of u for a change of its end value, of h times its end slope, of h^2 times its end curvature.
+  using Shapes = std::array<Shape, 3>;
+  const Shapes& shapes(bool afresh) const;
+  Leaving leaving() const;
   void add_late(const LocalLinearization& subsystem);
   Eigen::MatrixXd states_for(const Shape& joined, const Shape& afresh);
 
+  int parts_;
   std::vector<std::size_t> connected_;
   std::vector<bool> afresh_;
   StepResponse response_;  ///< to the connected inputs
   double h_ = 0.0;         ///< of the macro-steps that K is for; 0: none
   bool slopes_known_ = true;
-  Eigen::MatrixXd gain_;                 ///< 2 n_out x 2 n_connected
-  Eigen::MatrixXd by_value_, by_slope_;  ///< x(h) per end value and slope of a connected input
+  Eigen::MatrixXd gain_;              ///< parts n_out x parts n_connected
+  std::array<Eigen::MatrixXd, 3> x_;  ///< x(h) per part of the end of a connected input
   std::vector<double> begin_values_;
-  Eigen::VectorXd begin_slopes_;  ///< h u'_N of the connected inputs that continue it
+  /// h u'_N and h^2 u''_N of the connected inputs that continue them.
+  Eigen::VectorXd begin_slopes_, begin_curvatures_;
 };
 
 }  // namespace concord

@@ -7,19 +7,20 @@
 namespace concord {
 
 Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
-                     std::vector<bool> afresh, const EstimatorSettings& settings)
+                     std::vector<bool> afresh, const EstimatorSettings& settings, int parts)
     : subsystem_(subsystem),
       follows_curves_(subsystem.description().capabilities.state_outputs &&
                       settings.response != Response::linear_implicit),
       local_(subsystem),
       ends_(std::move(connected), std::move(afresh), subsystem.description().outputs.size(),
-            settings.response),
+            settings.response, parts),
       defects_(settings.defect, subsystem.description().outputs.size(),
                local_.knows_derivatives()) {
   const std::size_t outputs = subsystem.description().outputs.size();
   free_.resize(outputs);
   tangent_.resize(outputs);
   reached_.outputs.resize(outputs);
+  reached_.curvatures.resize(outputs);
 }
 
 bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
@@ -55,24 +56,35 @@ void Estimator::find_free_response(std::span<const Sample> begin, std::span<cons
     free_[o].value = outputs[o].value + local_.c().row(row).dot(xi_) + ends_.step() * g_t[row];
     free_[o].derivative = local_.c().row(row).dot(f_end) + g_t[row];
   }
+  if (ends_.parts() > 2) {
+    Eigen::VectorXd& bend = reached_.bend;
+    bend = f_t;
+    add_product(local_.a(), f_end, bend);
+    for (std::size_t o = 0; o < free_.size(); ++o) {
+      free_[o].curvature = local_.c().row(static_cast<Eigen::Index>(o)).dot(bend);
+    }
+  }
 }
 
 void Estimator::add_defect() {
   if (!defects_.expect(ends_.step(), curved_)) {
     return;
   }
-  for (std::size_t o = 0; o < free_.size(); ++o) {
-    free_[o].value += defects_.expected()[o].value;
-    free_[o].derivative += defects_.expected()[o].derivative;
+  add_expected(free_);
+}
+
+/// The defect.
+void Estimator::add_expected(std::span<Sample> outputs) const {
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    outputs[o].value += defects_.expected()[o].value;
+    outputs[o].derivative += defects_.expected()[o].derivative;
+    outputs[o].curvature += defects_.expected()[o].curvature;
   }
 }
 
 void Estimator::predict(std::span<const Sample> end, std::span<Sample> outputs) {
   if (curved_ && reach(end, outputs)) {
-    for (std::size_t o = 0; o < outputs.size(); ++o) {
-      outputs[o].value += defects_.expected()[o].value;
-      outputs[o].derivative += defects_.expected()[o].derivative;
-    }
+    add_expected(outputs);
     return;
   }
   std::copy(free_.begin(), free_.end(), outputs.begin());
@@ -89,10 +101,8 @@ bool Estimator::correct(std::span<const Sample> end) {
     return false;
   }
   ends_.add_to_outputs(end, -1.0, reached);
-  for (std::size_t o = 0; o < free_.size(); ++o) {
-    free_[o] = {reached[o].value + defects_.expected()[o].value,
-                reached[o].derivative + defects_.expected()[o].derivative};
-  }
+  std::copy(reached.begin(), reached.end(), free_.begin());
+  add_expected(free_);
   corrected_ = true;
   return true;
 }
@@ -109,7 +119,7 @@ void Estimator::return_to_tangent() {
   corrected_ = false;
 }
 
-/// y, y' where the inputs lead, defect aside. False where f or g fails there or isn't finite.
+/// Outputs where the inputs lead, defect aside. False where f or g fails there or isn't finite.
 bool Estimator::reach(std::span<const Sample> end, std::span<Sample> outputs) {
   Eigen::VectorXd& x = reached_.x;
   x = xi_;
@@ -117,14 +127,29 @@ bool Estimator::reach(std::span<const Sample> end, std::span<Sample> outputs) {
   reached_.rho = -local_.f() - ramp_;
   reached_.rho.noalias() -= local_.a() * x;
   x += local_.x();
-  const StatePoint point{
-      step_.end, ends_.step(), {x.data(), static_cast<std::size_t>(x.size())}, end};
-  return bend(point) && subsystem_.outputs_at(point, outputs) == Outcome::ok;
+  const StatePoint point{step_.end,
+                         ends_.step(),
+                         {x.data(), static_cast<std::size_t>(x.size())},
+                         end,
+                         ends_.parts() > 2};
+  return bend(point) && subsystem_.outputs_at(point, outputs) == Outcome::ok &&
+         (ends_.parts() < 3 || reach_curvatures(point, outputs));
+}
+
+bool Estimator::reach_curvatures(const StatePoint& point, std::span<Sample> outputs) {
+  auto& curvatures = reached_.curvatures;
+  if (subsystem_.output_curvatures_at(point, curvatures) != Outcome::ok) {
+    return false;
+  }
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    outputs[o].curvature = curvatures[o];
+  }
+  return true;
 }
 
 /// x^ += 2 h phi_3(hA) rho.
 bool Estimator::bend(const StatePoint& point) {
-  auto& [x, f, rho, bent, outputs] = reached_;
+  auto& [x, f, rho, bent, outputs, curvatures] = reached_;
   if (!local_.knows_derivatives() || x.size() == 0) {
     return true;
   }

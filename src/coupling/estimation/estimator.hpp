@@ -13,7 +13,8 @@ namespace concord {
 
 /// COSTARICA: predicts one subsystem's outputs at t_{N+1} from its linearisation at t_N with the
 /// affine remainder, (y, y')^ = K (u, u')_{N+1} + b, for cubic inputs (Eguillon et al. 2022, eqs.
-/// (9)-(13), with the remainder and the defect correction of Concord's own).
+/// (9)-(13), with the remainder and the defect correction of Concord's own), and y'' beside for
+/// quintic ones.
 ///
 /// About the point (t_N, x_N, u_N) with xi = x - x_N: xi' = A xi + B (u - u_N) + f + tau f_t,
 /// y^ = y_N + C xi + D (u - u_N) + tau g_t. The linearisation, its exponential and K are kept where
@@ -23,13 +24,14 @@ namespace concord {
 /// lead: with rho = f(t_{N+1}, x^, u_{N+1}) - f - A xi - B (u_{N+1} - u_N) - h f_t, what f is
 /// beyond its tangent is taken for rho (tau/h)^2, so that x^ += 2 h phi_3(hA) rho (as in
 /// exponential Rosenbrock methods, Hochbruck, Ostermann, Schweitzer 2009, with an error of O(h^4)),
-/// and y^, y'^ are g and its slope at (t_{N+1}, x^, u_{N+1}).
+/// and y^, y'^, y''^ are g and its derivatives at (t_{N+1}, x^, u_{N+1}).
 class Estimator {
  public:
   /// `connected`: indices of the subsystem's inputs that vary; `afresh`: which of them begin every
   /// macro-step afresh, as the line of the end's value and slope (empty: none).
+  /// `parts`: of the inputs' ends, 2 where they are cubic, 3 where they are quintic.
   Estimator(Subsystem& subsystem, std::vector<std::size_t> connected, std::vector<bool> afresh,
-            const EstimatorSettings& settings);
+            const EstimatorSettings& settings, int parts);
 
   /// Which connected inputs begin the next macro-steps afresh; before `prepare`.
   void begin_afresh(std::span<const char> afresh) { ends_.begin_afresh(afresh); }
@@ -54,10 +56,10 @@ class Estimator {
   void return_to_tangent();
 
   /// b with K's share of the values at t_N: (y, y')^ for inputs that end with value begin[i].value
-  /// and slope 0, defect correction included. Size n_out.
+  /// and derivatives 0, defect correction included. Size n_out.
   std::span<const Sample> free_response() const { return free_; }
 
-  /// K: entry of output o, part (0 value, 1 slope) for connected input c, part.
+  /// K: entry of output o, part (0 value, 1 slope, 2 curvature) for connected input c, part.
   double gain(std::size_t output, int output_part, std::size_t input, int input_part) const {
     return ends_.at(output, output_part, input, input_part);
   }
@@ -67,7 +69,7 @@ class Estimator {
 
   /// What outputs and their slopes are sums of.
   void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
-    local_.output_terms(inputs, outputs);
+    local_.output_terms(inputs, ends_.parts() > 2, outputs);
   }
 
   /// The macro-step was accepted with inputs `end` and real outputs: learns the defect.
@@ -86,11 +88,14 @@ class Estimator {
   struct Reached {
     Eigen::VectorXd x, f, rho, bend;
     std::vector<Sample> outputs;
+    std::vector<double> curvatures;
   };
 
   void find_free_response(std::span<const Sample> begin, std::span<const Sample> outputs);
   void add_defect();
   bool reach(std::span<const Sample> end, std::span<Sample> outputs);
+  bool reach_curvatures(const StatePoint& point, std::span<Sample> outputs);
+  void add_expected(std::span<Sample> outputs) const;
   bool bend(const StatePoint& point);
 
   Subsystem& subsystem_;

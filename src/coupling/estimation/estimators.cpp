@@ -16,11 +16,12 @@ auto part(std::span<T> whole, IndexRange range) {
 
 }  // namespace
 
-Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& settings)
+Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& settings, const Hold& hold)
     : subsystems_(subsystems),
+      parts_(hold.estimated_parts()),
       estimators_(subsystems.n_own()),
       free_outputs_(subsystems.n_outputs()) {
-  const SubsystemGains layout(subsystems, 2);
+  const SubsystemGains layout(subsystems, parts_);
   const ConstraintRows constraints(subsystems);
   std::size_t j = 0;
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
@@ -33,7 +34,7 @@ Estimators::Estimators(RankNetwork& subsystems, const EstimatorSettings& setting
     }
     if (possible(subsystems.own(k).description().capabilities)) {
       estimators_[k] = std::make_unique<Estimator>(subsystems.own(k), std::move(connected),
-                                                   std::move(afresh), settings);
+                                                   std::move(afresh), settings, parts_);
     }
   }
 }
@@ -136,11 +137,13 @@ void Estimators::return_to_tangents() {
 }
 
 void Estimators::copy_gains(SubsystemGains& gains) const {
+  const auto parts = static_cast<std::size_t>(parts_);
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
-    for (std::size_t row = 0; row < 2 * subsystems_.outputs_of(k).size(); ++row) {
+    for (std::size_t row = 0; row < parts * subsystems_.outputs_of(k).size(); ++row) {
       for (std::size_t column = 0; estimators_[k] && column < gains.columns(k); ++column) {
-        gains.at(k, row, column) = estimators_[k]->gain(row / 2, static_cast<int>(row % 2),
-                                                        column / 2, static_cast<int>(column % 2));
+        gains.at(k, row, column) =
+            estimators_[k]->gain(row / parts, static_cast<int>(row % parts), column / parts,
+                                 static_cast<int>(column % parts));
       }
     }
   }
@@ -162,14 +165,14 @@ void Estimators::output_terms(std::span<const Sample> inputs, std::span<Sample> 
 }
 
 /// Only those that follow curves ask their subsystem.
-void Estimators::observe(const CommunicationPoint& point) {
+void Estimators::observe(std::span<const Sample> inputs, std::span<const Sample> outputs) {
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (!estimators_[k]) {
       continue;
     }
     const auto look = [&] {
-      estimators_[k]->observe(part(std::span(point.inputs), subsystems_.inputs_of(k)),
-                              part(std::span(point.outputs), subsystems_.outputs_of(k)));
+      estimators_[k]->observe(part(inputs, subsystems_.inputs_of(k)),
+                              part(outputs, subsystems_.outputs_of(k)));
     };
     if (estimators_[k]->curved()) {
       subsystems_.asking(k, look);

@@ -17,7 +17,8 @@ class Estimator;
 /// The COSTARICA estimators of a rank's own subsystems, where they give states and a linearisation.
 class Estimators {
  public:
-  Estimators(RankNetwork& subsystems, const EstimatorSettings& settings);
+  /// `hold`: of the inputs.
+  Estimators(RankNetwork& subsystems, const EstimatorSettings& settings, const Hold& hold);
   ~Estimators();
 
   static bool possible(const Capabilities& has) { return has.states && has.linearization; }
@@ -57,8 +58,9 @@ class Estimators {
   /// is linearised. Whole local arrays.
   void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
 
-  /// The macro-step was accepted; `point` is its end with the real outputs.
-  void observe(const CommunicationPoint& point);
+  /// The macro-step is accepted; real outputs at its end, with the inputs that led there and were
+  /// predicted with. Whole local arrays.
+  void observe(std::span<const Sample> inputs, std::span<const Sample> outputs);
 
   /// Forgets the defects.
   void forget();
@@ -78,6 +80,7 @@ class Estimators {
   void copy_free_response(std::size_t k);
 
   RankNetwork& subsystems_;
+  int parts_;                                           ///< of an input's end
   std::vector<std::unique_ptr<Estimator>> estimators_;  ///< null: it has none
   std::vector<char> afresh_;                            ///< as they were told, last
   std::vector<IndexRange> connected_;  ///< positions of each own subsystem's connected inputs

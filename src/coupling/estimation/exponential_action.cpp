@@ -73,8 +73,9 @@ Eigen::MatrixXd ExponentialAction::solve(const Eigen::MatrixXd& right) const {
 Eigen::VectorXd ExponentialAction::apply_inverse(const Eigen::VectorXd& z) const {
   const double gamma = gamma_share / parts_;
   Eigen::VectorXd result(z.size());
-  auto zeta = result.tail<powers>();
-  zeta = z.tail<powers>();
+  const Eigen::Index powers = forcing_.cols();
+  auto zeta = result.tail(powers);
+  zeta = z.tail(powers);
   for (Eigen::Index p = 1; p < powers; ++p) {
     zeta[p] += gamma * zeta[p - 1];
   }
@@ -118,7 +119,8 @@ bool ExponentialAction::advance(Eigen::VectorXd& z) {
 }
 
 Eigen::VectorXd ExponentialAction::response(const Eigen::MatrixXd& forcing) {
-  constexpr double factorial[powers] = {1.0, 1.0, 2.0, 6.0};
+  constexpr double factorial[] = {1.0, 1.0, 2.0, 6.0, 24.0, 120.0};
+  const Eigen::Index powers = forcing.cols();
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   while (factorised_) {
     // W is scaled so that x becomes of order one, like zeta.

@@ -7,7 +7,7 @@
 
 namespace concord {
 
-/// Solves x' = A x + w(tau), x(0) = 0, w cubic, over [0,h] for large A, without any n x n
+/// Solves x' = A x + w(tau), x(0) = 0, w a polynomial, over [0,h] for large A, without any n x n
 /// exponential.
 ///
 /// With s = tau/h and zeta_p = s^p/p! it is z' = M z, z = (x, zeta), M = [hA W; 0 N] (Al-Mohy and
@@ -20,13 +20,11 @@ class ExponentialAction {
   /// A is n x n; h > 0 in s.
   void prepare(const Eigen::MatrixXd& a, double h);
 
-  /// x(h) for w = sum_p forcing.col(p) (tau/h)^p; forcing is n x 4. Not a number where A isn't
+  /// x(h) for w = sum_p forcing.col(p) (tau/h)^p; at most six columns. Not a number where A isn't
   /// finite or the solution oscillates thousands of times.
   Eigen::VectorXd response(const Eigen::MatrixXd& forcing);
 
  private:
-  static constexpr Eigen::Index powers = 4;
-
   void factorise();
   bool factorise_once();
   Eigen::MatrixXd solve(const Eigen::MatrixXd& right) const;
@@ -42,7 +40,7 @@ class ExponentialAction {
   Eigen::SparseMatrix<double> sparse_a_;
   Eigen::SparseLU<Eigen::SparseMatrix<double>> sparse_lu_;
   Eigen::PartialPivLU<Eigen::MatrixXd> dense_lu_;
-  Eigen::MatrixXd forcing_;  ///< W, n x powers
+  Eigen::MatrixXd forcing_;  ///< W
   Eigen::MatrixXd basis_, hessenberg_;
 };
 

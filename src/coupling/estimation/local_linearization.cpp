@@ -131,7 +131,7 @@ void LocalLinearization::find_derivatives(std::span<const Sample> inputs, Outcom
   }
 }
 
-void LocalLinearization::output_terms(std::span<const Sample> inputs,
+void LocalLinearization::output_terms(std::span<const Sample> inputs, bool curvatures,
                                       std::span<Sample> outputs) const {
   if (!known_) {
     return;
@@ -147,6 +147,17 @@ void LocalLinearization::output_terms(std::span<const Sample> inputs,
   const Eigen::VectorXd slopes = c_.cwiseAbs() * f + d_.cwiseAbs() * slope;
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     outputs[o] = {values[static_cast<Eigen::Index>(o)], slopes[static_cast<Eigen::Index>(o)]};
+  }
+  if (curvatures) {
+    Eigen::VectorXd curvature(u_.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      curvature[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].curvature);
+    }
+    const Eigen::VectorXd bend =
+        c_.cwiseAbs() * (a_.cwiseAbs() * f + b_.cwiseAbs() * slope) + d_.cwiseAbs() * curvature;
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      outputs[o].curvature = bend[static_cast<Eigen::Index>(o)];
+    }
   }
 }
 

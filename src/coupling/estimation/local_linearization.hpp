@@ -24,8 +24,9 @@ class LocalLinearization {
   bool holds_everywhere() const { return holds_everywhere_; }
 
   /// |C| |x| + |D| |u| and |C| (|A| |x| + |B| |u|) + |D| |u'|: what outputs and their slopes are
-  /// sums of. Untouched where there is no linearisation yet.
-  void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
+  /// sums of; with `curvatures` that of y'' too. Untouched where there is no linearisation yet.
+  void output_terms(std::span<const Sample> inputs, bool curvatures,
+                    std::span<Sample> outputs) const;
 
   /// Whether f is known at communication points, not only what A and B say.
   bool knows_derivatives() const { return knows_derivatives_; }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "signal/sample_parts.hpp"
 #include "support/agreement.hpp"
 #include "support/vec_entries.hpp"
 
@@ -11,28 +12,30 @@ namespace concord {
 namespace {
 
 /// Corrections of curved predictions: each makes the error smaller by a factor of order h, so that
-/// two are the rule.
-constexpr int most_corrections = 6;
+/// two are the rule, for quintic inputs three.
+constexpr int most_corrections = 8;
 
-/// Change of the inputs, relative to their sizes, that needs no further correction: below the
-/// prediction's own error.
-constexpr double close_enough = 1e-9;
+/// Change of the inputs, relative to their sizes, that needs no further correction: below the error
+/// of the prediction for cubic inputs, and for quintic ones.
+constexpr double close_enough(std::size_t parts) { return parts < 3 ? 1e-9 : 1e-12; }
 
 bool finite(std::span<const Sample> samples) {
   return std::all_of(samples.begin(), samples.end(), [](const Sample& sample) {
-    return std::isfinite(sample.value) && std::isfinite(sample.derivative);
+    return std::isfinite(sample.value) && std::isfinite(sample.derivative) &&
+           std::isfinite(sample.curvature);
   });
 }
 
 }  // namespace
 
-MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators,
+MissilesSystem::MissilesSystem(RankNetwork& subsystems, Estimators& estimators, const Hold& hold,
                                const Tolerance& tolerance)
     : subsystems_(subsystems),
       estimators_(estimators),
+      parts_(static_cast<std::size_t>(hold.estimated_parts())),
       constraints_(subsystems),
-      scales_(subsystems, constraints_, tolerance, 2),
-      gains_(subsystems, 2),
+      scales_(subsystems, constraints_, tolerance, hold.estimated_parts()),
+      gains_(subsystems, hold.estimated_parts()),
       operator_(subsystems, gains_, SolverOptions{"missiles_", 1e-12}),
       fed_(subsystems.n_inputs()) {
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
@@ -75,7 +78,7 @@ void MissilesSystem::assemble_afresh(const CommunicationPoint& point, double h) 
   assembled_ = true;
 }
 
-/// Gains act on the change of the value: the unknowns are (u - u_N, u').
+/// Gains act on the change of the value: the unknowns are (u - u_N, u', ...).
 void MissilesSystem::write_right_side(const CommunicationPoint& point) {
   const auto free = estimators_.free_outputs();
   subsystems_.exchange(free, fed_);
@@ -85,8 +88,9 @@ void MissilesSystem::write_right_side(const CommunicationPoint& point) {
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample begin{point.inputs[connected[j]].value, 0.0};
     const Sample rest = constraints_.rest_of(j, begin, fed_[connected[j]], free);
-    b[2 * j] = -rest.value / scale[2 * j];
-    b[2 * j + 1] = -rest.derivative / scale[2 * j + 1];
+    for (std::size_t part = 0, row = j * parts_; part < parts_; ++part, ++row) {
+      b[row] = -(rest.*sample_parts[part]) / scale[row];
+    }
   }
 }
 
@@ -96,8 +100,11 @@ void MissilesSystem::read_solution(const CommunicationPoint& point,
   const auto& connected = subsystems_.connected_inputs();
   const ReadEntries v(unknown_);
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    inputs[connected[j]] = {point.inputs[connected[j]].value + v[2 * j] * scale[2 * j],
-                            v[2 * j + 1] * scale[2 * j + 1]};
+    Sample& input = inputs[connected[j]];
+    for (std::size_t part = 0, row = j * parts_; part < parts_; ++part, ++row) {
+      input.*sample_parts[part] = v[row] * scale[row];
+    }
+    input.value += point.inputs[connected[j]].value;
   }
 }
 
@@ -163,7 +170,7 @@ void MissilesSystem::follow_curves(const CommunicationPoint& point, std::span<Sa
     }
     first = k == 0 ? change : first;
     const double contraction = k == 0 ? 1.0 : std::min(1.0, change / last);
-    if (contraction * change <= close_enough) {
+    if (contraction * change <= close_enough(parts_)) {
       return;
     }
     last = change;
@@ -177,11 +184,12 @@ double MissilesSystem::change_since(std::span<const Sample> before,
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    const double value = std::abs(now[i].value - before[i].value) / scales_.unknown()[2 * j];
-    const double slope =
-        std::abs(now[i].derivative - before[i].derivative) / scales_.unknown()[2 * j + 1];
-    largest = std::isfinite(value + slope) ? std::max({largest, value, slope})
-                                           : std::numeric_limits<double>::infinity();
+    for (std::size_t part = 0, row = j * parts_; part < parts_; ++part, ++row) {
+      const double change = std::abs(now[i].*sample_parts[part] - before[i].*sample_parts[part]) /
+                            scales_.unknown()[row];
+      largest = std::isfinite(change) ? std::max(largest, change)
+                                      : std::numeric_limits<double>::infinity();
+    }
   }
   return largest;
 }

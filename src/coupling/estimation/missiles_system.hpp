@@ -10,7 +10,7 @@
 namespace concord {
 
 /// MISSILES: the predictions of all estimators coupled as one sparse linear system (Eguillon et al.
-/// 2022, eq. (50), here for the inputs): (I - P K) U = P b with U = (u, u')_{N+1}, b the
+/// 2022, eq. (50), here for the inputs): (I - P K) U = P b with U = (u, u', ...)_{N+1}, b the
 /// estimators' free responses. Where f or g is curved, b is that of their values where U leads
 /// (Estimators::correct), and the system is solved again with the same factors, until U stands.
 ///
@@ -19,7 +19,9 @@ namespace concord {
 /// made of, its vectors, and what is known of its last solve.
 class MissilesSystem {
  public:
-  MissilesSystem(RankNetwork& subsystems, Estimators& estimators, const Tolerance& tolerance);
+  /// `hold`: of the inputs, as the estimators know them.
+  MissilesSystem(RankNetwork& subsystems, Estimators& estimators, const Hold& hold,
+                 const Tolerance& tolerance);
 
   /// Inputs at step.end by prediction alone, into `inputs` (connected ones), after
   /// Estimators::prepare gave `state` on this rank. False where a subsystem could not be
@@ -64,6 +66,7 @@ class MissilesSystem {
 
   RankNetwork& subsystems_;
   Estimators& estimators_;
+  std::size_t parts_;  ///< of an input's end
   ConstraintRows constraints_;
   CouplingScales scales_;
   SubsystemGains gains_;

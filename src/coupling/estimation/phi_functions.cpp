@@ -10,7 +10,7 @@
 namespace concord {
 namespace {
 
-constexpr double factorial[3] = {1.0, 2.0, 6.0};
+constexpr double factorial[] = {1.0, 2.0, 6.0, 24.0, 120.0};
 
 /// Weights V_k, k = 1..14, of Stehfest 1970: f(h) = ln2/h sum_k V_k F(k ln2/h). With more terms
 /// than 14 the rounding of their alternating sum costs more digits than the terms gain.
@@ -41,7 +41,8 @@ void PhiMatrices::resize(Eigen::Index n, Eigen::Index m) {
 }
 
 void PhiMatrices::compute(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
-                          Response response) {
+                          Response response, int degree) {
+  power.resize(static_cast<std::size_t>(degree));
   resize(a.rows(), b.cols());
   if (a.rows() == 0) {
     return;
@@ -67,19 +68,23 @@ void PhiMatrices::by_implicit_euler(const Eigen::MatrixXd& a, const Eigen::Matri
 }
 
 /// The first row of blocks of exp [hA I 0 0 0; 0 0 I 0 0; 0 0 0 I 0; 0 0 0 0 hB; 0 0 0 0 0] is
-/// e^{hA}, phi_1, phi_2, phi_3, phi_4 hB.
+/// e^{hA}, phi_1, phi_2, phi_3, phi_4 hB; with more identities behind hB, phi_5 hB and so on.
 void PhiMatrices::by_exponential(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
   const Eigen::Index n = a.rows();
   const Eigen::Index m = b.cols();
   // B is scaled to at most one so that it doesn't drive the exponential's scaling.
   const double b_size = h * b.cwiseAbs().sum();
   const double scale = b_size > 1.0 ? b_size : 1.0;
-  Eigen::MatrixXd augmented = Eigen::MatrixXd::Zero(4 * n + m, 4 * n + m);
+  const auto beyond = static_cast<Eigen::Index>(power.size()) - 2;
+  Eigen::MatrixXd augmented = Eigen::MatrixXd::Zero(4 * n + beyond * m, 4 * n + beyond * m);
   augmented.topLeftCorner(n, n) = h * a;
   for (Eigen::Index k = 0; k < 3; ++k) {
     augmented.block(k * n, (k + 1) * n, n, n).setIdentity();
   }
   augmented.block(3 * n, 4 * n, n, m) = h / scale * b;
+  for (Eigen::Index k = 1; k < beyond; ++k) {
+    augmented.block(4 * n + (k - 1) * m, 4 * n + k * m, m, m).setIdentity();
+  }
 
   const Eigen::MatrixXd exponential = matrix_exponential(augmented);
   constant = h * exponential.block(0, n, n, n);
@@ -87,7 +92,10 @@ void PhiMatrices::by_exponential(const Eigen::MatrixXd& a, const Eigen::MatrixXd
   square = 2.0 * h * exponential.block(0, 3 * n, n, n);
   power[0].noalias() = ramp * b;
   power[1].noalias() = square * b;
-  power[2] = factorial[2] * scale * exponential.block(0, 4 * n, n, m);
+  for (Eigen::Index k = 0; k < beyond; ++k) {
+    const auto p = static_cast<std::size_t>(k) + 2;
+    power[p] = factorial[p] * scale * exponential.block(0, 4 * n + k * m, n, m);
+  }
 }
 
 void PhiMatrices::by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
@@ -102,8 +110,8 @@ void PhiMatrices::by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b
     constant += weight / z * resolvent;
     ramp += weight / (z * z) * resolvent;
     square += weight * 2.0 / (z * z * z) * resolvent;
-    for (int p = 0; p < 3; ++p) {
-      power[p] += weight * factorial[p] / std::pow(z, p + 2) * from_inputs;
+    for (std::size_t p = 0; p < power.size(); ++p) {
+      power[p] += weight * factorial[p] / std::pow(z, static_cast<int>(p) + 2) * from_inputs;
     }
   }
 }

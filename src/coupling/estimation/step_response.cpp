@@ -59,7 +59,7 @@ Eigen::VectorXd balancing_units(const Eigen::MatrixXd& a, const Eigen::MatrixXd&
 }
 
 void StepResponse::prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
-                           const Shape& leaving) {
+                           const Leaving& leaving) {
   large_ = a.rows() >= large_from && response_ == Response::expm;
   leaving_ = leaving;
   units_ = balancing_units(a, b, h);
@@ -67,23 +67,29 @@ void StepResponse::prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, d
   const Eigen::MatrixXd balanced = inverse * a * units_.asDiagonal();
   b_ = inverse * b;
   if (large_) {
-    forcing_.resize(a.rows(), 4);
+    forcing_.resize(a.rows(), degree_ + 1);
     action_.prepare(balanced, h);
   } else {
-    phi_.compute(balanced, b_, h, response_);
-    from_slopes_ = units_.cwiseInverse().asDiagonal() * to_inputs(leaving);
+    phi_.compute(balanced, b_, h, response_, degree_);
+    from_slopes_ = units_.cwiseInverse().asDiagonal() * to_inputs(leaving.by_slope);
+    if (degree_ > 3) {
+      from_curvatures_ = units_.cwiseInverse().asDiagonal() * to_inputs(leaving.by_curvature);
+    }
   }
 }
 
 Eigen::MatrixXd StepResponse::to_inputs(const Shape& shape) {
   if (!large_) {
-    return units_.asDiagonal() *
-           Eigen::MatrixXd(shape[0] * (phi_.constant * b_) + shape[1] * phi_.power[0] +
-                           shape[2] * phi_.power[1] + shape[3] * phi_.power[2]);
+    Eigen::MatrixXd response = shape[0] * (phi_.constant * b_) + shape[1] * phi_.power[0] +
+                               shape[2] * phi_.power[1] + shape[3] * phi_.power[2];
+    for (std::size_t p = 4; p <= phi_.power.size(); ++p) {
+      response += shape[p] * phi_.power[p - 1];
+    }
+    return units_.asDiagonal() * response;
   }
   Eigen::MatrixXd result(b_.rows(), b_.cols());
   for (Eigen::Index i = 0; i < b_.cols(); ++i) {
-    for (Eigen::Index p = 0; p < 4; ++p) {
+    for (Eigen::Index p = 0; p <= degree_; ++p) {
       forcing_.col(p) = shape[static_cast<std::size_t>(p)] * b_.col(i);
     }
     result.col(i) = units_.cwiseProduct(action_.response(forcing_));
@@ -92,7 +98,8 @@ Eigen::MatrixXd StepResponse::to_inputs(const Shape& shape) {
 }
 
 void StepResponse::free(const Eigen::VectorXd& constant, const Eigen::VectorXd& ramp,
-                        const Eigen::VectorXd& slopes, Eigen::VectorXd& x) {
+                        const Eigen::VectorXd& slopes, const Eigen::VectorXd& curvatures,
+                        Eigen::VectorXd& x) {
   constant_ = constant.cwiseQuotient(units_);
   ramp_ = ramp.cwiseQuotient(units_);
   if (!large_) {
@@ -102,14 +109,21 @@ void StepResponse::free(const Eigen::VectorXd& constant, const Eigen::VectorXd& 
       add_product(phi_.ramp, ramp_, x);
     }
     add_product(from_slopes_, slopes, x);
+    if (degree_ > 3) {
+      add_product(from_curvatures_, curvatures, x);
+    }
     x.array() *= units_.array();
     return;
   }
   forcing_.col(0) = constant_;
   forcing_.col(1) = ramp_;
-  forcing_.rightCols<2>().setZero();
-  for (Eigen::Index p = 0; p < 4; ++p) {
-    forcing_.col(p) += leaving_[static_cast<std::size_t>(p)] * (b_ * slopes);
+  forcing_.rightCols(degree_ - 1).setZero();
+  for (Eigen::Index p = 0; p <= degree_; ++p) {
+    const auto power = static_cast<std::size_t>(p);
+    forcing_.col(p) += leaving_.by_slope[power] * (b_ * slopes);
+    if (degree_ > 3) {
+      forcing_.col(p) += leaving_.by_curvature[power] * (b_ * curvatures);
+    }
   }
   x = units_.cwiseProduct(action_.response(forcing_));
 }

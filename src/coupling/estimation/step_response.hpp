@@ -13,8 +13,14 @@ namespace concord {
 /// Ones where A or B isn't finite.
 Eigen::VectorXd balancing_units(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
 
-/// Polynomial of s = tau/h: coefficients of 1, s, s^2, s^3.
-using Shape = std::array<double, 4>;
+/// Polynomial of s = tau/h: coefficients of 1, s, s^2, ...; of degree 3 those beyond are 0.
+using Shape = std::array<double, 6>;
+
+/// Shapes of inputs that leave with slope one per s and with curvature one per s^2, and return to
+/// zero.
+struct Leaving {
+  Shape by_slope{}, by_curvature{};
+};
 
 /// The linear system x' = A x + B u + v at work over one macro-step, from x = 0: by matrices of phi
 /// functions where it is small, which cost n^3 once and n^2 per macro-step, and by Krylov spaces
@@ -24,30 +30,32 @@ using Shape = std::array<double, 4>;
 /// state makes A large.
 class StepResponse {
  public:
-  explicit StepResponse(Response response) : response_(response) {}
+  /// `degree` of the inputs: 3, or 5, which alone leave with curvatures.
+  StepResponse(Response response, int degree) : response_(response), degree_(degree) {}
 
-  /// A is n x n, B n x m; `leaving` is the shape of inputs that leave with slope one per s and
-  /// return to zero.
-  void prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h, const Shape& leaving);
+  /// A is n x n, B n x m.
+  void prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
+               const Leaving& leaving);
 
   /// n x m; column i is x(h) for u_i = shape(s).
   Eigen::MatrixXd to_inputs(const Shape& shape);
 
-  /// x(h) for v = constant + s ramp and u_i = slopes_i leaving(s).
+  /// x(h) for v = constant + s ramp and inputs that leave with these slopes and curvatures.
   void free(const Eigen::VectorXd& constant, const Eigen::VectorXd& ramp,
-            const Eigen::VectorXd& slopes, Eigen::VectorXd& x);
+            const Eigen::VectorXd& slopes, const Eigen::VectorXd& curvatures, Eigen::VectorXd& x);
 
   /// x(h) for v = s^2 times a vector.
   void to_square(const Eigen::VectorXd& vector, Eigen::VectorXd& x);
 
  private:
   Response response_;
+  int degree_;
   Eigen::VectorXd units_;  ///< the diagonal of D
   Eigen::VectorXd constant_, ramp_;
   bool large_ = false;
-  Shape leaving_{};
+  Leaving leaving_;
   PhiMatrices phi_;
-  Eigen::MatrixXd from_slopes_;
+  Eigen::MatrixXd from_slopes_, from_curvatures_;
   ExponentialAction action_;
   Eigen::MatrixXd b_;        ///< D^-1 B
   Eigen::MatrixXd forcing_;  ///< where large

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "signal/sample_parts.hpp"
 #include "support/agreement.hpp"
 #include "support/vec_entries.hpp"
 
@@ -15,6 +16,10 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// What a sum of large terms that cancel is wrong by, relative to the terms.
 constexpr double rounding = 1e-13;
+
+/// How much larger the noise of h^2 y'' is than that of y: second derivatives of what integrators
+/// leave of stiff states.
+constexpr double curvature_noise = 10.0;
 
 /// What is not a number counts as infinite.
 double larger(double worst, double next) {
@@ -53,13 +58,12 @@ std::span<const Sample> CouplingConvergence::terms() {
   return terms_.values();
 }
 
-/// `action` on each row: its place, the position of its input, and 0 for the value, 1 for the
-/// slope.
+/// `action` on each row: its place, the position of its input, and which part of it.
 template <class Action>
 void CouplingConvergence::for_each_row(const Action& action) const {
   const std::size_t parts = unknowns_.parts();
   for (std::size_t row = 0; row < unknowns_.count(); ++row) {
-    action(row, row / parts, static_cast<int>(row % parts));
+    action(row, row / parts, row % parts);
   }
 }
 
@@ -70,16 +74,19 @@ double CouplingConvergence::smallest_row_tolerance(std::size_t j) const {
 }
 
 /// In the unit of u. No demand is smaller than the rounding of what the output is a sum of.
-double CouplingConvergence::row_tolerance(std::size_t j, int part) const {
+double CouplingConvergence::row_tolerance(std::size_t j, std::size_t part) const {
   const std::size_t i = subsystems_.connected_inputs()[j];
-  return std::max(smallest_row_tolerance(j), rounding * terms_.of(i, part, attempt_.h()));
+  return std::max(smallest_row_tolerance(j),
+                  rounding * (part_weights(attempt_.h())[part] * terms_.of(i, part)));
 }
 
-/// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)).
+/// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)),
+/// curvatures with h^2.
 CouplingResidual CouplingConvergence::measure(Vec f, const Remarks& remarks) {
   CouplingResidual result;
   const ReadEntries r(f);
   const double h = attempt_.h();
+  const auto weights = part_weights(h);
   const std::size_t parts = unknowns_.parts();
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
@@ -87,11 +94,10 @@ CouplingResidual CouplingConvergence::measure(Vec f, const Remarks& remarks) {
     const double least = smallest_row_tolerance(j);
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t row = j * parts + part;
-      const double difference =
-          (part == 0 ? 1.0 : h) * std::abs(r[row]) * unknowns_.residual_scale()[row];
+      const double difference = weights[part] * std::abs(r[row]) * unknowns_.residual_scale()[row];
       result.scaled = larger(result.scaled, std::abs(r[row]));
       if (difference != 0.0) {
-        const double of_terms = rounding * terms_.of(i, static_cast<int>(part), h);
+        const double of_terms = rounding * (weights[part] * terms_.of(i, part));
         result.ratio = larger(result.ratio, difference / std::max(least, of_terms));
       }
     }
@@ -120,9 +126,10 @@ void CouplingConvergence::measure_steps(std::span<const double> v, std::span<con
                                         std::span<double> largest) const {
   const auto& connected = subsystems_.connected_inputs();
   const double h = attempt_.h();
-  for_each_row([&](std::size_t row, std::size_t j, int part) {
+  const auto weights = part_weights(h);
+  for_each_row([&](std::size_t row, std::size_t j, std::size_t part) {
     const Sample& input = attempt_.trial->inputs[connected[j]];
-    const double weight = part == 0 ? 1.0 : h;
+    const double weight = weights[part];
     const double step = weight * std::abs(v[row] - progress_.last()[row]) * unknowns_.scale()[row];
     const double change = weight * std::abs(r[row] - progress_.last_residual()[row]) *
                           unknowns_.residual_scale()[row];
@@ -144,13 +151,14 @@ double CouplingConvergence::noise_ratio(Vec f) {
   double worst = 0.0;
   const ReadEntries r(f);
   const double h = attempt_.h();
-  for_each_row([&](std::size_t row, std::size_t j, int part) {
+  const auto weights = part_weights(h);
+  for_each_row([&](std::size_t row, std::size_t j, std::size_t part) {
     const double size =
         std::max(unknowns_.sizes().row_size(j, attempt_.trial->inputs, evaluation_.fed(), h),
-                 terms_.of(subsystems_.connected_inputs()[j], part, h));
-    const double noise = std::max(row_tolerance(j, part), noise_level_ * size);
-    const double difference =
-        (part == 0 ? 1.0 : h) * std::abs(r[row]) * unknowns_.residual_scale()[row];
+                 weights[part] * terms_.of(subsystems_.connected_inputs()[j], part));
+    const double level = part < 2 ? noise_level_ : curvature_noise * noise_level_;
+    const double noise = std::max(row_tolerance(j, part), level * size);
+    const double difference = weights[part] * std::abs(r[row]) * unknowns_.residual_scale()[row];
     if (difference != 0.0) {
       worst = larger(worst, difference / noise);
     }
@@ -165,8 +173,8 @@ double CouplingConvergence::error_of_unknowns(Vec e) const {
   const ReadEntries values(e);
   const double h = attempt_.h();
   const auto indirect = constraints_.indirect_unknowns();
-  for_each_row([&](std::size_t row, std::size_t j, int part) {
-    // S of a slope is that of its value over h.
+  for_each_row([&](std::size_t row, std::size_t j, std::size_t part) {
+    // S of a slope is that of its value over h, S of a curvature that over h^2.
     const double error = std::abs(values[row]) * unknowns_.scale()[j * unknowns_.parts()];
     if (error == 0.0 || constraints_.begins_afresh(j) ||
         std::binary_search(indirect.begin(), indirect.end(), j)) {

@@ -81,7 +81,7 @@ class CouplingConvergence {
   template <class Action>
   void for_each_row(const Action& action) const;
   double smallest_row_tolerance(std::size_t j) const;
-  double row_tolerance(std::size_t j, int part) const;
+  double row_tolerance(std::size_t j, std::size_t part) const;
   bool error_is_small(const CouplingResidual& residual, Vec f);
   bool unknowns_are_off(Vec e);
   double error_of_unknowns(Vec e) const;

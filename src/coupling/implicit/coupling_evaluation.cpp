@@ -21,7 +21,7 @@ CouplingEvaluation::CouplingEvaluation(const Hold& hold, RankNetwork& subsystems
       unknowns_(unknowns),
       attempt_(attempt),
       hold_(hold),
-      wanted_(hold.joins_smoothly ? Wanted::values_and_derivatives : Wanted::values),
+      wanted_(wanted_of(hold)),
       fed_(subsystems.n_inputs()),
       evaluated_(unknowns.count()) {}
 
@@ -67,7 +67,8 @@ void CouplingEvaluation::restore() {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample& end = attempt_.trial->inputs[connected[j]];
-    failed_ = failed_ || !std::isfinite(end.value) || !std::isfinite(end.derivative);
+    failed_ = failed_ || !std::isfinite(end.value) || !std::isfinite(end.derivative) ||
+              !std::isfinite(end.curvature);
     hold(j);
   }
   if (moved_) {

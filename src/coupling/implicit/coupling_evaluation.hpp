@@ -13,8 +13,8 @@
 namespace concord {
 
 /// One evaluation of the coupling function: the subsystems, from t_N over the macro-step with the
-/// inputs that end in U, put out y(U), y'(U). Those without rollback take part as their estimators,
-/// and are integrated once, with the accepted inputs.
+/// inputs that end in U, put out y(U), y'(U) and, where U has curvatures, y''(U). Those without
+/// rollback take part as their estimators, and are integrated once, with the accepted inputs.
 ///
 /// In a schedule with sequences, one evaluation runs stage by stage: what earlier members of a
 /// group have put out in it takes the place of U for the members after them (Gauss-Seidel waveform

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "signal/sample_parts.hpp"
 #include "support/vec_entries.hpp"
 
 namespace concord {
@@ -52,9 +53,8 @@ void CouplingUnknowns::write(std::span<const Sample> inputs) {
   WriteEntries v(unknown_);
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    v[j * parts_] = inputs[connected[j]].value / scale_[j * parts_];
-    if (parts_ == 2) {
-      v[2 * j + 1] = inputs[connected[j]].derivative / scale_[2 * j + 1];
+    for (std::size_t part = 0, row = j * parts_; part < parts_; ++part, ++row) {
+      v[row] = inputs[connected[j]].*sample_parts[part] / scale_[row];
     }
   }
 }
@@ -68,9 +68,8 @@ void CouplingUnknowns::read(Vec vector, const std::vector<bool>& known,
       continue;
     }
     Sample& input = inputs[connected[j]];
-    input.value = v[j * parts_] * scale_[j * parts_];
-    if (parts_ == 2) {
-      input.derivative = v[2 * j + 1] * scale_[2 * j + 1];
+    for (std::size_t part = 0, row = j * parts_; part < parts_; ++part, ++row) {
+      input.*sample_parts[part] = v[row] * scale_[row];
     }
   }
 }
@@ -82,9 +81,8 @@ void CouplingUnknowns::write_residual(std::span<const Sample> inputs, std::span<
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     const Sample rest = constraints_.rest_of(j, inputs[i], fed[i], outputs);
-    r[j * parts_] = rest.value / residual_scale_[j * parts_];
-    if (parts_ == 2) {
-      r[2 * j + 1] = rest.derivative / residual_scale_[2 * j + 1];
+    for (std::size_t part = 0, row = j * parts_; part < parts_; ++part, ++row) {
+      r[row] = rest.*sample_parts[part] / residual_scale_[row];
     }
   }
 }

@@ -8,11 +8,11 @@
 
 namespace concord {
 
-/// The unknowns U of an implicit coupling and its residual R = U - (P y(U), P y'(U)) as SNES sees
-/// them: v = U / S and R / T, of order one, with the scales S and T of CouplingScales.
+/// The unknowns U of an implicit coupling and its residual R = U - (P y(U), P y'(U), ...) as SNES
+/// sees them: v = U / S and R / T, of order one, with the scales S and T of CouplingScales.
 ///
-/// U = (u, u') of the connected inputs (`parts` 2), or u alone (1); entry j parts + part of this
-/// rank's belongs to connected input j. Inputs, outputs and P y are whole local arrays.
+/// U = (u, u', u'') of the connected inputs, or the first `parts` of them; entry j parts + part of
+/// this rank's belongs to connected input j. Inputs, outputs and P y are whole local arrays.
 class CouplingUnknowns {
  public:
   CouplingUnknowns(const RankNetwork& subsystems, const ConstraintRows& constraints,

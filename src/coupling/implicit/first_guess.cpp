@@ -118,8 +118,8 @@ void FirstGuess::extrapolate() {
 void FirstGuess::turn_back() {
   const CommunicationPoint& point = *attempt_.point;
   for (const std::size_t i : subsystems_.connected_inputs()) {
-    attempt_.trial->inputs[i] = {point.inputs[i].value,
-                                 point.slopes_known ? -point.inputs[i].derivative : 0.0};
+    const double slope = point.slopes_known ? point.inputs[i].derivative : 0.0;
+    attempt_.trial->inputs[i] = {point.inputs[i].value, -slope, -2.0 * slope / attempt_.h()};
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "signal/sample_parts.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -41,8 +42,7 @@ double GainDifferences::increment(std::size_t k, std::size_t column) const {
   const auto& connected = subsystems_.connected_inputs();
   const auto j = static_cast<std::size_t>(
       std::lower_bound(connected.begin(), connected.end(), input) - connected.begin());
-  const Sample& sample = base_inputs_[input];
-  const double entry = column % parts == 0 ? sample.value : sample.derivative;
+  const double entry = base_inputs_[input].*sample_parts[column % parts];
   // What an indirect constraint's unknown feeds reaches the outputs with h or h^2 only.
   const double reach = constraints_.begins_afresh(j) ? std::min(1.0, attempt_.h()) : 1.0;
   return difference_step / reach *
@@ -55,7 +55,7 @@ void GainDifferences::move_column(std::size_t column) {
   for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
     if (column < gains_.columns(k)) {
       Sample& sample = attempt_.trial->inputs[gains_.inputs(k)[column / parts]];
-      (column % parts == 0 ? sample.value : sample.derivative) += increment(k, column);
+      sample.*sample_parts[column % parts] += increment(k, column);
     }
   }
 }
@@ -64,20 +64,18 @@ void GainDifferences::move_column(std::size_t column) {
 bool GainDifferences::take_column(std::size_t k, std::size_t column) {
   const std::size_t parts = unknowns_.parts();
   const std::size_t input = gains_.inputs(k)[column / parts];
-  const Sample& moved_input = attempt_.trial->inputs[input];
-  const double change = column % parts == 0
-                            ? moved_input.value - base_inputs_[input].value
-                            : moved_input.derivative - base_inputs_[input].derivative;
+  const auto part_of_input = sample_parts[column % parts];
+  const double change =
+      attempt_.trial->inputs[input].*part_of_input - base_inputs_[input].*part_of_input;
   const IndexRange outputs = subsystems_.outputs_of(k);
   bool finite = true;
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const Sample& moved = attempt_.trial->outputs[outputs.first + o];
     const Sample& base = base_outputs_[outputs.first + o];
-    const double gain[2] = {(moved.value - base.value) / change,
-                            (moved.derivative - base.derivative) / change};
     for (std::size_t part = 0; part < parts; ++part) {
-      finite = finite && std::isfinite(gain[part]);
-      gains_.at(k, o * parts + part, column) = gain[part];
+      const double gain = (moved.*sample_parts[part] - base.*sample_parts[part]) / change;
+      finite = finite && std::isfinite(gain);
+      gains_.at(k, o * parts + part, column) = gain;
     }
   }
   if (subsystems_.own(k).description().constraint) {
@@ -103,8 +101,7 @@ bool GainDifferences::difference_again(std::size_t k, std::size_t column) {
   const std::size_t input = gains_.inputs(k)[column / parts];
   for (const double part : {-1.0, 1e-2, -1e-2}) {
     attempt_.trial->inputs = base_inputs_;
-    Sample& sample = attempt_.trial->inputs[input];
-    (column % parts == 0 ? sample.value : sample.derivative) += part * increment(k, column);
+    attempt_.trial->inputs[input].*sample_parts[column % parts] += part * increment(k, column);
     evaluation_.evaluate_alone(k);
     if (take_column(k, column)) {
       return true;

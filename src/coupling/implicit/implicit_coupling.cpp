@@ -58,7 +58,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       constraint_sizes_(subsystems),
       joins_(subsystems, constraints_),
       stages_(subsystems, method.groups),
-      error_estimate_(subsystems, method.adapt_tolerance) {
+      error_estimate_(subsystems, method.hold, method.adapt_tolerance) {
   create_estimators();
   parts_.emplace(*this, std::max(rounding_noise, integrator_noise * loosest));
 }
@@ -69,10 +69,11 @@ void ImplicitCoupling::create_estimators() {
   if (predicts || stages_.some_estimated()) {
     estimators_.emplace(
         subsystems_,
-        euler ? EstimatorSettings{Defect::none, Response::linear_implicit} : method_.estimator);
+        euler ? EstimatorSettings{Defect::none, Response::linear_implicit} : method_.estimator,
+        method_.hold);
   }
   if (predicts) {
-    missiles_.emplace(subsystems_, *estimators_, method_.tolerance);
+    missiles_.emplace(subsystems_, *estimators_, method_.hold, method_.tolerance);
   }
 }
 
@@ -93,7 +94,7 @@ void ImplicitCoupling::commit(const CommunicationPoint& point) {
     error_estimate_.commit(point);
   }
   if (estimators_) {
-    estimators_->observe(point);
+    estimators_->observe(point.inputs, point.outputs);
   }
 }
 
@@ -204,7 +205,7 @@ void ImplicitCoupling::finish(CouplingReport& report) {
     };
     report.error = norm({});
     report.error = report.error > ErrorNorm::doubtful ? norm(convergence.terms()) : report.error;
-    report.error_order = PredictionError::order;
+    report.error_order = error_estimate_.order();
   }
   for (const std::size_t i : subsystems_.connected_inputs()) {
     trial.inputs[i].derivative = method_.hold.joins_slopes_of_outputs()

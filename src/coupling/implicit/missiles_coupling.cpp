@@ -15,9 +15,9 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       constraints_(subsystems),
       constraint_sizes_(subsystems),
       joins_(subsystems, constraints_),
-      estimators_(subsystems, method.estimator),
-      system_(subsystems, estimators_, method.tolerance),
-      error_(subsystems, method.adapt_tolerance),
+      estimators_(subsystems, method.estimator, method.hold),
+      system_(subsystems, estimators_, method.hold, method.tolerance),
+      error_(subsystems, method.hold, method.adapt_tolerance),
       terms_(subsystems, constraints_, &estimators_),
       fed_(subsystems.n_inputs()),
       misses_(subsystems, constraints_, method.tolerance),
@@ -25,7 +25,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       iteration_(subsystems, joins_, estimators_, system_, misses_, fed_, method.max_it) {}
 
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
-  start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
+  start_consistently(subsystems_, consistent_, wanted_of(method_.hold), first, stop, point);
   start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
   constraint_sizes_.see(point.inputs, point.outputs);
   error_.restart(point);
@@ -53,6 +53,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   CouplingReport report;
   report.status = CouplingStatus::failed;
   iteration_.begin();
+  settled_ = false;
   run_away_.reset();
   if (!predict(step, point, trial)) {
     return report;
@@ -62,6 +63,9 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   growth_.look(misses_, fed_);
   if (iteration_.possible() && (growth_.doubtful() || (misses_.far_off() && !iteration_.rests()))) {
     iterate(step, point, trial, report);
+  } else if (method_.hold.ends_with_curvature() && point.last_step == 0.0 &&
+             iteration_.possible()) {
+    settle(step, point, trial, report);
   }
   report.residual = misses_.ratio();
   if (method_.estimate == ErrorEstimate::predictor) {
@@ -78,7 +82,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
 void MissilesCoupling::estimate_error(const MacroStep& step, const CommunicationPoint& point,
                                       const Trial& trial, CouplingReport& report) {
   report.error = error_.norm(step, point, trial, fed_, {});
-  report.error_order = PredictionError::order;
+  report.error_order = error_.order();
   if (report.error > ErrorNorm::doubtful) {
     terms_.forget();
     terms_.learn(trial.inputs);
@@ -93,16 +97,15 @@ void MissilesCoupling::integrate(const MacroStep& step, const CommunicationPoint
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     trial.polynomials[i] = joins_.afresh(j)
-                               ? from_end(Hold::hermite, trial.inputs[i], step.size())
-                               : from_guess(Hold::hermite, point.inputs[i], trial.inputs[i],
+                               ? from_end(method_.hold, trial.inputs[i], step.size())
+                               : from_guess(method_.hold, point.inputs[i], trial.inputs[i],
                                             step.size(), point.slopes_known);
   }
   const bool joined = point.last_step > 0.0 && !constraints_.any_indirect() &&
                       !joins_.any_layer() && report.evaluations == 0;
   const auto continuity = joined ? InputContinuity::smooth : InputContinuity::broken;
-  const Outcome outcome =
-      subsystems_.advance(subsystems_.all(), step, trial.polynomials, continuity,
-                          Wanted::values_and_derivatives, trial.outputs);
+  const Outcome outcome = subsystems_.advance(subsystems_.all(), step, trial.polynomials,
+                                              continuity, wanted_of(method_.hold), trial.outputs);
   subsystems_.exchange(trial.outputs, fed_);
   ++report.evaluations;
   misses_.measure(trial, fed_, outcome);
@@ -111,6 +114,15 @@ void MissilesCoupling::integrate(const MacroStep& step, const CommunicationPoint
 void MissilesCoupling::iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                                CouplingReport& report) {
   iteration_.run(step, point, trial, [&] { integrate(step, point, trial, report); });
+  report.iterations = report.evaluations - 1;
+}
+
+/// The defect is that of the prediction, as it was made.
+void MissilesCoupling::settle(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
+                              CouplingReport& report) {
+  estimators_.observe(trial.inputs, trial.outputs);
+  settled_ = true;
+  iteration_.settle(point, trial, [&] { integrate(step, point, trial, report); });
   report.iterations = report.evaluations - 1;
 }
 
@@ -140,8 +152,8 @@ void MissilesCoupling::commit(const CommunicationPoint& point) {
   constraint_sizes_.see(point.inputs, point.outputs);
   if (iteration_.done()) {
     estimators_.forget();
-  } else {
-    estimators_.observe(point);
+  } else if (!settled_) {
+    estimators_.observe(point.inputs, point.outputs);
   }
   iteration_.commit();
   growth_.commit(misses_);
@@ -151,7 +163,7 @@ void MissilesCoupling::commit(const CommunicationPoint& point) {
 }
 
 void MissilesCoupling::restart(CommunicationPoint& point) {
-  make_touched_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
+  make_touched_consistent(subsystems_, consistent_, wanted_of(method_.hold), point);
   restart_constraints(subsystems_, consistent_, constraints_, point);
   estimators_.restart_touched();
   error_.restart(point);

@@ -19,9 +19,11 @@ namespace concord {
 /// Where that leads is looked at. If an input then misses what feeds it by half of its size, and
 /// every subsystem can roll back, the macro-step is iterated in place: Newton's method with the
 /// estimators' matrix, as in jfm, or, where that is of no use, what is put out is fed back. An
-/// iteration that stops on the way has failed, but at the noise of signals that ought to be 0.
-/// Signals that are missed in macro-step after macro-step while they grow without bounds are no
-/// result, unless iterations confirm them: the macro-step has failed.
+/// iteration that stops on the way has failed, but at the noise of signals that ought to be 0. With
+/// quintic inputs the first macro-step, whose defects nobody knows yet, is iterated in any case:
+/// its error would be of a lower order than all that follow. Signals that are missed in macro-step
+/// after macro-step while they grow without bounds are no result, unless iterations confirm them:
+/// the macro-step has failed.
 class MissilesCoupling : public Coupling {
  public:
   MissilesCoupling(const Method& method, RankNetwork& subsystems);
@@ -47,6 +49,8 @@ class MissilesCoupling : public Coupling {
                  CouplingReport& report);
   void iterate(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
                CouplingReport& report);
+  void settle(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
+              CouplingReport& report);
   void estimate_error(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
                       CouplingReport& report);
   bool runs_away() const;
@@ -66,6 +70,7 @@ class MissilesCoupling : public Coupling {
   InputMisses misses_;
   MissedGrowth growth_;
   MissilesIteration iteration_;
+  bool settled_ = false;                 ///< the first macro-step, iterated; its defects are known
   std::optional<std::string> run_away_;  ///< on the rank of the worst input
 };
 

@@ -31,14 +31,27 @@ MissilesIteration::MissilesIteration(RankNetwork& subsystems, Joins& joins, Esti
       most_(most),
       possible_(everyone_rolls_back(subsystems)) {}
 
-void MissilesIteration::run(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
-                            const std::function<void()>& integrate) {
-  constexpr double helpful = 0.1;  // left of a prediction that is far off, and not made of noise
-  const Again again = [&] {
+/// Integrates once more; the ratio there.
+MissilesIteration::Again MissilesIteration::again_by(const std::function<void()>& integrate) {
+  return [this, &integrate] {
     subsystems_.restore();
     integrate();
     return misses_.finite() ? misses_.ratio() : std::numeric_limits<double>::infinity();
   };
+}
+
+void MissilesIteration::settle(const CommunicationPoint& point, Trial& trial,
+                               const std::function<void()>& integrate) {
+  constexpr double nothing_but_noise = 1e-4;
+  if (misses_.finite()) {
+    correct(point, trial, misses_.ratio(), nothing_but_noise, again_by(integrate));
+  }
+}
+
+void MissilesIteration::run(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
+                            const std::function<void()>& integrate) {
+  constexpr double helpful = 0.1;  // left of a prediction that is far off, and not made of noise
+  const Again again = again_by(integrate);
   done_ = true;
   double ratio = misses_.ratio();
   const double predicted = std::isfinite(ratio) ? ratio : std::numeric_limits<double>::max();
@@ -52,18 +65,19 @@ void MissilesIteration::run(const MacroStep& step, const CommunicationPoint& poi
     ratio = again();
   }
   if (misses_.finite()) {
-    ratio = correct(point, trial, ratio, again);
+    ratio = correct(point, trial, ratio, 1.0, again);
     ratio = ratio >= 1.0 ? feed_back(trial, ratio, again) : ratio;
   }
   in_vain_ = misses_.far_off() ? in_vain_ + 1 : 0;
   unfinished_ = ratio >= 1.0 && ratio < helpful * predicted && misses_.noticeable();
 }
 
-/// Newton's method with the estimators' matrix, as long as it is quick; what is left of the ratio.
+/// Newton's method with the estimators' matrix, as long as it is quick and the ratio not below
+/// `enough`; what is left of it.
 double MissilesIteration::correct(const CommunicationPoint& point, Trial& trial, double ratio,
-                                  const Again& again) {
+                                  double enough, const Again& again) {
   bool quick = true;
-  for (int it = 0; quick && ratio >= 1.0 && it < most_; ++it) {
+  for (int it = 0; quick && ratio >= enough && it < most_; ++it) {
     best_.assign(trial.inputs.begin(), trial.inputs.end());
     estimators_.match(trial.inputs, trial.outputs);
     if (!system_.solve_again(point, trial.inputs)) {

@@ -36,6 +36,11 @@ class MissilesIteration {
   void run(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
            const std::function<void()>& integrate);
 
+  /// What defects would tell, were there any: from where the prediction led, without any of what
+  /// `run` does where that doesn't help.
+  void settle(const CommunicationPoint& point, Trial& trial,
+              const std::function<void()>& integrate);
+
   bool done() const { return done_; }
   /// Whether it helped, and not enough.
   bool unfinished() const { return unfinished_; }
@@ -49,8 +54,10 @@ class MissilesIteration {
  private:
   using Again = std::function<double()>;
 
+  Again again_by(const std::function<void()>& integrate);
   bool begin_layers_afresh(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
-  double correct(const CommunicationPoint& point, Trial& trial, double ratio, const Again& again);
+  double correct(const CommunicationPoint& point, Trial& trial, double ratio, double enough,
+                 const Again& again);
   double feed_back(Trial& trial, double ratio, const Again& again);
 
   RankNetwork& subsystems_;

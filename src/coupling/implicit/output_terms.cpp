@@ -32,7 +32,7 @@ void OutputTerms::learn(std::span<const Sample> inputs) {
     }
   }
   for (auto& terms : terms_) {
-    terms = {std::abs(terms.value), std::abs(terms.derivative)};
+    terms = {std::abs(terms.value), std::abs(terms.derivative), std::abs(terms.curvature)};
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "coupling/estimation/estimators.hpp"
 #include "coupling/problem/constraint_rows.hpp"
+#include "signal/sample_parts.hpp"
 
 namespace concord {
 
@@ -28,10 +29,8 @@ class OutputTerms {
   /// As the inputs see them, all local ones.
   std::span<const Sample> values() const { return terms_; }
 
-  /// Of the input's value, or of h times its slope.
-  double of(std::size_t input, int part, double h) const {
-    return part == 0 ? terms_[input].value : h * terms_[input].derivative;
-  }
+  /// Of a part of the input: its value, its slope or its curvature.
+  double of(std::size_t input, std::size_t part) const { return terms_[input].*sample_parts[part]; }
 
  private:
   RankNetwork& subsystems_;

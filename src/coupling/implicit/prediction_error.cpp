@@ -5,10 +5,12 @@
 
 namespace concord {
 
-PredictionError::PredictionError(const RankNetwork& subsystems, const Tolerance& tolerance)
+PredictionError::PredictionError(const RankNetwork& subsystems, const Hold& hold,
+                                 const Tolerance& tolerance)
     : subsystems_(subsystems),
+      degree_(hold.degree),
       constraints_(subsystems),
-      norm_(subsystems.comm(), tolerance, order, subsystems.connected_inputs().size()),
+      norm_(subsystems.comm(), tolerance, degree_, subsystems.connected_inputs().size()),
       largest_(subsystems.connected_inputs().size(), 0.0) {
   if (tolerance.of_range) {
     ranges_.emplace(largest_.size());
@@ -33,12 +35,22 @@ void PredictionError::restart(const CommunicationPoint& point) {
 /// In the first macro-step nothing is known of u'''': the whole cubic term stands for the error.
 double PredictionError::hold_error(std::size_t input, const Polynomial& polynomial, double h,
                                    const CommunicationPoint& point) const {
+  const auto highest = static_cast<std::size_t>(degree_);
+  const auto times_power = [h](double coefficient, int power) {
+    double term = std::abs(coefficient);
+    for (int k = 0; k < power; ++k) {
+      term *= h;
+    }
+    return term;
+  };
   if (point.last_step == 0.0) {
-    return std::abs(polynomial.c[3]) * h * h * h;
+    return times_power(polynomial.c[highest], degree_);
   }
-  const double change = 6.0 * (polynomial.c[3] - point.polynomials[input].c[3]);
-  const double fourth_derivative = change / (0.5 * (h + point.last_step));
-  return std::abs(fourth_derivative) * h * h * h * h / 720.0;
+  const bool cubic = degree_ == 3;
+  const double factorial = cubic ? 6.0 : 120.0;
+  const double mean = cubic ? 720.0 : 100800.0;
+  const double change = factorial * (polynomial.c[highest] - point.polynomials[input].c[highest]);
+  return times_power(change / (0.5 * (h + point.last_step)), degree_ + 1) / mean;
 }
 
 void PredictionError::see(const CommunicationPoint& point) {

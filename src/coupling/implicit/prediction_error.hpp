@@ -10,23 +10,25 @@
 
 namespace concord {
 
-/// Error estimate of a macro-step with hermite inputs that costs no integration (-cosim_adapt
-/// predictor):
+/// Error estimate of a macro-step with hermite or quintic inputs that costs no integration
+/// (-cosim_adapt predictor):
 ///
-///     EST_i = |u_i - (P y)_i| + h^4 |u_i''''| / 720,
+///     EST_i = |u_i - (P y)_i| + h^4 |u_i''''| / 720, or + h^6 |u_i^(6)| / 100800,
 ///
-/// what the inputs miss at t_{N+1} of the outputs really integrated, and the mean of the cubic's
-/// distance from the signal inside the step; u'''' from the change of the third derivative from
-/// one macro-step to the next. In the row of a constraint, where the first term is gamma, sizes are
-/// those of the largest output in the equation.
+/// what the inputs miss at t_{N+1} of the outputs really integrated, and the mean of the
+/// polynomial's distance from the signal inside the step; that derivative from the change of the
+/// polynomial's highest one from one macro-step to the next. In the row of a constraint, where the
+/// first term is gamma, sizes are those of the largest output in the equation.
 ///
 /// EST is an error of the inputs over the macro-step, however long: errors per unit time, whose sum
 /// over a run is proportional to the tolerance.
 class PredictionError {
  public:
-  static constexpr int order = 3;  ///< EST = O(h^{order + 1})
+  /// `hold` ends with slopes.
+  PredictionError(const RankNetwork& subsystems, const Hold& hold, const Tolerance& tolerance);
 
-  PredictionError(const RankNetwork& subsystems, const Tolerance& tolerance);
+  /// EST = O(h^{order + 1}).
+  int order() const { return degree_; }
 
   /// A start, or an event.
   void restart(const CommunicationPoint& point);
@@ -55,6 +57,7 @@ class PredictionError {
   double noise(const Sample& terms, double h) const;
 
   const RankNetwork& subsystems_;
+  int degree_;
   ConstraintRows constraints_;
   ErrorNorm norm_;
   std::vector<double> largest_;         ///< so far, of rows of constraints

@@ -153,15 +153,16 @@ bool AlgebraicLoop::attempt() {
   return !failure;
 }
 
-bool AlgebraicLoop::solve_slopes(PointEvaluation& point, std::span<Sample> inputs,
-                                 std::span<Sample> outputs) {
-  system_.enter(point, Wanted::values_and_derivatives, inputs, outputs);
+bool AlgebraicLoop::solve_derivatives(PointEvaluation& point, Wanted wanted,
+                                      std::span<Sample> inputs, std::span<Sample> outputs) {
+  const bool bends = wanted == Wanted::up_to_curvatures;
+  system_.enter(point, wanted, inputs, outputs);
   failure_.clear();
   system_.equations().read(inputs, system_.u());
-  if (slopes_.solve()) {
+  if (slopes_.solve(bends ? &Sample::curvature : &Sample::derivative)) {
     return true;
   }
-  reason_ = "its slopes are not found";
+  reason_ = bends ? "its curvatures are not found" : "its slopes are not found";
   explain();
   return false;
 }

@@ -18,8 +18,10 @@ class AlgebraicLoop {
   /// failure `failure()` says why; the same on all ranks that take part.
   bool solve_values(PointEvaluation& point, std::span<Sample> inputs, std::span<Sample> outputs);
 
-  /// Of the values at hand, which `solve_values` has found.
-  bool solve_slopes(PointEvaluation& point, std::span<Sample> inputs, std::span<Sample> outputs);
+  /// Of the values at hand, which `solve_values` has found: the slopes, or, once these are known,
+  /// the curvatures.
+  bool solve_derivatives(PointEvaluation& point, Wanted wanted, std::span<Sample> inputs,
+                         std::span<Sample> outputs);
 
   bool here() const { return system_.equations().here(); }
   const std::string& failure() const { return failure_; }

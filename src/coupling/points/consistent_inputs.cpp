@@ -41,6 +41,7 @@ std::vector<std::vector<const FeedthroughComponent*>> staged(const Network& netw
 }
 
 constexpr Sample not_a_number{std::numeric_limits<double>::quiet_NaN(),
+                              std::numeric_limits<double>::quiet_NaN(),
                               std::numeric_limits<double>::quiet_NaN()};
 
 }  // namespace
@@ -96,8 +97,9 @@ bool ConsistentInputs::solve_loop(AlgebraicLoop& loop, PointEvaluation& point, W
   if (!loop.here()) {
     return true;
   }
-  const bool solved = wanted == Wanted::values ? loop.solve_values(point, inputs, outputs)
-                                               : loop.solve_slopes(point, inputs, outputs);
+  const bool solved = wanted == Wanted::values
+                          ? loop.solve_values(point, inputs, outputs)
+                          : loop.solve_derivatives(point, wanted, inputs, outputs);
   if (!solved && failure_.empty()) {
     failure_ = loop.failure();
   }
@@ -119,7 +121,8 @@ bool ConsistentInputs::evaluate(const Member& member, PointEvaluation& point, Wa
   }
   point.outputs(member.subsystem, inputs, wanted, outputs);
   return std::all_of(member.outputs.begin(), member.outputs.end(), [&](std::size_t output) {
-    return std::isfinite(outputs[output].value) && std::isfinite(outputs[output].derivative);
+    return std::isfinite(outputs[output].value) && std::isfinite(outputs[output].derivative) &&
+           (wanted != Wanted::up_to_curvatures || std::isfinite(outputs[output].curvature));
   });
 }
 
@@ -146,14 +149,14 @@ bool ConsistentInputs::in_stages(PointEvaluation& point, Wanted wanted, std::spa
 }
 
 /// Values first: y' = g_t + g_x f(t,x,u) + g_u u' needs every value, but slopes only along the
-/// direct feedthrough.
+/// direct feedthrough; y'' needs all of these, and curvatures along the direct feedthrough.
 Outcome ConsistentInputs::solve(PointEvaluation& point, Wanted wanted, std::span<Sample> inputs,
                                 std::span<Sample> outputs) {
   failure_.clear();
   begun_ = true;
   bool ok = in_stages(point, Wanted::values, inputs, outputs);
-  if (ok && wanted == Wanted::values_and_derivatives) {
-    ok = in_stages(point, wanted, inputs, outputs);
+  for (const Wanted next : {Wanted::values_and_derivatives, Wanted::up_to_curvatures}) {
+    ok = ok && (next > wanted || in_stages(point, next, inputs, outputs));
   }
   if (!ok) {
     failure_ =

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "signal/sample_parts.hpp"
 #include "support/ranks.hpp"
 
 namespace concord {
@@ -150,15 +151,20 @@ std::vector<double> LoopEquations::sizes() const {
 }
 
 void LoopEquations::read(std::span<const Sample> inputs, std::vector<Sample>& u) const {
-  scratch_.message.assign(2 * size(), 0.0);
+  constexpr std::size_t parts = sample_parts.size();
+  scratch_.message.assign(parts * size(), 0.0);
   for (std::size_t i = 0; i < own_.inputs.size(); ++i) {
-    scratch_.message[2 * own_.input_rows[i]] = inputs[own_.inputs[i]].value;
-    scratch_.message[2 * own_.input_rows[i] + 1] = inputs[own_.inputs[i]].derivative;
+    for (std::size_t part = 0; part < parts; ++part) {
+      scratch_.message[parts * own_.input_rows[i] + part] =
+          inputs[own_.inputs[i]].*sample_parts[part];
+    }
   }
   shared(scratch_.message, true);
   u.resize(size());
   for (std::size_t row = 0; row < size(); ++row) {
-    u[row] = {scratch_.message[2 * row], scratch_.message[2 * row + 1]};
+    for (std::size_t part = 0; part < parts; ++part) {
+      u[row].*sample_parts[part] = scratch_.message[parts * row + part];
+    }
   }
 }
 
@@ -176,22 +182,27 @@ bool LoopEquations::evaluate(PointEvaluation& point, Wanted wanted, std::span<co
   for (const std::size_t k : own_.subsystems) {
     ok = ok && point.outputs(k, inputs, wanted, outputs) == Outcome::ok;
   }
-  scratch_.message.assign(2 * size(), 0.0);
+  const std::size_t parts = static_cast<std::size_t>(wanted) + 1;
+  scratch_.message.assign(parts * size(), 0.0);
   for (const Row& own : own_.rows) {
     const std::size_t gamma = subsystems_.outputs_of(own.subsystem).first + constraint_residual;
     const bool equation = own.constraint && point.solves_constraint(own.subsystem);
     const Sample& y = outputs[equation ? gamma : own.output];
-    scratch_.message[2 * own.row] =
-        equation ? y.value : u[own.row].value - (own.factor * y.value + own.offset);
-    scratch_.message[2 * own.row + 1] =
-        equation ? y.derivative : u[own.row].derivative - own.factor * y.derivative;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const double of_y = y.*sample_parts[part];
+      const double fed = part == 0 ? own.factor * of_y + own.offset : own.factor * of_y;
+      scratch_.message[parts * own.row + part] =
+          equation ? of_y : u[own.row].*sample_parts[part] - fed;
+    }
   }
   ok = shared(scratch_.message, ok);
   rows.resize(size());
   for (std::size_t row = 0; row < size(); ++row) {
-    rows[row] = {scratch_.message[2 * row],
-                 wanted == Wanted::values ? 0.0 : scratch_.message[2 * row + 1]};
-    ok = ok && std::isfinite(rows[row].value) && std::isfinite(rows[row].derivative);
+    rows[row] = {};
+    for (std::size_t part = 0; part < parts; ++part) {
+      rows[row].*sample_parts[part] = scratch_.message[parts * row + part];
+      ok = ok && std::isfinite(rows[row].*sample_parts[part]);
+    }
   }
   return ok;
 }

@@ -12,7 +12,8 @@ constexpr double noise_in_a_step = 1e-6;
 
 }  // namespace
 
-bool LoopSlopes::solve() {
+bool LoopSlopes::solve(double Sample::*part) {
+  part_ = part;
   constexpr int most = 20;
   bool renewed = false;
   double before = std::numeric_limits<double>::infinity();
@@ -43,7 +44,8 @@ bool LoopSlopes::solve() {
   return false;
 }
 
-/// What the last correction makes of the inputs in a macro-step, in their sizes.
+/// What the last correction makes of the inputs, or of their slopes, in a macro-step, in their
+/// sizes.
 double LoopSlopes::noise() const {
   double largest = 0.0;
   for (const double change : correction_) {
@@ -55,8 +57,8 @@ double LoopSlopes::noise() const {
 bool LoopSlopes::at_rounding() const {
   const auto& rows = system_.rows();
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const double terms = system_.terms(row, &Sample::derivative);
-    if (!(std::abs(rows[row].derivative) <= LoopLimits::rounding * terms)) {
+    const double terms = system_.terms(row, part_);
+    if (!(std::abs(rows[row].*part_) <= LoopLimits::rounding * terms)) {
       return false;
     }
   }
@@ -70,18 +72,18 @@ double LoopSlopes::correct() {
   correction_.resize(u.size());
   double largest = 0.0;
   for (std::size_t row = 0; row < u.size(); ++row) {
-    right_side_[row] = system_.rows()[row].derivative / system_.row_scale(row);
-    largest = std::max(largest, std::abs(u[row].derivative) / system_.column_scale(row));
+    right_side_[row] = system_.rows()[row].*part_ / system_.row_scale(row);
+    largest = std::max(largest, std::abs(u[row].*part_) / system_.column_scale(row));
   }
   system_.factors().solve(right_side_, correction_);
   double worst = 0.0;
   for (std::size_t row = 0; row < u.size(); ++row) {
     const double change = correction_[row];
-    const double size = std::abs(u[row].derivative) / system_.column_scale(row);
+    const double size = std::abs(u[row].*part_) / system_.column_scale(row);
     const double share =
         change == 0.0 ? 0.0 : std::abs(change) / std::max(size, LoopLimits::near_zero * largest);
     worst = std::isnan(share) || share > worst ? share : worst;
-    u[row].derivative -= change * system_.column_scale(row);
+    u[row].*part_ -= change * system_.column_scale(row);
   }
   return worst;
 }

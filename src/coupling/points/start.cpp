@@ -62,7 +62,7 @@ void solve_at_point(RankNetwork& subsystems, ConsistentInputs& consistent,
   if (failure) {
     throw SimulationError(*failure);
   }
-  point.slopes_known = wanted == Wanted::values_and_derivatives;
+  point.slopes_known = wanted != Wanted::values;
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ TouchedEvaluation::TouchedEvaluation(RankNetwork& subsystems, const Communicatio
       inputs_(point.inputs),
       outputs_(point.outputs) {}
 
-/// Slopes of inputs matter to those alone whose outputs depend on them directly.
+/// Slopes and curvatures of inputs matter to those alone whose outputs depend on them directly: u'
+/// is in their y', u'' in their y''. But u' is in every y''.
 bool TouchedEvaluation::reached(std::size_t k, std::span<const Sample> inputs,
                                 Wanted wanted) const {
   if (subsystems_.touched().contains(k)) {
@@ -23,11 +24,26 @@ bool TouchedEvaluation::reached(std::size_t k, std::span<const Sample> inputs,
     }
   }
   const auto& direct = subsystems_.own(k).description().feedthrough;
-  return wanted == Wanted::values_and_derivatives &&
-         std::any_of(direct.begin(), direct.end(), [&](const Feedthrough& through) {
-           const std::size_t i = in.first + through.input;
-           return inputs[i].derivative != inputs_[i].derivative;
-         });
+  const auto moves = [&](std::size_t i) { return inputs[i].derivative != inputs_[i].derivative; };
+  const auto bends = [&](std::size_t i) { return inputs[i].curvature != inputs_[i].curvature; };
+  const auto any_direct = [&](const auto& differs) {
+    return std::any_of(direct.begin(), direct.end(), [&](const Feedthrough& through) {
+      return differs(in.first + through.input);
+    });
+  };
+  switch (wanted) {
+    case Wanted::values:
+      return false;
+    case Wanted::values_and_derivatives:
+      return any_direct(moves);
+    case Wanted::up_to_curvatures:
+      break;
+  }
+  bool any = any_direct(bends);
+  for (std::size_t i = in.first; i < in.last; ++i) {
+    any = any || moves(i);
+  }
+  return any;
 }
 
 Outcome TouchedEvaluation::outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "signal/sample_parts.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -24,14 +25,14 @@ double Amplification::multiply(const SubsystemGains& gains, std::span<const doub
     const std::size_t columns = gains.columns(k);
     const IndexRange outputs = subsystems_.outputs_of(k);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
-      double sums[2] = {0.0, 0.0};
+      Sample sums;
       for (std::size_t part = 0; part < parts; ++part) {
         for (std::size_t c = 0; c < columns; ++c) {
-          sums[part] +=
+          sums.*sample_parts[part] +=
               std::abs(gains.at(k, o * parts + part, c)) * scale[first + c] * power_[first + c];
         }
       }
-      outputs_[outputs.first + o] = {sums[0], sums[1]};
+      outputs_[outputs.first + o] = sums;
     }
     first += columns;
   }
@@ -39,11 +40,11 @@ double Amplification::multiply(const SubsystemGains& gains, std::span<const doub
   double largest = 0.0;
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const Sample& fed = fed_[connected[j]];
-    const double entries[2] = {std::abs(fed.value - offsets_[connected[j]].value),
-                               std::abs(fed.derivative)};
+    Sample& fed = fed_[connected[j]];
+    fed.value -= offsets_[connected[j]].value;
     for (std::size_t part = 0; part < parts; ++part) {
-      power_[j * parts + part] = entries[part] / residual_scale[j * parts + part];
+      power_[j * parts + part] =
+          std::abs(fed.*sample_parts[part]) / residual_scale[j * parts + part];
       largest = std::max(largest, power_[j * parts + part]);
     }
   }

@@ -44,7 +44,8 @@ class ConstraintRows {
   Sample rest_of(std::size_t j, const Sample& input, const Sample& fed,
                  std::span<const Sample> outputs) const {
     return equation_[j] ? outputs[gamma_[j]]
-                        : Sample{input.value - fed.value, input.derivative - fed.derivative};
+                        : Sample{input.value - fed.value, input.derivative - fed.derivative,
+                                 input.curvature - fed.curvature};
   }
 
   /// Local index of the output that gives an equation's row.

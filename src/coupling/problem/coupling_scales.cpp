@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "signal/sample_parts.hpp"
 #include "signal/smallest_size.hpp"
 
 namespace concord {
@@ -69,16 +70,15 @@ void CouplingScales::take(std::span<const Sample> inputs, std::span<const Sample
     const double result = std::max(std::abs(value) + tolerance_.floor(size), least * size);
     return result >= smallest_size && std::isfinite(result) ? result : 1.0;
   };
+  const auto weights = part_weights(h);
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     const double values[2] = {scale(inputs[i].value, size(j, inputs[i], fed[i], h)),
                               scale(constraints_.size(j, inputs), row_size(j, inputs, fed, h))};
-    unknown_[j * parts_] = values[0];
-    residual_[j * parts_] = values[1];
-    if (parts_ == 2) {
-      unknown_[2 * j + 1] = values[0] / h;
-      residual_[2 * j + 1] = values[1] / h;
+    for (std::size_t part = 0; part < parts_; ++part) {
+      unknown_[j * parts_ + part] = values[0] / weights[part];
+      residual_[j * parts_ + part] = values[1] / weights[part];
     }
   }
 }

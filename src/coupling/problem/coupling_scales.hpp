@@ -8,10 +8,11 @@
 
 namespace concord {
 
-/// How large the unknowns U = (u, u') of a coupling and the rows of its residual R are, and how
-/// small their errors must be: by the sizes of the connected inputs (signal/sizes.hpp), those of
-/// slopes divided by h. Positions j are those in RankNetwork::connected_inputs(); the row of a
-/// constraint is as large as what its equation compares.
+/// How large the unknowns U = (u, u', ...) of a coupling and the rows of its residual R are, and
+/// how small their errors must be: by the sizes of the connected inputs (signal/sizes.hpp), those
+/// of slopes divided by h, of curvatures by h^2. Positions j are those in
+/// RankNetwork::connected_inputs(); the row of a constraint is as large as what its equation
+/// compares.
 class CouplingScales {
  public:
   CouplingScales(const RankNetwork& subsystems, const ConstraintRows& constraints,
@@ -20,8 +21,9 @@ class CouplingScales {
   /// What the rows of constraints have been at a communication point.
   void see(const CommunicationPoint& point);
 
-  /// S = max(|u| + floor, size / 1000) and T, the same for the rows; slopes that over h. An input
-  /// that has never been anything but 0 is as large as `inputs` and `fed` make it, else 1.
+  /// S = max(|u| + floor, size / 1000) and T, the same for the rows; slopes that over h, curvatures
+  /// over h^2. An input that has never been anything but 0 is as large as `inputs` and `fed` make
+  /// it, else 1.
   void take(std::span<const Sample> inputs, std::span<const Sample> fed, double h);
 
   /// Whether S no longer fits what the inputs have become.

@@ -10,7 +10,7 @@
 
 namespace concord {
 
-/// I - P K as a distributed AIJ matrix on the connected inputs' (u, u'), rows and columns
+/// I - P K as a distributed AIJ matrix on the connected inputs' (u, u', ...), rows and columns
 /// distributed like the subsystems: the Jacobian of the coupling residual. With a linear solver,
 /// whose factors are kept while the matrix stays.
 ///

@@ -7,9 +7,9 @@
 
 namespace concord {
 
-/// K of every own subsystem: how its (y, y') at t_{N+1} answer to its connected inputs' (u, u')
-/// there. Dense blocks, rows (output, part) and columns (connected input, part), part running
-/// fastest; `parts` is 1 (values) or 2 (values and slopes).
+/// K of every own subsystem: how its (y, y', y'') at t_{N+1} answer to its connected inputs'
+/// (u, u', u'') there. Dense blocks, rows (output, part) and columns (connected input, part), part
+/// running fastest; `parts` is 1 (values), 2 (and slopes) or 3 (and curvatures).
 class SubsystemGains {
  public:
   SubsystemGains(const RankNetwork& subsystems, int parts);

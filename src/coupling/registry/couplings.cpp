@@ -62,8 +62,8 @@ constexpr Solve Solve::missiles{
     .repeats = true,
     .needs = {.linearization = true},
     .refuses_hold =
-        "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite; leave the hold "
-        "out, or use -cosim_solve snes",
+        "-cosim_solve missiles predicts values and slopes for -cosim_hold hermite, and curvatures "
+        "for quintic; leave the hold out, or use -cosim_solve snes",
     .refuses_schedule =
         "-cosim_solve missiles knows all inputs at t_{N+1} from one linear system before any "
         "subsystem runs, so that -cosim_schedule sequential and hierarchical have nothing to "
@@ -112,6 +112,11 @@ Method preset(std::string type, Hold hold, Solve solve, std::string snes_type = 
   return method;
 }
 
+Method with_defect(Defect defect, Method method) {
+  method.estimator.defect = defect;
+  return method;
+}
+
 Method in_schedule(Schedule schedule, Method method) {
   method.schedule = schedule;
   return method;
@@ -123,6 +128,8 @@ const std::vector<Method>& method_presets() {
   static const std::vector<Method> presets = {
       preset("jfm", Hold::hermite, Solve::snes, "newtonls"),
       preset("missiles", Hold::hermite, Solve::missiles),
+      preset("jfm6", Hold::quintic, Solve::snes, "newtonls"),
+      with_defect(Defect::linear, preset("missiles6", Hold::quintic, Solve::missiles)),
       preset("ifosmondi", Hold::hermite, Solve::snes, "nrichardson", Predictor::hold),
       preset("jacobi", Hold::zoh, Solve::none),
       in_schedule(Schedule::sequential, preset("gauss_seidel", Hold::zoh, Solve::none)),

@@ -2,17 +2,45 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "expression/differentiation.hpp"
 #include "expression/expression_list.hpp"
+#include "expression/shared.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
 namespace {
 
+ExpressionNames names(const ConstraintDescription& constraint) {
+  ExpressionNames result;
+  for (std::uint32_t i = 0; i < constraint.outputs.size(); ++i) {
+    result.variables.emplace(constraint.outputs[i], i);
+  }
+  result.constants = constraint.constants;
+  return result;
+}
+
+/// Of the equation by time, over all y, then y', then y''.
+Evaluation second_derivative(const ConstraintDescription& constraint) {
+  const auto n = static_cast<std::uint32_t>(constraint.outputs.size());
+  const ExpressionNames known = names(constraint);
+  ExpressionGraph graph;
+  std::vector<NodeId> velocities;
+  for (std::uint32_t i = 0; i < 2 * n; ++i) velocities.push_back(graph.variable(n + i));
+  TotalDerivative derivative(graph, velocities);
+  const Expression equation = read_expression({constraint.equation, constraint.place}, known);
+  const NodeId bend = derivative.of(derivative.of(graph.add(equation, known)));
+  std::vector<double> constants;
+  Program program(graph, std::vector{bend}, 3 * static_cast<std::size_t>(n), constants);
+  return {Shared<Program>::one_like(std::move(program)), constants};
+}
+
 class ConstraintSubsystem : public Subsystem {
  public:
   ConstraintSubsystem(SubsystemDescription description, const ConstraintDescription& constraint)
       : Subsystem(std::move(description)),
+        constraint_(constraint),
         gamma_(std::vector<PlacedExpression>{{constraint.equation, constraint.place}},
                names(constraint), constraint.outputs.size()),
         direction_(constraint.outputs.size()) {}
@@ -29,6 +57,7 @@ class ConstraintSubsystem : public Subsystem {
     }
     const Sample gamma = evaluate(ends_, wanted);
     put_out(ends_[constraint_guess], gamma, true, outputs);
+    corrects_ = true;
     return outcome(gamma);
   }
 
@@ -38,7 +67,15 @@ class ConstraintSubsystem : public Subsystem {
                         std::span<Sample> outputs) override {
     const Sample gamma = evaluate(inputs, wanted);
     put_out(inputs[constraint_guess], gamma, false, outputs);
+    corrects_ = false;
     return outcome(gamma);
+  }
+
+  Outcome output_curvatures(std::span<const Sample> inputs, std::span<double> result) override {
+    return curvatures(inputs, corrects_, result);
+  }
+  Outcome output_curvatures_at(const StatePoint& point, std::span<double> result) override {
+    return curvatures(point.inputs, true, result);
   }
 
   Outcome derivatives_at(const StatePoint& /*point*/, std::span<double> /*result*/) override {
@@ -97,15 +134,6 @@ class ConstraintSubsystem : public Subsystem {
   }
 
  private:
-  static ExpressionNames names(const ConstraintDescription& constraint) {
-    ExpressionNames result;
-    for (std::uint32_t i = 0; i < constraint.outputs.size(); ++i) {
-      result.variables.emplace(constraint.outputs[i], i);
-    }
-    result.constants = constraint.constants;
-    return result;
-  }
-
   static void put_out(const Sample& guess, const Sample& gamma, bool corrects,
                       std::span<Sample> outputs) {
     outputs[constraint_value] = guess;
@@ -129,6 +157,25 @@ class ConstraintSubsystem : public Subsystem {
     return result;
   }
 
+  /// lambda'', gamma'' and lambda'' corrected by it or as it is.
+  Outcome curvatures(std::span<const Sample> inputs, bool corrects, std::span<double> result) {
+    if (!bend_) bend_.emplace(second_derivative(constraint_));
+    const std::span<double> at = bend_->variables();
+    const std::size_t n = inputs.size() - 1;
+    for (std::size_t i = 0; i < n; ++i) {
+      at[i] = inputs[i + 1].value;
+      at[n + i] = inputs[i + 1].derivative;
+      at[2 * n + i] = inputs[i + 1].curvature;
+    }
+    double gamma = 0.0;
+    bend_->run({&gamma, 1});
+    const double guess = inputs[constraint_guess].curvature;
+    result[constraint_value] = guess;
+    result[constraint_residual] = gamma;
+    result[constraint_corrected] = corrects ? guess - gamma : guess;
+    return std::isfinite(gamma) ? Outcome::ok : fail("second derivative", gamma);
+  }
+
   Outcome outcome(const Sample& gamma) {
     if (!std::isfinite(gamma.value)) return fail("value", gamma.value);
     return std::isfinite(gamma.derivative) ? Outcome::ok : fail("slope", gamma.derivative);
@@ -145,7 +192,10 @@ class ConstraintSubsystem : public Subsystem {
 
   const std::string& output(std::size_t input) const { return description_.inputs[input].name; }
 
-  ExpressionList gamma_;  ///< over the outputs in the equation
+  ConstraintDescription constraint_;
+  ExpressionList gamma_;            ///< over the outputs in the equation
+  std::optional<Evaluation> bend_;  ///< gamma'' over y, y', y''; once it has been asked for
+  bool corrects_ = true;            ///< as the last outputs were
   std::vector<double> direction_;
   std::vector<Sample> ends_;
 };
@@ -178,6 +228,7 @@ SubsystemDescription describe_constraint(const ConstraintDescription& constraint
   auto& has = description.capabilities;
   has.polynomial_inputs = has.output_derivatives = has.point_outputs = has.rollback = true;
   has.states = has.state_derivatives = has.linearization = has.state_outputs = true;
+  has.output_curvatures = direct;
   return description;
 }
 

@@ -60,6 +60,11 @@ class DelaySubsystem : public Subsystem {
     return Outcome::ok;
   }
 
+  Outcome output_curvatures(std::span<const Sample> /*inputs*/, std::span<double> result) override {
+    result[0] = put_out(now_.point.sum).curvature;
+    return Outcome::ok;
+  }
+
   bool retraces() const override { return true; }
   Outcome retrace(const MacroStep& step, std::span<const Polynomial> /*inputs*/,
                   std::span<double> /*states*/, std::span<Sample> outputs) override {
@@ -87,13 +92,20 @@ class DelaySubsystem : public Subsystem {
     return Outcome::ok;
   }
 
-  /// With the cubic that leads to the point's inputs, where T is smaller than the macro-step.
+  /// With the polynomial that leads to the point's inputs, where T is smaller than the macro-step.
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override {
     const double tau = point.h - delay_;
+    const Hold& hold = point.input_curvatures ? Hold::quintic : Hold::hermite;
     outputs[0] = tau > rounding()
-                     ? Hold::hermite.of_guess(now_.input, point.inputs[0], point.h, true).at(tau)
+                     ? hold.of_guess(now_.input, point.inputs[0], point.h, true).at(tau)
                      : put_out(now_.point.after(point.h).sum);
     return Outcome::ok;
+  }
+  Outcome output_curvatures_at(const StatePoint& point, std::span<double> result) override {
+    Sample output;
+    const Outcome outcome = outputs_at(point, {&output, 1});
+    result[0] = output.curvature;
+    return outcome;
   }
 
   /// Where its input breaks its output does, so much later. Of what follows an event the value is
@@ -194,6 +206,7 @@ SubsystemDescription describe_delay(const DelayDescription& delay) {
   has.polynomial_inputs = has.output_derivatives = has.point_outputs = has.rollback = true;
   description.events = true;
   has.states = has.state_derivatives = has.linearization = has.state_outputs = true;
+  has.output_curvatures = true;
   description.remarks = {delay.from + " -> " + delay.to + ", " + short_number(delay.delay) +
                          " s later"};
   return description;

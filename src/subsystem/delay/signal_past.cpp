@@ -14,7 +14,7 @@ constexpr double doubt = 10.0;
 constexpr double noise = 1e-5;
 
 std::array<double, 3> derivatives(const Polynomial& u, double tau) {
-  return {u(tau), u.derivative(tau), 2.0 * u.c[2] + 6.0 * u.c[3] * tau};
+  return {u(tau), u.derivative(tau), u.curvature(tau)};
 }
 
 }  // namespace

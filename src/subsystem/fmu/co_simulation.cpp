@@ -117,7 +117,7 @@ bool CoSimulation::run_again_if_frozen(std::span<const Polynomial> inputs, const
 
 bool CoSimulation::run(std::span<const Polynomial> inputs, const MacroStep& step, Wanted wanted) {
   const bool constant = std::all_of(inputs.begin(), inputs.end(), [](const Polynomial& u) {
-    return u.c[1] == 0.0 && u.c[2] == 0.0 && u.c[3] == 0.0;
+    return std::all_of(u.c.begin() + 1, u.c.end(), [](double c) { return c == 0.0; });
   });
   const bool by_differences =
       wanted == Wanted::values_and_derivatives && slopes_.source() == SlopeSource::differences;

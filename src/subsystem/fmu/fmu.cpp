@@ -419,6 +419,7 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
     const bool changes_at_events_only = !use.completed_step;
     const bool rolls_back = no_events || changes_at_events_only || use.state;
     can = {true, true, true, true, true, true, rolls_back, no_events, true};
+    can.output_curvatures = use.directional;
     return can;
   }
   can.polynomial_inputs = use.input_order > 0 || use.updates || use.variable_steps;

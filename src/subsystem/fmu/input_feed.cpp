@@ -60,7 +60,7 @@ bool InputFeed::find_derivatives(std::span<const Polynomial> inputs, double tau,
     const double secant = (u(tau + size) - u(tau)) / size;
     const double bend = (u(tau + size) - 2.0 * u(tau + 0.5 * size) + u(tau)) * 4.0 / (size * size);
     if (order >= 3)
-      d = {u.derivative(tau), 2 * u.c[2] + 6 * u.c[3] * tau, 6 * u.c[3]};
+      d = {u.derivative(tau), u.curvature(tau), 6 * u.c[3]};
     else if (order == 2)
       d = {secant - 0.5 * size * bend, bend, 0.0};
     else

@@ -111,9 +111,8 @@ void HostedSubsystem::point_outputs(MessageReader& asked) {
 
 void HostedSubsystem::output_curvatures(MessageReader& asked) {
   read_inputs(asked);
-  const auto input_curvatures = asked.taken_list<double>();
   result_.resize(outputs_.size());
-  reply(subsystem_->output_curvatures(inputs_, input_curvatures, result_), result_);
+  reply(subsystem_->output_curvatures(inputs_, result_), result_);
 }
 
 void HostedSubsystem::happen(MessageReader& asked) {
@@ -190,15 +189,18 @@ void HostedSubsystem::answer(Function function, MessageReader& asked) {
       return done(subsystem_->keeps(known_, inputs_));
     }
     case Function::derivatives_at:
-    case Function::outputs_at: {
+    case Function::outputs_at:
+    case Function::output_curvatures_at: {
       StatePoint point;
       asked.take(point.t, point.h, x_, inputs_);
       point.x = x_;
       point.inputs = inputs_;
-      result_.resize(n_st);
+      if (function == Function::outputs_at)
+        return reply(subsystem_->outputs_at(point, outputs_), outputs_);
+      result_.resize(function == Function::derivatives_at ? n_st : outputs_.size());
       return function == Function::derivatives_at
                  ? reply(subsystem_->derivatives_at(point, result_), result_)
-                 : reply(subsystem_->outputs_at(point, outputs_), outputs_);
+                 : reply(subsystem_->output_curvatures_at(point, result_), result_);
     }
     case Function::retrace: {
       const auto step = asked.taken<MacroStep>();

@@ -87,9 +87,8 @@ Outcome IsolatedSubsystem::point_outputs(std::span<const Sample> inputs, Wanted 
 }
 
 Outcome IsolatedSubsystem::output_curvatures(std::span<const Sample> inputs,
-                                             std::span<const double> input_curvatures,
                                              std::span<double> result) {
-  return attempt(Function::output_curvatures, std::tie(result), inputs, input_curvatures);
+  return attempt(Function::output_curvatures, std::tie(result), inputs);
 }
 
 std::span<const double> IsolatedSubsystem::states() const {
@@ -117,6 +116,10 @@ Outcome IsolatedSubsystem::derivatives_at(const StatePoint& point, std::span<dou
 
 Outcome IsolatedSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
   return attempt(Function::outputs_at, std::tie(outputs), point);
+}
+
+Outcome IsolatedSubsystem::output_curvatures_at(const StatePoint& point, std::span<double> result) {
+  return attempt(Function::output_curvatures_at, std::tie(result), point);
 }
 
 Outcome IsolatedSubsystem::retrace(const MacroStep& step, std::span<const Polynomial> inputs,

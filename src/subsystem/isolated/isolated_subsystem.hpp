@@ -24,15 +24,14 @@ class IsolatedSubsystem final : public Subsystem {
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override;
-  Outcome output_curvatures(std::span<const Sample> inputs,
-                            std::span<const double> input_curvatures,
-                            std::span<double> result) override;
+  Outcome output_curvatures(std::span<const Sample> inputs, std::span<double> result) override;
   std::span<const double> states() const override;
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
+  Outcome output_curvatures_at(const StatePoint& point, std::span<double> result) override;
   bool retraces() const override { return remote_->status().retraces; }
   Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,
                   std::span<double> states, std::span<Sample> outputs) override;

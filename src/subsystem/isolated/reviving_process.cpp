@@ -17,6 +17,7 @@ bool changes(Function function) {
     case Function::states:
     case Function::derivatives_at:
     case Function::outputs_at:
+    case Function::output_curvatures_at:
     case Function::retrace:
     case Function::write_memory:
     case Function::read_memory:

@@ -82,11 +82,8 @@ class WatchedSubsystem final : public Subsystem {
                         std::span<Sample> outputs) override {
     return call("point_outputs", [&] { return inner_->point_outputs(inputs, wanted, outputs); });
   }
-  Outcome output_curvatures(std::span<const Sample> inputs,
-                            std::span<const double> input_curvatures,
-                            std::span<double> result) override {
-    return call("output_curvatures",
-                [&] { return inner_->output_curvatures(inputs, input_curvatures, result); });
+  Outcome output_curvatures(std::span<const Sample> inputs, std::span<double> result) override {
+    return call("output_curvatures", [&] { return inner_->output_curvatures(inputs, result); });
   }
   std::span<const double> states() const override { return inner_->states(); }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override {
@@ -103,6 +100,10 @@ class WatchedSubsystem final : public Subsystem {
   }
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override {
     return call("outputs_at", [&] { return inner_->outputs_at(point, outputs); });
+  }
+  Outcome output_curvatures_at(const StatePoint& point, std::span<double> result) override {
+    return call("output_curvatures_at",
+                [&] { return inner_->output_curvatures_at(point, result); });
   }
   bool retraces() const override { return inner_->retraces(); }
   Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,

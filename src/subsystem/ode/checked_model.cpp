@@ -41,7 +41,8 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
       hybrid_(dynamic_cast<const HybridModel*>(model_.get())),
       description_(description),
       time_dependent_(model_->interface().time_dependent),
-      constant_jacobians_(model_->interface().constant_jacobians) {
+      constant_jacobians_(model_->interface().constant_jacobians),
+      gives_output_curvatures_(model_->interface().output_curvatures) {
   for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end}) {
     known->x.resize(state_count());
     known->u.resize(input_count());
@@ -194,7 +195,7 @@ bool CheckedModel::output_curvatures(double t, std::span<const double> x, std::s
   if (!confine(t)) return false;
   const auto give = [&](double) {
     if (!model_->output_curvatures(t, x, u, motion, d2ydt2))
-      throw RecoverableFailure("second derivatives of outputs are not given");
+      throw RecoverableFailure("second derivatives of outputs were promised and are not given");
   };
   return attempt(t, give) && finite(d2ydt2, Culprit::output_curvature, t);
 }

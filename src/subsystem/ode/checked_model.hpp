@@ -95,6 +95,7 @@ class CheckedModel {
 
   bool time_dependent() const { return time_dependent_; }
   bool constant_jacobians() const { return constant_jacobians_; }
+  bool gives_output_curvatures() const { return gives_output_curvatures_; }
 
   OdeModel& native() { return *model_; }
 
@@ -147,6 +148,7 @@ class CheckedModel {
   const SubsystemDescription& description_;
   bool time_dependent_;
   bool constant_jacobians_;
+  bool gives_output_curvatures_;
   std::int64_t rhs_evaluations_ = 0;
   SmoothInterval interval_;
   Memory memory_;

@@ -14,7 +14,7 @@ SubsystemDescription describe_ode(std::string name, std::string kind,
   description.outputs = interface.outputs;
   description.parameters = interface.parameters;
   description.capabilities = {true, true, true, true, true, true, true, true, true};
-  description.capabilities.output_curvatures = interface.output_curvatures;
+  description.capabilities.output_curvatures = true;
   if (interface.feedthrough) {
     description.feedthrough = *interface.feedthrough;
     return description;

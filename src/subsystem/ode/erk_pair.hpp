@@ -6,13 +6,15 @@
 
 namespace concord {
 
-/// The coefficients of an embedded explicit Runge-Kutta pair, from ARKODE's tables.
+/// The coefficients of an embedded explicit Runge-Kutta pair, from ARKODE's tables or a paper.
 class ErkPair {
  public:
-  enum class Table { dormand_prince, verner };
+  enum class Table { dormand_prince, verner, prince_dormand };
   explicit ErkPair(Table table);
 
   std::size_t stages() const { return c_.size(); }
+  /// Of f, for a micro-step that follows another one.
+  std::size_t evaluations() const { return stages() - (ends_at_last_stage_ ? 1 : 0); }
   /// Of the method whose error is estimated: the error grows with size^(embedded_order + 1).
   int embedded_order() const { return embedded_order_; }
   double a(std::size_t stage, std::size_t before) const { return a_[stage * stages() + before]; }
@@ -31,6 +33,9 @@ class ErkPair {
 
 /// Dormand and Prince (1980), 5(4); for rtol below 1e-9 Verner (1978), 6(5).
 const ErkPair& erk_pair(double rtol);
+
+/// Prince and Dormand (1981), 8(7) with 13 stages: where the usual pair needs several micro-steps.
+const ErkPair& long_erk_pair();
 
 /// The stages of one micro-step, for `lanes` members at once, each with a size of its own: what
 /// each lane gives does not depend on the others, bit by bit. Rows have a value per lane and lie

@@ -29,13 +29,16 @@ class ExplicitSteps final : public OneStepPair {
   ExplicitSteps(RightHandSide& rhs, Driver driver)
       : rhs_(rhs),
         driver_(std::move(driver)),
-        stages_(erk_pair(rhs.weights().tolerance().relative), rhs.state_count(), 1),
+        usual_(erk_pair(rhs.weights().tolerance().relative), rhs.state_count(), 1),
+        orders_{order_of(usual_.pair()), order_of(long_erk_pair())},
         x_(rhs.state_count()),
         weights_(rhs.state_count()),
         next_(rhs.state_count()),
         error_(rhs.state_count()) {}
 
   const char* name() const override { return "erk"; }
+  const std::array<Order, 2>* orders() const override { return &orders_; }
+  void take_order(bool high) override;
   void begin(double tau, double first_size, double smallest_size) override {
     tau_ = tau;
     size_ = first_size;
@@ -53,14 +56,24 @@ class ExplicitSteps final : public OneStepPair {
   double norm(std::span<const double> values) const;
   void accept(double end, bool last);
 
+  static Order order_of(const ErkPair& pair) { return {pair.evaluations(), pair.embedded_order()}; }
+
   RightHandSide& rhs_;
   Driver driver_;
-  ErkStages stages_;
+  ErkStages usual_;
+  std::unique_ptr<ErkStages> long_;  ///< made when it is first wanted
+  ErkStages* stages_ = &usual_;
+  std::array<Order, 2> orders_;
   std::vector<double> x_, weights_;
   std::vector<double> next_, error_;  ///< where the last attempt ended
   double tau_ = 0.0, size_ = 0.0, smallest_ = 0.0;
   bool knows_slopes_ = false;  ///< the first stage's
 };
+
+void ExplicitSteps::take_order(bool high) {
+  if (high && !long_) long_ = std::make_unique<ErkStages>(long_erk_pair(), rhs_.state_count(), 1);
+  stages_ = high ? long_.get() : &usual_;
+}
 
 int ExplicitSteps::evolve(double end) {
   for (long steps = 0; tau_ < end; ++steps) {
@@ -80,7 +93,7 @@ int ExplicitSteps::take(double end) {
     if (const int code = attempt(end, last); code != RightHandSide::ok)
       return code == RightHandSide::recoverable ? ARK_UNREC_RHSFUNC_ERR : ARK_RHSFUNC_FAIL;
     const double error = norm(error_);
-    const double optimal = driver_.adapt(size_, error, stages_.pair().embedded_order());
+    const double optimal = driver_.adapt(size_, error, stages_->pair().embedded_order());
     const double change = safety * optimal / size_;
     if (error <= 1.0) {
       accept(end, last);
@@ -97,31 +110,31 @@ int ExplicitSteps::take(double end) {
 
 int ExplicitSteps::attempt(double end, bool last) {
   const WholeStep& whole = rhs_.whole_step();
-  if (tau_ == 0.0 && last && whole.is(stages_.pair(), size_, x_) &&
-      rhs_.allows(stages_.pair().stages())) {
+  if (tau_ == 0.0 && last && whole.is(stages_->pair(), size_, x_) &&
+      rhs_.allows(stages_->pair().stages())) {
     whole.end(next_);
     whole.error(error_);
-    whole.first_slopes(stages_.slopes(0));
-    rhs_.take_over(whole, x_, stages_.slopes(0), !std::exchange(knows_slopes_, true));
+    whole.first_slopes(stages_->slopes(0));
+    rhs_.take_over(whole, x_, stages_->slopes(0), !std::exchange(knows_slopes_, true));
     return RightHandSide::ok;
   }
   if (!std::exchange(knows_slopes_, true))
-    if (const int code = rhs_.evaluate(tau_, x_, stages_.slopes(0)); code != RightHandSide::ok)
+    if (const int code = rhs_.evaluate(tau_, x_, stages_->slopes(0)); code != RightHandSide::ok)
       return code;
   const int code = evaluate_stages(end, last);
   if (code == RightHandSide::ok) {
-    std::ranges::copy(stages_.end({&size_, 1}, x_), next_.begin());
-    std::ranges::copy(stages_.error({&size_, 1}), error_.begin());
+    std::ranges::copy(stages_->end({&size_, 1}, x_), next_.begin());
+    std::ranges::copy(stages_->error({&size_, 1}), error_.begin());
   }
   return code;
 }
 
 int ExplicitSteps::evaluate_stages(double end, bool last) {
-  const ErkPair& pair = stages_.pair();
+  const ErkPair& pair = stages_->pair();
   for (std::size_t i = 1; i < pair.stages(); ++i) {
     const double tau = last && pair.c(i) == 1.0 ? end : tau_ + pair.c(i) * size_;
-    const auto point = stages_.point(i, {&size_, 1}, x_);
-    if (const int code = rhs_.evaluate(tau, point, stages_.slopes(i)); code != RightHandSide::ok)
+    const auto point = stages_->point(i, {&size_, 1}, x_);
+    if (const int code = rhs_.evaluate(tau, point, stages_->slopes(i)); code != RightHandSide::ok)
       return code;
   }
   return RightHandSide::ok;
@@ -140,7 +153,7 @@ double ExplicitSteps::norm(std::span<const double> values) const {
 void ExplicitSteps::accept(double end, bool last) {
   x_.swap(next_);
   tau_ = last ? end : tau_ + size_;
-  knows_slopes_ = stages_.advance();
+  knows_slopes_ = stages_->advance();
   driver_.accepted(tau_);
   rhs_.path_reaches(tau_, x_);
 }

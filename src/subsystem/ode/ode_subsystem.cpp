@@ -53,9 +53,8 @@ class OdeSubsystem final : public Subsystem, public BatchMember {
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override;
-  Outcome output_curvatures(std::span<const Sample> inputs, std::span<const double> d2udt2,
-                            std::span<double> result) override {
-    return checked(derivatives_.output_curvatures(now_.t, now_.x, inputs, d2udt2, result));
+  Outcome output_curvatures(std::span<const Sample> inputs, std::span<double> result) override {
+    return checked(derivatives_.output_curvatures(now_.t, now_.h, now_.x, inputs, result));
   }
   std::span<const double> states() const override { return now_.x; }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
@@ -63,6 +62,9 @@ class OdeSubsystem final : public Subsystem, public BatchMember {
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
+  Outcome output_curvatures_at(const StatePoint& point, std::span<double> result) override {
+    return checked(derivatives_.output_curvatures(point.t, point.h, point.x, point.inputs, result));
+  }
   /// A model that is told of micro-steps does not go back over them.
   bool retraces() const override { return hybrid_ == nullptr || !hybrid_->wants_completed_steps(); }
   Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,

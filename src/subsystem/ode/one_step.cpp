@@ -7,6 +7,7 @@
 
 #include "subsystem/ode/integrator.hpp"
 #include "subsystem/ode/one_step_pair.hpp"
+#include "subsystem/ode/order_choice.hpp"
 
 namespace concord {
 
@@ -54,9 +55,11 @@ class OneStep final : public Integrator {
   int try_macro_step(double h, std::span<const double> x_begin);
   void plan_accepted_sizes();
   bool retry_smaller(double h);
+  void choose_order(double h);
 
   struct Memory {
     double proposal = 0.0;  ///< size of the next micro-step; 0: unknown
+    OrderChoice order;
   };
 
   /// What the controller answers, for trials after a rollback.
@@ -133,11 +136,21 @@ Outcome OneStep::integrate(double h, History /*history*/, std::span<const double
   std::copy_n(method_->x().begin(), x_end.size(), x_end.begin());
   if (flag_ < 0) return Outcome::failed;
   now_.proposal = std::max(progress_.next, progress_.next_before);
+  choose_order(h);
   return Outcome::ok;
+}
+
+/// Who watches the way sees cubics between micro-steps, which may not be long.
+void OneStep::choose_order(double h) {
+  const auto* orders = method_->orders();
+  if (orders == nullptr || rhs_.is_watched()) return;
+  now_.proposal *= now_.order.conclude(*orders, rhs_.weights().tolerance().relative, h,
+                                       progress_.sizes.size(), now_.proposal);
 }
 
 int OneStep::try_macro_step(double h, std::span<const double> x_begin) {
   std::copy(x_begin.begin(), x_begin.end(), method_->x().begin());
+  method_->take_order(now_.order.high() && !rhs_.is_watched());
   progress_.reached = progress_.next = progress_.next_before = 0.0;
   progress_.sizes.clear();
   rhs_.path_begins(x_begin);

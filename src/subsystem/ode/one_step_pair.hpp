@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -24,8 +25,19 @@ class OneStepPair {
 
   virtual ~OneStepPair() = default;
 
+  /// What a micro-step costs, and p of its error.
+  struct Order {
+    std::size_t evaluations = 0;
+    int embedded = 0;
+  };
+
   /// As in messages and options.
   virtual const char* name() const = 0;
+
+  /// For macro-steps of few micro-steps and of many; null where there is no such choice.
+  virtual const std::array<Order, 2>* orders() const { return nullptr; }
+  /// The higher one from the next `begin` on, or the lower one.
+  virtual void take_order(bool /*high*/) {}
 
   /// At (tau, x()); the first micro-step has `first_size`.
   virtual void begin(double tau, double first_size, double smallest_size) = 0;

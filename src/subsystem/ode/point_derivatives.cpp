@@ -44,11 +44,13 @@ double exact_displacement(double t, double s) {
   return moved - t;
 }
 
-/// h/1000, as far as t resolves it.
-double time_displacement(double t, double h) {
-  const double exact = exact_displacement(t, 1e-3 * h);
+/// The share of h, as far as t resolves it.
+double displacement(double t, double share, double h) {
+  const double exact = exact_displacement(t, share * h);
   return exact > 0.0 ? exact : h;
 }
+
+double time_displacement(double t, double h) { return displacement(t, 1e-3, h); }
 
 /// What of `s` lets the stencil at t stay in the interval; at events f and g have other sides.
 template <class Stencil>
@@ -91,7 +93,7 @@ PointDerivatives::PointDerivatives(CheckedModel& model) : model_(model) {
   const std::size_t n_st = model.state_count(), n_in = model.input_count();
   const std::size_t n_out = model.output_count();
   const auto sized = [](std::size_t n) { return std::vector<double>(n); };
-  at_ = {sized(n_in), sized(n_in), sized(n_st), sized(n_out), sized(n_out)};
+  at_ = {sized(n_in), sized(n_in), sized(n_st), sized(n_out), sized(n_out), sized(n_in)};
   moved_ = {sized(n_st), sized(n_in), sized(n_out)};
   differences_ = {sized(n_st), sized(n_st), sized(n_out), sized(n_out), sized(n_st + n_out)};
   if (n_st <= most_states_for_jacobian_slopes)
@@ -138,12 +140,46 @@ bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const d
   return true;
 }
 
-bool PointDerivatives::output_curvatures(double t, std::span<const double> x,
-                                         std::span<const Sample> inputs,
-                                         std::span<const double> input_curvatures,
-                                         std::span<double> result) {
+bool PointDerivatives::output_curvatures(double t, double h, std::span<const double> x,
+                                         std::span<const Sample> inputs, std::span<double> result) {
   take_inputs(inputs);
-  return model_.output_curvatures(t, x, at_.u, {at_.du, input_curvatures}, result);
+  std::ranges::transform(inputs, at_.d2u.begin(), &Sample::curvature);
+  if (model_.gives_output_curvatures()) {
+    return model_.output_curvatures(t, x, at_.u, {at_.du, at_.d2u}, result);
+  }
+  if (!at_.f.empty() && !model_.f(t, x, at_.u, at_.f)) return false;
+  bent_ = {{x.begin(), x.end()}, at_.u, at_.du, at_.f};
+  const SmoothInterval interval = model_.interval();
+  const double s = displacement(t, 0.125, h);
+  if (!(interval.from < interval.until)) return false;
+  return first_that_works(std::array{central, backward, forward}, t, s, interval,
+                          [&](const FivePoints& stencil, double fits) {
+                            return curvatures_by_stencil(stencil, t, h, fits, x, result);
+                          });
+}
+
+/// `bent_` holds x, u, u' and f at the point.
+template <class Stencil>
+bool PointDerivatives::curvatures_by_stencil(const Stencil& stencil, double t, double h, double s,
+                                             std::span<const double> x, std::span<double> result) {
+  constexpr double coarser = 20.0;  // than where y' itself is wanted: less rounding
+  std::ranges::fill(result, 0.0);
+  double weights = 0.0;
+  const auto add = [&](double move, double weight) {
+    for (std::size_t j = 0; j < x.size(); ++j) bent_.x[j] = x[j] + move * bent_.f[j];
+    for (std::size_t j = 0; j < at_.u.size(); ++j) {
+      at_.u[j] = bent_.u[j] + move * bent_.du[j];
+      at_.du[j] = bent_.du[j] + move * at_.d2u[j];
+    }
+    if (!output_slopes(t + move, coarser * h, bent_.x)) return false;
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] += weight * at_.dy[i];
+    weights += weight;
+    return true;
+  };
+  for (std::size_t k = 0; k < stencil.offsets.size(); ++k) {
+    if (!add(stencil.offsets[k] * s, stencil.weights[k] / (12.0 * s))) return false;
+  }
+  return add(0.0, -weights);
 }
 
 /// at_.dy = g_t.

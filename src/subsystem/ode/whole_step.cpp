@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "subsystem/ode/checked_model.hpp"
@@ -10,7 +11,7 @@ namespace concord {
 
 namespace {
 
-constexpr std::size_t n_coefficients = 4;
+constexpr std::size_t n_coefficients = std::tuple_size_v<decltype(Polynomial::c)>;
 
 std::unique_ptr<ModelBatch> together(std::span<const WholeSteps::Member> members) {
   std::vector<BatchModel*> models;
@@ -70,8 +71,9 @@ void WholeSteps::gather(std::span<const Polynomial> all_inputs) {
 std::span<const double> WholeSteps::inputs_at(double tau) {
   const std::size_t row = u_.size();
   const double* const c = coefficients_.data();
-  for (std::size_t i = 0; i < row; ++i)
-    u_[i] = c[i] + tau * (c[row + i] + tau * (c[2 * row + i] + tau * c[3 * row + i]));
+  std::copy_n(c + (n_coefficients - 1) * row, row, u_.begin());
+  for (std::size_t j = n_coefficients - 1; j-- > 0;)
+    for (std::size_t i = 0; i < row; ++i) u_[i] = c[j * row + i] + tau * u_[i];
   return u_;
 }
 

@@ -20,7 +20,7 @@ class TableModel final : public OdeModel {
     }
     result.feedthrough.emplace();
     result.constant_jacobians = true;
-    result.output_curvatures = has_curvatures();
+    result.output_curvatures = true;
     return result;
   }
 
@@ -60,13 +60,10 @@ class TableModel final : public OdeModel {
     for (std::size_t o = 0; o < d2ydt2.size(); ++o) {
       d2ydt2[o] = 2.0 * around(o, t).c[2];
     }
-    return has_curvatures();
+    return true;
   }
 
  private:
-  /// Steps move at their jumps alone.
-  bool has_curvatures() const { return table_.signals->interpolation() != Interpolation::step; }
-
   Polynomial around(std::size_t output, double t) const {
     const Polynomial result = table_.signals->around(output, t - table_.shift);
     if (std::isnan(result.c[0])) {

@@ -83,7 +83,8 @@ TEST_F(Pair, SlopesSolveTheLinearEquations) {
   make({[](double t, double u) { return std::sin(t) + 0.5 * u; }},
        {[](double t, double u) { return t * t - u; }});
   ASSERT_TRUE(solve()) << loop_->failure();
-  ASSERT_TRUE(loop_->solve_slopes(*point_, inputs_, outputs_)) << loop_->failure();
+  ASSERT_TRUE(loop_->solve_derivatives(*point_, Wanted::values_and_derivatives, inputs_, outputs_))
+      << loop_->failure();
   EXPECT_NEAR(inputs_[0].derivative, -2.0 / 3.0, 1e-9);
   EXPECT_NEAR(inputs_[1].derivative, 2.0 / 3.0, 1e-9);
 }

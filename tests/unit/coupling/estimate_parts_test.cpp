@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "coupling/estimates/cubic_errors.hpp"
 #include "coupling/estimates/estimate_interval.hpp"
+#include "coupling/estimates/hermite_errors.hpp"
 #include "coupling/estimates/past_means.hpp"
 
 namespace concord {
@@ -52,8 +52,8 @@ TEST(EstimateInterval, IsShortOnlyAsLongAsThatIsFree) {
 Sample quartic(double t) { return {std::pow(t, 4), 4.0 * std::pow(t, 3)}; }
 double integral(double t) { return std::pow(t, 5) / 5.0; }
 
-TEST(CubicErrors, AQuarticsMeanIsExactFromTheSecondMacroStepOn) {
-  CubicErrors errors(1);
+TEST(HermiteErrors, AQuarticsMeanIsExactFromTheSecondMacroStepOn) {
+  HermiteErrors errors(1, false);
   errors.start(true);
   EXPECT_TRUE(errors.slopes_known());
   double t = 1.0, missed_at_first = 0.0;
@@ -62,12 +62,35 @@ TEST(CubicErrors, AQuarticsMeanIsExactFromTheSecondMacroStepOn) {
     const auto error = errors.add(0, mean, quartic(t), quartic(t + 0.5), 0.5);
     errors.end_step(0.5);
     if (k == 0) {
-      missed_at_first = error.of_cubic;
+      missed_at_first = error.of_polynomial;
       EXPECT_NEAR(missed_at_first, 24.0 * std::pow(0.5, 4) / 720.0, 1e-14);
       continue;
     }
-    EXPECT_NEAR(error.of_cubic + error.beyond, 0.0, 1e-13);
+    EXPECT_NEAR(error.of_polynomial + error.beyond, 0.0, 1e-13);
     EXPECT_NEAR(error.first, k == 1 ? -0.5 * missed_at_first : 0.0, 1e-13);
+  }
+}
+
+/// w = t^6 with w' and w'', by macro-steps of unequal size.
+TEST(HermiteErrors, ASexticsMeanIsExactWithCurvatures) {
+  const auto sextic = [](double t) {
+    return Sample{std::pow(t, 6), 6.0 * std::pow(t, 5), 30.0 * std::pow(t, 4)};
+  };
+  HermiteErrors errors(1, true);
+  errors.start(true);
+  double t = 1.0, missed_at_first = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    const double mean = (std::pow(t + 0.5, 7) - std::pow(t, 7)) / 7.0 / 0.5;
+    const auto error = errors.add(0, mean, sextic(t), sextic(t + 0.5), 0.5);
+    errors.end_step(0.5);
+    t += 0.5;
+    if (k == 0) {
+      missed_at_first = error.of_polynomial;
+      EXPECT_NEAR(missed_at_first, -720.0 * std::pow(0.5, 6) / 100800.0, 1e-13);
+      continue;
+    }
+    EXPECT_NEAR(error.of_polynomial + error.beyond, 0.0, 1e-11);
+    EXPECT_NEAR(error.first, k == 1 ? -0.5 * missed_at_first : 0.0, 1e-11);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <Eigen/LU>
 
 #include "signal/hold.hpp"
+#include "signal/sample_parts.hpp"
 #include "unit/ode/models.hpp"
 
 namespace concord::testing {
@@ -28,12 +29,12 @@ std::unique_ptr<Subsystem> linear(double rtol = 1e-12) {
                       linear_g, 2);
 }
 
-std::vector<Polynomial> holds(std::span<const Sample> begin, std::span<const Sample> end,
-                              bool slopes_known) {
+std::vector<Polynomial> holds(const Hold& hold, std::span<const Sample> begin,
+                              std::span<const Sample> end, bool slopes_known) {
   std::vector<Polynomial> result(begin.size());
   for (std::size_t i = 0; i < begin.size(); ++i) {
     result[i] = i == 2 ? Polynomial{{begin[2].value, 0, 0, 0}}
-                       : from_guess(Hold::hermite, begin[i], end[i], h, slopes_known);
+                       : from_guess(hold, begin[i], end[i], h, slopes_known);
   }
   return result;
 }
@@ -41,12 +42,16 @@ std::vector<Polynomial> holds(std::span<const Sample> begin, std::span<const Sam
 /// A subsystem at its communication points, with its estimator.
 class Pair {
  public:
-  explicit Pair(std::unique_ptr<Subsystem> subsystem, EstimatorSettings settings = {})
-      : subsystem_(std::move(subsystem)), estimator_(*subsystem_, {0, 1}, {}, settings) {
+  explicit Pair(std::unique_ptr<Subsystem> subsystem, EstimatorSettings settings = {},
+                const Hold& hold = Hold::hermite)
+      : subsystem_(std::move(subsystem)),
+        hold_(hold),
+        estimator_(*subsystem_, {0, 1}, {}, settings, hold.unknowns) {
     subsystem_->start({0.0, h}, 10.0);
     outputs_.resize(subsystem_->description().outputs.size());
     EXPECT_EQ(subsystem_->point_outputs(begin_, Wanted::values_and_derivatives, outputs_),
               Outcome::ok);
+    find_curvatures();
   }
 
   /// One macro-step; the largest difference between the prediction and what comes.
@@ -58,16 +63,19 @@ class Pair {
     if (new_gains != nullptr) *new_gains = changed;
     std::vector<Sample> predicted(outputs_.size());
     estimator_.predict(end, predicted);
-    EXPECT_EQ(subsystem_->advance(step, holds(begin_, end, slopes_known), InputContinuity::broken,
-                                  Wanted::values_and_derivatives, outputs_),
-              Outcome::ok);
-    estimator_.observe(end, outputs_);
+    EXPECT_EQ(
+        subsystem_->advance(step, holds(hold_, begin_, end, slopes_known), InputContinuity::broken,
+                            Wanted::values_and_derivatives, outputs_),
+        Outcome::ok);
     begin_ = end;
+    find_curvatures();
+    estimator_.observe(end, outputs_);
     ++n_;
     double far = 0.0;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       far = std::max({far, std::abs(predicted[o].value - outputs_[o].value),
-                      h * std::abs(predicted[o].derivative - outputs_[o].derivative)});
+                      h * std::abs(predicted[o].derivative - outputs_[o].derivative),
+                      h * h * std::abs(predicted[o].curvature - outputs_[o].curvature)});
     }
     return far;
   }
@@ -75,7 +83,16 @@ class Pair {
   Estimator& estimator() { return estimator_; }
 
  private:
+  /// Of the outputs at begin_.
+  void find_curvatures() {
+    if (!hold_.ends_with_curvature()) return;
+    std::vector<double> curvatures(outputs_.size());
+    EXPECT_EQ(subsystem_->output_curvatures(begin_, curvatures), Outcome::ok);
+    for (std::size_t o = 0; o < outputs_.size(); ++o) outputs_[o].curvature = curvatures[o];
+  }
+
   std::unique_ptr<Subsystem> subsystem_;
+  Hold hold_;
   Estimator estimator_;
   std::vector<Sample> begin_{{0.2, 1.0}, {-0.4, 3.0}, {0.5, 0.0}};
   std::vector<Sample> outputs_;
@@ -95,6 +112,28 @@ TEST(Estimator, ExactOnLinearSubsystemsWithCubicInputs) {
   EXPECT_FALSE(changed) << "nothing but time has changed";
   EXPECT_LT(pair.step(ends[2], true, &changed), 1e-8);
   EXPECT_FALSE(changed);
+}
+
+TEST(Estimator, ExactOnLinearSubsystemsWithQuinticInputs) {
+  Pair pair(linear(), {Defect::none}, Hold::quintic);
+  const std::vector<Sample> bent[] = {{{0.7, -2.0, 30.0}, {0.1, 5.0, -8.0}, {0.5, 0.0}},
+                                      {{-0.3, 4.0, 70.0}, {0.9, -8.0, 11.0}, {0.5, 0.0}}};
+  EXPECT_LT(pair.step(bent[0], true), 1e-8);
+  EXPECT_LT(pair.step(bent[1], true), 1e-8);
+  EXPECT_LT(pair.step(bent[0], false), 1e-8);
+  for (std::size_t input = 0; input < 2; ++input) {
+    for (int part = 0; part < 3; ++part) {
+      auto moved = bent[1];
+      moved[input].*sample_parts[static_cast<std::size_t>(part)] += 1.0;
+      Sample base[2], other[2];
+      pair.estimator().predict(bent[1], base);
+      pair.estimator().predict(moved, other);
+      for (std::size_t o = 0; o < 2; ++o) {
+        EXPECT_NEAR(other[o].curvature - base[o].curvature,
+                    pair.estimator().gain(o, 2, input, part), 1e-9);
+      }
+    }
+  }
 }
 
 TEST(Estimator, FirstStepWithoutSlopes) {
@@ -139,7 +178,7 @@ TEST(Estimator, LinearImplicitIsTheFormula) {
   const std::vector<Sample> begin{{0.2, 1.0}, {-0.4, 3.0}, {0.5, 0.0}};
   std::vector<Sample> outputs(2), predicted(2);
   EXPECT_EQ(subsystem->point_outputs(begin, Wanted::values_and_derivatives, outputs), Outcome::ok);
-  Estimator estimator(*subsystem, {0, 1}, {}, {Defect::none, Response::linear_implicit});
+  Estimator estimator(*subsystem, {0, 1}, {}, {Defect::none, Response::linear_implicit}, 2);
   Outcome outcome = Outcome::failed;
   estimator.prepare({0.0, h}, begin, outputs, true, outcome);
   EXPECT_EQ(outcome, Outcome::ok);
@@ -216,7 +255,7 @@ TEST(Estimator, ManyStates) {
 /// A point in time of a subsystem with one input, and the estimator of the step from there.
 struct OneInput {
   explicit OneInput(std::unique_ptr<Subsystem> of, EstimatorSettings settings = {Defect::none})
-      : subsystem(std::move(of)), estimator(*subsystem, {0}, {}, settings) {}
+      : subsystem(std::move(of)), estimator(*subsystem, {0}, {}, settings, 2) {}
 
   bool prepare(double t, double step, Sample begin) {
     std::vector<Sample> outputs(subsystem->description().outputs.size());

@@ -46,7 +46,7 @@ TEST(LateGains, AreTheResponseToTheEnd) {
   for (const double seconds : {0.02, 0.07, 0.099, 0.12, 0.3}) {
     for (const bool slopes_known : {true, false}) {
       const auto delay = delay_of(seconds);
-      Estimator estimator(*delay, {0}, {}, {});
+      Estimator estimator(*delay, {0}, {}, {}, 2);
       Outcome outcome = Outcome::failed;
       const Sample now{0.0, 0.0};
       estimator.prepare({4 * h, 5 * h, h}, {&begin, 1}, {&now, 1}, slopes_known, outcome);

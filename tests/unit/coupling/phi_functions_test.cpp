@@ -104,6 +104,19 @@ TEST(PhiMatrices, Recurrences) {
   EXPECT_LT(far(a * found.power[2], 3 / h * found.power[1] - b), 1e-13);
 }
 
+TEST(PhiMatrices, QuinticInputs) {
+  MatrixXd a(3, 3);
+  a << -2, 5, 0.3, -4, -1, 2, 0.1, 0, 0;
+  const MatrixXd b = input_matrix(3);
+  const auto cubic = phi_of(a);
+  PhiMatrices found;
+  found.compute(a, b, h, Response::expm, 5);
+  ASSERT_EQ(found.power.size(), 5);
+  EXPECT_LT(far(found.power[2], cubic.power[2]), 1e-12);
+  EXPECT_LT(far(a * found.power[3], 4 / h * found.power[2] - b), 1e-12);
+  EXPECT_LT(far(a * found.power[4], 5 / h * found.power[3] - b), 1e-12);
+}
+
 TEST(PhiMatrices, LargeInputMatrix) {
   MatrixXd a(1, 1);
   a << -1.0;

@@ -35,18 +35,22 @@ TEST(SmallProduct, IsThatOfAnySize) {
   }
 }
 
-constexpr Shape cubic{0.3, -1.0, 0.5, 2.0};
+constexpr Shape quintic{0.3, -1.0, 0.5, 2.0, -0.7, 0.4};
 
 struct System {
   MatrixXd a, b;
-  VectorXd constant, ramp, slopes;
+  VectorXd constant, ramp, slopes, curvatures;
   double h = 0.01;
 };
 
 /// Chains that end nowhere and oscillators, all of order one in units of one.
 System in_units_of_one(Eigen::Index n) {
-  System result{MatrixXd::Zero(n, n), MatrixXd(n, 2), VectorXd(n), VectorXd(n),
-                VectorXd::Constant(2, 0.7)};
+  System result{MatrixXd::Zero(n, n),
+                MatrixXd(n, 2),
+                VectorXd(n),
+                VectorXd(n),
+                VectorXd::Constant(2, 0.7),
+                VectorXd::Constant(2, -0.3)};
   for (Eigen::Index i = 0; i < n; ++i) {
     const auto k = static_cast<double>(i);
     result.a(i, i) = -1.0 - 0.3 * k;
@@ -76,17 +80,18 @@ System scaled(const System& one, const VectorXd& units) {
           units.cwiseProduct(one.constant),
           units.cwiseProduct(one.ramp),
           one.slopes,
+          one.curvatures,
           one.h};
 }
 
 MatrixXd responses(const System& system, Response response) {
-  StepResponse step(response);
-  step.prepare(system.a, system.b, system.h, cubic);
+  StepResponse step(response, 5);
+  step.prepare(system.a, system.b, system.h, {quintic, {0.0, 0.0, 0.5, -1.5, 1.5, -0.5}});
   VectorXd free(system.a.rows()), square(system.a.rows());
-  step.free(system.constant, system.ramp, system.slopes, free);
+  step.free(system.constant, system.ramp, system.slopes, system.curvatures, free);
   step.to_square(system.constant, square);
   MatrixXd all(system.a.rows(), 4);
-  all << step.to_inputs(cubic), free, square;
+  all << step.to_inputs(quintic), free, square;
   return all;
 }
 
@@ -114,10 +119,10 @@ TEST(StepResponse, AStateThatOnlyDrives) {
   MatrixXd a(2, 2), b(2, 1);
   a << -1.0, 0.0, 1e10, -1.0;
   b << 1e-10, 0.0;
-  StepResponse step(Response::expm);
+  StepResponse step(Response::expm, 3);
   const double h = 0.01;
-  step.prepare(a, b, h, cubic);
-  const MatrixXd found = step.to_inputs({1.0, 0.0, 0.0, 0.0});
+  step.prepare(a, b, h, {{0.3, -1.0, 0.5, 2.0}, {}});
+  const MatrixXd found = step.to_inputs({1.0});
   EXPECT_NEAR(found(0, 0) / 1e-10, -std::expm1(-h), 1e-14 * h);
   EXPECT_NEAR(found(1, 0), -std::expm1(-h) - h * std::exp(-h), 1e-14 * h);
 }

@@ -61,7 +61,8 @@ struct Masses {
     std::vector<Polynomial> inputs;
     for (std::size_t i = 0; i < 2 * all.size(); ++i) {
       const double phase = static_cast<double>(i);
-      inputs.push_back({{factor * std::sin(phase), std::cos(phase), 0.1 * phase, -0.3}});
+      inputs.push_back(
+          {{factor * std::sin(phase), std::cos(phase), 0.1 * phase, -0.3, 20.0, -70.0}});
     }
     for (const auto& batch : batches) batch.steps->begin(step, inputs);
     for (std::size_t k = 0; k < all.size(); ++k) {

@@ -80,10 +80,9 @@ TEST(OutputCurvatures, along_a_solution_are_those_of_the_exact_one) {
     ASSERT_EQ(s->advance({begin, t, h}, {&input, 1}, InputContinuity::smooth, Wanted::values, y),
               Outcome::ok);
     if (n % 50 != 0) continue;
-    const Sample u{std::cos(t), -std::sin(t)};
-    const double curvature = -std::cos(t);
+    const Sample u{std::cos(t), -std::sin(t), -std::cos(t)};
     std::array<double, 4> found;
-    ASSERT_EQ(s->output_curvatures({&u, 1}, {&curvature, 1}, found), Outcome::ok);
+    ASSERT_EQ(s->output_curvatures({&u, 1}, found), Outcome::ok);
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto output = [i](Real at) { return exact(at)[i]; };
       EXPECT_NEAR(found[i], static_cast<double>(second_difference(output, t, 0.02L)), 1e-10)
@@ -95,13 +94,12 @@ TEST(OutputCurvatures, along_a_solution_are_those_of_the_exact_one) {
 TEST(OutputCurvatures, are_asked_for_without_moving_anything) {
   const auto s = subsystem_of(std::make_unique<EquationsModel>(nonlinear()));
   s->start({0.25, 0.5}, 2.0);
-  const Sample u{0.3, 0.2};
-  const double curvature = 5.0;
+  const Sample u{0.3, 0.2, 5.0};
   std::array<double, 4> first, again;
   std::array<Sample, 4> before, after;
   ASSERT_EQ(s->point_outputs({&u, 1}, Wanted::values_and_derivatives, before), Outcome::ok);
-  ASSERT_EQ(s->output_curvatures({&u, 1}, {&curvature, 1}, first), Outcome::ok);
-  ASSERT_EQ(s->output_curvatures({&u, 1}, {&curvature, 1}, again), Outcome::ok);
+  ASSERT_EQ(s->output_curvatures({&u, 1}, first), Outcome::ok);
+  ASSERT_EQ(s->output_curvatures({&u, 1}, again), Outcome::ok);
   ASSERT_EQ(s->point_outputs({&u, 1}, Wanted::values_and_derivatives, after), Outcome::ok);
   EXPECT_EQ(first, again);
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -177,7 +175,7 @@ TEST(OutputCurvatures, that_are_no_numbers_are_a_failure_with_a_reason) {
   const auto s = subsystem_of(std::make_unique<EquationsModel>(description));
   s->start({0.0, 0.5}, 1.0);
   double found = 0.0;
-  EXPECT_EQ(s->output_curvatures({}, {}, {&found, 1}), Outcome::failed);
+  EXPECT_EQ(s->output_curvatures({}, {&found, 1}), Outcome::failed);
   EXPECT_EQ(s->failure(), "second derivative of output 'root' is inf at t = 0 s");
 }
 
@@ -210,18 +208,64 @@ class OwnCurvatures final : public Parabola {
   }
 };
 
-TEST(OutputCurvatures, are_refused_where_a_model_does_not_give_them) {
+TEST(OutputCurvatures, are_differences_of_slopes_where_a_model_does_not_give_them) {
   const auto with = subsystem_of(std::make_unique<OwnCurvatures>());
   const auto without = subsystem_of(std::make_unique<Parabola>());
   double found = 0.0;
   with->start({0.0, 0.5}, 1.0);
   without->start({0.0, 0.5}, 1.0);
   EXPECT_TRUE(with->description().capabilities.output_curvatures);
-  EXPECT_EQ(with->output_curvatures({}, {}, {&found, 1}), Outcome::ok);
+  EXPECT_EQ(with->output_curvatures({}, {&found, 1}), Outcome::ok);
   EXPECT_EQ(found, 2.0);
-  EXPECT_FALSE(without->description().capabilities.output_curvatures);
-  EXPECT_EQ(without->output_curvatures({}, {}, {&found, 1}), Outcome::failed);
-  EXPECT_EQ(without->failure(), "second derivatives of outputs are not given at t = 0 s");
+  EXPECT_TRUE(without->description().capabilities.output_curvatures);
+  found = 0.0;
+  EXPECT_EQ(without->output_curvatures({}, {&found, 1}), Outcome::ok);
+  EXPECT_NEAR(found, 2.0, 1e-9);
+}
+
+/// Equations that keep what they know of their derivatives to themselves: f and g, and Jacobians.
+class Hidden : public OdeModel {
+ public:
+  Hidden(const EquationsDescription& description, bool jacobians)
+      : model_(description), jacobians_(jacobians) {}
+  OdeInterface interface() const override {
+    OdeInterface result = model_.interface();
+    result.output_curvatures = false;
+    return result;
+  }
+  void derivatives(double t, std::span<const double> x, std::span<const double> u,
+                   std::span<double> dxdt) override {
+    model_.derivatives(t, x, u, dxdt);
+  }
+  void outputs(double t, std::span<const double> x, std::span<const double> u,
+               std::span<double> y) override {
+    model_.outputs(t, x, u, y);
+  }
+  bool jacobians(double t, std::span<const double> x, std::span<const double> u,
+                 const Jacobians& result) override {
+    return jacobians_ && model_.jacobians(t, x, u, result);
+  }
+
+ private:
+  EquationsModel model_;
+  bool jacobians_;
+};
+
+TEST(OutputCurvatures, by_differences_are_good_enough_for_order_6) {
+  constexpr double h = 0.01;
+  for (const bool jacobians : {true, false}) {
+    std::array<double, 4> expected, found;
+    for (const double t : {0.0, 1.0, 3.0}) {
+      const auto exact = subsystem_of(std::make_unique<EquationsModel>(nonlinear()));
+      const auto differenced = subsystem_of(std::make_unique<Hidden>(nonlinear(), jacobians));
+      const Sample u{std::cos(t), -std::sin(t), -std::cos(t)};
+      for (Subsystem* s : {exact.get(), differenced.get()}) s->start({t, t + h}, 9.0);
+      ASSERT_EQ(exact->output_curvatures({&u, 1}, expected), Outcome::ok);
+      ASSERT_EQ(differenced->output_curvatures({&u, 1}, found), Outcome::ok);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_NEAR(h * h * found[i], h * h * expected[i], 2e-12) << i << ", t = " << t;
+    }
+  }
 }
 
 /// A subsystem with time stepping of its own.
@@ -238,7 +282,7 @@ class Stepping final : public Subsystem {
 TEST(OutputCurvatures, are_refused_by_subsystems_that_say_nothing_of_them) {
   Stepping own;
   EXPECT_FALSE(own.description().capabilities.output_curvatures);
-  EXPECT_EQ(own.output_curvatures({}, {}, {}), Outcome::failed);
+  EXPECT_EQ(own.output_curvatures({}, {}), Outcome::failed);
   EXPECT_EQ(own.failure(),
             "cannot tell the second derivatives of its outputs (capability output_curvatures)");
 }
@@ -258,7 +302,7 @@ double curvature_of(Subsystem& subsystem, double t) {
   Sample y;
   double found = -1.0;
   subsystem.start({t, t + 0.1}, 9.0);
-  EXPECT_EQ(subsystem.output_curvatures({}, {}, {&found, 1}), Outcome::ok);
+  EXPECT_EQ(subsystem.output_curvatures({}, {&found, 1}), Outcome::ok);
   return found;
 }
 
@@ -267,11 +311,7 @@ TEST(OutputCurvatures, of_tables_are_those_between_their_rows) {
   EXPECT_NEAR(curvature_of(*table(Interpolation::cubic), 2.25), 2.0, 1e-12);
   EXPECT_NEAR(curvature_of(*table(Interpolation::cubic), 2.5), 2.0, 1e-12);
   EXPECT_EQ(curvature_of(*table(Interpolation::cubic), 9.0), 0.0);
-  const auto steps = table(Interpolation::step);
-  EXPECT_FALSE(steps->description().capabilities.output_curvatures);
-  double found = 0.0;
-  steps->start({0.7, 0.8}, 9.0);
-  EXPECT_EQ(steps->output_curvatures({}, {}, {&found, 1}), Outcome::failed);
+  EXPECT_EQ(curvature_of(*table(Interpolation::step), 0.7), 0.0);
 }
 
 }  // namespace

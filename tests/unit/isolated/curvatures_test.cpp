@@ -61,14 +61,13 @@ TEST(IsolatedSubsystem, gives_second_derivatives_of_outputs_as_in_the_same_proce
   hosted.call(Function::make, written.bytes());
   EXPECT_TRUE(hosted.status.capabilities.output_curvatures);
   hosted.call(Function::start, MacroStep{0.0, 0.5}, 1.0);
-  const std::vector<Sample> inputs = {{3.0, 0.5}};
-  const std::vector<double> curvatures = {7.0};
+  const std::vector<Sample> inputs = {{3.0, 0.5, 7.0}};
   double found = 0.0;
   std::span<double> place(&found, 1);
-  hosted.call(Function::output_curvatures, inputs, curvatures).take(place);
+  hosted.call(Function::output_curvatures, inputs).take(place);
   ASSERT_EQ(hosted.status.ending, Ending::done);
   EXPECT_EQ(found, 2.0 * (0.25 + 3.0 * 7.0));
-  const std::vector<double> x, u = {3.0}, dudt = {0.5};
+  const std::vector<double> x, u = {3.0}, dudt = {0.5}, curvatures = {7.0};
   auto answer = hosted.call(Function::model_output_curvatures, 0.0, x, u, dudt, curvatures);
   ASSERT_TRUE(answer.taken<bool>());
   found = 0.0;

@@ -53,6 +53,59 @@ TEST(ErkPair, OrdersOfBothPairs) {
   EXPECT_NEAR(order(estimate(sharp, 0.4), estimate(sharp, 0.2)), sharp.embedded_order() + 1, 0.3);
 }
 
+TEST(ErkPair, OrdersOfTheLongPair) {
+  const ErkPair& pair = long_erk_pair();
+  EXPECT_EQ(pair.evaluations(), 13u);
+  EXPECT_NEAR(order(estimate(pair, 0.5), estimate(pair, 0.25)), pair.embedded_order() + 1, 0.3);
+}
+
+/// Conditions that a linear problem doesn't see: sums of rows, and quadratures of powers of c.
+TEST(ErkPair, TheLongPairIsConsistent) {
+  const ErkPair& pair = long_erk_pair();
+  for (std::size_t i = 0; i < pair.stages(); ++i) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < i; ++j) sum += pair.a(i, j);
+    EXPECT_NEAR(sum, pair.c(i), 1e-13) << i;
+  }
+  for (int k = 0; k < 8; ++k) {
+    double integral = 0.0, error = 0.0;
+    for (std::size_t i = 0; i < pair.stages(); ++i) {
+      integral += pair.b(i) * std::pow(pair.c(i), k);
+      error += pair.error(i) * std::pow(pair.c(i), k);
+    }
+    EXPECT_NEAR(integral, 1.0 / (k + 1), 1e-14) << k;
+    if (k < 7) EXPECT_NEAR(error, 0.0, 1e-14) << k;
+  }
+}
+
+/// x' = x y + sin t, y' = -x^2 + y cos 2t: the orders on a nonlinear system.
+TEST(ErkPair, OrderOfTheLongPairOnANonlinearSystem) {
+  const auto after = [](int steps) {
+    ErkStages stages(long_erk_pair(), 2, 1);
+    Row x{1.0, 0.5};
+    const Row size{0.8 / steps};
+    for (int n = 0; n < steps; ++n) {
+      const auto slopes = [&](std::size_t stage, std::span<const double> at) {
+        const double t = (n + stages.pair().c(stage)) * size[0];
+        stages.slopes(stage)[0] = at[0] * at[1] + std::sin(t);
+        stages.slopes(stage)[1] = -at[0] * at[0] + at[1] * std::cos(2 * t);
+      };
+      slopes(0, x);
+      for (std::size_t i = 1; i < stages.pair().stages(); ++i) slopes(i, stages.point(i, size, x));
+      const auto end = stages.end(size, x);
+      x.assign(end.begin(), end.end());
+    }
+    return x;
+  };
+  const Row exact = after(32);
+  const auto error = [&](int steps) {
+    const Row x = after(steps);
+    return std::abs(x[0] - exact[0]) + std::abs(x[1] - exact[1]);
+  };
+  EXPECT_NEAR(order(error(3), error(6)), 8.4, 0.8);
+  EXPECT_LT(error(4), 2e-10);
+}
+
 TEST(ErkPair, LanesDoNotDependOnEachOther) {
   for (const double rtol : {1e-6, 1e-11}) {
     const Decay all{{1.0, 3.0, 0.7, 20.0, 1e-3}, {0.1, 0.2, 0.05, 0.4, 1.0}};

@@ -24,7 +24,7 @@ struct ExampleRun {
     layout.run = "0123456789abcdef";
     layout.petsc_options = "-cosim_step 0.1";
     layout.ranks = static_cast<std::size_t>(ranks);
-    layout.polynomials = polynomials;
+    layout.coefficients = polynomials ? 4 : 0;
     layout.balance.recorded = true;
     for (std::size_t k = 0; k < subsystems; ++k) {
       // Neither contiguous nor even; the last of four or more ranks owns nothing.

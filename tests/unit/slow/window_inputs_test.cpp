@@ -57,7 +57,7 @@ TEST(WindowInputs, EqualValuesStayEqual) {
   WindowInputs window(1);
   pass(
       window, [](double) { return 0.1; }, 0.0, 0.3, 7);
-  const std::array<double, 4> constant{0.1, 0.0, 0.0, 0.0};
+  const std::array<double, 6> constant{0.1};
   EXPECT_EQ(window.over_window()[0].c, constant);
 }
 
