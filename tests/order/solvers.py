@@ -10,7 +10,7 @@ from models import ring
 
 # Those that solve the coupling with cubic inputs: by file, and what no file has.
 SOLVERS = {path.stem: f"-options_file '{path}'" for path in
-           [OPTIONS / "ifosmondi.opts", *sorted(OPTIONS.glob("jfm*.opts"))]}
+           [OPTIONS / "ifosmondi.opts", *sorted(OPTIONS.glob("jfm*.opts"))] if path.stem != "jfm6"}
 SOLVERS |= {"newtonls_mf": "-cosim_type jfm -snes_mf",
             "newtonls_mf_operator": "-cosim_type jfm -snes_mf_operator",
             "newtonls_l2": "-cosim_type jfm -snes_linesearch_type l2",

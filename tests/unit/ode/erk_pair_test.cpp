@@ -74,7 +74,9 @@ TEST(ErkPair, TheLongPairIsConsistent) {
       error += pair.error(i) * std::pow(pair.c(i), k);
     }
     EXPECT_NEAR(integral, 1.0 / (k + 1), 1e-14) << k;
-    if (k < 7) EXPECT_NEAR(error, 0.0, 1e-14) << k;
+    if (k < 7) {
+      EXPECT_NEAR(error, 0.0, 1e-14) << k;
+    }
   }
 }
 
