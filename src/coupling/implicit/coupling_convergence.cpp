@@ -17,10 +17,9 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// What a sum of large terms that cancel is wrong by, relative to the terms.
 constexpr double rounding = 1e-13;
 
-/// How much larger the noise of h^2 y'' may be than that of y: it is made of what integrators leave
-/// of stiff states, or of differences (1e-9 of an FMU's outputs). An input moves by at most a 58th
-/// of it, s^3 (1 - s)^2/2.
-constexpr double curvature_noise = 200.0;
+/// How much larger the noise of h^2 y'' may be than that of y: it moves an input by at most a 58th
+/// of it, s^3 (1 - s)^2/2, and is made of what integrators leave of stiff states, or differences.
+constexpr double curvature_noise = 58.0;
 
 /// What is not a number counts as infinite.
 double larger(double worst, double next) {
