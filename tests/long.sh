@@ -2,9 +2,10 @@
 # What takes too long for tests/run.sh: installs what is missing, builds the program, runs every method
 # on 200 random networks in random units, and prints the table of doc/numerics.md; then subsystems that
 # fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory must
-# not grow; then models of up to 10^5 subsystems, for the table of doc/scaling.md; then 105 runs that
-# are killed and go on, restarts on other ranks, runs on 2, 3 and 5 ranks and isolated subsystems with
-# every method, and the jobs of examples/slurm in a Slurm of one node; and the unit tests and those on
+# not grow; then models of up to 10^5 subsystems, for the table of doc/scaling.md; then pages of concord
+# report in a browser, and examples/work_precision/tolerances.py with scipy; then 105 runs that are killed
+# and go on, restarts on other ranks, runs on 2, 3 and 5 ranks and isolated subsystems with every method,
+# and the jobs of examples/slurm in a Slurm of one node; and the unit tests and those on
 # several ranks with a PETSc of 64-bit indices (tests/petsc64.sh).
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
@@ -51,6 +52,21 @@ log=$logs/scaling.log
 /usr/bin/python3 -B "$root/tests/scaling/scaling.py" "$build/bin/concord" --largest 100000 2>&1 |
   tee "$log" || {
   echo "concord: error: a large model did not run (whole log: $log)" >&2
+  exit 1
+}
+
+bash "$root/scripts/install_packages.sh" "$logs/install.log" chromium python3-scipy
+log=$logs/browser.log
+CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
+  /usr/bin/python3 -B "$root/tests/cli/report_in_browser.py" -v 2>&1 | tee "$log" || {
+  echo "concord: error: a browser has complaints about a report (whole log: $log)" >&2
+  exit 1
+}
+
+log=$logs/tolerances.log
+/usr/bin/python3 -B "$root/examples/work_precision/tolerances.py" "$build/bin/concord" \
+  -o "$build/work_precision" 2>&1 | tee "$log" || {
+  echo "concord: error: errors against work were not measured (whole log: $log)" >&2
   exit 1
 }
 

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t most_panels = 6;
 constexpr std::size_t most_curves_per_panel = 8;
-constexpr std::size_t stretches = 2000;
 constexpr int width = 1200, panel_height = 300, frame_height = 110;  // pixels
 
 // Okabe and Ito's colours, told apart by everybody; the yellow darkened for white paper.
@@ -165,7 +164,8 @@ std::size_t extreme(std::span<const double> values, std::size_t begin, std::size
 const char* curve_colour(std::size_t curve) { return colours[curve % colours.size()]; }
 
 std::vector<std::pair<double, double>> thin_out(std::span<const double> time,
-                                                std::span<const double> values) {
+                                                std::span<const double> values,
+                                                std::size_t stretches) {
   const std::size_t rows = time.size();
   const std::size_t stride = rows <= 4 * stretches ? 1 : (rows + stretches - 1) / stretches;
   std::vector<std::pair<double, double>> points;

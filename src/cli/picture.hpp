@@ -26,11 +26,12 @@ struct PictureFrame {
   bool log_x = false, log_y = false;
 };
 
-/// The points to draw of a long series: at most a few thousand, with the first, last, smallest and
-/// largest of every stretch of time. Values that are not finite are left out; where all others are
+/// The points to draw of a long series: the first, last, smallest and largest of every stretch of
+/// time. Values that are not finite are left out; where all others are
 /// drawn, a point that is no number interrupts the line in their place.
 std::vector<std::pair<double, double>> thin_out(std::span<const double> time,
-                                                std::span<const double> values);
+                                                std::span<const double> values,
+                                                std::size_t stretches = 2000);
 
 /// Cuts `variables`, of that many runs each, down to what one picture can show, in panels by unit;
 /// gives the names dropped.

@@ -24,5 +24,7 @@ void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>
                EventLines events, const std::optional<std::string>& file);
 /// Variables as a picture, drawn by gnuplot.
 int plot_command(std::span<const std::string> arguments);
+/// A run as one page of HTML.
+int report_command(std::span<const std::string> arguments);
 
 }  // namespace concord

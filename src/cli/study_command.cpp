@@ -19,6 +19,7 @@
 #include "support/name_patterns.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
+#include "support/ranks.hpp"
 #include "support/wording.hpp"
 
 namespace concord {

@@ -62,6 +62,32 @@ std::string columns_in_words(const RecordSettings& record) {
          (record.grid.given() ? " on a grid of times" : " at communication points");
 }
 
+/// Of a model that can be drawn.
+void add_links(const Network& network, ResultsLayout& layout) {
+  constexpr std::ptrdiff_t most = 10000;
+  const auto& links = network.links();
+  if (std::count_if(links.begin(), links.end(), [](const auto& link) { return link.has_value(); }) >
+      most)
+    return;
+  std::vector<int> loop_of(network.n_outputs(), 0);
+  int loops = 0;
+  for (const FeedthroughComponent& component : network.components()) {
+    if (!component.loop) continue;
+    ++loops;
+    for (const std::size_t output : component.outputs) loop_of[output] = loops;
+  }
+  std::vector<int> reaches(network.n_inputs(), 0);
+  for (const auto& [output, input] : network.feedthrough())
+    if (loop_of[output] != 0) reaches[input] = loop_of[output];
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    if (!links[i]) continue;
+    layout.link_outputs.push_back(network.output_names()[links[i]->output]);
+    layout.link_inputs.push_back(network.input_names()[i]);
+    const int loop = loop_of[links[i]->output];
+    layout.link_loops.push_back(loop == reaches[i] ? loop : 0);
+  }
+}
+
 }  // namespace
 
 Recorder::Recorder(SimulationCore& simulation, const std::string& path,
@@ -149,6 +175,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
     layout.subsystem_names.push_back(entry.description.name);
     layout.subsystem_kinds.push_back(entry.description.kind);
   }
+  add_links(network, layout);
   add_provenance(simulation.plan(), simulation.file_prints(), command_line, layout);
   writer_.emplace(comm, path_, layout);
 }

@@ -83,6 +83,8 @@ struct ResultsLayout {
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;
   std::vector<int> subsystem_ranks;
+  std::vector<std::string> link_outputs, link_inputs;  ///< connections; none of a model of many
+  std::vector<int> link_loops;                         ///< 0: in no algebraic loop, else which one
 };
 
 /// One row: this rank's arrays at a communication point, whole (the layout picks the columns).

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <unordered_set>
 
 #include "concord/errors.hpp"
@@ -224,6 +225,38 @@ std::vector<RecordedCost> ResultsReader::costs() const {
   } catch (const Hdf5Error& error) {
     throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());
   }
+}
+
+std::vector<double> ResultsReader::numbers(std::string_view path) const try {
+  if (!exists_in(file_, std::string(path))) return {};
+  const ResultsDataset& dataset = dataset_of(path);
+  if (grows_within(dataset.extents.front())) return read_column(path);
+  return read_numbers(file_, dataset.path.c_str());
+} catch (const Hdf5Error& error) {
+  throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+}
+
+std::vector<std::string> ResultsReader::texts(std::string_view path) const try {
+  if (!exists_in(file_, std::string(path))) return {};
+  return read_strings(file_, std::string(path).c_str());
+} catch (const Hdf5Error& error) {
+  throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+}
+
+std::string ResultsReader::text(const char* attribute) const try {
+  return H5Aexists(file_, attribute) > 0 ? read_string_attribute(file_, attribute) : "";
+} catch (const Hdf5Error& error) {
+  throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+}
+
+double ResultsReader::number(const char* attribute) const {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  if (H5Aexists(file_, attribute) <= 0) return value;
+  const Hdf5Attribute found(H5Aopen(file_, attribute, H5P_DEFAULT));
+  if (!found || H5Aread(found, H5T_NATIVE_DOUBLE, &value) < 0)
+    throw InputError("cannot read '" + path_.string() + "': its attribute '" + attribute +
+                     "' is no number");
+  return value;
 }
 
 const RecordedVariable* ResultsReader::find(const std::string& name) const {

@@ -67,6 +67,13 @@ class ResultsReader {
   /// In the model file's order.
   std::vector<RecordedCost> costs() const;
 
+  /// A dataset of one number, or of one text, per entry; empty where the file has none.
+  std::vector<double> numbers(std::string_view path) const;
+  std::vector<std::string> texts(std::string_view path) const;
+  /// An attribute of the file; "", and not a number, where it has none.
+  std::string text(const char* attribute) const;
+  double number(const char* attribute) const;
+
   /// What is left of the equations of constraints, "force.residual": errors, not signals.
   std::vector<std::string> residuals() const;
 

@@ -170,6 +170,18 @@ void add_subsystems(Datasets& all) {
   add("/subsystems/event_time", Number::f64, FinalNumbers{0.0, of_all<&Counters::event_time>});
 }
 
+void add_network(Datasets& all) {
+  const auto there = [](const ResultsLayout& layout) { return !layout.link_outputs.empty(); };
+  const auto add = [&](const char* path, Number number, auto content) {
+    all.push_back({path, number, {Extent::links}, there, content});
+  };
+  add("/network/output", Number::text, KnownTexts{list_of<&ResultsLayout::link_outputs>});
+  add("/network/input", Number::text, KnownTexts{list_of<&ResultsLayout::link_inputs>});
+  add("/network/loop", Number::i32, KnownNumbers{[](const ResultsLayout& layout) {
+        return std::vector<double>(layout.link_loops.begin(), layout.link_loops.end());
+      }});
+}
+
 template <Phase phase>
 std::vector<double> of_phase(const ResultsEnd& end) {
   std::vector<double> result;
@@ -248,6 +260,7 @@ Datasets all_datasets() {
   add_steps(all);
   add_events(all);
   add_subsystems(all);
+  add_network(all);
   add_ranks(all);
   add_provenance(all);
   add_parts(all);
@@ -326,8 +339,9 @@ constexpr std::array extent_words{
     ExtentWords{"F", "/files/name"},
     ExtentWords{"R", "/runs/started"},
     ExtentWords{"Q", "/parts/name"},
+    ExtentWords{"L", "/network/output"},
 };
-static_assert(extent_words.size() == static_cast<std::size_t>(Extent::parts) + 1);
+static_assert(extent_words.size() == static_cast<std::size_t>(Extent::links) + 1);
 
 const ExtentWords& words_of(Extent extent) {
   return extent_words[static_cast<std::size_t>(extent)];
@@ -368,6 +382,8 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
       return layout.file_names.size();
     case Extent::parts:
       return layout.parts.names.size();
+    case Extent::links:
+      return layout.link_outputs.size();
     case Extent::rows:
     case Extent::steps:
     case Extent::events:

@@ -33,7 +33,8 @@ enum class Extent {
   coefficients,
   files,
   runs,
-  parts
+  parts,
+  links
 };
 
 /// Whether it grows with the run, or with each that goes on from it.
