@@ -56,7 +56,7 @@ class EveryRecord(unittest.TestCase):
         sizes = {"4": 4, "T": len(file["time"]), "T-1": len(file["steps/size"]),
                  "E": len(file["events/time"]), "K": len(file["subsystems/name"]),
                  "F": len(file["files/name"]), "P": int(file.attrs["ranks"]), "R": 1,
-                 "Q": len(file.get("parts/name", ()))}
+                 "Q": len(file.get("parts/name", ())), "L": len(file.get("network/output", ()))}
         for letter, group in (("n_out", "outputs"), ("n_in", "inputs"), ("n_st", "states"),
                               ("n_c", "balance")):
             if group in file:
