@@ -179,7 +179,7 @@ ReportJson Report::errors() const {
   return result;
 }
 
-std::string owner_of(const std::string& variable) {
+std::string subsystem_part(const std::string& variable) {
   return variable.substr(0, variable.rfind('.'));
 }
 
@@ -191,7 +191,8 @@ void Report::add_network(ReportJson& data) const {
   const auto loops = results_.numbers("/network/loop");
   ReportJson edges = ReportJson::array();
   for (std::size_t i = 0; i < std::min({outputs.size(), inputs.size(), loops.size()}); ++i) {
-    const auto from = position.find(owner_of(outputs[i])), to = position.find(owner_of(inputs[i]));
+    const auto from = position.find(subsystem_part(outputs[i])),
+               to = position.find(subsystem_part(inputs[i]));
     if (from == position.end() || to == position.end()) continue;
     edges.push_back({{"from", from->second},
                      {"to", to->second},
