@@ -12,6 +12,8 @@ from generator import LARGEST_VALUE, Network
 METHODS = {
     "jfm": "-cosim_type jfm",
     "missiles": "-cosim_type missiles",
+    "jfm6": "-cosim_type jfm6",
+    "missiles6": "-cosim_type missiles6",
     "ifosmondi": "-cosim_type ifosmondi",
     "kuebler_schiehlen": "-cosim_type kuebler_schiehlen",
     "jacobi": "-cosim_type jacobi",
