@@ -63,6 +63,14 @@ CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
   exit 1
 }
 
+bash "$root/scripts/manual.sh"
+log=$logs/manual_in_browser.log
+/usr/bin/python3 -B "$root/tests/documentation/site_in_browser.py" "$build/manual" \
+  "$build/manual_pictures" 2>&1 | tee "$log" || {
+  echo "concord: error: a browser has complaints about the manual (whole log: $log)" >&2
+  exit 1
+}
+
 log=$logs/tolerances.log
 /usr/bin/python3 -B "$root/examples/work_precision/tolerances.py" "$build/bin/concord" \
   -o "$build/work_precision" 2>&1 | tee "$log" || {

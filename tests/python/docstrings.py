@@ -7,7 +7,6 @@ import io
 import json
 import os
 import pkgutil
-import re
 import shutil
 import tempfile
 import unittest
@@ -35,22 +34,6 @@ class Examples(unittest.TestCase):
                 self.assertEqual(result.failed, 0, module.__name__)
                 tried += result.attempted
             self.assertGreater(tried, 10)
-
-
-    def test_page(self):
-        """The blocks of doc/python.md, one after the other."""
-        blocks = re.findall("^```python\n(.*?)^```", (ROOT / "doc" / "python.md").read_text(),
-                            re.M | re.S)
-        with tempfile.TemporaryDirectory() as folder:
-            self.addCleanup(os.chdir, os.getcwd())
-            os.chdir(folder)
-            shutil.copy(EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml", folder)
-            names = {}
-            with contextlib.redirect_stdout(io.StringIO()) as shown:
-                for block in blocks:
-                    exec(compile(block, "doc/python.md", "exec"), names)
-        self.assertGreater(len(blocks), 3)
-        self.assertIn("cosim_max_it", shown.getvalue())
 
     def test_notebook(self):
         """The cells of examples/notebook, one after the other; pictures need matplotlib."""

@@ -1,0 +1,36 @@
+"""The blocks of Markdown pages, with what is said about them in comments that forges do not show.
+
+`<!-- file: NAME -->` before a block: the commands of the page find it under that name.
+`<!-- before: COMMAND -->` anywhere: what is done in their folder before all.
+`<!-- exit code: N -->` before commands: they end so. `<!-- not run: REASON -->` before a block: it does not.
+"""
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+BLOCK = re.compile(r"((?:^<!-- (?:file|before|exit code|not run): [^\n]* -->\n)*)^```(\w*)\n(.*?)^```$", re.M | re.S)
+SAID = re.compile(r"^<!-- (file|before|exit code|not run): (.*) -->$", re.M)
+
+
+@dataclass
+class Block:
+    page: Path
+    line: int       # of its first line of text
+    language: str   # "sh", "yaml", ...
+    text: str
+    said: dict      # of the comments before it
+
+    def __str__(self):
+        return f"{self.page.name}:{self.line}"
+
+
+def blocks_of(page):
+    text = page.read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        yield Block(page, text[: match.start(3)].count("\n") + 1, match.group(2), match.group(3),
+                    dict(SAID.findall(match.group(1))))
+
+
+def before(page):
+    """What is done in the page's folder before its commands."""
+    return [command for what, command in SAID.findall(page.read_text(encoding="utf-8")) if what == "before"]

@@ -1,0 +1,60 @@
+"""The manual's site in a browser without network: pages have no complaint on the console, formulas are set, every
+link of the site leads to a file of it. Pictures of the pages go to a folder, to be looked at.
+
+usage: site_in_browser.py SITE PICTURES
+"""
+import html.parser
+import subprocess
+import sys
+import urllib.parse
+from pathlib import Path
+
+PAGES = ("doc/index", "doc/order_six", "doc/model_file", "doc/python", "README")
+BROWSER = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000",
+           "--window-size=1400,1400", "--hide-scrollbars", "--enable-logging=stderr"]
+
+
+class Links(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = set()
+
+    def handle_starttag(self, tag, attrs):
+        self.found.update(value for name, value in attrs if name in ("href", "src") and value)
+
+
+def dead_links(site):
+    for page in site.rglob("*.html"):
+        if "_static" in page.parts or "reference" in page.parts:
+            continue  # of MathJax and Doxygen
+        links = Links()
+        links.feed(page.read_text(encoding="utf-8"))
+        for link in links.found:
+            parts = urllib.parse.urlsplit(link)
+            path = page.parent / urllib.parse.unquote(parts.path)
+            if not parts.scheme and parts.path and not path.exists():
+                yield f"{page.relative_to(site)}: {link}"
+
+
+def look(site, name, pictures):
+    """What the browser makes of the page's formulas, after its scripts."""
+    address = (site / f"{name}.html").as_uri()
+    picture = pictures / f"{name.replace('/', '_')}.png"
+    subprocess.run([*BROWSER, f"--screenshot={picture}", address], capture_output=True, timeout=120, check=True)
+    run = subprocess.run([*BROWSER, "--dump-dom", address], capture_output=True, text=True, timeout=120, check=True)
+    complaints = [line for line in run.stderr.splitlines() if "CONSOLE" in line]
+    assert not complaints, f"{name}: {complaints}"
+    return run.stdout.count("mjx-chtml")
+
+
+def main():
+    site, pictures = (Path(name).resolve() for name in sys.argv[1:])
+    pictures.mkdir(parents=True, exist_ok=True)
+    dead = list(dead_links(site))
+    assert not dead, "\n".join(dead)
+    formulas = {name: look(site, name, pictures) for name in PAGES}
+    assert formulas["doc/order_six"] > 20, formulas
+    print(f"{len(PAGES)} pages, pictures in {pictures}: {formulas}")
+
+
+main()
