@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "cli/gnuplot.hpp"
+#include "cli/drawing.hpp"
 
 namespace concord {
 namespace {

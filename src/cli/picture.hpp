@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/drawing.hpp"
 #include "record/results_reader.hpp"
 
 namespace concord {
@@ -15,8 +16,6 @@ struct Curve {
   std::string run = {};                           ///< whose; empty where there is only one
   std::size_t dash = 0;                           ///< the same for all curves of a run
 };
-
-enum class PictureFormat { png, svg, pdf };
 
 /// What holds for a whole picture.
 struct PictureFrame {

@@ -9,8 +9,9 @@
 #include <tuple>
 
 #include "cli/command.hpp"
+#include "cli/drawing.hpp"
 #include "cli/event_rows.hpp"
-#include "cli/gnuplot.hpp"
+#include "cli/network_picture.hpp"
 #include "cli/picture.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
@@ -26,8 +27,9 @@ namespace fs = std::filesystem;
 const RegisteredCommand plot({
     .name = "plot",
     .place = 60,
-    .usage = "RESULT.h5 [OTHER.h5 ...] [--variables V] [--phase X,Y] [-o out.png]",
-    .summary = "variables over time, or over each other, as a\npicture; several runs in one",
+    .usage = "RESULT.h5 [OTHER.h5 ...] [--variables V] [--phase X,Y] [--network] [-o out.png]",
+    .summary =
+        "variables over time, or over each other, as a\npicture; several runs in one; the network",
     .description =
         "Draws variables over time as a picture (PNG, SVG or PDF), with one panel per unit "
         "(variables\nwithout unit: one panel per name after the dot). Jumps at events are upright "
@@ -52,6 +54,10 @@ const RegisteredCommand plot({
                .letter = 'l',
                .value = "AXES",
                .help = "logarithmic axes: x, y or xy; what is not positive is left out"},
+              {.name = "network",
+               .letter = 'n',
+               .help = "subsystems and connections instead, with algebraic loops (red) and\n"
+                       "ranks (colours), laid out by Graphviz (default: <results>_network.png)"},
               {.name = "follow",
                .letter = 'f',
                .help = "draw anew every two seconds until the run that writes the file ends"}},
@@ -74,19 +80,10 @@ std::vector<RecordedVariable> default_variables(const ResultsReader& results) {
   throw InputError("'" + results.path().string() + "' holds no variables, only times and steps");
 }
 
-/// By the name's ending.
-PictureFormat format_of(const fs::path& path) {
-  const std::string ending = path.extension().string();
-  if (ending == ".svg" || ending == ".SVG") return PictureFormat::svg;
-  if (ending == ".pdf" || ending == ".PDF") return PictureFormat::pdf;
-  if (ending != ".png" && ending != ".PNG")
-    throw InputError("'" + path.string() + "' must end in .png, .svg or .pdf: what it is to be");
-  return PictureFormat::png;
-}
-
-fs::path picture_path(const ResultsOptions& options) {
-  return options.output ? fs::path(*options.output)
-                        : fs::path(options.files[0]).replace_extension(".png");
+fs::path picture_path(const ResultsOptions& options, const char* ending = ".png") {
+  if (options.output) return *options.output;
+  fs::path path(options.files[0]);
+  return path.replace_filename(path.stem().string() + ending);
 }
 
 std::string title_of(const ResultsReader& results) {
@@ -171,7 +168,7 @@ PictureFrame frame_of(const ResultsOptions& options, const Results& all) {
   PictureFrame frame{.title = title_of(all.front()),
                      .begin = all.front().time().front(),
                      .end = all.front().time().back(),
-                     .format = format_of(picture_path(options))};
+                     .format = picture_format(picture_path(options))};
   for (const ResultsReader& results : all) {
     frame.begin = std::min(frame.begin, results.time().front());
     frame.end = std::max(frame.end, results.time().back());
@@ -276,6 +273,13 @@ std::string draw(const ResultsOptions& options, bool tells) {
   return all.front().status();
 }
 
+void draw_network(const ResultsOptions& options) {
+  const fs::path path = picture_path(options, "_network.png");
+  const ResultsReader results(options.files[0]);
+  draw_with_graphviz(network_graph(results, title_of(results)), path);
+  std::printf("%s\n", path.c_str());
+}
+
 /// What is written at this very moment may not be readable: then the next time.
 void follow(const ResultsOptions& options) {
   constexpr auto interval = std::chrono::seconds(2);
@@ -304,6 +308,13 @@ int plot_command(std::span<const std::string> arguments) {
     refuse_words(plot, "--follow takes one results file");
   if (!options.phase.empty() && !options.variables.empty())
     refuse_words(plot, "--phase names its variables itself; leave out --variables");
+  if (options.network) {
+    if (options.files.size() > 1 || options.follow || options.range || !options.log.empty() ||
+        !options.phase.empty() || !options.variables.empty())
+      refuse_words(plot, "--network goes with one results file and -o alone");
+    draw_network(options);
+    return 0;
+  }
   require_gnuplot();
   if (options.follow)
     follow(options);

@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/event_rows.hpp"
+#include "cli/network_picture.hpp"
 #include "cli/picture.hpp"
 #include "cli/report_page.hpp"
 #include "cli/results_commands.hpp"
@@ -179,28 +180,15 @@ ReportJson Report::errors() const {
   return result;
 }
 
-std::string subsystem_part(const std::string& variable) {
-  return variable.substr(0, variable.rfind('.'));
-}
-
 void Report::add_network(ReportJson& data) const {
-  std::map<std::string, std::size_t> position;
-  const auto names = results_.texts("/subsystems/name");
-  for (std::size_t k = 0; k < names.size(); ++k) position.emplace(names[k], k);
-  const auto outputs = results_.texts("/network/output"), inputs = results_.texts("/network/input");
-  const auto loops = results_.numbers("/network/loop");
   ReportJson edges = ReportJson::array();
-  for (std::size_t i = 0; i < std::min({outputs.size(), inputs.size(), loops.size()}); ++i) {
-    const auto from = position.find(subsystem_part(outputs[i])),
-               to = position.find(subsystem_part(inputs[i]));
-    if (from == position.end() || to == position.end()) continue;
-    edges.push_back({{"from", from->second},
-                     {"to", to->second},
-                     {"output", outputs[i]},
-                     {"input", inputs[i]},
-                     {"what", outputs[i].substr(outputs[i].rfind('.') + 1)},
-                     {"loop", static_cast<int>(loops[i])}});
-  }
+  for (const RecordedConnection& c : recorded_connections(results_))
+    edges.push_back({{"from", c.from},
+                     {"to", c.to},
+                     {"output", c.output},
+                     {"input", c.input},
+                     {"what", c.signal()},
+                     {"loop", c.loop}});
   data["connections"] = edges;
 }
 

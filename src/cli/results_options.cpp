@@ -59,6 +59,7 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   options.output = given.value("output");
   options.events = given.value("events");
   options.follow = given.has("follow");
+  options.network = given.has("network");
   options.tolerance = tolerance_in(command, given);
   options.json = given.has("json");
   take_axes(command, given, options);

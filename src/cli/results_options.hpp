@@ -22,6 +22,7 @@ struct ResultsOptions {
   std::vector<std::string> phase;      ///< of plot: names over x and y; empty: over time
   std::optional<std::pair<double, double>> range;  ///< of plot: s
   std::string log;                                 ///< of plot: axes, "x", "y" or "xy"
+  bool network = false;                            ///< of plot: instead of variables
   bool json = false;                               ///< of compare
 };
 

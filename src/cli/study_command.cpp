@@ -6,7 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
-#include "cli/gnuplot.hpp"
+#include "cli/drawing.hpp"
 #include "cli/study_picture.hpp"
 #include "cli/study_runs.hpp"
 #include "concord/errors.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/gnuplot.hpp"
+#include "cli/drawing.hpp"
 #include "cli/picture.hpp"
 
 namespace concord {

@@ -307,9 +307,9 @@ const RegisteredCommand sweep({
     .words = {{.name = "set",
                .value = "left.m=1,2,5",
                .help = "values of a parameter or start value, as often as wanted:\n"
-                       "range(first, last, step), linspace(first, last, count),\n"
-                       "logspace(first, last, count), ends included; with --latin also\n"
-                       "uniform(a, b) and loguniform(a, b)"},
+                       "range(first, last), range(first, last, step),\n"
+                       "linspace(first, last, count), logspace(first, last, count), ends\n"
+                       "included; with --latin also uniform(a, b) and loguniform(a, b)"},
               {.name = "samples",
                .value = "FILE",
                .help = "CSV: a header of names (left.m,right.k), a row a run"},

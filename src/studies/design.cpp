@@ -86,7 +86,10 @@ std::vector<std::string> spaced(double first, double last, std::size_t parts, bo
 }
 
 std::vector<std::string> range_of(const Call& call, const std::string& location) {
-  const double first = call.numbers[0], last = call.numbers[1], step = call.numbers[2];
+  const double first = call.numbers[0], last = call.numbers[1],
+               step = call.numbers.size() == 3 ? call.numbers[2]
+                      : last < first           ? -1.0
+                                               : 1.0;
   constexpr double rounding = 1e-9;
   const double parts = (last - first) / step;
   if (!(parts >= 0.0) || parts > static_cast<double>(most_runs))
@@ -106,9 +109,12 @@ std::vector<std::string> range_of(const Call& call, const std::string& location)
 
 std::vector<std::string> values_of(const Call& call, const std::string& location) {
   const bool range = call.function == "range";
-  if (call.numbers.size() != 3)
-    refuse(location, call.function + " takes three numbers: " + call.function +
-                         (range ? "(first, last, step)" : "(first, last, count)"));
+  if (call.numbers.size() != 3 && !(range && call.numbers.size() == 2))
+    refuse(location,
+           call.function +
+               (range ? " takes two or three numbers: range(first, last), or range"
+                        "(first, last, step)"
+                      : " takes three numbers: " + call.function + "(first, last, count)"));
   if (range) return range_of(call, location);
   const double first = call.numbers[0], last = call.numbers[1], count = call.numbers[2];
   if (!(count >= 1.0 && count <= static_cast<double>(most_runs)) || count != std::floor(count))

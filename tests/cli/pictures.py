@@ -1,7 +1,7 @@
 """concord plot: formats by the name's ending, several runs, phase plots, ranges, logarithmic axes."""
 import unittest
 
-from concord_runs import LOTKA_VOLTERRA, ModelTest, execute
+from concord_runs import EXAMPLES, LOTKA_VOLTERRA, ModelTest, execute
 
 
 class Pictures(ModelTest):
@@ -39,10 +39,33 @@ class Pictures(ModelTest):
         self.assertNotIn(">20<", part.replace(" ", ""))
         self.assertIn(">0.1<", part.replace(" ", ""))
 
+    def test_network(self):
+        """Boxes, arrows and what they carry; loops red; ranks coloured; a large one without words at arrows."""
+        loop = EXAMPLES / "algebraic_loop/algebraic_loop.yaml"
+        for ranks in (1, 2):
+            path = self.folder / "loop.h5"
+            run = execute("run", loop, "-cosim_step", 1e-3, "-cosim_stop", 2e-3, "-cosim_output", path, ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            picture = self.plot(path, "--network").decode()
+            for text in (">body<", ">fluid<", ">v, a<", ">f<"):
+                self.assertIn(text, picture)
+            self.assertEqual(picture.count('class="edge"'), 2)
+            self.assertIn("#b3261e", picture)
+            self.assertEqual("rank 1" in picture, ranks == 2)
+        self.assertNotIn("#b3261e", self.plot(self.runs[0], "--network").decode())
+        grid = self.folder / "grid.h5"
+        run = execute("run", EXAMPLES / "heat_grid/heat_grid.yaml", "-cosim_step", 1e-3, "-cosim_stop", 1e-3,
+                      "-cosim_output", grid)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        picture = self.plot(grid, "--network").decode()
+        self.assertEqual(picture.count('class="node"'), 400)
+        self.assertNotIn(">T<", picture)
+
     def test_refusals(self):
         for words, named in ((("--phase", "prey.amount"), "two variables"), (("--range", "3,1"), "two times"),
                              (("--log", "z"), "x, y or xy"), (("--phase", "prey.amount,x.y"), "prey.amount"),
-                             (("--phase", "prey.amount,prey.amount", "-v", "prey.amount"), "--variables")):
+                             (("--phase", "prey.amount,prey.amount", "-v", "prey.amount"), "--variables"),
+                             (("--network", "-v", "prey.amount"), "--network"), ((self.runs[1], "--network"), "--network")):
             with self.subTest(words=words):
                 self.assertIn(named, self.plot(self.runs[0], *words, code=2))
 

@@ -138,7 +138,7 @@ class Sweep(SweepTest):
 class Stopped(SweepTest):
     """Endless runs, stopped by a signal; then a sweep that is killed."""
 
-    WORDS = ("--set", "left.m=range(1, 4, 1)", "-cosim_stop")
+    WORDS = ("--set", "left.m=range(1, 4)", "-cosim_stop")
 
     def begun(self, *words, ranks):
         launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []

@@ -20,6 +20,8 @@ TEST(ListedValues, EndsAreIncluded) {
             (Texts{"0", "0.1", "0.2", "0.3", "0.4", "0.5"}));
   EXPECT_EQ(listed_values("range(0,1,0.4)", ""), (Texts{"0", "0.4", "0.8"}));
   EXPECT_EQ(listed_values("range(3, 1, -1)", ""), (Texts{"3", "2", "1"}));
+  EXPECT_EQ(listed_values("range(1, 3)", ""), (Texts{"1", "2", "3"}));
+  EXPECT_EQ(listed_values("range(2, 0)", ""), (Texts{"2", "1", "0"}));
   EXPECT_EQ(listed_values("linspace(10, 100, 4)", ""), (Texts{"10", "40", "70", "100"}));
   EXPECT_EQ(listed_values("linspace(7, 9, 1)", ""), (Texts{"7"}));
   EXPECT_EQ(listed_values("logspace(1e-2, 1e2, 3)", "").size(), 3U);
@@ -29,7 +31,7 @@ TEST(ListedValues, EndsAreIncluded) {
 }
 
 TEST(ListedValues, Refused) {
-  for (const char* text : {"1,,2", "range(0, 1)", "range(0, 1, -1)", "range(0, 1, 0)",
+  for (const char* text : {"1,,2", "range(1)", "range(0, 1, -1)", "range(0, 1, 0)",
                            "linspace(0, 1, 2.5)", "linspace(0, 1, 0)", "linspace(0, a, 3)",
                            "logspace(-1, 1, 3)", "logspace(0, 1, 3)", "range(0, 1, 1e-12)"})
     EXPECT_THROW(listed_values(text, "here"), InputError) << text;

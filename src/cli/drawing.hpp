@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace concord {
+
+enum class PictureFormat { png, svg, pdf };
+
+/// By the name's ending. Throws InputError.
+PictureFormat picture_format(const std::filesystem::path& path);
+
+// What others draw for us. InputError says how to install the program where it is missing, and why
+// the picture cannot be written where it fails; then there is no part of it.
+
+/// Throws InputError when there is no gnuplot.
+void require_gnuplot();
+
+/// Runs `script` (without `set output`) through a pipe; the picture is at `path` afterwards.
+void draw_with_gnuplot(const std::string& script, const std::filesystem::path& path);
+
+/// `text` as a gnuplot string literal.
+std::string gnuplot_quoted(const std::string& text);
+
+/// Lays a graph out that is written in Graphviz's language; the picture is at `path` afterwards.
+void draw_with_graphviz(const std::string& graph, const std::filesystem::path& path);
+
+/// `text`, of one or several lines, as a string of Graphviz's language.
+std::string graphviz_quoted(const std::string& text);
+
+}  // namespace concord

@@ -1,0 +1,120 @@
+#include "cli/network_picture.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "cli/drawing.hpp"
+#include "cli/picture.hpp"
+#include "concord/errors.hpp"
+
+namespace concord {
+namespace {
+
+constexpr std::size_t most_subsystems = 1000, most_signals_at_an_arrow = 4;
+// Beyond, layers are neither clear nor quick.
+constexpr std::size_t most_in_layers = 40, most_arrows_in_layers = 150;
+
+std::string subsystem_part(const std::string& variable) {
+  return variable.substr(0, variable.rfind('.'));
+}
+
+/// What goes from one subsystem to another.
+struct Arrow {
+  std::vector<std::string> signals;
+  int loop = 0;
+};
+
+std::map<std::pair<std::size_t, std::size_t>, Arrow> arrows_of(
+    const std::vector<RecordedConnection>& connections) {
+  std::map<std::pair<std::size_t, std::size_t>, Arrow> arrows;
+  for (const RecordedConnection& connection : connections) {
+    Arrow& arrow = arrows[{connection.from, connection.to}];
+    const std::string signal = connection.signal();
+    if (std::find(arrow.signals.begin(), arrow.signals.end(), signal) == arrow.signals.end())
+      arrow.signals.push_back(signal);
+    arrow.loop = std::max(arrow.loop, connection.loop);
+  }
+  return arrows;
+}
+
+std::string arrow_label(const std::vector<std::string>& signals) {
+  std::string label;
+  for (std::size_t i = 0; i < std::min(signals.size(), most_signals_at_an_arrow); ++i)
+    label += (i == 0 ? "" : ", ") + signals[i];
+  if (signals.size() > most_signals_at_an_arrow)
+    label += " and " + std::to_string(signals.size() - most_signals_at_an_arrow) + " more";
+  return label;
+}
+
+/// One line per subsystem.
+std::string graph_nodes(const ResultsReader& results, const std::vector<std::string>& names) {
+  const auto kinds = results.texts("/subsystems/kind");
+  const auto ranks = results.numbers("/subsystems/rank");
+  const bool coloured = results.number("ranks") > 1.0;
+  std::string lines;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    std::string label = names[k];
+    if (k < kinds.size()) label += "\n" + kinds[k];
+    std::string colour;
+    if (coloured && k < ranks.size()) {
+      const auto rank = static_cast<std::size_t>(std::max(0.0, ranks[k]));
+      label += ", rank " + std::to_string(rank);
+      colour = std::string(", color=\"") + curve_colour(rank) + "\"";
+    }
+    lines += "  s" + std::to_string(k) + " [label=" + graphviz_quoted(label) + colour + "];\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string RecordedConnection::signal() const { return output.substr(output.rfind('.') + 1); }
+
+std::vector<RecordedConnection> recorded_connections(const ResultsReader& results) {
+  std::map<std::string, std::size_t> position;
+  const auto names = results.texts("/subsystems/name");
+  for (std::size_t k = 0; k < names.size(); ++k) position.emplace(names[k], k);
+  const auto outputs = results.texts("/network/output"), inputs = results.texts("/network/input");
+  const auto loops = results.numbers("/network/loop");
+  std::vector<RecordedConnection> connections;
+  for (std::size_t i = 0; i < std::min({outputs.size(), inputs.size(), loops.size()}); ++i) {
+    const auto from = position.find(subsystem_part(outputs[i])),
+               to = position.find(subsystem_part(inputs[i]));
+    if (from == position.end() || to == position.end()) continue;
+    connections.push_back(
+        {from->second, to->second, outputs[i], inputs[i], static_cast<int>(loops[i])});
+  }
+  return connections;
+}
+
+std::string network_graph(const ResultsReader& results, const std::string& title) {
+  const auto names = results.texts("/subsystems/name");
+  const std::string file = "'" + results.path().string() + "'";
+  if (names.size() > most_subsystems)
+    throw InputError(file + " has " + std::to_string(names.size()) +
+                     " subsystems; a picture shows at most " + std::to_string(most_subsystems) +
+                     ": 'concord check MODEL -v' lists all connections");
+  const auto connections = recorded_connections(results);
+  if (connections.empty() && names.size() > 1)
+    throw InputError(file + " holds no connections: was it written by an older version?");
+  const auto arrows = arrows_of(connections);
+  const bool layers = names.size() <= most_in_layers && arrows.size() <= most_arrows_in_layers;
+  std::string graph =
+      "digraph {\n  graph [fontname=\"sans-serif\", labelloc=t, fontsize=16, pad=0.2, label=" +
+      graphviz_quoted(title) +
+      (layers ? ", rankdir=LR, nodesep=0.35, ranksep=0.7"
+              : ", layout=sfdp, overlap=prism, splines=line") +
+      "];\n  node [shape=box, style=rounded, fontname=\"sans-serif\", fontsize=12, penwidth=1.5, "
+      "color=\"#6a717c\"];\n  edge [fontname=\"sans-serif\", fontsize=10, color=\"#6a717c\"];\n" +
+      graph_nodes(results, names);
+  for (const auto& [ends, arrow] : arrows)
+    graph += "  s" + std::to_string(ends.first) + " -> s" + std::to_string(ends.second) +
+             " [label=" + graphviz_quoted(layers ? arrow_label(arrow.signals) : "") +
+             (arrow.loop > 0 ? ", color=\"#b3261e\", fontcolor=\"#b3261e\", penwidth=1.5" : "") +
+             "];\n";
+  return graph + "}\n";
+}
+
+}  // namespace concord

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "record/results_reader.hpp"
+
+namespace concord {
+
+struct RecordedConnection {
+  std::size_t from = 0, to = 0;  ///< subsystems, in their recorded order
+  std::string output, input;     ///< "left.x", "right.x_other"
+  int loop = 0;                  ///< the algebraic loop it belongs to; 0: none
+
+  /// The output's name within its subsystem.
+  std::string signal() const;
+};
+
+/// Empty where the results file holds none: it is older, or the network very large.
+std::vector<RecordedConnection> recorded_connections(const ResultsReader& results);
+
+/// A run's network in Graphviz's language: an arrow per pair of subsystems that names its signals.
+/// Algebraic loops are red; with several ranks each has a colour. Throws InputError for networks
+/// that are not there or too large to look at.
+std::string network_graph(const ResultsReader& results, const std::string& title);
+
+}  // namespace concord
