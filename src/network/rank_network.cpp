@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "signal/end_curvature.hpp"
 #include "support/agreement.hpp"
 #include "support/ranks.hpp"
 #include "support/work_clock.hpp"
@@ -127,6 +128,23 @@ Outcome RankNetwork::find_curvatures(std::size_t k, std::span<const Sample> inpu
   return outcome;
 }
 
+void RankNetwork::take_end_curvatures(std::size_t k, std::span<const char> flags,
+                                      std::span<const Sample> outputs) {
+  auto& [from_ends, begin] = end_curvatures_;
+  from_ends.resize(n_outputs(), 0);
+  begin.resize(n_outputs());
+  const IndexRange out = outputs_of(k);
+  for (std::size_t o = out.first; o < out.last; ++o) {
+    from_ends[o] = flags[o - out.first];
+    begin[o] = outputs[o];
+  }
+}
+
+bool RankNetwork::has_stiff_outputs() const {
+  const auto& flags = end_curvatures_.from_ends;
+  return std::find(flags.begin(), flags.end(), 1) != flags.end();
+}
+
 Outcome RankNetwork::find_end_curvatures(std::span<const std::size_t> which, double h,
                                          std::span<const Polynomial> inputs,
                                          std::span<Sample> outputs) {
@@ -140,6 +158,11 @@ Outcome RankNetwork::find_end_curvatures(std::span<const std::size_t> which, dou
     const Outcome own =
         find_curvatures(k, scratch_.end_inputs, outputs.subspan(out.first, out.size()));
     total = own == Outcome::ok ? total : Outcome::failed;
+    for (std::size_t o = out.first; o < out.last && !end_curvatures_.begin.empty(); ++o) {
+      if (end_curvatures_.from_ends[o] != 0) {
+        outputs[o].curvature = EndCurvature::of(end_curvatures_.begin[o], outputs[o], h);
+      }
+    }
   }
   return total;
 }

@@ -130,6 +130,14 @@ class RankNetwork {
                   std::span<const Polynomial> inputs, InputContinuity continuity, Wanted wanted,
                   std::span<Sample> outputs);
 
+  /// Curvatures of flagged outputs of own subsystem k (one flag each) at the ends of the next
+  /// macro-steps are those of the cubics that leave `outputs` (whole local array).
+  void take_end_curvatures(std::size_t k, std::span<const char> flags,
+                           std::span<const Sample> outputs);
+
+  /// Whether there are such outputs.
+  bool has_stiff_outputs() const;
+
   /// The earliest of own subsystems (Subsystem::next_time_event, next_event); infinity without one.
   /// `inputs`: whole local array, or empty.
   double next_time_event() const;
@@ -243,6 +251,11 @@ class RankNetwork {
     std::vector<Sample> end_inputs;  ///< of one subsystem
     std::vector<double> curvatures;
   };
+  /// y'' of outputs at the end of the macro-step, from both ends where flags say so.
+  struct EndCurvatures {
+    std::vector<char> from_ends;
+    std::vector<Sample> begin;
+  };
   Outcome find_curvatures(std::size_t k, std::span<const Sample> inputs, std::span<Sample> outputs);
   Outcome find_end_curvatures(std::span<const std::size_t> which, double h,
                               std::span<const Polynomial> inputs, std::span<Sample> outputs);
@@ -265,6 +278,7 @@ class RankNetwork {
   SmoothInterval interval_;
   Memory now_, saved_;
   PassedWay way_;
+  EndCurvatures end_curvatures_;  ///< empty: from the subsystems alone
   Scratch scratch_;
 };
 

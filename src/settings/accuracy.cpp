@@ -103,9 +103,9 @@ const Method& preset_of(std::string_view type) {
                        [&](const Method& one) { return one.type == type; });
 }
 
-bool is_wanted(const Method& method, Order order) {
+bool is_wanted(const Method& method, Order order, const Model& model) {
   return !method.hold.ends_with_curvature() || order == Order::six ||
-         (order != Order::four && quintic_pays(method));
+         (order != Order::four && quintic_pays(method) && !model.stiff.value_or(false));
 }
 
 /// The first that is wanted and can run; where none can, as it was.
@@ -114,8 +114,10 @@ void choose_method(Settings& settings, const Model& model) {
   types.insert(types.end(), by_work.begin(), by_work.end());
   for (const std::string_view type : types) {
     const Method candidate = as_preset(preset_of(type), settings.method);
-    if (is_wanted(candidate, settings.order) && can_run(candidate, model)) {
+    if (is_wanted(candidate, settings.order, model) && can_run(candidate, model)) {
       settings.method = candidate;
+      settings.chose_order_six =
+          candidate.hold.ends_with_curvature() && settings.order != Order::six;
       return;
     }
   }

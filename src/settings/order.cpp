@@ -65,11 +65,10 @@ void choose_order(Settings& settings, const Model& model) {
   }
   Method with_quintic = method;
   take(with_quintic, *quintic);
-  const bool pays_here =
-      quintic_pays(with_quintic) && missing_capabilities(with_quintic, model).empty();
-  const bool six =
-      settings.order == Order::six || (settings.order == Order::automatic && pays_here);
-  take(method, six ? *quintic : *cubic);
+  settings.chose_order_six = settings.order == Order::automatic && !model.stiff.value_or(false) &&
+                             quintic_pays(with_quintic) &&
+                             missing_capabilities(with_quintic, model).empty();
+  take(method, settings.order == Order::six || settings.chose_order_six ? *quintic : *cubic);
 }
 
 }  // namespace concord

@@ -107,8 +107,9 @@ struct Settings {
   Method method = method_presets().front();
   Adapt adapt = Adapt::none;
   Order order = Order::by_type;
-  double accuracy = 1e-4;    ///< largest error wanted, in units of each signal's range
-  bool by_accuracy = false;  ///< it decides what no option says
+  double accuracy = 1e-4;        ///< largest error wanted, in units of each signal's range
+  bool by_accuracy = false;      ///< it decides what no option says
+  bool chose_order_six = false;  ///< quintic inputs by choice, no option names them
   Diverged diverged = Diverged::fail;
   int event_limit = 1000;
   double start = 0.0;

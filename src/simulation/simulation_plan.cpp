@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "network/placement/placement.hpp"
+#include "simulation/order_trial.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
@@ -24,6 +25,11 @@ Partition shared_out(MPI_Comm comm, const Settings& settings, const Model& model
   return Partition(std::move(rank_of));
 }
 
+Model tried(Model model, MPI_Comm comm) {
+  if (!model.stiff) find_stiffness(model, comm);
+  return model;
+}
+
 }  // namespace
 
 Partition share_of_ranks(const Settings& settings, const Model& model, const Network& network,
@@ -37,7 +43,7 @@ Partition share_of_ranks(const Settings& settings, const Model& model, const Net
 
 SimulationPlan::SimulationPlan(MPI_Comm ranks, Model described)
     : comm(ranks),
-      model(std::move(described)),
+      model(tried(std::move(described), ranks)),
       settings(read_settings(model)),
       options(options::all()),
       network(model),

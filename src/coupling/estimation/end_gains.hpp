@@ -58,12 +58,18 @@ class EndGains {
 
   double step() const { return h_; }
 
+  /// Outputs (one flag each) whose second derivative at the end is that of the cubic through values
+  /// and slopes at both ends, in K and wherever it is asked for: what integrators leave of stiff
+  /// states, within their tolerance, would be in y'' times the square of the stiffness.
+  std::span<const char> stiff() const { return stiff_; }
+
  private:
   /// Of u for a change of its end value, of h times its end slope, of h^2 times its end curvature.
   using Shapes = std::array<Shape, 3>;
   const Shapes& shapes(bool afresh) const;
   Leaving leaving() const;
   void add_late(const LocalLinearization& subsystem);
+  void find_stiff_outputs(const LocalLinearization& subsystem);
   Eigen::MatrixXd states_for(const Shape& joined, const Shape& afresh);
 
   int parts_;
@@ -74,6 +80,7 @@ class EndGains {
   bool slopes_known_ = true;
   Eigen::MatrixXd gain_;              ///< parts n_out x parts n_connected
   std::array<Eigen::MatrixXd, 3> x_;  ///< x(h) per part of the end of a connected input
+  std::vector<char> stiff_;
   std::vector<double> begin_values_;
   /// h u'_N and h^2 u''_N of the connected inputs that continue them.
   Eigen::VectorXd begin_slopes_, begin_curvatures_;

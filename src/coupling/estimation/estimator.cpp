@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coupling/estimation/small_product.hpp"
+#include "signal/end_curvature.hpp"
 
 namespace concord {
 
@@ -33,6 +34,7 @@ bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
     ends_.compute(local_, step.size(), slopes_known);
     changed = true;
   }
+  begin_.assign(outputs.begin(), outputs.end());
   find_free_response(begin, outputs);
   add_defect();
   if (curved_) {
@@ -67,10 +69,23 @@ void Estimator::find_free_response(std::span<const Sample> begin, std::span<cons
 }
 
 void Estimator::add_defect() {
-  if (!defects_.expect(ends_.step(), curved_)) {
+  if (defects_.expect(ends_.step(), curved_)) {
+    add_expected(free_);
+  } else {
+    curve_stiff(free_);
+  }
+}
+
+void Estimator::curve_stiff(std::span<Sample> outputs) const {
+  if (ends_.parts() < 3) {
     return;
   }
-  add_expected(free_);
+  const auto stiff = ends_.stiff();
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (stiff[o] != 0) {
+      outputs[o].curvature = EndCurvature::of(begin_[o], outputs[o], ends_.step());
+    }
+  }
 }
 
 /// The defect.
@@ -80,6 +95,7 @@ void Estimator::add_expected(std::span<Sample> outputs) const {
     outputs[o].derivative += defects_.expected()[o].derivative;
     outputs[o].curvature += defects_.expected()[o].curvature;
   }
+  curve_stiff(outputs);
 }
 
 void Estimator::predict(std::span<const Sample> end, std::span<Sample> outputs) {

@@ -59,6 +59,9 @@ class Estimator {
   /// and derivatives 0, defect correction included. Size n_out.
   std::span<const Sample> free_response() const { return free_; }
 
+  /// Outputs whose y'' is that of their cubic (EndGains::stiff).
+  std::span<const char> stiff() const { return ends_.stiff(); }
+
   /// K: entry of output o, part (0 value, 1 slope, 2 curvature) for connected input c, part.
   double gain(std::size_t output, int output_part, std::size_t input, int input_part) const {
     return ends_.at(output, output_part, input, input_part);
@@ -95,6 +98,7 @@ class Estimator {
   void add_defect();
   bool reach(std::span<const Sample> end, std::span<Sample> outputs);
   bool reach_curvatures(const StatePoint& point, std::span<Sample> outputs);
+  void curve_stiff(std::span<Sample> outputs) const;
   void add_expected(std::span<Sample> outputs) const;
   bool bend(const StatePoint& point);
 
@@ -108,6 +112,7 @@ class Estimator {
   bool curved_ = false;
   bool corrected_ = false;              ///< b is that of `correct`
   Eigen::VectorXd xi_, ramp_;           ///< of the free response: x^ - x_N, h f_t
+  std::vector<Sample> begin_;           ///< outputs at t_N
   std::vector<Sample> free_, tangent_;  ///< b, and that of the tangent
   Reached reached_;
 };

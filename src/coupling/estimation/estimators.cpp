@@ -86,6 +86,9 @@ Estimators::State Estimators::prepare(const MacroStep& step, const Communication
     }
     state = own == State::new_gains ? own : state;
     copy_free_response(k);
+    if (parts_ > 2) {
+      subsystems_.take_end_curvatures(k, estimators_[k]->stiff(), point.outputs);
+    }
   }
   return state;
 }

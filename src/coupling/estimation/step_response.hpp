@@ -37,6 +37,9 @@ class StepResponse {
   void prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
                const Leaving& leaving);
 
+  /// D of the macro-step that is prepared.
+  const Eigen::VectorXd& units() const { return units_; }
+
   /// n x m; column i is x(h) for u_i = shape(s).
   Eigen::MatrixXd to_inputs(const Shape& shape);
 
