@@ -4,6 +4,7 @@ of Python, in a folder of their own; blocks of C++ compile.
 usage: commands.py CONCORD PYTHON_PACKAGE ROOT PAGE.md...
 """
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -33,6 +34,12 @@ def shell(block, folder, environment):
         raise
     wanted = int(block.said.get("exit code", 0))
     assert run.returncode == wanted, f"{block}: exit code {run.returncode}\n{shown[-3000:]}"
+    return shown
+
+
+def lines(text):
+    """Without figures, which depend on the machine, and without the blanks that align them."""
+    return {" ".join(re.sub(r"[\d.]+(?:e[-+]?\d+)?", "#", line).split()) for line in text.splitlines()}
 
 
 def python(blocks, folder, environment):
@@ -65,12 +72,12 @@ def furnish(folder, concord, package, root):
 
 def run_page(page, concord, package, root):
     """How many blocks ran, and the reasons of those that did not."""
-    blocks = [block for block in blocks_of(page) if block.language in ("sh", "python", "cpp") or "file" in block.said]
+    blocks = [block for block in blocks_of(page) if block.language in ("sh", "python", "cpp") or block.said]
     told = [block.said["not run"] for block in blocks if "not run" in block.said]
     blocks = [block for block in blocks if "not run" not in block.said]
     environment = {**os.environ, "PYTHONPATH": str(package), "HOME": "/nonexistent",
                    "PATH": f"{concord.parent}:{os.environ['PATH']}"}
-    begin = time.monotonic()
+    begin, written = time.monotonic(), set()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         furnish(folder, concord, package, root)
@@ -79,8 +86,10 @@ def run_page(page, concord, package, root):
         for block in blocks:
             if "file" in block.said:
                 (folder / block.said["file"]).write_text(block.text, encoding="utf-8")
+            elif "shown" in block.said:
+                assert lines(block.text) <= written, f"{block}: not shown: {lines(block.text) - written}"
             elif block.language == "sh":
-                shell(block, folder, environment)
+                written |= lines(shell(block, folder, environment))
             elif block.language == "cpp":
                 cpp(block, root)
         programs = [block for block in blocks if block.language == "python" and "file" not in block.said]
