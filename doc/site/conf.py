@@ -69,11 +69,10 @@ def to_site(docname, match):
 
 def tree_of_pages(docname, text):
     """Hidden tables of contents: one for each heading of the page, of the pages that its links name."""
-    caption, trees, seen = "Concord", {}, set()
-    for line in text.splitlines():
-        if line.startswith("## "):
-            caption = line[3:]
-        for _, path, _ in LINK.findall(line):
+    trees, seen = {}, set()
+    for section in re.split(r"^## ", f"{project}\n{text}", flags=re.M):
+        caption = section.partition("\n")[0]
+        for _, path, _ in LINK.findall(section):
             where = target(docname, path)
             if (ROOT / where).is_dir():
                 where = {PYTHON_REFERENCE: "python_reference"}.get(where, f"{where}/README")

@@ -66,7 +66,7 @@ def furnish(folder, concord, package, root):
     (folder / "build" / "bin").mkdir(parents=True)
     (folder / "build" / "bin" / "concord").symlink_to(concord)
     (folder / "build" / "python").symlink_to(package)
-    for name in ("examples", "petsc_options"):
+    for name in ("examples", "include", "petsc_options"):
         (folder / name).symlink_to(root / name)
 
 
@@ -86,6 +86,9 @@ def run_page(page, concord, package, root):
         for block in blocks:
             if "file" in block.said:
                 (folder / block.said["file"]).write_text(block.text, encoding="utf-8")
+            elif "from" in block.said:
+                of_file = (root / block.said["from"]).read_text(encoding="utf-8")
+                assert block.text in of_file, f"{block}: {block.said['from']} has changed"
             elif "shown" in block.said:
                 assert lines(block.text) <= written, f"{block}: not shown: {lines(block.text) - written}"
             elif block.language == "sh":

@@ -3,14 +3,14 @@
 `<!-- file: NAME -->` before a block: the commands of the page find it under that name.
 `<!-- before: COMMAND -->` anywhere: what is done in their folder before all.
 `<!-- exit code: N -->` before commands: they end so. `<!-- shown: ... -->` before text: one of the page's commands
-has written these lines, whatever their figures. `<!-- not run: REASON -->` before a block: it does not.
+has written these lines, whatever their figures. `<!-- from: PATH -->` before a block: the file has these lines. `<!-- not run: REASON -->` before a block: it does not.
 """
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-BLOCK = re.compile(r"((?:^<!-- (?:file|before|exit code|shown|not run): [^\n]* -->\n)*)^```(\w*)\n(.*?)^```$", re.M | re.S)
-SAID = re.compile(r"^<!-- (file|before|exit code|shown|not run): (.*) -->$", re.M)
+BLOCK = re.compile(r"((?:^<!-- (?:file|before|exit code|shown|from|not run): [^\n]* -->\n)*)^```(\w*)\n(.*?)^```$", re.M | re.S)
+SAID = re.compile(r"^<!-- (file|before|exit code|shown|from|not run): (.*) -->$", re.M)
 
 
 @dataclass
