@@ -30,6 +30,7 @@ suppress_warnings = ["myst.header"]  # chapters that are included under other on
 autodoc_mock_imports = ["concord._concord", "concord._location"]  # built; not needed to be read
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
 
 html_theme = "furo"
 html_title = f"Concord {version}"
@@ -97,5 +98,11 @@ def read_source(_, docname, source):
     source[0] = linked + trees
 
 
+def skip_member(_, what, name, obj, skip, options):
+    """Fields of named tuples: their class says what they are."""
+    return skip or (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
+
+
 def setup(app):
+    app.connect("autodoc-skip-member", skip_member)
     app.connect("source-read", read_source)

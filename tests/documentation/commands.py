@@ -5,6 +5,7 @@ usage: commands.py CONCORD PYTHON_PACKAGE ROOT PAGE.md...
 """
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pages import Block, before, blocks_of
+from pages import Block, before, blocks_of, indented_commands
 
 NOT_RUN_AT_MOST = 25  # those that install, build, need a cluster or take minutes
 MAIN = """{headers}
@@ -63,16 +64,19 @@ def cpp(block, root):
 
 
 def furnish(folder, concord, package, root):
-    (folder / "build" / "bin").mkdir(parents=True)
-    (folder / "build" / "bin" / "concord").symlink_to(concord)
+    (folder / "build").mkdir()
+    (folder / "build" / "bin").symlink_to(concord.parent)
     (folder / "build" / "python").symlink_to(package)
-    for name in ("examples", "include", "petsc_options"):
+    for name in ("include", "petsc_options"):
         (folder / name).symlink_to(root / name)
+    shutil.copytree(root / "examples", folder / "examples")  # some commands write there
 
 
 def run_page(page, concord, package, root):
     """How many blocks ran, and the reasons of those that did not."""
     blocks = [block for block in blocks_of(page) if block.language in ("sh", "python", "cpp") or block.said]
+    if page.is_relative_to(root / "examples"):
+        blocks += indented_commands(page)
     told = [block.said["not run"] for block in blocks if "not run" in block.said]
     blocks = [block for block in blocks if "not run" not in block.said]
     environment = {**os.environ, "PYTHONPATH": str(package), "HOME": "/nonexistent",

@@ -35,3 +35,13 @@ def blocks_of(page):
 def before(page):
     """What is done in the page's folder before its commands."""
     return [command for what, command in SAID.findall(page.read_text(encoding="utf-8")) if what == "before"]
+
+
+COMMAND = re.compile(r"^ {4}((?:mpirun -n \d+ )?build/bin/concord(?:_chain|_embedded)? .*\n(?:^ {6,}\S.*\n)*)", re.M)
+
+
+def indented_commands(page):
+    """Calls of the program in the indented blocks of an example's page; scripts beside them have their own tests."""
+    text = page.read_text(encoding="utf-8")
+    for match in COMMAND.finditer(text):
+        yield Block(page, text[: match.start()].count("\n") + 1, "sh", match.group(1), {})
