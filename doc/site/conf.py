@@ -82,6 +82,10 @@ def tree_of_pages(docname, text):
             if known and where not in seen and where.startswith(CONTENTS[docname]) and where != docname:
                 seen.add(where)
                 trees.setdefault(caption, []).append(f"/{where}")
+    if docname == root_doc:
+        left = {f"doc/{page.stem}" for page in (ROOT / "doc").glob("*.md")} - seen - {docname}
+        trees["More"] = [f"/{name}" for name in sorted(left)]
+    trees = {caption: pages for caption, pages in trees.items() if pages}
     for caption, pages in trees.items():
         name = f":caption: {caption}\n" if docname == root_doc else ""
         yield f"\n```{{toctree}}\n:hidden:\n{name}\n" + "\n".join(pages) + "\n```\n"
