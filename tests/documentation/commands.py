@@ -39,8 +39,9 @@ def shell(block, folder, environment):
 
 
 def lines(text):
-    """Without figures, which depend on the machine, and without the blanks that align them."""
-    return {" ".join(re.sub(r"[\d.]+(?:e[-+]?\d+)?", "#", line).split()) for line in text.splitlines()}
+    """Without figures and remarks in brackets, which depend on the machine, and the blanks that align them."""
+    figures = re.compile(r"[\d.]+(?:e[-+]?\d+)?|\([^)]*\)")
+    return {" ".join(figures.sub("#", line).split()) for line in text.splitlines()}
 
 
 def python(blocks, folder, environment):
