@@ -71,6 +71,8 @@ def to_site(docname, match):
 def tree_of_pages(docname, text):
     """Hidden tables of contents: one for each heading of the page, of the pages that its links name."""
     trees, seen = {}, set()
+    if docname == root_doc:
+        text = re.sub(r"^\|.*$", "", text, flags=re.M)  # its table leads to pages that its lists have, too
     for section in re.split(r"^## ", f"{project}\n{text}", flags=re.M):
         caption = section.partition("\n")[0]
         for _, path, _ in LINK.findall(section):
