@@ -21,7 +21,7 @@ done
 cp "$root/doc/site/python_reference.rst" "$sources"
 
 export CONCORD_ROOT=$root
-logged manual /usr/bin/python3 -m sphinx -b html -W --keep-going -c "$root/doc/site" \
+logged manual /usr/bin/python3 -m sphinx -q -b html -W --keep-going -c "$root/doc/site" \
   -d "$build/manual_doctrees" "$sources" "$site"
 {
   cat "$root/doc/site/Doxyfile"

@@ -64,6 +64,13 @@ CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
 }
 
 bash "$root/scripts/manual.sh"
+log=$logs/example_pages.log
+build_targets concord_python concord_chain concord_embedded
+/usr/bin/python3 -B "$root/tests/documentation/commands.py" "$build/bin/concord" "$build/python" "$root" \
+  "$root"/examples/*/README.md 2>&1 | tee "$log" || {
+  echo "concord: error: a command of an example's page does not run (whole log: $log)" >&2
+  exit 1
+}
 log=$logs/manual_in_browser.log
 /usr/bin/python3 -B "$root/tests/documentation/site_in_browser.py" "$build/manual" \
   "$build/manual_pictures" 2>&1 | tee "$log" || {

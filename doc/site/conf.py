@@ -30,6 +30,7 @@ suppress_warnings = ["myst.header"]  # chapters that are included under other on
 autodoc_mock_imports = ["concord._concord", "concord._location"]  # built; not needed to be read
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
 
 html_theme = "furo"
 html_title = f"Concord {version}"
@@ -69,11 +70,12 @@ def to_site(docname, match):
 
 def tree_of_pages(docname, text):
     """Hidden tables of contents: one for each heading of the page, of the pages that its links name."""
-    caption, trees, seen = "Concord", {}, set()
-    for line in text.splitlines():
-        if line.startswith("## "):
-            caption = line[3:]
-        for _, path, _ in LINK.findall(line):
+    trees, seen = {}, set()
+    if docname == root_doc:
+        text = re.sub(r"^\|.*$", "", text, flags=re.M)  # its table leads to pages that its lists have, too
+    for section in re.split(r"^## ", f"{project}\n{text}", flags=re.M):
+        caption = section.partition("\n")[0]
+        for _, path, _ in LINK.findall(section):
             where = target(docname, path)
             if (ROOT / where).is_dir():
                 where = {PYTHON_REFERENCE: "python_reference"}.get(where, f"{where}/README")
@@ -82,6 +84,10 @@ def tree_of_pages(docname, text):
             if known and where not in seen and where.startswith(CONTENTS[docname]) and where != docname:
                 seen.add(where)
                 trees.setdefault(caption, []).append(f"/{where}")
+    if docname == root_doc:
+        left = {f"doc/{page.stem}" for page in (ROOT / "doc").glob("*.md")} - seen - {docname}
+        trees["More"] = [f"/{name}" for name in sorted(left)]
+    trees = {caption: pages for caption, pages in trees.items() if pages}
     for caption, pages in trees.items():
         name = f":caption: {caption}\n" if docname == root_doc else ""
         yield f"\n```{{toctree}}\n:hidden:\n{name}\n" + "\n".join(pages) + "\n```\n"
@@ -98,5 +104,11 @@ def read_source(_, docname, source):
     source[0] = linked + trees
 
 
+def skip_member(_, what, name, obj, skip, options):
+    """Fields of named tuples: their class says what they are."""
+    return skip or (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
+
+
 def setup(app):
+    app.connect("autodoc-skip-member", skip_member)
     app.connect("source-read", read_source)

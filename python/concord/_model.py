@@ -49,6 +49,8 @@ class ModelBuilder:
     start, stop :
         s
 
+    Examples
+    --------
     >>> m = concord.ModelBuilder("pendulum and drive", stop=2.0)
     >>> def swing(t, x, u, p):
     ...     return [x[1], -p["k"] * x[0] + u[0]]

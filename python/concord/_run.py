@@ -47,6 +47,8 @@ def run(model: Union[str, os.PathLike, ModelBuilder], *,
     Raises InputError, SimulationError. Ctrl-C ends the run at the next communication point, with a
     checkpoint where one is wanted, and raises KeyboardInterrupt; so with other signals.
 
+    Examples
+    --------
     >>> r = concord.run("bouncing_ball.yaml", cosim_type="jfm", start_values={"ball.e": 0.9})
     >>> r["ball.h"].min() > -0.11
     True

@@ -44,6 +44,8 @@ class Simulation:
     **options :
         Those of `concord run`, without dash: `cosim_step=1e-2`.
 
+    Examples
+    --------
     >>> s = concord.Simulation("bouncing_ball.yaml", cosim_step=1e-2)
     >>> s.start()
     >>> while not s.finished:

@@ -89,6 +89,8 @@ def sweep(model: Path, values: Optional[Mapping[str, Any]] = None, *,
 
     A run that fails is kept apart; the others go on. Raises InputError where all had wrong input.
 
+    Examples
+    --------
     >>> s = concord.sweep("bouncing_ball.yaml", {"ball.e": [0.5, 0.9, -1]}, cosim_stop=1)
     >>> [run.parameters["ball.e"] for run in s.completed], len(s.failed)
     ([0.5, 0.9, -1.0], 0)

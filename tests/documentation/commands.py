@@ -4,6 +4,8 @@ of Python, in a folder of their own; blocks of C++ compile.
 usage: commands.py CONCORD PYTHON_PACKAGE ROOT PAGE.md...
 """
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,9 +14,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pages import Block, before, blocks_of
+from pages import Block, before, blocks_of, indented_commands
 
-NOT_RUN_AT_MOST = 25  # those that install, build, need a cluster or take minutes
+NOT_RUN_AT_MOST = 30  # those that install, build, need a cluster or take minutes
+REACHES_OUT = re.compile(r"\b(apt|apt-get|dpkg|sudo|docker|podman|apptainer|spack|pip install|cmake --(?:build|install)|"
+                         r"git clone|curl|wget|sbatch|module load|ssh)\b|\bbash (?:tests|scripts|examples)/")
 MAIN = """{headers}
 int run(int argc, char** argv) {{
 {text}
@@ -24,6 +28,8 @@ return argc + (argv != nullptr);
 
 
 def shell(block, folder, environment):
+    outside = REACHES_OUT.search(block.text)
+    assert not outside, f"{block}: '{outside[0]}' reaches out of the page's folder; say <!-- not run: why --> before it"
     run = subprocess.Popen(["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, env=environment, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:
@@ -33,6 +39,13 @@ def shell(block, folder, environment):
         raise
     wanted = int(block.said.get("exit code", 0))
     assert run.returncode == wanted, f"{block}: exit code {run.returncode}\n{shown[-3000:]}"
+    return shown
+
+
+def lines(text):
+    """Without figures and remarks in brackets, which depend on the machine, and the blanks that align them."""
+    figures = re.compile(r"[\d.]+(?:e[-+]?\d+)?|\([^)]*\)")
+    return {" ".join(figures.sub("#", line).split()) for line in text.splitlines()}
 
 
 def python(blocks, folder, environment):
@@ -56,21 +69,24 @@ def cpp(block, root):
 
 
 def furnish(folder, concord, package, root):
-    (folder / "build" / "bin").mkdir(parents=True)
-    (folder / "build" / "bin" / "concord").symlink_to(concord)
+    (folder / "build").mkdir()
+    (folder / "build" / "bin").symlink_to(concord.parent)
     (folder / "build" / "python").symlink_to(package)
-    for name in ("examples", "petsc_options"):
+    for name in ("include", "petsc_options"):
         (folder / name).symlink_to(root / name)
+    shutil.copytree(root / "examples", folder / "examples")  # some commands write there
 
 
 def run_page(page, concord, package, root):
     """How many blocks ran, and the reasons of those that did not."""
-    blocks = [block for block in blocks_of(page) if block.language in ("sh", "python", "cpp") or "file" in block.said]
+    blocks = [block for block in blocks_of(page) if block.language in ("sh", "python", "cpp") or block.said]
+    if page.is_relative_to(root / "examples"):
+        blocks += indented_commands(page)
     told = [block.said["not run"] for block in blocks if "not run" in block.said]
     blocks = [block for block in blocks if "not run" not in block.said]
     environment = {**os.environ, "PYTHONPATH": str(package), "HOME": "/nonexistent",
                    "PATH": f"{concord.parent}:{os.environ['PATH']}"}
-    begin = time.monotonic()
+    begin, written = time.monotonic(), set()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         furnish(folder, concord, package, root)
@@ -79,8 +95,13 @@ def run_page(page, concord, package, root):
         for block in blocks:
             if "file" in block.said:
                 (folder / block.said["file"]).write_text(block.text, encoding="utf-8")
+            elif "from" in block.said:
+                of_file = (root / block.said["from"]).read_text(encoding="utf-8")
+                assert block.text in of_file, f"{block}: {block.said['from']} has changed"
+            elif "shown" in block.said:
+                assert lines(block.text) <= written, f"{block}: not shown: {lines(block.text) - written}"
             elif block.language == "sh":
-                shell(block, folder, environment)
+                written |= lines(shell(block, folder, environment))
             elif block.language == "cpp":
                 cpp(block, root)
         programs = [block for block in blocks if block.language == "python" and "file" not in block.said]

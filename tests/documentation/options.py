@@ -1,6 +1,7 @@
-"""Every option that a page or an options file names is one that `concord --help` lists.
+"""Every option that a page or an options file names is one that `concord --help` lists, and doc/options.md lists all.
 
 usage: options.py CONCORD PAGE...
+       options.py --table CONCORD         prints the rows of doc/options.md
 """
 import pathlib
 import re
@@ -12,8 +13,15 @@ OF_PETSC = re.compile(r"missiles_(ksp|pc|sub|mat)")
 
 
 def known_options(concord):
+    """{"cosim_type": its line of help}."""
     text = subprocess.run([concord, "--help"], capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r"^  -((?:cosim|subsystem|missiles)_\w+)", text, re.M))
+    return dict(re.findall(r"^  -((?:cosim|subsystem|missiles)_\w+) +(.*)", text, re.M))
+
+
+def row(name, text):
+    """Name, default, meaning: of a line of help."""
+    meaning, default = re.fullmatch(r"(.*?)(?: \(default (.*)\))?", text).groups()
+    return f"| `-{name}` | {default or ''} | {meaning.replace('|', chr(92) + '|').replace('<', '&lt;')} |"
 
 
 def generic(name, known):
@@ -25,8 +33,12 @@ def generic(name, known):
 
 
 def main():
-    concord, *pages = sys.argv[1:]
+    concord, *pages = [word for word in sys.argv[1:] if word != "--table"]
     known = known_options(concord)
+    rows = [row(name, text) for name, text in known.items() if not name.startswith("subsystem_<")]
+    if "--table" in sys.argv:
+        print("\n".join(rows))
+        return
     assert len(known) > 40, known
     count = 0
     for page in map(pathlib.Path, pages):
@@ -35,6 +47,9 @@ def main():
                 count += 1
                 assert OF_PETSC.match(name) or generic(name, known) in known, \
                     f"{page.name}:{number}: -{name} is no option"
+        if page.name == "options.md":
+            missing = [line for line in rows if line not in page.read_text(encoding="utf-8").splitlines()]
+            assert not missing, "not in doc/options.md as --help has it: " + "\n".join(missing)
     assert count > 100, count
     print(f"{count} options named")
 

@@ -2,14 +2,15 @@
 
 `<!-- file: NAME -->` before a block: the commands of the page find it under that name.
 `<!-- before: COMMAND -->` anywhere: what is done in their folder before all.
-`<!-- exit code: N -->` before commands: they end so. `<!-- not run: REASON -->` before a block: it does not.
+`<!-- exit code: N -->` before commands: they end so. `<!-- shown: ... -->` before text: one of the page's commands
+has written these lines, whatever their figures. `<!-- from: PATH -->` before a block: the file has these lines. `<!-- not run: REASON -->` before a block: it does not.
 """
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-BLOCK = re.compile(r"((?:^<!-- (?:file|before|exit code|not run): [^\n]* -->\n)*)^```(\w*)\n(.*?)^```$", re.M | re.S)
-SAID = re.compile(r"^<!-- (file|before|exit code|not run): (.*) -->$", re.M)
+BLOCK = re.compile(r"((?:^<!-- (?:file|before|exit code|shown|from|not run): [^\n]* -->\n)*)^```(\w*)\n(.*?)^```$", re.M | re.S)
+SAID = re.compile(r"^<!-- (file|before|exit code|shown|from|not run): (.*) -->$", re.M)
 
 
 @dataclass
@@ -34,3 +35,13 @@ def blocks_of(page):
 def before(page):
     """What is done in the page's folder before its commands."""
     return [command for what, command in SAID.findall(page.read_text(encoding="utf-8")) if what == "before"]
+
+
+COMMAND = re.compile(r"^ {4}((?:mpirun -n \d+ )?build/bin/concord(?:_chain|_embedded)? .*\n(?:^ {6,}\S.*\n)*)", re.M)
+
+
+def indented_commands(page):
+    """Calls of the program in the indented blocks of an example's page; scripts beside them have their own tests."""
+    text = page.read_text(encoding="utf-8")
+    for match in COMMAND.finditer(text):
+        yield Block(page, text[: match.start()].count("\n") + 1, "sh", match.group(1), {})

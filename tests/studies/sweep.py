@@ -1,7 +1,6 @@
 """concord sweep: combinations, groups of ranks, failed runs, going on, the table."""
 import csv
 import os
-import re
 import signal
 import subprocess
 import time
@@ -9,7 +8,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import ROOT, TWO_MASS, ModelTest, execute
+from concord_runs import TWO_MASS, ModelTest, execute
 
 # A decay with its closed form; rate 0 is refused by the expression of its start.
 DECAY = """
@@ -177,20 +176,6 @@ class Stopped(SweepTest):
         _, run = self.sweep(TWO_MASS, *words[:-2], "--resume", ranks=2)
         self.assertEqual(run.stdout.count(": completed"), 2)
         self.assertEqual(without_times(path), before)
-
-
-class Page(ModelTest):
-    """The commands of doc/studies.md, in their order, on its model."""
-
-    def test_commands(self):
-        page = (ROOT / "doc" / "studies.md").read_text(encoding="utf-8")
-        (self.folder / "carts.yaml").write_text(re.search(r"```yaml\n(.*?)```", page, re.S)[1], encoding="utf-8")
-        commands = [line for block in re.findall(r"```sh\n(.*?)```", page, re.S) for line in block.splitlines()]
-        self.assertGreater(len(commands), 3)
-        for command in commands:
-            ours = command.replace("concord ", os.environ["CONCORD_PROGRAM"] + " ").replace("-n 2", "--oversubscribe -n 2")
-            run = subprocess.run(ours, shell=True, cwd=self.folder, capture_output=True, text=True, check=False)
-            self.assertEqual(run.returncode, 0, command + run.stderr)
 
 
 if __name__ == "__main__":
