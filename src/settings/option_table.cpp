@@ -261,8 +261,8 @@ OptionTable<Settings> make_run_options() {
           .by_default(by_type),
       O("cosim_order",
         "of jfm and missiles with cubic (4) or quintic (6) inputs, or auto: 6 where the tolerance "
-        "of -cosim_adapt predictor or the accuracy is small enough for it to pay, and every "
-        "subsystem can",
+        "of -cosim_adapt predictor or the accuracy is small enough for it to pay, every "
+        "subsystem can and none is stiff",
         one_of<Order>(), at<&Settings::order>),
       O("cosim_accuracy",
         "largest error wanted, in units of each signal's range: chooses type, step control and "

@@ -118,8 +118,11 @@ LinearSystem linear_system(SimulationCore& simulation) {
     throw SimulationError("at t = " + short_number(system.time) +
                           " s an algebraic loop has gain 1: its outputs follow from nothing");
   }
-  system.c = loops.solve(blocks.c);
-  system.d = loops.solve(Dense(blocks.d(Eigen::all, free)));
+  const auto without_loops = [&](const Dense& right) {
+    return right.size() == 0 ? right : Dense(loops.solve(right));
+  };
+  system.c = without_loops(blocks.c);
+  system.d = without_loops(blocks.d(Eigen::all, free));
   system.a = blocks.a + blocks.b * fed * system.c;
   system.b = Dense(blocks.b(Eigen::all, free)) + blocks.b * fed * system.d;
   return system;

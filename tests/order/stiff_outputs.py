@@ -1,0 +1,78 @@
+"""Outputs of stiff states: what integrators leave of these, within their tolerances, is in slopes times
+the stiffness and in second derivatives times its square, and must not get into inputs from there.
+
+Rows at communication points are compared with those of `monolithic` by another integrator, at the same times.
+"""
+import unittest
+from pathlib import Path
+
+import numpy as np
+from concord_runs import InFolder, simulate, write_model
+
+MODEL = """name: stiff
+experiment: {{start: 0, stop: 10}}
+subsystems:
+  fast:
+    equations:
+      parameters: {{L: {stiffness}}}
+      inputs: {{u: 0}}
+      states: {{w: 1}}
+      derivatives: {{w: -L*(w - cos(u))}}
+      outputs: {{w: w}}
+  slow:
+    equations:
+      inputs: {{w: 1}}
+      states: {{x: 0, v: 0}}
+      derivatives: {{x: v, v: w - x - 0.1*v}}
+      outputs: {{x: x, z: w*w}}
+connections: [fast.w -> slow.w, slow.x -> fast.u]
+"""
+EXACT = ("-cosim_type", "monolithic", "-subsystem_integrator", "dirk", "-subsystem_rtol", "1e-11",
+         "-subsystem_atol", "1e-13", "-cosim_step", "0.05")
+STIFFNESS = ("1e4", "1e6", "1e8")
+
+
+class Stiff(InFolder, unittest.TestCase):
+    def error(self, stiffness, *options, ranks=1):
+        """(largest of all outputs and rows, whose ranges are near 1; the run)."""
+        model = write_model(self.folder, f"stiff_{stiffness}", MODEL.format(stiffness=stiffness))
+        run = simulate(model, *options, ranks=ranks)
+        times = Path(self.folder, "times.txt")
+        times.write_text("\n".join(repr(float(t)) for t in run.time[1:-1]))
+        exact = simulate(model, *EXACT, "-cosim_output_times", times)
+        places = [int(np.argmin(np.abs(exact.time - t))) for t in run.time]
+        np.testing.assert_allclose(exact.time[places], run.time, rtol=0, atol=1e-12)
+        error = max(np.abs(run.outputs[name] - exact.outputs[name][places]).max() for name in run.outputs.names)
+        print(stiffness, options, len(run.time), f"{error:.1e}")
+        return error, run
+
+    def test_fixed_macro_steps(self):
+        """As good with second derivatives as without, by any integrator; 0.03 and worse before."""
+        for stiffness in ("1e4", "1e8"):
+            for preset in ("jfm", "missiles", "jfm6", "missiles6"):
+                for integrator in ("auto", "dirk", "cvode_bdf"):
+                    with self.subTest(stiffness=stiffness, preset=preset, integrator=integrator):
+                        error, _ = self.error(stiffness, "-cosim_type", preset, "-cosim_step", 0.05,
+                                              "-subsystem_integrator", integrator)
+                        self.assertLess(error, 3e-6)
+
+    def test_accuracy(self):
+        """Reached, and in no more macro-steps than a model takes that is not stiff."""
+        for stiffness in STIFFNESS:
+            for accuracy in (1e-4, 1e-5, 1e-6, 1e-7):
+                with self.subTest(stiffness=stiffness, accuracy=accuracy):
+                    error, run = self.error(stiffness, "-cosim_accuracy", accuracy)
+                    self.assertLess(error, 1.5 * accuracy)
+                    self.assertIn("  jfm\n", run.stdout)
+                    self.assertLess(len(run.time), 1000)
+
+    def test_ranks(self):
+        """The trial that finds the stiffness is one rank's, its word all ranks'."""
+        for options in (("-cosim_accuracy", 1e-6), ("-cosim_type", "jfm6", "-cosim_step", 0.05)):
+            one, two = (self.error("1e6", *options, ranks=ranks)[1] for ranks in (1, 2))
+            self.assertEqual(len(one.time), len(two.time))
+            np.testing.assert_allclose(two.outputs.values, one.outputs.values, rtol=0, atol=1e-9)
+
+
+if __name__ == "__main__":
+    unittest.main()
