@@ -10,10 +10,10 @@ namespace {
 using sundials_handle::made;
 using sundials_handle::require;
 
-/// Newton's iteration ends at this fraction of the error that a micro-step may have, and its
-/// factors are of the micro-step's own size: what it leaves of a stiff state is in the slopes of
-/// outputs, of which inputs are made, times the stiffness.
-constexpr double bdf_newton_fraction = 1e-3, bdf_kept_gamma = 1e-6;
+/// Newton's factors are renewed where the micro-step's size has changed by more than that: what
+/// those of another size leave of a stiff state, within the tolerance, is in the slopes of outputs,
+/// of which inputs are made, times the stiffness.
+constexpr double bdf_kept_gamma = 1e-6;
 
 /// Backward differentiation formulas of order 1 to 5 with a dense direct Newton iteration, by
 /// CVODE.
@@ -25,7 +25,6 @@ class CvodeBdf final : public Cvode {
     solver_.reset(made(SUNLinSol_Dense(states(), jacobian_.get(), context())));
     require(CVodeSetLinearSolver(native(), solver_.get(), jacobian_.get()));
     require(CVodeSetJacFn(native(), &CvodeBdf::state_jacobian));
-    require(CVodeSetNonlinConvCoef(native(), bdf_newton_fraction));
     require(CVodeSetDeltaGammaMaxLSetup(native(), bdf_kept_gamma));
   }
 
