@@ -16,6 +16,27 @@ install(DIRECTORY include/concord DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY petsc_options examples DESTINATION ${CMAKE_INSTALL_DATADIR}/concord
   PATTERN "*.sh" EXCLUDE)
 install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_BINARY_DIR}/own_words/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(FILES ${PROJECT_BINARY_DIR}/own_words/concord
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+
+# From here to the prefix, for what is found where it was moved to.
+file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+set(mpi_flags ${MPI_CXX_INCLUDE_DIRS})
+list(TRANSFORM mpi_flags PREPEND -I)
+list(JOIN mpi_flags " " mpi_flags)
+list(JOIN MPI_CXX_LIBRARIES " " mpi_libraries)
+configure_file(cmake/concord.pc.in ${PROJECT_BINARY_DIR}/concord.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/concord.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(modulefile_folder ${CMAKE_INSTALL_DATADIR}/concord/modulefiles/concord)
+file(RELATIVE_PATH modulefile_to_prefix /prefix/${modulefile_folder} /prefix)
+set(python_path "")
+if(concord_python_folder)
+  set(python_path "prepend-path PYTHONPATH $prefix/${concord_python_folder}")
+endif()
+configure_file(packaging/modulefile.in ${PROJECT_BINARY_DIR}/modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION ${modulefile_folder}
+  RENAME ${PROJECT_VERSION})
 
 install(EXPORT Concord NAMESPACE Concord:: FILE ConcordTargets.cmake DESTINATION ${package_folder})
 configure_package_config_file(cmake/ConcordConfig.cmake.in

@@ -45,10 +45,26 @@ configure() {
 # That this job may use; nproc alone would count the threads of OMP_NUM_THREADS.
 cores() { env -u OMP_NUM_THREADS nproc; }
 
+# show_progress LOG: how far ninja has come, every ten seconds, until it is ended.
+show_progress() {
+  local last='' now
+  while sleep 10; do
+    now=$(tail -c 2000 "$1" 2> /dev/null | grep -aoE '^\[[0-9]+/[0-9]+\]' | tail -n 1) || true
+    [[ -z $now || $now == "$last" ]] || echo "  $now"
+    last=$now
+  done
+}
+
 # build_targets TARGET...
 build_targets() {
   echo "building $* with $(cores) cores"
-  logged build cmake --build "$build" --parallel "$(cores)" --target "$@"
+  : > "$logs/build.log"
+  show_progress "$logs/build.log" &
+  local watcher=$! code=0
+  logged build cmake --build "$build" --parallel "$(cores)" --target "$@" || code=$?
+  kill "$watcher" 2> /dev/null || true
+  wait "$watcher" 2> /dev/null || true
+  return "$code"
 }
 
 # Open MPI as root, with more ranks than cores, without its remarks on containers, and without

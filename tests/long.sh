@@ -93,4 +93,5 @@ log=$logs/restarts.log
   exit 1
 }
 
+bash "$root/tests/packages/debian.sh"
 bash "$root/tests/petsc64.sh"
