@@ -67,7 +67,7 @@ class Stiff(InFolder, unittest.TestCase):
                     self.assertLess(len(run.time), 1000)
 
     def test_ranks(self):
-        """The trial that finds the stiffness is one rank's, its word all ranks'."""
+        """One rank's stiffness is all ranks'."""
         for options in (("-cosim_accuracy", 1e-6), ("-cosim_type", "jfm6", "-cosim_step", 0.05)):
             one, two = (self.error("1e6", *options, ranks=ranks)[1] for ranks in (1, 2))
             self.assertEqual(len(one.time), len(two.time))

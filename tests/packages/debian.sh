@@ -17,15 +17,15 @@ lintian --fail-on error "${package[0]}"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-dpkg -x "${package[0]}" "$work/root"
+dpkg -x "${package[0]}" "$work/unpacked"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$work"
-"$work/root/usr/bin/concord" run "$work/root/usr/share/concord/examples/two_mass/two_mass.yaml"
-PYTHONPATH=$work/root/usr/lib/python3/dist-packages /usr/bin/python3 -c "
+"$work/unpacked/usr/bin/concord" run "$work/unpacked/usr/share/concord/examples/two_mass/two_mass.yaml"
+PYTHONPATH=$work/unpacked/usr/lib/python3/dist-packages /usr/bin/python3 -c "
 import concord
 assert concord.__file__.startswith('$work'), concord.__file__
 assert concord.read('two_mass.h5').status == 'completed'"
-for page in "$work"/root/usr/share/man/man1/*; do
+for page in "$work"/unpacked/usr/share/man/man1/*; do
   warnings=$(LC_ALL=C.UTF-8 man --warnings -l "$page" 2>&1 > /dev/null)
   [[ -z $warnings ]] || {
     echo "concord: error: $page: $warnings" >&2
