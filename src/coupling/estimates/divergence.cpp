@@ -68,13 +68,13 @@ void Divergence::compare(const CommunicationPoint& point, std::span<const Sample
 /// Which outputs' errors nothing sound explains, and which are signals that still rise from
 /// nothing.
 void Divergence::explain(const CommunicationPoint& point, double elapsed,
-                         ErrorPropagation& propagation) {
+                         ErrorPropagation& propagation, bool last) {
   const auto errors = propagation.outputs();
   std::vector<int> astray = as_large_;
   propagation.excuse_driven(point, elapsed, scale_, astray);
   for (std::size_t o = 0; o < astray.size(); ++o) {
-    driven_[o] =
-        as_large_[o] > 0 && astray[o] == 0 && std::abs(errors[o].value) >= far_off * scale_[o];
+    const double error = last ? largest_[o] : std::abs(errors[o].value);
+    driven_[o] = as_large_[o] > 0 && astray[o] == 0 && error >= far_off * scale_[o];
   }
 }
 
@@ -105,7 +105,7 @@ void Divergence::judge(const CommunicationPoint& point, double elapsed,
     unit_sizes_.update();
   }
   if (agreed >= (last ? 1 : enough)) {
-    explain(point, elapsed, propagation);
+    explain(point, elapsed, propagation, last);
   }
   if (found_ || agreed < enough) {
     return;
