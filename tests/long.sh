@@ -6,7 +6,8 @@
 # report in a browser, and examples/work_precision/tolerances.py with scipy; then 105 runs that are killed
 # and go on, restarts on other ranks, runs on 2, 3 and 5 ranks and isolated subsystems with every method,
 # and the jobs of examples/slurm in a Slurm of one node; and the unit tests and those on
-# several ranks with a PETSc of 64-bit indices (tests/petsc64.sh).
+# several ranks with a PETSc of 64-bit indices (tests/petsc64.sh), the Debian package, and fuzzers for a minute
+# each.
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -94,4 +95,5 @@ log=$logs/restarts.log
 }
 
 bash "$root/tests/packages/debian.sh"
+bash "$root/tests/fuzz.sh" --seconds 60
 bash "$root/tests/petsc64.sh"

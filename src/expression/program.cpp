@@ -124,8 +124,8 @@ void Program::add_operations(const ExpressionGraph& graph, std::span<const NodeI
   for (const NodeId id : grouped.empty() ? nodes : std::span<const NodeId>(grouped)) {
     const auto& [operation, arguments, value] = graph[id];
     if (argument_count(operation) == 0) continue;
-    const auto place = [&, used = argument_count(operation)](std::size_t i) {
-      return i < used ? places[arguments[i]] : 0;
+    const auto place = [&, used = argument_count(operation), of = arguments](std::size_t i) {
+      return i < used ? places[of[i]] : 0;
     };
     operands_.push_back({place(0), place(1), place(2)});
     if (runs_.empty() || runs_.back().operation != operation) runs_.push_back({operation, 0});

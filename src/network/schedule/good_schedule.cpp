@@ -100,13 +100,13 @@ class Sequencing {
       placed_[k] = true;
       (last ? back : front).push_back(k);
       for (const auto& [to, count] : given_[k]) {
-        change(to, [&] {
+        change(to, [&, to = to, count = count] {
           in_[to] -= count;
           level_[to] = last ? level_[to] : std::max(level_[to], level_[k] + 1);
         });
       }
       for (const auto& [from, count] : received_[k]) {
-        change(from, [&] { out_[from] -= count; });
+        change(from, [&, from = from, count = count] { out_[from] -= count; });
       }
     }
     front.insert(front.end(), back.rbegin(), back.rend());

@@ -1,0 +1,7 @@
+#include "modelfile/model_file.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return concord::fuzzed(
+      [&] { concord::read_model_file(concord::file_of(data, size, "SystemStructure.ssd")); });
+}
