@@ -23,6 +23,14 @@ struct SubsystemPrint {
   void io(Archive& archive) { archive(name, kind, identity, isolated, states); }
 };
 
+/// Where a run ended, which another one may start from; none goes on from there.
+struct RunEnd {
+  double time = 0.0;  ///< s
+  std::vector<std::vector<std::byte>> themselves;
+
+  void io(Archive& archive) { archive(time, themselves); }
+};
+
 /// What a checkpoint holds of a run at one communication point.
 struct CheckpointContent {
   std::string version;  ///< of Concord
@@ -36,13 +44,7 @@ struct CheckpointContent {
   std::vector<SubsystemPrint> subsystems;
   std::vector<ArchiveClass> classes;  ///< that remember something
   Archive::Memory memory;             ///< of all subsystems, in the model's order
-  /// Where the run ended, which another one may start from; none goes on from there.
-  struct End {
-    double time = 0.0;  ///< s
-    std::vector<std::vector<std::byte>> themselves;
-    void io(Archive& archive) { archive(time, themselves); }
-  };
-  std::optional<End> end{};
+  std::optional<RunEnd> end{};
 
   void io(Archive& archive) {
     archive(version, model, changes, files, options, ranks, time, steps, subsystems, classes,

@@ -281,7 +281,7 @@ void Checkpoints::gather_end() {
   if (!first) {
     return;
   }
-  copy_.end = CheckpointContent::End{};
+  copy_.end.emplace();
   copy_.end->time = simulation_.time();
   copy_.end->themselves.resize(plan.model.subsystems.size());
   for (int from = 0; from < (plan.replicated ? 1 : copy_.ranks); ++from) {

@@ -68,13 +68,13 @@ void Divergence::compare(const CommunicationPoint& point, std::span<const Sample
 /// Which outputs' errors nothing sound explains, and which are signals that still rise from
 /// nothing.
 void Divergence::explain(const CommunicationPoint& point, double elapsed,
-                         ErrorPropagation& propagation, bool last) {
+                         ErrorPropagation& propagation) {
   const auto errors = propagation.outputs();
   std::vector<int> astray = as_large_;
   propagation.excuse_driven(point, elapsed, scale_, astray);
   for (std::size_t o = 0; o < astray.size(); ++o) {
-    const double error = last ? largest_[o] : std::abs(errors[o].value);
-    driven_[o] = as_large_[o] > 0 && astray[o] == 0 && error >= far_off * scale_[o];
+    driven_[o] =
+        as_large_[o] > 0 && astray[o] == 0 && std::abs(errors[o].value) >= far_off * scale_[o];
   }
 }
 
@@ -105,7 +105,7 @@ void Divergence::judge(const CommunicationPoint& point, double elapsed,
     unit_sizes_.update();
   }
   if (agreed >= (last ? 1 : enough)) {
-    explain(point, elapsed, propagation, last);
+    explain(point, elapsed, propagation);
   }
   if (found_ || agreed < enough) {
     return;

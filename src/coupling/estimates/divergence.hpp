@@ -49,8 +49,7 @@ class Divergence {
  private:
   void compare(const CommunicationPoint& point, std::span<const Sample> errors);
   void recall();
-  void explain(const CommunicationPoint& point, double elapsed, ErrorPropagation& propagation,
-               bool last);
+  void explain(const CommunicationPoint& point, double elapsed, ErrorPropagation& propagation);
   std::string described(std::size_t output, double error, const CommunicationPoint& point) const;
 
   RankNetwork& subsystems_;
