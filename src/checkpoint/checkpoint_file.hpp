@@ -24,7 +24,7 @@ struct SubsystemPrint {
 };
 
 /// Where a run ended, which another one may start from; none goes on from there.
-struct RunEnd {
+struct CheckpointEnd {
   double time = 0.0;  ///< s
   std::vector<std::vector<std::byte>> themselves;
 
@@ -44,7 +44,7 @@ struct CheckpointContent {
   std::vector<SubsystemPrint> subsystems;
   std::vector<ArchiveClass> classes;  ///< that remember something
   Archive::Memory memory;             ///< of all subsystems, in the model's order
-  std::optional<RunEnd> end{};
+  std::optional<CheckpointEnd> end{};
 
   void io(Archive& archive) {
     archive(version, model, changes, files, options, ranks, time, steps, subsystems, classes,
