@@ -12,7 +12,7 @@ import numpy as np
 from equation_models import Equations, Model
 from exact import Hybrid
 
-MODULES = ("catalogue_signals",)
+MODULES = ("catalogue_signals", "catalogue_smooth")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _makers = []
 
