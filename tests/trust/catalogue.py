@@ -12,7 +12,7 @@ import numpy as np
 from equation_models import Equations, Model
 from exact import Hybrid
 
-MODULES = ("catalogue_signals", "catalogue_smooth")
+MODULES = ("catalogue_signals", "catalogue_smooth", "catalogue_linear", "catalogue_events")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _makers = []
 
