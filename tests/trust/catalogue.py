@@ -12,7 +12,8 @@ import numpy as np
 from equation_models import Equations, Model
 from exact import Hybrid
 
-MODULES = ("catalogue_signals", "catalogue_smooth", "catalogue_linear", "catalogue_events")
+MODULES = ("catalogue_signals", "catalogue_smooth", "catalogue_linear", "catalogue_events",
+           "catalogue_switching")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _makers = []
 

@@ -15,6 +15,7 @@ from collections import Counter
 
 import numpy as np
 from catalogue import cases
+from exact import Hybrid
 from verdicts import (CLASSES, CRASH, DEFAULT, MEANINGS, RIGHT, SILENT, STUCK, TOLD, Truth, Verdict,
                       as_dict, judged)
 
@@ -142,9 +143,23 @@ def arguments():
     parser.add_argument("--json")
     parser.add_argument("--details", action="store_true", help="a line for right ones, too")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--check", action="store_true", help="how sure solutions are; no runs")
     parser.add_argument("--write", help="a folder to write the models to")
     parser.add_argument("--compare", nargs=2)
     return parser.parse_args()
+
+
+def check(chosen):
+    """How far solutions with ten times the tolerance are from those that are used."""
+    for made in chosen:
+        model = made.solve()
+        if isinstance(model, Hybrid):
+            truth = Truth(made)
+            model.tolerance *= 10
+            grid = truth.solution.grid()
+            doubt = truth.errors(grid, model.solve().at(grid)).max()
+            print(f"{made.kind:16}{made.name:26}{doubt:8.1e}{'  UNSURE' if doubt > 1e-9 else ''}",
+                  flush=True)
 
 
 def write(folder, chosen):
@@ -166,6 +181,9 @@ def main():
         if options.write:
             write(options.write, chosen)
         print("\n".join(f"{c.kind:12} {c.name}" for c in chosen))
+        return 0
+    if options.check:
+        check(cases(options.kind, options.name, options.seed))
         return 0
     if options.concord:
         os.environ["CONCORD_PROGRAM"] = os.path.abspath(options.concord)
