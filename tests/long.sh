@@ -6,8 +6,8 @@
 # report in a browser, and examples/work_precision/tolerances.py with scipy; then 105 runs that are killed
 # and go on, restarts on other ranks, runs on 2, 3 and 5 ranks and isolated subsystems with every method,
 # and the jobs of examples/slurm in a Slurm of one node; and the unit tests and those on
-# several ranks with a PETSc of 64-bit indices (tests/petsc64.sh), the Debian package, and fuzzers for a minute
-# each.
+# several ranks with a PETSc of 64-bit indices (tests/petsc64.sh), the Debian package, fuzzers for a minute
+# each, and what 150 small models say of their own error beside the truth (tests/trust/survey.py).
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -97,3 +97,10 @@ log=$logs/restarts.log
 bash "$root/tests/packages/debian.sh"
 bash "$root/tests/fuzz.sh" --seconds 60
 bash "$root/tests/petsc64.sh"
+
+log=$logs/survey.log
+PYTHONPATH=$root/tests/support /usr/bin/python3 -B "$root/tests/trust/survey.py" \
+  --concord "$build/bin/concord" --jobs "$(cores)" --inside 2>&1 | tee "$log" || {
+  echo "concord: error: runs were wrong in silence, or did not end (whole log: $log)" >&2
+  exit 1
+}

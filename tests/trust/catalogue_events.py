@@ -207,7 +207,7 @@ def rectifier(rng, number):
 @case("kinks", 3)
 def elastic_stop(rng, number):
     """A mass meets a wall of springs; the wall is another subsystem."""
-    stiffness, damping = (1e2, 1e4, 1e6)[number], uniform(rng, 0.05, 0.2)
+    stiffness, damping = (1e2, 1e4, 1e5)[number], uniform(rng, 0.05, 0.2)
     wall = uniform(rng, 0.6, 0.8)
     stop = 12.0
     model = text(stop, {

@@ -31,7 +31,7 @@ def roessler(rng, number):
 
 @case("chaotic", 2)
 def duffing(rng, number):
-    force, stop = (0.3, 0.5)[number], (40, 60)[number]
+    force, stop = (0.3, 0.5)[number], (40, 40)[number]
     subsystems = [
         Subsystem("mass", {"x": uniform(rng, 0.5, 1.5), "v": 0}, {"x": "v", "v": "f - 0.2*v"},
                   {"x": "x"}, {"f": 0}),
@@ -138,12 +138,12 @@ def predator_prey(rng, number):
 @case("smooth", 2)
 def pendulum(rng, number):
     """Almost upside down each time."""
-    start = np.pi - (0.1, 1e-3)[number]
+    start = np.pi - (0.1, 0.01)[number]
     subsystems = [
         Subsystem("arm", {"phi": float(f"{start:.6g}"), "w": 0}, {"phi": "w", "w": "m"},
                   {"phi": "phi", "w": "w"}, {"m": 0}),
         Subsystem("gravity", outputs={"m": f"-{uniform(rng, 3, 10)}*sin(phi)"}, inputs={"phi": 0})]
-    return coupled(subsystems, ["arm.phi -> gravity.phi", "gravity.m -> arm.m"], 15)
+    return coupled(subsystems, ["arm.phi -> gravity.phi", "gravity.m -> arm.m"], 10)
 
 
 @case("smooth", 2)

@@ -158,7 +158,7 @@ def check(chosen):
             model.tolerance *= 10
             grid = truth.solution.grid()
             doubt = truth.errors(grid, model.solve().at(grid)).max()
-            print(f"{made.kind:16}{made.name:26}{doubt:8.1e}{'  UNSURE' if doubt > 1e-9 else ''}",
+            print(f"{made.kind:16}{made.name:26}{doubt:8.1e}{'  UNSURE' if doubt > 5e-9 else ''}",
                   flush=True)
 
 

@@ -1,0 +1,76 @@
+"""No run is wrong in silence: the short form of survey.py, a model of most kinds, and the solutions by
+which all are judged."""
+import os
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from catalogue import cases
+from exact import Delayed, Hybrid
+from verdicts import CRASH, DEFAULT, REFUSED, SILENT, STUCK, Truth, judged
+
+MODELS = ("decay_0", "two_masses_0", "random_linear_4", "constraint_0", "thermostats_0")
+
+
+class Solutions(unittest.TestCase):
+    """Against closed forms."""
+
+    def test_oscillation(self):
+        model = Hybrid(lambda t, x, d: [x[1], -x[0]], lambda t, x, d: [x[0]], [1, 0], 50.0, ["x"])
+        for stiff in (False, True):
+            model.stiff = stiff
+            solution = model.solve()
+            times = solution.grid(501)
+            np.testing.assert_allclose(solution.at(times)[:, 0], np.cos(times), atol=1e-11)
+
+    def test_bounces(self):
+        model = Hybrid(lambda t, x, d: [x[1], -9.81 + 0 * x[0]], lambda t, x, d: [x[1]], [1, 0], 2.0,
+                       ["v"], guards=[(lambda t, x, d: -x[0],
+                                       lambda t, x, d: ([x[0], -0.8 * x[1]], d))])
+        solution = model.solve()
+        first = np.sqrt(2 / 9.81)
+        np.testing.assert_allclose(solution.instants, first * np.array([1, 2.6, 3.88]), atol=1e-12)
+        speeds = 9.81 * first * np.array([1, 0.8, 0.64])
+        np.testing.assert_allclose(solution.at(solution.instants)[:, 0], 0.8 * speeds, atol=1e-10)
+        np.testing.assert_allclose(solution.at(solution.instants, left=True)[:, 0], -speeds,
+                                   atol=1e-10)
+
+    def test_what_follows_at_one_instant(self):
+        """A count, and what acts on the count."""
+        model = Hybrid(lambda t, x, d: [1 + 0 * x[0]], lambda t, x, d: [d[0], d[1]], [-1], 2.0,
+                       ["n", "m"], d0=(0.0, 0.0),
+                       guards=[(lambda t, x, d: x[0], lambda t, x, d: (x, (d[0] + 1, d[1]))),
+                               (lambda t, x, d: d[0] - 0.5 + 0 * x[0],
+                                lambda t, x, d: (x, (d[0], 7.0)))])
+        solution = model.solve()
+        np.testing.assert_allclose(solution.instants, [1.0], atol=1e-13)
+        np.testing.assert_array_equal(solution.at([0.9, 1.1]), [[0, 0], [1, 7]])
+
+    def test_delay(self):
+        """x' = -x(t - 1): 1 - t, then a parabola."""
+        solution = Delayed(lambda t, x, z: [-z[0]], lambda x: [x[0]], lambda t, x, z: [x[0]], [1.0],
+                           2.0, ["x"], 1.0).solve()
+        np.testing.assert_allclose(solution.at([0.5, 1.5, 2.0])[:, 0], [0.5, -0.375, -0.5],
+                                   atol=1e-12)
+
+
+class NoneInSilence(unittest.TestCase):
+    def test_models(self):
+        chosen = [c for c in cases(names=MODELS) if c.name in MODELS]
+        self.assertEqual(len(chosen), len(MODELS))
+        jobs = []
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            for made in chosen:
+                truth = Truth(made)
+                jobs += [pool.submit(judged, made, truth, accuracy, 0, 250.0)
+                         for accuracy in (None, 1e-6)]
+            for job in jobs:
+                found = job.result()
+                with self.subTest(model=found.name, accuracy=found.accuracy):
+                    print(f"{found.name:24}{found.accuracy or DEFAULT:6.0e} {found.verdict:8}"
+                          f"true {found.true:.1e}, estimated {found.estimate:.1e}")
+                    self.assertNotIn(found.verdict, (SILENT, STUCK, CRASH, REFUSED), found.words)
+
+
+if __name__ == "__main__":
+    unittest.main()
