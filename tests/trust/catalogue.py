@@ -1,6 +1,6 @@
-"""Small coupled models by kind, each with its solution: what users' models are like where a solver's
-own estimate of its error has failed. A model is made by a function of a random generator, whose seed
-is its number; `cases()` gives them all.
+"""Small coupled models by kind, each with its solution: what users' models are like where the own
+estimate of a solver's error has failed. A model is made by a function of a random generator, whose
+seed is its number; `cases()` gives them all.
 """
 import importlib
 import inspect
@@ -69,7 +69,7 @@ def text(stop, subsystems, connections, more=""):
     lines += [f"  {name}: {{{body}}}" for name, body in subsystems.items()]
     if connections:
         lines.append("connections:")
-        lines += [f"  - {c if c.startswith('{') else c}" for c in connections]
+        lines += [f"  - {c}" for c in connections]
     return "\n".join(lines) + "\n" + more
 
 
@@ -105,8 +105,8 @@ class _InOrder(Equations):
         outputs = [f"y_{_code(y)}" for y in self.model.output_names()]
         common, namespace = "\n".join(lines), {"np": np}
         for name, rows in (("f", slopes), ("g", outputs)):
-            exec(f"def {name}(t, x, d):\n{common}\n  return [{', '.join(rows)}]",  # pylint: disable=exec-used
-                 namespace)
+            source = f"def {name}(t, x, d):\n{common}\n  return [{', '.join(rows)}]"
+            exec(source, namespace)  # pylint: disable=exec-used
         return namespace["f"], namespace["g"]
 
 

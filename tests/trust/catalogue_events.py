@@ -19,8 +19,8 @@ def comes_to_rest(rng, number):
     model = text(stop, {
         "ball": f"equations: {{states: {{h: {height}, v: 0}}, derivatives: {{h: v, v: -9.81}}, "
                 f"when: [{{condition: h < 0, set: {{v: -{e}*v}}}}], outputs: {{h: h}}}}",
-        "meter": f"equations: {{inputs: {{h: {height}}}, states: {{s: 0}}, derivatives: {{s: h - s}}, "
-                 "outputs: {s: s}}"}, ["ball.h -> meter.h"])
+        "meter": f"equations: {{inputs: {{h: {height}}}, states: {{s: 0}}, "
+                 "derivatives: {s: h - s}, outputs: {s: s}}"}, ["ball.h -> meter.h"])
     instants, speeds, t, v = [], [], first, first * _G
     while v > 1e-10:
         v *= e
@@ -63,8 +63,8 @@ def moving_table(rng, number):
 
 @case("grazing", 6)
 def just_touched(rng, number):
-    """A condition on a signal that is true for a moment only: of another subsystem, or beside it; in
-    the last it is just not touched."""
+    """A condition on a signal that is true for a moment only: of another subsystem, or beside it;
+    in the last it is just not touched."""
     del rng
     level = (0.99, 0.9999, 0.999999, 0.999999, 0.99999, 1.000001)[number]
     beside, stop = number == 3, 20.0
@@ -75,7 +75,8 @@ def just_touched(rng, number):
     if beside:
         model = text(stop, {
             "a": "equations: {inputs: {u: 0}, " + counter % (
-                "x: 0, v: 1, s: 0", "x: v, v: -x + 0*u, s: -0.1*s") + ", outputs: {x: x, n: n, s: s}}",
+                "x: 0, v: 1, s: 0", "x: v, v: -x + 0*u, s: -0.1*s")
+                 + ", outputs: {x: x, n: n, s: s}}",
             "b": "equations: {inputs: {s: 0}, states: {z: 0}, derivatives: {z: s - z}, "
                  "outputs: {z: z}}"}, ["a.s -> b.s", "b.z -> a.u"])
         names = ["a.x", "a.n", "a.s"]
@@ -108,8 +109,8 @@ def just_below_the_ceiling(rng, number):
     model = text(stop, {
         "ball": f"equations: {{states: {{h: 0, v: {speed}}}, derivatives: {{h: v, v: -9.81}}, "
                 "outputs: {h: h}}",
-        "beam": f"equations: {{inputs: {{h: 0}}, discrete: {{on: 0}}, when: [{{condition: h > {level}, "
-                "set: {on: 1}}], outputs: {on: on}}",
+        "beam": "equations: {inputs: {h: 0}, discrete: {on: 0}, "
+                f"when: [{{condition: h > {level}, set: {{on: 1}}}}], outputs: {{on: on}}}}",
         "motor": "equations: {inputs: {on: 0}, states: {w: 0}, derivatives: {w: 5*(on - w)}, "
                  "outputs: {w: w}}"}, ["ball.h -> beam.h", "beam.on -> motor.on"])
 
@@ -137,7 +138,8 @@ def coulomb(rng, number):
                 "{condition: 'mode == 1 && v < 0', set: {mode: 'F < -1 ? -1 : 0'}}, "
                 "{condition: 'mode == -1 && v > 0', set: {mode: 'F > 1 ? 1 : 0'}}], "
                 f"outputs: {{fr: 'mode == 0 ? F : {level}*mode', mode: mode}}}}",
-        "src": f"equations: {{inputs: {{x: 0}}, outputs: {{F: '{force}*sin({w}*t) - {spring}*x'}}}}"},
+        "src": "equations: {inputs: {x: 0}, "
+               f"outputs: {{F: '{force}*sin({w}*t) - {spring}*x'}}}}"},
         ["m.v -> fric.v", "src.F -> m.F", "src.F -> fric.F", "fric.fr -> m.fr", "m.x -> src.x"])
 
     def pull(t, x):
@@ -181,8 +183,10 @@ def torricelli(rng, number):
     return Case(model, lambda: Hybrid(
         rows, lambda t, x, d: [x[0]**2, c1 * x[0], x[1]**2], np.sqrt([h1, h2]), stop,
         ["upper.h", "upper.q", "lower.h"], d0=(1.0, 1.0),
-        guards=[(lambda t, x, d: -x[0] * d[0] - (1 - d[0]), lambda t, x, d: ([0, x[1]], (0.0, d[1]))),
-                (lambda t, x, d: -x[1] * d[1] - (1 - d[1]), lambda t, x, d: ([x[0], 0], (d[0], 0.0)))]))
+        guards=[(lambda t, x, d: -x[0] * d[0] - (1 - d[0]),
+                 lambda t, x, d: ([0, x[1]], (0.0, d[1]))),
+                (lambda t, x, d: -x[1] * d[1] - (1 - d[1]),
+                 lambda t, x, d: ([x[0], 0], (d[0], 0.0)))]))
 
 
 @case("kinks", 2)
@@ -212,8 +216,10 @@ def elastic_stop(rng, number):
     stop = 12.0
     model = text(stop, {
         "mass": f"equations: {{inputs: {{f: 0}}, states: {{x: 0, v: 1}}, "
-                f"derivatives: {{x: v, v: '-x - {damping}*v + f + 0.5*cos(1.3*t)'}}, outputs: {{x: x}}}}",
-        "wall": f"equations: {{inputs: {{x: 0}}, outputs: {{f: 'x > {wall} ? -{stiffness}*(x - {wall}) : 0'}}}}"},
+                f"derivatives: {{x: v, v: '-x - {damping}*v + f + 0.5*cos(1.3*t)'}}, "
+                "outputs: {x: x}}",
+        "wall": "equations: {inputs: {x: 0}, "
+                f"outputs: {{f: 'x > {wall} ? -{stiffness}*(x - {wall}) : 0'}}}}"},
         ["mass.x -> wall.x", "wall.f -> mass.f"])
 
     def force(x, d):

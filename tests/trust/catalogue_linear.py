@@ -1,4 +1,4 @@
-"""Linear networks whose solution is a matrix exponential, some in units that connections convert."""
+"""Linear networks, whose solution is a matrix exponential, some in units that are converted."""
 import numpy as np
 from catalogue import Case, case, text, uniform
 
@@ -99,9 +99,10 @@ def random_linear(rng, number):
         value = " + ".join(f"{row[offset[k] + i] / size!r}*x{i}" for i in range(n))
         states = ", ".join(f"x{i}: {x0[i]!r}" for i in range(n))
         slopes = ", ".join(f"x{i}: '{' + '.join(terms[i])}'" for i in range(n))
-        subsystems[f"s{k}"] = (f"equations: {{inputs: {{{', '.join(inputs)}}}, states: {{{states}}}, "
-                               f"derivatives: {{{slopes}}}, outputs: {{y: '{value}'}}, "
-                               f"units: {{{', '.join(units)}}}}}")
+        subsystems[f"s{k}"] = (
+            f"equations: {{inputs: {{{', '.join(inputs)}}}, states: {{{states}}}, "
+            f"derivatives: {{{slopes}}}, outputs: {{y: '{value}'}}, "
+            f"units: {{{', '.join(units)}}}}}")
     stop = float(f"{(10, 30, 100)[number % 3] / max(rates):.3g}")
     return Case(text(stop, subsystems, links), lambda: LinearForm(names, a, c, start, stop))
 
@@ -112,8 +113,8 @@ def stiff_linear(rng, number):
     rate = (1e4, 1e6)[number]
     p = uniform(rng, 1, 3)
     model = text(5.0, {
-        "fast": f"equations: {{inputs: {{u: 0}}, states: {{x: 0}}, derivatives: {{x: '{rate}*(u - x)'}}, "
-                "outputs: {x: x}}",
+        "fast": "equations: {inputs: {u: 0}, states: {x: 0}, "
+                f"derivatives: {{x: '{rate}*(u - x)'}}, outputs: {{x: x}}}}",
         "slow": f"equations: {{inputs: {{u: 0}}, states: {{x: 1, one: 1}}, derivatives: "
                 f"{{x: 'one - {p}*u', one: -0.1*one}}, outputs: {{x: x}}}}"},
         ["slow.x -> fast.u", "fast.x -> slow.u"])

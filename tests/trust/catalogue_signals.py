@@ -57,7 +57,8 @@ def spike_back(rng, number):
     subsystems = [
         Subsystem("slow", {"x": 0, "v": 1}, {"x": "v", "v": "-x + 0.5*u"}, {"x": "x"}, {"u": 0}),
         Subsystem("peak", outputs={"y": f"exp(-({sharp}*(x - {level}))^2)"}, inputs={"x": 0})]
-    return coupled(subsystems, ["slow.x -> peak.x", "peak.y -> slow.u"], 20, largest=(0.02, 0.005)[number])
+    return coupled(subsystems, ["slow.x -> peak.x", "peak.y -> slow.u"], 20,
+                   largest=(0.02, 0.005)[number])
 
 
 @case("late", 3)

@@ -1,4 +1,4 @@
-"""Models that switch: sampled controllers, relays, thermostats, several at one instant, cascades."""
+"""Models that switch: sampled controllers, relays, thermostats, several at once, cascades."""
 import numpy as np
 from catalogue import Case, case, text, uniform
 from exact import Hybrid
@@ -10,8 +10,8 @@ def _ticks(period, stop, offset=0.0):
 
 @case("sampled", 6)
 def sampled_loop(rng, number):
-    """A sampled PI controller of two lags; macro-steps of the sampling period, twice, half of it, and
-    by accuracy."""
+    """A sampled PI controller of two lags; macro-steps of the period, twice and half of it,
+    and by accuracy."""
     period = (0.01, 0.01, 0.01, 0.01, 0.05, 0.003)[number]
     share = (1, 2, 0.5, None, None, 1)[number]
     rate, stop = uniform(rng, 250, 350) * 0.01 / period, 100 * period
@@ -24,8 +24,8 @@ def sampled_loop(rng, number):
               "outputs: {u: u}}",
         "a": "equations: {inputs: {u: 0, y: 0}, states: {x: 0}, "
              f"derivatives: {{x: {rate}*(u - y)}}, outputs: {{x: x}}}}",
-        "b": f"equations: {{inputs: {{x: 0}}, states: {{y: 0}}, derivatives: {{y: {rate}*(x - y)}}, "
-             "outputs: {y: y}}"},
+        "b": "equations: {inputs: {x: 0}, states: {y: 0}, "
+             f"derivatives: {{y: {rate}*(x - y)}}, outputs: {{y: y}}}}"},
         ["pi.u -> a.u", "a.x -> b.x", "b.y -> a.y", "b.y -> pi.y"])
 
     def control(t, x, d):
@@ -44,8 +44,8 @@ def sampled_oscillator(rng, number):
     stop = 40 * period
     model = text(stop, {
         "control": "equations: {inputs: {x: 0}, discrete: {u: 0, old: 0}, "
-                   f"when: [{{every: {period}, set: {{u: '0.3 - 0.15*x + 0.05*pre(old)', old: x}}}}], "
-                   "outputs: {u: u}}",
+                   f"when: [{{every: {period}, "
+                   "set: {u: '0.3 - 0.15*x + 0.05*pre(old)', old: x}}], outputs: {u: u}}",
         "plant": f"equations: {{inputs: {{u: 0}}, states: {{x: 1, v: 0}}, derivatives: {{x: v, "
                  f"v: '{w * w}*(u - x) - {0.1 * w}*v'}}, outputs: {{x: x}}}}",
         "meter": "equations: {inputs: {x: 1}, states: {z: 0}, derivatives: {z: x - z}, "
@@ -176,10 +176,10 @@ def samplers_together(rng, number):
           "set: {{u: '{g}*(1 - x)'}}}}], outputs: {{u: u}}}}"
     model = text(stop, {
         "c1": one.format(p=fast, g=gain), "c2": one.format(p=slow, g=2 * gain),
-        "p1": "equations: {inputs: {u: 0, o: 0}, states: {x: 0}, derivatives: {x: 3*(u - x) + o}, "
-              "outputs: {x: x}}",
-        "p2": "equations: {inputs: {u: 0, o: 0}, states: {x: 0.5}, derivatives: {x: 2*(u - x) + o}, "
-              "outputs: {x: x}}"},
+        "p1": "equations: {inputs: {u: 0, o: 0}, states: {x: 0}, "
+              "derivatives: {x: 3*(u - x) + o}, outputs: {x: x}}",
+        "p2": "equations: {inputs: {u: 0, o: 0}, states: {x: 0.5}, "
+              "derivatives: {x: 2*(u - x) + o}, outputs: {x: x}}"},
         ["c1.u -> p1.u", "c2.u -> p2.u", "p1.x -> c1.x", "p2.x -> c2.x", "p1.x -> p2.o",
          "p2.x -> p1.o"])
     return Case(model, lambda: Hybrid(

@@ -113,8 +113,8 @@ class Solution:
         return np.array([np.broadcast_to(row, times.shape) for row in self._g(times, x, piece.d)]).T
 
     def grid(self, count=2001):
-        """Instants at which the solution is looked at: evenly, and around each event and each of the
-        reference's own steps, which lie closely where something happens."""
+        """Instants at which the solution is looked at: evenly, and where the reference's own steps
+        begin, which lie closely where something happens."""
         own = np.concatenate([piece.times for piece in self.pieces])
         end = self.pieces[-1].end
         own = own[::max(1, len(own) // 20000)]
@@ -274,7 +274,7 @@ class Hybrid:
         return t, x, h, []
 
     def _first(self, d, t, x, h, truth):
-        """The size of the step up to the first guard that becomes true, and all that do so there."""
+        """The step's size up to the first guard that becomes true, and all that do so there."""
         shares = np.linspace(0, 1, 17)[1:] * h
         rows = self._truths(t + shares, self._many(d, t, x, shares), d)
         for column in range(len(shares)):
@@ -323,8 +323,8 @@ class ClosedForm:
 
 
 class Delayed:
-    """x' = f(t, x, y(t - delay)) with y = g(x), and y(0) before the start, by the method of steps: in
-    the k-th interval of the delay's length, all intervals before are integrated beside it."""
+    """x' = f(t, x, y(t - delay)), y a function of x, and y(0) before the start, by the method of
+    steps: in the k-th interval of the delay's length, all before are integrated beside it."""
 
     def __init__(self, f, fed, g, x0, stop, names, delay):
         """`fed`(x): what is delayed; g(t, x, z): outputs, where z is what arrives."""

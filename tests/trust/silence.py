@@ -1,5 +1,5 @@
-"""No run is wrong in silence: the short form of survey.py, a model of most kinds, and the solutions by
-which all are judged."""
+"""No run is wrong in silence: the short form of survey.py, a model of most kinds, and the solutions
+by which all are judged."""
 import os
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -24,9 +24,9 @@ class Solutions(unittest.TestCase):
             np.testing.assert_allclose(solution.at(times)[:, 0], np.cos(times), atol=1e-11)
 
     def test_bounces(self):
-        model = Hybrid(lambda t, x, d: [x[1], -9.81 + 0 * x[0]], lambda t, x, d: [x[1]], [1, 0], 2.0,
-                       ["v"], guards=[(lambda t, x, d: -x[0],
-                                       lambda t, x, d: ([x[0], -0.8 * x[1]], d))])
+        bounce = (lambda t, x, d: -x[0], lambda t, x, d: ([x[0], -0.8 * x[1]], d))
+        model = Hybrid(lambda t, x, d: [x[1], -9.81 + 0 * x[0]], lambda t, x, d: [x[1]], [1, 0],
+                       2.0, ["v"], guards=[bounce])
         solution = model.solve()
         first = np.sqrt(2 / 9.81)
         np.testing.assert_allclose(solution.instants, first * np.array([1, 2.6, 3.88]), atol=1e-12)

@@ -1,5 +1,5 @@
-"""Runs models of the catalogue by default options at several accuracies, and tells how right they are
-and how much what they say of their own error is worth.
+"""Runs models of the catalogue by default options at several accuracies, and tells how right they
+are and how much what they say of their own error is worth.
 
     PYTHONPATH=tests/support python3 tests/trust/survey.py --concord build/bin/concord --jobs 2
         [--kind narrow,late] [--name gust,saw] [--accuracies default,1e-3] [--inside]
@@ -42,8 +42,8 @@ def of_case(job):
 def line(v):
     ratio = f"{v.ratio:8.2g}" if np.isfinite(v.ratio) else "       -"
     return (f"{v.verdict:8}{v.kind:12}{v.name:26}{v.accuracy:6.0e}{' inside' if v.inside else '':8}"
-            f"true {v.true:8.1e} of {v.output} at {v.at:.6g}, estimate {v.estimate:8.1e}, ratio {ratio}, "
-            f"{v.steps} macro-steps, {v.rhs} rhs, {v.seconds:.1f} s"
+            f"true {v.true:8.1e} of {v.output} at {v.at:.6g}, estimate {v.estimate:8.1e}, "
+            f"ratio {ratio}, {v.steps} macro-steps, {v.rhs} rhs, {v.seconds:.1f} s"
             + (f"\n        {v.words}" if v.code else ""))
 
 
@@ -89,8 +89,8 @@ def table(verdicts):
         print(_row(f"all, {accuracy:.0e}", [v for v in verdicts if v.accuracy == accuracy]))
     print(_row("all", verdicts))
     print("\n" + "\n".join(f"  {c:8} {MEANINGS[c]}" for c in CLASSES))
-    print(f"  .3-10: estimate over truth between 0.3 and 10, where the run completed with an error of "
-          f"at least {SEEN:g} of the accuracy; <.1: how many are below 0.1; lowest: the lowest")
+    print("  .3-10: estimate over truth between 0.3 and 10, where the run completed with an error "
+          f"of at least {SEEN:g} of the accuracy; <.1: how many are below 0.1; lowest: the lowest")
 
 
 def read(path):

@@ -1,5 +1,5 @@
-"""Runs a case of the catalogue by the program in $CONCORD_PROGRAM, compares with the truth, and says
-what the run's own words were worth."""
+"""Runs a case of the catalogue by the program in $CONCORD_PROGRAM, compares with the truth, and
+says what the run's own words were worth."""
 import json
 import subprocess
 import tempfile
@@ -89,7 +89,7 @@ class Truth:
 
 
 def _rows(path, names):
-    """Times and values of all rows, those of left limits apart: ((times, values), (times, values))."""
+    """Times and values of all rows, and those of left limits."""
     with h5py.File(path, "r") as file:
         columns = [list(file["outputs/names"].asstr()).index(name) for name in names]
         rows = file["time"][:], file["outputs/values"][:][:, columns]
@@ -144,7 +144,7 @@ def _class(verdict, told, told_is_right):
 
 
 def judged(made, truth, accuracy, inside=0, timeout=60.0, extra=()):
-    """One run of a case. Without an accuracy the run gets none; `inside`: rows asked for, evenly."""
+    """One run of a case. Without an accuracy the run gets none; `inside`: so many rows, evenly."""
     verdict = Verdict(made.name, made.kind, accuracy or DEFAULT, bool(inside))
     options = [*made.options, *extra] + (["-cosim_accuracy", accuracy] if accuracy else [])
     if inside:
