@@ -80,8 +80,8 @@ def late_step(rng, number):
     c = (4.0, 400.0)[number]
     model = text(100, {
         "source": f"equations: {{outputs: {{u: 't < {at} ? 0 : 1'}}}}",
-        "a": f"equations: {{inputs: {{u: 0, w: 0}}, states: {{x: 0}}, "
-             f"derivatives: {{x: 'w + 0*u'}}, outputs: {{x: x}}}}",
+        "a": "equations: {inputs: {u: 0, w: 0}, states: {x: 0}, "
+             "derivatives: {x: 'w + 0*u'}, outputs: {x: x}}",
         "b": f"equations: {{inputs: {{x: 0, u: 0}}, states: {{v: 0}}, "
              f"derivatives: {{v: '{c}*(u - x) - 0.3*v'}}, outputs: {{v: v}}}}"},
         ["source.u -> a.u", "source.u -> b.u", "b.v -> a.w", "a.x -> b.x"])

@@ -42,7 +42,7 @@ def duffing(rng, number):
 @case("resonant", 3)
 def periods(rng, number):
     """x'' = -w^2 x over many periods."""
-    w, count = uniform(rng, 0.8, 1.3), (100, 500, 2000)[number]
+    w, count = uniform(rng, 0.8, 1.3), (100, 300, 1000)[number]
     subsystems = [
         Subsystem("position", {"x": 1}, {"x": "v"}, {"x": "x"}, {"v": 0}),
         Subsystem("speed", {"v": 0}, {"v": f"-{w * w}*x"}, {"v": "v"}, {"x": 0})]

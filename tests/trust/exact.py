@@ -142,7 +142,8 @@ class Hybrid:
         self.size = np.abs(self.x0)
 
     def f(self, t, x, d):
-        rows = self.rows(t, x, d)
+        with np.errstate(over="ignore", under="ignore"):
+            rows = self.rows(t, x, d)
         kind = np.result_type(x, float)
         return np.array([np.broadcast_to(row, x.shape[1:]) for row in rows], kind).reshape(x.shape)
 

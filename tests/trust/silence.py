@@ -62,7 +62,7 @@ class NoneInSilence(unittest.TestCase):
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             for made in chosen:
                 truth = Truth(made)
-                jobs += [pool.submit(judged, made, truth, accuracy, 0, 250.0)
+                jobs += [pool.submit(judged, made, truth, accuracy, 0, 60.0)
                          for accuracy in (None, 1e-6)]
             for job in jobs:
                 found = job.result()

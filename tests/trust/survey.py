@@ -3,7 +3,7 @@ are and how much what they say of their own error is worth.
 
     PYTHONPATH=tests/support python3 tests/trust/survey.py --concord build/bin/concord --jobs 2
         [--kind narrow,late] [--name gust,saw] [--accuracies default,1e-3] [--inside]
-        [--known FOLDER] [--json out.json] [--details]
+        [--known FOLDER] [--json out.json] [--bad out.json] [--details]
     ... survey.py --compare before.json after.json
 """
 import argparse
@@ -49,6 +49,9 @@ def line(v):
 
 def collect(options):
     names = [c.name for c in cases(options.kind, options.name, options.seed)]
+    if options.bad:
+        bad = {v.name for v in read(options.bad).values() if v.verdict not in (RIGHT, TOLD)}
+        names = [name for name in names if name in bad]
     verdicts = []
     with multiprocessing.Pool(options.jobs) as pool:
         for found in pool.imap_unordered(of_case, [(name, options) for name in names]):
@@ -137,7 +140,8 @@ def arguments():
     parser.add_argument("--inside", action="store_true", help="runs with rows inside, too")
     parser.add_argument("--options", default="", help="more options of the runs")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--timeout", type=float, default=60, help="s of processor time of a run")
+    parser.add_argument("--bad", help="a file of --json: only models that were not right there")
     parser.add_argument("--seed", type=int, default=0, help="others of the same kinds")
     parser.add_argument("--known", help="a folder where solutions are kept for the next time")
     parser.add_argument("--json")
