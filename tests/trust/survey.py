@@ -41,7 +41,7 @@ def of_case(job):
 
 def line(v):
     ratio = f"{v.ratio:8.2g}" if np.isfinite(v.ratio) else "       -"
-    return (f"{v.verdict:8}{v.kind:12}{v.name:26}{v.accuracy:6.0e}{' inside' if v.inside else '':8}"
+    return (f"{v.verdict:8}{v.kind:16}{v.name:26}{v.accuracy:6.0e}{' inside' if v.inside else '':8}"
             f"true {v.true:8.1e} of {v.output} at {v.at:.6g}, estimate {v.estimate:8.1e}, "
             f"ratio {ratio}, {v.steps} macro-steps, {v.rhs} rhs, {v.seconds:.1f} s"
             + (f"\n        {v.words}" if v.code else ""))
@@ -59,9 +59,17 @@ def collect(options):
                 if options.details or verdict.verdict not in (RIGHT, TOLD):
                     print(line(verdict), flush=True)
             verdicts += found
+            keep(verdicts, options.json)
     order = {name: k for k, name in enumerate(names)}
     return sorted(verdicts, key=lambda v: (order[v.name], v.accuracy != DEFAULT, -v.accuracy,
                                            v.inside))
+
+
+def keep(verdicts, path):
+    """What has been found so far, for --compare and --bad."""
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump([as_dict(v) for v in verdicts], file, indent=1)
 
 
 def ratios(verdicts):
@@ -76,14 +84,14 @@ def _row(title, verdicts):
     inside = f"{np.mean((found >= 0.3) & (found <= 10)):6.0%}" if len(found) else "     -"
     lowest = f"{found.min():8.1e}" if len(found) else "       -"
     below = np.count_nonzero(found < 0.1)
-    return (f"{title:14}{len({v.name for v in verdicts}):7}{len(verdicts):6}"
+    return (f"{title:16}{len({v.name for v in verdicts}):7}{len(verdicts):6}"
             + "".join(f"{counts[c] or '.':>8}" for c in CLASSES)
             + f"{inside}{below or '.':>6} {lowest}{sum(v.steps for v in verdicts):10}"
             f"{sum(v.rhs for v in verdicts):12}")
 
 
 def table(verdicts):
-    print(f"\n{'kind':14}{'models':>7}{'runs':>6}" + "".join(f"{c:>8}" for c in CLASSES)
+    print(f"\n{'kind':16}{'models':>7}{'runs':>6}" + "".join(f"{c:>8}" for c in CLASSES)
           + f"{'.3-10':>6}{'<.1':>6} {'lowest':>8}{'steps':>10}{'rhs':>12}")
     kinds = dict.fromkeys(v.kind for v in verdicts)
     for kind in kinds:
@@ -184,7 +192,7 @@ def main():
         chosen = cases(options.kind, options.name, options.seed)
         if options.write:
             write(options.write, chosen)
-        print("\n".join(f"{c.kind:12} {c.name}" for c in chosen))
+        print("\n".join(f"{c.kind:16} {c.name}" for c in chosen))
         return 0
     if options.check:
         check(cases(options.kind, options.name, options.seed))
@@ -193,9 +201,7 @@ def main():
         os.environ["CONCORD_PROGRAM"] = os.path.abspath(options.concord)
     verdicts = collect(options)
     table(verdicts)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump([as_dict(v) for v in verdicts], file, indent=1)
+    keep(verdicts, options.json)
     return any(v.verdict in BAD for v in verdicts)
 
 
