@@ -190,10 +190,12 @@ def samplers_together(rng, number):
                (_ticks(slow, stop), lambda t, x, d: (x, (d[0], float(2 * gain * (1 - x[1])))))]))
 
 
-@case("together", 2)
+@case("together", 3)
 def cascade(rng, number):
-    """What one subsystem counts makes another act at the same instant, which kicks a third."""
-    w, after = uniform(rng, 0.8, 1.2), (2, 1)[number]
+    """What one subsystem counts makes another act at the same instant, which kicks a third; in the
+    last, by a count that is reached exactly."""
+    w, after = uniform(rng, 0.8, 1.2), (2, 1, 2)[number]
+    condition = (f"> {after - 0.5}", f"> {after - 0.5}", f">= {after}")[number]
     stop = 25.0
     model = text(stop, {
         "source": f"equations: {{inputs: {{k: 0}}, states: {{x: 1, v: 0}}, derivatives: {{x: v, "
@@ -201,7 +203,7 @@ def cascade(rng, number):
         "count": "equations: {inputs: {x: 1}, discrete: {n: 0}, when: [{condition: x < 0, "
                  "set: {n: n + 1}}], outputs: {n: n}}",
         "act": f"equations: {{inputs: {{n: 0}}, discrete: {{done: 0}}, when: [{{condition: "
-               f"'n - done >= {after}', set: {{done: n}}}}], outputs: {{done: done}}}}",
+               f"'n - done {condition}', set: {{done: n}}}}], outputs: {{done: done}}}}",
         "kicked": "equations: {inputs: {done: 0}, states: {y: 0}, derivatives: {y: done - 0.5*y}, "
                   "outputs: {y: y}}"},
         ["source.x -> count.x", "count.n -> act.n", "act.done -> kicked.done",
