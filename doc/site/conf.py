@@ -17,7 +17,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon",
               "sphinx.ext.mathjax"]
 root_doc = "doc/index"
 include_patterns = ["README.md", "CHANGELOG.md", "doc/**.md", "python_reference.rst", "examples/*/README.md",
-                    "src/record/FORMAT.md", "src/coupling/README.md", ".github/CONTRIBUTING.md"]
+                    "packaging/README.md", "src/record/FORMAT.md", "src/coupling/README.md",
+                    ".github/CONTRIBUTING.md"]
 highlight_language = "none"
 default_role = "code"
 smartquotes = False

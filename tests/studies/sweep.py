@@ -164,6 +164,18 @@ class Stopped(SweepTest):
         self.assertIn("go on with --resume", stdout)
         self.assertEqual([row["exit_code"] for row in table(path)], ["3", "3"])
 
+    def test_signals_between_runs(self):
+        """A line is printed where a run has ended and the next has not begun."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            for _ in range(3):
+                process = self.begun("--set", "left.m=range(1, 2000)", "-cosim_stop", 1e-3, "-o",
+                                     self.folder / "out.csv", ranks=1)
+                self.assertIn("run 1 of 2000", process.stdout.readline())
+                process.send_signal(number)
+                stdout, stderr = process.communicate()
+                self.assertEqual(process.returncode, 3, stderr)
+                self.assertIn("go on with --resume", stdout)
+
     def test_killed(self):
         """Of what was done nothing is lost, an unfinished line is done again."""
         path = self.folder / "out.csv"
