@@ -45,7 +45,8 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 REFERENCE = "include/concord"  # Doxygen's pages
 PYTHON_REFERENCE = "python/concord"
 # Pages whose links to others are the tree of pages, and which links of them.
-CONTENTS = {"doc/index": "", "doc/methods/README": "doc/methods/", "README": "examples/"}
+CONTENTS = {"doc/index": "", "doc/methods/README": "doc/methods/", "doc/packages": "packaging/",
+            "README": "examples/"}
 
 
 def target(docname, path):
