@@ -6,7 +6,7 @@ function(concord_python_test prefix script)
     set(name ${prefix}_${stem}_${class})
     add_test(NAME ${name}
       COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/${script} -v ${class})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${CONCORD_TEST_TIMEOUT} ENVIRONMENT
       "${CONCORD_TEST_ENVIRONMENT};CONCORD_PROGRAM=$<TARGET_FILE:concord_program>;PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support")
   endforeach()
 endfunction()

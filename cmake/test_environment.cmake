@@ -12,3 +12,7 @@ set(CONCORD_TEST_ENVIRONMENT
   OMPI_MCA_btl_vader_single_copy_mechanism=none
   OMP_NUM_THREADS=1
   ASAN_OPTIONS=detect_leaks=0:allow_user_segv_handler=1:verify_asan_link_order=0)
+
+# Seconds after which ctest takes a test for one that hangs: the longest take a hundredth of it, on a quiet
+# machine. tests/run.sh has the same for those that set none.
+set(CONCORD_TEST_TIMEOUT 6000)

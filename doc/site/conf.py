@@ -17,7 +17,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon",
               "sphinx.ext.mathjax"]
 root_doc = "doc/index"
 include_patterns = ["README.md", "CHANGELOG.md", "doc/**.md", "python_reference.rst", "examples/*/README.md",
-                    "src/record/FORMAT.md", "src/coupling/README.md", ".github/CONTRIBUTING.md"]
+                    "packaging/README.md", "src/record/FORMAT.md", "src/coupling/README.md",
+                    ".github/CONTRIBUTING.md"]
 highlight_language = "none"
 default_role = "code"
 smartquotes = False
@@ -44,7 +45,8 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 REFERENCE = "include/concord"  # Doxygen's pages
 PYTHON_REFERENCE = "python/concord"
 # Pages whose links to others are the tree of pages, and which links of them.
-CONTENTS = {"doc/index": "", "doc/methods/README": "doc/methods/", "README": "examples/"}
+CONTENTS = {"doc/index": "", "doc/methods/README": "doc/methods/", "doc/packages": "packaging/",
+            "README": "examples/"}
 
 
 def target(docname, path):

@@ -15,6 +15,7 @@ from ._options import path_of
 
 _LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _ERROR = "concord: error: "
+_MOST = 2000  #: characters of a message that is not Concord's
 
 
 class Ended(NamedTuple):
@@ -61,8 +62,18 @@ def call(words: Sequence[str], ranks: int, line: Callable[[str], None] = lambda 
                 process.communicate()
                 raise
         errors.seek(0)
-        told = [text for text in errors if text.startswith(_ERROR)]
-    return Ended(code, "".join(said), told[0][len(_ERROR):].strip() if told else "")
+        return Ended(code, "".join(said), _message(code, errors.read()))
+
+
+def _message(code: int, errors: str) -> str:
+    """The program's own; else, where it has failed, what its launcher or a library has said."""
+    told = [text for text in errors.splitlines() if text.startswith(_ERROR)]
+    if told:
+        return told[0][len(_ERROR):].strip()
+    others = [text.strip() for text in errors.splitlines() if text.strip(" -")]
+    if code in (0, 3) or not others:
+        return ""
+    return f"concord has ended with exit code {code}: " + " ".join(others)[:_MOST]
 
 
 def _program() -> str:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
@@ -44,7 +45,8 @@ class Result:
 
     An output counts before an input, an input before a state of the same name. Rows are the start
     and the communication points; at an event, what follows it. As a mapping it has the names of
-    all variables, without `time`.
+    all variables, without `time`. It can be pickled: with its data where the file was a temporary
+    one, else by the file's path.
 
     Attributes
     ----------
@@ -60,7 +62,10 @@ class Result:
         self.path: Optional[str] = None if in_memory else path
         self.summary: Dict[str, Any] = summary or {}
         self.reason: str = reason  #: why the run has stopped early, or nothing
-        self._file = _opened(path, in_memory)
+        self._take(_opened(path, in_memory), path)
+
+    def _take(self, file: Any, path: str) -> None:
+        self._file = file
         try:
             self._time = _increasing(self._file["time"][:])
             self._columns = _columns_of(self._file)
@@ -70,6 +75,21 @@ class Result:
         for group in _GROUPS:
             if f"{group}/values" in self._file:  # a kill may have left them of different length
                 self._time = self._time[:len(self._file[f"{group}/values"])]
+
+    def __getstate__(self) -> Dict[str, Any]:
+        """For `pickle`: of a temporary file all that it holds, else its absolute path."""
+        self._require_open()
+        temporary = self.path is None
+        return {"path": None if temporary else os.path.abspath(self.path),
+                "image": self._file.id.get_file_image() if temporary else None,
+                "summary": self.summary, "reason": self.reason}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.path, self.summary, self.reason = state["path"], state["summary"], state["reason"]
+        if self.path is None:
+            self._take(_file_of(state["image"]), "a temporary file")
+        else:
+            self._take(_opened(self.path, False), self.path)
 
     def __enter__(self) -> Result:
         return self
@@ -251,6 +271,15 @@ def _opened(path: str, in_memory: bool):
         return h5py.File(path, "r", **memory)
     except OSError as error:
         raise InputError(f"cannot read '{path}': {error}") from error
+
+
+def _file_of(image: bytes):
+    """A file in memory. HDF5 takes two of one name for the same file."""
+    h5py = imported("h5py", "concord.read")
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_fapl_core(backing_store=False)
+    access.set_file_image(image)
+    return h5py.File(h5py.h5f.open(uuid.uuid4().hex.encode(), h5py.h5f.ACC_RDONLY, fapl=access))
 
 
 def _columns_of(file) -> Dict[str, Any]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from typing import Any, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -11,6 +12,10 @@ from . import _concord
 from ._errors import InputError
 from ._model import ModelBuilder
 from ._options import changes_of, path_of, texts_of
+
+#: What only a whole run has.
+_OF_RUNS = frozenset(("cosim_output", "cosim_checkpoint", "cosim_restart", "cosim_summary",
+                      "cosim_trace", "cosim_time_limit", "cosim_monitor", "cosim_progress"))
 
 
 class Snapshot:
@@ -58,6 +63,10 @@ class Simulation:
                  start_values: Optional[Mapping[str, Any]] = None, comm: Any = None,
                  **options: Any) -> None:
         texts, address = texts_of(options), _address(comm)
+        for name in _OF_RUNS.intersection(texts):
+            warnings.warn(f"option {name} has no effect on a simulation step by step, which writes "
+                          "no files: use concord.run, or read the values after each advance",
+                          stacklevel=2)
         if isinstance(model, ModelBuilder):
             self._core = _concord.Simulation(model.built(start_values), texts, address)
         else:

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <limits>
 #include <map>
-#include <tuple>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -159,51 +159,79 @@ std::vector<std::size_t> rows_at(const std::vector<double>& times, const Results
   return rows;
 }
 
-/// What happened there, and for which time: the same in both files, though the instants differ by
-/// what the runs are wrong by.
-using Occurrence = std::tuple<std::string, std::string, std::size_t>;
+/// In whom, and what.
+using Occurrence = std::pair<std::string, std::string>;
 
-/// For each of event_rows() the occurrences of subsystems' events.
+/// For each of event_rows() what happened there.
 std::vector<std::vector<Occurrence>> occurrences(const ResultsReader& results) {
   const std::vector<RecordedEvent> events = results.read_events();
-  std::map<std::pair<std::string, std::string>, std::size_t> count;
   std::vector<std::vector<Occurrence>> result;
   for (const EventRow& row : results.event_rows()) {
     auto& here = result.emplace_back();
     for (std::size_t i = row.entry; i < events.size(); ++i) {
       if (results.events()[i] != results.events()[row.entry]) break;
-      const auto& [subsystem, what] = events[i];
-      if (!subsystem.empty()) here.emplace_back(subsystem, what, count[{subsystem, what}]++);
+      here.emplace_back(events[i].subsystem, events[i].what);
     }
   }
   return result;
 }
 
-/// Half the way to the next row: events further apart are others.
+/// Half of the largest macro-step around the row: what is further away is another event. Two on
+/// either side, since one may be what rounding has left between two events.
 double reach(const std::vector<double>& time, std::size_t row) {
-  double nearest = time.back() - time.front();
-  if (row > 0) nearest = std::min(nearest, time[row] - time[row - 1]);
-  if (row + 1 < time.size()) nearest = std::min(nearest, time[row + 1] - time[row]);
-  return 0.5 * nearest;
+  const std::size_t first = row < 2 ? 0 : row - 2, last = std::min(row + 2, time.size() - 1);
+  double largest = 0.0;
+  for (std::size_t i = first; i < last; ++i) largest = std::max(largest, time[i + 1] - time[i]);
+  return 0.5 * largest;
 }
 
+/// The events of one file by what happened, ascending.
+class EventsByOccurrence {
+ public:
+  explicit EventsByOccurrence(const ResultsReader& results) : results_(results) {
+    const auto all = occurrences(results);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (const Occurrence& occurrence : all[i]) by_occurrence_[occurrence].push_back(i);
+  }
+
+  /// Where the same happened next to a time.
+  std::optional<std::size_t> nearest(const Occurrence& occurrence, double time) const {
+    const auto found = by_occurrence_.find(occurrence);
+    if (found == by_occurrence_.end()) return std::nullopt;
+    const auto& events = found->second;
+    const auto later = std::partition_point(events.begin(), events.end(),
+                                            [&](std::size_t i) { return time_of(i) < time; });
+    if (later == events.begin()) return *later;
+    const auto earlier = std::prev(later);
+    if (later == events.end() || time - time_of(*earlier) < time_of(*later) - time) return *earlier;
+    return *later;
+  }
+
+  double time_of(std::size_t i) const { return results_.time()[results_.event_rows()[i].row]; }
+
+ private:
+  const ResultsReader& results_;
+  std::map<Occurrence, std::vector<std::size_t>> by_occurrence_;
+};
+
+/// Rows of A that follow an event of B, which the runs have found a little earlier or later. Where
+/// several happen at one instant of A, it is the last of B's.
 std::vector<std::pair<std::size_t, std::size_t>> partners(const ResultsReader& a,
                                                           const ResultsReader& b) {
-  std::map<Occurrence, std::size_t> in_b;
-  const auto of_a = occurrences(a), of_b = occurrences(b);
-  for (std::size_t i = 0; i < of_b.size(); ++i)
-    for (const Occurrence& occurrence : of_b[i]) in_b.emplace(occurrence, i);
+  const EventsByOccurrence in_b(b);
+  const auto of_a = occurrences(a);
   std::vector<std::pair<std::size_t, std::size_t>> found;
   for (std::size_t i = 0; i < of_a.size(); ++i) {
     const std::size_t row = a.event_rows()[i].row;
+    const double time = a.time()[row], furthest = reach(a.time(), row);
+    std::optional<std::size_t> partner;
     for (const Occurrence& occurrence : of_a[i]) {
-      const auto same = in_b.find(occurrence);
-      if (same == in_b.end()) continue;
-      const double there = b.events()[b.event_rows()[same->second].entry];
-      if (std::abs(there - a.time()[row]) > reach(a.time(), row)) continue;
-      found.emplace_back(row, same->second);
-      break;
+      const auto same = in_b.nearest(occurrence, time);
+      if (same && std::abs(in_b.time_of(*same) - time) <= furthest)
+        partner = std::max(partner.value_or(0), *same);
     }
+    if (partner && (found.empty() || found.back().second <= *partner))
+      found.emplace_back(row, *partner);
   }
   return found;
 }

@@ -15,38 +15,51 @@ Resampling::Resampling(std::span<const double> from, std::span<const double> to,
       event_rows_(events.rows) {
   from_ = with_left_limits(from, event_rows_, {});
   for (std::size_t i = 0; i < event_rows_.size(); ++i) events_.push_back(event_rows_[i] + i);
-  auto partner = events.partners.begin();
+  auto next = events.partners.begin();
+  Between around;
   for (std::size_t row = 0; row < to.size(); ++row) {
-    while (partner != events.partners.end() && partner->first < row) ++partner;
-    const bool behind = partner != events.partners.end() && partner->first == row;
-    if (to[row] >= from_.front() - rounding_ && to[row] <= from_.back() + rounding_) {
-      rows_.push_back(row);
-      stencils_.push_back(behind ? stencil_behind(to[row], events_[partner->second])
-                                 : make_stencil(to[row]));
-    }
+    for (; next != events.partners.end() && next->first <= row; ++next)
+      around.last = events_[next->second];
+    around.next.reset();
+    if (next != events.partners.end()) around.next = events_[next->second];
+    const bool inside = to[row] >= from_.front() - rounding_ && to[row] <= from_.back() + rounding_;
+    const bool within_event = around.last && around.last == around.next;
+    if (!inside || within_event) continue;
+    rows_.push_back(row);
+    stencils_.push_back(between(to[row], around));
   }
+}
+
+/// On the same side of the events as in the other grid.
+Resampling::Stencil Resampling::between(double time, const Between& events) const {
+  if (events.last && time < from_[*events.last] - rounding_)
+    return stencil_behind(time, *events.last);
+  if (events.next && time > from_[*events.next] - rounding_)
+    return stencil_before(time, *events.next);
+  return make_stencil(time);
+}
+
+Resampling::Stencil Resampling::at_row(std::size_t row) const {
+  Stencil s;
+  s.rows[0] = row;
+  return s;
 }
 
 /// Of the two rows of an event the second.
 Resampling::Stencil Resampling::make_stencil(double time) const {
   const auto above = std::upper_bound(from_.begin(), from_.end(), time + rounding_);
   const auto after = static_cast<std::size_t>(above - from_.begin());
+  if (std::abs(from_[after - 1] - time) <= rounding_) return at_row(after - 1);
   Stencil s;
-  if (std::abs(from_[after - 1] - time) <= rounding_) {
-    s.first = after - 1;
-    return s;
-  }
   s.interval = after - 1;
   s.time = time;
   centre(s, {0, from_.size() - 1});
   return s;
 }
 
-/// What follows an event whose first row is `event`, also where the other grid has it earlier.
+/// What follows an event whose first row is `event`, where the other grid has it earlier.
 Resampling::Stencil Resampling::stencil_behind(double time, std::size_t event) const {
-  if (time >= from_[event] - rounding_ || event + 2 >= from_.size()) {
-    return make_stencil(std::max(time, from_[event]));
-  }
+  if (event + 2 >= from_.size()) return at_row(event + 1);
   Stencil s;
   s.interval = event + 1;
   s.time = time;
@@ -54,19 +67,56 @@ Resampling::Stencil Resampling::stencil_behind(double time, std::size_t event) c
   return s;
 }
 
+/// What was before an event whose first row is `event`, where the other grid has it later.
+Resampling::Stencil Resampling::stencil_before(double time, std::size_t event) const {
+  if (time <= from_[event] + rounding_) return at_row(event);
+  Stencil s;
+  s.interval = event - 1;
+  s.time = time;
+  centre(s, {0, event});
+  return s;
+}
+
+/// Whether a row is as far from those taken as its distance from the time asks for: of rows that
+/// are closer together the polynomial would continue their difference, which is noise.
+bool Resampling::is_apart(const Stencil& s, std::size_t row) const {
+  constexpr double least = 0.1;
+  const double distance = std::abs(from_[row] - s.time);
+  return std::all_of(
+      s.rows.begin(), s.rows.begin() + static_cast<std::ptrdiff_t>(s.points),
+      [&](std::size_t other) { return std::abs(from_[row] - from_[other]) > least * distance; });
+}
+
+/// Rows from `nearest` to `farthest`, up to so many points in all; how many were looked at.
+std::size_t Resampling::add_rows(Stencil& s, std::size_t nearest, std::size_t farthest,
+                                 std::size_t most) const {
+  const bool up = nearest < farthest;
+  const std::size_t count = 1 + (up ? farthest - nearest : nearest - farthest);
+  std::size_t looked_at = 0;
+  for (; looked_at < count && s.points < most; ++looked_at) {
+    const std::size_t row = up ? nearest + looked_at : nearest - looked_at;
+    if (is_apart(s, row)) s.rows[s.points++] = row;
+  }
+  return looked_at;
+}
+
 /// After a jump the row before is missing: no more than a cubic leads back to it.
 void Resampling::centre(Stencil& s, const Piece& piece) const {
   constexpr std::size_t most_outside = 4;
   const std::size_t most = piece.outside ? most_outside : most_points;
-  s.points = std::min(most, piece.last - piece.first + 1);
-  const std::size_t after = s.interval + 1;
-  const std::size_t centred = after > s.points / 2 ? after - s.points / 2 : 0;
-  s.first = std::clamp(centred, piece.first, piece.last + 1 - s.points);
+  const bool any_left = s.interval + 1 > piece.first, any_right = s.interval < piece.last;
+  const std::size_t left = std::min(s.interval, piece.last);
+  std::size_t taken = 0;
+  s.points = 0;
+  if (any_left) taken = add_rows(s, left, piece.first, any_right ? most / 2 : most);
+  if (any_right) add_rows(s, std::max(s.interval + 1, piece.first), piece.last, most);
+  if (any_left && left + 1 - taken > piece.first) add_rows(s, left - taken, piece.first, most);
+  std::sort(s.rows.begin(), s.rows.begin() + static_cast<std::ptrdiff_t>(s.points));
   for (std::size_t j = 0; j < s.points; ++j) {
     s.weights[j] = 1.0;
     for (std::size_t k = 0; k < s.points; ++k)
       if (k != j)
-        s.weights[j] *= (s.time - from_[s.first + k]) / (from_[s.first + j] - from_[s.first + k]);
+        s.weights[j] *= (s.time - from_[s.rows[k]]) / (from_[s.rows[j]] - from_[s.rows[k]]);
   }
 }
 
@@ -97,7 +147,7 @@ std::vector<double> Resampling::operator()(std::span<const double> values,
   result.reserve(stencils_.size());
   for (const Stencil& s : stencils_) {
     if (s.points == 1) {
-      result.push_back(given[s.first]);
+      result.push_back(given[s.rows[0]]);
       continue;
     }
     const Piece piece = piece_of(s.interval, breaks, given);
@@ -125,7 +175,7 @@ bool Resampling::has_slopes(const Stencil& s, const Piece& piece, std::span<cons
 
 double Resampling::lagrange(const Stencil& s, std::span<const double> values) const {
   double sum = 0.0;
-  for (std::size_t j = 0; j < s.points; ++j) sum += s.weights[j] * values[s.first + j];
+  for (std::size_t j = 0; j < s.points; ++j) sum += s.weights[j] * values[s.rows[j]];
   return sum;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,19 +14,21 @@ namespace concord {
 /// Events of a grid that is interpolated.
 struct GridEvents {
   std::vector<std::size_t> rows;  ///< of it, ascending
-  /// Rows of the other grid that show what follows one of these events, ascending: (row of the
-  /// other, position in `rows`). The same event may be found a little earlier or later there.
+  /// Rows of the other grid that show what follows one of these events, both ascending: (row of the
+  /// other, position in `rows`). The same event may be found a little earlier or later there, so
+  /// that the other's rows up to it belong to what was before, wherever their times are.
   std::vector<std::pair<std::size_t, std::size_t>> partners;
 };
 
 /// Values of a signal given at the times of one grid, at times of another that lie within the
 /// first. Where two times agree to rounding the value itself is taken, else cubic Hermite
 /// interpolation where derivatives are known, else Lagrange interpolation of up to degree 7 on the
-/// nearest points, none of them beyond an event or a break that the signal itself shows.
+/// nearest points, none of them beyond an event or a break that the signal itself shows, nor so
+/// close to another that their difference is more noise than slope.
 class Resampling {
  public:
   /// `from` increases strictly and is not empty. Only those of `to` that lie in its interval count;
-  /// rows() says which.
+  /// rows() says which, but for those between two events that are one there.
   Resampling(std::span<const double> from, std::span<const double> to,
              const GridEvents& events = {});
 
@@ -40,7 +43,7 @@ class Resampling {
  private:
   static constexpr std::size_t most_points = 8;
   struct Stencil {
-    std::size_t first = 0;  // first of `points` neighbours
+    std::array<std::size_t, most_points> rows{};  // the first `points`, ascending
     std::size_t points = 1;
     std::size_t interval = 0;
     double time = 0.0;
@@ -52,12 +55,23 @@ class Resampling {
     std::size_t first, last;
     bool outside = false;
     bool whole(const Stencil& s) const {
-      return !outside && s.first >= first && s.first + s.points - 1 <= last;
+      return !outside && s.rows[0] >= first && s.rows[s.points - 1] <= last;
     }
   };
 
+  /// Events of this grid that a row of the other has behind and before it.
+  struct Between {
+    std::optional<std::size_t> last, next;
+  };
+
+  Stencil between(double time, const Between& events) const;
+  Stencil at_row(std::size_t row) const;
   Stencil make_stencil(double time) const;
   Stencil stencil_behind(double time, std::size_t event) const;
+  Stencil stencil_before(double time, std::size_t event) const;
+  bool is_apart(const Stencil& stencil, std::size_t row) const;
+  std::size_t add_rows(Stencil& stencil, std::size_t nearest, std::size_t farthest,
+                       std::size_t most) const;
   void centre(Stencil& stencil, const Piece& piece) const;
   Piece piece_of(std::size_t interval, std::span<const SignalBreak> breaks,
                  std::span<const double> values) const;

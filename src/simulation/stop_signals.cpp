@@ -9,6 +9,7 @@ namespace {
 
 volatile std::sig_atomic_t stop_signal = 0;
 timespec stop_time;
+int alive = 0;  // of StopSignals
 
 /// What a write to a pipe or file raises, again at every write: it asks once.
 bool comes_with_writes(int number) { return number == SIGPIPE || number == SIGXFSZ; }
@@ -28,7 +29,9 @@ void request_stop(int number) {
 }  // namespace
 
 StopSignals::StopSignals() {
-  stop_signal = 0;  // that of an earlier run has been obeyed
+  if (alive++ == 0) {
+    stop_signal = 0;  // that of an earlier run has been obeyed
+  }
   struct sigaction action = {};
   action.sa_handler = request_stop;
   action.sa_flags = SA_RESTART;
@@ -41,6 +44,7 @@ StopSignals::StopSignals() {
 }
 
 StopSignals::~StopSignals() {
+  --alive;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     sigaction(numbers[i], &before_[i], nullptr);
   }

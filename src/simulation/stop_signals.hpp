@@ -7,7 +7,8 @@ namespace concord {
 
 /// While it lives, the signals that ask a program to end ask for the end of the run at the next
 /// communication point, and, a second time, for its end at once; before and after they do what they
-/// did. A signal that is ignored stays so (nohup, background jobs).
+/// did. A signal that is ignored stays so (nohup, background jobs). One may live within another, as
+/// a run's does within a sweep's: then a signal that came before it counts for it, too.
 class StopSignals {
  public:
   StopSignals();

@@ -8,6 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+from patience import HANGS  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 
 # What a user must never see. `mpirun` names the rank that ended first: that is its own affair.
@@ -111,19 +114,19 @@ class Bench:
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True, **how)
 
-    def end(self, process, seconds=20):
-        """Waits for a run; one that takes longer than `seconds` hangs."""
+    def end(self, process):
+        """Waits for a run."""
         try:
-            out, err = process.communicate(timeout=seconds)
+            out, err = process.communicate(timeout=HANGS)
         except subprocess.TimeoutExpired:
             subprocess.run(["pkill", "-9", "-s", str(process.pid)], check=False)  # mpirun's, too
             out, err = process.communicate()
-            raise AssertionError(f"{process.args} hangs: no end after {seconds} s\n{out}{err}") \
+            raise AssertionError(f"{process.args} hangs: no end after {HANGS:g} s\n{out}{err}") \
                 from None
         return Ended(" ".join(process.args), process.returncode, out, err)
 
-    def run(self, *words, ranks=1, seconds=20, **how):
-        return self.end(self.start(*words, ranks=ranks, **how), seconds)
+    def run(self, *words, ranks=1, **how):
+        return self.end(self.start(*words, ranks=ranks, **how))
 
     def results(self):
         return sorted(path.name for path in self.folder.rglob("*.h5*"))

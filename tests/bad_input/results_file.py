@@ -2,9 +2,9 @@
 """Who may write a results file, and when: earlier results, two runs at once, links, output nobody takes."""
 import os
 import subprocess
-import time
 
 from harness import PAIR, case, changed, main
+from patience import wait_until
 
 ENDLESS = ("run", "model.yaml", "-cosim_step", "1e-7")
 # The start is refused: y = 1/x at x = 0.
@@ -39,10 +39,7 @@ def earlier_result_is_replaced_after_the_start(bench):
 def begun(bench, *words, ranks=1):
     bench.write("model.yaml", PAIR)
     process = bench.start(*ENDLESS, *words, ranks=ranks)
-    deadline = time.monotonic() + 20
-    while not (bench.folder / "model.h5").exists():
-        assert time.monotonic() < deadline and process.poll() is None, "the run does not begin"
-        time.sleep(0.02)
+    wait_until((bench.folder / "model.h5").exists, "a results file", process)
     return process
 
 

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 from concord_runs import ALGEBRAIC_LOOP, EXAMPLES, TWO_MASS, execute, write_model
+from patience import HANGS
 
 QUARTER_CAR = EXAMPLES / "quarter_car" / "quarter_car_force.yaml"
 
@@ -111,7 +112,7 @@ class Terminal(Telling):
         command = [os.environ["CONCORD_PROGRAM"], "run", str(TWO_MASS), "-cosim_stop", "0.1",
                    "-cosim_output", f"{self.folder}/shown.h5"]
         with subprocess.Popen(command, stdout=follower, stderr=follower) as process:
-            process.wait(timeout=60)
+            process.wait(timeout=HANGS)
             os.close(follower)
             shown = os.read(leader, 100000).decode()
         os.close(leader)

@@ -108,6 +108,35 @@ class Kinks(ModelTest):
                 self.assertGreater(order, 3.6, errors)
                 self.assertLess(order, 4.7, errors)
 
+    ROAD = """
+experiment: {stop: 4}
+subsystems:
+  road: {table: {file: road.csv}}
+  axle:
+    equations:
+      inputs: {z: 0}
+      states: {x: 0, v: 0}
+      derivatives: {x: v, v: 40*(z - x) - 4*v}
+      outputs: {x: x, z: z}
+connections:
+  - {connect: road.z -> axle.z, delay: 0.1999999}
+"""
+
+    def test_kinks_right_behind_other_events(self):
+        """What arrives makes an event 1e-7 s before each second kink of the road."""
+        t = np.array([0.0, 0.5, 0.7, 1.1, 1.2, 2.0, 2.3, 3.5])
+        z = np.array([0.0, 0.0, 0.1, 0.15, 0.3, 0.5, 0.1, 0.0])
+        rows = "".join(f"{a},{b}\n" for a, b in zip(t, z))
+        (self.folder / "road.csv").write_text("t,z\n" + rows, encoding="utf-8")
+        for accuracy in (1e-4, 1e-6):
+            with self.subTest(accuracy):
+                run = simulate(self.model(self.ROAD), "-cosim_accuracy", accuracy)
+                arrivals = t[1:] + 0.1999999
+                for arrival in arrivals[arrivals < 4]:
+                    self.assertLess(np.abs(run.time - arrival).min(), 1e-12)
+                exact = np.interp(run.time, t + 0.1999999, z)
+                self.assertLess(np.abs(run.outputs["axle.z"] - exact).max(), 1e-9)
+
     def test_smooth_signals_make_no_events(self):
         path = self.folder / "run.h5"
         model = self.model(SCALAR.format(start=0, stop=20, delay=0.7))

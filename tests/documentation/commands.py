@@ -33,7 +33,7 @@ def shell(block, folder, environment):
     run = subprocess.Popen(["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, env=environment, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:
-        shown, _ = run.communicate(timeout=120)
+        shown, _ = run.communicate()
     except subprocess.TimeoutExpired:
         os.killpg(run.pid, signal.SIGKILL)
         raise
@@ -54,7 +54,7 @@ def python(blocks, folder, environment):
     script.write_text("".join(f"exec(compile({chr(10) * (block.line - 1) + block.text!r}, {block.page.name!r}, 'exec'))\n"
                               for block in blocks), encoding="utf-8")
     run = subprocess.run(["/usr/bin/python3", "-B", script], cwd=folder, env=environment, capture_output=True,
-                         text=True, timeout=120, check=False)
+                         text=True, check=False)
     assert run.returncode == 0, f"{blocks[0].page.name}: {run.stderr[-3000:]}"
 
 

@@ -3,11 +3,13 @@ import os
 import subprocess
 import unittest
 
+from patience import HANGS
+
 
 class Alone(unittest.TestCase):
     def end(self, who):
         ended = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", os.environ["LONE_FAILURE"],
-                                who], text=True, capture_output=True, timeout=60, check=False)
+                                who], text=True, capture_output=True, timeout=HANGS, check=False)
         return ended.returncode, ended.stderr
 
     def test_nobody(self):

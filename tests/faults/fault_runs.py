@@ -10,6 +10,8 @@ from pathlib import Path
 
 import h5py
 
+from patience import HANGS
+
 PROGRAM = os.environ.get("CONCORD_PROGRAM", "")
 LIBRARY = os.environ.get("FAULTY_SUBSYSTEM", "")
 FMU_BINARIES = {2: os.environ.get("FAULTY_FMU", ""), 3: os.environ.get("FAULTY_FMU3", "")}
@@ -17,7 +19,6 @@ FMU_BINARIES = {2: os.environ.get("FAULTY_FMU", ""), 3: os.environ.get("FAULTY_F
 METHODS = ("jfm", "missiles", "ifosmondi", "jacobi", "gauss_seidel", "hierarchical", "extripol",
            "kuebler_schiehlen", "monolithic")
 PLACES = ("first", "last", "all")
-LONGEST = 40  # seconds; a run without a fault takes less than one
 
 MATE = ("{equations: {inputs: {load: 0}, states: {x: 0.2}, derivatives: {x: load - x*x}, "
         "outputs: {x: x}}}")
@@ -184,7 +185,7 @@ def watch(command, folder, environment):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True)
     try:
-        out, err = process.communicate(timeout=LONGEST)
+        out, err = process.communicate(timeout=HANGS)
         code = process.returncode
     except subprocess.TimeoutExpired:
         subprocess.run(["pkill", "-9", "-s", str(process.pid)], check=False)

@@ -170,7 +170,6 @@ class Foreign(unittest.TestCase):
         self.assertEqual(ended.code, 0, ended.output)
         for text in ("after a restore gives the same bits", "honoured up to order 3"):
             self.assertIn(text, ended.output)
-        self.assertLess(ended.seconds, 20)
 
 
 if __name__ == "__main__":

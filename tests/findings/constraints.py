@@ -200,8 +200,7 @@ class AllUnits(Kinds, unittest.TestCase):
             steps = []
             for units in self.draws(5):
                 with self.subTest(units=units, options=options):
-                    done = run(carried(units), f"-cosim_type {options} -cosim_adapt_rtol 1e-4",
-                               timeout=20)
+                    done = run(carried(units), f"-cosim_type {options} -cosim_adapt_rtol 1e-4")
                     self.assertTrue(done.completed, done.reason)
                     exact = exact_outputs(carried([1.0] * 8), done.results.time)
                     found = done.results.outputs.columns("a.p", "b.p") / np.array(units[4:6])

@@ -7,6 +7,7 @@ import numpy as np
 from collocation import Collocation
 from concord_runs import Results, execute
 from equation_models import Equations
+from patience import HANGS
 
 METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "gauss_seidel",
            "hierarchical", "extripol", "monolithic")
@@ -22,7 +23,7 @@ class Run:
         return self.code == 0
 
 
-def run(model, *options, ranks=1, timeout=120):
+def run(model, *options, ranks=1, timeout=HANGS):
     """Whatever the outcome; options are texts of words. The results file is read where there is one."""
     words = [word for option in options for word in str(option).split()]
     with tempfile.TemporaryDirectory() as folder:

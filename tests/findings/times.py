@@ -1,4 +1,5 @@
 """Findings 8.8, 8.9: close events, far times."""
+import resource
 import unittest
 
 import numpy as np
@@ -51,6 +52,13 @@ def swing(size=1.0, idle=0):
 STARTS = (0.0, 1e6, 1.7e9)
 
 
+def processor_time(model, options):
+    """Of a run, s: what others do on the machine hardly shows."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    assert run(model, options).completed
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
 class FarTimes(Kinds, unittest.TestCase):
     """8.9: as accurate and as cheap at Unix time as at 0."""
 
@@ -65,14 +73,12 @@ class FarTimes(Kinds, unittest.TestCase):
                 exact = exact_outputs(shifted(swing(), 0.0), grid, pieces=1)
                 worst = errors(model, done.results, exact=exact).max()
                 work = done.results.subsystems["rhs_evaluations"].sum()
-                wall = done.results.steps["wall_time"].sum()
-                known = known or (work, wall, len(grid))
+                known = known or (work, len(grid))
                 print(f"{options} from {start:g}: error {worst:.1e}, {work} right-hand sides, "
-                      f"{wall / known[1]:.2f} times the wall time, {len(grid)} rows")
+                      f"{len(grid)} rows")
                 self.assertLess(worst, allowed)
                 self.assertLess(work, 1.3 * known[0] + 50)
-                self.assertLess(wall, 6 * known[1])
-                self.assertLess(abs(len(grid) - known[2]), 0.1 * known[2])
+                self.assertLess(abs(len(grid) - known[1]), 0.1 * known[1])
 
     def test_fixed_steps(self):
         for method in ("jfm", "missiles"):
@@ -90,10 +96,11 @@ class FarTimes(Kinds, unittest.TestCase):
                                                 for i in range(count)}, {"y": "x0 + x3"}, {"u": 0.0})
                  for name in ("a", "b")]
         model = Model(parts, [("a.y", "b.u"), ("b.y", "a.u")], stop=1.0)
-        walls = [min(run(shifted(model, start), "-cosim_type missiles -subsystem_integrator erk")
-                     .results.steps["wall_time"].sum() for _ in range(3)) for start in STARTS]
-        print("wall times beside start 0:", np.array(walls) / walls[0])
-        self.assertLess(walls[2], 4 * walls[0])
+        options = "-cosim_type missiles -subsystem_integrator erk -cosim_step 1e-4"
+        times = [min(processor_time(shifted(model, start), options) for _ in range(3))
+                 for start in STARTS]
+        print("processor times beside start 0:", np.array(times) / times[0])
+        self.assertLess(times[2], 2 * times[0])
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import zipfile
 
 from concord_runs import execute, simulate
 from fmu_runs import FmuTest
+from patience import HANGS, wait_until
 
 
 class Hostile(FmuTest):
@@ -179,15 +180,12 @@ class Cleanliness(FmuTest):
         super().setUp()
         self.scratch = self.folder / "scratch"
         self.scratch.mkdir()
-        self.environment = dict(os.environ, TMPDIR=str(self.scratch))
+        self.hanging = self.folder / "hanging"
+        self.environment = dict(os.environ, TMPDIR=str(self.scratch), FMU_HANGS=str(self.hanging))
 
     def left_behind(self):
-        for _ in range(50):
-            names = [path.name for path in self.scratch.glob("concord*")]
-            if not names:
-                return []
-            time.sleep(0.05)
-        return names
+        wait_until(lambda: not list(self.scratch.glob("concord*")), "no folder left behind")
+        return []
 
     def start(self, *options, ranks=1, **how):
         self.build("left", **how)
@@ -198,26 +196,24 @@ class Cleanliness(FmuTest):
              str(self.folder / "out.h5"), *options], env=self.environment,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def wait_until_it_runs(self, pause):
-        """Until the FMU is unpacked, and a pause for what comes then."""
-        deadline = time.monotonic() + 30
-        while not list(self.scratch.glob("concord*")):
-            self.assertLess(time.monotonic(), deadline, "no FMU was unpacked")
-            time.sleep(0.02)
-        time.sleep(pause)
+    def wait_until_it_runs(self, process, behaviour="behaves"):
+        """Until it has got past its start, or hangs."""
+        there = self.hanging if behaviour == "hangs" else self.folder / "out.h5"
+        wait_until(there.exists, there, process)
+        self.hanging.unlink(missing_ok=True)
 
     def test_after_the_end(self):
         for how in ({}, {"behaviour": "fatal"}, {"behaviour": "crashes"}):
             process = self.start("-cosim_stop", "1", "-cosim_record", "none", **how)
-            process.communicate(timeout=60)
+            process.communicate(timeout=HANGS)
             self.assertEqual(self.left_behind(), [])
 
     def test_after_signals(self):
         for number in (signal.SIGTERM, signal.SIGKILL):
             process = self.start(behaviour="behaves")
-            self.wait_until_it_runs(0.5)
+            self.wait_until_it_runs(process)
             process.send_signal(number)
-            process.communicate(timeout=60)
+            process.communicate(timeout=HANGS)
             self.assertEqual(self.left_behind(), [])
             (self.folder / "out.h5").unlink(missing_ok=True)
 
@@ -225,11 +221,11 @@ class Cleanliness(FmuTest):
         """The second signal ends the program; one like the first may be the launcher's repetition."""
         for version in (2, 3):
             process = self.start(behaviour="hangs", version=version)
-            time.sleep(1)
+            self.wait_until_it_runs(process, "hangs")
             for pause in (0.1, 2.1, 0):
                 process.send_signal(signal.SIGTERM)
                 time.sleep(pause)
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=HANGS)
             self.assertEqual(process.returncode, 1)
             for text in (b"second signal", f"fmi{version}DoStep".encode(), b"'left'", b"t = 0.5 s"):
                 self.assertIn(text, errors)
@@ -240,9 +236,9 @@ class Cleanliness(FmuTest):
         for behaviour in ("behaves", "hangs"):
             for number in (signal.SIGTERM, signal.SIGKILL):
                 process = self.start(ranks=2, behaviour=behaviour)
-                self.wait_until_it_runs(1)
+                self.wait_until_it_runs(process, behaviour)
                 process.send_signal(number)
-                process.communicate(timeout=60)
+                process.communicate(timeout=HANGS)
                 self.assertEqual(self.left_behind(), [])
                 (self.folder / "out.h5").unlink(missing_ok=True)
 
@@ -250,17 +246,17 @@ class Cleanliness(FmuTest):
         """The environment of a launcher, without one: each has a folder of its own."""
         self.environment |= {"PMIX_NAMESPACE": "job", "PMI_RANK": "0"}
         first = self.start(behaviour="behaves")
-        time.sleep(1.5)
+        self.wait_until_it_runs(first)
         before = set(self.scratch.glob("concord*"))
         second = self.start("-cosim_stop", "1", "-cosim_record", "none", "-cosim_output",
                             str(self.folder / "other.h5"))
-        second.communicate(timeout=60)
+        second.communicate(timeout=HANGS)
         self.assertEqual(second.returncode, 0)
         self.assertEqual(set(self.scratch.glob("concord*")), before)
         self.assertEqual(len(before), 1)
         self.assertGreater(len(before.pop().name), len("concord-fmu-0-") + 30)
         first.terminate()
-        first.communicate(timeout=60)
+        first.communicate(timeout=HANGS)
         self.assertEqual(self.left_behind(), [])
 
     def test_stale_folders_are_removed(self):
@@ -272,7 +268,7 @@ class Cleanliness(FmuTest):
             folder.mkdir(mode=0o700)
             (folder / ".in_use").touch()
             os.utime(folder, (old, old))
-        self.start("-cosim_stop", "1", "-cosim_record", "none").communicate(timeout=60)
+        self.start("-cosim_stop", "1", "-cosim_record", "none").communicate(timeout=HANGS)
         self.assertFalse(stale.exists())
         self.assertTrue(foreign.exists())
         foreign.joinpath(".in_use").unlink()
@@ -281,7 +277,7 @@ class Cleanliness(FmuTest):
     def test_two_ranks_share(self):
         self.build("left")
         process = self.start("-cosim_stop", "1", ranks=2)
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANGS)
         self.assertEqual(process.returncode, 0)
         self.assertEqual(self.left_behind(), [])
 

@@ -8,6 +8,7 @@ import network_events
 import numpy as np
 from concord_runs import write_model
 from fmu_runs import FmuTest
+from patience import HANGS
 
 KINDS = ((2, "cs", ()), (2, "me", ()), (3, "cs", ()), (3, "cs", ("event_mode",)), (3, "me", ()))
 OPTIONS = {"jacobi": {"cosim_type": "jacobi", "cosim_step": 1e-2},
@@ -23,7 +24,7 @@ class Library(FmuTest):
         launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
         run = subprocess.run([*launcher, os.environ["LIBRARY_RUN"], model,
                               *map(str, [*given, *words])],
-                             capture_output=True, text=True, check=False, timeout=120)
+                             capture_output=True, text=True, check=False, timeout=HANGS)
         self.assertEqual(run.returncode, code, run.stderr)
         self.assertNotIn("STRICT", run.stderr)
         self.message = run.stderr

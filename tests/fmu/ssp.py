@@ -1,5 +1,4 @@
 """Models written as SSP: nested systems, parameter sets, mappings, transformations, size."""
-import time
 import unittest
 import zipfile
 
@@ -170,10 +169,8 @@ class Ssp(FmuTest):
                         + elements + "</ssd:Elements><ssd:Connections>" + wires
                         + '</ssd:Connections></ssd:System><ssd:DefaultExperiment stopTime="1"/>'
                         "</ssd:SystemStructureDescription>")
-        begin = time.monotonic()
         run = execute("check", path)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertLess(time.monotonic() - begin, 5)
         results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.01")
         self.assertTrue(np.isfinite(results.outputs.values).all())
 

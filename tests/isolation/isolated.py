@@ -3,7 +3,6 @@ nobody notices where nothing happens."""
 import os
 import signal
 import subprocess
-import time
 import unittest
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from concord_runs import ModelTest, execute, in_short
 from fault_runs import Ended, build_fmu
 from fmu_runs import PAIR, build_parts, model_text
 from isolated_runs import Fault, run, working_in
+from patience import HANGS, wait_until
 from restart_runs import differences
 
 CAPABILITIES = ("state", "serialize", "variable", "directional")
@@ -135,18 +135,13 @@ class Nothing(unittest.TestCase):
             process = subprocess.Popen(command, cwd=folder, env=environment, text=True,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        start_new_session=True)
-            until = time.time() + 20
-            while time.time() < until and len([w for w in working_in(folder)
-                                               if "subsystem_host" in w]) < 2:
-                time.sleep(0.02)
-            self.assertEqual(len([w for w in working_in(folder) if "subsystem_host" in w]), 2)
-            time.sleep(0.2)
+            hosts = lambda: [words for words in working_in(folder) if "subsystem_host" in words]
+            results = [Path(folder, name) for name in ("model.h5", "faults.h5")]
+            wait_until(lambda: len(hosts()) == 2 and any(path.exists() for path in results),
+                       "a run with two children", process)
             os.killpg(process.pid, number)
-            out, err = process.communicate(timeout=30)
-            until = time.time() + 5
-            while time.time() < until and working_in(folder):
-                time.sleep(0.02)
-            left.extend(working_in(folder))
+            out, err = process.communicate(timeout=HANGS)
+            wait_until(lambda: not working_in(folder), "the end of all children")
             return Ended(process.returncode, 0, [], out + err)
 
         fault = Fault("cs", "none", "fmi2DoStep", "jacobi", "all", ranks)

@@ -122,6 +122,24 @@ class Integrals(Tables):
         self.assertLess(np.abs(results.outputs["road.z"] - values)[inside].max(), 1e-11)
         self.assertLess(np.abs(results.outputs["sum.x"] - integrals).max(), 1e-7)
 
+    PULSE = [(0.0, 0.0), (0.0, 2.0), (0.01, 2.0), (0.01, 0.0), (1.0, 0.0)]
+    METHODS = ("jfm", "missiles", "jacobi", "monolithic")
+
+    def test_a_shifted_pulse_has_its_area(self):
+        """Sums of times round to either side of the rows."""
+        for method in self.METHODS:
+            for shift in (0.1, 0.3, 0.7):
+                with self.subTest(method=method, shift=shift):
+                    results = self.run_model(self.PULSE, f"shift: {shift}", stop=1.0, method=method,
+                                             step="5e-3")
+                    self.assertLess(abs(results.outputs["sum.x"][-1] - 0.02), 1e-12)
+
+    def test_repeated_pulses_have_their_areas(self):
+        rows = [(0.0, 0.0), (0.1, 0.0), (0.1, 1.0), (0.2, 1.0), (0.2, 0.0), (0.3, 0.0)]
+        for method in self.METHODS:
+            with self.subTest(method):
+                results = self.run_model(rows, "after: repeat", stop=9.0, method=method, step="0.05")
+                self.assertLess(abs(results.outputs["sum.x"][-1] - 3.0), 1e-12)
 
     def test_repeated_beyond_the_model_s_own_stop(self):
         """A saw of period 0.4 until 3 s, where the model says 2."""

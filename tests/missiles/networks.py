@@ -54,8 +54,9 @@ class Large(InFolder, unittest.TestCase):
         rest = np.sum(results.steps["wall_time"]) - integration
         print(f"{conductivity}: {far:.1e}, integration {integration:.2f} s, rest {rest:.2f} s")
         self.assertLess(far, bound)
-        # Dense exponentials take ten times as long as the integration, each.
-        self.assertLess(rest, integration)
+        # Dense exponentials take ten times as long as the integration, each; there are as many as
+        # macro-steps. Both are measured on the same machine at the same time.
+        self.assertLess(rest, 5 * integration)
 
     def test_linear(self):
         self.check("1", 2e-4)

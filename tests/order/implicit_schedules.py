@@ -182,8 +182,7 @@ connections: [a.x -> b.u, b.x -> a.u]
 """)
         for ranks in (1, 2, 3):
             run = execute("run", model, "-cosim_type", "ifosmondi", "-cosim_schedule", "sequential",
-                          "-cosim_step", 0.1, "-cosim_output", f"{self.folder}/fails.h5", ranks=ranks,
-                          timeout=60)
+                          "-cosim_step", 0.1, "-cosim_output", f"{self.folder}/fails.h5", ranks=ranks)
             self.assertEqual(run.returncode, 1)
             self.assertIn("subsystem 'a'", run.stderr)
 

@@ -1,6 +1,5 @@
 """The integrators of a subsystem agree, and stiff subsystems take bounded time."""
 import tempfile
-import time
 import unittest
 
 import numpy as np
@@ -91,14 +90,11 @@ class Stiff(unittest.TestCase):
             model = write_model(folder, "stiff", text)
             reference = simulate(model, "-cosim_type", "monolithic", "-subsystem_rtol", 1e-9,
                                  "-subsystem_atol", 1e-12, "-cosim_step", step, *options)
-            begin = time.monotonic()
-            results = simulate(model, "-cosim_type", "jfm", "-cosim_step", step, *options,
-                               timeout=60)
-            wall = time.monotonic() - begin
+            results = simulate(model, "-cosim_type", "jfm", "-cosim_step", step, *options)
         evaluations = dict(zip(results.subsystems["name"],
                                results.subsystems["rhs_evaluations"]))
-        print(f"wall {wall:.1f} s, evaluations of f {evaluations}")
-        self.assertLess(wall, 30)
+        print(f"evaluations of f {evaluations}")
+        self.assertLess(sum(evaluations.values()), 120000)
         return results, reference, evaluations
 
     def distance(self, results, reference):
@@ -143,17 +139,15 @@ class Defaults(unittest.TestCase):
     """Without any option: as accurate as -cosim_accuracy 1e-4 promises, and quick."""
 
     def test_two_mass(self):
-        begin = time.monotonic()
         results = simulate(TWO_MASS)
-        wall = time.monotonic() - begin
         exact = two_mass().exact_states(results.time)
         errors = {name: 100 * np.linalg.norm(results.outputs[name] - exact[:, i])
                   / np.linalg.norm(exact[:, i])
                   for i, name in enumerate(("left.x", "left.v", "right.x", "right.v"))}
-        print(f"default options: errors {errors} %, wall {wall:.2f} s, evaluations per step "
-              f"{np.mean(results.steps['coupling_evaluations']):.2f}")
+        work = results.subsystems["rhs_evaluations"].sum()
+        print(f"default options: errors {errors} %, {work} right-hand sides")
         self.assertLess(max(errors.values()), 1e-2)
-        self.assertLess(wall, 10)
+        self.assertLess(work, 40000)
 
 
 if __name__ == "__main__":

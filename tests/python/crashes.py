@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 from concord_runs import TWO_MASS
+from patience import HANGS
 
 MODEL = """name: faults
 experiment: {{start: 0, stop: 1}}
@@ -48,7 +49,7 @@ concord.run(concord.ModelBuilder("m", stop=1).add("a", f, states={"x": 1}), cosi
 class Crashes(unittest.TestCase):
     def python(self, script, *arguments):
         return subprocess.run([sys.executable, "-c", script, *map(str, arguments)],
-                              capture_output=True, text=True, timeout=60, check=False,
+                              capture_output=True, text=True, timeout=HANGS, check=False,
                               cwd=self.folder)
 
     def setUp(self):

@@ -9,6 +9,7 @@ from pathlib import Path
 import concord
 import numpy as np
 from concord_runs import EXAMPLES, TWO_MASS
+from patience import HANGS
 
 BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
 
@@ -63,7 +64,7 @@ class TwoRanks(unittest.TestCase):
             script.write_text(SCRIPT)
             run = subprocess.run(
                 ["mpirun", "--oversubscribe", "-n", "2", sys.executable, script, TWO_MASS, BALL,
-                 how], cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+                 how], cwd=folder, capture_output=True, text=True, check=False, timeout=HANGS)
             self.assertEqual((run.returncode, run.stderr), (0, ""))
             self.assertEqual(sorted(os.listdir(folder)), ["rank0.json", "rank1.json", "script.py"])
             import json

@@ -1,5 +1,8 @@
 """concord.run and concord.read against the command."""
+import concurrent.futures
+import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -130,6 +133,21 @@ class Results(InFolder):
         np.testing.assert_array_equal(data["ball.h"].values, self.r["ball.h"])
         self.assertAlmostEqual(float(data["ball.h"].sel(time=3.0)), self.r["ball.h"][-1], 15)
         self.assertEqual(len(self.r.to_xarray(events="both")["time"]), len(self.r.to_pandas()))
+
+    def test_pickles(self):
+        """With its data where the file was a temporary one, else by the file's path."""
+        for r in (self.r, concord.run(BALL), pickle.loads(pickle.dumps(concord.run(BALL)))):
+            again = pickle.loads(pickle.dumps(r))
+            self.assertEqual((again.keys(), again.events, again.summary, again.status),
+                             (r.keys(), r.events, r.summary, "completed"))
+            np.testing.assert_array_equal(again["ball.h"], r["ball.h"])
+        self.assertEqual(pickle.loads(pickle.dumps(self.r)).path, os.path.abspath("ball.h5"))
+        with concurrent.futures.ProcessPoolExecutor(
+                1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            there = pool.submit(concord.run, BALL, cosim_stop=0.5).result()
+        self.assertEqual(there["time"][-1], 0.5)
+        self.r.close()
+        self.refused(concord.InputError, ["closed"], pickle.dumps, self.r)
 
     def test_what_is_absent_is_named(self):
         for module, call in (("xarray", self.r.to_xarray), ("pandas", self.r.to_pandas)):

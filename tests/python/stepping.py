@@ -119,6 +119,13 @@ class Steps(unittest.TestCase):
             s.advance()
 
 
+class Files(unittest.TestCase):
+    def test_options_without_effect_are_told(self):
+        with self.assertWarnsRegex(UserWarning, "cosim_output has no effect"):
+            concord.Simulation(BALL, cosim_output="nowhere.h5").close()
+        self.assertFalse(os.path.exists("nowhere.h5"))
+
+
 class Interruption(unittest.TestCase):
     """Ctrl-C that comes in the midst of a macro-step, in Python code."""
 

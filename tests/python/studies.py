@@ -1,5 +1,8 @@
 """concord.sweep and concord.study: what the commands tell, as Python values."""
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -54,6 +57,35 @@ class Sweeps(unittest.TestCase):
         with mock.patch.dict(os.environ, {"OMPI_COMM_WORLD_SIZE": "2"}):
             with self.assertRaisesRegex(concord.InputError, "without mpirun"):
                 concord.sweep(BALL, {"ball.e": [1]})
+
+
+    def test_a_launcher_that_fails_is_heard(self):
+        """As mpirun as root, or with too few slots."""
+        with tempfile.TemporaryDirectory() as folder:
+            launcher = Path(folder, "mpirun")
+            launcher.write_text("#!/bin/sh\necho '-----' >&2\necho 'no slots left' >&2\nexit 213\n",
+                                encoding="utf-8")
+            launcher.chmod(0o755)
+            path = folder + os.pathsep + os.environ["PATH"]
+            with mock.patch.dict(os.environ, {"PATH": path}):
+                with self.assertRaisesRegex(concord.SimulationError, "code 213: no slots left$"):
+                    concord.sweep(BALL, {"ball.e": [0.5, 0.9]}, ranks=2)
+
+    def test_an_interrupt_ends_the_sweep(self):
+        """It reaches Python alone, which passes it on; wherever the program is."""
+        call = f"""
+import sys
+sys.modules["tqdm"] = None
+import concord
+concord.sweep({str(BALL)!r}, {{"ball.e": "linspace(0.5, 0.9, 5000)"}}, progress=True, cosim_stop=0.1)
+"""
+        with subprocess.Popen([sys.executable, "-c", call], stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as process:
+            self.assertIn("run 1 of 5000", process.stderr.readline())
+            process.send_signal(signal.SIGINT)
+            told = process.stderr.read()
+        self.assertIn("KeyboardInterrupt", told)
+        self.assertNotIn("run 5000 of 5000", told)
 
 
 class Studies(unittest.TestCase):

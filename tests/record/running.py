@@ -9,6 +9,7 @@ import unittest
 import h5py
 import numpy as np
 from concord_runs import SPRING_MASS, ModelTest, execute
+from patience import HANGS, wait_until
 
 
 class RunningTest(ModelTest):
@@ -21,26 +22,21 @@ class RunningTest(ModelTest):
         run = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(self.end, run)
-        until = time.time() + 60
-        while not path.exists():
-            self.assertIsNone(run.poll(), "the run has ended")
-            self.assertLess(time.time(), until, "no results file")
-            time.sleep(0.05)
+        wait_until(path.exists, "a results file", run)
         return run, path
 
     def read(self, path):
         """Anew where a flush came in between, as the format page says."""
-        for last in (False, False, True):
+        def rows():
             try:
                 with h5py.File(path) as file:
                     self.assertEqual(file.attrs["status"], "running")
-                    rows = min(len(file["time"]), len(file["outputs/values"]))
-                    return file["time"][:rows], file["outputs/values"][:rows]
+                    count = min(len(file["time"]), len(file["outputs/values"]))
+                    return file["time"][:count], file["outputs/values"][:count]
             except OSError:
-                if last:
-                    raise
-                time.sleep(0.3)
-        return None
+                return None
+
+        return wait_until(rows, "rows between two flushes")
 
     def end(self, run, number=signal.SIGKILL):
         if run.poll() is None:
@@ -49,32 +45,37 @@ class RunningTest(ModelTest):
 
     def read_until(self, path, enough):
         """At random instants; what is there only grows."""
-        chance, sizes, until = random.Random(7), [0], time.time() + 60
-        while not enough(sizes):
-            self.assertLess(time.time(), until, "the file does not grow")
+        chance, sizes = random.Random(7), [0]
+
+        def grown():
             time.sleep(chance.uniform(0.0, 0.2))
             t, y = self.read(path)
             self.assertTrue((np.diff(t) > 0).all())
             self.assertTrue(np.isfinite(y).all())
             sizes.append(len(t))
+            return enough(sizes)
+
+        wait_until(grown, "a file that grows")
         self.assertEqual(sizes, sorted(sizes))
 
     def require_plot_follows(self, run, path, number=signal.SIGTERM):
         """Until the run ends, or is no more."""
-        time.sleep(2.5)
+        wait_until(lambda: len(self.read(path)[0]) > 1, "rows to draw", run)
         picture = self.folder / "run.png"
         plot = subprocess.Popen([os.environ["CONCORD_PROGRAM"], "plot", "--follow", path, "-o",
                                  picture], stdout=subprocess.PIPE, text=True)
         self.addCleanup(plot.kill)
-        drawn, until = set(), time.time() + 60
-        while len(drawn) < 2:
-            self.assertLess(time.time(), until, "nothing is drawn anew")
-            time.sleep(0.1)
+        drawn = set()
+
+        def drawn_anew():
             if picture.exists() and picture.stat().st_size:
                 drawn.add(picture.stat().st_mtime_ns)
+            return len(drawn) > 1
+
+        wait_until(drawn_anew, "a second picture", plot)
         self.assertIsNone(plot.poll())
         self.end(run, number)
-        said, _ = plot.communicate(timeout=30)
+        said, _ = plot.communicate(timeout=HANGS)
         self.assertEqual(plot.returncode, 0)
         self.assertEqual("is no more" in said, number == signal.SIGKILL)
         self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
@@ -95,7 +96,7 @@ class Running(RunningTest):
         path = self.folder / "done.h5"
         run = execute("run", SPRING_MASS, "-cosim_stop", 1, "-cosim_output", path)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(execute("plot", "-f", path, timeout=20).returncode, 0)
+        self.assertEqual(execute("plot", "-f", path).returncode, 0)
 
 
 if __name__ == "__main__":

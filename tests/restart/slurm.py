@@ -71,7 +71,7 @@ class Node:
             ("key-file", "key"), ("socket", "socket"), ("pid-file", "pid"), ("log-file", "log"),
             ("seed-file", "seed"))]
         for words in (["munged", "--force", *paths], ["slurmctld", "-c"], ["slurmd", "-c"]):
-            run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+            run = subprocess.run(words, capture_output=True, text=True, check=False)
             if run.returncode:
                 return f"{words[0]} does not start: {(run.stderr or run.stdout).strip()}"
         for _ in range(60):
@@ -140,7 +140,7 @@ class Queue(RestartTest):
         with h5py.File(results) as file:
             self.assertEqual(file.attrs["status"], "completed", self.log())
         run = execute("run", TWO_MASS, *options, "-cosim_output", self.folder / "whole.h5",
-                      "-cosim_checkpoint", self.folder / "whole.chk", ranks=2, timeout=240)
+                      "-cosim_checkpoint", self.folder / "whole.chk", ranks=2)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(differences(self.folder / "whole.h5", results), [])
 

@@ -3,12 +3,12 @@ import csv
 import os
 import signal
 import subprocess
-import time
 import unittest
 
 import h5py
 import numpy as np
 from concord_runs import TWO_MASS, ModelTest, execute
+from patience import HANGS, wait_until
 
 # A decay with its closed form; rate 0 is refused by the expression of its start.
 DECAY = """
@@ -147,11 +147,7 @@ class Stopped(SweepTest):
         return process
 
     def wait_for(self, path):
-        for _ in range(600):
-            if path.exists():
-                return
-            time.sleep(0.05)
-        self.fail(f"{path} has not come")
+        wait_until(path.exists, path)
 
     def test_signal(self):
         path = self.folder / "out.csv"
@@ -159,10 +155,22 @@ class Stopped(SweepTest):
         process = self.begun(*self.WORDS, 1e9, *words, ranks=2)
         self.wait_for(self.folder / "out" / "run_2.h5")
         process.send_signal(signal.SIGUSR1)  # mpirun passes it on
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=HANGS)
         self.assertEqual(process.returncode, 3, stderr)
         self.assertIn("go on with --resume", stdout)
         self.assertEqual([row["exit_code"] for row in table(path)], ["3", "3"])
+
+    def test_signals_between_runs(self):
+        """A line is printed where a run has ended and the next has not begun."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            for _ in range(3):
+                process = self.begun("--set", "left.m=range(1, 2000)", "-cosim_stop", 1e-3, "-o",
+                                     self.folder / "out.csv", ranks=1)
+                self.assertIn("run 1 of 2000", process.stdout.readline())
+                process.send_signal(number)
+                stdout, stderr = process.communicate()
+                self.assertEqual(process.returncode, 3, stderr)
+                self.assertIn("go on with --resume", stdout)
 
     def test_killed(self):
         """Of what was done nothing is lost, an unfinished line is done again."""

@@ -8,6 +8,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from patience import HANGS
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 OPTIONS = ROOT / "petsc_options"
@@ -67,14 +69,14 @@ def in_short(choices, step):
     return choices if "CONCORD_LONG" in os.environ else choices[::step]
 
 
-def execute(*arguments, ranks=1, timeout=120):
+def execute(*arguments, ranks=1, timeout=HANGS):
     """The program's CompletedProcess, whatever its exit code."""
     launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
     command = [*launcher, os.environ["CONCORD_PROGRAM"], *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
 
 
-def simulate(model, *options, ranks=1, timeout=120, jumps=False):
+def simulate(model, *options, ranks=1, timeout=HANGS, jumps=False):
     """Results of a run that must end with exit code 0 and nothing on stderr, and, unless it was
     told to go on (-cosim_diverged warn), may not have diverged. `jumps`: some black box does."""
     with tempfile.TemporaryDirectory() as folder:

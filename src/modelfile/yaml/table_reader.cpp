@@ -154,21 +154,16 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   TableDescription description;
   description.place = node.location() + ": " + node.what();
   description.outputs = std::move(rows.outputs);
-  description.signals = std::make_shared<const TableSignals>(
-      std::move(rows.table.time), rows.columns, interpolation, before, after);
-  description.shift = shift ? shift->number(constants) : 0.0;
+  description.signals =
+      std::make_shared<const TableSignals>(std::move(rows.table.time), rows.columns, interpolation,
+                                           before, after, shift ? shift->number(constants) : 0.0);
   SubsystemEntry entry;
   entry.location = node.location();
   entry.file = {"table", path};
   entry.description = describe_ode(name, "table", make_table_model(description)->interface());
   entry.description.kinks = true;
-  entry.events = [description](double from, double to) {
-    std::vector<double> times =
-        description.signals->events(from - description.shift, to - description.shift);
-    for (double& t : times) {
-      t += description.shift;
-    }
-    return times;
+  entry.events = [signals = description.signals](double from, double to) {
+    return signals->events(from, to);
   };
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, make_table_model(description), settings);

@@ -145,6 +145,7 @@ class DelaySubsystem : public Subsystem {
     archive(begin_, past_, now_, arrived_, saved_, fresh_from_, kept_from_, initializing_);
     return true;
   }
+  int memory_version() const override { return 2; }
   /// What was put in before arrives in this run.
   bool start_from(double t, std::span<const double> /*x*/,
                   std::span<const std::byte> memory) override {

@@ -30,11 +30,18 @@ void SignalPast::append(double begin, double h, const Polynomial& polynomial, bo
   const Jumps jumps = jumps_before(derivatives(polynomial, 0.0));
   constexpr Jumps unseen{0.0, 0.0, std::numeric_limits<double>::infinity()};
   const Jumps joints = pieces() == 0 ? Jumps{} : pieces_.back().joints;
-  const double shorter = pieces() == 0 ? h : std::min(h, pieces_.back().h);
+  const Spans spans = pieces() == 0 ? Spans{h, h} : spans_with(h);
   const double size =
       std::max(pieces() == 0 ? std::abs(before_) : pieces_.back().size, std::abs(polynomial(h)));
-  pieces_.push_back({begin, h, polynomial, fresh && stands_out(jumps, joints, shorter, size),
+  pieces_.push_back({begin, h, spans.longest, polynomial,
+                     fresh && stands_out(jumps, joints, spans, size),
                      fresh ? (pieces() == 0 ? unseen : joints) : jumps, size});
+}
+
+/// Half of the longest is left with each macro-step, so that it follows a change to shorter ones.
+SignalPast::Spans SignalPast::spans_with(double h) const {
+  const Piece& last = pieces_.back();
+  return {std::min(h, last.h), std::max(h, 0.5 * last.longest)};
 }
 
 SignalPast::Jumps SignalPast::jumps_before(const Jumps& next) const {
@@ -44,11 +51,14 @@ SignalPast::Jumps SignalPast::jumps_before(const Jumps& next) const {
   return jumps;
 }
 
-bool SignalPast::stands_out(std::span<const double> jumps, const Jumps& joints, double h,
+/// What a slope does harm by is what it makes of a usual macro-step that passes over it, however
+/// short those around the break are. A curvature is known no better than values over the shorter.
+bool SignalPast::stands_out(std::span<const double> jumps, const Jumps& joints, const Spans& spans,
                             double size) {
-  double least = noise * size;
-  for (std::size_t i = 0; i < jumps.size(); ++i, least /= h)
-    if (jumps[i] > doubt * joints[i] + least) return true;
+  const double least = noise * size;
+  const Jumps harmless{least, least / spans.longest, least / (spans.shorter * spans.shorter)};
+  for (std::size_t i = 0; i < jumps.size(); ++i)
+    if (jumps[i] > doubt * joints[i] + harmless[i]) return true;
   return false;
 }
 
@@ -56,9 +66,9 @@ bool SignalPast::jumps_to(double value) const {
   const Jumps jumps = jumps_before({value, 0.0, 0.0});
   const std::span<const double> of_value(jumps.data(), 1);
   if (pieces() == 0)
-    return stands_out(of_value, {}, 1.0, std::max(std::abs(before_), std::abs(value)));
+    return stands_out(of_value, {}, {1.0, 1.0}, std::max(std::abs(before_), std::abs(value)));
   const Piece& last = pieces_.back();
-  return stands_out(of_value, last.joints, last.h, std::max(last.size, std::abs(value)));
+  return stands_out(of_value, last.joints, {last.h, last.h}, std::max(last.size, std::abs(value)));
 }
 
 /// Moves the rest to the front when it is the smaller half, so that a piece moves once at most.

@@ -62,15 +62,23 @@ class SignalPast {
 
   struct Piece {
     double begin, h;
+    double longest;  ///< of the macro-steps up to now, older ones less and less
     Polynomial polynomial;
     bool breaks;   ///< at its beginning
     Jumps joints;  ///< at the last beginning that followed no event; infinite: not known
     double size;   ///< largest magnitude up to its end
   };
 
+  /// Sizes of macro-steps around a beginning.
+  struct Spans {
+    double shorter, longest;
+  };
+
   std::size_t piece_at(double point) const;
+  Spans spans_with(double h) const;
   Jumps jumps_before(const Jumps& next) const;
-  static bool stands_out(std::span<const double> jumps, const Jumps& joints, double h, double size);
+  static bool stands_out(std::span<const double> jumps, const Jumps& joints, const Spans& spans,
+                         double size);
 
   double before_ = 0.0;
   std::vector<Piece> pieces_;

@@ -73,16 +73,17 @@ void StateSizes::size_states(OdeMemory& now, double h, std::span<const double> u
   }
 }
 
-/// A state has left 0, not too steeply (t^4), and the size that its slope made it expect was
-/// nothing, or much too large, as that of a fast transient is: so were tolerances.
-bool StateSizes::turned_out_otherwise(const OdeMemory& now, const MacroStep& step,
+/// A state has left 0, not too steeply (t^4), and it had no size, so that nothing watched its
+/// error, or one that its slope had made it expect and that was much too large, as that of a fast
+/// transient is.
+bool StateSizes::turned_out_otherwise(OdeMemory& now, const MacroStep& step,
                                       std::span<const double> x,
                                       std::span<const Polynomial> inputs) {
   constexpr double much = 10.0, steepest = 4.5;
   const auto may_differ = [&](std::size_t i) {
     const double turned_out = std::abs(x[i]);
-    return now.states.only_expected(i) && turned_out > 0.0 &&
-           !(sizes_[i] > 0.0 && sizes_[i] <= much * turned_out);
+    if (turned_out == 0.0) return false;
+    return sizes_[i] == 0.0 || (now.states.only_expected(i) && sizes_[i] > much * turned_out);
   };
   bool any = false;
   for (std::size_t i = 0; i < x.size(); ++i) any = any || may_differ(i);
@@ -94,6 +95,7 @@ bool StateSizes::turned_out_otherwise(const OdeMemory& now, const MacroStep& ste
     const double turned_out = std::abs(x[i]);
     if (!may_differ(i) || step.size() * std::abs(slopes_[i]) > steepest * turned_out) continue;
     sizes_[i] = turned_out;
+    now.rising[i] = 0;
     otherwise = true;
   }
   return otherwise;

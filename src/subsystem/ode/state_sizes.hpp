@@ -44,7 +44,7 @@ class StateSizes {
   bool rests_at_zero(const OdeMemory& now) const;
   void size_states(OdeMemory& now, double h, std::span<const double> u);
   void weigh_errors(OdeMemory& now, double h, std::span<const double> u);
-  bool turned_out_otherwise(const OdeMemory& now, const MacroStep& step, std::span<const double> x,
+  bool turned_out_otherwise(OdeMemory& now, const MacroStep& step, std::span<const double> x,
                             std::span<const Polynomial> inputs);
 
   CheckedModel& model_;

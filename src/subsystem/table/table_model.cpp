@@ -65,12 +65,11 @@ class TableModel final : public OdeModel {
 
  private:
   Polynomial around(std::size_t output, double t) const {
-    const Polynomial result = table_.signals->around(output, t - table_.shift);
+    const Polynomial result = table_.signals->around(output, t);
     if (std::isnan(result.c[0])) {
       throw SimulationError(table_.place + " has no values at t = " + short_number(t) +
-                            " s: its rows go from " +
-                            short_number(table_.signals->first() + table_.shift) + " to " +
-                            short_number(table_.signals->last() + table_.shift) +
+                            " s: its rows go from " + short_number(table_.signals->first()) +
+                            " to " + short_number(table_.signals->last()) +
                             " s; give 'before' or 'after' (hold, linear, repeat)");
     }
     return result;

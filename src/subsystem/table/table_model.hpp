@@ -9,7 +9,7 @@
 
 namespace concord {
 
-/// A table as a subsystem: outputs over time, later by `shift`.
+/// A table as a subsystem: outputs over time.
 struct TableDescription {
   struct Output {
     std::string name, unit;
@@ -17,7 +17,6 @@ struct TableDescription {
   std::string place;  ///< begins messages: "model.yaml:3: subsystem 'road'"
   std::vector<Output> outputs;
   std::shared_ptr<const TableSignals> signals;  ///< one per output
-  double shift = 0.0;
 };
 
 /// y = g(t), with exact slopes and, but for steps, y''. Asked for a time at which the table says

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 namespace concord {
 namespace {
@@ -43,7 +44,7 @@ Polynomial hermite_piece(double h, double from, double from_slope, double to, do
 
 TableSignals::TableSignals(std::vector<double> times,
                            const std::vector<std::vector<double>>& columns,
-                           Interpolation interpolation, Beyond before, Beyond after)
+                           Interpolation interpolation, Beyond before, Beyond after, double shift)
     : times_(std::move(times)), interpolation_(interpolation), before_(before), after_(after) {
   const std::size_t rows = times_.size();
   for (const std::vector<double>& values : columns) {
@@ -68,6 +69,21 @@ TableSignals::TableSignals(std::vector<double> times,
       size.derivative = std::max(size.derivative, std::abs(piece.c[1]));
     }
   }
+  find_kinks();
+  for (double& t : times_) {
+    t += shift;
+  }
+}
+
+/// Before rows are shifted, which rounds.
+void TableSignals::find_kinks() {
+  for (std::size_t row = 1; row + 1 < times_.size(); ++row) {
+    if (times_[row] == times_[row - 1] || kink_at(row)) {
+      kinks_.push_back(row);
+    }
+  }
+  kink_at_first_ = before_ != Beyond::repeat && kink_at_end(before_, false);
+  kink_at_last_ = after_ != Beyond::repeat && kink_at_end(after_, true);
 }
 
 Polynomial TableSignals::on_piece(std::size_t signal, std::size_t row, double t) const {
@@ -104,17 +120,41 @@ Polynomial TableSignals::beyond(std::size_t signal, Beyond rule, double t, bool 
                                     : on_piece(signal, 0, end).c[1];
       return {{value + slope * (t - end), slope}};
     }
-    case Beyond::repeat: {
-      const double period = times_.back() - times_.front();
-      const double phase = t - times_.front();
-      const double within = times_.front() + (phase - period * std::floor(phase / period));
-      return around(signal, std::min(within, std::nextafter(times_.back(), times_.front())));
-    }
+    case Beyond::repeat:
+      return repeated(signal, t);
     case Beyond::error:
       break;
   }
   constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
   return {{nothing, nothing, nothing, nothing}};
+}
+
+/// Where the rows begin once more. Every other time of a round follows from this one, so that
+/// events and what is looked up at them agree to the last bit.
+double TableSignals::start_of(double round) const {
+  if (round == 1.0) return times_.back();
+  return times_.front() + round * (times_.back() - times_.front());
+}
+
+double TableSignals::time_of(std::size_t row, double round) const {
+  const double begin = start_of(round), end = start_of(round + 1.0);
+  if (times_[row] == times_.front()) return begin;
+  if (times_[row] == times_.back()) return end;
+  return std::clamp(times_[row] + round * (times_.back() - times_.front()), begin, end);
+}
+
+Polynomial TableSignals::repeated(std::size_t signal, double t) const {
+  double round = std::floor((t - times_.front()) / (times_.back() - times_.front()));
+  if (t < start_of(round)) {
+    round -= 1.0;
+  } else if (t >= start_of(round + 1.0)) {
+    round += 1.0;
+  }
+  const auto rows = std::views::iota(std::size_t{1}, times_.size());
+  const auto later =
+      std::ranges::partition_point(rows, [&](std::size_t r) { return time_of(r, round) <= t; });
+  const std::size_t row = static_cast<std::size_t>(later - rows.begin());
+  return pieces_[signal][row].moved_to(t - time_of(row, round));
 }
 
 /// Whether a signal's values or slopes differ by more than rounding of what it is anywhere.
@@ -154,28 +194,22 @@ bool TableSignals::kink_at_end(Beyond rule, bool after) const {
 }
 
 std::vector<double> TableSignals::events(double from, double to) const {
-  std::vector<double> kinks;  // within the rows
-  for (std::size_t row = 1; row + 1 < times_.size(); ++row) {
-    if (times_[row] == times_[row - 1] || kink_at(row)) {
-      kinks.push_back(times_[row]);
-    }
-  }
   const double period = times_.back() - times_.front();
   const auto rounds = [&](Beyond rule, double distance) {
-    return rule == Beyond::repeat ? std::ceil(std::max(distance, 0.0) / period) : 0.0;
+    return rule == Beyond::repeat ? std::ceil(std::max(distance, 0.0) / period) + 1.0 : 0.0;
   };
   const double earlier = rounds(before_, times_.front() - from);
   const double later = rounds(after_, to - times_.back());
   std::vector<double> result;
   for (double k = -earlier; k <= later; ++k) {
-    for (const double t : kinks) {
-      result.push_back(t + k * period);
+    for (const std::size_t row : kinks_) {
+      result.push_back(time_of(row, k));
     }
-    if (k > -earlier ? true : before_ != Beyond::repeat && kink_at_end(before_, false)) {
-      result.push_back(times_.front() + k * period);
+    if (k > -earlier || kink_at_first_) {
+      result.push_back(start_of(k));
     }
   }
-  if (after_ != Beyond::repeat && kink_at_end(after_, true)) {
+  if (kink_at_last_) {
     result.push_back(times_.back());
   }
   std::erase_if(result, [&](double t) { return !(t > from && t <= to); });

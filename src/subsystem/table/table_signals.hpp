@@ -18,9 +18,9 @@ enum class Beyond { hold, linear, repeat, error };
 class TableSignals {
  public:
   /// At least one row, as many values per column as times; with cubic or repeat two rows at
-  /// different times; with cubic no time twice.
+  /// different times; with cubic no time twice. Everything is `shift` later.
   TableSignals(std::vector<double> times, const std::vector<std::vector<double>>& columns,
-               Interpolation interpolation, Beyond before, Beyond after);
+               Interpolation interpolation, Beyond before, Beyond after, double shift = 0.0);
 
   /// A signal as a polynomial of the time since t, right behind it. Not a number beyond rows where
   /// nothing is.
@@ -39,14 +39,20 @@ class TableSignals {
  private:
   Polynomial on_piece(std::size_t signal, std::size_t row, double t) const;
   Polynomial beyond(std::size_t signal, Beyond rule, double t, bool after) const;
+  double start_of(double round) const;
+  double time_of(std::size_t row, double round) const;  ///< where rows are repeated
+  Polynomial repeated(std::size_t signal, double t) const;
   bool differ(std::size_t signal, const Polynomial& left, const Polynomial& right) const;
+  void find_kinks();
   bool kink_at(std::size_t row) const;
   bool kink_at_end(Beyond rule, bool after) const;
 
-  std::vector<double> times_;
+  std::vector<double> times_;  ///< shifted once: events are at these, and lookups compare with them
   std::vector<std::vector<Polynomial>>
-      pieces_;                 ///< per signal and row; the last row's is its value
-  std::vector<Sample> sizes_;  ///< largest values and slopes at rows
+      pieces_;                      ///< per signal and row; the last row's is its value
+  std::vector<Sample> sizes_;       ///< largest values and slopes at rows
+  std::vector<std::size_t> kinks_;  ///< inner rows
+  bool kink_at_first_ = false, kink_at_last_ = false;
   Interpolation interpolation_;
   Beyond before_, after_;
 };

@@ -168,11 +168,19 @@ static inline const char* misuse_of_step(State* s, double t, double h) {
 #endif
   return misuse(s, STEP);
 }
+/* Who waits for it to hang is told by a file. */
+static inline void tell_that_it_hangs(void) {
+  const char* path = getenv("FMU_HANGS");
+  FILE* file = path ? fopen(path, "w") : NULL;
+  if (file) fclose(file);
+}
+
 /* What a step of an FMU that misbehaves does beside stepping. */
 static inline void misbehave_in_step(double end) {
   const struct timespec nap = {0, 100000000};
   if (BEHAVIOUR == CRASHES_LATER && end > 0.5) *(volatile int*)NULL = 1;
   if (BEHAVIOUR == SLEEPS) nanosleep(&nap, NULL);
+  if (BEHAVIOUR == HANGS && end > 0.5) tell_that_it_hangs();
   while (BEHAVIOUR == HANGS && end > 0.5) nanosleep(&nap, NULL);
 }
 

@@ -25,9 +25,9 @@ double sawtooth(double t, std::size_t passed) {
 class Events : public ResultsFixture {
  protected:
   /// `n` equal macro-steps before, between and behind events at `teeth` in [0, 2]: rows of right
-  /// limits.
+  /// limits; with a `rest` one more macro-step, so short, before and behind each event.
   std::string write_sawtooth(const std::string& name, int n, std::vector<double> teeth,
-                             bool left_of_inputs = true) const {
+                             bool left_of_inputs = true, double rest = 0.0) const {
     ResultsWriter writer(MPI_COMM_SELF, file(name), layout());
     teeth.push_back(2.0);
     double begin = 0.0;
@@ -37,8 +37,10 @@ class Events : public ResultsFixture {
       for (int i = 1; i < n; ++i) writer.append(row(begin + h * i, tooth, true), {});
       begin = teeth[tooth];
       const bool last = tooth + 1 == teeth.size();
+      if (rest > 0.0 && !last) writer.append(row(begin - rest, tooth, true), {});
       if (!last) writer.append_event(row(begin, tooth, left_of_inputs), {"saw", "t > tooth"});
       writer.append(row(begin, last ? tooth : tooth + 1, true), {});
+      if (rest > 0.0 && !last) writer.append(row(begin + rest, tooth + 1, true), {});
     }
     writer.close(RunStatus::completed, {});
     return file(name);
@@ -141,6 +143,40 @@ TEST_F(Events, CompareMeetsTheSameEventBesideIt) {
   }
   const auto elsewhere = write_sawtooth("a.h5", 37, {0.6, 1.25});
   EXPECT_GT(relative_error(elsewhere, b, "left.x"), 0.1);
+}
+
+/// Rows beside an event lie on its same side in both files, however close to it.
+TEST_F(Events, CompareTakesTheSameSideOfAnEvent) {
+  for (const double shift : {-1e-11, -1e-13, -2e-16, 2e-16, 1e-13, 1e-11})
+    for (const double rest_a : {0.0, 4e-12})
+      for (const double rest_b : {0.0, 4e-12}) {
+        const auto a = write_sawtooth("a.h5", 30, {0.5 + shift, 1.25 + shift}, true, rest_a);
+        const auto b = write_sawtooth("b.h5", 30, {0.5, 1.25}, true, rest_b);
+        EXPECT_LT(relative_error(a, b, "left.x"), 1e-9) << shift << ' ' << rest_a << ' ' << rest_b;
+        EXPECT_LT(relative_error(b, a, "left.x"), 1e-9) << shift << ' ' << rest_a << ' ' << rest_b;
+      }
+}
+
+/// Rows that are 2e-8 s apart differ by what integrators leave, which no polynomial may continue.
+TEST_F(Events, CompareDoesNotContinueDifferencesOfCloseRows) {
+  const auto write_rows = [&](const std::string& name, double h, double rest) {
+    ResultsWriter writer(MPI_COMM_SELF, file(name), layout());
+    std::vector<Sample> outputs, inputs(1);
+    const auto row = [&](double t, double noise) {
+      outputs.assign(2, {std::sin(3 * t) + noise, 3 * std::cos(3 * t)});
+      return ResultsRow{t, outputs, inputs, {}, {}};
+    };
+    writer.append_start(row(0.0, 0.0));
+    for (int i = 1; h * i < 2.0; ++i) {
+      writer.append(row(h * i, 1e-10), {});
+      if (rest > 0.0 && i % 3 != 0) writer.append(row(h * i + rest, -1e-10), {});
+    }
+    writer.close(RunStatus::completed, {});
+    return file(name);
+  };
+  const auto a = write_rows("a.h5", 0.0123, 0.0), b = write_rows("b.h5", 0.02, 2e-8);
+  EXPECT_LT(relative_error(a, b, "left.x"), 1e-8);
+  EXPECT_LT(relative_error(b, a, "left.x"), 1e-8);
 }
 
 TEST(Picture, DrawsJumpsUprightAndLeavesGapsWhereNothingIsKnown) {

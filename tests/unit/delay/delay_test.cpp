@@ -84,6 +84,27 @@ TEST(SignalPast, BreaksWhereItDoesNotContinue) {
   }
 }
 
+/// However short the macro-steps around a kink are, those that pass over it once it arrives are
+/// not.
+TEST(SignalPast, KinksBesideShortMacroStepsAreBreaks) {
+  for (const double before : {0.1, 1e-4, 1e-8})
+    for (const double behind : {0.1, 1e-4, 1e-8}) {
+      SignalPast past;
+      past.start(0.0);
+      double t = 0.0;
+      const auto append = [&](double h, double slope, bool fresh) {
+        past.append(t, h, {{1.0, slope, 0.0, 0.0}}, fresh);
+        t += h;
+      };
+      for (int i = 0; i < 10; ++i) append(0.1, 0.0, i == 0);
+      append(before, 0.0, true);
+      const double kink = t;
+      append(behind, 0.02, true);
+      EXPECT_EQ(past.next_break(0.5), kink) << before << ' ' << behind;
+      EXPECT_EQ(past.next_break(kink), std::nullopt);
+    }
+}
+
 /// What a hold makes jump between its pieces is no break.
 TEST(SignalPast, StairsOfAHoldAreNoBreaks) {
   SignalPast past;

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 
 #include "concord/errors.hpp"
 
@@ -214,16 +214,16 @@ TEST(EquationsModel, slopes_of_outputs_need_no_jacobians_of_many_states) {
 TEST(EquationsModel, is_fast) {
   EquationsModel model(left_mass());
   double x[] = {1.0, 0.0}, u[] = {0.0, 0.0}, dxdt[2], sum = 0.0;
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // the processor's: others may be at work
   constexpr int count = 200000;
   for (int i = 0; i < count; ++i) {
     x[0] += 1e-9;
     model.derivatives(0.0, x, u, dxdt);
     sum += dxdt[1];
   }
-  const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
-  RecordProperty("nanoseconds_per_evaluation", std::to_string(taken.count() / count));
-  EXPECT_LT(taken.count() / count, 2000.0) << sum;
+  const double each = 1e9 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / count;
+  RecordProperty("nanoseconds_per_evaluation", std::to_string(each));
+  EXPECT_LT(each, 2000.0) << sum;
 }
 
 }  // namespace

@@ -293,8 +293,7 @@ std::unique_ptr<Subsystem> table(Interpolation interpolation) {
       "table",
       {{"y", ""}},
       std::make_shared<TableSignals>(times, std::vector<std::vector<double>>{{0, 1, 4, 9, 16, 25}},
-                                     interpolation, Beyond::hold, Beyond::hold),
-      0.5};
+                                     interpolation, Beyond::hold, Beyond::hold, 0.5)};
   return subsystem_of(make_table_model(description));
 }
 

@@ -124,6 +124,21 @@ TEST(Sizes, RestingAtZeroIsNoDemand) {
   }
 }
 
+/// x' = exp(10 t) - 1 - 10 t: from 0 like t^3, so steeply that x has no size where the second
+/// macro-step begins.
+TEST(Sizes, WhatRisesFromZeroIsWatched) {
+  const auto f = [](double t, Span, Span, Out dxdt) {
+    dxdt[0] = std::exp(10.0 * t) - 1.0 - 10.0 * t;
+  };
+  const double exact = (std::exp(5.0) - 1.0) / 10.0 - 0.5 - 1.25;
+  for (const auto kind : kinds)
+    for (const int steps : {2, 5, 25}) {
+      const auto s = subsystem_of({0.0}, 0, f, of_size(kind));
+      run(*s, 0.5, steps);
+      EXPECT_NEAR(s->states()[0], exact, 3e-7 * exact) << static_cast<int>(kind) << ' ' << steps;
+    }
+}
+
 TEST(Sizes, NominalValuesCountFromTheStart) {
   // Far below its nominal value a state may be rough.
   struct Nominal final : OdeModel {

@@ -16,7 +16,7 @@ def run(program, shim, folder, last, part):
     log = os.path.join(folder, "ends.txt")
     environment = dict(os.environ, LD_PRELOAD=shim, KILL_AT_WRITE=str(last), KILL_LOG=log)
     output = subprocess.run([program, *part, os.path.join(folder, "run.h5")], env=environment, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60).stdout
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     flushed = [int(line.split()[1]) for line in output.splitlines(keepends=True)
                if line.startswith("flushed") and line.endswith("\n")]
     with open(log) as ends:

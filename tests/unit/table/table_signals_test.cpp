@@ -74,6 +74,63 @@ TEST(TableSignals, RepeatedRowsHaveEventsAtTheirSeams) {
             (std::vector<double>{-2.0, -1.0, -0.5, 1.0, 2.0, 2.5, 4.0, 5.0, 5.5, 7.0, 8.0}));
 }
 
+/// A pulse of 1 in every round: what is looked up at an event is what follows it, just before what
+/// was before, wherever sums of times round to.
+void expect_pulses(const TableSignals& table, double from, double to, std::size_t events) {
+  const std::vector<double> found = table.events(from, to);
+  EXPECT_EQ(found.size(), events);
+  for (std::size_t i = 0; i + 1 < found.size(); ++i) {
+    const double t = found[i];
+    const double before = table.at(0, std::nextafter(t, -1e9)).value;
+    EXPECT_EQ(table.at(0, std::nextafter(found[i + 1], -1e9)).value, table.at(0, t).value) << t;
+    if (i > 0) {
+      EXPECT_EQ(before, table.at(0, found[i - 1]).value) << t;
+    }
+  }
+}
+
+TEST(TableSignals, EventsOfShiftedRowsAreWhereTheRowsAre) {
+  const std::vector<double> pulse{0.0, 1.0, 1.0, 0.0, 0.0};
+  for (int k = 1; k < 200; ++k) {
+    const double shift = 0.1 * k;
+    const TableSignals table({0.0, 0.0, 0.01, 0.01, 1.0}, {pulse}, Interpolation::linear,
+                             Beyond::hold, Beyond::hold, shift);
+    const double end = 0.01 + shift;
+    EXPECT_EQ(table.events(-1.0, 100.0), (std::vector<double>{shift, end}));
+    EXPECT_EQ(table.at(0, shift).value, 1.0) << shift;
+    EXPECT_EQ(table.at(0, std::nextafter(shift, 0.0)).value, 0.0) << shift;
+    EXPECT_EQ(table.at(0, end).value, 0.0) << shift;
+    EXPECT_EQ(table.at(0, std::nextafter(end, 0.0)).value, 1.0) << shift;
+  }
+}
+
+TEST(TableSignals, EventsOfRepeatedRowsAreWhereTheRowsAre) {
+  for (const double unit : {0.1, 0.3, 0.7, 1.1}) {
+    for (const double shift : {0.0, 0.1, -1.7}) {
+      const TableSignals table({unit, 2 * unit, 2 * unit, 3 * unit, 3 * unit, 4 * unit},
+                               {{0.0, 0.0, 1.0, 1.0, 0.0, 0.0}}, Interpolation::linear,
+                               Beyond::repeat, Beyond::repeat, shift);
+      const double seam = unit + shift, period = table.last() - table.first();
+      expect_pulses(table, seam - 50.5 * period, seam + 500.5 * period, 3 * 551);
+      const TableSignals square({0.0, unit, unit, 2 * unit, 2 * unit}, {{1.0, 1.0, 0.0, 0.0, 1.0}},
+                                Interpolation::linear, Beyond::repeat, Beyond::repeat, shift);
+      expect_pulses(square, shift - 50.25 * 2 * unit, shift + 500.25 * 2 * unit, 2 * 550 + 1);
+    }
+  }
+}
+
+/// What the shift rounds makes no kinks.
+TEST(TableSignals, ShiftedLinesHaveNoKinks) {
+  std::vector<double> times, values;
+  for (int i = 0; i < 100; ++i) {
+    times.push_back(0.001 * i);
+    values.push_back(0.002 * i);
+  }
+  const TableSignals table(times, {values}, Interpolation::linear, Beyond::linear, Beyond::linear,
+                           1e6);
+  EXPECT_TRUE(table.events(0.0, 2e6).empty());
+}
+
 TEST(TableSignals, TheSameTimeTwiceIsAJump) {
   const TableSignals table({0.0, 1.0, 1.0, 2.0}, {{0.0, 1.0, 5.0, 5.0}}, Interpolation::linear,
                            Beyond::hold, Beyond::hold);
