@@ -68,6 +68,11 @@ TableSignals::TableSignals(std::vector<double> times,
       size.derivative = std::max(size.derivative, std::abs(piece.c[1]));
     }
   }
+  for (std::size_t row = 1; row + 1 < rows; ++row) {
+    if (times_[row] == times_[row - 1] || kink_at(row)) {
+      kinks_.push_back(times_[row]);
+    }
+  }
 }
 
 Polynomial TableSignals::on_piece(std::size_t signal, std::size_t row, double t) const {
@@ -91,6 +96,55 @@ Polynomial TableSignals::around(std::size_t signal, double t) const {
   return on_piece(signal, static_cast<std::size_t>(next - times_.begin()) - 1, t);
 }
 
+TableSignals::Place TableSignals::place(double t) const {
+  const bool beyond = t < times_.front() ? before_ == Beyond::repeat
+                                         : t >= times_.back() && after_ == Beyond::repeat;
+  if (!beyond) {
+    return {0.0, t};
+  }
+  const double period = times_.back() - times_.front();
+  const double phase = t - times_.front(), round = std::floor(phase / period);
+  const double within = times_.front() + (phase - period * round);
+  return {round, std::min(within, std::nextafter(times_.back(), times_.front()))};
+}
+
+/// At a row in the middle, or where the rows begin again.
+bool TableSignals::jumps_at(double row) const {
+  if (interpolation_ == Interpolation::step) {
+    return true;
+  }
+  if (row == times_.front()) {
+    return std::any_of(pieces_.begin(), pieces_.end(), [](const auto& pieces) {
+      return pieces.front().c[0] != pieces.back().c[0];
+    });
+  }
+  const auto [first, behind] = std::equal_range(times_.begin(), times_.end(), row);
+  return behind - first > 1;
+}
+
+/// Of a jump the first time at which the row is reached: what rounding makes of t - shift and of
+/// the phase would else have it a little before or behind its event. A kink can be there.
+double TableSignals::instant(double round, double row, double shift) const {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  const auto reached = [&](double t) {
+    const Place at = place(t - shift);
+    return at.round > round || (at.round == round && at.within >= row);
+  };
+  const double exact = row + round * (times_.back() - times_.front()), t = exact + shift;
+  if (reached(t) && !(jumps_at(row) && reached(std::nextafter(t, -infinite)))) {
+    return t;
+  }
+  constexpr double close = 16.0 * std::numeric_limits<double>::epsilon();
+  const double width = close * std::max({std::abs(t), std::abs(shift), std::abs(exact),
+                                         std::abs(times_.front()), std::abs(times_.back())});
+  double before = t - width, after = t + width;
+  for (double middle = 0.5 * (before + after); before < middle && middle < after;
+       middle = 0.5 * (before + after)) {
+    (reached(middle) ? after : before) = middle;
+  }
+  return after;
+}
+
 Polynomial TableSignals::beyond(std::size_t signal, Beyond rule, double t, bool after) const {
   const std::size_t rows = times_.size();
   const double end = after ? times_.back() : times_.front();
@@ -104,12 +158,8 @@ Polynomial TableSignals::beyond(std::size_t signal, Beyond rule, double t, bool 
                                     : on_piece(signal, 0, end).c[1];
       return {{value + slope * (t - end), slope}};
     }
-    case Beyond::repeat: {
-      const double period = times_.back() - times_.front();
-      const double phase = t - times_.front();
-      const double within = times_.front() + (phase - period * std::floor(phase / period));
-      return around(signal, std::min(within, std::nextafter(times_.back(), times_.front())));
-    }
+    case Beyond::repeat:
+      return around(signal, place(t).within);
     case Beyond::error:
       break;
   }
@@ -153,34 +203,49 @@ bool TableSignals::kink_at_end(Beyond rule, bool after) const {
   return false;
 }
 
-std::vector<double> TableSignals::events(double from, double to) const {
-  std::vector<double> kinks;  // within the rows
-  for (std::size_t row = 1; row + 1 < times_.size(); ++row) {
-    if (times_[row] == times_[row - 1] || kink_at(row)) {
-      kinks.push_back(times_[row]);
-    }
+/// Whether the first row, in this repetition, is an event.
+bool TableSignals::seam_before(double round) const {
+  return round != 0.0 || before_ == Beyond::repeat || kink_at_end(before_, false);
+}
+
+bool TableSignals::ends_with_kink() const {
+  return after_ != Beyond::repeat && kink_at_end(after_, true);
+}
+
+/// The first event later than t.
+double TableSignals::event_after(double t, double shift) const {
+  const Place at = place(t - shift);
+  if (at.within < times_.front() && seam_before(at.round)) {
+    return instant(at.round, times_.front(), shift);
   }
+  const auto next = std::upper_bound(kinks_.begin(), kinks_.end(), at.within);
+  if (next != kinks_.end()) {
+    return instant(at.round, *next, shift);
+  }
+  if (at.round < 0.0 || after_ == Beyond::repeat) {
+    return instant(at.round + 1.0, times_.front(), shift);
+  }
+  return at.within < times_.back() && ends_with_kink() ? instant(at.round, times_.back(), shift)
+                                                       : std::numeric_limits<double>::infinity();
+}
+
+double TableSignals::count_of_events(double from, double to) const {
+  const double once = static_cast<double>(kinks_.size()) + 1.0;
   const double period = times_.back() - times_.front();
-  const auto rounds = [&](Beyond rule, double distance) {
-    return rule == Beyond::repeat ? std::ceil(std::max(distance, 0.0) / period) : 0.0;
+  const double repeated = (before_ == Beyond::repeat ? std::max(times_.front() - from, 0.0) : 0.0) +
+                          (after_ == Beyond::repeat ? std::max(to - times_.back(), 0.0) : 0.0);
+  return repeated > 0.0 ? once * (1.0 + repeated / period) : once;
+}
+
+std::vector<double> TableSignals::events(double from, double to, double shift) const {
+  const auto later = [](double t) {
+    return std::nextafter(t, std::numeric_limits<double>::infinity());
   };
-  const double earlier = rounds(before_, times_.front() - from);
-  const double later = rounds(after_, to - times_.back());
   std::vector<double> result;
-  for (double k = -earlier; k <= later; ++k) {
-    for (const double t : kinks) {
-      result.push_back(t + k * period);
-    }
-    if (k > -earlier ? true : before_ != Beyond::repeat && kink_at_end(before_, false)) {
-      result.push_back(times_.front() + k * period);
-    }
+  for (double t = event_after(from, shift); t <= to;
+       t = std::max(event_after(t, shift), later(t))) {
+    result.push_back(t);
   }
-  if (after_ != Beyond::repeat && kink_at_end(after_, true)) {
-    result.push_back(times_.back());
-  }
-  std::erase_if(result, [&](double t) { return !(t > from && t <= to); });
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
 

@@ -29,24 +29,41 @@ class TableSignals {
   /// Its value and slope.
   Sample at(std::size_t signal, double t) const;
 
-  /// Times after `from` and up to `to`, ascending, at which some signal jumps or has a kink.
-  std::vector<double> events(double from, double to) const;
+  /// Times after `from` and up to `to`, ascending, at which some signal jumps or has a kink, where
+  /// the table is read at t - shift; of a jump, the first floating-point number at which what
+  /// follows is read.
+  std::vector<double> events(double from, double to, double shift = 0.0) const;
+
+  /// About how many there are between two times: of rows that repeat, as many as the time is long.
+  double count_of_events(double from, double to) const;
 
   double first() const { return times_.front(); }
   double last() const { return times_.back(); }
   Interpolation interpolation() const { return interpolation_; }
 
  private:
+  /// In which repetition of the rows a time lies, and where among them.
+  struct Place {
+    double round = 0.0;
+    double within = 0.0;
+  };
+  Place place(double t) const;
+  bool jumps_at(double row) const;
+  double instant(double round, double row, double shift) const;
   Polynomial on_piece(std::size_t signal, std::size_t row, double t) const;
   Polynomial beyond(std::size_t signal, Beyond rule, double t, bool after) const;
   bool differ(std::size_t signal, const Polynomial& left, const Polynomial& right) const;
   bool kink_at(std::size_t row) const;
   bool kink_at_end(Beyond rule, bool after) const;
+  bool seam_before(double round) const;
+  double event_after(double t, double shift) const;
+  bool ends_with_kink() const;
 
   std::vector<double> times_;
   std::vector<std::vector<Polynomial>>
       pieces_;                 ///< per signal and row; the last row's is its value
   std::vector<Sample> sizes_;  ///< largest values and slopes at rows
+  std::vector<double> kinks_;  ///< rows between the first and the last one, ascending
   Interpolation interpolation_;
   Beyond before_, after_;
 };
