@@ -144,6 +144,7 @@ void MacroStepper::begin_step() {
     }
   }
   reports_.begin();
+  kept_ = false;
   propose();
   events_.clear();
   grid_.begin(proposed(), abilities_.rolls_back());
@@ -291,7 +292,7 @@ void MacroStepper::restart_coupling() {
 
 void MacroStepper::try_step(const MacroStep& step) {
   const bool rolls_back = abilities_.rolls_back();
-  if (rolls_back) {
+  if (rolls_back && !std::exchange(kept_, true)) {
     subsystems_.save();
   }
   CouplingReport& report = reports_.current().coupling;
