@@ -7,9 +7,12 @@
 #include "cli/effective_settings.hpp"
 #include "cli/fmu_listing.hpp"
 #include "cli/model_command.hpp"
+#include "cli/summary.hpp"
 #include "concord/errors.hpp"
 #include "settings/accuracy.hpp"
 #include "settings/settings.hpp"
+#include "simulation/simulation_core.hpp"
+#include "subsystem/equations/equations_description.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/petsc.hpp"
 #include "support/ranks.hpp"
@@ -81,8 +84,39 @@ void print_roles(const Method& method, const Model& model, const CheckListing& l
               listing.list(roles.estimated).c_str());
 }
 
+/// Whether a condition may be true at the start and not act there, of models that can be started
+/// without foreign code.
+bool may_begin_idle(const Model& model) {
+  const auto own = [](const SubsystemEntry& entry) {
+    return entry.description.kind != "fmu" && entry.description.kind != "native" && !entry.isolated;
+  };
+  const auto conditional = [](const SubsystemEntry& entry) {
+    return entry.equations &&
+           std::any_of(entry.equations->whens.begin(), entry.equations->whens.end(),
+                       [](const auto& when) { return !when.every && !when.initially; });
+  };
+  return std::all_of(model.subsystems.begin(), model.subsystems.end(), own) &&
+         std::any_of(model.subsystems.begin(), model.subsystems.end(), conditional);
+}
+
+/// What only a start shows; a model that cannot start says so when it is run. Collective.
+std::string idle_at_start(const Model& model) {
+  if (!may_begin_idle(model)) {
+    return "";
+  }
+  try {
+    SimulationCore simulation(std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, model));
+    simulation.start();
+    return simulation.stepper().events().idle_at_start();
+  } catch (const InputError&) {
+  } catch (const SimulationError&) {
+  }
+  return "";
+}
+
 int explain(ModelCall call) {
   Model& model = call.model;
+  const std::string idle = idle_at_start(model);
   const Network network(model);
   const Settings settings = read_settings_for_check(model);
   const int rank = rank_in(PETSC_COMM_WORLD);
@@ -95,6 +129,9 @@ int explain(ModelCall call) {
   std::printf("model %s: t in [%g, %g] s\n", model.name.c_str(), settings.start, settings.stop);
   for (const auto& note : model.notes) {
     std::printf("note: %s\n", note.c_str());
+  }
+  if (!idle.empty()) {
+    std::printf("note: %s\n", note_on_idle_conditions(idle).c_str());
   }
   const CheckListing listing(model, network, call.own.has("verbose"));
   listing.print_subsystems();

@@ -43,8 +43,9 @@ std::string described_steps(const Settings& settings) {
   if (settings.adapt == Adapt::none) {
     return text("none: ", settings.step, " s each");
   }
-  const std::string limits = text("from ", settings.step_min, " to ", settings.largest_step,
-                                  " s by ", word(settings.adapt));
+  const std::string smallest =
+      settings.step_min > 0.0 ? text("from ", settings.step_min, " to ") : "up to ";
+  const std::string limits = text(smallest, settings.largest_step, " s by ", word(settings.adapt));
   return settings.adapt == Adapt::iteration
              ? limits
              : text(limits, ", rtol ", settings.method.adapt_tolerance.relative, ", atol ",

@@ -130,6 +130,11 @@ void print_roles(const SimulationPlan& plan) {
               joined(roles.estimated).c_str());
 }
 
+std::string note_on_idle_conditions(const std::string& conditions) {
+  return "true at the start, so that it did not become true and did not act: " + conditions +
+         "; `initially: true` makes a condition act there, too";
+}
+
 Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& summary) {
   Conclusion conclusion;
   conclusion.quality = quality_of(simulation, summary);
@@ -166,6 +171,10 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
   print_unread_options();
   for (const std::string& note : plan.model.notes) {
     std::printf("  note                  %s\n", note.c_str());
+  }
+  if (!conclusion.quality.idle_at_start.empty()) {
+    std::printf("  note                  %s\n",
+                note_on_idle_conditions(conclusion.quality.idle_at_start).c_str());
   }
   if (!conclusion.interpolated.empty()) {
     std::printf("  rows interpolated     %s: no rollback, or events inside\n",

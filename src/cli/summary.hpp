@@ -25,6 +25,9 @@ struct Conclusion {
 /// Collective.
 Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& summary);
 
+/// For the reader of a summary or a check: what EventSteps::idle_at_start has found.
+std::string note_on_idle_conditions(const std::string& conditions);
+
 /// On stdout. `stop_reason`: why it has stopped early; may be empty. `wall_time` in s.
 void print_summary(const SimulationCore& simulation, const RunSummary& summary,
                    const Conclusion& conclusion, const std::string& stop_reason, double wall_time);

@@ -47,7 +47,8 @@ Json quality_of(const Conclusion& conclusion) {
           {"diverged", quality.diverged},
           {"events", quality.events},
           {"late_events", quality.late_events},
-          {"black_box_jumps", quality.black_box_jumps}};
+          {"black_box_jumps", quality.black_box_jumps},
+          {"idle_at_start", quality.idle_at_start}};
 }
 
 Json ranks_of(const RunCosts& costs) {

@@ -201,15 +201,15 @@ std::string event_tables(const ExportedEvents& events) {
         "    {" + std::to_string(relation) + ", " + sides[static_cast<std::size_t>(side)] + "},\n";
   for (const EquationCondition& condition : events.conditions) {
     conditions += "    {" + c_number(condition.every.value_or(0.0)) + ", " +
-                  c_number(condition.offset) + ", " + std::to_string(condition.sets.size()) + ", " +
-                  quoted(condition.text) + "},\n";
+                  c_number(condition.offset) + ", " + (condition.initially ? "1" : "0") + ", " +
+                  std::to_string(condition.sets.size()) + ", " + quoted(condition.text) + "},\n";
     for (const auto& [is_state, index] : condition.sets)
       sets += std::string("    {") + (is_state ? "1" : "0") + ", " + std::to_string(index) + "},\n";
     n_sets += condition.sets.size();
   }
   return table("RelationKind relation_kinds[n_relations + 1]", relations, "is_less") +
          table("Watched watched[n_watched + 1]", watched, "{0, side_truth}") +
-         table("When conditions[n_conditions + 1]", conditions, "{0.0, 0.0, 0, \"\"}") +
+         table("When conditions[n_conditions + 1]", conditions, "{0.0, 0.0, 0, 0, \"\"}") +
          table("Set sets[" + std::to_string(n_sets) + " + 1]", sets, "{0, 0}");
 }
 

@@ -204,8 +204,7 @@ void integrate_by_accuracy(Settings& settings) {
 }
 
 double largest_step_by_accuracy(const Settings& settings) {
-  const double duration = settings.stop - settings.start;
-  return settings.record.grid.given() ? duration : duration / fewest_steps;
+  return (settings.stop - settings.start) / fewest_steps;
 }
 
 std::string described_accuracy(const Settings& settings, std::optional<double> estimate) {

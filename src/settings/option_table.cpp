@@ -278,7 +278,7 @@ OptionTable<Settings> make_run_options() {
       O("cosim_step_min", "smallest adaptive macro-step", positive_number(),
         at<&Settings::step_min>)
           .in("s")
-          .by_default("1e-6 cosim_step")
+          .by_default("1e-6 of a cosim_step that is given, else as times allow")
           .idle(keeps_its_step, "a limit of -cosim_adapt"),
       adapt_option(),
       proportional_rtol<Settings>("cosim_adapt_rtol", "relative tolerance of the step-size control",

@@ -129,8 +129,9 @@ void resolve_times(const Model& model, Settings& settings) {
     throw InputError("option -cosim_step_min: found " + *options::text("cosim_step_min") +
                      ", which is larger than the macro-step; it must be at most -cosim_step");
   }
-  settings.step_min =
-      std::max(settings.step_min > 0.0 ? settings.step_min : 1e-6 * settings.step, shortest);
+  if (settings.step_min == 0.0 && given) {
+    settings.step_min = std::max(1e-6 * settings.step, shortest);
+  }
   const bool free = settings.method.estimate != ErrorEstimate::none && !given;
   settings.largest_step = !free                  ? settings.step
                           : settings.by_accuracy ? largest_step_by_accuracy(settings)

@@ -116,7 +116,7 @@ struct Settings {
   double stop = 1.0;
   double step = 0.0;          ///< fixed, or what macro-steps of unknown size are measured by
   double largest_step = 0.0;  ///< with step control
-  double step_min = 0.0;
+  double step_min = 0.0;      ///< of adaptive ones; 0: as small as times allow
   double schedule_weight = 0.5;
   ScheduleSignals schedule_signals = ScheduleSignals::count;
   Placing placing = Placing::automatic;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string_view>
 #include <tuple>
 
 #include "concord/errors.hpp"
@@ -12,8 +13,17 @@
 namespace concord {
 namespace {
 
-/// Of the proposed macro-step: how exactly an instant is found, and what is no time between two.
-constexpr double exactness = 1e-10, hardly_any = 1e-6;
+/// Of the proposed macro-step: how exactly an instant is found.
+constexpr double exactness = 1e-10;
+
+/// What is no time between two instants. Where their intervals are alike fractions of each other:
+/// in units of the time within which instants are one, as macro-steps become as small as the
+/// intervals where something controls them. Where they go on for long: of the largest macro-step.
+constexpr double slacks_that_are_none = 1e3, share_that_is_none = 1e-6;
+
+/// By what the slack grows with each macro-step that ends at an event which then is not there, as
+/// its instant moves with the macro-step's end.
+constexpr double growth_in_vain = 4.0;
 
 constexpr int most_aims = 20;
 /// Macro-steps in a row that end at an event which then is not there.
@@ -26,7 +36,10 @@ void EventSteps::propose(const MacroStep& step) {
   now_.in_vain = now_.aimed && happened_.empty() ? now_.in_vain + 1 : 0;
   now_.aimed = false;
   proposed_ = step;
-  slack_ = std::max(exactness * step.size(), rounding * last_);
+  const double largest = std::max(std::abs(step.begin), std::abs(step.end));
+  now_.usual = std::max(now_.usual, step.size());
+  slack_ = std::max(exactness * std::pow(growth_in_vain, now_.in_vain) * step.size(),
+                    rounding * largest);
   aims_ = 0;
 }
 
@@ -54,7 +67,11 @@ bool EventSteps::arrives(const MacroStep& step) const {
 }
 
 bool EventSteps::settles(std::span<const Sample> inputs) {
-  const bool changed = events_.pass(EventPass::settle, inputs, slack_, happened_);
+  std::vector<EventReport> idle;
+  const bool changed = events_.pass(EventPass::settle, inputs, slack_, idle);
+  if (!changed) {
+    idle_ = told(idle);
+  }
   if (++passes_ > limit_) {
     refuse("at the start what holds does not settle: more than " + std::to_string(limit_) +
            " passes");
@@ -99,6 +116,7 @@ void EventSteps::end_instant() {
                    [&](const auto& a, const auto& b) { return a.subsystem < b.subsystem; });
   const auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
   happened_.erase(std::unique(happened_.begin(), happened_.end(), same), happened_.end());
+  const bool foreseen = now_.next_time <= time_ + slack_;
   now_.next_time = events_.next_time();
   if (happened_.empty()) {
     return;
@@ -106,12 +124,13 @@ void EventSteps::end_instant() {
   if (event_ < time_ - 2.5 * slack_) {
     ++now_.late;
   }
-  watch_intervals();
+  watch_intervals(foreseen);
 }
 
 /// Instants come closer and closer, as those of a ball that comes to rest do: each interval is the
-/// same fraction of the one before. Or they don't get away from each other.
-void EventSteps::watch_intervals() {
+/// same fraction of the one before. Or they don't get away from each other; ticks may be as near as
+/// their user wants them.
+void EventSteps::watch_intervals(bool foreseen) {
   constexpr double similar = 1.5;
   constexpr int convincing = 2;
   const double interval = time_ - now_.time;
@@ -122,9 +141,11 @@ void EventSteps::watch_intervals() {
   now_.ratio = ratio;
   now_.interval = interval;
   now_.time = time_;
-  const bool hardly = interval <= hardly_any * proposed_.size();
-  now_.in_a_row = hardly ? now_.in_a_row + 1 : 0;
-  if ((hardly && now_.alike >= convincing) || now_.in_a_row > limit_) {
+  const bool sums_up = interval <= slacks_that_are_none * slack_ && now_.alike >= convincing;
+  if (!foreseen) {
+    now_.in_a_row = interval <= share_that_is_none * now_.usual ? now_.in_a_row + 1 : 0;
+  }
+  if (sums_up || now_.in_a_row > limit_) {
     refuse("events accumulate: they come closer and closer, the last two after " +
            short_number(interval) + " s");
   }
@@ -140,27 +161,32 @@ void EventSteps::clear() {
   left_.reset();
 }
 
-/// "subsystem 'ball' (gap < 0)", of own subsystems among what happens.
-std::string EventSteps::told() const {
-  std::string result;
-  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-    for (const EventReport& report : happened_) {
-      const std::string text =
-          "subsystem '" + subsystems_.own(k).description().name + "' (" + report.what + ")";
-      if (report.subsystem == subsystems_.global(k) && result.find(text) == std::string::npos) {
-        result += ", " + text;
-      }
+/// "subsystem 'ball' (gap < 0)", of all ranks' own subsystems among `what`, each once: the first
+/// few. Collective.
+std::string EventSteps::told(std::span<const EventReport> what) const {
+  constexpr std::size_t enough = 300;
+  std::vector<std::vector<std::string_view>> of(subsystems_.network().n_subsystems());
+  for (const EventReport& report : what) {
+    auto& texts = of[report.subsystem];
+    if (std::find(texts.begin(), texts.end(), report.what) == texts.end()) {
+      texts.push_back(report.what);
     }
   }
-  return result;
+  std::string own;
+  for (std::size_t k = 0; k < subsystems_.n_own() && own.size() < enough; ++k) {
+    for (const std::string_view text : of[subsystems_.global(k)]) {
+      own +=
+          ", subsystem '" + subsystems_.own(k).description().name + "' (" + std::string(text) + ")";
+    }
+  }
+  const std::string all = joined_texts(subsystems_.comm(), own);
+  return all.empty() ? all : all.substr(2, enough);
 }
 
 void EventSteps::refuse(const std::string& how_many) const {
-  constexpr std::size_t enough = 300;
   std::ostringstream message;
   message.precision(12);
-  message << "t = " << time_ << " s: " << how_many
-          << joined_texts(subsystems_.comm(), told()).substr(0, enough)
+  message << "t = " << time_ << " s: " << how_many << ", " << told(happened_)
           << "; let a discrete variable hold what comes to rest or slides, or give conditions a "
              "hysteresis; -cosim_event_limit sets the number";
   throw SimulationError(message.str());

@@ -16,14 +16,12 @@ namespace concord {
 /// happen there (methods 14). Everything here is the same on every rank.
 class EventSteps {
  public:
-  /// `rolls_back`: everybody does. `last`: the largest |t| there will be, s. `limit`: instants in a
-  /// row after hardly any time, and passes at one, that are not believed any more.
-  EventSteps(RankNetwork& subsystems, Coupling& coupling, bool rolls_back, double last,
-             std::int64_t limit)
+  /// `rolls_back`: everybody does. `limit`: instants in a row after hardly any time, and passes at
+  /// one, that are not believed any more.
+  EventSteps(RankNetwork& subsystems, Coupling& coupling, bool rolls_back, std::int64_t limit)
       : events_(subsystems, coupling),
         subsystems_(subsystems),
         rolls_back_(rolls_back),
-        last_(last),
         limit_(limit) {}
 
   bool any() const { return events_.any(); }
@@ -53,6 +51,10 @@ class EventSteps {
   /// At the start: whether more holds than was known. Collective.
   bool settles(std::span<const Sample> inputs);
 
+  /// "subsystem 'thermostat' (T < 19)": conditions that were true at the start, and so did not
+  /// become true there. The first few; empty: none.
+  const std::string& idle_at_start() const { return idle_; }
+
   /// An instant begins, with its left limits: of all inputs and outputs of this rank; of its
   /// states, where the coupling integrates them (else the subsystems have them).
   void begin_instant(const CommunicationPoint& point, std::span<const double> states);
@@ -65,7 +67,7 @@ class EventSteps {
   void tell(StepReport& report) const;
   void clear();
 
-  void io(Archive& archive) { archive(events_, rolls_back_, now_); }
+  void io(Archive& archive) { archive(events_, rolls_back_, now_, idle_); }
 
  private:
   struct Memory {
@@ -76,22 +78,22 @@ class EventSteps {
     double ratio = 0.0;                                      ///< of it to the one before
     int alike = 0;              ///< ratios in a row that were the same, below 1
     std::int64_t in_a_row = 0;  ///< instants after hardly any time
+    double usual = 0.0;         ///< the largest macro-step that was proposed, s
     bool aimed = false;         ///< the macro-step was to end at an event
     int in_vain = 0;            ///< macro-steps in a row, up to the last, with nothing there
 
     void io(Archive& archive) {
-      archive(late, next_time, time, interval, ratio, alike, in_a_row, aimed, in_vain);
+      archive(late, next_time, time, interval, ratio, alike, in_a_row, usual, aimed, in_vain);
     }
   };
 
-  void watch_intervals();
-  std::string told() const;
+  void watch_intervals(bool foreseen);
+  std::string told(std::span<const EventReport> what) const;
   [[noreturn]] void refuse(const std::string& how_many) const;
 
   NetworkEvents events_;
   RankNetwork& subsystems_;
   bool rolls_back_;
-  double last_;
   std::int64_t limit_;
   Memory now_;
   MacroStep proposed_;
@@ -103,6 +105,7 @@ class EventSteps {
   double time_ = 0.0;
   std::vector<EventReport> happened_;
   std::optional<LeftLimits> left_;
+  std::string idle_;
 };
 
 }  // namespace concord

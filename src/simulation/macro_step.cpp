@@ -48,8 +48,7 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       abilities_(settings, subsystems),
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
-      events_(subsystems, *coupling_, abilities_.can_repeat(),
-              std::max(std::abs(settings.start), std::abs(settings.stop)), settings.event_limit),
+      events_(subsystems, *coupling_, abilities_.can_repeat(), settings.event_limit),
       controller_(make_controller(settings, abilities_.rolls_back())),
       loops_(subsystems, settings.method),
       errors_(settings, subsystems),
@@ -145,6 +144,7 @@ void MacroStepper::begin_step() {
     }
   }
   reports_.begin();
+  kept_ = false;
   propose();
   events_.clear();
   grid_.begin(proposed(), abilities_.rolls_back());
@@ -292,7 +292,7 @@ void MacroStepper::restart_coupling() {
 
 void MacroStepper::try_step(const MacroStep& step) {
   const bool rolls_back = abilities_.rolls_back();
-  if (rolls_back) {
+  if (rolls_back && !std::exchange(kept_, true)) {
     subsystems_.save();
   }
   CouplingReport& report = reports_.current().coupling;

@@ -94,6 +94,7 @@ class MacroStepper {
   TrialFeed feed_;
   OutsideChanges changes_;
   StepReports reports_;
+  bool kept_ = false;  ///< the subsystems have saved where the macro-step begins
 };
 
 }  // namespace concord

@@ -82,6 +82,7 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   known.events = times_passed(simulation) + static_cast<std::int32_t>(summary.events);
   known.late_events = simulation.stepper().events().late();
   known.black_box_jumps = simulation.stepper().black_box_jumps();
+  known.idle_at_start = simulation.stepper().events().idle_at_start();
   known.revived = revived_in(simulation);
   if (const auto worst = worst_of(simulation, known.output_errors)) {
     known.worst = worst->second;

@@ -13,6 +13,9 @@ constexpr double least_factor = 0.2;
 constexpr double usual_growth = 2.0;
 constexpr double growth_of_beginners = 10.0;
 
+/// Of the first macro-step: what a new one begins with at least, as growing takes steps, too.
+constexpr double least_beginning = 1e-3;
+
 /// Smaller errors count as this: the step grows by the largest factor anyhow.
 constexpr double least_error = 1e-10;
 
@@ -27,12 +30,19 @@ double within(double error) {
 
 ErrorControlledSteps::ErrorControlledSteps(const Limits& limits, double first,
                                            const std::vector<double>& events)
-    : limits_(limits), course_(limits.start, limits.stop, events), size_(0.0) {
+    : limits_(limits), first_(first), course_(limits.start, limits.stop, events), size_(0.0) {
   begin_anew(first);
 }
 
+double ErrorControlledSteps::smallest() const {
+  return std::min(std::max(limits_.smallest, shortest_step(course_.time(), first_)),
+                  limits_.largest);
+}
+
 void ErrorControlledSteps::begin_anew(double size) {
-  size_ = std::clamp(size, limits_.smallest, limits_.largest);
+  size_ =
+      std::clamp(size, std::min(std::max(smallest(), least_beginning * first_), limits_.largest),
+                 limits_.largest);
   last_error_ = 1.0;
   largest_factor_ = limits_.retries ? growth_of_beginners : usual_growth;
   after_rejection_ = false;
@@ -64,14 +74,14 @@ void ErrorControlledSteps::accept(double error_norm, int order) {
   // A step that was clipped to an exact time says nothing against the size before.
   const double clipped_from = factor >= 1.0 ? std::max(size_, factor * tried) : factor * tried;
   move_on();
-  size_ = std::clamp(clipped_from, limits_.smallest, limits_.largest);
+  size_ = std::clamp(clipped_from, smallest(), limits_.largest);
   last_error_ = std::max(error, least_remembered);
 }
 
 bool ErrorControlledSteps::shrink(double factor) {
   const double tried = propose().size;
   const double before = std::min(size_, tried);
-  size_ = std::max(factor * tried, limits_.smallest);
+  size_ = std::max(factor * tried, smallest());
   after_rejection_ = true;
   largest_factor_ = usual_growth;
   return size_ < before;

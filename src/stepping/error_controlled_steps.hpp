@@ -25,7 +25,7 @@ class ErrorControlledSteps : public StepController {
     double start;
     double stop;
     double largest;
-    double smallest;
+    double smallest;      ///< 0: as small as times allow (shortest_step)
     bool retries = true;  ///< steps whose error is too large can be taken back
   };
 
@@ -55,8 +55,10 @@ class ErrorControlledSteps : public StepController {
  private:
   void move_on();
   bool shrink(double factor);
+  double smallest() const;
 
   Limits limits_;
+  double first_;
   Course course_;
   double size_;
   double last_error_ = 1.0;

@@ -13,13 +13,25 @@ constexpr double sliver = 1e-6;
 
 }  // namespace
 
-Course::Course(double start, double stop, const std::vector<double>& events)
-    : rounding_(2.0 * std::numeric_limits<double>::epsilon() *
-                std::max(std::abs(start), std::abs(stop))) {
+double shortest_step(double t, double usual) {
+  constexpr double spacings = 16.0;
+  return spacings * std::numeric_limits<double>::epsilon() * std::max(std::abs(t), usual);
+}
+
+Course::Course(double start, double stop, const std::vector<double>& events) {
   std::copy_if(events.begin(), events.end(), std::back_inserter(times_),
                [&](double time) { return time > start && time < stop; });
   times_.push_back(stop);
   begin_at(start);
+}
+
+/// Of the difference between this time and one reached from the last exact one.
+double Course::rounding(double time) const {
+  return 2.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(time), std::abs(last_));
+}
+
+bool Course::ends_early() const {
+  return end_by_ > time() + rounding(time()) && end_by_ < next_ - rounding(next_);
 }
 
 void Course::begin_at(double time) {
@@ -46,8 +58,8 @@ void Course::io(Archive& archive) {
 
 void Course::stop_over(double time) {
   const auto next = std::lower_bound(times_.begin(), times_.end(), time);
-  const bool ahead = time > this->time() + rounding_ && next != times_.end();
-  if (!ahead || *next - time <= rounding_) {
+  const bool ahead = time > this->time() + rounding(time) && next != times_.end();
+  if (!ahead || *next - time <= rounding(time)) {
     return;
   }
   times_.insert(next, time);
@@ -59,11 +71,11 @@ void Course::stop_over(double time) {
 }
 
 StepController::Interval Course::step(double size, double reached) const {
-  const double left = rest();
-  if (left > size * (1.0 + sliver) + rounding_) {
+  const double left = rest(), rounding = this->rounding(next());
+  if (left > size * (1.0 + sliver) + rounding) {
     return {time(), last_ + reached, size};
   }
-  return {time(), next(), std::abs(left - size) <= rounding_ ? size : left};
+  return {time(), next(), std::abs(left - size) <= rounding ? size : left};
 }
 
 bool Course::move_on(const StepController::Interval& step, double reached) {
@@ -97,7 +109,7 @@ void IterationSteps::accepted() {
 
 bool IterationSteps::rejected() {
   const double tried = std::min(size_, propose().size);
-  resize(std::max(0.5 * tried, smallest_));
+  resize(std::max({0.5 * tried, smallest_, shortest_step(course_.time(), largest_)}));
   return size_ < tried;
 }
 

@@ -51,6 +51,11 @@ class StepController {
   virtual void end_by(double time) = 0;
 };
 
+/// No macro-step from t is shorter, whatever else allows it: times that are nearer to each other
+/// than some spacings of floating-point numbers are one time. `usual`: a macro-step that says how
+/// long things take where t is 0.
+double shortest_step(double t, double usual);
+
 /// Where a run is between the times that macro-steps must end at exactly: events, and the stop.
 /// What has elapsed since the last of them is kept as a distance, t = t_k + elapsed, and sizes are
 /// differences of distances: those of times t are off by eps |t| (2e-7 s at t = 1.7e9 s).
@@ -86,12 +91,12 @@ class Course {
  private:
   void begin_at(double time);
   void look_ahead();
-  bool ends_early() const { return end_by_ > time() + rounding_ && end_by_ < next_ - rounding_; }
+  double rounding(double time) const;
+  bool ends_early() const;
   double next() const { return ends_early() ? end_by_ : next_; }
 
   std::vector<double> times_;
   std::vector<double> added_;  ///< of them, by stop_over
-  double rounding_;            ///< of differences of two times
   double last_ = 0.0, next_ = 0.0;
   double elapsed_ = 0.0;
   double distance_ = 0.0;  ///< from the last exact time to the next of times_
@@ -138,7 +143,7 @@ class IterationSteps : public StepController {
   void resize(double size);
 
   Course course_;
-  double largest_, smallest_;
+  double largest_, smallest_;  ///< 0: as small as times allow
   double size_;
   double resized_at_ = 0.0;  ///< elapsed when the size was chosen
   long done_ = 0;            ///< macro-steps of that size

@@ -47,9 +47,11 @@ class EventModel : public OdeModel {
   /// Before anything is evaluated: what holds at the start values.
   virtual void begin(double t, std::span<const double> x, std::span<const double> u) = 0;
 
-  /// Before the first event: what holds at the start. No condition acts. Whether something has
-  /// changed since the last call.
-  virtual bool settle(const EventPoint& point, std::span<const double> x) = 0;
+  /// Before the first event: what holds at the start. No condition acts; `what`: those that hold
+  /// and will not act, as they need not become true. Whether something has changed since the last
+  /// call.
+  virtual bool settle(const EventPoint& point, std::span<const double> x,
+                      std::vector<Happening>& what) = 0;
 
   /// One pass at an instant: what has changed its truth does so; conditions that become true, and
   /// ticks, act on discrete variables and on x. False where nothing happens, else adds what does.

@@ -27,6 +27,40 @@ class Happening(Models):
                           '{condition: "x >= 1", set: {n: n + 10}}], outputs: {n: n}}')
         for run in self.run_all(path):
             self.assertTrue(np.all(run.outputs["a.n"] == 0))
+            self.assertIn("did not act: subsystem 'a' (x > -5); `initially", run.stdout)
+        self.assertIn("note: true at the start, so that it did not become true and did not act: "
+                      "subsystem 'a' (x > -5)", execute("check", path).stdout)
+
+    def test_what_is_true_at_the_start_acts_there_initially(self):
+        """Once: it must become false before it becomes true again."""
+        path = self.model("{states: {x: 1}, derivatives: {x: -1}, discrete: {n: 0, late: 0}, when: ["
+                          '{condition: "x > -5", initially: true, set: {n: n + 1, x: x + 1}}, '
+                          '{condition: "x < 1.5", initially: true, set: {late: late + 1}}, '
+                          '{condition: "x > 1.7", initially: false, set: {late: late + 10}}], '
+                          "outputs: {n: n, late: late, x: x}}",
+                          "{inputs: {n: 0}, discrete: {m: 0}, "
+                          'when: [{condition: "n > 0.5", set: {m: 1}}], outputs: {m: m}}',
+                          "a.n -> b.n")
+        for run in self.run_all(path):
+            np.testing.assert_array_equal(run.outputs["a.n"], 1)
+            np.testing.assert_array_equal(run.outputs["b.m"], 1)
+            self.assertEqual(run.outputs["a.x"][0], 2)
+            self.assertEqual(run.outputs["a.late"][0], 11)
+            self.assertEqual(run.outputs["a.late"][-1], 12)
+            self.assertNotIn("did not act", run.stdout)
+        self.assertNotIn("did not act", execute("check", path).stdout)
+
+    def test_a_cold_room_is_heated(self):
+        """T' = (5 - T)/3600 + 0.01 on: to 21 and between 19 and 21 from there on."""
+        room = ("{inputs: {on: 0}, states: {T: 10}, derivatives: {T: (5 - T)/3600 + on*0.01}, "
+                "outputs: {T: T}}")
+        thermostat = ("{inputs: {T: 10}, discrete: {on: 0}, when: [{condition: T < 19%s, "
+                      "set: {on: 1}}, {condition: T > 21, set: {on: 0}}], outputs: {on: on}}")
+        for initially, last in (("", (5.6, 5.8)), (", initially: true", (18.9, 21.1))):
+            path = self.model(room, thermostat % initially, "a.T -> b.T, b.on -> a.on", stop=7200)
+            run = simulate(path)
+            self.assertTrue(last[0] < run.outputs["a.T"][-1] < last[1])
+            self.assertEqual("subsystem 'b' (T < 19); `initially: true`" in run.stdout, not initially)
 
     def test_fires_once_each_time_it_becomes_true(self):
         path = self.model('{discrete: {n: 0}, when: [{condition: "sin(2*pi*t) < -0.5", '
@@ -150,6 +184,8 @@ class Language(Models):
         self.refused(base % "{set: {d: 1}}", "condition", "every")
         self.refused(base % '{condition: "x > 2", every: 1, set: {d: 1}}', "condition", "every")
         self.refused(base % '{condition: "x > 2", offset: 1, set: {d: 1}}', "offset")
+        self.refused(base % '{condition: "x > 2", initially: 1, set: {d: 1}}', "initially")
+        self.refused(base % "{every: 1, initially: true, set: {d: 1}}", "initially", "condition")
         self.refused(base % "{every: 0, set: {d: 1}}", "every 0 s", "greater than 0")
         self.refused(base % '{condition: "x > 2", set: {e: 1}}', "'e'", "neither a state nor discrete")
         self.refused(base % '{condition: "y > 2", set: {d: 1}}', "unknown name 'y'")

@@ -95,7 +95,33 @@ class EventsTest(FilesTest):
         return simulate(model, *options, *TIGHT, ranks=ranks, jumps="cs" in options)
 
 
+COLD = """experiment: {start: 0, stop: 5}
+subsystems:
+  room:
+    equations:
+      discrete: {on: 0, starts: 0}
+      states: {T: 15}
+      derivatives: {T: 4*on - 1}
+      when:
+        - {condition: T < 19, initially: true, set: {on: 1, starts: pre(starts) + 1}}
+        - {condition: T > 21, set: {on: 0}}
+        - {condition: T < 50, set: {starts: 100}}
+      outputs: {T: T, on: on, starts: starts}
+"""
+
+
 class Language(EventsTest):
+    def test_what_acts_initially(self):
+        """Heated from the start on: 15 + 3 t up to 21 at t = 2, down to 19 at t = 4, and again."""
+        source = write_model(self.folder, "cold", COLD)
+        for version, interface in INTERFACES:
+            with self.subTest(version=version, interface=interface):
+                run = self.run_fmu(source, "room", "", 5, version, *interface, "-cosim_step", 0.1)
+                self.assertEqual((run.outputs["room.on"][0], run.outputs["room.starts"][0]), (1, 1))
+                self.assertEqual(run.outputs["room.starts"][-1], 2)
+                exact = np.interp(run.time, [0, 2, 4, 14 / 3, 5], [15, 21, 19, 21, 62 / 3])
+                np.testing.assert_allclose(run.outputs["room.T"], exact, atol=1e-6)
+
     def test_description(self):
         expected = {"on": ("output", "discrete", "exact", "1"),
                     "y": ("output", "continuous", "calculated", None),

@@ -64,6 +64,25 @@ class Tables(unittest.TestCase):
                         *TIGHT, ranks=ranks)
 
 
+class Repeated(Tables):
+    """A saw with a jump at each seam, into an integral: exact by hand."""
+
+    def test_a_stop_at_a_seam(self):
+        for period, stop in ((1.0, 2.0), (0.1, 0.7), (0.3, 0.9), (0.25, 2.0)):
+            rows = [(0.0, 0.0), (period, 1.0)]
+            for method, *options in (("jfm",), ("missiles",), ("jacobi", "-cosim_hold_order", 1, "-cosim_step", 0.05)):
+                with self.subTest(period=period, method=method):
+                    run = simulate(self.model(rows, "after: repeat", stop), "-cosim_type", method,
+                                   *options)
+                    self.assertAlmostEqual(run.outputs["sum.x"][-1], 0.5 * stop, delta=1e-4)
+
+    def test_kinks_without_number_are_refused(self):
+        run = execute("check", self.model([(0.0, 0.0), (1e-3, 1.0)], "after: repeat", 3e6))
+        self.assertEqual(run.returncode, 2)
+        for word in ("model.yaml:", "subsystem 'road'", "3000000000 kinks", "mod(t, period)"):
+            self.assertIn(word, run.stderr)
+
+
 class Integrals(Tables):
     LINES = [(0.0, 0.0), (0.33, 1.0), (0.71, -2.0), (0.71, 3.0), (1.5, 3.0), (1.9, 0.5)]
 

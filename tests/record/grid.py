@@ -96,6 +96,17 @@ class Exact(GridTest):
                 ("extrapolate", 1, ("-cosim_type", "gauss_seidel", "-cosim_hold_order", 1))):
             self.check(degree, *others, "-cosim_hold", hold, "-cosim_step", 0.1)
 
+    def test_macro_steps_are_those_without_a_grid(self):
+        """Also where the accuracy alone decides how large they may be."""
+        model = self.model("experiment: {stop: 60}\nsubsystems:\n  wind: {equations: {states: {x: 1}, "
+                           "derivatives: {x: -x/9}, outputs: {x: x}}}\n  mast: {equations: {inputs: "
+                           "{x: 0}, states: {y: 0}, derivatives: {y: x - y}, outputs: {y: y}}}\n"
+                           "connections: [wind.x -> mast.x]\n")
+        for options in ((), ("-cosim_type", "missiles"), ("-cosim_accuracy", 1e-6)):
+            plain = self.simulated(model, *options)
+            gridded = self.simulated(model, *options, "-cosim_output_interval", 0.7)
+            np.testing.assert_array_equal(gridded["steps/size"], plain["steps/size"])
+
     def test_integrators(self):
         for kind in ("auto", "erk", "dirk", "cvode_bdf", "cvode_adams"):
             if kind == "erk":

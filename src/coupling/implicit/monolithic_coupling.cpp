@@ -121,9 +121,10 @@ class MonolithicCoupling::NetworkEquations : public EventModel {
   /// The subsystems have begun.
   void begin(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/) override {}
 
-  bool settle(const EventPoint& point, std::span<const double> x) override {
+  bool settle(const EventPoint& point, std::span<const double> x,
+              std::vector<Happening>& what) override {
     move_inputs(point.t, x, point.motion);
-    return events_.settle(point);
+    return events_.settle(point, what);
   }
 
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override {

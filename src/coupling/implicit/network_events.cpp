@@ -48,10 +48,15 @@ EventPoint NetworkEvents::seen_by(const Own& own, const EventPoint& point) const
   return result;
 }
 
-bool NetworkEvents::settle(const EventPoint& point) {
+bool NetworkEvents::settle(const EventPoint& point, std::vector<Happening>& what) {
   bool changed = false;
   for (const Own& own : own_) {
-    changed = own.model->settle(seen_by(own, point), point_.states_of(own.subsystem)) || changed;
+    const std::size_t before = what.size();
+    changed =
+        own.model->settle(seen_by(own, point), point_.states_of(own.subsystem), what) || changed;
+    for (std::size_t i = before; i < what.size(); ++i) {
+      what[i].part = own.subsystem;
+    }
   }
   return changed;
 }

@@ -21,7 +21,7 @@ class NetworkEvents {
   /// s; infinity without one.
   double next_time() const;
   /// As of EventModel; `point` says of the network's inputs nothing that counts.
-  bool settle(const EventPoint& point);
+  bool settle(const EventPoint& point, std::vector<Happening>& what);
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
 
  private:

@@ -122,6 +122,7 @@ std::span<const Key> equations_keys() {
 std::span<const Key> when_keys() {
   static constexpr Key keys[] = {
       {"condition", expression, "acts when it becomes true"},
+      {"initially", flag, "whether it acts at the start, too, where it is true there"},
       {"every", number, "time between ticks, in s, in the place of a condition"},
       {"offset", number, "of the first tick, in s"},
       {"set", names_of(expression), "states and discrete variables, from the values before",

@@ -194,15 +194,20 @@ EquationsDescription::When read_when(const NodeReader& node, const Constants& co
   const Fields fields = node.fields_among(when_keys);
   const auto condition = find_field(fields, "condition"), every = find_field(fields, "every");
   const auto offset = find_field(fields, "offset"), set = find_field(fields, "set");
+  const auto initially = find_field(fields, "initially");
   if (condition.has_value() == every.has_value()) {
     node.fail("needs either 'condition', an expression, or 'every', the time between ticks in s");
   }
   if (offset && !every) {
     offset->fail("belongs to 'every'; a condition has none");
   }
+  if (initially && every) {
+    initially->fail("belongs to 'condition'; ticks come at the start where their offset says so");
+  }
   result.condition = condition ? condition->text() : "";
   result.every = every ? std::optional(every->number(constants)) : std::nullopt;
   result.offset = offset ? offset->number(constants) : 0.0;
+  result.initially = initially && initially->flag();
   result.sets = read_texts(set->named_fields("set of", node.what()));
   result.location = node.location();
   return result;

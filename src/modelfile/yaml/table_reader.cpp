@@ -133,6 +133,19 @@ void check_rows(const CsvTable& rows, const NodeReader& table, Interpolation int
   }
 }
 
+/// Events are known before the run, each with its time.
+void refuse_endless(const TableDescription& table, double from, double to) {
+  constexpr double most = 1e7;
+  const double count = table.signals->count_of_events(from, to);
+  if (count > most) {
+    throw InputError(table.place + ": its rows, repeated up to t = " + short_number(to) +
+                     " s, have about " + short_number(count) + " kinks and jumps, more than " +
+                     short_number(most) +
+                     "; make the experiment shorter, or say what repeats as equations of "
+                     "mod(t, period)");
+  }
+}
+
 }  // namespace
 
 SubsystemEntry table_entry(const std::string& name, const NodeReader& node, const NodeReader& table,
@@ -162,8 +175,9 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   entry.file = {"table", path};
   entry.description = describe_ode(name, "table", make_table_model(description)->interface());
   entry.description.kinks = true;
-  entry.events = [signals = description.signals](double from, double to) {
-    return signals->events(from, to);
+  entry.events = [description](double from, double to) {
+    refuse_endless(description, from, to);
+    return description.signals->events(from, to);
   };
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, make_table_model(description), settings);

@@ -13,6 +13,10 @@ namespace {
 /// Of the size of a relation's sides: what rounding may make of them.
 constexpr double side_rounding = 1e-12;
 
+/// Instants that follow each other are two slacks apart at least, so that a crossing may be as old
+/// as that where it is found; and rounding.
+constexpr double slacks_apart = 3.0;
+
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 void note(std::vector<Happening>& what, const std::string& text) {
@@ -45,11 +49,13 @@ EquationEvents::EquationEvents(const EquationPlaces& places, std::vector<Relatio
     }
   }
   slopes_.resize(watched_.size());
+  steepest_.resize(watched_.size());
   z_.resize(watched_.size());
   now_.held = discrete;
   now_.held.resize(places.held());
   now_.truths.resize(conditions_.size());
   now_.ticks.resize(conditions_.size());
+  now_.widths.resize(watched_.size());
 }
 
 void EquationEvents::move_to(ExpressionList& list, double t, std::span<const double> x,
@@ -73,19 +79,22 @@ double EquationEvents::sign_of(const Watched& watched) const {
   return watched.side == Watched::Side::above ? 1.0 : -1.0;
 }
 
-Indicator EquationEvents::indicator(const Watched& watched) const {
+/// Where a relation has changed, zero is as wide as what was found there is exact: what then stays
+/// where it is, on either side, does not cross it again.
+Indicator EquationEvents::indicator(std::size_t i) const {
+  const Watched& watched = watched_[i];
   const double left = sides_[2 * watched.relation];
   double right = sides_[2 * watched.relation + 1];
   if (watched.side == Watched::Side::below) right = mode(watched.relation);
   if (watched.side == Watched::Side::above) right = mode(watched.relation) + 1.0;
-  return {sign_of(watched) * (right - left), side_rounding * (std::abs(left) + std::abs(right))};
+  return {sign_of(watched) * (right - left),
+          std::max(side_rounding * (std::abs(left) + std::abs(right)), now_.widths[i])};
 }
 
 void EquationEvents::indicators(double t, std::span<const double> x, std::span<const double> u,
                                 std::span<Indicator> z) {
   evaluate_sides(t, x, u);
-  std::transform(watched_.begin(), watched_.end(), z.begin(),
-                 [this](const Watched& watched) { return indicator(watched); });
+  for (std::size_t i = 0; i < watched_.size(); ++i) z[i] = indicator(i);
 }
 
 void EquationEvents::indicator_slopes(double t, std::span<const double> x,
@@ -102,16 +111,20 @@ void EquationEvents::indicator_slopes(double t, std::span<const double> x,
   }
 }
 
-/// Indicators and their slopes at the point.
+/// Indicators and their slopes at the point, and the steepest ones of the instant.
 void EquationEvents::look(const EventPoint& point, std::span<const double> x) {
   indicators(point.t, x, point.u, z_);
   indicator_slopes(point.t, x, point.u, point.motion, slopes_);
+  if (std::exchange(instant_, point.t) != point.t)
+    std::fill(steepest_.begin(), steepest_.end(), 0.0);
+  for (std::size_t i = 0; i < slopes_.size(); ++i)
+    steepest_[i] = std::max(steepest_[i], std::abs(slopes_[i]));
 }
 
 /// The first ticks from here on.
 void EquationEvents::begin_ticks(double t) {
   for (std::size_t c = 0; c < conditions_.size(); ++c) {
-    const auto& [text, every, offset, sets] = conditions_[c];
+    const auto& [text, every, offset, initially, sets] = conditions_[c];
     if (!every) continue;
     const double passed = (t - rounding_of(t) - offset) / *every;
     now_.ticks[c] = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(passed)));
@@ -127,6 +140,7 @@ void EquationEvents::take_over(Archive& archive) {
   const std::size_t count = std::min(places_.discrete, there.held.size());
   std::copy_n(there.held.begin(), count, now_.held.begin());
   ticks_before_ = std::move(there.ticks);
+  truths_before_ = std::move(there.truths);
 }
 
 /// Relations as they are read at the point itself; some need others, which come before them.
@@ -151,8 +165,16 @@ void EquationEvents::begin(double t, std::span<const double> x, std::span<const 
   }
 }
 
+/// What a condition's truth counts as before the start: its own, so that it doesn't become true
+/// there, or false where it is to act initially. In the run that this one begins from it had begun.
+bool EquationEvents::begins_as(std::size_t c, bool truth) const {
+  const bool had_acted = c < truths_before_.size() && truths_before_[c] != 0;
+  return truth && (!conditions_[c].initially || had_acted);
+}
+
 /// What holds right behind the start is what counts. Slopes come with the relations of before.
-bool EquationEvents::settle(const EventPoint& point, std::span<const double> x) {
+bool EquationEvents::settle(const EventPoint& point, std::span<const double> x,
+                            std::vector<Happening>& what) {
   const bool first = !std::exchange(now_.begun, true);
   if (first) {
     begin_ticks(point.t);
@@ -162,7 +184,10 @@ bool EquationEvents::settle(const EventPoint& point, std::span<const double> x) 
   evaluate_whens(point, x);
   std::size_t result = 0;
   for (std::size_t c = 0; c < conditions_.size(); ++c) {
-    if (!conditions_[c].every) now_.truths[c] = results_[result++] != 0.0 ? 1 : 0;
+    if (!conditions_[c].every) {
+      now_.truths[c] = begins_as(c, results_[result++] != 0.0) ? 1 : 0;
+      if (now_.truths[c] != 0 && !conditions_[c].initially) note(what, conditions_[c].text);
+    }
     result += conditions_[c].sets.size();
   }
   find_next_time(point, x);
@@ -177,11 +202,18 @@ bool EquationEvents::happen(const EventPoint& point, std::span<double> x,
   return changed || acted;
 }
 
+/// How far from zero an indicator may be found where it crosses it: as far as the steepest of the
+/// instant leads, however slowly it leaves after what was set. A ball that hardly rises has been on
+/// the floor all the same.
+double EquationEvents::nearness(std::size_t i, const EventPoint& point) const {
+  return slacks_apart * steepest_[i] * point.slack;
+}
+
 /// Whether what an indicator watches is something else right behind the point. Inputs may have
 /// jumped since it was found.
 bool EquationEvents::changes(std::size_t i, const EventPoint& point) const {
   const auto [value, rounding] = z_[i];
-  const double near = rounding + std::abs(slopes_[i]) * point.slack;
+  const double near = rounding + nearness(i, point);
   return value < -near || (value <= near && (slopes_[i] < 0.0 || point.certain == i));
 }
 
@@ -205,7 +237,10 @@ bool EquationEvents::change_modes(const EventPoint& point, std::span<const doubl
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     const Watched& watched = watched_[i];
     const bool first = mode(watched.relation) == before[places_.discrete + watched.relation];
-    if (first && changes(i, point)) mode(watched.relation) = changed(watched);
+    if (!first || !changes(i, point)) continue;
+    mode(watched.relation) = changed(watched);
+    const double away = std::abs(z_[i].value), exact = nearness(i, point);
+    now_.widths[i] = away <= z_[i].rounding + exact ? std::max(away, exact) : exact;
   }
   for (std::size_t i = 0; i < relations_.size(); ++i) {
     if (relations_[i].kind == Relation::Kind::equal)

@@ -39,7 +39,7 @@ class EquationEvents {
   double next_time_event() const { return now_.next_time; }
 
   void begin(double t, std::span<const double> x, std::span<const double> u);
-  bool settle(const EventPoint& point, std::span<const double> x);
+  bool settle(const EventPoint& point, std::span<const double> x, std::vector<Happening>& what);
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
 
   void io(Archive& archive) { archive(now_); }
@@ -62,10 +62,12 @@ class EquationEvents {
     std::vector<double> held;
     std::vector<char> truths;         ///< of conditions
     std::vector<std::int64_t> ticks;  ///< numbers of the next ones, per condition
+    /// Per indicator: how far from zero it may have been where its relation changed last.
+    std::vector<double> widths;
     bool begun = false;
     double next_time = std::numeric_limits<double>::infinity();
 
-    void io(Archive& archive) { archive(held, truths, ticks, begun, next_time); }
+    void io(Archive& archive) { archive(held, truths, ticks, widths, begun, next_time); }
   };
 
   double& mode(std::size_t relation) { return now_.held[places_.discrete + relation]; }
@@ -74,11 +76,13 @@ class EquationEvents {
                std::span<const double> u) const;
   void evaluate_sides(double t, std::span<const double> x, std::span<const double> u);
   double sign_of(const Watched& watched) const;
-  Indicator indicator(const Watched& watched) const;
+  Indicator indicator(std::size_t i) const;
   void look(const EventPoint& point, std::span<const double> x);
   void begin_ticks(double t);
+  bool begins_as(std::size_t condition, bool truth) const;
   bool change_modes(const EventPoint& point, std::span<const double> x,
                     std::vector<Happening>* what);
+  double nearness(std::size_t indicator, const EventPoint& point) const;
   bool changes(std::size_t indicator, const EventPoint& point) const;
   double changed(const Watched& watched) const;
   void evaluate_whens(const EventPoint& point, std::span<const double> x);
@@ -94,9 +98,13 @@ class EquationEvents {
   Lists lists_;
   std::vector<Watched> watched_;  ///< per indicator
   Memory now_;
-  std::vector<std::int64_t> ticks_before_;  ///< of the run that this one begins from; empty: none
+  /// Of the run that this one begins from; empty: none.
+  std::vector<std::int64_t> ticks_before_;
+  std::vector<char> truths_before_;
   std::vector<double> sides_, side_slopes_, slopes_, results_, direction_;  ///< scratch
   std::vector<Indicator> z_;
+  double instant_ = std::numeric_limits<double>::quiet_NaN();  ///< that was looked at last
+  std::vector<double> steepest_;  ///< slopes of indicators there, before and after what was set
 };
 
 }  // namespace concord

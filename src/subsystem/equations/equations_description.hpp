@@ -26,6 +26,7 @@ struct EquationsDescription {
     std::string condition;
     std::optional<double> every;
     double offset = 0.0;
+    bool initially = false;  ///< a condition that is true at the start acts there, too
     std::vector<Text> sets;
     std::string location;
   };

@@ -159,8 +159,9 @@ void EquationsModel::begin(double t, std::span<const double> x, std::span<const 
   take_held();
 }
 
-bool EquationsModel::settle(const EventPoint& point, std::span<const double> x) {
-  const bool changed = events_->settle(point, x);
+bool EquationsModel::settle(const EventPoint& point, std::span<const double> x,
+                            std::vector<Happening>& what) {
+  const bool changed = events_->settle(point, x, what);
   take_held();
   return changed;
 }

@@ -62,7 +62,8 @@ class EquationsModel : public EventModel, public BatchModel {
   }
   double next_time_event() const override;
   void begin(double t, std::span<const double> x, std::span<const double> u) override;
-  bool settle(const EventPoint& point, std::span<const double> x) override;
+  bool settle(const EventPoint& point, std::span<const double> x,
+              std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
   void pass_events(Archive& archive) override;
   void take_over(Archive& archive) override;

@@ -207,6 +207,7 @@ void SmoothEquations::read_when(const EquationsDescription::When& when) {
   EquationCondition result{when.every ? "every " + short_number(*when.every) : when.condition,
                            when.every,
                            when.offset,
+                           when.initially,
                            {}};
   if (!when.every) {
     whens_.push_back(smooth(condition));

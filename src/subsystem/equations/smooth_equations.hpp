@@ -45,6 +45,7 @@ struct EquationCondition {
   std::string text;
   std::optional<double> every;  ///< s, at offset + n every; else a condition
   double offset = 0.0;
+  bool initially = false;  ///< acts at the start, too, where it is true there
   std::vector<Set> sets;
 };
 

@@ -50,8 +50,10 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
   }
 }
 
-/// What is remembered at an event belongs to its other side.
+/// What is remembered at an event belongs to its other side. Where the interval is what it was, the
+/// event is another subsystem's.
 void CheckedModel::enter(const SmoothInterval& interval) {
+  if (interval.from == interval_.from && interval.until == interval_.until) return;
   interval_ = interval;
   for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
     known->t = std::numeric_limits<double>::quiet_NaN();

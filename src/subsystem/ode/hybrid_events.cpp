@@ -53,7 +53,8 @@ void HybridEvents::note_signs(double t, std::span<const double> x, std::span<con
 }
 
 /// The model has seen to what happens at the start while it initialised.
-bool HybridEvents::settle(const EventPoint& point, std::span<const double> x) {
+bool HybridEvents::settle(const EventPoint& point, std::span<const double> x,
+                          std::vector<Happening>& /*what*/) {
   slack_ = point.slack;
   note_signs(point.t, x, point.u);
   return false;

@@ -54,7 +54,8 @@ class HybridEvents final : public EventModel {
                         const Motion& motion, std::span<double> slopes) override;
   double next_time_event() const override { return model_.next_time_event(); }
   void begin(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/) override {}
-  bool settle(const EventPoint& point, std::span<const double> x) override;
+  bool settle(const EventPoint& point, std::span<const double> x,
+              std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
   void pass_events(Archive& archive) override { archive(above_, slack_); }
   void take_over(Archive& /*archive*/) override {}

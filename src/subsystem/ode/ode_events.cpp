@@ -6,7 +6,7 @@
 namespace concord {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -36,6 +36,23 @@ void OdeEvents::begin(double t, std::span<const double> x) {
 
 double OdeEvents::next(double begin, double t, std::span<const double> x,
                        std::span<const Sample> inputs) {
+  looked_.t = t;
+  looked_.inputs.assign(inputs.begin(), inputs.end());
+  looked_.until = find_next(begin, t, x, inputs);
+  return looked_.until;
+}
+
+bool OdeEvents::is_quiet(double t, std::span<const Sample> inputs, double slack) const {
+  const auto same = [](const Sample& a, const Sample& b) {
+    return a.value == b.value && a.derivative == b.derivative;
+  };
+  return looked_.t == t && std::min(looked_.until, model_.next_time_event()) > t + slack &&
+         std::equal(inputs.begin(), inputs.end(), looked_.inputs.begin(), looked_.inputs.end(),
+                    same);
+}
+
+double OdeEvents::find_next(double begin, double t, std::span<const double> x,
+                            std::span<const Sample> inputs) {
   constexpr double close = 0.05;
   const auto [tau, indicator] = search_.ahead();
   const double near = t - close * (t - begin);
@@ -48,7 +65,7 @@ double OdeEvents::next(double begin, double t, std::span<const double> x,
 /// hold jumped at its begin. What has no slope of its own is taken to go straight from the begin.
 double OdeEvents::next_by_end(double begin, double t, std::span<const double> x,
                               std::span<const Sample> inputs, bool hold_jumped) {
-  double earliest = never;
+  double earliest = infinite;
   const auto look = [&](double) {
     model_.indicators(t, x, u_, z_);
     model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
@@ -59,7 +76,7 @@ double OdeEvents::next_by_end(double begin, double t, std::span<const double> x,
     const bool crossed = value < -rounding, moves = slopes_[i] != 0.0;
     const double slope =
         moves || (crossed && !hold_jumped) ? slopes_[i] : (value - z_begin_[i].value) / (t - begin);
-    const double event = slope < 0.0 ? t - value / slope : never;
+    const double event = slope < 0.0 ? t - value / slope : infinite;
     const bool within = event >= begin && event <= t;
     earliest = std::min(earliest, crossed && !within ? last_known(i, begin, t) : event);
   }
@@ -91,10 +108,15 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
   const auto& found = search_.way().found;
   if (found && std::abs(begin + found->tau - t) <= slack) point.certain = found->indicator;
   const bool good = checked_.attempt(t, [&](double) {
-    changed = pass == EventPass::settle ? model_.settle(point, x) : model_.happen(point, x, what);
+    changed =
+        pass == EventPass::settle ? model_.settle(point, x, what) : model_.happen(point, x, what);
   });
   search_.forget(slack);
   checked_.forget();
+  looked_.t = t;
+  looked_.inputs.assign(inputs.begin(), inputs.end());
+  const bool nothing = good && pass == EventPass::happen && !changed;
+  looked_.until = nothing ? std::numeric_limits<double>::infinity() : never;
   return good;
 }
 

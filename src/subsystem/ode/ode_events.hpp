@@ -29,12 +29,22 @@ class OdeEvents {
   /// at its end, t and x; empty where they are not known.
   double next(double begin, double t, std::span<const double> x, std::span<const Sample> inputs);
 
+  /// Whether nothing happens at t or within the slack, as far as is known without looking at the
+  /// model: where its inputs are those with which it was looked at last.
+  bool is_quiet(double t, std::span<const Sample> inputs, double slack) const;
+  /// The model has other parameters.
+  void look_again() { looked_.until = never; }
+
   /// At t, where the last search has ended, with x. False: the model fails.
   bool happen(EventPass pass, double t, double begin, std::span<double> x,
               std::span<const Sample> inputs, double slack, bool& changed,
               std::vector<Happening>& what);
 
  private:
+  static constexpr double never = -std::numeric_limits<double>::infinity();
+
+  double find_next(double begin, double t, std::span<const double> x,
+                   std::span<const Sample> inputs);
   double next_by_end(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, bool hold_jumped);
   double last_known(std::size_t indicator, double begin, double t) const;
@@ -47,6 +57,11 @@ class OdeEvents {
   std::vector<double> u_, dudt_, dxdt_, slopes_;  ///< scratch
   std::vector<Indicator> z_;
   std::vector<Indicator> z_begin_;  ///< where the macro-step begins, with the inputs there
+  /// At t, with these inputs: nothing happens up to `until`.
+  struct {
+    double t = 0.0, until = never;
+    std::vector<Sample> inputs;
+  } looked_;
   double begun_at_ = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -371,6 +371,11 @@ Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, dou
                              bool& changed, std::vector<Happening>& what) {
   trials_.first.known = false;
   now_.seen = false;
+  changed = false;
+  if (pass == EventPass::happen && hybrid_ == nullptr && events_->is_quiet(now_.t, inputs, slack)) {
+    events_->search().forget(slack);
+    return Outcome::ok;
+  }
   HandledEvents* handled = integrator_ ? integrator_->handled_events() : nullptr;
   if (handled != nullptr && handling() == EventHandling::told)
     own_events_->take_handled(std::exchange(handled->what, {}));
@@ -390,6 +395,7 @@ Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
   parameters_.values[parameter] = value;
   ++parameters_.times_set;
   trials_.first.known = false;
+  if (events_) events_->look_again();
   return hybrid_ != nullptr && started_ && !initializing() ? change_parameters() : Outcome::ok;
 }
 

@@ -193,6 +193,14 @@ bool TableSignals::kink_at_end(Beyond rule, bool after) const {
   return false;
 }
 
+double TableSignals::count_of_events(double from, double to) const {
+  const double once = static_cast<double>(kinks_.size()) + 1.0;
+  const double period = times_.back() - times_.front();
+  const double repeated = (before_ == Beyond::repeat ? std::max(times_.front() - from, 0.0) : 0.0) +
+                          (after_ == Beyond::repeat ? std::max(to - times_.back(), 0.0) : 0.0);
+  return repeated > 0.0 ? once * (1.0 + repeated / period) : once;
+}
+
 std::vector<double> TableSignals::events(double from, double to) const {
   const double period = times_.back() - times_.front();
   const auto rounds = [&](Beyond rule, double distance) {

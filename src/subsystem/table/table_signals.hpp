@@ -32,6 +32,9 @@ class TableSignals {
   /// Times after `from` and up to `to`, ascending, at which some signal jumps or has a kink.
   std::vector<double> events(double from, double to) const;
 
+  /// About how many there are between two times: of rows that repeat, as many as the time is long.
+  double count_of_events(double from, double to) const;
+
   double first() const { return times_.front(); }
   double last() const { return times_.back(); }
   Interpolation interpolation() const { return interpolation_; }

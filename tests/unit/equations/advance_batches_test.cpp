@@ -21,7 +21,7 @@ EquationsDescription mass(double c, double start) {
           .derivatives = {{"x", "v", ""}, {"v", "(f - g - c*x - d*v)/m + sin(t)", ""}},
           .outputs = {{"x", "x", ""}, {"power", "f*v", ""}},
           .discrete = {{"d", 0.3, ""}},
-          .whens = {{"x < -9", std::nullopt, 0.0, {{"d", "2*d", ""}}, ""}},
+          .whens = {{"x < -9", std::nullopt, 0.0, false, {{"d", "2*d", ""}}, ""}},
           .units = {}};
 }
 

@@ -20,7 +20,7 @@ EquationsDescription mass(double m, double c, double d) {
           .derivatives = {{"x", "v", ""}, {"v", "(f - c*x - d*abs(v)*v)/m + sin(t)", ""}},
           .outputs = {{"x", "x", ""}, {"power", "f*v/c", ""}, {"energy", "m*v^2/2", ""}},
           .discrete = {{"d", d, ""}},
-          .whens = {{"x < -9", std::nullopt, 0.0, {{"d", "2*d", ""}}, ""}},
+          .whens = {{"x < -9", std::nullopt, 0.0, false, {{"d", "2*d", ""}}, ""}},
           .units = {}};
 }
 

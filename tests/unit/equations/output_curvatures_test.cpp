@@ -118,7 +118,7 @@ EquationsDescription hybrid() {
           .derivatives = {{"x", "x > 5 ? 0 : k*x + u", ""}},
           .outputs = {{"y", "abs(x)*x", ""}, {"z", "d*x + floor(x)", ""}},
           .discrete = {{"d", 3.0, ""}},
-          .whens = {{"x < -7", std::nullopt, 0.0, {{"d", "pre(d) + 1", ""}}, ""}},
+          .whens = {{"x < -7", std::nullopt, 0.0, false, {{"d", "pre(d) + 1", ""}}, ""}},
           .units = {}};
 }
 
@@ -141,9 +141,9 @@ TEST(OutputCurvatures, follow_events_and_parameters) {
   const double u[] = {0.0}, zero[] = {0.0}, slope[] = {-16.0};
   double x[] = {-6.0}, found[2];
   model.begin(0.0, x, u);
-  model.settle({0.0, u, {slope, zero}, 0.0}, x);
-  x[0] = -8.0;
   std::vector<Happening> what;
+  model.settle({0.0, u, {slope, zero}, 0.0}, x, what);
+  x[0] = -8.0;
   ASSERT_TRUE(model.happen({0.5, u, {slope, zero}, 0.0}, x, what));
   ASSERT_TRUE(model.happen({0.5, u, {slope, zero}, 0.0}, x, what));
   ASSERT_TRUE(model.output_curvatures(0.5, x, u, {zero, zero}, found));

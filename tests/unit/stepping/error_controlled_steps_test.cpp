@@ -113,6 +113,27 @@ TEST(ErrorControlledSteps, RejectionsEndAtAnyTime) {
   }
 }
 
+TEST(ErrorControlledSteps, TheSmallestSizeFollowsFromTheTimeNotFromTheStop) {
+  for (const double stop : {1.0, 3e6, 3e12}) {
+    ErrorControlledSteps steps({0.0, stop, stop, 0.0}, 0.0625);
+    steps.accepted();
+    const double begin = steps.propose().begin;
+    while (steps.reject(1e9, 3)) {
+      ASSERT_GT(steps.propose().end, begin);
+    }
+    EXPECT_LT(size_of(steps), 1e-14) << stop;
+    const double end = steps.propose().end;
+    steps.accepted();
+    EXPECT_EQ(steps.propose().begin, end);
+  }
+}
+
+TEST(ErrorControlledSteps, EndsAnywhereHoweverFarTheStopIs) {
+  ErrorControlledSteps steps({0.0, 3e12, 1.0, 0.0}, 0.5);
+  steps.end_by(1e-6);
+  EXPECT_EQ(steps.propose().end, 1e-6);
+}
+
 TEST(ErrorControlledSteps, DoesNotGrowRightAfterARejection) {
   ErrorControlledSteps steps(wide, 0.1);
   steps.reject(4.0, 1);

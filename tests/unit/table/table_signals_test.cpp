@@ -131,6 +131,33 @@ TEST(TableSignals, ShiftedLinesHaveNoKinks) {
   EXPECT_TRUE(table.events(0.0, 2e6).empty());
 }
 
+/// A saw: each seam is a jump, which is read from its event on and not before, whatever rounding
+/// makes of the phase.
+TEST(TableSignals, SeamsThatJumpDoSoAtTheirEvents) {
+  for (const double period : {1.0, 0.1, 0.3, 1.0 / 7.0}) {
+    for (const double first : {0.0, 0.2, -17.3}) {
+      for (const double shift : {0.0, 0.1, -1e3}) {
+        const TableSignals saw({first, first + period}, {{0.0, 1.0}}, Interpolation::linear,
+                               Beyond::repeat, Beyond::repeat, shift);
+        const std::vector<double> seams = saw.events(-5.0, 5.0);
+        EXPECT_NEAR(static_cast<double>(seams.size()), 10.0 / period, 1.0);
+        for (const double t : seams) {
+          EXPECT_LT(saw.at(0, t).value, 0.5) << t << " " << period << " " << first;
+          const double before = std::nextafter(t, -10.0);
+          EXPECT_GT(saw.at(0, before).value, 0.5) << t << " " << period << " " << first;
+        }
+      }
+    }
+  }
+}
+
+TEST(TableSignals, AJumpAtTheVeryEndIsAnEvent) {
+  const TableSignals saw({0.0, 1.0}, {{0.0, 1.0}}, Interpolation::linear, Beyond::repeat,
+                         Beyond::repeat);
+  EXPECT_EQ(saw.events(0.0, 2.0), (std::vector<double>{1.0, 2.0}));
+  EXPECT_EQ(saw.events(-1.0, 1.0), (std::vector<double>{0.0, 1.0}));
+}
+
 TEST(TableSignals, TheSameTimeTwiceIsAJump) {
   const TableSignals table({0.0, 1.0, 1.0, 2.0}, {{0.0, 1.0, 5.0, 5.0}}, Interpolation::linear,
                            Beyond::hold, Beyond::hold);
