@@ -56,7 +56,7 @@ class HybridEvents final : public EventModel {
   void begin(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/) override {}
   bool settle(const EventPoint& point, std::span<const double> x) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
-  void pass_events(Archive& archive) override { archive(above_, slack_); }
+  void pass_events(Archive& archive) override { archive(above_, slack_, completed_); }
   void take_over(Archive& /*archive*/) override {}
 
  private:

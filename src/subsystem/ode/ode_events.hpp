@@ -34,6 +34,12 @@ class OdeEvents {
               std::span<const Sample> inputs, double slack, bool& changed,
               std::vector<Happening>& what);
 
+  /// The model's own first, which other models may take over.
+  void io(Archive& archive) {
+    model_.pass_events(archive);
+    archive(search_, u_);
+  }
+
  private:
   double next_by_end(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, bool hold_jumped);
@@ -44,7 +50,8 @@ class OdeEvents {
   CheckedModel& checked_;
   RightHandSide& rhs_;
   EventSearch search_;
-  std::vector<double> u_, dudt_, dxdt_, slopes_;  ///< scratch
+  std::vector<double> u_;                     ///< inputs that were given last
+  std::vector<double> dudt_, dxdt_, slopes_;  ///< scratch
   std::vector<Indicator> z_;
   std::vector<Indicator> z_begin_;  ///< where the macro-step begins, with the inputs there
   double begun_at_ = std::numeric_limits<double>::quiet_NaN();
