@@ -440,7 +440,7 @@ bool OdeSubsystem::pass_model(Archive& archive) {
     failure_ = *reason;
     return false;
   }
-  model_.forget();
+  if (archive.reading()) model_.forget();
   bool located = own_events_->located();
   archive(description_.events, located);
   if (archive.reading() && !integrator_) begin();
