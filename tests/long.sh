@@ -4,10 +4,11 @@
 # fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory must
 # not grow; then models of up to 10^5 subsystems, for the table of doc/scaling.md; then pages of concord
 # report in a browser, and examples/work_precision/tolerances.py with scipy; then 105 runs that are killed
-# and go on, restarts on other ranks, runs on 2, 3 and 5 ranks and isolated subsystems with every method,
-# and the jobs of examples/slurm in a Slurm of one node; and the unit tests and those on
-# several ranks with a PETSc of 64-bit indices (tests/petsc64.sh), the Debian package, fuzzers for a minute
-# each, and what 150 small models say of their own error beside the truth (tests/trust/survey.py).
+# and go on, runs with checkpoints against runs without, restarts on other ranks, runs on 2, 3 and 5 ranks
+# and isolated subsystems with every method, and the jobs of examples/slurm in a Slurm of one node; and the
+# unit tests and those on several ranks with a PETSc of 64-bit indices (tests/petsc64.sh), the Debian
+# package, fuzzers for a minute each, and what 150 small models say of their own error beside the truth
+# (tests/trust/survey.py).
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -88,7 +89,7 @@ log=$logs/tolerances.log
 
 log=$logs/restarts.log
 { KILLS=15 restarts checkpoints.py Kills && restarts every_method.py Subsystems OtherRanks &&
-  restarts warm_starts.py SameModel && restarts ../mpi/ranks.py TwoMass RingVariants &&
+  restarts with_and_without.py && restarts warm_starts.py SameModel && restarts ../mpi/ranks.py TwoMass RingVariants &&
   restarts ../isolation/isolated.py Same && restarts slurm.py; } 2>&1 | tee "$log" || {
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
   exit 1

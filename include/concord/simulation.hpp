@@ -167,9 +167,9 @@ class Simulation {
   void set(Settable what, double value);
   void set(const std::string& name, double value) { set(settable(name), value); }
 
-  /// The communication point with all that the next macro-steps depend on. What is only kept to
-  /// save work is dropped, in this simulation too: from here on it and whoever restores the
-  /// snapshot go on with the same bits, which are not those of a run that took none, but as exact.
+  /// The communication point with all that the next macro-steps depend on: this simulation and
+  /// whoever restores the snapshot go on with the bits of a run that took none. Only histories of
+  /// multistep integrators are dropped, in this simulation too, which then goes on as exactly.
   /// Throws InputError where a subsystem cannot pass on what it remembers (FMUs that cannot
   /// serialise their state; subsystems in C++ without `io`).
   Snapshot snapshot();

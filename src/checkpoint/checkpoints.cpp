@@ -201,6 +201,11 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
   if (const std::string other = what_differs(found, copy_); !other.empty()) {
     refuse("it belongs to another model, '" + found.model + "'" + other);
   }
+  if (const double stop = simulation_.plan().settings.stop; found.time > stop) {
+    throw InputError("-cosim_restart " + settings_.restart + ": it stands at " +
+                     in_words(found.time) + ", and the run is to stop at " + in_words(stop) +
+                     "; give a later -cosim_stop, or start the run anew, without -cosim_restart");
+  }
   if (found.ranks != copy_.ranks) {
     told_ += "; on " + std::to_string(copy_.ranks) + " instead of " + std::to_string(found.ranks) +
              " ranks from here on";

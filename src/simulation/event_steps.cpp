@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
@@ -33,8 +34,7 @@ constexpr int most_in_vain = 10;
 
 void EventSteps::propose(const MacroStep& step) {
   constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
-  now_.in_vain = now_.aimed && happened_.empty() ? now_.in_vain + 1 : 0;
-  now_.aimed = false;
+  now_.in_vain = std::exchange(now_.missed, false) ? now_.in_vain + 1 : 0;
   proposed_ = step;
   const double largest = std::max(std::abs(step.begin), std::abs(step.end));
   now_.usual = std::max(now_.usual, step.size());
@@ -58,7 +58,7 @@ bool EventSteps::repeats(const MacroStep& step, bool converged, std::span<const 
   }
   aim_ = aim;
   ++aims_;
-  now_.aimed = true;
+  now_.missed = true;
   return true;
 }
 
@@ -121,6 +121,7 @@ void EventSteps::end_instant() {
   if (happened_.empty()) {
     return;
   }
+  now_.missed = false;
   if (event_ < time_ - 2.5 * slack_) {
     ++now_.late;
   }

@@ -67,7 +67,10 @@ class EventSteps {
   void tell(StepReport& report) const;
   void clear();
 
-  void io(Archive& archive) { archive(events_, rolls_back_, now_, idle_); }
+  void io(Archive& archive) {
+    archive(events_, rolls_back_, now_, proposed_, slack_, event_, idle_);
+  }
+  int memory_version() const { return 2; }
 
  private:
   struct Memory {
@@ -79,11 +82,11 @@ class EventSteps {
     int alike = 0;              ///< ratios in a row that were the same, below 1
     std::int64_t in_a_row = 0;  ///< instants after hardly any time
     double usual = 0.0;         ///< the largest macro-step that was proposed, s
-    bool aimed = false;         ///< the macro-step was to end at an event
-    int in_vain = 0;            ///< macro-steps in a row, up to the last, with nothing there
+    bool missed = false;        ///< the macro-step was to end at an event, which was not there
+    int in_vain = 0;            ///< macro-steps in a row, up to the last but one, that missed
 
     void io(Archive& archive) {
-      archive(late, next_time, time, interval, ratio, alike, in_a_row, usual, aimed, in_vain);
+      archive(late, next_time, time, interval, ratio, alike, in_a_row, usual, missed, in_vain);
     }
   };
 

@@ -215,10 +215,7 @@ SmoothInterval MacroStepper::smooth_interval(double time) const {
 
 void MacroStepper::io(Archive& archive) {
   archive(abilities_, point_, trial_, jumps_, reports_, errors_, events_, *controller_, *coupling_,
-          changes_);
-  if (archive.reading()) {
-    loops_.restart(coupling_->evaluation(), point_.inputs);
-  }
+          changes_, loops_);
 }
 
 bool MacroStepper::is_new_start(const MacroStep& step) const {

@@ -46,11 +46,7 @@ class MacroStepper {
   /// All that the next macro-step depends on, beside the subsystems: of one that was started when
   /// it is written, of a new one when it is read.
   void io(Archive& archive);
-  int memory_version() const { return 2; }
-
-  /// The point is one from which others may go on, who know of loops only what is found here.
-  /// Throws SimulationError. Collective.
-  void close_watch() { loops_.look(coupling_->evaluation(), point_.inputs, true); }
+  int memory_version() const { return 3; }
 
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.

@@ -153,7 +153,6 @@ void SimulationCore::start_from(std::vector<std::optional<Beginning>> beginnings
 }
 
 Archive SimulationCore::snapshot(NotedClasses noted) {
-  in_step([&] { stepper_->close_watch(); });
   Archive archive(layout());
   if (noted == NotedClasses::all) archive.note_classes();
   const auto silent =

@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <numeric>
 
 #include "concord/errors.hpp"
@@ -126,6 +127,13 @@ std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std:
   text.resize(static_cast<std::size_t>(length));
   MPI_Bcast(text.data(), length, MPI_CHAR, speaker, comm);
   return text;
+}
+
+std::vector<double> known_to_some(MPI_Comm comm, std::vector<double> own) {
+  const auto size = static_cast<std::size_t>(agree_on_largest(comm, static_cast<int>(own.size())));
+  own.resize(size, -std::numeric_limits<double>::infinity());
+  agree_on_largest(comm, own);
+  return own;
 }
 
 std::string joined_texts(MPI_Comm comm, const std::string& own) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace concord {
 
@@ -19,6 +20,9 @@ void agree_on_sum(MPI_Comm comm, std::span<double> values);
 
 /// The text of the lowest rank that has one, on every rank; nothing if no rank has one. Collective.
 std::optional<std::string> agree_on_text(MPI_Comm comm, const std::optional<std::string>& own);
+
+/// The numbers of a rank that has some, on every rank: all that have any have the same. Collective.
+std::vector<double> known_to_some(MPI_Comm comm, std::vector<double> own);
 
 /// The texts of all ranks one after the other, by rank.
 std::string joined_texts(MPI_Comm comm, const std::string& own);

@@ -215,6 +215,38 @@ def check_places(root):
                 yield f"{path.relative_to(root)}:{number}: '{match.group()}' belongs to one machine"
 
 
+NO_CODE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|^\s*#[^\n]*(?:\\\n[^\n]*)*',
+                     re.DOTALL | re.MULTILINE)
+NAMESPACE = re.compile(r"(?:inline\s+)?namespace\b\s*([\w:]*)")
+CLASS = re.compile(r"(?:template\s*<.*>\s*)?(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+"
+                   r"(?:[A-Z_]+\s+)?(\w+)\s*(?:final\s*)?(?::(?!:).*)?$", re.DOTALL)
+
+
+def classes(text):
+    """Full names of the classes that are defined in namespaces which have a name."""
+    scopes, heading = [], ""
+    for token in re.split(r"([{};])", NO_CODE.sub(" ", text)):
+        if token == "{":
+            namespace, defined = NAMESPACE.match(heading), CLASS.match(heading)
+            if defined and None not in scopes:
+                yield "::".join([*scopes, defined.group(1)])
+            scopes.append(namespace.group(1) or None if namespace else None)
+        elif token == "}" and scopes:
+            scopes.pop()
+        heading = token.strip()
+
+
+def check_names(root):
+    """No two classes share a name and a namespace: linked together they would be one."""
+    found = {}
+    for path in (file for file in files(root, ("include", "src")) if file.suffix in CXX):
+        for name in classes(path.read_text(encoding="utf-8")):
+            found.setdefault(name, []).append(path.relative_to(root).as_posix())
+    for name, paths in found.items():
+        if len(paths) > 1:
+            yield f"two classes are {name}: {', '.join(paths)}"
+
+
 def clang_format():
     for name in (f"clang-format-{CLANG_FORMAT_VERSION}", "clang-format"):
         program = shutil.which(name)

@@ -12,6 +12,10 @@ GOOD = {
     ".clang-format": "BasedOnStyle: Google\n",
     "include/concord/a.hpp": '#include <vector>\n\n#include "concord/b.hpp"\n',
     "src/signal/s.hpp": '#include "concord/a.hpp"\n',
+    "src/signal/s.cpp": "namespace concord {\nclass Shared {\n  struct In {};\n};\n}  // namespace concord\n",
+    "src/signal/t.cpp": "namespace concord {\nclass Shared;\nnamespace {\nstruct Shared {};\n}  // namespace\n"
+                        "namespace o {\nclass Shared {\n  struct In {};\n};\n}  // namespace o\n"
+                        "}  // namespace concord\n",
     "src/subsystem/ode/k.hpp": '#include "subsystem/subsystem.hpp"\n',
     "src/subsystem/subsystem.hpp": '#include "signal/s.hpp"\n',
     "src/coupling/c.hpp": '#include <petscsnes.h>\n\n#include "subsystem/subsystem.hpp"\n',
@@ -48,6 +52,12 @@ BAD = {
         ("scripts/x.sh", "cd /home/somebody/concord\n", "/home/somebody"),
         ("x.yaml", "path: /work/somewhere\n", "/work/"),
         ("scripts/x.sh", "echo deb http://deb.debian.org/debian\n", "deb.debian.org"),
+    ],
+    "names": [
+        ("src/coupling/x.hpp", "namespace concord {\nclass Shared : public A { int a; };\n}\n",
+         "two classes are concord::Shared: src/coupling/x.hpp, src/signal/s.cpp"),
+        ("src/coupling/x.cpp", "namespace concord {\nvoid f() { g(\"{\"); }  // {\n"
+         "template <class T>\nstruct Shared final {};\n}\n", "concord::Shared"),
     ],
     "format": [("src/signal/x.cpp", "int  f( ){return 1;}\n", "x.cpp")],
 }

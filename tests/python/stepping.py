@@ -99,6 +99,19 @@ class Steps(unittest.TestCase):
         with self.assertRaises(concord.InputError):
             s.restore(None)
 
+    def test_snapshots_change_nothing(self):
+        rows = []
+        for disturb in (lambda s: None, lambda s: s.snapshot(), lambda s: s.restore(s.snapshot())):
+            s = concord.Simulation(BALL, cosim_step=1e-2)
+            s.start()
+            rows.append([])
+            while not s.finished:
+                s.advance()
+                disturb(s)
+                rows[-1].append((s.time, s["ball.h"], s["ball.v"], s["table.v"]))
+        self.assertEqual(rows[0], rows[1])
+        self.assertEqual(rows[0], rows[2])
+
     def test_names_and_misuse(self):
         s = concord.Simulation(BALL)
         self.assertIn("ball.h", s)

@@ -122,6 +122,18 @@ class Files(RestartTest):
         self.assertIn("-cosim_rtol was not given and is '1e-09' from here on", run.stderr)
         self.assertIn("-cosim_checkpoint_epoch was '5' and is '7' from here on", run.stderr)
 
+    def test_a_stop_that_is_passed(self):
+        """Nothing is left to do, and what is there stays."""
+        options = self.options("parts", *STEPS)
+        self.assertEqual(execute("run", TWO_MASS, *options).returncode, 0)
+        kept = {path: path.read_bytes() for path in self.folder.iterdir()}
+        for restart in ("auto", self.folder / "parts.chk"):
+            run = execute("run", TWO_MASS, *options, "-cosim_restart", restart, "-cosim_stop", 1)
+            self.refused(run, "it stands at t = ", "is to stop at t = 1 s; give a later -cosim_stop")
+            self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir()}, kept)
+        run = execute("run", TWO_MASS, *options, "-cosim_restart", "auto")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
     def test_twice_from_one_copy(self):
         """Where no epoch has passed since, the run that goes on writes the copy that it had."""
         self.stopped()

@@ -82,6 +82,13 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   }
   std::swap(part.linearization, now);
   part.known = true;
+  take_linearization(k);
+  return renewed;
+}
+
+void ErrorPropagation::take_linearization(std::size_t k) {
+  Part& part = parts_[k];
+  const IndexRange inputs = subsystems_.inputs_of(k);
   const std::size_t n = subsystems_.states_of(k).size();
   const std::size_t p = subsystems_.outputs_of(k).size();
   part.a = matrix(part.linearization.f_x, n, n);
@@ -95,17 +102,27 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
     part.b.col(index(c)) = all_b.col(index(input));
     part.d.col(index(c)) = all_d.col(index(input));
   }
-  return renewed;
 }
 
 void ErrorPropagation::io(Archive& archive) {
+  archive(h_);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    archive.within(k, [&] {
-      Eigen::VectorXd& x = parts_[k].x;
-      archive.values(std::span(x.data(), static_cast<std::size_t>(x.size())));
-    });
+    archive.within(k, [&] { archive(parts_[k]); });
+    if (archive.reading() && parts_[k].known) {
+      take_linearization(k);
+      factorize(parts_[k], h_);
+    }
   }
   archive.per(Per::output, outputs_);
+  archive(over_interval_);
+  if (at_end_) {
+    archive(*at_end_);
+  }
+}
+
+void ErrorPropagation::Part::io(Archive& archive) {
+  archive.values(std::span(x.data(), static_cast<std::size_t>(x.size())));
+  archive(known, linearization.f_x, linearization.f_u, linearization.g_x, linearization.g_u);
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {

@@ -49,8 +49,9 @@ class ErrorPropagation {
   /// to, each weighed as little.
   void write_floors(const CommunicationPoint& point, std::span<double> floors);
 
-  /// What errors have become; linearisations and factors are not in it.
+  /// What errors have become, and the linearisations that are kept. Collective.
   void io(Archive& archive);
+  int memory_version() const { return 2; }
 
   /// Of this rank, after a failure.
   const std::optional<std::string>& failure() const { return failure_; }
@@ -68,10 +69,13 @@ class ErrorPropagation {
     Eigen::VectorXd x, target, stage, u, y;
     IndexRange connected;  ///< positions of its connected inputs
     bool known = false;
+
+    void io(Archive& archive);
   };
 
   static Eigen::MatrixXd gain_over(const Part& part, double h);
   State linearize(std::size_t k, const CommunicationPoint& point);
+  void take_linearization(std::size_t k);
   State linearize_all(const CommunicationPoint& point, double h);
   void factorize(Part& part, double h) const;
   void assemble(Eigen::MatrixXd Part::*gain, InputSystem& system);

@@ -49,6 +49,13 @@ bool EndGains::serves(double h, bool slopes_known) const {
   return std::abs(h - h_) <= same_step * h && slopes_known == slopes_known_;
 }
 
+void EndGains::io(Archive& archive, const LocalLinearization& subsystem) {
+  archive(h_, slopes_known_, afresh_);
+  if (archive.reading() && h_ > 0.0) {
+    compute(subsystem, h_, slopes_known_);
+  }
+}
+
 /// x(h) for a change of each connected input by the shape that it has.
 Eigen::MatrixXd EndGains::states_for(const Shape& joined, const Shape& afresh) {
   Eigen::MatrixXd result = response_.to_inputs(joined);

@@ -33,6 +33,9 @@ class EndGains {
   void compute(const LocalLinearization& subsystem, double h, bool slopes_known);
   void forget() { h_ = 0.0; }
 
+  /// K is computed anew, of the linearisation that it was computed of.
+  void io(Archive& archive, const LocalLinearization& subsystem);
+
   /// A macro-step begins with these inputs (all of the subsystem's).
   void begin(std::span<const Sample> inputs);
 

@@ -78,7 +78,11 @@ class Estimator {
   /// The macro-step was accepted with inputs `end` and real outputs: learns the defect.
   void observe(std::span<const Sample> end, std::span<const Sample> outputs);
 
-  void io(Archive& archive) { archive(defects_); }
+  void io(Archive& archive) {
+    archive(defects_, local_);
+    ends_.io(archive, local_);
+  }
+  int memory_version() const { return 2; }
 
   /// Forgets the defects (rejected macro-steps).
   void forget() { defects_.forget(); }

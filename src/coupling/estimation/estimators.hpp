@@ -68,7 +68,7 @@ class Estimators {
   /// Forgets all that was learnt: something has jumped.
   void restart_touched();
 
-  /// What was learnt; linearisations are not in it.
+  /// What was learnt, and the linearisations that are kept.
   void io(Archive& archive);
 
   /// After a failure on any rank: the subsystem and why it could not be advanced or linearised.

@@ -111,12 +111,25 @@ bool LocalLinearization::linearize(std::span<const Sample> inputs, Outcome& outc
   if (known_) {
     std::swap(at_point_, renewed_);
   }
+  copy_matrices();
+  known_ = true;
+  return true;
+}
+
+void LocalLinearization::copy_matrices() {
   a_ = matrix(at_point_.f_x, a_.rows(), a_.cols());
   b_ = matrix(at_point_.f_u, b_.rows(), b_.cols());
   c_ = matrix(at_point_.g_x, c_.rows(), c_.cols());
   d_ = matrix(at_point_.g_u, d_.rows(), d_.cols());
-  known_ = true;
-  return true;
+}
+
+void LocalLinearization::io(Archive& archive) {
+  Linearization& at = at_point_;
+  archive(known_, holds_everywhere_, at.f_x, at.f_u, at.g_x, at.g_u, at.f, at.g, at.f_t, at.g_t,
+          at.parameters, at.g_late, at.late);
+  if (archive.reading() && known_) {
+    copy_matrices();
+  }
 }
 
 /// f at t_N; without it what the linearisation alone says.

@@ -33,6 +33,8 @@ class LocalLinearization {
 
   void forget() { known_ = false; }
 
+  void io(Archive& archive);
+
   const Eigen::MatrixXd& a() const { return a_; }
   const Eigen::MatrixXd& b() const { return b_; }  ///< columns as in description().inputs
   const Eigen::MatrixXd& c() const { return c_; }
@@ -47,6 +49,7 @@ class LocalLinearization {
   Eigen::Map<const Eigen::VectorXd> g_t() const;
 
  private:
+  void copy_matrices();
   bool linearize(std::span<const Sample> inputs, Outcome& outcome);
   void find_derivatives(std::span<const Sample> inputs, Outcome& outcome);
 

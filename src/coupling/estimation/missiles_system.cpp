@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "coupling/problem/rank_memory.hpp"
 #include "signal/sample_parts.hpp"
 #include "support/agreement.hpp"
 #include "support/vec_entries.hpp"
@@ -72,10 +73,26 @@ void MissilesSystem::assemble() {
 void MissilesSystem::assemble_afresh(const CommunicationPoint& point, double h) {
   subsystems_.exchange(estimators_.free_outputs(), fed_);
   scales_.take(point.inputs, fed_, h);
-  copy(scales_.unknown(), scale_);
-  copy(scales_.residual(), residual_scale_);
+  take_scales();
   assemble();
   assembled_ = true;
+}
+
+void MissilesSystem::take_scales() {
+  copy(scales_.unknown(), scale_);
+  copy(scales_.residual(), residual_scale_);
+}
+
+void MissilesSystem::io(Archive& archive) {
+  archive(scales_, gains_, operator_, assembled_, contents_);
+  pass_own(archive, subsystems_.n_own(), gains_taken_);
+  if (!archive.reading() || !assembled_) {
+    return;
+  }
+  take_scales();
+  if (contents_ == operator_.contents()) {
+    operator_.assemble_again(gains_, residual_scale_, scale_);
+  }
 }
 
 /// Gains act on the change of the value: the unknowns are (u - u_N, u', ...).

@@ -48,8 +48,9 @@ class MissilesSystem {
   /// The accepted communication point.
   void commit(const CommunicationPoint& point) { scales_.see(point); }
 
-  /// Scales in effect, matrix and factors are not in it.
-  void io(Archive& archive) { archive(scales_); }
+  /// Of the matrix what it is assembled from. Collective.
+  void io(Archive& archive);
+  int memory_version() const { return 2; }
 
   PetscInt linear_iterations() const { return linear_iterations_; }
   void view() const { operator_.view(); }
@@ -60,6 +61,7 @@ class MissilesSystem {
   void follow_curves(const CommunicationPoint& point, std::span<Sample> inputs);
   double change_since(std::span<const Sample> before, std::span<const Sample> now) const;
   void assemble();
+  void take_scales();
   void assemble_afresh(const CommunicationPoint& point, double h);
   void write_right_side(const CommunicationPoint& point);
   void read_solution(const CommunicationPoint& point, std::span<Sample> inputs) const;

@@ -79,14 +79,9 @@ void CouplingJacobian::forget_estimated() {
 }
 
 void CouplingJacobian::settle_scales() {
-  VecHandle left, right;
-  petsc(VecDuplicate(unknowns_.scale_vector(), right.out()));
-  petsc(VecDuplicate(unknowns_.residual_scale_vector(), left.out()));
-  unknowns_.settle_scales(attempt_.trial->inputs, evaluation_.fed(), attempt_.h(), right, left);
+  unknowns_.settle_scales(attempt_.trial->inputs, evaluation_.fed(), attempt_.h());
   if (known()) {
-    petsc(VecPointwiseDivide(left, left, unknowns_.residual_scale_vector()));
-    petsc(VecPointwiseDivide(right, unknowns_.scale_vector(), right));
-    operator_.scale(left, right);
+    operator_.assemble(gains(), unknowns_.residual_scale_vector(), unknowns_.scale_vector());
     kept_.contents = operator_.contents();
     kept_.bound = 0.0;
   }
@@ -96,10 +91,23 @@ void CouplingJacobian::settle_scales() {
 
 double CouplingJacobian::bound() {
   if (kept_.bound == 0.0) {
-    kept_.bound = amplification_.bound(kept_.is_estimated ? estimated_->gains() : gains_,
-                                       unknowns_.scale(), unknowns_.residual_scale());
+    kept_.bound = amplification_.bound(gains(), unknowns_.scale(), unknowns_.residual_scale());
   }
   return kept_.bound;
+}
+
+void CouplingJacobian::io(Archive& archive) {
+  if (own_) {
+    archive(*own_);
+  }
+  archive(kept_.h, kept_.contents, kept_.is_of_layer, kept_.is_estimated, kept_.contraction,
+          kept_.bound);
+  if (!kept_.is_estimated) {
+    archive(gains_);
+  }
+  if (archive.reading() && known()) {
+    operator_.assemble_again(gains(), unknowns_.residual_scale_vector(), unknowns_.scale_vector());
+  }
 }
 
 Vec CouplingJacobian::error(Vec residual) {

@@ -73,6 +73,10 @@ class CouplingJacobian {
   /// J^-1 R, or null where J is singular. Collective.
   Vec error(Vec residual);
 
+  /// What is kept: of the matrix what it is assembled from. After the scales and the estimators'
+  /// system. Collective.
+  void io(Archive& archive);
+
  private:
   /// The matrix as it is, all that is remembered of it from one macro-step to the next.
   struct Kept {
@@ -87,6 +91,7 @@ class CouplingJacobian {
     double bound = 0.0;  ///< |J^-1|; 0: not known
   };
 
+  const SubsystemGains& gains() const { return kept_.is_estimated ? estimated_->gains() : gains_; }
   bool is_stale() const;
   bool renew(Vec v);
 

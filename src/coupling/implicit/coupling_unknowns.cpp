@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coupling/problem/rank_memory.hpp"
 #include "signal/sample_parts.hpp"
 #include "support/vec_entries.hpp"
 
@@ -42,11 +43,18 @@ void CouplingUnknowns::take_scales(const CouplingScales& scales) {
 }
 
 void CouplingUnknowns::settle_scales(std::span<const Sample> inputs, std::span<const Sample> fed,
-                                     double h, Vec scale, Vec residual_scale) {
-  petsc(VecCopy(scale_vector_, scale));
-  petsc(VecCopy(residual_scale_vector_, residual_scale));
+                                     double h) {
   scales_.take(inputs, fed, h);
   use(scales_);
+}
+
+void CouplingUnknowns::io(Archive& archive) {
+  archive(scales_);
+  pass_parts(archive, parts_, scale_);
+  pass_parts(archive, parts_, residual_scale_);
+  pass_own(archive, subsystems_.n_own(), guessed_);
+  copy(scale_, scale_vector_);
+  copy(residual_scale_, residual_scale_vector_);
 }
 
 void CouplingUnknowns::write(std::span<const Sample> inputs) {

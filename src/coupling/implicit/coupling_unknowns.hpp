@@ -31,8 +31,8 @@ class CouplingUnknowns {
   const CouplingScales& sizes() const { return scales_; }
   void see(const CommunicationPoint& point) { scales_.see(point); }
 
-  /// Scales in effect are not in it.
-  void io(Archive& archive) { archive(scales_); }
+  void io(Archive& archive);
+  int memory_version() const { return 2; }
 
   /// The scales that fit `inputs`, and `fed` where an input has been 0 so far.
   void take_scales(std::span<const Sample> inputs, std::span<const Sample> fed, double h);
@@ -41,10 +41,8 @@ class CouplingUnknowns {
   /// Whether, on this rank, some were taken for an input that had been 0 so far.
   bool guessed_scales() const { return guessed_; }
 
-  /// Better scales for those that were guessed; S and T of before are left in `scale` and
-  /// `residual_scale`.
-  void settle_scales(std::span<const Sample> inputs, std::span<const Sample> fed, double h,
-                     Vec scale, Vec residual_scale);
+  /// Better scales for those that were guessed.
+  void settle_scales(std::span<const Sample> inputs, std::span<const Sample> fed, double h);
 
   /// v of the inputs, into `vector`.
   void write(std::span<const Sample> inputs);

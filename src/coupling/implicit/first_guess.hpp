@@ -29,7 +29,8 @@ class FirstGuess {
 
   /// The inputs' past begins here, and has gone on to here.
   void start(const CommunicationPoint& point) { history_.start(point.inputs, false); }
-  void io(Archive& archive) { archive(history_); }
+  void io(Archive& archive) { archive(history_, calm_, calm_h_); }
+  int memory_version() const { return 2; }
   void commit(const CommunicationPoint& point) { history_.push(point.last_step, point.inputs); }
 
   /// A new attempt. False where a subsystem that must be estimated cannot be. Collective.

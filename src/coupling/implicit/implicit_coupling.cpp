@@ -105,7 +105,7 @@ void ImplicitCoupling::remember(const CommunicationPoint& point) {
   }
 }
 
-/// Jacobian, factors and what is known of their quality are made anew.
+/// The Jacobian's own, at the end, is made of what comes before.
 void ImplicitCoupling::io(Archive& archive) {
   archive(consistent_, constraint_sizes_, parts_->unknowns, parts_->guess, error_estimate_,
           parts_->convergence, parts_->evaluation);
@@ -115,6 +115,7 @@ void ImplicitCoupling::io(Archive& archive) {
   if (missiles_) {
     archive(*missiles_);
   }
+  archive(parts_->jacobian);
 }
 
 void ImplicitCoupling::rejected() {

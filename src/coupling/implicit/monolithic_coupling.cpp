@@ -7,7 +7,7 @@
 
 #include "concord/errors.hpp"
 #include "coupling/implicit/network_derivatives.hpp"
-#include "coupling/implicit/network_events.hpp"
+#include "coupling/implicit/whole_events.hpp"
 #include "coupling/points/consistent_inputs.hpp"
 #include "coupling/points/start.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -173,7 +173,7 @@ class MonolithicCoupling::NetworkEquations : public EventModel {
   ConsistentInputs consistent_;
   std::vector<Sample> inputs_, outputs_;
   NetworkDerivatives derivatives_;
-  NetworkEvents events_;
+  WholeEvents events_;
 };
 
 namespace {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "support/agreement.hpp"
+
 namespace concord {
 namespace {
 
@@ -165,6 +167,21 @@ bool AlgebraicLoop::solve_derivatives(PointEvaluation& point, Wanted wanted,
   reason_ = bends ? "its curvatures are not found" : "its slopes are not found";
   explain();
   return false;
+}
+
+/// The kept Jacobian, if any, is what the ranks that take part have in common.
+void AlgebraicLoop::io(Archive& archive, MPI_Comm comm) {
+  std::vector<double> kept;
+  if (!archive.reading()) {
+    const bool any = here() && newton_.keeps_jacobian();
+    kept = known_to_some(comm, any ? system_.linearized() : std::vector<double>());
+    started_ = agree_on_largest(comm, started_ ? 1 : 0) != 0;
+  }
+  archive(started_, kept);
+  if (archive.reading() && here() && !kept.empty()) {
+    system_.take_linearized(kept);
+    newton_.keep_jacobian();
+  }
 }
 
 /// The first reason counts.

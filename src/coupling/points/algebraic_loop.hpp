@@ -25,8 +25,8 @@ class AlgebraicLoop {
 
   bool here() const { return system_.equations().here(); }
   const std::string& failure() const { return failure_; }
-  /// Guesses are near the solution, as after `solve_values`.
-  void expect_near_guesses() { started_ = true; }
+  /// `comm`: of all ranks. Collective.
+  void io(Archive& archive, MPI_Comm comm);
 
  private:
   bool from_guess();

@@ -153,7 +153,6 @@ bool ConsistentInputs::in_stages(PointEvaluation& point, Wanted wanted, std::spa
 Outcome ConsistentInputs::solve(PointEvaluation& point, Wanted wanted, std::span<Sample> inputs,
                                 std::span<Sample> outputs) {
   failure_.clear();
-  begun_ = true;
   bool ok = in_stages(point, Wanted::values, inputs, outputs);
   for (const Wanted next : {Wanted::values_and_derivatives, Wanted::up_to_curvatures}) {
     ok = ok && (next > wanted || in_stages(point, next, inputs, outputs));
@@ -167,10 +166,9 @@ Outcome ConsistentInputs::solve(PointEvaluation& point, Wanted wanted, std::span
 }
 
 void ConsistentInputs::io(Archive& archive) {
-  archive(begun_);
   for (const Stage& stage : stages_) {
-    if (stage.loop && archive.reading() && begun_) {
-      stage.loop->expect_near_guesses();
+    if (stage.loop) {
+      stage.loop->io(archive, subsystems_.comm());
     }
   }
 }

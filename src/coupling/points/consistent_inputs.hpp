@@ -25,7 +25,7 @@ class ConsistentInputs {
 
   /// The same on every rank.
   const std::string& failure() const { return failure_; }
-  /// Jacobians are not in it.
+  /// Collective.
   void io(Archive& archive);
 
  private:
@@ -52,7 +52,6 @@ class ConsistentInputs {
   RankNetwork& subsystems_;
   std::vector<Stage> stages_;
   std::string failure_;
-  bool begun_ = false;  ///< some point has been solved
 };
 
 }  // namespace concord

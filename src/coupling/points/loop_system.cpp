@@ -142,6 +142,23 @@ void LoopSystem::factor() {
   petsc(MatAssemblyEnd(jacobian_, MAT_FINAL_ASSEMBLY));
 }
 
+std::vector<double> LoopSystem::linearized() const {
+  std::vector<double> numbers = column_scale_;
+  numbers.insert(numbers.end(), row_scale_.begin(), row_scale_.end());
+  numbers.insert(numbers.end(), values_.begin(), values_.end());
+  return numbers;
+}
+
+void LoopSystem::take_linearized(std::span<const double> numbers) {
+  const std::size_t n = equations_.size();
+  const auto columns = numbers.first(n), rows = numbers.subspan(n, n),
+             rest = numbers.subspan(2 * n);
+  column_scale_.assign(columns.begin(), columns.end());
+  row_scale_.assign(rows.begin(), rows.end());
+  values_.assign(rest.begin(), rest.end());
+  factor();
+}
+
 /// The Jacobian of s (u - P g) + (1 - s) (u - u_0); that of a constraint stays.
 void LoopSystem::close_partly() {
   if (opening_.closed == 1.0) {

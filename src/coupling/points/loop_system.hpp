@@ -68,6 +68,10 @@ class LoopSystem {
   /// Sum of the sizes of what a row adds up; a constraint adds up what has rounding of its own.
   double terms(std::size_t row, double Sample::*part) const;
 
+  /// Scales and the Jacobian as it was linearised last; and the same again.
+  std::vector<double> linearized() const;
+  void take_linearized(std::span<const double> numbers);
+
   /// The rows at hand are those of s = 0 at u_0 = u, the solution there.
   void open();
   /// By s, after `open`; s = 1 is the loop itself.

@@ -25,6 +25,26 @@ bool leaves_outputs(const Method& method, const Network& network) {
 
 }  // namespace
 
+std::vector<double> LoopWatch::numbers_of(const Loop& loop) {
+  std::vector<double> numbers{loop.known ? 1.0 : 0.0,         loop.time,
+                              static_cast<double>(loop.sign), static_cast<double>(loop.wait),
+                              static_cast<double>(loop.left), loop.growth};
+  if (loop.known) {
+    numbers.insert(numbers.end(), loop.jacobian.begin(), loop.jacobian.end());
+  }
+  return numbers;
+}
+
+void LoopWatch::take_numbers(std::span<const double> numbers, Loop& loop) {
+  loop.known = numbers[0] != 0.0;
+  loop.time = numbers[1];
+  loop.sign = static_cast<int>(numbers[2]);
+  loop.wait = static_cast<int>(numbers[3]);
+  loop.left = static_cast<int>(numbers[4]);
+  loop.growth = numbers[5];
+  loop.jacobian.assign(numbers.begin() + 6, numbers.end());
+}
+
 LoopWatch::LoopWatch(RankNetwork& subsystems, const Method& method)
     : subsystems_(subsystems),
       method_(method),
@@ -82,6 +102,21 @@ void LoopWatch::visit(Loop& loop, PointEvaluation& point, std::span<const Sample
     check_stability(loop, point);
   }
   loop.time = point.time();
+}
+
+/// What the ranks that take part have in common, as numbers.
+void LoopWatch::io(Archive& archive) {
+  for (Loop& loop : loops_) {
+    std::vector<double> numbers;
+    if (!archive.reading()) {
+      numbers = known_to_some(subsystems_.comm(),
+                              loop.equations.here() ? numbers_of(loop) : std::vector<double>());
+    }
+    archive(numbers);
+    if (archive.reading() && loop.equations.here()) {
+      take_numbers(numbers, loop);
+    }
+  }
 }
 
 bool LoopWatch::changed(const Loop& loop) const {

@@ -32,6 +32,9 @@ class LoopWatch {
   /// event. Throws SimulationError on every rank. Collective.
   void look(PointEvaluation* point, std::span<const Sample> inputs, bool last);
 
+  /// Collective.
+  void io(Archive& archive);
+
   /// What is known of the loops, in whole lines. Collective.
   std::string describe() const;
 
@@ -46,6 +49,8 @@ class LoopWatch {
     double growth = 0.0;     ///< of errors, explicit methods; 0: not computed
   };
 
+  static std::vector<double> numbers_of(const Loop& loop);
+  static void take_numbers(std::span<const double> numbers, Loop& loop);
   void visit(Loop& loop, PointEvaluation& point, std::span<const Sample> inputs, bool anew);
   PointEvaluation& chosen(PointEvaluation* point) { return point != nullptr ? *point : at_point_; }
   bool changed(const Loop& loop) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/problem/rank_memory.hpp"
 #include "signal/sample_parts.hpp"
 #include "signal/smallest_size.hpp"
 
@@ -81,6 +82,12 @@ void CouplingScales::take(std::span<const Sample> inputs, std::span<const Sample
       residual_[j * parts_ + part] = values[1] / weights[part];
     }
   }
+}
+
+void CouplingScales::io(Archive& archive) {
+  archive.per(Per::connected, equation_sizes_);
+  pass_parts(archive, parts_, unknown_);
+  pass_parts(archive, parts_, residual_);
 }
 
 bool CouplingScales::outdated(std::span<const Sample> inputs) const {

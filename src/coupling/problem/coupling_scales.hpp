@@ -45,7 +45,8 @@ class CouplingScales {
   double row_size(std::size_t j, std::span<const Sample> inputs, std::span<const Sample> fed,
                   double h) const;
 
-  void io(Archive& archive) { archive.per(Per::connected, equation_sizes_); }
+  void io(Archive& archive);
+  int memory_version() const { return 2; }
 
  private:
   const RankNetwork& subsystems_;

@@ -133,11 +133,6 @@ void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Ve
   ++contents_;
 }
 
-void InputOperator::scale(Vec rows, Vec columns) {
-  petsc(MatDiagonalScale(matrix_, rows, columns));
-  ++contents_;
-}
-
 /// A direct solver is its preconditioner, which notices by itself when the matrix has changed:
 /// KSPSolve's look at its options costs ten times a small interface's substitution.
 bool InputOperator::solve(Vec right_side, Vec unknown) {

@@ -29,11 +29,17 @@ class InputOperator {
   /// residual's and the unknown's scale, own entries. Collective.
   void assemble(const SubsystemGains& gains, Vec residual_scale, Vec scale);
 
-  /// Multiplies rows and columns. Collective.
-  void scale(Vec rows, Vec columns);
+  /// The same of what it was assembled from when it was archived: `contents` stays. Collective.
+  void assemble_again(const SubsystemGains& gains, Vec residual_scale, Vec scale) {
+    assemble(gains, residual_scale, scale);
+    --contents_;
+  }
 
   /// Another number each time that the entries have changed; the same on every rank.
   std::int64_t contents() const { return contents_; }
+
+  /// The entries are not in it.
+  void io(Archive& archive) { archive(contents_); }
 
   /// unknown = matrix^-1 right_side; false where that cannot be had. Collective.
   bool solve(Vec right_side, Vec unknown);

@@ -26,6 +26,18 @@ void InputSystem::assemble() {
     row_scale_values_[j] =
         constraints_.is_equation(j) ? positive(constraints_.usual_size(j)) : scale_values_[j];
   }
+  assemble_scaled();
+}
+
+void InputSystem::io(Archive& archive) {
+  archive(gains_);
+  archive.per(Per::connected, scale_values_, row_scale_values_);
+  if (archive.reading()) {
+    assemble_scaled();
+  }
+}
+
+void InputSystem::assemble_scaled() {
   copy(scale_values_, scale_);
   copy(row_scale_values_, row_scale_);
   operator_.assemble(gains_, row_scale_, scale_);

@@ -19,6 +19,9 @@ class InputSystem {
   SubsystemGains& gains() { return gains_; }
   void assemble();
 
+  /// What was assembled last. Collective.
+  void io(Archive& archive);
+
   /// b, of this rank's rows; written in place before `solve`.
   std::span<double> right_side() { return right_side_values_; }
 
@@ -29,6 +32,8 @@ class InputSystem {
   std::span<const double> solution() const { return solution_; }
 
  private:
+  void assemble_scaled();
+
   RankNetwork& subsystems_;
   const ConstraintRows& constraints_;
   SubsystemGains gains_;

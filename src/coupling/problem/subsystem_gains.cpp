@@ -18,6 +18,12 @@ SubsystemGains::SubsystemGains(const RankNetwork& subsystems, int parts)
   }
 }
 
+void SubsystemGains::io(Archive& archive) {
+  for (std::size_t k = 0; k < values_.size(); ++k) {
+    archive.within(k, [&] { archive.values(std::span(values_[k])); });
+  }
+}
+
 bool SubsystemGains::finite() const {
   return std::all_of(values_.begin(), values_.end(), [](const std::vector<double>& block) {
     return std::all_of(block.begin(), block.end(), [](double gain) { return std::isfinite(gain); });

@@ -30,6 +30,8 @@ class SubsystemGains {
     return values_[k][row * columns(k) + column];
   }
 
+  void io(Archive& archive);
+
  private:
   int parts_;
   std::vector<std::vector<std::size_t>> inputs_;

@@ -127,7 +127,11 @@ class ConstraintSubsystem : public Subsystem {
 
   void save() override {}
   void restore() override {}
-  bool io(Archive& /*archive*/) override { return true; }
+  bool io(Archive& archive) override {
+    archive(corrects_);
+    return true;
+  }
+  int memory_version() const override { return 2; }
   bool start_from(double /*t*/, std::span<const double> /*x*/,
                   std::span<const std::byte> /*memory*/) override {
     return true;

@@ -90,6 +90,7 @@ class FmuModel final : public HybridModel {
   void save() override;
   void restore() override;
   std::optional<std::string> io(Archive& archive) override;
+  int memory_version() const override { return 2; }
 
  private:
   /// The last event or completed step and the next time event, and the inputs that events have set.
@@ -325,8 +326,8 @@ std::optional<std::string> FmuModel::io(Archive& archive) {
   if (auto reason = refusal_to_pass_state(*setup_, use_)) return reason;
   if (auto reason = pass_state(*instance_, archive)) return reason;
   next_.discrete = discrete_.values;
-  archive(next_, parameters_, use_.directional);
-  discrete_.values = discrete_.wanted = next_.discrete;
+  archive(next_, parameters_, parameters_due_, discrete_.wanted, use_.directional);
+  discrete_.values = next_.discrete;
   forget_point();
   return std::nullopt;
 }

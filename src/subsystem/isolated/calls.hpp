@@ -8,7 +8,7 @@
 namespace concord {
 
 /// What a subsystem in another process is asked for.
-enum class Function : std::uint8_t {
+enum class RemoteFunction : std::uint8_t {
   make,
   interface,
   end,
@@ -46,7 +46,7 @@ enum class Function : std::uint8_t {
   model_output_curvatures
 };
 
-constexpr const char* name_of(Function function) {
+constexpr const char* name_of(RemoteFunction function) {
   constexpr const char* names[] = {"making it",
                                    "reading its interface",
                                    "its end",
@@ -83,7 +83,7 @@ constexpr const char* name_of(Function function) {
                                    "output_slopes",
                                    "output_curvatures"};
   static_assert(sizeof names / sizeof *names ==
-                static_cast<std::size_t>(Function::model_output_curvatures) + 1);
+                static_cast<std::size_t>(RemoteFunction::model_output_curvatures) + 1);
   return names[static_cast<std::size_t>(function)];
 }
 

@@ -42,8 +42,8 @@ HostedSubsystem::Answer HostedSubsystem::answer_to(std::span<const std::byte> re
   try {
     surviving([&] {
       MessageReader asked(request);
-      const auto function = asked.taken<Function>();
-      if (function == Function::end) {
+      const auto function = asked.taken<RemoteFunction>();
+      if (function == RemoteFunction::end) {
         subsystem_.reset();
         goes_on = false;
         done();
@@ -145,103 +145,103 @@ void HostedSubsystem::start_from(MessageReader& asked) {
   done(begun, begun ? std::string() : subsystem_->failure());
 }
 
-void HostedSubsystem::answer(Function function, MessageReader& asked) {
+void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
   const std::size_t n_st = subsystem_ ? subsystem_->description().states.size() : 0;
   switch (function) {
-    case Function::make:
+    case RemoteFunction::make:
       return make(asked);
-    case Function::interface:
+    case RemoteFunction::interface:
       return tell(read_recipe(asked).interface());
-    case Function::note_use:
+    case RemoteFunction::note_use:
       asked.take(fed_, looked_at_);
       subsystem_->note_use(fed_, looked_at_);
       return done();
-    case Function::start: {
+    case RemoteFunction::start: {
       const auto first = asked.taken<MacroStep>();
       started_ = true;
       subsystem_->start(first, asked.taken<double>());
       return done();
     }
-    case Function::end_initialization:
+    case RemoteFunction::end_initialization:
       read_inputs(asked);
       return reply(subsystem_->end_initialization(inputs_));
-    case Function::enter:
+    case RemoteFunction::enter:
       subsystem_->enter(asked.taken<SmoothInterval>());
       return done();
-    case Function::advance:
+    case RemoteFunction::advance:
       return advance(asked);
-    case Function::point_outputs:
+    case RemoteFunction::point_outputs:
       return point_outputs(asked);
-    case Function::output_curvatures:
+    case RemoteFunction::output_curvatures:
       return output_curvatures(asked);
-    case Function::states:
+    case RemoteFunction::states:
       return done(subsystem_->states());
-    case Function::state_derivatives:
+    case RemoteFunction::state_derivatives:
       read_inputs(asked);
       result_.resize(n_st);
       return reply(subsystem_->state_derivatives(inputs_, result_), result_);
-    case Function::linearize:
+    case RemoteFunction::linearize:
       read_inputs(asked);
       return reply(subsystem_->linearize(inputs_, linearization_), linearization_);
-    case Function::keeps: {
+    case RemoteFunction::keeps: {
       asked.take(known_);
       read_inputs(asked);
       return done(subsystem_->keeps(known_, inputs_));
     }
-    case Function::derivatives_at:
-    case Function::outputs_at:
-    case Function::output_curvatures_at: {
+    case RemoteFunction::derivatives_at:
+    case RemoteFunction::outputs_at:
+    case RemoteFunction::output_curvatures_at: {
       StatePoint point;
       asked.take(point.t, point.h, x_, inputs_);
       point.x = x_;
       point.inputs = inputs_;
-      if (function == Function::outputs_at)
+      if (function == RemoteFunction::outputs_at)
         return reply(subsystem_->outputs_at(point, outputs_), outputs_);
-      result_.resize(function == Function::derivatives_at ? n_st : outputs_.size());
-      return function == Function::derivatives_at
+      result_.resize(function == RemoteFunction::derivatives_at ? n_st : outputs_.size());
+      return function == RemoteFunction::derivatives_at
                  ? reply(subsystem_->derivatives_at(point, result_), result_)
                  : reply(subsystem_->output_curvatures_at(point, result_), result_);
     }
-    case Function::retrace: {
+    case RemoteFunction::retrace: {
       const auto step = asked.taken<MacroStep>();
       asked.take(polynomials_, x_);
       return reply(subsystem_->retrace(step, polynomials_, x_, outputs_), x_, outputs_);
     }
-    case Function::next_event:
+    case RemoteFunction::next_event:
       read_inputs(asked);
       return done(subsystem_->next_event(inputs_));
-    case Function::happen:
+    case RemoteFunction::happen:
       return happen(asked);
-    case Function::set_parameter: {
+    case RemoteFunction::set_parameter: {
       const auto parameter = asked.taken<std::size_t>();
       return reply(subsystem_->set_parameter(parameter, asked.taken<double>()));
     }
-    case Function::save:
+    case RemoteFunction::save:
       subsystem_->save();
       return done();
-    case Function::restore:
+    case RemoteFunction::restore:
       subsystem_->restore();
       return done();
-    case Function::start_from:
+    case RemoteFunction::start_from:
       return start_from(asked);
-    case Function::write_memory:
+    case RemoteFunction::write_memory:
       return write_memory();
-    case Function::read_memory:
+    case RemoteFunction::read_memory:
       return read_memory(asked);
-    case Function::complete_step: {
+    case RemoteFunction::complete_step: {
       const auto t = asked.taken<double>();
       asked.take(x_, u_);
       return done(subsystem_->complete_step(t, x_, u_));
     }
-    case Function::model_interface:
+    case RemoteFunction::model_interface:
       return tell(model().interface());
     default:
       return answer_about_model(function, asked);
   }
 }
 
-void HostedSubsystem::answer_about_model(Function function, MessageReader& asked) {
-  if (function == Function::model_set_parameter) {
+void HostedSubsystem::answer_about_model(RemoteFunction function, MessageReader& asked) {
+  if (function == RemoteFunction::model_set_parameter) {
     const auto parameter = asked.taken<std::size_t>();
     return done(model().set_parameter(parameter, asked.taken<double>()));
   }
@@ -251,26 +251,26 @@ void HostedSubsystem::answer_about_model(Function function, MessageReader& asked
   asked.take(x_, u_);
   Linearization& l = linearization_;
   switch (function) {
-    case Function::model_derivatives:
+    case RemoteFunction::model_derivatives:
       result_.resize(n_st);
       model().derivatives(t, x_, u_, result_);
       return done(result_);
-    case Function::model_outputs:
+    case RemoteFunction::model_outputs:
       result_.resize(n_out);
       model().outputs(t, x_, u_, result_);
       return done(result_);
-    case Function::model_jacobians:
+    case RemoteFunction::model_jacobians:
       l.f_x.resize(n_st * n_st);
       l.f_u.resize(n_st * n_in);
       l.g_x.resize(n_out * n_st);
       l.g_u.resize(n_out * n_in);
       return done(model().jacobians(t, x_, u_, {l.f_x, l.f_u, l.g_x, l.g_u}), l.f_x, l.f_u, l.g_x,
                   l.g_u);
-    case Function::model_time_derivatives:
+    case RemoteFunction::model_time_derivatives:
       l.f_t.resize(n_st);
       l.g_t.resize(n_out);
       return done(model().time_derivatives(t, x_, u_, {l.f_t, l.g_t}), l.f_t, l.g_t);
-    case Function::model_output_curvatures: {
+    case RemoteFunction::model_output_curvatures: {
       asked.take(dudt_);
       const auto d2udt2 = asked.taken_list<double>();
       result_.resize(n_out);

@@ -21,8 +21,8 @@ class HostedSubsystem {
   Answer answer_to(std::span<const std::byte> request);
 
  private:
-  void answer(Function function, MessageReader& asked);
-  void answer_about_model(Function function, MessageReader& asked);
+  void answer(RemoteFunction function, MessageReader& asked);
+  void answer_about_model(RemoteFunction function, MessageReader& asked);
   void make(MessageReader& asked);
   static Recipe read_recipe(MessageReader& asked);
   void tell(OdeInterface interface);

@@ -27,14 +27,14 @@ void IsolatedSubsystem::take_status() {
 }
 
 template <class... Arguments>
-MessageReader IsolatedSubsystem::ask(Function function, const Arguments&... arguments) {
+MessageReader IsolatedSubsystem::ask(RemoteFunction function, const Arguments&... arguments) {
   MessageReader answer = remote_->call(function, arguments...);
   take_status();
   return answer;
 }
 
 template <class... Results, class... Arguments>
-Outcome IsolatedSubsystem::attempt(Function function, std::tuple<Results&...> results,
+Outcome IsolatedSubsystem::attempt(RemoteFunction function, std::tuple<Results&...> results,
                                    const Arguments&... arguments) {
   try {
     MessageReader answer = ask(function, arguments...);
@@ -57,98 +57,101 @@ void IsolatedSubsystem::stand_at(double t) {
 }
 
 void IsolatedSubsystem::note_use(std::span<const char> fed, std::span<const char> looked_at) {
-  ask(Function::note_use, fed, looked_at);
+  ask(RemoteFunction::note_use, fed, looked_at);
 }
 
 void IsolatedSubsystem::start(const MacroStep& first, double stop) {
   stand_at(first.begin);
-  ask(Function::start, first, stop);
+  ask(RemoteFunction::start, first, stop);
 }
 
 Outcome IsolatedSubsystem::end_initialization(std::span<const Sample> inputs) {
-  return attempt(Function::end_initialization, {}, inputs);
+  return attempt(RemoteFunction::end_initialization, {}, inputs);
 }
 
-void IsolatedSubsystem::enter(const SmoothInterval& interval) { ask(Function::enter, interval); }
+void IsolatedSubsystem::enter(const SmoothInterval& interval) {
+  ask(RemoteFunction::enter, interval);
+}
 
 Outcome IsolatedSubsystem::advance(const MacroStep& step, std::span<const Polynomial> inputs,
                                    InputContinuity continuity, Wanted wanted,
                                    std::span<Sample> outputs) {
   if (!is_saved_) remote_->process().take_copy();
   const Outcome outcome =
-      attempt(Function::advance, std::tie(outputs), step, continuity, wanted, inputs);
+      attempt(RemoteFunction::advance, std::tie(outputs), step, continuity, wanted, inputs);
   if (outcome == Outcome::ok) stand_at(step.end);
   return outcome;
 }
 
 Outcome IsolatedSubsystem::point_outputs(std::span<const Sample> inputs, Wanted wanted,
                                          std::span<Sample> outputs) {
-  return attempt(Function::point_outputs, std::tie(outputs), wanted, inputs);
+  return attempt(RemoteFunction::point_outputs, std::tie(outputs), wanted, inputs);
 }
 
 Outcome IsolatedSubsystem::output_curvatures(std::span<const Sample> inputs,
                                              std::span<double> result) {
-  return attempt(Function::output_curvatures, std::tie(result), inputs);
+  return attempt(RemoteFunction::output_curvatures, std::tie(result), inputs);
 }
 
 std::span<const double> IsolatedSubsystem::states() const {
-  if (!states_known_ && !description_.states.empty()) remote_->call(Function::states).take(states_);
+  if (!states_known_ && !description_.states.empty())
+    remote_->call(RemoteFunction::states).take(states_);
   states_known_ = true;
   return states_;
 }
 
 Outcome IsolatedSubsystem::state_derivatives(std::span<const Sample> inputs,
                                              std::span<double> result) {
-  return attempt(Function::state_derivatives, std::tie(result), inputs);
+  return attempt(RemoteFunction::state_derivatives, std::tie(result), inputs);
 }
 
 Outcome IsolatedSubsystem::linearize(std::span<const Sample> inputs, Linearization& result) {
-  return attempt(Function::linearize, std::tie(result), inputs);
+  return attempt(RemoteFunction::linearize, std::tie(result), inputs);
 }
 
 bool IsolatedSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
-  return ask(Function::keeps, known, inputs).taken<bool>();
+  return ask(RemoteFunction::keeps, known, inputs).taken<bool>();
 }
 
 Outcome IsolatedSubsystem::derivatives_at(const StatePoint& point, std::span<double> result) {
-  return attempt(Function::derivatives_at, std::tie(result), point);
+  return attempt(RemoteFunction::derivatives_at, std::tie(result), point);
 }
 
 Outcome IsolatedSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
-  return attempt(Function::outputs_at, std::tie(outputs), point);
+  return attempt(RemoteFunction::outputs_at, std::tie(outputs), point);
 }
 
 Outcome IsolatedSubsystem::output_curvatures_at(const StatePoint& point, std::span<double> result) {
-  return attempt(Function::output_curvatures_at, std::tie(result), point);
+  return attempt(RemoteFunction::output_curvatures_at, std::tie(result), point);
 }
 
 Outcome IsolatedSubsystem::retrace(const MacroStep& step, std::span<const Polynomial> inputs,
                                    std::span<double> states, std::span<Sample> outputs) {
-  return attempt(Function::retrace, std::tie(states, outputs), step, inputs, states);
+  return attempt(RemoteFunction::retrace, std::tie(states, outputs), step, inputs, states);
 }
 
 double IsolatedSubsystem::next_event(std::span<const Sample> inputs) {
-  return ask(Function::next_event, inputs).taken<double>();
+  return ask(RemoteFunction::next_event, inputs).taken<double>();
 }
 
 Outcome IsolatedSubsystem::happen(EventPass pass, std::span<const Sample> inputs, double slack,
                                   bool& changed, std::vector<Happening>& what) {
-  return attempt(Function::happen, std::tie(changed, what), pass, slack, inputs);
+  return attempt(RemoteFunction::happen, std::tie(changed, what), pass, slack, inputs);
 }
 
 Outcome IsolatedSubsystem::set_parameter(std::size_t parameter, double value) {
-  return attempt(Function::set_parameter, {}, parameter, value);
+  return attempt(RemoteFunction::set_parameter, {}, parameter, value);
 }
 
 void IsolatedSubsystem::save() {
   is_saved_ = true;
   remote_->process().take_copy();
-  ask(Function::save);
+  ask(RemoteFunction::save);
   saved_ = now_;
 }
 
 void IsolatedSubsystem::restore() {
-  ask(Function::restore);
+  ask(RemoteFunction::restore);
   stand_at(saved_);
 }
 
@@ -156,8 +159,8 @@ bool IsolatedSubsystem::io(Archive& archive) {
   std::vector<std::byte> memory;
   std::int64_t& revived = remote_->process().revived;
   if (archive.reading()) archive(memory, now_, revived);
-  MessageReader answer =
-      archive.reading() ? ask(Function::read_memory, memory) : ask(Function::write_memory);
+  MessageReader answer = archive.reading() ? ask(RemoteFunction::read_memory, memory)
+                                           : ask(RemoteFunction::write_memory);
   const bool passed = answer.taken<bool>();
   answer.take(failure_);
   if (!passed) return false;
@@ -174,7 +177,7 @@ bool IsolatedSubsystem::io(Archive& archive) {
 
 bool IsolatedSubsystem::start_from(double t, std::span<const double> x,
                                    std::span<const std::byte> memory) {
-  MessageReader answer = ask(Function::start_from, t, x, memory);
+  MessageReader answer = ask(RemoteFunction::start_from, t, x, memory);
   const bool begun = answer.taken<bool>();
   answer.take(failure_);
   return begun;
@@ -188,7 +191,7 @@ OdeModel* IsolatedSubsystem::equations() {
 
 bool IsolatedSubsystem::complete_step(double t, std::span<const double> x,
                                       std::span<const double> u) {
-  return ask(Function::complete_step, t, x, u).taken<bool>();
+  return ask(RemoteFunction::complete_step, t, x, u).taken<bool>();
 }
 
 SubsystemDescription isolated_description(SubsystemDescription description,
@@ -208,7 +211,7 @@ OdeInterface isolated_interface(const NativeDescription& native, const Isolation
   Archive written;
   recipe.io(written);
   MessageWriter request;
-  request.put(Function::interface, written.bytes());
+  request.put(RemoteFunction::interface, written.bytes());
   CallStatus status;
   auto answer = process.call(request.bytes(), status);
   if (!answer) throw ForeignEnd(process.last_words());

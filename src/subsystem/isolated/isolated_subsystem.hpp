@@ -50,10 +50,10 @@ class IsolatedSubsystem final : public Subsystem {
  private:
   /// A call and its answer, which says what the subsystem is now.
   template <class... Arguments>
-  MessageReader ask(Function function, const Arguments&... arguments);
+  MessageReader ask(RemoteFunction function, const Arguments&... arguments);
   /// One that may fail: what it gives goes into `results`.
   template <class... Results, class... Arguments>
-  Outcome attempt(Function function, std::tuple<Results&...> results,
+  Outcome attempt(RemoteFunction function, std::tuple<Results&...> results,
                   const Arguments&... arguments);
   void take_status();
   void stand_at(double t);

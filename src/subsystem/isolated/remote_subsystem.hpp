@@ -18,7 +18,7 @@ class RemoteSubsystem {
   /// The answer to a call, valid until the next one: that of `done`, or the failure's words. Throws
   /// what the call throws.
   template <class... Arguments>
-  MessageReader call(Function function, const Arguments&... arguments) {
+  MessageReader call(RemoteFunction function, const Arguments&... arguments) {
     request_.clear();
     request_.put(function, arguments...);
     MessageReader answer = process_.call(function, request_.bytes(), status_);

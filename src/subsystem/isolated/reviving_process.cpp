@@ -12,19 +12,19 @@ namespace {
 constexpr int most_deaths = 4;
 
 /// Whether the subsystem may be another one after the call.
-bool changes(Function function) {
+bool changes(RemoteFunction function) {
   switch (function) {
-    case Function::states:
-    case Function::derivatives_at:
-    case Function::outputs_at:
-    case Function::output_curvatures_at:
-    case Function::retrace:
-    case Function::write_memory:
-    case Function::read_memory:
-    case Function::complete_step:
+    case RemoteFunction::states:
+    case RemoteFunction::derivatives_at:
+    case RemoteFunction::outputs_at:
+    case RemoteFunction::output_curvatures_at:
+    case RemoteFunction::retrace:
+    case RemoteFunction::write_memory:
+    case RemoteFunction::read_memory:
+    case RemoteFunction::complete_step:
       return false;
     default:
-      return function < Function::model_interface;
+      return function < RemoteFunction::model_interface;
   }
 }
 
@@ -41,13 +41,13 @@ RevivingProcess::RevivingProcess(Recipe recipe, const IsolationOptions& options,
   Archive written;
   recipe_.io(written);
   MessageWriter request;
-  request.put(Function::make, written.bytes());
+  request.put(RemoteFunction::make, written.bytes());
   append(beginning_.make, request.bytes());
   begin_process();
   CallStatus status;
   auto answer = process_->call(request.bytes(), status);
   if (!answer) {
-    mourn(Function::make);
+    mourn(RemoteFunction::make);
     throw ForeignEnd(last_words_);
   }
   rethrow(status.ending, *answer);
@@ -59,14 +59,14 @@ RevivingProcess::RevivingProcess(Recipe recipe, const IsolationOptions& options,
 RevivingProcess::~RevivingProcess() {
   if (process_->end()) return;
   std::fprintf(stderr, "concord: note: subsystem '%s', which nobody needs any more: %s\n",
-               recipe_.subsystem().c_str(), words(Function::end).c_str());
+               recipe_.subsystem().c_str(), words(RemoteFunction::end).c_str());
 }
 
 void RevivingProcess::begin_process() {
   process_ = std::make_unique<SubsystemProcess>(recipe_.what(), options_.call_limit);
 }
 
-MessageReader RevivingProcess::call(Function function, std::span<const std::byte> request,
+MessageReader RevivingProcess::call(RemoteFunction function, std::span<const std::byte> request,
                                     CallStatus& status) {
   for (int i = 0; i < 2; ++i) {
     if (auto answer = process_->call(request, status)) {
@@ -83,11 +83,11 @@ MessageReader RevivingProcess::call(Function function, std::span<const std::byte
   throw DiedAgain(last_words_ + "; it was revived and ended in the same call again");
 }
 
-void RevivingProcess::remember(Function function, std::span<const std::byte> request) {
+void RevivingProcess::remember(RemoteFunction function, std::span<const std::byte> request) {
   const auto keep = [&](Bytes& last) { last.assign(request.begin(), request.end()); };
-  if (function == Function::note_use) keep(beginning_.note_use);
-  if (function == Function::enter) keep(beginning_.enter);
-  if (function == Function::start) {
+  if (function == RemoteFunction::note_use) keep(beginning_.note_use);
+  if (function == RemoteFunction::enter) keep(beginning_.enter);
+  if (function == RemoteFunction::start) {
     keep(beginning_.start);
     started_ = true;
   }
@@ -97,13 +97,13 @@ void RevivingProcess::remember(Function function, std::span<const std::byte> req
   append(journal_, request);
 }
 
-void RevivingProcess::mourn(Function function) {
+void RevivingProcess::mourn(RemoteFunction function) {
   last_words_ = words(function);
   deaths_ = time_ == death_time_ ? deaths_ + 1 : 1;
   death_time_ = time_;
 }
 
-std::string RevivingProcess::words(Function function) const {
+std::string RevivingProcess::words(RemoteFunction function) const {
   if (process_->names_place()) return process_->last_words();
   const std::string origin = recipe_.origin();
   return process_->last_words() + " in " + name_of(function) + " of subsystem '" +
@@ -140,7 +140,7 @@ void RevivingProcess::revive() {
     redo(beginning_.start);
     redo(beginning_.enter);
     MessageWriter request;
-    request.put(Function::read_memory, copy_);
+    request.put(RemoteFunction::read_memory, copy_);
     redo(request.bytes());
   }
   redo_journal();
@@ -166,11 +166,11 @@ void RevivingProcess::refuse_copies(const std::string& reason) {
 void RevivingProcess::take_copy() {
   if (!keeps_journal_ || journal_.empty()) return;
   MessageWriter request;
-  request.put(Function::write_memory);
+  request.put(RemoteFunction::write_memory);
   CallStatus status;
   auto answer = process_->call(request.bytes(), status);
   if (!answer) {
-    mourn(Function::write_memory);
+    mourn(RemoteFunction::write_memory);
     revive();
     return refuse_copies("its state could not be copied");
   }

@@ -35,7 +35,8 @@ class RevivingProcess {
 
   /// The answer to a call, if need be after it was made once more in a new process. Throws
   /// DiedAgain, and ForeignEnd where nothing more can be done.
-  MessageReader call(Function function, std::span<const std::byte> request, CallStatus& status);
+  MessageReader call(RemoteFunction function, std::span<const std::byte> request,
+                     CallStatus& status);
 
   /// At a communication point: what a new process would begin with.
   void take_copy();
@@ -56,13 +57,13 @@ class RevivingProcess {
   };
 
   void begin_process();
-  void remember(Function function, std::span<const std::byte> request);
-  void mourn(Function function);
+  void remember(RemoteFunction function, std::span<const std::byte> request);
+  void mourn(RemoteFunction function);
   void revive();
   void redo(std::span<const std::byte> request);
   void redo_journal();
   void refuse_copies(const std::string& reason);
-  std::string words(Function function) const;
+  std::string words(RemoteFunction function) const;
   void tell();
 
   Recipe recipe_;

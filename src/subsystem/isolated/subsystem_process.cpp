@@ -151,7 +151,7 @@ MessageReader SubsystemProcess::take_words(MessageReader answer, CallStatus& sta
 bool SubsystemProcess::end() {
   if (process_ == 0) return true;
   MessageWriter request;
-  request.put(Function::end);
+  request.put(RemoteFunction::end);
   channel_.call(request.bytes());
   const auto until = std::chrono::steady_clock::now() + longest_end;
   const auto answer =

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "concord/archive.hpp"
+
 namespace concord {
 
 /// Derivatives of some functions by one variable whose size nobody knows, as quotients of
@@ -25,6 +27,9 @@ class AnsweringIncrements {
   bool differentiate(double value, double share, Quotients&& quotients, std::span<double> result) {
     return (known_ && again(quotients, result)) || search(value, share, quotients, result);
   }
+
+  /// What has been found.
+  void io(Archive& archive) { archive(known_, increments_, chosen_); }
 
  private:
   static constexpr int least_power = -30, between = 3, digits = 16;

@@ -79,6 +79,8 @@ namespace {
 using sundials_handle::made;
 using sundials_handle::require;
 
+/// The very first micro-step is like all others: ARKODE would let the next one be 10^4 times as
+/// large.
 class ExplicitPair final : public Arkode {
  public:
   ExplicitPair(RightHandSide& rhs, Roots roots) : Arkode(rhs, {}, std::move(roots)) {
@@ -92,6 +94,7 @@ class ExplicitPair final : public Arkode {
     require(ERKStepSetMaxErrTestFails(erk, 20));
     require(ERKStepSetMaxHnilWarns(erk, 0));
     require(ERKStepSetAdaptivityMethod(erk, ARK_ADAPT_I, 1, 0, nullptr));  // without a memory
+    require(ERKStepSetMaxFirstGrowth(erk, largest_growth));
     if (root_count() == 0) return;
     require(ERKStepRootInit(erk, static_cast<int>(root_count()), &Arkode::find_roots));
     require(ERKStepSetNoInactiveRootWarn(erk));
@@ -143,6 +146,7 @@ class ImplicitPair final : public Arkode {
     require(ARKStepSetMaxNumSteps(ark, max_micro_steps));
     require(ARKStepSetMaxErrTestFails(ark, 20));
     require(ARKStepSetMaxConvFails(ark, 20));
+    require(ARKStepSetMaxFirstGrowth(ark, largest_growth));
     require(ARKStepSetMaxHnilWarns(ark, 0));
     attach_solver();
     if (adapts())
@@ -201,7 +205,6 @@ class ImplicitPair final : public Arkode {
     require(ARKStepSetAdaptivityFn(ark, &Arkode::adapt, static_cast<Arkode*>(this)));
     require(ARKStepSetSafetyFactor(ark, safety));
     require(ARKStepSetMaxGrowth(ark, largest_growth));
-    require(ARKStepSetMaxFirstGrowth(ark, largest_growth));
     require(ARKStepSetPostprocessStepFn(ark, &Arkode::after_step));
   }
 

@@ -46,6 +46,7 @@ class Automatic final : public Integrator {
   bool continued() const override { return bdf_is_current_ && bdf().continued(); }
   void save() override;
   void restore() override;
+  void pass_course(Archive& archive) override;
 
  private:
   enum class Method : std::size_t { erk, bdf, dirk };
@@ -245,6 +246,15 @@ void Automatic::restore() {
   ++restores_;
   for (const auto& made : methods_)
     if (made) made->restore();
+}
+
+void Automatic::pass_course(Archive& archive) {
+  archive(choice_, micro_steps_, saves_, restores_);
+  for (std::size_t i = 0; i < methods_.size(); ++i) {
+    bool made = methods_[i] != nullptr;
+    archive(made);
+    if (made) method(static_cast<Method>(i)).pass_course(archive);
+  }
 }
 
 }  // namespace

@@ -87,6 +87,11 @@ class CheckedModel {
   /// Forgets what is remembered of f.
   void forget();
 
+  /// What is remembered of f, and how often it was evaluated: integrators go by that.
+  void io(Archive& archive) {
+    archive(rhs_evaluations_, memory_.ends, memory_.latest, memory_.at_begin, memory_.at_end);
+  }
+
   /// One sentence on the last call that returned false.
   std::string failure() const;
 
@@ -123,6 +128,8 @@ class CheckedModel {
   struct Known {
     double t = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> x, u, f;
+
+    void io(Archive& archive) { archive(t, x, u, f); }
   };
 
   /// What evaluations leave behind, beside their count.

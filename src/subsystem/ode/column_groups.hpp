@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "concord/archive.hpp"
+
 namespace concord {
 
 /// Groups of states that no f_i or g_i depends on together, so that one difference gives all their
@@ -21,6 +23,8 @@ class ColumnGroups {
 
   /// Rows of f_x, then n + rows of g_x, that may be nonzero in the column.
   std::span<const std::size_t> rows(std::size_t column) const { return rows_[column]; }
+
+  void io(Archive& archive) { archive(rows_, groups_); }
 
  private:
   std::vector<std::vector<std::size_t>> rows_;

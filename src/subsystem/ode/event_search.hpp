@@ -48,6 +48,8 @@ class EventSearch final : public PathWatch {
     slack_ = slack;
   }
 
+  void io(Archive& archive) { archive(way_.found, slack_); }
+
   /// What was found; else where the indicators lead from the way's end, which may be where the
   /// integration failed.
   Found ahead();

@@ -57,7 +57,7 @@ class HybridEvents final : public EventModel {
   bool settle(const EventPoint& point, std::span<const double> x,
               std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
-  void pass_events(Archive& archive) override { archive(above_, slack_); }
+  void pass_events(Archive& archive) override { archive(above_, slack_, completed_); }
   void take_over(Archive& /*archive*/) override {}
 
  private:

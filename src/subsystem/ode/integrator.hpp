@@ -65,6 +65,10 @@ class Integrator {
   /// Of what `io` passes: to be raised where that changes.
   virtual int memory_version() const { return 1; }
 
+  /// What it has found out about the way so far: sizes of micro-steps, orders, methods. A multistep
+  /// history is not in it. Of another kind of integrator nothing can be read.
+  virtual void pass_course(Archive& archive) = 0;
+
   /// Accepted micro-steps so far; never rolled back.
   std::int64_t micro_steps() const { return micro_steps_; }
 

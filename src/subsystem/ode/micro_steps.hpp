@@ -43,6 +43,7 @@ class MicroSteps {
   /// As Integrator's.
   virtual void save() = 0;
   virtual void restore() = 0;
+  virtual void pass_course(Archive& archive) = 0;
 };
 
 /// Explicit Runge-Kutta; for any number of states, also none.

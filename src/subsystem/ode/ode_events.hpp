@@ -40,6 +40,12 @@ class OdeEvents {
               std::span<const Sample> inputs, double slack, bool& changed,
               std::vector<Happening>& what);
 
+  /// The model's own first, which other models may take over.
+  void io(Archive& archive) {
+    model_.pass_events(archive);
+    archive(search_, u_);
+  }
+
  private:
   static constexpr double never = -std::numeric_limits<double>::infinity();
 
@@ -54,7 +60,8 @@ class OdeEvents {
   CheckedModel& checked_;
   RightHandSide& rhs_;
   EventSearch search_;
-  std::vector<double> u_, dudt_, dxdt_, slopes_;  ///< scratch
+  std::vector<double> u_;                     ///< inputs that were given last
+  std::vector<double> dudt_, dxdt_, slopes_;  ///< scratch
   std::vector<Indicator> z_;
   std::vector<Indicator> z_begin_;  ///< where the macro-step begins, with the inputs there
   /// At t, with these inputs: nothing happens up to `until`.

@@ -77,6 +77,7 @@ class OdeSubsystem final : public Subsystem, public BatchMember {
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
+  int memory_version() const override { return 2; }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
   OdeModel* equations() override;
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
@@ -445,7 +446,7 @@ bool OdeSubsystem::pass_model(Archive& archive) {
     failure_ = *reason;
     return false;
   }
-  model_.forget();
+  if (archive.reading()) model_.forget();
   bool located = own_events_->located();
   archive(description_.events, located);
   if (archive.reading() && !integrator_) begin();
@@ -453,25 +454,27 @@ bool OdeSubsystem::pass_model(Archive& archive) {
     own_events_->locate();
     make_integrator();
   }
-  if (integrator_) {
-    archive.enter(*integrator_);
-    integrator_->io(archive);
-  }
+  if (integrator_) integrator_->io(archive);
   archive(end_inputs_);
   return true;
 }
 
-/// The history of multistep methods, the choice of method and learnt patterns are not in it.
+/// The history of multistep methods is not in it.
 bool OdeSubsystem::io(Archive& archive) {
   if (hybrid_ != nullptr && !pass_model(archive)) return false;
-  if (events_) events_->model().pass_events(archive);
-  archive(now_, trials_, parameters_, counters_);
-  if (!archive.reading()) return true;
-  for (std::size_t p = 0; hybrid_ == nullptr && p < parameters_.values.size(); ++p) {
+  if (events_) archive(*events_);
+  archive(now_, trials_, parameters_, counters_, derivatives_);
+  if (integrator_) {
+    archive.enter(*integrator_);
+    integrator_->pass_course(archive);
+  }
+  for (std::size_t p = 0; archive.reading() && hybrid_ == nullptr && p < parameters_.values.size();
+       ++p) {
     const auto& value = parameters_.values[p];
     if (value && !model_.set_parameter(p, *value)) return false;
   }
-  saved_ = now_;
+  archive(model_);
+  if (archive.reading()) saved_ = now_;
   return true;
 }
 

@@ -47,6 +47,9 @@ class OneStep final : public Integrator {
     now_ = saved_;
     restored_ = true;
   }
+  void pass_course(Archive& archive) override {
+    archive(now_, micro_steps_, saves_, restored_, plan_.h, plan_.first, plan_.answers);
+  }
 
  private:
   double adapt(double size, double error, int p);
@@ -60,6 +63,8 @@ class OneStep final : public Integrator {
   struct Memory {
     double proposal = 0.0;  ///< size of the next micro-step; 0: unknown
     OrderChoice order;
+
+    void io(Archive& archive) { archive(proposal, order); }
   };
 
   /// What the controller answers, for trials after a rollback.

@@ -55,6 +55,9 @@ class PointDerivatives {
   bool keeps(const Linearization& known, double t, double h, std::span<const double> x,
              std::span<const Sample> inputs, const PointSizes& sizes);
 
+  /// What is learnt from one linearisation for the next ones.
+  void io(Archive& archive) { archive(unknown_states_, unknown_inputs_, groups_, has_jacobians_); }
+
  private:
   // Scratch, kept for its storage only.
   struct Point {

@@ -36,7 +36,7 @@ CONCORD_REGISTER_SUBSYSTEM("square_with_curvatures", Square)
 class Hosted {
  public:
   template <class... Arguments>
-  MessageReader call(Function function, const Arguments&... arguments) {
+  MessageReader call(RemoteFunction function, const Arguments&... arguments) {
     MessageWriter request;
     request.put(function, arguments...);
     MessageReader answer(hosted_.answer_to(request.bytes()).bytes);
@@ -58,17 +58,17 @@ TEST(IsolatedSubsystem, gives_second_derivatives_of_outputs_as_in_the_same_proce
   Archive written;
   recipe.io(written);
   Hosted hosted;
-  hosted.call(Function::make, written.bytes());
+  hosted.call(RemoteFunction::make, written.bytes());
   EXPECT_TRUE(hosted.status.capabilities.output_curvatures);
-  hosted.call(Function::start, MacroStep{0.0, 0.5}, 1.0);
+  hosted.call(RemoteFunction::start, MacroStep{0.0, 0.5}, 1.0);
   const std::vector<Sample> inputs = {{3.0, 0.5, 7.0}};
   double found = 0.0;
   std::span<double> place(&found, 1);
-  hosted.call(Function::output_curvatures, inputs).take(place);
+  hosted.call(RemoteFunction::output_curvatures, inputs).take(place);
   ASSERT_EQ(hosted.status.ending, Ending::done);
   EXPECT_EQ(found, 2.0 * (0.25 + 3.0 * 7.0));
   const std::vector<double> x, u = {3.0}, dudt = {0.5}, curvatures = {7.0};
-  auto answer = hosted.call(Function::model_output_curvatures, 0.0, x, u, dudt, curvatures);
+  auto answer = hosted.call(RemoteFunction::model_output_curvatures, 0.0, x, u, dudt, curvatures);
   ASSERT_TRUE(answer.taken<bool>());
   found = 0.0;
   answer.take(place);

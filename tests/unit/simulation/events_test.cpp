@@ -87,6 +87,46 @@ TEST(SimulationLibraryEvents, ARestoredRunHasTheSameBits) {
   }
 }
 
+/// As often as somebody looks, also right behind an event.
+TEST(SimulationLibraryEvents, SnapshotsChangeNothing) {
+  for (const Options& options : methods) {
+    Simulation undisturbed = started(options), taken = started(options),
+               restored = started(options);
+    const auto whole = course(undisturbed);
+    const auto rows = [](Simulation& simulation, const auto& after_each) {
+      std::vector<std::vector<double>> result;
+      while (!simulation.finished()) {
+        simulation.advance();
+        after_each();
+        result.push_back(seen(simulation));
+      }
+      return result;
+    };
+    EXPECT_EQ(rows(taken, [&] { taken.snapshot(); }), whole) << options.at("cosim_type");
+    EXPECT_EQ(rows(restored, [&] { restored.restore(restored.snapshot()); }), whole)
+        << options.at("cosim_type");
+  }
+}
+
+/// What is set at an event is what was set there, however the simulation came to it.
+TEST(SimulationLibraryEvents, SnapshotsChangeNothingOfWhatIsSet) {
+  for (const Options& options : methods) {
+    std::vector<std::vector<std::vector<double>>> courses;
+    for (const bool looks : {false, true}) {
+      Simulation simulation = started(options);
+      while (simulation.value("thermostat.heat") != 0.0) {
+        simulation.advance();
+      }
+      if (looks) {
+        simulation.restore(simulation.snapshot());
+      }
+      simulation.set("thermostat.high", 23.5);
+      courses.push_back(course(simulation));
+    }
+    EXPECT_EQ(courses[0], courses[1]) << options.at("cosim_type");
+  }
+}
+
 TEST(SimulationLibraryEvents, AParameterMovesTheNextOne) {
   for (const Options& options : methods) {
     Simulation simulation = started(options);

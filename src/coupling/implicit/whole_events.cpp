@@ -1,4 +1,4 @@
-#include "coupling/implicit/network_events.hpp"
+#include "coupling/implicit/whole_events.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 
 namespace concord {
 
-NetworkEvents::NetworkEvents(RankNetwork& subsystems, const NetworkPoint& point)
+WholeEvents::WholeEvents(RankNetwork& subsystems, const NetworkPoint& point)
     : subsystems_(subsystems), point_(point) {
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     auto* const events = dynamic_cast<EventModel*>(subsystems.own(k).equations());
@@ -17,21 +17,21 @@ NetworkEvents::NetworkEvents(RankNetwork& subsystems, const NetworkPoint& point)
   }
 }
 
-void NetworkEvents::indicators(std::span<Indicator> z) {
+void WholeEvents::indicators(std::span<Indicator> z) {
   for (const auto& [k, model, first] : own_) {
     model->indicators(point_.time(), point_.states_of(k), point_.inputs_of(k),
                       z.subspan(first, model->indicator_count()));
   }
 }
 
-void NetworkEvents::indicator_slopes(std::span<double> slopes) {
+void WholeEvents::indicator_slopes(std::span<double> slopes) {
   for (const auto& [k, model, first] : own_) {
     model->indicator_slopes(point_.time(), point_.states_of(k), point_.inputs_of(k),
                             point_.motion_of(k), slopes.subspan(first, model->indicator_count()));
   }
 }
 
-double NetworkEvents::next_time() const {
+double WholeEvents::next_time() const {
   double earliest = std::numeric_limits<double>::infinity();
   for (const Own& own : own_) {
     earliest = std::min(earliest, own.model->next_time_event());
@@ -39,7 +39,7 @@ double NetworkEvents::next_time() const {
   return earliest;
 }
 
-EventPoint NetworkEvents::seen_by(const Own& own, const EventPoint& point) const {
+EventPoint WholeEvents::seen_by(const Own& own, const EventPoint& point) const {
   EventPoint result{point.t, point_.inputs_of(own.subsystem), point_.motion_of(own.subsystem),
                     point.slack};
   if (point.certain && *point.certain >= own.first) {
@@ -48,7 +48,7 @@ EventPoint NetworkEvents::seen_by(const Own& own, const EventPoint& point) const
   return result;
 }
 
-bool NetworkEvents::settle(const EventPoint& point, std::vector<Happening>& what) {
+bool WholeEvents::settle(const EventPoint& point, std::vector<Happening>& what) {
   bool changed = false;
   for (const Own& own : own_) {
     const std::size_t before = what.size();
@@ -61,8 +61,8 @@ bool NetworkEvents::settle(const EventPoint& point, std::vector<Happening>& what
   return changed;
 }
 
-bool NetworkEvents::happen(const EventPoint& point, std::span<double> x,
-                           std::vector<Happening>& what) {
+bool WholeEvents::happen(const EventPoint& point, std::span<double> x,
+                         std::vector<Happening>& what) {
   bool changed = false;
   std::vector<Happening> happened;
   for (const Own& own : own_) {

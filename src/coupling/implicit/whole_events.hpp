@@ -10,9 +10,9 @@ namespace concord {
 
 /// The events of all subsystems of a network as those of one model: their indicators one after the
 /// other. Everything happens where the point stands, with the inputs and slopes it has taken.
-class NetworkEvents {
+class WholeEvents {
  public:
-  NetworkEvents(RankNetwork& subsystems, const NetworkPoint& point);
+  WholeEvents(RankNetwork& subsystems, const NetworkPoint& point);
 
   bool any() const { return !own_.empty(); }
   std::size_t indicator_count() const { return indicator_count_; }
