@@ -110,7 +110,9 @@ class Solution:
 
         step = collocated if self._stiff else (lambda *a: extrapolated(*a)[0])
         x = np.where(times > t, step(f, t, x, times - t), x) if len(x) else x
-        return np.array([np.broadcast_to(row, times.shape) for row in self._g(times, x, piece.d)]).T
+        with np.errstate(over="ignore", under="ignore"):
+            rows = self._g(times, x, piece.d)
+        return np.array([np.broadcast_to(row, times.shape) for row in rows]).T
 
     def grid(self, count=2001):
         """Instants at which the solution is looked at: evenly, and where the reference's own steps
