@@ -2,7 +2,7 @@
 cut, another name), which is the same every time, and at random instants. After each kill the results file opens
 and holds rows of the undisturbed run, and in the end it has that run's bits.
 
-By itself: kill_chains.py --kills 3000 runs chains of all CASES and prints a table.
+By itself: kill_chains.py --kills 3000 runs chains of all CASES (or of --cases) and prints a table.
 """
 import argparse
 import os
@@ -208,16 +208,18 @@ def main():
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--kills", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=35)
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     arguments = parser.parse_args()
     chance = random.Random(arguments.seed)
     bad = 0
-    for name, case in CASES.items():
+    for name in arguments.cases:
+        case = CASES[name]
         with tempfile.TemporaryDirectory() as folder:
             chain = Chain(case, folder)
             kills = dict.fromkeys(("at a change", "at random", "in the first 20 ms"), 0)
             chains = restarts = failures = 0
             changes = chain.changes()
-            while sum(kills.values()) < arguments.kills / len(CASES):
+            while sum(kills.values()) < arguments.kills / len(arguments.cases):
                 chain.clear()
                 try:
                     for _ in range(chance.randint(5, 25)):
