@@ -143,7 +143,7 @@ class Chain:
 
     def clear(self):
         for path in sorted(self.folder.rglob("*"), reverse=True):
-            if path.name.startswith("whole"):
+            if path.relative_to(self.folder).parts[0].startswith("whole"):
                 continue
             if path.is_dir():
                 path.rmdir() if not any(path.iterdir()) else None
@@ -175,7 +175,7 @@ class Chains(RestartTest):
         while chain.killed_at(change):
             change += step
             kills += 1
-        self.assertGreater(kills, 5)
+        self.assertGreater(kills, 3)
         chain.finish()
 
     def test_events(self):
@@ -185,7 +185,7 @@ class Chains(RestartTest):
         self.kill_at_all("parts", 43)
 
     def test_two_ranks(self):
-        self.kill_at_all("two ranks", 97)
+        self.kill_at_all("two ranks", 140)
 
     def test_each_change_of_a_restart(self):
         """From one state that a kill has left, up to where rows are appended again."""
