@@ -4,11 +4,11 @@
 # fail in every call, and prints the tables of doc/faults.md; then runs of 10^7 rows, whose memory must
 # not grow; then models of up to 10^5 subsystems, for the table of doc/scaling.md; then pages of concord
 # report in a browser, and examples/work_precision/tolerances.py with scipy; then 105 runs that are killed
-# and go on, runs with checkpoints against runs without, restarts on other ranks, runs on 2, 3 and 5 ranks
-# and isolated subsystems with every method, and the jobs of examples/slurm in a Slurm of one node; and the
-# unit tests and those on several ranks with a PETSc of 64-bit indices (tests/petsc64.sh), the Debian
-# package, fuzzers for a minute each, and what 150 small models say of their own error beside the truth
-# (tests/trust/survey.py).
+# and go on, 3000 kills in chains, runs with checkpoints against runs without, restarts on other ranks, runs
+# on 2, 3 and 5 ranks and isolated subsystems with every method, and the jobs of examples/slurm in a Slurm of
+# one node; and the unit tests and those on several ranks with a PETSc of 64-bit indices (tests/petsc64.sh),
+# the Debian package, fuzzers for a minute each, and what 150 small models say of their own error beside the
+# truth (tests/trust/survey.py).
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -18,7 +18,7 @@ install_packages
 bash "$root/scripts/install_packages.sh" "$logs/install.log" slurmctld slurmd slurm-client munge
 configure
 build_targets concord_program concord_subsystem_host faulty_subsystem faulty_fmu faulty_fmu3 \
-  native_test_subsystems
+  native_test_subsystems kill_at_write
 mpi_environment
 export OMPI_MCA_mpi_yield_when_idle=1  # two ranks of one run do not keep the cores from the other
 
@@ -42,6 +42,11 @@ restarts() {
     NATIVE_TEST_SUBSYSTEMS=$build/lib/libnative_test_subsystems.so \
     PYTHONPATH=$root/tests/support:$root/tests/fmu:$root/tests/faults:$root/tests/restart \
     /usr/bin/python3 -B -u "$@" -v)
+}
+kill_chains() {
+  CONCORD_PROGRAM=$build/bin/concord KILL_AT_WRITE_LIBRARY=$build/lib/libkill_at_write.so \
+    PYTHONPATH=$root/tests/support:$root/tests/restart \
+    /usr/bin/python3 -B -u "$root/tests/restart/kill_chains.py" --kills 3000
 }
 log=$logs/memory.log
 CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
@@ -88,7 +93,7 @@ log=$logs/tolerances.log
 }
 
 log=$logs/restarts.log
-{ KILLS=15 restarts checkpoints.py Kills && restarts every_method.py Subsystems OtherRanks &&
+{ KILLS=15 restarts checkpoints.py Kills && kill_chains && restarts every_method.py Subsystems OtherRanks &&
   restarts with_and_without.py && restarts warm_starts.py SameModel && restarts ../mpi/ranks.py TwoMass RingVariants &&
   restarts ../isolation/isolated.py Same && restarts slurm.py; } 2>&1 | tee "$log" || {
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2

@@ -24,14 +24,10 @@ namespace fs = std::filesystem;
 struct Header {
   std::array<char, 16> magic{'C', 'o', 'n', 'c', 'o', 'r', 'd', ' ',
                              'c', 'h', 'e', 'c', 'k', 'p', 't', '\n'};
-  std::uint32_t format = 5;
+  std::uint32_t format = 6;
   std::uint32_t check = 0;
   std::uint64_t size = 0;  ///< bytes of the content
 };
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 void write_whole(const fs::path& path, const Header& header, std::span<const std::byte> content) {
   SystemFile file(path, O_WRONLY | O_CREAT | O_TRUNC);
@@ -89,14 +85,40 @@ std::vector<std::byte> bytes_of(const fs::path& path) {
 
 }  // namespace
 
-fs::path earlier_checkpoint(const fs::path& path) { return path.string() + ".old"; }
+fs::path earlier_checkpoint(const fs::path& path, int n) {
+  return path.string() + (n == 1 ? ".old" : ".old" + std::to_string(n));
+}
+
+std::vector<fs::path> checkpoints_at(const fs::path& path) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (int n = 0; n < most_checkpoints; ++n) {
+    const fs::path one = n == 0 ? path : earlier_checkpoint(path, n);
+    if (fs::exists(one, error)) found.push_back(one);
+  }
+  return found;
+}
 
 std::uint32_t check_value(std::span<const std::byte> bytes, std::uint32_t before) {
   return static_cast<std::uint32_t>(
       crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-void write_checkpoint(const fs::path& given, CheckpointContent& content) {
+namespace {
+
+/// Makes room under the name `path`: each takes the place of the one before it, up to the first
+/// that is missing.
+void move_on(const fs::path& path, int kept) {
+  int last = 1;
+  while (last < kept - 1 && fs::exists(earlier_checkpoint(path, last))) ++last;
+  for (int n = last; n > 1; --n)
+    fs::rename(earlier_checkpoint(path, n - 1), earlier_checkpoint(path, n));
+  if (kept > 1) fs::rename(path, earlier_checkpoint(path));
+}
+
+}  // namespace
+
+void write_checkpoint(const fs::path& given, CheckpointContent& content, int kept) {
   Archive archive;
   archive(content);
   Header header;
@@ -106,9 +128,9 @@ void write_checkpoint(const fs::path& given, CheckpointContent& content) {
   const fs::path unfinished = unfinished_name(path);
   try {
     write_whole(unfinished, header, archive.bytes());
-    if (fs::exists(path)) fs::rename(path, earlier_checkpoint(path));
+    if (fs::exists(path)) move_on(path, kept);
     fs::rename(unfinished, path);
-    SystemFile(folder_of(path), O_RDONLY).sync();
+    sync_folder_of(path);
   } catch (...) {
     std::error_code ignored;
     fs::remove(unfinished, ignored);

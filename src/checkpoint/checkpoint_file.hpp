@@ -43,23 +43,31 @@ struct CheckpointContent {
   std::int64_t steps = 0;  ///< macro-steps until there
   std::vector<SubsystemPrint> subsystems;
   std::vector<ArchiveClass> classes;  ///< that remember something
+  std::vector<std::byte> rows;        ///< where its rows end (CheckpointedRows)
   Archive::Memory memory;             ///< of all subsystems, in the model's order
   std::optional<CheckpointEnd> end{};
 
   void io(Archive& archive) {
-    archive(version, model, changes, files, options, ranks, time, steps, subsystems, classes,
+    archive(version, model, changes, files, options, ranks, time, steps, subsystems, classes, rows,
             memory, end);
   }
   /// The last point of which the subsystems' memory is there, s.
   double last_time() const { return end ? end->time : time; }
 };
 
-/// Where the checkpoint before the last one is kept.
-std::filesystem::path earlier_checkpoint(const std::filesystem::path& path);
+/// The most that are kept.
+inline constexpr int most_checkpoints = 100;
 
-/// By one rank: written beside, synced and renamed, so that `path` is always whole; the one before
-/// is kept as earlier_checkpoint(path). Throws std::system_error; `path` then is as it was.
-void write_checkpoint(const std::filesystem::path& path, CheckpointContent& content);
+/// Where the n-th checkpoint before the last one is kept: "run.chk.old", "run.chk.old2", ...
+std::filesystem::path earlier_checkpoint(const std::filesystem::path& path, int n = 1);
+
+/// Those that are there, the newest first.
+std::vector<std::filesystem::path> checkpoints_at(const std::filesystem::path& path);
+
+/// By one rank: written beside, synced and renamed, so that whatever becomes of the machine there
+/// is a whole one; `kept` of them, with those before it. Throws std::system_error; `path` then is
+/// as it was.
+void write_checkpoint(const std::filesystem::path& path, CheckpointContent& content, int kept);
 
 /// Throws InputError where something is in the way of a checkpoint of the model `model_name` that
 /// is none.

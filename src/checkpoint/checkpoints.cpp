@@ -33,6 +33,7 @@ bool is_free(const std::string& option) {
                                              "cosim_output",
                                              "cosim_view",
                                              "cosim_checkpoint_every",
+                                             "cosim_checkpoint_keep",
                                              "cosim_restart",
                                              "cosim_restart_as_start",
                                              "cosim_checkpoint",
@@ -132,11 +133,11 @@ std::string in_words(double time) {
 }  // namespace
 
 Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&)> others,
-                         std::function<void()> flush)
+                         std::function<CheckpointedRows&()> rows)
     : simulation_(simulation),
       settings_(simulation.plan().settings.checkpoint),
       others_(std::move(others)),
-      flush_(std::move(flush)) {
+      rows_(std::move(rows)) {
   if (wanted()) {
     const SimulationPlan& plan = simulation.plan();
     copy_.version = CONCORD_VERSION;
@@ -154,26 +155,19 @@ std::optional<std::string> Checkpoints::restart() {
     return std::nullopt;
   }
   const MPI_Comm comm = simulation_.plan().comm;
-  const bool reads = rank_in(comm) == 0;
-  fs::path path = settings_.restart;
-  CheckpointContent found;
-  bool starts = false;
+  std::optional<Choice> choice;
   together(comm, [&] {
-    if (!reads) return;
-    const bool earlier_only = !fs::exists(path) && fs::exists(earlier_checkpoint(path));
-    path = settings_.may_start && earlier_only ? earlier_checkpoint(path) : path;
-    starts = settings_.may_start && !fs::exists(path);
-    if (starts) return;
-    found = read_checkpoint(path);
-    require_same_run(found);
+    if (rank_in(comm) == 0) choice = choose();
   });
-  if (agree_on_largest(comm, starts ? 1 : 0) != 0) {
+  if (agree_on_largest(comm, choice ? 1 : 0) == 0) {
     return std::nullopt;
   }
+  CheckpointContent found = choice ? std::move(choice->content) : CheckpointContent();
   MPI_Bcast(&found.time, 1, MPI_DOUBLE, 0, comm);
   MPI_Bcast(&found.steps, 1, MPI_INT64_T, 0, comm);
   copy_.time = found.time;
   copy_.steps = began_at_ = found.steps;
+  copy_.rows = shared(comm, std::move(found.rows));
   own_ = scattered(found.memory);
   Archive archive = simulation_.archive_of(own_);
   own_classes_ = shared(comm, std::move(found.classes));
@@ -185,9 +179,81 @@ std::optional<std::string> Checkpoints::restart() {
                      ": it holds more than is read here; start the run anew, without "
                      "-cosim_restart");
   }
-  written_ = settings_.restart == settings_.path;
+  if (!choice) choice.emplace();
+  written_ = agree_on_largest(comm, choice->path == settings_.path ? 1 : 0) != 0;
+  keep_up_with_rows();
   return "goes on from " + in_words(copy_.time) + ", macro-step " + std::to_string(copy_.steps) +
-         " ('" + path.string() + "')" + told_;
+         " ('" + choice->path + "')" + choice->told + told_;
+}
+
+/// Where they have begun anew, what is on the disk looks for those from before.
+void Checkpoints::keep_up_with_rows() {
+  if (rows_().mark() == copy_.rows) return;
+  copy(copy_.steps);
+  if (const auto failure = attempt_to_write()) {
+    warn(*failure + "; the run goes on, and tries again");
+  }
+}
+
+std::optional<Checkpoints::Choice> Checkpoints::choose() {
+  return settings_.may_start ? choose_newest() : choose_given();
+}
+
+/// Nothing where no checkpoint is there at all.
+std::optional<Checkpoints::Choice> Checkpoints::choose_newest() {
+  const std::vector<fs::path> all = checkpoints_at(settings_.path);
+  std::optional<Choice> without_rows;
+  std::string told, first_failure;
+  for (const fs::path& path : all) {
+    Choice choice{path.string(), {}};
+    std::string problem;
+    try {
+      choice.content = read_checkpoint(path);
+    } catch (const InputError& error) {
+      problem = error.what();
+      if (first_failure.empty()) first_failure = problem;
+    }
+    if (problem.empty()) {
+      if (!without_rows) require_same_run(choice.content);
+      const auto obstacle = rows_().obstacle(choice.content.rows);
+      if (!obstacle) {
+        choice.told = told;
+        return choice;
+      }
+      problem = "the results file of '" + choice.path + "' does not fit: " + obstacle->reason;
+      if (first_failure.empty()) first_failure = problem;
+      if (obstacle->lost && !without_rows) {
+        choice.told = told;
+        without_rows = std::move(choice);
+      }
+    }
+    told += "; " + problem;
+  }
+  if (!without_rows && !all.empty()) {
+    throw InputError("-cosim_restart auto: " + first_failure);
+  }
+  return without_rows;
+}
+
+/// Where only one before it has its rows, whoever has named this one decides.
+std::optional<Checkpoints::Choice> Checkpoints::choose_given() {
+  Choice choice{settings_.restart, read_checkpoint(settings_.restart)};
+  require_same_run(choice.content);
+  const auto obstacle = rows_().obstacle(choice.content.rows);
+  if (!obstacle) return choice;
+  for (const fs::path& path : checkpoints_at(settings_.restart)) {
+    std::optional<CheckpointContent> other;
+    try {
+      other = read_checkpoint(path);
+    } catch (const InputError&) {
+      continue;
+    }
+    if (!rows_().obstacle(other->rows)) {
+      throw InputError("-cosim_restart " + settings_.restart + ": its results file does not fit: " +
+                       obstacle->reason + "; one before it fits: -cosim_restart " + path.string());
+    }
+  }
+  return choice;
 }
 
 void Checkpoints::require_same_run(const CheckpointContent& found) {
@@ -303,8 +369,11 @@ void Checkpoints::keep() {
   if (!wanted() || !copied || written_) {
     return;
   }
-  if (const auto failure = attempt_to_write()) {
-    warn(*failure);
+  try {
+    if (const auto failure = attempt_to_write()) warn(*failure);
+  } catch (const SimulationError& error) {
+    warn("there is no checkpoint of " + in_words(copy_.time) +
+         ", whose rows are lost: " + error.what() + "; go on from the last one that was written");
   }
 }
 
@@ -321,6 +390,7 @@ void Checkpoints::copy(std::int64_t steps) {
   own_classes_ = archive.classes();
   copy_.time = simulation_.time();
   copy_.steps = steps;
+  copy_.rows = rows_().mark();
   written_ = false;
   simulation_.subsystems().clock().add_once(Phase::checkpoint, began);
 }
@@ -404,20 +474,20 @@ Archive::Memory Checkpoints::scattered(Archive::Memory& whole) const {
   return result;
 }
 
-/// What has gone wrong, in words.
+/// What has gone wrong, in words. Throws SimulationError where its rows are not on the disk.
 std::optional<std::string> Checkpoints::attempt_to_write() {
   const MPI_Comm comm = simulation_.plan().comm;
   const Bytes own = rank_in(comm) == 0 ? Bytes() : packed_lanes(own_, own_classes_);
   if (const auto reason = obstacle(own)) {
     return "cannot write the checkpoint '" + settings_.path + "': " + *reason;
   }
-  flush_();
+  rows_().secure(copy_.rows);
   written_at_ = WorkClock::now();
   gather(own);
   const auto failure = failure_on_any_rank(comm, [&] {
     if (rank_in(comm) != 0) return;
     try {
-      write_checkpoint(settings_.path, copy_);
+      write_checkpoint(settings_.path, copy_, settings_.kept);
     } catch (const std::system_error& error) {
       throw std::runtime_error("cannot write the checkpoint '" + settings_.path +
                                "': " + error.code().message());

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "checkpoint/checkpoint_file.hpp"
+#include "simulation/checkpointed_rows.hpp"
 #include "simulation/simulation_core.hpp"
 
 namespace concord {
@@ -17,15 +18,16 @@ namespace concord {
 /// collective.
 class Checkpoints {
  public:
-  /// `others`: io of what else goes on with the run on this rank. `flush`: brings the results file
-  /// up to the present.
+  /// `others`: io of what else goes on with the run on this rank. `rows`: its rows, without which
+  /// no checkpoint is written.
   Checkpoints(SimulationCore& simulation, std::function<void(Archive&)> others,
-              std::function<void()> flush);
+              std::function<CheckpointedRows&()> rows);
 
   bool wanted() const { return settings_.writes(); }
 
-  /// Whether the run goes on from a checkpoint, which then is done; with what is told of it. Throws
-  /// InputError where that belongs to another run.
+  /// Whether the run goes on from a checkpoint, which then is done; with what is told of it.
+  /// `auto`: from the newest that is whole and has its rows. Throws InputError where that belongs
+  /// to another run.
   std::optional<std::string> restart();
 
   /// The run has started. Throws InputError where it cannot be saved.
@@ -56,13 +58,23 @@ class Checkpoints {
   void gather_end();
   Archive::Memory scattered(Archive::Memory& whole) const;
   void require_same_run(const CheckpointContent& found);
+  /// A checkpoint to go on from, and what is told of those that are newer.
+  struct Choice {
+    std::string path;
+    CheckpointContent content;
+    std::string told{};
+  };
+  std::optional<Choice> choose();
+  std::optional<Choice> choose_given();
+  std::optional<Choice> choose_newest();
+  void keep_up_with_rows();
   bool due() const;
   void warn(const std::string& failure) const;
 
   SimulationCore& simulation_;
   const CheckpointSettings& settings_;
   std::function<void(Archive&)> others_;
-  std::function<void()> flush_;
+  std::function<CheckpointedRows&()> rows_;
   CheckpointContent copy_;                 ///< without the memory
   Archive::Memory own_;                    ///< this rank's
   std::vector<ArchiveClass> own_classes_;  ///< that remember it

@@ -27,7 +27,7 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
       settings_(simulation_.plan().settings),
       checkpoints_(
           simulation_, [this](Archive& archive) { archive(summary_, *recorder_); },
-          [this] { recorder_->flush(); }),
+          [this]() -> CheckpointedRows& { return *recorder_; }),
       tells_(tells) {
   require_writable({settings_.summary_file, settings_.trace_file});
   if (!settings_.trace_file.empty()) {

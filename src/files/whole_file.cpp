@@ -40,6 +40,10 @@ void SystemFile::sync() { require(fsync(file_) == 0); }
 
 void SystemFile::close() { require(::close(std::exchange(file_, -1)) == 0); }
 
+void sync_folder_of(const fs::path& path) {
+  SystemFile(path.has_parent_path() ? path.parent_path() : fs::path("."), O_RDONLY).sync();
+}
+
 fs::path unfinished_name(const fs::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".new");
 }

@@ -28,6 +28,9 @@ class SystemFile {
   int file_;
 };
 
+/// The names in it, too.
+void sync_folder_of(const std::filesystem::path& path);
+
 /// A hidden neighbour of `path`.
 std::filesystem::path unfinished_name(const std::filesystem::path& path);
 

@@ -1,5 +1,6 @@
 #include "record/hdf5_io.hpp"
 
+#include "record/ordered_file.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord {
@@ -84,10 +85,15 @@ Hdf5Properties plain_file_access() {
   hdf5_check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V110));
   hdf5_check(H5Pset_cache(access, 0, 0, 0, 0.75));
   hdf5_check(H5Pset_file_locking(access, false, true));
-  // What small pieces set aside and a flush gives back would let the file end before its announced
-  // end (announce_end).
+  // Nothing is set aside for small pieces: a flush would give it back and cut the file.
   hdf5_check(H5Pset_meta_block_size(access, 0));
   hdf5_check(H5Pset_small_data_block_size(access, 0));
+  return access;
+}
+
+Hdf5Properties ordered_file_access() {
+  Hdf5Properties access = plain_file_access();
+  write_in_order(access);
   return access;
 }
 
@@ -192,7 +198,22 @@ hsize_t rows_of(hid_t file, const char* path) {
   return shape_of(dataset).at(0);
 }
 
-void cut_dataset(hid_t file, const char* path, hsize_t rows) {
+bool has_place_for(hid_t dataset, hsize_t rows) {
+  const Hdf5Properties creation(hdf5_check(H5Dget_create_plist(dataset)));
+  if (H5Pget_layout(creation) != H5D_CHUNKED || H5Pget_nfilters(creation) > 0) return true;
+  const std::vector<hsize_t> shape = shape_of(dataset);
+  std::vector<hsize_t> chunk(shape.size());
+  hdf5_check(H5Pget_chunk(creation, static_cast<int>(chunk.size()), chunk.data()));
+  const Hdf5Datatype type(hdf5_check(H5Dget_type(dataset)));
+  hsize_t bytes = H5Tget_size(type);
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const hsize_t length = i == 0 ? rows : shape[i];
+    bytes *= (length + chunk[i] - 1) / chunk[i] * chunk[i];
+  }
+  return H5Dget_storage_size(dataset) >= bytes;
+}
+
+void resize_dataset(hid_t file, const char* path, hsize_t rows) {
   const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
   std::vector<hsize_t> shape = shape_of(dataset);
   shape.at(0) = rows;
@@ -227,20 +248,26 @@ std::vector<double> read_numbers(hid_t file, const char* path) {
 }
 
 std::vector<std::string> read_strings(hid_t file, const char* path) {
+  return read_strings(file, path, rows_of(file, path));
+}
+
+std::vector<std::string> read_strings(hid_t file, const char* path, hsize_t count) {
   const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
   const Hdf5Datatype file_type(hdf5_check(H5Dget_type(dataset)));
   require_variable_length_string(file_type, path);
-  const Hdf5Dataspace space(hdf5_check(H5Dget_space(dataset)));
-  const hssize_t size = hdf5_check(H5Sget_simple_extent_npoints(space));
-  if (H5Sget_simple_extent_ndims(space) != 1)
-    throw Hdf5Error(std::string("'") + path + "' is not one-dimensional");
+  const std::vector<hsize_t> shape = shape_of(dataset);
+  if (shape.size() != 1) throw Hdf5Error(std::string("'") + path + "' is not one-dimensional");
   // A string takes 16 bytes in the file; a larger claim is not backed by anything.
-  if (static_cast<hsize_t>(size) > H5Dget_storage_size(dataset) / 16)
+  if (count > shape[0] || count > H5Dget_storage_size(dataset) / 16)
     throw Hdf5Error(std::string("'") + path + "' claims more strings than it holds");
-  if (size == 0) return {};
+  if (count == 0) return {};
   const Hdf5Datatype type = string_type_like(file_type);
-  StringsFromHdf5 strings(type, space, static_cast<std::size_t>(size));
-  hdf5_check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, strings.data()));
+  const Hdf5Dataspace in_file(hdf5_check(H5Dget_space(dataset)));
+  const hsize_t first = 0;
+  hdf5_check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &first, nullptr, &count, nullptr));
+  const Hdf5Dataspace in_memory(hdf5_check(H5Screate_simple(1, &count, nullptr)));
+  StringsFromHdf5 strings(type, in_memory, count);
+  hdf5_check(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, strings.data()));
   return strings.copy();
 }
 

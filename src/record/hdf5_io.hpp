@@ -17,6 +17,8 @@ Hdf5Datatype utf8_string_type();
 /// File access for the plain driver: no chunk cache (rows go straight to the file) and no file lock
 /// (a running simulation's file can be read, also from read-only file systems).
 Hdf5Properties plain_file_access();
+/// The same for a file that others may see while it is written: write_in_order.
+Hdf5Properties ordered_file_access();
 
 /// A file in memory, and its bytes: what is written to disk as they are meets a full disk outside
 /// of HDF5, which does not survive one.
@@ -46,15 +48,20 @@ void append_strings(hid_t file, const char* path, hsize_t size,
 /// Whether the file has the dataset at `path`.
 bool exists_in(hid_t file, const std::string& path);
 std::vector<hsize_t> shape_of(hid_t dataset);
-/// The first extent of the dataset at `path`; and another, smaller one.
+/// The first extent of the dataset at `path`; and another one.
 hsize_t rows_of(hid_t file, const char* path);
-void cut_dataset(hid_t file, const char* path, hsize_t rows);
+void resize_dataset(hid_t file, const char* path, hsize_t rows);
+
+/// Whether the file has a place for so many rows; of compressed ones that cannot be told by its
+/// size.
+bool has_place_for(hid_t dataset, hsize_t rows);
 
 /// Value of a scalar string attribute.
 std::string read_string_attribute(hid_t object, const char* name);
 /// Values of a one-dimensional dataset of numbers.
 std::vector<double> read_numbers(hid_t file, const char* path);
-/// Values of a one-dimensional dataset of strings.
+/// Values of a one-dimensional dataset of strings; its first `count`.
 std::vector<std::string> read_strings(hid_t file, const char* path);
+std::vector<std::string> read_strings(hid_t file, const char* path, hsize_t count);
 
 }  // namespace concord

@@ -62,8 +62,8 @@ void RecordedSeries::keep(std::size_t index, const ResultsRow& values, const Ste
   }
 }
 
-const void* RecordedSeries::part(RowBlock rows, int rank, int ranks) {
-  if (exchange_ == nullptr) return row(part_of(rows, rank, ranks).first);
+const void* RecordedSeries::whole_rows(RowBlock rows) {
+  if (exchange_ == nullptr) return row(rows.first);
   const std::span<const double> own(reinterpret_cast<const double*>(bytes_.get()),
                                     rows_ * row_bytes_ / sizeof(double));
   return exchange_->whole_rows(own, rows, inner_).data();

@@ -28,9 +28,9 @@ class RecordedSeries {
   GrowingDataset& file() { return *file_; }
   const GrowingDataset& file() const { return *file_; }
 
-  /// What `rank` of `ranks` writes of the rows in memory: part_of(rows) of all columns, as
-  /// memory_type(). Valid until rows are kept or the next call. Collective.
-  const void* part(RowBlock rows, int rank, int ranks);
+  /// Of the rows in memory, all columns, as memory_type(): on the first rank, valid until rows are
+  /// kept or the next call. Collective.
+  const void* whole_rows(RowBlock rows);
   hid_t memory_type() const;
 
  private:

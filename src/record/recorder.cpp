@@ -177,7 +177,9 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   }
   add_links(network, layout);
   add_provenance(simulation.plan(), simulation.file_prints(), command_line, layout);
-  writer_.emplace(comm, path_, layout);
+  writer_.emplace(
+      comm, path_, layout,
+      settings.checkpoint.restart.empty() ? RunBegins::anew : RunBegins::perhaps_from_checkpoint);
 }
 
 /// `states` where the subsystems no longer have them.
@@ -275,12 +277,35 @@ void Recorder::io(Archive& archive) {
   if (!archive.reading()) {
     return;
   }
-  if (columns == columns_) {
-    writer_->resume(position);
-  } else {
+  if (columns != columns_) {
     runs_.push_back(position.run);
     begin_another(columns, file);
+  } else if (const auto lost = writer_->resume(position)) {
+    begin_without(position.run, *lost);
   }
+}
+
+std::vector<std::byte> Recorder::mark() const {
+  Mark mark{writer_->position(), columns_};
+  Archive archive;
+  archive(mark);
+  return archive.bytes();
+}
+
+Recorder::Mark Recorder::read_mark(const std::vector<std::byte>& mark) {
+  Archive archive(mark);
+  Mark result;
+  archive(result);
+  return result;
+}
+
+void Recorder::secure(const std::vector<std::byte>& mark) {
+  writer_->secure(read_mark(mark).position);
+}
+
+std::optional<ResultsObstacle> Recorder::obstacle(const std::vector<std::byte>& mark) const {
+  const Mark found = read_mark(mark);
+  return found.columns == columns_ ? writer_->obstacle(found.position) : std::nullopt;
 }
 
 /// From this communication point on.
@@ -291,11 +316,23 @@ void Recorder::begin_another(const std::string& before, const std::string& earli
                      "; choose another file with -cosim_output, which then holds the rows from "
                      "here on, or record the same");
   }
+  begin_here({earlier, {}});
+  told_ =
+      "; rows from here on are in " + in_quotes(path_) + ", those before in " + in_quotes(earlier);
+}
+
+/// From this communication point on: the rows of `run` are lost, or some of them.
+void Recorder::begin_without(const std::string& run, const std::string& reason) {
+  const std::string aside = writer_->set_aside();
+  begin_here({aside, run});
+  told_ = "; without the rows before, which begin here in " + in_quotes(path_) + ": " + reason +
+          (aside.empty() ? "" : ", and is kept as " + in_quotes(aside));
+}
+
+void Recorder::begin_here(const EarlierRows& earlier) {
   sums_.clear();
   since_row_ = 0;
   writer_->append_start(row(simulation_.stepper().point(), {}), earlier);
-  told_ =
-      "; rows from here on are in " + in_quotes(path_) + ", those before in " + in_quotes(earlier);
 }
 
 void Recorder::close(RunStatus status, RunCosts costs, const RunQuality& quality) {

@@ -11,7 +11,7 @@ namespace concord {
 
 /// Writes accepted communication points into the results file, every n-th of them, or what lies at
 /// the times of the user's grid; those of events, and the last.
-class Recorder : public StepObserver {
+class Recorder : public StepObserver, public CheckpointedRows {
  public:
   /// Collective.
   Recorder(SimulationCore& simulation, const std::string& path, const std::string& command_line);
@@ -28,9 +28,13 @@ class Recorder : public StepObserver {
   void flush() { writer_->flush(); }
 
   /// How far it has come; what is read, in place of `start`, goes on from there in the file that
-  /// is there, or, where other columns are recorded than before, begins a file of its own. Throws
-  /// InputError where that would replace rows from before. Collective.
+  /// is there, or, where other columns are recorded than before or that file is lost, begins
+  /// another one. Throws InputError where that would replace rows from before. Collective.
   void io(Archive& archive);
+
+  std::vector<std::byte> mark() const override;
+  void secure(const std::vector<std::byte>& mark) override;
+  std::optional<ResultsObstacle> obstacle(const std::vector<std::byte>& mark) const override;
   /// In words: where it goes on, if that is not the file from before.
   const std::string& told() const { return told_; }
 
@@ -43,6 +47,8 @@ class Recorder : public StepObserver {
   void write_inside(const StepReport& report);
   void write(const ResultsRow& row);
   void begin_another(const std::string& before, const std::string& earlier);
+  void begin_without(const std::string& run, const std::string& reason);
+  void begin_here(const EarlierRows& earlier);
 
   /// A row that is not written yet, as it was when its macro-step was accepted: the next one, which
   /// may fail, moves subsystems and communication point on.
@@ -61,6 +67,14 @@ class Recorder : public StepObserver {
     }
     ResultsRow row() const { return {time, outputs, inputs, states, polynomials, balance}; }
   };
+
+  /// What a checkpoint knows of the rows.
+  struct Mark {
+    ResultsPosition position;
+    std::string columns;
+    void io(Archive& archive) { archive(position, columns); }
+  };
+  static Mark read_mark(const std::vector<std::byte>& mark);
 
   SimulationCore& simulation_;
   std::string path_;

@@ -8,6 +8,7 @@
 
 #include "concord/archive.hpp"
 #include "concord/polynomial.hpp"
+#include "simulation/checkpointed_rows.hpp"
 #include "simulation/run_costs.hpp"
 #include "simulation/run_quality.hpp"
 #include "subsystem/subsystem.hpp"
@@ -61,11 +62,18 @@ struct RunRecord {
   std::string continues;  ///< the results file with what was before, if that is another one
 };
 
+/// Where the rows before a file's first one are, where it does not begin with the run's.
+struct EarlierRows {
+  std::string file;  ///< empty: nowhere any more, or there are none
+  std::string run;   ///< whose checkpoints are looking for them, where they are lost
+};
+
 /// What a results file holds; columns of what is not recorded are empty.
 struct ResultsLayout {
   std::string model_name;
   std::string command_line;
-  std::string run;  ///< by which its checkpoints know it
+  std::string run;           ///< by which its checkpoints know it
+  std::string replaced_run;  ///< whose rows are lost, so that this file was begun
   std::size_t ranks = 1;
   std::string changes;
   std::string petsc_options;

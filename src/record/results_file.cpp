@@ -153,6 +153,25 @@ bool has_own_rows(const ResultsDataset& dataset, const ResultsLayout& layout) {
   return grows_within(dataset.extents[0]) && layout.parts.empty();
 }
 
+/// A sound file, but not that of the run.
+class OfAnotherRun : public Hdf5Error {
+ public:
+  using Hdf5Error::Hdf5Error;
+};
+
+/// Throws Hdf5Error where it has fewer.
+void require_rows(hid_t file, const ResultsDataset& dataset, hsize_t rows) {
+  const char* path = dataset.path.c_str();
+  const hsize_t found = rows_of(file, path);
+  if (found < rows)
+    throw Hdf5Error("'" + dataset.path + "' has " + std::to_string(found) + " rows, not " +
+                    std::to_string(rows));
+  const Hdf5Dataset opened(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
+  if (!has_place_for(opened, rows))
+    throw Hdf5Error("rows of '" + dataset.path + "' are not in the file");
+  if (dataset.number == Number::text) read_strings(file, path, rows);
+}
+
 /// Throws Hdf5Error where the dataset in the file is another one, or shorter. Of the model's files
 /// the checkpoint knows better.
 void require_continues(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout,
@@ -162,13 +181,32 @@ void require_continues(hid_t file, const ResultsDataset& dataset, const ResultsL
   if (const auto* texts = std::get_if<KnownTexts>(&dataset.content)) {
     const bool may_move = dataset.extents.front() == Extent::files;
     if (!may_move && read_strings(file, dataset.path.c_str()) != texts->of(layout))
-      throw Hdf5Error("'" + dataset.path + "' is that of another run");
-  } else if (has_own_rows(dataset, layout) &&
-             rows_of(file, dataset.path.c_str()) < length_of(dataset.extents[0], left)) {
-    throw Hdf5Error("'" + dataset.path + "' has " +
-                    std::to_string(rows_of(file, dataset.path.c_str())) + " rows, not " +
-                    std::to_string(length_of(dataset.extents[0], left)));
+      throw OfAnotherRun("'" + dataset.path + "' is that of another run");
+  } else if (has_own_rows(dataset, layout)) {
+    require_rows(file, dataset, length_of(dataset.extents[0], left));
   }
+}
+
+/// Throws OfAnotherRun, or Hdf5Error where it is damaged.
+void require_continuable(const fs::path& path, const ResultsLayout& layout,
+                         const ResultsPosition& left) {
+  const Hdf5Properties access = plain_file_access();
+  const Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
+  if (hdf5_check(H5Aexists(file, "run")) == 0 && H5Lexists(file, "runs", H5P_DEFAULT) <= 0)
+    throw OfAnotherRun("it is no results file of Concord");
+  if (H5Aexists(file, "replaced_run") > 0 &&
+      read_string_attribute(file, "replaced_run") == left.run)
+    throw Hdf5Error("its rows begin at a checkpoint");
+  if (read_string_attribute(file, "run") != left.run)
+    throw OfAnotherRun("it is that of another run");
+  for (const ResultsDataset& dataset : results_datasets())
+    if (dataset.exists(layout)) require_continues(file, dataset, layout, left.lengths);
+}
+
+/// What a failure of the machine has left empty may have been one.
+bool is_hdf5_or_empty(const fs::path& path) {
+  std::error_code error;
+  return H5Fis_hdf5(path.c_str()) > 0 || fs::file_size(path, error) == 0;
 }
 
 constexpr const char* remedy =
@@ -237,28 +275,43 @@ void create_empty_results(const fs::path& path, const ResultsLayout& layout, int
   }
 }
 
-void require_continuable(const fs::path& path, const ResultsLayout& layout,
-                         const ResultsPosition& left) {
-  if (!fs::exists(path)) throw Hdf5Error("it is not there");
-  const Hdf5Properties access = plain_file_access();
-  const Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
-  for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.exists(layout)) require_continues(file, dataset, layout, left.lengths);
-  if (read_string_attribute(file, "run") != left.run) throw Hdf5Error("it is that of another run");
+std::optional<ResultsObstacle> obstacle_in(const fs::path& path, const ResultsLayout& layout,
+                                           const ResultsPosition& left) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return ResultsObstacle{"it is not there", true};
+  if (!is_hdf5_or_empty(path)) return ResultsObstacle{"it is no HDF5 file"};
+  const auto look = [&] { require_continuable(path, layout, left); };
+  if (!survives_trial(look)) return ResultsObstacle{"it is damaged", true};
+  try {
+    look();
+  } catch (const OfAnotherRun& other) {
+    return ResultsObstacle{other.what()};
+  } catch (const Hdf5Error& damage) {
+    return ResultsObstacle{damage.what(), true};
+  }
+  return std::nullopt;
 }
 
-void cut_results(const fs::path& path, const ResultsLayout& layout, const ResultsPosition& left) {
-  require_continuable(path, layout, left);
-  if (is_compressed(path)) rewrite_results(path, layout, 0);
-  const Hdf5Properties access = plain_file_access();
-  Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access)));
-  for (const ResultsDataset& dataset : results_datasets())
-    if (dataset.exists(layout) && has_own_rows(dataset, layout))
-      cut_dataset(file, dataset.path.c_str(), length_of(dataset.extents[0], left.lengths));
+void begin_end_attributes(hid_t file, const ResultsLayout& layout, const std::string& status) {
+  for (const ResultsAttribute& attribute : results_attributes()) {
+    if (attribute.end == nullptr) continue;
+    const Hdf5Object object = object_of(file, attribute);
+    const bool there = H5Aexists(object, attribute.name) > 0;
+    const bool tells_status = std::string_view(attribute.name) == "status" && !layout.is_part;
+    std::visit(
+        [&](const auto& value) {
+          (there ? overwrite_attribute(object, attribute.name, value)
+                 : write_attribute(object, attribute.name, value));
+        },
+        tells_status ? AttributeValue(status)
+                     : attribute.begin(layout, static_cast<int>(layout.ranks)));
+  }
+}
+
+void enter_run(hid_t file, const ResultsLayout& layout) {
   append_run(file, layout);
   renew_ranks(file, layout);
-  overwrite_attribute(file, "status", first_status(layout));
-  hdf5_check(file.close());
+  begin_end_attributes(file, layout, first_status(layout));
 }
 
 void reserve_space(const fs::path& path, std::uintmax_t size) {
@@ -274,18 +327,6 @@ void reserve_space(const fs::path& path, std::uintmax_t size) {
 
 void reserve_room_for_end(const fs::path& path) {
   reserve_space(path, fs::file_size(path) + end_bytes);
-}
-
-void announce_end(const fs::path& path, std::uintmax_t end) {
-  constexpr off_t end_of_file_address = 40;
-  constexpr std::size_t address_bytes = 8;
-  const SystemFile file(path, O_WRONLY);
-  std::array<unsigned char, address_bytes> little_endian{};
-  for (std::size_t byte = 0; byte < address_bytes; ++byte)
-    little_endian[byte] = static_cast<unsigned char>(end >> 8 * byte);
-  if (ftruncate(file, static_cast<off_t>(end)) != 0) throw Hdf5Error(std::strerror(errno));
-  if (pwrite(file, little_endian.data(), address_bytes, end_of_file_address) != address_bytes)
-    throw Hdf5Error(std::strerror(errno));
 }
 
 void write_end(hid_t file, const ResultsLayout& layout, const ResultsEnd& end) {

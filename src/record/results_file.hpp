@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "record/results_schema.hpp"
@@ -23,26 +24,38 @@ void create_empty_results(const std::filesystem::path& path, const ResultsLayout
 /// The dataset as it is before the first row. Throws Hdf5Error.
 void create_dataset(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout);
 
-/// Throws Hdf5Error unless the file at `path` is that of this run, has its columns, and so many
-/// rows and events, if it holds them itself.
-void require_continuable(const std::filesystem::path& path, const ResultsLayout& layout,
-                         const ResultsPosition& left);
+/// What keeps a run from going on in the file at `path` from `left`, its columns being those of
+/// `layout`; looked for in a child process first, for HDF5 does not survive every damage.
+std::optional<ResultsObstacle> obstacle_in(const std::filesystem::path& path,
+                                           const ResultsLayout& layout,
+                                           const ResultsPosition& left);
 
-/// The file at `path` with so many rows and events left, as that of a run that goes on. Throws
-/// Hdf5Error where it is not continuable, nothing being changed.
-void cut_results(const std::filesystem::path& path, const ResultsLayout& layout,
-                 const ResultsPosition& left);
+/// What the end of a run tells, as it is before; the status in place of that of a run that goes on,
+/// except in parts. Throws Hdf5Error.
+void begin_end_attributes(hid_t file, const ResultsLayout& layout, const std::string& status);
+
+/// The attributes and tables of a run that goes on in the file. Throws Hdf5Error.
+void enter_run(hid_t file, const ResultsLayout& layout);
+
+/// Writes the file `to` (which may be `from`, and appears when it is whole) with so many rows and
+/// events of `from` as are left, as that of a run that goes on. Throws Hdf5Error or
+/// std::system_error.
+void continue_results(const std::filesystem::path& from, const std::filesystem::path& to,
+                      const ResultsLayout& layout, const ResultsPosition& left);
 
 /// Writes the file at `path` anew, gzip's level being `compression` (0: none), and puts it in the
 /// place of the old one, which stays until then. Throws
 /// Hdf5Error or std::filesystem_error.
 void rewrite_results(const std::filesystem::path& path, const ResultsLayout& layout,
                      int compression);
-/// Whether that was done.
-bool is_compressed(const std::filesystem::path& path);
 
-/// The same, above layout.parts in the place of rows, with room for its end.
-void show_parts(const std::filesystem::path& path, const ResultsLayout& layout);
+/// Writes the file `to` with so much of `from` as is left of a run that is over. Throws the same.
+void salvage_results(const std::filesystem::path& from, const std::filesystem::path& to,
+                     const ResultsLayout& layout, const Lengths& left);
+
+/// The same, above layout.parts in the place of rows, with room for its end; `goes_on`: as that of
+/// a run that does.
+void show_parts(const std::filesystem::path& path, const ResultsLayout& layout, bool goes_on);
 
 /// Rows of a chunk at most; the default run has 1000 steps: one chunk.
 inline constexpr std::uint64_t most_chunk_rows = 1024;
@@ -57,12 +70,6 @@ void reserve_space(const std::filesystem::path& path, std::uintmax_t size);
 
 /// Takes it for what the end of a run adds to the file. Throws Hdf5Error.
 void reserve_room_for_end(const std::filesystem::path& path);
-
-/// Makes the file as long as `end`, where the next H5Fflush will let it end, and says so in its
-/// superblock. H5Fflush writes the superblock after the index: a program killed in between would
-/// leave rows beyond the end that no program can read ("addr overflow"). End of file address of a
-/// superblock of version 0: HDF5 File Format Specification 3.0, II.A.
-void announce_end(const std::filesystem::path& path, std::uintmax_t end);
 
 /// Throws Hdf5Error.
 void write_end(hid_t file, const ResultsLayout& layout, const ResultsEnd& end);

@@ -286,6 +286,8 @@ const ResultsAttribute attributes[] = {
     {"/", "command_line",
      [](const ResultsLayout& layout, int) { return value(layout.command_line); }, nullptr},
     {"/", "run", [](const ResultsLayout& layout, int) { return value(layout.run); }, nullptr},
+    {"/", "replaced_run",
+     [](const ResultsLayout& layout, int) { return value(layout.replaced_run); }, nullptr},
     {"/", "changes", [](const ResultsLayout& layout, int) { return value(layout.changes); },
      nullptr},
     {"/", "petsc_options",

@@ -81,43 +81,34 @@ std::size_t buffered_rows(const ResultsLayout& layout, int ranks) {
   return rows > most_chunk_rows ? rows - rows % most_chunk_rows : rows;
 }
 
-/// MPI-IO hangs when a file opens on some ranks only: look before.
-void require_visible(const fs::path& path) {
-  if (access(path.c_str(), R_OK | W_OK) != 0)
-    throw Hdf5Error("not every rank sees the file; all nodes must share the folder");
-}
-
-Hdf5Properties file_access(const Communicator& comm) {
-  Hdf5Properties access = plain_file_access();
-  if (comm.size > 1) hdf5_check(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL));
-  return access;
-}
-
-Hdf5Properties transfer_mode(const Communicator& comm) {
-  Hdf5Properties transfer(hdf5_check(H5Pcreate(H5P_DATASET_XFER)));
-  if (comm.size > 1) hdf5_check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE));
-  return transfer;
-}
-
 }  // namespace
 
 class ResultsWriter::Impl {
  public:
-  Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout);
+  Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout, RunBegins begins);
 
   void append_row(const ResultsRow& row);
   void append_step(const ResultsRow& end, const StepSums& step);
   void append_event(const ResultsRow& left, RecordedEvent event);
   void flush();
   void close(RunStatus status, RunCosts costs, const RunQuality& quality);
-  void resume(const ResultsPosition& position);
+  std::optional<std::string> resume(const ResultsPosition& position);
+  std::optional<ResultsObstacle> obstacle(const ResultsPosition& position) const {
+    return files_.obstacle(position);
+  }
+  std::string set_aside();
+  void secure(const ResultsPosition& position);
   bool would_replace(std::span<const std::string> runs) const;
-  void continue_from(const std::string& earlier) { layout_.run_record.continues = earlier; }
+  void continue_from(const EarlierRows& earlier) {
+    layout_.run_record.continues = earlier.file;
+    layout_.replaced_run = earlier.run;
+  }
   bool begun() const { return begun_; }
   ResultsPosition position() const { return {layout_.run, written_ + buffer_.lengths()}; }
 
  private:
-  void claim();
+  void claim(RunBegins begins);
+  void require_free();
   void create_file();
   bool begin_late();
   std::optional<std::string> on_first_rank(const std::function<void()>& action) const;
@@ -129,18 +120,14 @@ class ResultsWriter::Impl {
   void begin_part();
   void show_part();
   void write_rows(const Lengths& end, std::span<const RecordedEvent> events);
-  void write_texts(std::span<const RecordedEvent> events);
-  void append_texts(hid_t file, std::span<const RecordedEvent> events) const;
+  void append_texts(std::span<const RecordedEvent> events) const;
   void write(RecordedSeries& series, RowBlock rows, hsize_t in_file);
   std::uintmax_t bytes_with(const Lengths& end, std::span<const RecordedEvent> events) const;
   void make_room(const Lengths& end, std::span<const RecordedEvent> events);
   void keep_room_for_end() const;
-  void announce_growth();
-  void tell_end(hid_t file);
   void resize_all(const Lengths& to);
   void conclude(const ResultsEnd& end);
   std::vector<double> gather_errors(std::span<const double> own) const;
-  RowBlock own_part(RowBlock rows) const { return part_of(rows, comm_.rank, comm_.size); }
   void require(const std::function<void()>& action);
   [[noreturn]] void fail(const std::string& reason);
 
@@ -149,22 +136,21 @@ class ResultsWriter::Impl {
   RunFiles files_;
   RowBuffer buffer_;
   Lengths written_;
-  haddr_t announced_end_ = 0;
   bool broken_ = false;  // a write failed: the file keeps what is written_
-  bool begun_ = false, ended_ = false;
+  bool is_free_ = false, begun_ = false, ended_ = false;
   std::optional<ResultsLock> lock_;  // of the first rank
 
   Hdf5Quiet quiet_;
-  Hdf5File file_;
-  Hdf5Properties transfer_;
+  Hdf5File file_;  // of the first rank, which writes what all have
 };
 
-ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout)
+ResultsWriter::Impl::Impl(MPI_Comm comm, const fs::path& path, const ResultsLayout& layout,
+                          RunBegins begins)
     : comm_(comm),
       layout_(layout),
       files_(path, layout_),
       buffer_(comm_, layout_, buffered_rows(layout, comm_.size)) {
-  claim();
+  claim(begins);
 }
 
 std::optional<std::string> ResultsWriter::Impl::on_first_rank(
@@ -174,16 +160,21 @@ std::optional<std::string> ResultsWriter::Impl::on_first_rank(
   });
 }
 
-void ResultsWriter::Impl::claim() {
-  const auto failure = on_first_rank([&] {
-    files_.require_free();
-    lock_.emplace(files_.path());
-  });
-  if (failure) throw InputError(*failure);
+void ResultsWriter::Impl::claim(RunBegins begins) {
+  if (begins == RunBegins::anew) require_free();
+  if (const auto failure = on_first_rank([&] { lock_.emplace(files_.path()); }))
+    throw InputError(*failure);
+}
+
+void ResultsWriter::Impl::require_free() {
+  if (const auto failure = on_first_rank([&] { files_.require_free(); }))
+    throw InputError(*failure);
+  is_free_ = true;
 }
 
 /// The file appears under its name when it is complete; until then, what was there stays.
 void ResultsWriter::Impl::create_file() {
+  if (!is_free_) require_free();
   auto failure = on_first_rank([&] { files_.create(); });
   if (!failure) failure = open_rows();
   if (!failure) failure = on_first_rank([&] { files_.appear(); });
@@ -201,29 +192,65 @@ bool ResultsWriter::Impl::would_replace(std::span<const std::string> runs) const
   return agree_on_largest(comm_, found ? 1 : 0) != 0;
 }
 
-/// Those that the first rank has made or cut.
+/// Those that the first rank has made.
 std::optional<std::string> ResultsWriter::Impl::open_rows() {
   files_.share(comm_);
-  const auto failure = failure_on_any_rank(comm_, [&] { require_visible(files_.rows()); });
-  return failure ? failure : failure_on_any_rank(comm_, [&] { open_datasets(); });
+  return on_first_rank([&] { open_datasets(); });
 }
 
-void ResultsWriter::Impl::resume(const ResultsPosition& position) {
-  auto failure = on_first_rank([&] { files_.cut(position); });
+std::optional<std::string> ResultsWriter::Impl::resume(const ResultsPosition& position) {
+  const std::string refused =
+      "the results file '" + files_.path().string() + "' cannot be continued: ";
+  const std::string elsewhere =
+      "choose another file with -cosim_output, whose rows then begin at the checkpoint";
+  std::optional<std::string> lost;
+  auto failure = on_first_rank([&] {
+    const auto found = files_.obstacle(position);
+    if (found && !found->lost) throw Hdf5Error(found->reason);
+    if (found) lost = found->reason;
+  });
+  if (failure)
+    throw InputError(refused + *failure + "; put back that of the run which goes on, or " +
+                     elsewhere);
+  lost = agree_on_text(comm_, lost);
+  if (lost) return lost;
+  failure = on_first_rank([&] { files_.go_on(position); });
   if (!failure) failure = open_rows();
   if (failure)
-    throw InputError("the results file '" + files_.path().string() + "' cannot be continued: " +
-                     *failure + "; put back that of the run which goes on, or start the run anew");
+    throw InputError(refused + *failure + "; it is as it was: make room for a copy of it, or " +
+                     elsewhere);
   written_ = position.lengths;
   layout_.run = position.run;
   begun_ = true;
+  return std::nullopt;
+}
+
+std::string ResultsWriter::Impl::set_aside() {
+  std::optional<std::string> aside;
+  const auto failure = on_first_rank([&] {
+    if (fs::exists(files_.path())) aside = files_.set_aside().string();
+  });
+  if (failure)
+    throw InputError("cannot give the results file '" + files_.path().string() +
+                     "' another name: " + *failure + "; move it away");
+  return agree_on_text(comm_, aside).value_or("");
+}
+
+void ResultsWriter::Impl::secure(const ResultsPosition& position) {
+  if (!broken_) flush();
+  const bool there = position.run != layout_.run || written_.covers(position.lengths);
+  const auto failure = on_first_rank([&] {
+    if (!there) throw Hdf5Error("it has only its first " + std::to_string(written_.rows) + " rows");
+    files_.sync();
+  });
+  if (failure)
+    throw SimulationError("the results file '" + files_.path().string() +
+                          "' is not on the disk: " + *failure);
 }
 
 void ResultsWriter::Impl::open_datasets() {
-  transfer_ = transfer_mode(comm_);
-  const Hdf5Properties access = file_access(comm_);
+  const Hdf5Properties access = ordered_file_access();
   file_ = Hdf5File(hdf5_check(H5Fopen(files_.rows().c_str(), H5F_ACC_RDWR, access)));
-  announced_end_ = 0;
   for (RecordedSeries& series : buffer_.series()) series.open(file_);
 }
 
@@ -270,8 +297,10 @@ bool ResultsWriter::Impl::is_full(const Lengths& end, std::span<const RecordedEv
 }
 
 void ResultsWriter::Impl::begin_part() {
-  auto failure = failure_on_any_rank(comm_, [&] { close_datasets(); });
-  if (!failure) failure = on_first_rank([&] { files_.begin_part(written_); });
+  auto failure = on_first_rank([&] {
+    close_datasets();
+    files_.begin_part(written_);
+  });
   if (!failure) failure = open_rows();
   if (failure) fail(*failure);
 }
@@ -280,76 +309,37 @@ void ResultsWriter::Impl::show_part() {
   if (const auto failure = on_first_rank([&] { files_.show_part(); })) fail(*failure);
 }
 
-/// Rows reach the file before the index that tells of them (H5Fflush), so that a program killed in
-/// between leaves the rows of the last time.
+/// Rows are in the file before what tells of them, which is written by H5Fflush.
 void ResultsWriter::Impl::write_rows(const Lengths& end, std::span<const RecordedEvent> events) {
   make_room(end, events);
-  if (!events.empty()) {
-    write_texts(events);
-    make_room(end, {});
-  }
-  require([&] { resize_all(end); });
+  require([&] {
+    if (!events.empty()) append_texts(events);
+    resize_all(end);
+  });
   for (RecordedSeries& series : buffer_.series()) {
     const hsize_t first = length_of(series.extent(), written_);
     const hsize_t before = length_of(series.extent(), files_.before());
     write(series, {0, length_of(series.extent(), end) - first}, first - before);
   }
-  if (comm_.size == 1) announce_growth();
   require([&] { hdf5_check(H5Fflush(file_, H5F_SCOPE_LOCAL)); });
   keep_room_for_end();
 }
 
-/// Before the numbers, so that whatever /events/time tells of has its texts. Several ranks cannot
-/// write variable-length strings together (HDF5 1.10): the first does it alone meanwhile.
-void ResultsWriter::Impl::write_texts(std::span<const RecordedEvent> events) {
-  if (comm_.size == 1) {
-    require([&] { append_texts(file_, events); });
-    announce_growth();
-    return require([&] { hdf5_check(H5Fflush(file_, H5F_SCOPE_LOCAL)); });
-  }
-  auto failure = failure_on_any_rank(comm_, [&] { close_datasets(); });
-  if (!failure) {
-    failure = on_first_rank([&] {
-      const Hdf5Properties access = plain_file_access();
-      Hdf5File file(hdf5_check(H5Fopen(files_.rows().c_str(), H5F_ACC_RDWR, access)));
-      append_texts(file, events);
-      tell_end(file);
-      hdf5_check(file.close());
-    });
-  }
-  const auto closed = failure_on_any_rank(comm_, [&] { open_datasets(); });
-  if (failure || closed) fail(failure ? *failure : *closed);
-}
-
-void ResultsWriter::Impl::append_texts(hid_t file, std::span<const RecordedEvent> events) const {
+void ResultsWriter::Impl::append_texts(std::span<const RecordedEvent> events) const {
   std::vector<std::string> texts(events.size());
   for (const ResultsDataset& dataset : results_datasets()) {
     const auto* of_events = std::get_if<EventTexts>(&dataset.content);
     if (of_events == nullptr || !dataset.exists(layout_)) continue;
     std::transform(events.begin(), events.end(), texts.begin(),
                    [&](const RecordedEvent& event) { return event.*of_events->text; });
-    append_strings(file, dataset.path.c_str(), (written_ - files_.before()).events, texts);
+    append_strings(file_, dataset.path.c_str(), (written_ - files_.before()).events, texts);
   }
 }
 
-/// Only of a file that HDF5 writes without MPI it tells where it ends.
-void ResultsWriter::Impl::announce_growth() {
-  require([&] { tell_end(file_); });
-}
-
-void ResultsWriter::Impl::tell_end(hid_t file) {
-  haddr_t end = 0;
-  hdf5_check(H5Fget_eoa(file, &end));
-  if (end != std::exchange(announced_end_, end)) announce_end(files_.rows(), end);
-}
-
 void ResultsWriter::Impl::write(RecordedSeries& series, RowBlock rows, hsize_t in_file) {
-  const void* values = series.part(rows, comm_.rank, comm_.size);
-  const RowBlock part = own_part(rows);
-  require([&] {
-    series.file().write(series.memory_type(), in_file + part.first - rows.first, part.count, values,
-                        transfer_);
-  });
+  const void* values = series.whole_rows(rows);
+  require(
+      [&] { series.file().write(series.memory_type(), in_file, rows.count, values, H5P_DEFAULT); });
 }
 
 void ResultsWriter::Impl::make_room(const Lengths& end, std::span<const RecordedEvent> events) {
@@ -381,11 +371,14 @@ void ResultsWriter::Impl::resize_all(const Lengths& to) {
     series.file().resize(length_of(series.extent(), to - files_.before()));
 }
 
+/// Of the first rank.
 void ResultsWriter::Impl::require(const std::function<void()>& action) {
-  const auto failure = failure_on_any_rank(comm_, action);
+  const auto failure = on_first_rank(action);
   if (!failure) return;
-  failure_on_any_rank(comm_, [&] { resize_all(written_); });
-  H5Fflush(file_, H5F_SCOPE_LOCAL);
+  on_first_rank([&] {
+    resize_all(written_);
+    H5Fflush(file_, H5F_SCOPE_LOCAL);
+  });
   fail(*failure);
 }
 
@@ -405,7 +398,7 @@ void ResultsWriter::Impl::close(RunStatus status, RunCosts costs, const RunQuali
   if (!broken_) unwritten = failure_on_any_rank(comm_, [&] { flush(); });
   const ResultsEnd end{unwritten ? RunStatus::failed : status, std::move(costs),
                        gather_errors(quality.output_errors), quality};
-  auto failure = failure_on_any_rank(comm_, [&] { conclude(end); });
+  auto failure = on_first_rank([&] { conclude(end); });
   const bool done = status == RunStatus::completed || status == RunStatus::diverged;
   if (!failure && !unwritten && done) failure = on_first_rank([&] { files_.compress(); });
   begun_ = false;
@@ -436,21 +429,29 @@ std::vector<double> ResultsWriter::Impl::gather_errors(std::span<const double> o
   return all;
 }
 
-/// Several ranks cannot write variable-length strings together (HDF5 1.10): the first does it alone
-/// after the common file is closed.
 void ResultsWriter::Impl::conclude(const ResultsEnd& end) {
-  if (comm_.rank == 0) reserve_room_for_end(files_.rows());
+  reserve_room_for_end(files_.rows());
   close_datasets();
-  if (comm_.rank == 0) files_.end(end, written_);
+  files_.end(end, written_);
 }
 
 ResultsWriter::ResultsWriter(MPI_Comm comm, const std::filesystem::path& path,
-                             const ResultsLayout& layout)
-    : impl_(std::make_unique<Impl>(comm, path, layout)) {}
+                             const ResultsLayout& layout, RunBegins begins)
+    : impl_(std::make_unique<Impl>(comm, path, layout, begins)) {}
 
 ResultsWriter::~ResultsWriter() = default;
 
-void ResultsWriter::resume(const ResultsPosition& position) { impl_->resume(position); }
+std::optional<std::string> ResultsWriter::resume(const ResultsPosition& position) {
+  return impl_->resume(position);
+}
+
+std::optional<ResultsObstacle> ResultsWriter::obstacle(const ResultsPosition& position) const {
+  return impl_->obstacle(position);
+}
+
+std::string ResultsWriter::set_aside() { return impl_->set_aside(); }
+
+void ResultsWriter::secure(const ResultsPosition& position) { impl_->secure(position); }
 
 ResultsPosition ResultsWriter::position() const { return impl_->position(); }
 
@@ -460,7 +461,7 @@ bool ResultsWriter::would_replace(std::span<const std::string> runs) const {
   return impl_->would_replace(runs);
 }
 
-void ResultsWriter::append_start(const ResultsRow& row, const std::string& earlier) {
+void ResultsWriter::append_start(const ResultsRow& row, const EarlierRows& earlier) {
   impl_->continue_from(earlier);
   impl_->append_row(row);
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "files/whole_file.hpp"
@@ -20,6 +22,15 @@ namespace fs = std::filesystem;
 
 constexpr hsize_t bytes_per_copy = hsize_t{4} << 20;
 
+/// What is known at the end of a run: one that goes on writes it anew, and a kill while it was
+/// written may have made it unreadable.
+bool belongs_to_end(std::string_view name) {
+  const auto all = results_attributes();
+  return std::any_of(all.begin(), all.end(), [&](const ResultsAttribute& attribute) {
+    return attribute.end != nullptr && attribute.name == name;
+  });
+}
+
 herr_t copy_attribute(hid_t from, const char* name, const H5A_info_t* /*info*/, void* to) {
   if (labels_dimensions(name)) return 0;
   const Hdf5Attribute source(H5Aopen(from, name, H5P_DEFAULT));
@@ -36,6 +47,15 @@ herr_t copy_attribute(hid_t from, const char* name, const H5A_info_t* /*info*/, 
 
 void copy_attributes(hid_t from, hid_t to) {
   hdf5_check(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, nullptr, copy_attribute, &to));
+}
+
+herr_t copy_early_attribute(hid_t from, const char* name, const H5A_info_t* info, void* to) {
+  return belongs_to_end(name) ? 0 : copy_attribute(from, name, info, to);
+}
+
+/// Without what the end of a run says.
+void copy_early_attributes(hid_t from, hid_t to) {
+  hdf5_check(H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, nullptr, copy_early_attribute, &to));
 }
 
 struct Shape {
@@ -92,13 +112,21 @@ void copy_rows(hid_t from, hid_t to, hid_t type, const Shape& shape) {
   }
 }
 
-void copy_growing(hid_t from, hid_t to, const char* path, int compression) {
+void copy_numbers(hid_t from, hid_t to, const char* path, hsize_t rows, int compression) {
   const Hdf5Dataset source(hdf5_check(H5Dopen2(from, path, H5P_DEFAULT)));
   const Hdf5Datatype type(hdf5_check(H5Dget_type(source)));
-  const Shape shape(source);
+  Shape shape(source);
+  shape.now[0] = rows;
   const Hdf5Dataset copy = create_like(to, path, type, shape, compression);
   copy_rows(source, copy, type, shape);
   copy_attributes(source, copy);
+}
+
+void copy_texts(hid_t from, hid_t to, const ResultsDataset& dataset, const ResultsLayout& layout,
+                hsize_t rows) {
+  const char* path = dataset.path.c_str();
+  create_dataset(to, dataset, layout);
+  append_strings(to, path, 0, read_strings(from, path, rows));
 }
 
 /// Labels refer to places in the file that it comes from.
@@ -117,40 +145,50 @@ void show_rows(hid_t from, hid_t to, const ResultsDataset& dataset, const Result
   copy_attributes(source, Hdf5Dataset(hdf5_check(H5Dopen2(to, dataset.path.c_str(), H5P_DEFAULT))));
 }
 
+/// What a file that is written anew has of the one before.
+struct Copied {
+  int compression = 0;
+  std::optional<Lengths> left{};  ///< nothing: all
+  enum class As { it_is, that_of_run_that_goes_on, interrupted } as = As::it_is;
+
+  hsize_t rows_of(hid_t from, const ResultsDataset& dataset) const {
+    const Extent extent = dataset.extents[0];
+    return left && grows_within(extent) ? length_of(extent, *left)
+                                        : concord::rows_of(from, dataset.path.c_str());
+  }
+};
+
 void copy_dataset(hid_t from, hid_t to, const ResultsDataset& dataset, const ResultsLayout& layout,
-                  int compression) {
+                  const Copied& copied) {
   if (dataset.extents[0] == Extent::parts)
     create_dataset(to, dataset, layout);
   else if (grows_within(dataset.extents[0]) && !layout.parts.empty())
     show_rows(from, to, dataset, layout);
-  else if (dataset.grows() && dataset.number != Number::text)
-    copy_growing(from, to, dataset.path.c_str(), compression);
+  else if (dataset.grows() && dataset.number == Number::text)
+    copy_texts(from, to, dataset, layout, copied.rows_of(from, dataset));
+  else if (dataset.grows())
+    copy_numbers(from, to, dataset.path.c_str(), copied.rows_of(from, dataset), copied.compression);
   else
     copy_whole(from, to, dataset.path.c_str());
 }
 
-void copy_results(hid_t from, hid_t to, const ResultsLayout& layout, int compression) {
+void copy_results(hid_t from, hid_t to, const ResultsLayout& layout, const Copied& copied) {
   for (const ResultsDataset& dataset : results_datasets()) {
     if (!dataset.exists(layout)) continue;
     const std::string group = dataset.group();
     if (!group.empty() && H5Lexists(to, group.c_str(), H5P_DEFAULT) <= 0)
       const Hdf5Group created(
           hdf5_check(H5Gcreate2(to, group.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
-    copy_dataset(from, to, dataset, layout, compression);
+    copy_dataset(from, to, dataset, layout, copied);
   }
   label_dimensions(to, layout);
-  copy_attributes(from, to);
+  if (copied.as == Copied::As::it_is) return copy_attributes(from, to);
+  copy_early_attributes(from, to);
+  if (copied.as == Copied::As::interrupted) return begin_end_attributes(to, layout, "interrupted");
+  enter_run(to, layout);
 }
 
 }  // namespace
-
-bool is_compressed(const fs::path& path) {
-  const Hdf5Properties access = plain_file_access();
-  const Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
-  const Hdf5Dataset time(hdf5_check(H5Dopen2(file, "/time", H5P_DEFAULT)));
-  const Hdf5Properties creation(hdf5_check(H5Dget_create_plist(time)));
-  return hdf5_check(H5Pget_nfilters(creation)) > 0;
-}
 
 namespace {
 
@@ -163,6 +201,7 @@ void put_in_place(const fs::path& path, const Write& write) {
     write(unfinished);
     SystemFile(unfinished, O_RDWR).sync();
     fs::rename(unfinished, path);
+    sync_folder_of(path);
   } catch (...) {
     std::error_code ignored;
     fs::remove(unfinished, ignored);
@@ -172,30 +211,49 @@ void put_in_place(const fs::path& path, const Write& write) {
 
 }  // namespace
 
-void rewrite_results(const fs::path& path, const ResultsLayout& layout, int compression) {
-  put_in_place(path, [&](const fs::path& unfinished) {
+namespace {
+
+void write_anew(const fs::path& from_path, const fs::path& to_path, const ResultsLayout& layout,
+                const Copied& copied) {
+  put_in_place(to_path, [&](const fs::path& unfinished) {
     const Hdf5Properties access = plain_file_access();
-    Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
+    Hdf5File from(hdf5_check(H5Fopen(from_path.c_str(), H5F_ACC_RDONLY, access)));
     // Room is claimed while HDF5 has no file open that it could not close without any, and again
     // once it has emptied that file.
-    if (compression > 0) {
-      SystemFile(unfinished, O_WRONLY | O_CREAT | O_TRUNC).close();
-      reserve_space(unfinished, fs::file_size(path));
-    }
+    const std::uintmax_t room = fs::file_size(from_path) + end_bytes;
+    SystemFile(unfinished, O_WRONLY | O_CREAT | O_TRUNC).close();
+    reserve_space(unfinished, room);
     Hdf5File to(hdf5_check(H5Fcreate(unfinished.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
-    if (compression > 0) reserve_space(unfinished, fs::file_size(path));
-    copy_results(from, to, layout, compression);
+    reserve_space(unfinished, room);
+    copy_results(from, to, layout, copied);
     hdf5_check(from.close());
     hdf5_check(to.close());
   });
 }
 
-void show_parts(const fs::path& path, const ResultsLayout& layout) {
+}  // namespace
+
+void rewrite_results(const fs::path& path, const ResultsLayout& layout, int compression) {
+  write_anew(path, path, layout, {compression});
+}
+
+void continue_results(const fs::path& from, const fs::path& to, const ResultsLayout& layout,
+                      const ResultsPosition& left) {
+  write_anew(from, to, layout, {0, left.lengths, Copied::As::that_of_run_that_goes_on});
+}
+
+void salvage_results(const fs::path& from, const fs::path& to, const ResultsLayout& layout,
+                     const Lengths& left) {
+  write_anew(from, to, layout, {0, left, Copied::As::interrupted});
+}
+
+void show_parts(const fs::path& path, const ResultsLayout& layout, bool goes_on) {
   put_in_place(path, [&](const fs::path& unfinished) {
     const Hdf5Properties access = plain_file_access();
     const Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
     const Hdf5File to = file_in_memory();
-    copy_results(from, to, layout, 0);
+    copy_results(from, to, layout,
+                 {0, {}, goes_on ? Copied::As::that_of_run_that_goes_on : Copied::As::it_is});
     const std::vector<char> image = image_of(to);
     SystemFile(unfinished, O_WRONLY | O_CREAT | O_TRUNC).write(std::as_bytes(std::span(image)));
     reserve_room_for_end(unfinished);

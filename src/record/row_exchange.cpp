@@ -39,12 +39,6 @@ bool one_owner_each(const std::vector<std::vector<std::size_t>>& columns_of_rank
 
 }  // namespace
 
-RowBlock part_of(RowBlock rows, int rank, int ranks) {
-  const auto r = static_cast<std::size_t>(rank), n = static_cast<std::size_t>(ranks);
-  const std::size_t begin = rows.count * r / n, end = rows.count * (r + 1) / n;
-  return {rows.first + begin, end - begin};
-}
-
 RowExchange::RowExchange(MPI_Comm comm, const RecordedColumns& columns)
     : comm_(comm), total_(columns.total) {
   MPI_Comm_rank(comm, &rank_);
@@ -57,29 +51,27 @@ RowExchange::RowExchange(MPI_Comm comm, const RecordedColumns& columns)
 std::span<const double> RowExchange::whole_rows(std::span<const double> own, RowBlock rows,
                                                 std::size_t inner) {
   if (ranks_ == 1) return own.subspan(rows.first * total_ * inner, rows.count * total_ * inner);
-  send_and_receive(own, rows, inner);
-  const std::size_t own_rows = part_of(rows, rank_, ranks_).count;
-  put_in_columns(own_rows, inner);
-  return std::span<const double>(whole_).first(own_rows * total_ * inner);
+  gather(own, rows, inner);
+  if (rank_ != 0) return {};
+  put_in_columns(rows.count, inner);
+  return std::span<const double>(whole_).first(rows.count * total_ * inner);
 }
 
-void RowExchange::send_and_receive(std::span<const double> own, RowBlock rows, std::size_t inner) {
-  const std::size_t own_width = columns_of_rank_[static_cast<std::size_t>(rank_)].size() * inner;
-  const std::size_t own_rows = part_of(rows, rank_, ranks_).count;
-  std::vector<int> send_count, send_start, receive_count, receive_start;
+void RowExchange::gather(std::span<const double> own, RowBlock rows, std::size_t inner) {
+  const auto width_of = [&](int rank) {
+    return columns_of_rank_[static_cast<std::size_t>(rank)].size() * inner;
+  };
+  std::vector<int> count, start;
   int received = 0;
-  for (int r = 0; r < ranks_; ++r) {
-    const RowBlock theirs = part_of(rows, r, ranks_);
-    const std::size_t their_width = columns_of_rank_[static_cast<std::size_t>(r)].size() * inner;
-    send_start.push_back(static_cast<int>(theirs.first * own_width));
-    send_count.push_back(static_cast<int>(theirs.count * own_width));
-    receive_start.push_back(received);
-    receive_count.push_back(static_cast<int>(own_rows * their_width));
-    received += receive_count.back();
+  for (int r = 0; rank_ == 0 && r < ranks_; ++r) {
+    start.push_back(received);
+    count.push_back(static_cast<int>(rows.count * width_of(r)));
+    received += count.back();
   }
   received_.resize(std::max(received_.size(), static_cast<std::size_t>(received)));
-  MPI_Alltoallv(own.data(), send_count.data(), send_start.data(), MPI_DOUBLE, received_.data(),
-                receive_count.data(), receive_start.data(), MPI_DOUBLE, comm_);
+  const std::size_t own_width = width_of(rank_);
+  MPI_Gatherv(own.data() + rows.first * own_width, static_cast<int>(rows.count * own_width),
+              MPI_DOUBLE, received_.data(), count.data(), start.data(), MPI_DOUBLE, 0, comm_);
 }
 
 void RowExchange::put_in_columns(std::size_t rows, std::size_t inner) {

@@ -16,11 +16,8 @@ struct RowBlock {
   std::size_t count = 0;
 };
 
-/// The part of `rows` that `rank` of `ranks` writes; the parts are disjoint, in order and complete.
-RowBlock part_of(RowBlock rows, int rank, int ranks);
-
-/// Turns columns per rank into rows per rank, so that each rank writes one contiguous piece of a
-/// dataset, however its columns are scattered.
+/// Turns columns per rank into whole rows on the first rank, which writes them: one writer knows in
+/// which order the file changes.
 class RowExchange {
  public:
   /// Collective. Throws std::logic_error, on every rank alike, unless every column 0..total-1 has
@@ -30,11 +27,12 @@ class RowExchange {
   std::size_t total() const { return total_; }
 
   /// `own` holds this rank's columns of the buffered rows, [rows, own columns, inner]. Gives whole
-  /// rows, [part_of(rows), total, inner], valid until `own` changes or the next call. Collective.
+  /// rows, [rows, total, inner], on the first rank, valid until `own` changes or the next call;
+  /// nothing on others. Collective.
   std::span<const double> whole_rows(std::span<const double> own, RowBlock rows, std::size_t inner);
 
  private:
-  void send_and_receive(std::span<const double> own, RowBlock rows, std::size_t inner);
+  void gather(std::span<const double> own, RowBlock rows, std::size_t inner);
   void put_in_columns(std::size_t rows, std::size_t inner);
 
   MPI_Comm comm_;

@@ -1,5 +1,7 @@
 #include "record/run_files.hpp"
 
+#include <fcntl.h>
+
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +12,7 @@
 #include "files/whole_file.hpp"
 #include "record/hdf5_io.hpp"
 #include "record/results_file.hpp"
+#include "record/trial.hpp"
 #include "record/virtual_rows.hpp"
 #include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"
@@ -59,6 +62,33 @@ ResultsParts parts_of(const fs::path& path) {
   const Hdf5Properties access = plain_file_access();
   const Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
   return read_parts(file);
+}
+
+/// None where the file has none or cannot be opened; nothing where HDF5 does not survive it.
+std::optional<ResultsParts> parts_there(const fs::path& path) {
+  ResultsParts found;
+  const auto look = [&] { found = parts_of(path); };
+  if (!survives_trial(look)) return std::nullopt;
+  try {
+    look();
+  } catch (const Hdf5Error&) {
+  }
+  return found;
+}
+
+/// Which parts a run that goes on has, and how much of the last of them.
+struct Kept {
+  std::size_t last = 0;
+  Lengths in_last;
+};
+
+Kept kept_parts(const ResultsParts& parts, const Lengths& left) {
+  Kept kept;
+  Lengths before;
+  while (kept.last + 1 < parts.names.size() && left.covers(before + parts.lengths[kept.last]))
+    before += parts.lengths[kept.last++];
+  kept.in_last = left - before;
+  return kept;
 }
 
 }  // namespace
@@ -136,7 +166,7 @@ void RunFiles::begin_part(const Lengths& written) {
 }
 
 void RunFiles::show_part() {
-  show_parts(path_, layout_);
+  show_parts(path_, layout_, false);
   shown_ = true;
 }
 
@@ -149,62 +179,71 @@ void RunFiles::drop_part() {
   shown_ = true;
 }
 
-void RunFiles::cut(const ResultsPosition& left) {
-  if (!fs::exists(path_)) throw Hdf5Error("it is not there");
+std::optional<ResultsObstacle> RunFiles::obstacle(const ResultsPosition& left) const {
+  const auto parts = fs::exists(path_) ? parts_there(path_) : ResultsParts();
+  if (!parts) return ResultsObstacle{"it is damaged", true};
+  if (parts->empty()) return obstacle_in(path_, layout_, left);
+  ResultsLayout shown = layout_;
+  shown.parts = *parts;
+  if (const auto found = obstacle_in(path_, shown, left)) return found;
+  const Kept kept = kept_parts(*parts, left.lengths);
+  for (std::size_t i = 0; i <= kept.last; ++i) {
+    const ResultsPosition whole{left.run, i < kept.last ? parts->lengths[i] : kept.in_last};
+    if (auto found = obstacle_in(path_.parent_path() / parts->names[i], layout_of_part(), whole))
+      return ResultsObstacle{"its part '" + parts->names[i] + "': " + found->reason, found->lost};
+  }
+  return std::nullopt;
+}
+
+void RunFiles::go_on(const ResultsPosition& left) {
   layout_.parts = parts_of(path_);
   layout_.run = left.run;
-  if (!layout_.parts.empty()) return cut_parts(left);
-  cut_results(path_, layout_, left);
   rows_ = path_;
-  if (layout_.part_bytes > 0) make_first_part();
+  if (!layout_.parts.empty()) return keep_parts(left);
+  if (layout_.part_bytes > 0) return make_first_part(left);
+  continue_results(path_, path_, layout_, left);
+}
+
+fs::path RunFiles::set_aside() const {
+  std::error_code error;
+  const std::string name = path_.string() + ".aside";
+  fs::path aside = name;
+  for (int i = 2; fs::exists(aside, error); ++i) aside = name + std::to_string(i);
+  fs::rename(path_, aside);
+  return aside;
 }
 
 /// The file that shows fewer parts comes first: whatever is cut then is shown as it is.
-void RunFiles::cut_parts(const ResultsPosition& left) {
-  auto& [names, lengths] = layout_.parts;
-  std::size_t last = 0;
-  for (before_ = {}; last + 1 < names.size() && left.lengths.covers(before_ + lengths[last]);)
-    before_ += lengths[last++];
-  const ResultsPosition in_last{left.run, left.lengths - before_};
-  const ResultsLayout layout = layout_of_part();
-  require_parts(layout, in_last, last);
-  names.resize(last + 1);
-  lengths.resize(last + 1);
-  lengths[last] = {};
-  show_parts(path_, layout_);
-  rows_ = part(last);
-  cut_results(rows_, layout, in_last);
-  cut_results(path_, layout_, left);
-  reserve_room_for_end(path_);
-  for (const fs::path& later : parts_from(last + 2, layout_.run, rows_.parent_path()))
+void RunFiles::keep_parts(const ResultsPosition& left) {
+  const Kept kept = kept_parts(layout_.parts, left.lengths);
+  before_ = left.lengths - kept.in_last;
+  layout_.parts.names.resize(kept.last + 1);
+  layout_.parts.lengths.resize(kept.last + 1);
+  layout_.parts.lengths[kept.last] = {};
+  show_parts(path_, layout_, true);
+  rows_ = part(kept.last);
+  continue_results(rows_, rows_, layout_of_part(), {left.run, kept.in_last});
+  for (const fs::path& later : parts_from(kept.last + 2, layout_.run, rows_.parent_path()))
     fs::remove(later);
 }
 
-/// Throws Hdf5Error, which names the one that cannot be continued, unless all can.
-void RunFiles::require_parts(const ResultsLayout& layout, const ResultsPosition& in_last,
-                             std::size_t last) const {
-  require_continuable(path_, layout_, in_last);
-  for (std::size_t i = 0; i <= last; ++i) try {
-      const ResultsPosition whole{in_last.run, layout_.parts.lengths[i]};
-      require_continuable(part(i), layout, i < last ? whole : in_last);
-    } catch (const Hdf5Error& error) {
-      throw Hdf5Error("its part '" + layout_.parts.names[i] + "': " + error.what());
-    }
-}
-
 /// A run that goes on with parts: what it has written so far is the first of them.
-void RunFiles::make_first_part() {
+void RunFiles::make_first_part(const ResultsPosition& left) {
   const std::string name = folder().filename() / part_file(layout_.run, 1);
   fs::create_directory(folder());
   for (const fs::path& left_over : parts_from(1, layout_.run, folder())) fs::remove(left_over);
   rows_ = path_.parent_path() / name;
-  fs::create_hard_link(path_, rows_);
   layout_.parts = {{name}, {{}}};
-  show_parts(path_, layout_);
-  const Hdf5Properties access = plain_file_access();
-  Hdf5File file(hdf5_check(H5Fopen(rows_.c_str(), H5F_ACC_RDWR, access)));
-  overwrite_attribute(file, "status", first_status(layout_of_part()));
-  hdf5_check(file.close());
+  continue_results(path_, rows_, layout_of_part(), left);
+  show_parts(path_, layout_, true);
+}
+
+void RunFiles::sync() const {
+  SystemFile(rows_, O_RDONLY).sync();
+  if (rows_ == path_) return sync_folder_of(path_);
+  SystemFile(path_, O_RDONLY).sync();
+  sync_folder_of(rows_);
+  sync_folder_of(path_);
 }
 
 void RunFiles::end(const ResultsEnd& end, const Lengths& written) {
@@ -213,12 +252,9 @@ void RunFiles::end(const ResultsEnd& end, const Lengths& written) {
   else if (!layout_.parts.empty())
     layout_.parts.lengths.back() = written - before_;
   reserve_room_for_end(path_);
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = ordered_file_access();
   Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));
   write_end(file, layout_, end);
-  haddr_t file_end = 0;
-  hdf5_check(H5Fget_eoa(file, &file_end));
-  announce_end(path_, file_end);
   hdf5_check(file.close());
 }
 

@@ -3,8 +3,10 @@
 #include <mpi.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "record/results_content.hpp"
+#include "record/results_file.hpp"
 
 namespace concord {
 
@@ -36,9 +38,13 @@ class RunFiles {
   /// In the place of `appear`.
   void withdraw();
 
-  /// Leaves what lies before `left`, to which rows are appended then. Nothing is changed where that
-  /// cannot be continued.
-  void cut(const ResultsPosition& left);
+  /// What keeps a run from going on from `left`.
+  std::optional<ResultsObstacle> obstacle(const ResultsPosition& left) const;
+  /// Where nothing does: rows are appended to those before `left`. Files that are there are not
+  /// changed but replaced, by whole ones.
+  void go_on(const ResultsPosition& left);
+  /// Gives what is in the way another name, which it returns.
+  std::filesystem::path set_aside() const;
   /// The part with rows up to `written` is full; closed by all ranks. The next one is shown when
   /// its first rows are in it: HDF5 writes what refers to them first, so that a kill in between
   /// would leave a part that cannot be read.
@@ -48,6 +54,8 @@ class RunFiles {
   void end(const ResultsEnd& end, const Lengths& written);
   /// After the end.
   void compress() const;
+  /// What is written is on the disk, whatever becomes of the machine.
+  void sync() const;
 
   /// What the first rank knows. Collective.
   void share(MPI_Comm comm);
@@ -58,10 +66,8 @@ class RunFiles {
   void add_part();
   void drop_part();
   ResultsLayout layout_of_part() const;
-  void require_parts(const ResultsLayout& layout, const ResultsPosition& in_last,
-                     std::size_t last) const;
-  void cut_parts(const ResultsPosition& left);
-  void make_first_part();
+  void keep_parts(const ResultsPosition& left);
+  void make_first_part(const ResultsPosition& left);
 
   std::filesystem::path path_, unfinished_, rows_;
   ResultsLayout& layout_;

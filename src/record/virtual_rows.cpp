@@ -97,7 +97,7 @@ void end_virtual_rows(hid_t file, const ResultsLayout& layout) {
       if (const auto* known = std::get_if<KnownNumbers>(&dataset.content))
         overwrite_dataset(file, path, known->of(layout));
     } else if (grows_within(dataset.extents[0]) && is_empty(row_shape(dataset, layout))) {
-      cut_dataset(file, path, length_of(dataset.extents[0], all));
+      resize_dataset(file, path, length_of(dataset.extents[0], all));
     }
   }
 }

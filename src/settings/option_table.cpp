@@ -360,6 +360,10 @@ OptionTable<Settings> make_run_options() {
         duration(), at<&Settings::checkpoint, &CheckpointSettings::every>)
           .in("s, or HH:MM:SS")
           .idle(writes_no_checkpoints, "-cosim_checkpoint FILE"),
+      O("cosim_checkpoint_keep",
+        "checkpoints that are kept: the newest, and those before it as FILE.old, FILE.old2, ...",
+        whole_number(1, 100), at<&Settings::checkpoint, &CheckpointSettings::kept>)
+          .idle(writes_no_checkpoints, "-cosim_checkpoint FILE"),
       O("cosim_checkpoint_epoch",
         "macro-steps from one point at which a run can be continued to the next; there histories "
         "of "

@@ -95,6 +95,7 @@ struct CheckpointSettings {
   std::string path;          ///< empty: no checkpoints
   double every = 600.0;      ///< s of wall time
   int epoch = 1000;          ///< macro-steps
+  int kept = 3;              ///< files, the newest one and those before it
   std::string restart{};     ///< the checkpoint to go on from; empty: none
   bool may_start = false;    ///< where that is not there
   std::string start_from{};  ///< the one whose states a new run starts from; empty: none

@@ -21,7 +21,7 @@ class Completion(unittest.TestCase):
         return run.stdout.split()
 
     def test_commands(self):
-        self.assertEqual(self.completed("rep"), ["report"])
+        self.assertEqual(self.completed("rep"), ["repair", "report"])
         self.assertTrue({"run", "check", "plot", "help"} <= set(self.completed("")))
 
     def test_words_and_options(self):

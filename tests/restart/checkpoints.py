@@ -108,12 +108,117 @@ class Files(RestartTest):
         self.stopped()
         results = self.folder / "parts.h5"
         kept = results.read_bytes()
-        results.unlink()
-        self.refused(self.goes_on(), "cannot be continued", "it is not there")
         execute("run", TWO_MASS, "-cosim_step", 7e-4, "-cosim_output", results)
-        self.refused(self.goes_on("-cosim_stop", 2.5), "cannot be continued", "another run")
+        self.refused(self.goes_on("-cosim_stop", 2.5), "does not fit", "another run")
+        self.refused(self.goes_on("-cosim_stop", 2.5, restart=self.folder / "parts.chk"),
+                     "cannot be continued", "another run", "-cosim_output")
+        results.write_bytes(TWO_MASS.read_bytes())
+        self.refused(self.goes_on(), "does not fit", "no HDF5 file")
         results.write_bytes(kept)
         self.assertEqual(self.goes_on().returncode, 0)
+
+    def test_results_that_are_lost(self):
+        """Not there, cut, damaged: the run goes on, its rows begin at the checkpoint, what is there is kept."""
+        self.whole(TWO_MASS, *STEPS)
+        self.assertEqual(self.goes_on("-cosim_stop", 1.0025).returncode, 0)
+        results, checkpoint = self.folder / "parts.h5", self.folder / "parts.chk"
+        kept, saved = results.read_bytes(), checkpoint.read_bytes()
+        damages = {"not there": None, "empty": b"", "cut": kept[:len(kept) // 2],
+                   "without its indices": kept.replace(b"TREE", b"EERT")}
+        for number, (name, content) in enumerate(damages.items()):
+            for restart in ("auto", checkpoint):
+                with self.subTest(name, restart=str(restart)):
+                    for path in (*self.folder.glob("parts.chk*"), *self.folder.glob("*.aside*")):
+                        path.unlink()
+                    checkpoint.write_bytes(saved)
+                    results.unlink() if content is None else results.write_bytes(content)
+                    run = self.goes_on(restart=restart)
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                    self.assertIn("without the rows before, which begin here in", run.stderr)
+                    aside = self.folder / "parts.h5.aside"
+                    self.assertEqual(aside.exists(), content is not None)
+                    if content is not None:
+                        self.assertEqual(aside.read_bytes(), content)
+                        self.assertIn(f"is kept as '{aside}'", run.stderr)
+                    self.require_tail()
+
+    def require_tail(self):
+        with h5py.File(self.folder / "parts.h5") as file, h5py.File(self.folder / "whole.h5") as whole:
+            rows = len(file["time"])
+            self.assertGreater(file["time"][0], 0)
+            self.assertEqual(file.attrs["status"], "completed")
+            for name in ("time", "outputs/values", "states/values"):
+                self.assertEqual(file[name][:].tobytes(), whole[name][-rows:].tobytes(), name)
+
+    def test_the_newest_that_works(self):
+        """Of three that are kept; whichever is damaged, or is newer than the rows, is told."""
+        options = (*self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9)
+        self.whole(TWO_MASS, *STEPS)
+        for damaged in (1, 2):
+            self.clear_parts()
+            self.assertEqual(execute("run", TWO_MASS, *options).returncode, 0)
+            names = [self.folder / f"parts.chk{end}" for end in ("", ".old", ".old2")]
+            self.assertEqual(sorted(self.folder.glob("parts.chk*")), names)
+            for path in names[:damaged]:
+                path.write_bytes(path.read_bytes()[:-7])
+            run = execute("run", TWO_MASS, *options, "-cosim_restart", "auto")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn(f"('{names[damaged]}'); the checkpoint '{names[0]}' is cut or damaged", run.stderr)
+            self.require_same()
+        for path in names:
+            path.write_bytes(b"Concord checkpt\n")
+        self.refused(execute("run", TWO_MASS, *options, "-cosim_restart", "auto"), "is cut or damaged")
+
+    def clear_parts(self):
+        for path in self.folder.glob("parts*"):
+            path.unlink()
+
+    def test_how_many_are_kept(self):
+        for kept in (1, 2, 5):
+            self.clear_parts()
+            run = execute("run", TWO_MASS, *self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9,
+                          "-cosim_checkpoint_keep", kept)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(len(list(self.folder.glob("parts.chk*"))), kept)
+
+    def test_rows_that_do_not_reach_the_newest(self):
+        """As after a failure of the machine that took rows; the checkpoint before it has its rows."""
+        options = (*self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9)
+        self.whole(TWO_MASS, *STEPS)
+        self.assertEqual(execute("run", TWO_MASS, *options, "-cosim_stop", 1.0025).returncode, 0)
+        early = (self.folder / "parts.h5").read_bytes()
+        old = [(self.folder / f"parts.chk{end}").read_bytes() for end in ("", ".old")]
+        self.assertEqual(execute("run", TWO_MASS, *options, "-cosim_restart", "auto").returncode, 0)
+        (self.folder / "parts.h5").write_bytes(early)
+        newer = self.folder / "parts.chk"
+        (self.folder / "parts.chk.old").write_bytes(old[0])
+        self.refused(execute("run", TWO_MASS, *options, "-cosim_restart", newer),
+                     "its results file does not fit", f"-cosim_restart {newer}.old")
+        run = execute("run", TWO_MASS, *options, "-cosim_restart", "auto")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn(f"('{newer}.old'); the results file of '{newer}' does not fit", run.stderr)
+        self.require_same()
+
+    def test_a_full_disk(self):
+        """At any size; the limit of the file size stands for it. Restarts go on when there is room again."""
+        options = (*self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9)
+        self.whole(TWO_MASS, *STEPS)
+        size = (self.folder / "whole.h5").stat().st_size
+        ended = 0
+        for room in [int(size * (0.35 + 0.1 * i)) for i in range(6)]:
+            self.clear_parts()
+            run = limited(room, "run", TWO_MASS, *options)
+            if run.returncode == 2:
+                continue  # no room for the checkpoint at the start
+            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertIn("cannot write the results file", run.stderr)
+            began = any(self.folder.glob("parts.chk*"))
+            ended += began
+            run = execute("run", TWO_MASS, *options, "-cosim_restart", "auto")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual("goes on from t = " in run.stderr, began)
+            self.require_same()
+        self.assertGreater(ended, 2)
 
     def test_what_may_change_and_is_told(self):
         self.stopped()

@@ -113,7 +113,7 @@ class RestartTest(ModelTest):
         for path in self.folder.iterdir():
             if path.suffix == ".parts":
                 shutil.rmtree(path)
-            elif path.suffix in (".h5", ".chk", ".old"):
+            elif path.suffix == ".h5" or ".chk" in path.name:
                 path.unlink()
 
 

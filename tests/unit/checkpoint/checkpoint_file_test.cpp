@@ -29,11 +29,12 @@ class CheckpointFile : public testing::Test {
             42,
             {{"left", "equations", "", false, {"x"}}},
             {{"Course", 2}},
+            {std::byte{7}},
             memory};
   }
   void write(double time) const {
     CheckpointContent written = content(time);
-    write_checkpoint(path_, written);
+    write_checkpoint(path_, written, 3);
   }
   std::string refusal() const {
     try {
@@ -69,13 +70,25 @@ TEST_F(CheckpointFile, IsReadAsItWasWritten) {
   EXPECT_EQ(found.memory.own, content(0.5).memory.own);
 }
 
-TEST_F(CheckpointFile, TheOneBeforeIsKept) {
-  write(1.0);
-  write(2.0);
-  write(3.0);
-  EXPECT_EQ(read_checkpoint(path_).time, 3.0);
-  EXPECT_EQ(read_checkpoint(earlier_checkpoint(path_)).time, 2.0);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
+TEST_F(CheckpointFile, ThoseBeforeAreKept) {
+  for (const double time : {1.0, 2.0, 3.0, 4.0}) write(time);
+  const auto kept = checkpoints_at(path_);
+  ASSERT_EQ(kept.size(), 3u);
+  for (std::size_t n = 0; n < 3; ++n)
+    EXPECT_EQ(read_checkpoint(kept[n]).time, 4.0 - static_cast<double>(n));
+  EXPECT_EQ(kept[2], earlier_checkpoint(path_, 2));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
+}
+
+/// As a kill between two renames leaves it.
+TEST_F(CheckpointFile, AMissingOneLosesNoOther) {
+  for (const double time : {1.0, 2.0, 3.0}) write(time);
+  fs::remove(earlier_checkpoint(path_));
+  write(4.0);
+  const auto kept = checkpoints_at(path_);
+  ASSERT_EQ(kept.size(), 3u);
+  EXPECT_EQ(read_checkpoint(kept[1]).time, 3.0);
+  EXPECT_EQ(read_checkpoint(kept[2]).time, 1.0);
 }
 
 TEST_F(CheckpointFile, CutAnywhereItIsRefused) {
@@ -112,7 +125,7 @@ TEST_F(CheckpointFile, ALinkStaysOne) {
   const fs::path link = folder_ / "link.chk";
   fs::create_symlink(path_, link);
   CheckpointContent written = content(1.0);
-  write_checkpoint(link, written);
+  write_checkpoint(link, written, 3);
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(read_checkpoint(path_).time, 1.0);
 }

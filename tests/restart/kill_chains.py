@@ -1,0 +1,249 @@
+"""Runs that are killed again and again, their restarts as well: at the n-th change of a file (a write, a
+cut, another name), which is the same every time, and at random instants. After each kill the results file opens
+and holds rows of the undisturbed run, and in the end it has that run's bits.
+
+By itself: kill_chains.py --kills 3000 runs chains of all CASES (or of --cases) and prints a table.
+"""
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import h5py
+from concord_runs import EXAMPLES, TWO_MASS
+from restart_runs import RestartTest, differences
+
+BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
+# Model, ranks, options, macro-steps of an epoch.
+CASES = {
+    "events": (BALL, 1, ("-cosim_type", "jfm", "-cosim_step", 1e-3), 100),
+    "step control": (TWO_MASS, 1, ("-cosim_adapt", "predictor", "-cosim_stop", 5), 50),
+    "parts": (BALL, 1, ("-cosim_step", 5e-4, "-cosim_record_split", 1e-4), 200),
+    "two ranks": (BALL, 2, ("-cosim_type", "missiles", "-cosim_step", 1e-3), 100),
+    "three ranks": (THERMOSTAT, 3, ("-cosim_step", 0.5, "-cosim_stop", 2000), 400),
+}
+ROWS = ("time", "outputs/values", "inputs/values", "inputs/derivatives", "states/values")
+STEPS = ("steps/size", "steps/iterations")
+
+
+class Chain:
+    """Of kills of one run, in a folder of its own."""
+    def __init__(self, case, folder):
+        self.model, self.ranks, self.options, self.epoch = case
+        self.folder = Path(folder)
+        self.whole, self.parts = self.folder / "whole.h5", self.folder / "parts.h5"
+        began = time.time()
+        run = self.begin("whole")
+        _, errors = run.communicate()
+        assert run.returncode == 0, errors
+        self.seconds = time.time() - began
+        with h5py.File(self.whole) as file:
+            self.rows = {name: file[name][:] for name in (*ROWS, *STEPS)}
+            self.what = list(file["events/what"])
+
+    def begin(self, name, change=None, restart=()):
+        """`change`: at which it kills itself."""
+        launcher = ["mpirun", "--oversubscribe", "-n", str(self.ranks)] if self.ranks > 1 else []
+        words = [*launcher, os.environ["CONCORD_PROGRAM"], "run", self.model, *self.options, "-cosim_output",
+                 self.folder / f"{name}.h5", "-cosim_checkpoint", self.folder / f"{name}.chk",
+                 "-cosim_checkpoint_epoch", self.epoch, "-cosim_checkpoint_every", 1e-9, *restart]
+        environment = dict(os.environ)
+        if change is not None:
+            shim = os.environ["KILL_AT_WRITE_LIBRARY"]
+            environment.update(KILL_AT_WRITE=str(change), KILL_LOG=str(self.folder / "changes"), KILL_RANK="0")
+            if launcher:
+                words[1:1] = ["-x", f"LD_PRELOAD={shim}"]
+            else:
+                environment.update(LD_PRELOAD=shim, OMPI_COMM_WORLD_RANK="0")
+        return subprocess.Popen([str(word) for word in words], env=environment, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def restart(self, change=None):
+        return self.begin("parts", change, ("-cosim_restart", "auto"))
+
+    def changes(self):
+        """Of files, in a run that nobody kills; the run's exit code."""
+        run = self.restart(0)
+        _, errors = run.communicate()
+        assert run.returncode == 0, errors
+        return len((self.folder / "changes").read_text().split())
+
+    def killed_at(self, change):
+        """Whether it was killed before its end."""
+        run = self.restart(change)
+        _, errors = run.communicate()
+        self.check()
+        assert run.returncode == 0 or "concord: error:" not in errors, errors
+        return run.returncode != 0
+
+    def killed_after(self, seconds):
+        run = self.restart()
+        try:
+            _, errors = run.communicate(timeout=seconds)
+            assert run.returncode == 0, errors
+            return False
+        except subprocess.TimeoutExpired:
+            for process in processes_below(run.pid):
+                try:
+                    os.kill(process, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            run.communicate()
+            self.check()
+            return True
+
+    def killed_soon_after_touch(self, seconds):
+        """Of the folder, by a restart."""
+        run = self.restart()
+        before = self.state()
+        while run.poll() is None and self.state() == before:
+            pass
+        time.sleep(seconds)
+        for process in processes_below(run.pid):
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        _, errors = run.communicate()
+        assert "concord: error:" not in errors, errors
+        self.check()
+        return run.returncode != 0
+
+    def state(self):
+        return {(entry.name, entry.stat().st_ino, entry.stat().st_mtime_ns) for entry in os.scandir(self.folder)
+                if "lock" not in entry.name and "changes" not in entry.name}
+
+    def check(self):
+        """What a kill has left."""
+        if not self.parts.exists():
+            return
+        with h5py.File(self.parts) as file:
+            assert file.attrs["status"] in ("running", "completed"), file.attrs["status"]
+            rows = min(len(file[name]) for name in ROWS)
+            assert rows > 0 or file.attrs["status"] == "running"
+            for name, count in [(name, rows) for name in ROWS] + [(name, max(rows - 1, 0)) for name in STEPS]:
+                assert file[name][:count].tobytes() == self.rows[name][:count].tobytes(), name
+            events = min(len(file["events/time"]), len(file["events/outputs"]))
+            assert list(file["events/what"][:events]) == self.what[:events]
+
+    def finish(self):
+        run = self.restart()
+        _, errors = run.communicate()
+        assert run.returncode == 0, errors
+        found = differences(self.whole, self.parts)
+        assert not found, found
+        left = [path.name for path in self.folder.iterdir() if "aside" in path.name]
+        assert not left, left
+
+    def clear(self):
+        for path in sorted(self.folder.rglob("*"), reverse=True):
+            if path.relative_to(self.folder).parts[0].startswith("whole"):
+                continue
+            if path.is_dir():
+                path.rmdir() if not any(path.iterdir()) else None
+            else:
+                path.unlink()
+
+
+def processes_below(parent):
+    """The launcher first, so that it does not see them go."""
+    found = [parent]
+    for process in found:
+        try:
+            for task in os.listdir(f"/proc/{process}/task"):
+                with open(f"/proc/{process}/task/{task}/children", encoding="ascii") as children:
+                    found += [int(child) for child in children.read().split()]
+        except OSError:
+            pass
+    return found
+
+
+class Chains(RestartTest):
+    def chain(self, name):
+        return Chain(CASES[name], self.folder)
+
+    def kill_at_all(self, name, step):
+        """A chain: each restart is killed one change, or a few, later than the one before."""
+        chain = self.chain(name)
+        change, kills = 1, 0
+        while chain.killed_at(change):
+            change += step
+            kills += 1
+        self.assertGreater(kills, 3)
+        chain.finish()
+
+    def test_events(self):
+        self.kill_at_all("events", 23)
+
+    def test_parts(self):
+        self.kill_at_all("parts", 43)
+
+    def test_two_ranks(self):
+        self.kill_at_all("two ranks", 140)
+
+    def test_each_change_of_a_restart(self):
+        """From one state that a kill has left, up to where rows are appended again."""
+        chain = self.chain("events")
+        chain.killed_at(400)
+        kept = {path: path.read_bytes() for path in self.folder.iterdir() if path.name.startswith("parts")}
+        appended = chain.begin("parts", 0, ("-cosim_restart", "auto", "-cosim_stop", chain.rows["time"][-1]))
+        appended.communicate()
+        for change in range(1, 400, 9):
+            chain.clear()
+            for path, content in kept.items():
+                path.write_bytes(content)
+            self.assertTrue(chain.killed_at(change))
+            if change % 5 == 0:
+                chain.finish()
+
+
+def main():
+    """Chains of all cases, until there were enough kills."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--kills", type=int, default=3000)
+    parser.add_argument("--seed", type=int, default=35)
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    arguments = parser.parse_args()
+    chance = random.Random(arguments.seed)
+    bad = 0
+    for name in arguments.cases:
+        case = CASES[name]
+        with tempfile.TemporaryDirectory() as folder:
+            chain = Chain(case, folder)
+            kills = dict.fromkeys(("at a change", "at random", "in the first 20 ms"), 0)
+            chains = restarts = failures = 0
+            changes = chain.changes()
+            while sum(kills.values()) < arguments.kills / len(arguments.cases):
+                chain.clear()
+                try:
+                    for _ in range(chance.randint(5, 25)):
+                        how = chance.choice(list(kills))
+                        restarts += 1
+                        if how == "at a change":
+                            kills[how] += chain.killed_at(chance.randint(1, int(0.5 * changes)))
+                        elif how == "at random":
+                            kills[how] += chain.killed_after(chance.uniform(0.0, 0.9) * chain.seconds)
+                        else:
+                            kills[how] += chain.killed_soon_after_touch(chance.uniform(0.0, 0.02))
+                    chain.finish()
+                except (AssertionError, OSError) as error:
+                    failures += 1
+                    print(f"{name}, chain {chains}: {error}", flush=True)
+                chains += 1
+            bad += failures
+            print(f"{name:13} {case[1]} ranks, {chains} chains, {sum(kills.values())} kills of {restarts} starts "
+                  f"({', '.join(f'{number} {how}' for how, number in kills.items())}): "
+                  f"{failures} lost or different", flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and sys.argv[1].startswith("--kills"):
+        sys.exit(main())
+    unittest.main()
