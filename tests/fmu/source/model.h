@@ -40,7 +40,11 @@ enum {
   REFUSES_EVENTS,
   REFUSES_START,
   NO_RESTORES,
-  NO_EVENT_MODE
+  NO_EVENT_MODE,
+  RESETS_IN_SETUP,
+  KEEPS_NOTHING,
+  FREEZES,
+  CRASHES_IN_SAVE
 };
 #ifndef BEHAVIOUR
 #define BEHAVIOUR BEHAVES
@@ -174,6 +178,11 @@ static inline void misbehave_in_step(double end) {
   if (BEHAVIOUR == CRASHES_LATER && end > 0.5) *(volatile int*)NULL = 1;
   if (BEHAVIOUR == SLEEPS) nanosleep(&nap, NULL);
   while (BEHAVIOUR == HANGS && end > 0.5) nanosleep(&nap, NULL);
+}
+
+/* As long as it may be set back, or for ever once it was. */
+static inline bool stands_still(const long* calls, bool no_rollback) {
+  return (BEHAVIOUR == FROZEN && !no_rollback) || (BEHAVIOUR == FREEZES && calls[RESTORES] > 0);
 }
 
 /* Inputs at t from values and derivatives. */
