@@ -114,7 +114,8 @@ class Saved(Refusals):
             usual = self.waved("-subsystem_left_rollback", "false", version=version, **CS)
             away = np.interp(usual.time, exact.time, exact.outputs["left.x"])
             self.assertLess(np.max(np.abs(usual.outputs["left.x"] - away)), 5e-2)
-            for behaviour in ("freezes", "forgets", "no_restores", "crashes_in_save", "frozen"):
+            for behaviour in ("freezes", "forgets", "no_restores", "crashes_in_save", "frozen",
+                              "resets_in_save"):
                 with self.subTest(version=version, behaviour=behaviour):
                     how = dict(version=version, behaviour=behaviour, **CS)
                     found = self.waved(**how)

@@ -161,6 +161,7 @@ int fmi3SetString(void* c, const unsigned* vr, size_t n, const char* const* v, s
 
 int fmi3GetFMUState(Instance* c, void** state) {
   if (BEHAVIOUR == CRASHES_IN_SAVE) abort();
+  if (BEHAVIOUR == RESETS_IN_SAVE && *state) model_start(&c->s);
   if (BEHAVIOUR == LOSES_STATE && c->s.t > 0.5) return c->s.mode = FAILED, ERROR;
   REQUIRE(c->s.mode == FAILED ? "called after an error" : NULL);
   if (!*state) *state = malloc(sizeof c->s);

@@ -44,7 +44,8 @@ enum {
   RESETS_IN_SETUP,
   KEEPS_NOTHING,
   FREEZES,
-  CRASHES_IN_SAVE
+  CRASHES_IN_SAVE,
+  RESETS_IN_SAVE /* where it has saved before */
 };
 #ifndef BEHAVIOUR
 #define BEHAVIOUR BEHAVES
