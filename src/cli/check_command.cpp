@@ -1,5 +1,6 @@
-#include <algorithm>
 #include <cstdio>
+#include <set>
+#include <string>
 
 #include "cli/check_listing.hpp"
 #include "cli/command.hpp"
@@ -9,6 +10,7 @@
 #include "cli/model_command.hpp"
 #include "cli/summary.hpp"
 #include "concord/errors.hpp"
+#include "files/child_process.hpp"
 #include "settings/accuracy.hpp"
 #include "settings/settings.hpp"
 #include "simulation/simulation_core.hpp"
@@ -20,19 +22,38 @@
 namespace concord {
 namespace {
 
-/// An FMU that cannot be loaded is wrong input; one that crashes is not loaded once more.
-void require_loading(const SubsystemEntry& entry, std::span<const std::string> found) {
-  const auto says = [&](const char* text) {
-    return std::any_of(found.begin(), found.end(), [&](const std::string& line) {
-      return line.find(text) != std::string::npos;
-    });
-  };
-  if (says("CRASHES while loading")) {
-    throw InputError(entry.location + ": subsystem '" + entry.description.name +
-                     "': its binary crashes while it is loaded; export the FMU again");
+/// Why the FMU's binary cannot be loaded, in a child process; empty where it can.
+std::string refusal_to_load(const FmuSetup& setup) {
+  constexpr unsigned longest = 60;  // seconds
+  const ChildReport report =
+      in_child_process(longest, [&](const auto&) { setup.source(setup.use); });
+  const std::string stopped = "stopped ";
+  for (const std::string& record : report.records) {
+    if (record.starts_with(stopped)) {
+      return record.substr(stopped.size());
+    }
   }
-  if (entry.fmu && !says("CRASHES") && !says("no end after")) {
-    entry.fmu->source(entry.fmu->use);
+  if (report.ended) {
+    return "";
+  }
+  return setup.request.path.string() +
+         (report.late ? ": its binary is not loaded within a minute"
+                      : ": its binary crashes while it is loaded") +
+         "; export the FMU again";
+}
+
+/// An FMU that cannot be loaded is wrong input. Each is loaded once, however often it is used.
+void require_loading(const Model& model) {
+  std::set<std::string> loaded;
+  for (const SubsystemEntry& entry : model.subsystems) {
+    if (!entry.fmu ||
+        !loaded.insert(entry.fmu->folder / entry.fmu->interface().model_identifier).second) {
+      continue;
+    }
+    const std::string refusal = refusal_to_load(*entry.fmu);
+    if (!refusal.empty()) {
+      throw InputError(entry.location + ": subsystem '" + entry.description.name + "': " + refusal);
+    }
   }
 }
 
@@ -49,7 +70,6 @@ void print_probes(const Model& model) {
     for (const auto& line : found) {
       std::printf("    %s\n", line.c_str());
     }
-    require_loading(entry, found);
   }
 }
 
@@ -149,6 +169,8 @@ int explain(ModelCall call) {
   if (call.own.has("probe")) {
     print_probes(model);
   }
+  std::fflush(stdout);
+  require_loading(model);
   return 0;
 }
 

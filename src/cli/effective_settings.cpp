@@ -143,6 +143,9 @@ void print_effective(const Settings& settings, const Model& model) {
     std::printf("  %-21s %s\n", name, value.c_str());
   };
   std::printf("method %s\n", method.type.c_str());
+  if (!settings.against_better.empty()) {
+    line("chosen", "as others cannot run: " + settings.against_better);
+  }
   if (!method.solve.as_one) {
     line("schedule", described_schedule(method, model));
     line("hold", described_hold(method));

@@ -159,6 +159,10 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
     std::printf("  diverged              %s\n", conclusion.quality.diverged.c_str());
   }
   std::printf("  method                %s\n", plan.settings.method.type.c_str());
+  if (!plan.settings.against_better.empty()) {
+    std::printf("  chosen                as others cannot run: %s\n",
+                plan.settings.against_better.c_str());
+  }
   print_roles(plan);
   print_cost(summary);
   print_estimate(conclusion);

@@ -153,8 +153,8 @@ void Sweep::number_files(Settings& settings, std::size_t run) const {
   const bool chosen = options::has("cosim_output");
   settings.record.path =
       numbered(chosen ? settings.record.path : (folder / "run.h5").string(), run);
-  for (std::string* path : {&settings.summary_file, &settings.trace_file, &settings.fmu_calls,
-                            &settings.checkpoint.path, &settings.checkpoint.restart})
+  for (std::string* path : {&settings.summary_file, &settings.trace_file, &settings.checkpoint.path,
+                            &settings.checkpoint.restart})
     *path = numbered(*path, run);
   if (settings.time_limit)  // that of the sweep
     settings.time_limit = std::max(*settings.time_limit - seconds_since(began_), 0.0);
@@ -165,6 +165,8 @@ int Sweep::simulate(RunRow& row, MPI_Comm group, StepObserver* between) {
   Model model;
   together(group, [&] { model = model_of(row.run); });
   take_option_files(model, group);
+  const auto calls = options::text("cosim_fmu_calls").value_or("");
+  model.calls = new_call_log(group, numbered(calls, row.run));
   auto plan = std::make_unique<SimulationPlan>(group, std::move(model));
   number_files(plan->settings, row.run);
   row.file = plan->settings.record.path;

@@ -65,17 +65,32 @@ void JumpWatch::follow(Signal& signal, const Sample& now, double h) {
   signal.seen = std::min<int>(signal.seen + 1, static_cast<int>(signal.rates.size()));
 }
 
-int JumpWatch::look(std::size_t first, double h, std::span<const Sample> outputs,
-                    bool slopes_known) {
-  const Watch least = slopes_known ? Watch::exact_slopes : Watch::doubtful_slopes;
+bool JumpWatch::is_watched(const Signal& signal, bool slopes_known) {
+  return signal.watched >= (slopes_known ? Watch::exact_slopes : Watch::doubtful_slopes);
+}
+
+bool JumpWatch::jumped(const Signal& signal, const Sample& now, double h) {
+  return known(signal) && (signal.mended || has_jumped(signal, now, h));
+}
+
+int JumpWatch::count(std::size_t first, double h, std::span<const Sample> outputs,
+                     bool slopes_known) const {
   int jumps = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Signal& signal = signals_[first + i];
+    jumps += is_watched(signal, slopes_known) && jumped(signal, outputs[i], h) ? 1 : 0;
+  }
+  return jumps;
+}
+
+int JumpWatch::look(std::size_t first, double h, std::span<const Sample> outputs,
+                    bool slopes_known) {
+  const int jumps = count(first, h, outputs, slopes_known);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
     Signal& signal = signals_[first + i];
-    if (signal.watched < least) continue;
+    if (!is_watched(signal, slopes_known)) continue;
     const Sample& now = outputs[i];
-    const bool jumped = known(signal) && (signal.mended || has_jumped(signal, now, h));
-    jumps += jumped ? 1 : 0;
-    if (!jumped) follow(signal, now, h);
+    if (!jumped(signal, now, h)) follow(signal, now, h);
     signal.largest = std::max(signal.largest, std::abs(now.value));
     signal.last = now;
     signal.mended = false;

@@ -36,9 +36,12 @@ class JumpWatch {
   /// doubtful slope that was taken across a jump becomes 0.
   void mend(std::size_t first, double h, std::span<Sample> outputs);
 
-  /// The macro-step that ends with these outputs, the first of which is `first`, is accepted: how
-  /// many jumped in it. Without slopes a beginning looks like a jump: those whose slopes would be
-  /// exact are believed then to have none.
+  /// How many of these outputs, the first of which is `first`, have jumped in the macro-step that
+  /// was tried last and ends with them. Without slopes a beginning looks like a jump: those whose
+  /// slopes would be exact are believed then to have none.
+  int count(std::size_t first, double h, std::span<const Sample> outputs, bool slopes_known) const;
+
+  /// The same of a macro-step that is accepted.
   int look(std::size_t first, double h, std::span<const Sample> outputs, bool slopes_known);
 
   /// Something has happened: nothing of the past counts.
@@ -59,6 +62,8 @@ class JumpWatch {
     void io(Archive& archive) { archive(watched, mended, seen, last, largest, rates, growths); }
   };
 
+  static bool is_watched(const Signal& signal, bool slopes_known);
+  static bool jumped(const Signal& signal, const Sample& now, double h);
   static bool known(const Signal& signal);
   static double usual_rate(const Signal& signal, double h);
   static void follow(Signal& signal, const Sample& now, double h);

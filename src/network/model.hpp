@@ -12,6 +12,7 @@
 
 namespace concord {
 
+class CallLog;
 struct EquationsDescription;
 struct FmuSetup;
 
@@ -40,6 +41,10 @@ struct SubsystemEntry {
       true;  ///< false: stands for a constraint or a delay, which schedules need not name
   /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.
   std::function<std::vector<std::string>()> probe;
+  /// Why states that it saves are false as long as it runs from `start` to `stop` in macro-steps
+  /// like these; empty: nothing is known against them. May be null: nothing is to be tried.
+  std::function<std::string(double start, double stop, double step)> try_states;
+  std::string false_states = {};  ///< what that has said
   /// Times after `from` and up to `to` at which its outputs jump or have kinks. May be null.
   std::function<std::vector<double>(double from, double to)> events = {};
   bool isolated = false;  ///< in a process of its own
@@ -101,11 +106,12 @@ struct Model {
   std::vector<double> signal_weights;  ///< in schedules, of each input's signal; empty: 1 each
   std::vector<double> events;          ///< s, ascending: times at which something jumps
   std::vector<double> listed_events;   ///< those that are not known to be a subsystem's own
-  std::optional<bool> stiff{};     ///< whether a trial has shown stiff outputs; none: no trial yet
-  std::string changes;             ///< lines "ball.e=0.9": values other than the model file says
-  std::vector<ModelFile> files;    ///< all, each once, in the order of reading
-  std::string text;                ///< path of the file that describes it; empty: none
-  std::vector<std::string> notes;  ///< what was read and has no effect, for `concord check`
+  std::optional<bool> stiff{};   ///< whether a trial has shown stiff outputs; none: no trial yet
+  std::string changes;           ///< lines "ball.e=0.9": values other than the model file says
+  std::vector<ModelFile> files;  ///< all, each once, in the order of reading
+  std::string text;              ///< path of the file that describes it; empty: none
+  std::shared_ptr<CallLog> calls{};  ///< of its FMUs, trials among them; null: not begun yet
+  std::vector<std::string> notes;    ///< what was read and has no effect, for `concord check`
 };
 
 }  // namespace concord

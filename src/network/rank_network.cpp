@@ -211,6 +211,14 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
                                        : total;
 }
 
+bool RankNetwork::has_jumped(std::span<const Sample> outputs, double h, bool slopes_known) const {
+  if (!network_.has_black_boxes()) {
+    return false;
+  }
+  const int own = jumps_.count(0, h, outputs.first(n_outputs()), slopes_known);
+  return agree_on_largest(comm_, own) > 0;
+}
+
 int RankNetwork::count_jumps(std::span<const Sample> outputs, double h, bool slopes_known) {
   if (!network_.has_black_boxes()) {
     return 0;

@@ -102,6 +102,10 @@ class RankNetwork {
     weigh_equations(inputs);
   }
 
+  /// Whether outputs of black boxes have jumped, on any rank, in the macro-step that was tried last
+  /// and ends with these. Collective where there are black boxes.
+  bool has_jumped(std::span<const Sample> outputs, double h, bool slopes_known) const;
+
   /// The macro-step that ends with these outputs is accepted: how many outputs of black boxes
   /// jumped in it, on all ranks, as JumpWatch::look counts them. Collective where there are black
   /// boxes.

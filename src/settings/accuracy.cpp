@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <sstream>
 
 #include "coupling/problem/error_norm.hpp"
@@ -46,11 +47,12 @@ constexpr std::array of_method = {
 
 /// In the order in which methods reach an accuracy with the least work; where order 6 pays, it goes
 /// before.
-constexpr std::array by_work = {"jfm", "missiles", "gauss_seidel"};
+constexpr std::array by_work = {"jfm", "missiles", "gauss_seidel", "jacobi"};
 constexpr std::array reasons_by_work = {
     "order 4, and stable across loops, with few integrations: what must repeat a macro-step can",
     "order 4 with one integration per macro-step, which nobody has to repeat",
-    "nothing is repeated, and what runs later knows what ran before"};
+    "nothing is repeated, and what runs later knows what ran before",
+    "nothing is repeated, and inputs are held, which is all that some subsystem takes"};
 static_assert(by_work.size() == reasons_by_work.size());
 constexpr std::array by_work_of_order_six = {"missiles6", "jfm6"};
 
@@ -61,6 +63,9 @@ bool any_given(std::span<const char* const> names) {
   return std::any_of(names.begin(), names.end(),
                      [](const char* name) { return options::has(name); });
 }
+
+/// No option names the method or a part of it.
+bool is_chosen_by_us() { return !options::has("cosim_type") && !any_given(of_method); }
 
 /// The preset, with all that is no part of one.
 Method as_preset(const Method& preset, const Method& method) {
@@ -108,19 +113,61 @@ bool is_wanted(const Method& method, Order order, const Model& model) {
          (order != Order::four && quintic_pays(method) && !model.stiff.value_or(false));
 }
 
-/// The first that is wanted and can run; where none can, as it was.
-void choose_method(Settings& settings, const Model& model) {
-  std::vector<const char*> types(by_work_of_order_six.begin(), by_work_of_order_six.end());
-  types.insert(types.end(), by_work.begin(), by_work.end());
+/// "jfm: subsystem 'x' offers no rollback and 2 more"
+std::string reason_against(std::string_view type, const std::vector<std::string>& missing) {
+  const std::size_t others = missing.size() - 1;
+  return std::string(type) + ": " + missing.front() +
+         (others > 0 ? " and " + std::to_string(others) + " more" : "");
+}
+
+/// "jfm: subsystem 'x' offers no rollback; missiles: ...": of those that would go before.
+std::string reasons_against_better(std::string_view chosen, const Model& model) {
+  const auto at = std::find(by_work.begin(), by_work.end(), chosen);
+  if (at == by_work.end()) return "";
+  std::vector<std::string> reasons;
+  for (const std::string_view type : std::span(by_work.begin(), at)) {
+    const auto missing = missing_capabilities(preset_of(type), model);
+    if (!missing.empty()) reasons.push_back(reason_against(type, missing));
+  }
+  return joined(reasons, "; ");
+}
+
+bool fits_control(const Method& method, const Settings& settings) {
+  return settings.adapt != Adapt::iteration || method.solve.iterates;
+}
+
+/// The first of these types that is wanted and can run; where none can, as it was.
+void choose_among(std::span<const char* const> types, Settings& settings, const Model& model) {
   for (const std::string_view type : types) {
     const Method candidate = as_preset(preset_of(type), settings.method);
-    if (is_wanted(candidate, settings.order, model) && can_run(candidate, model)) {
+    if (is_wanted(candidate, settings.order, model) && fits_control(candidate, settings) &&
+        can_run(candidate, model)) {
       settings.method = candidate;
+      settings.against_better = reasons_against_better(type, model);
       settings.chose_order_six =
           candidate.hold.ends_with_curvature() && settings.order != Order::six;
       return;
     }
   }
+}
+
+/// FMUs that nothing couples, of which slopes and linearisations would be asked for nobody.
+bool has_lone_fmus(const Model& model) {
+  return !is_coupled(model) &&
+         std::any_of(model.subsystems.begin(), model.subsystems.end(),
+                     [](const SubsystemEntry& entry) { return entry.fmu != nullptr; });
+}
+
+constexpr std::array for_lone_fmus = {"jacobi"};
+
+void choose_method(Settings& settings, const Model& model) {
+  if (has_lone_fmus(model)) {
+    choose_among(for_lone_fmus, settings, model);
+    return;
+  }
+  std::vector<const char*> types(by_work_of_order_six.begin(), by_work_of_order_six.end());
+  types.insert(types.end(), by_work.begin(), by_work.end());
+  choose_among(types, settings, model);
 }
 
 /// Unless it is given.
@@ -180,6 +227,15 @@ bool accuracy_decides() {
          !any_given(of_method);
 }
 
+void choose_what_runs(Settings& settings, const Model& model) {
+  if (!is_chosen_by_us()) return;
+  if (has_lone_fmus(model)) {
+    choose_among(for_lone_fmus, settings, model);
+  } else if (!can_run(settings.method, model)) {
+    choose_among(by_work, settings, model);
+  }
+}
+
 void choose_by_accuracy(Settings& settings, const Model& model) {
   const double accuracy = settings.accuracy;
   Method& method = settings.method;
@@ -187,7 +243,7 @@ void choose_by_accuracy(Settings& settings, const Model& model) {
   take(method.adapt_tolerance, "cosim_adapt_", control, control);
   method.adapt_tolerance.of_range = true;
   take(method.tolerance, "cosim_", inner_fraction * accuracy, inner_fraction * accuracy);
-  if (!options::has("cosim_type") && !any_given(of_method)) {
+  if (is_chosen_by_us()) {
     choose_method(settings, model);
   }
   if (options::has("cosim_adapt") || options::has("cosim_step")) {

@@ -20,6 +20,11 @@ struct RecommendedMethod {
 };
 RecommendedMethod recommended_method(const Model& model);
 
+/// Where no option names the method or a part of it and the default cannot run on this model, the
+/// first that can, in the order of recommended_method. FMUs that nothing couples are stepped
+/// by jacobi.
+void choose_what_runs(Settings& settings, const Model& model);
+
 /// The method, the step control and the tolerances of both that are not given, from the accuracy
 /// and what the subsystems can do: implicit with predicted errors where that can be, else what
 /// comes nearest. The control's own error is to be all that remains.

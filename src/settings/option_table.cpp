@@ -406,7 +406,9 @@ OptionTable<SubsystemSettings> make_subsystem_options() {
       absolute_tolerance<S>("atol", "absolute tolerance of the integrator", at<&S::tolerance>)
           .in("state's unit")
           .by_default("rtol/100 of each state's size"),
-      O("rollback", withholds, flag(), at<&S::rollback>),
+      O("rollback",
+        "false withholds the capability, true believes an FMU's saved states without a trial",
+        flag(), at<&S::rollback>),
       O("linearization", withholds, flag(), at<&S::linearization>),
       O("state_derivatives", withholds, flag(), at<&S::state_derivatives>),
   };

@@ -161,6 +161,7 @@ std::vector<SubsystemSettings> settings_of_each(const Model& model, const Settin
   const bool individual = !options::given(subsystem_prefix).empty();
   for (std::size_t k = 0; k < result.size(); ++k) {
     result[k].open_end = settings.checkpoint.writes();
+    result[k].rollback = result[k].rollback && model.subsystems[k].false_states.empty();
     if (individual) {
       read_all(subsystem_options(), prefix_of(model.subsystems[k].description.name), result[k]);
     }
@@ -210,6 +211,8 @@ Settings read_settings_for_check(Model& model) {
   read_subsystems(model, settings);
   if (settings.by_accuracy) {
     choose_by_accuracy(settings, model);
+  } else {
+    choose_what_runs(settings, model);
   }
   choose_order(settings, model);
   if (settings.by_accuracy) {

@@ -111,6 +111,7 @@ struct Settings {
   double accuracy = 1e-4;        ///< largest error wanted, in units of each signal's range
   bool by_accuracy = false;      ///< it decides what no option says
   bool chose_order_six = false;  ///< quintic inputs by choice, no option names them
+  std::string against_better{};  ///< why no method that would be chosen first can run; may be empty
   Diverged diverged = Diverged::fail;
   int event_limit = 1000;
   double start = 0.0;

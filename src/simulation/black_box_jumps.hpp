@@ -13,6 +13,13 @@ class BlackBoxJumps {
  public:
   explicit BlackBoxJumps(const Method& method) : method_(method) {}
 
+  /// Whether a jump is what the macro-step that was tried last, up to these outputs, could not
+  /// follow. Collective.
+  bool explain(const RankNetwork& subsystems, std::span<const Sample> outputs, double h) const {
+    return !method_.knows_only_last_values() &&
+           subsystems.has_jumped(outputs, h, method_.knows_slopes());
+  }
+
   /// In the macro-step that has led to the point, on all ranks. Collective.
   void count(RankNetwork& subsystems, const CommunicationPoint& point, double h) {
     last_ = method_.knows_only_last_values()

@@ -117,14 +117,15 @@ std::span<const StepReport> MacroStepper::advance() {
       take_back(Rejection::event);
       continue;
     }
-    if (acceptable()) {
-      commit(step);
-      break;
+    if (!acceptable() && retry()) {
+      take_back(reports_.reason());
+      continue;
     }
-    if (!retry()) {
+    if (!acceptable() && !ends_behind_jump(step)) {
       give_up(step);
     }
-    take_back(reports_.reason());
+    commit(step);
+    break;
   }
   report.wall_time = WorkClock::seconds_since(clock_start);
   if (subsystems_.clock().looks()) {
@@ -316,6 +317,14 @@ bool MacroStepper::retry() {
   return coupling.status == CouplingStatus::converged
              ? controller_->reject(coupling.error, coupling.error_order)
              : controller_->rejected();
+}
+
+/// No macro-step is short enough for a jump that nobody tells of: the shortest leads over it, and
+/// the next one begins anew.
+bool MacroStepper::ends_behind_jump(const MacroStep& step) const {
+  const auto& coupling = reports_.current().coupling;
+  return coupling.status == CouplingStatus::converged &&
+         jumps_.explain(subsystems_, trial_.outputs, step.size());
 }
 
 CouplingStatus MacroStepper::agreed(const CouplingReport& report) const {

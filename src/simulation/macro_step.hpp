@@ -65,6 +65,7 @@ class MacroStepper {
   bool locates_event(const MacroStep& step);
   bool acceptable() const;
   bool retry();
+  bool ends_behind_jump(const MacroStep& step) const;
   void take_back(Rejection reason);
   [[noreturn]] void give_up(const MacroStep& step);
   void commit(const MacroStep& step);

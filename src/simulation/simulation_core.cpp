@@ -31,24 +31,8 @@ std::unique_ptr<MacroStepper> stepper_of(const Settings& settings, RankNetwork& 
 }  // namespace
 
 SimulationCore::SimulationCore(std::unique_ptr<const SimulationPlan> plan)
-    : plan_(std::move(plan)), calls_(new_call_log()) {
+    : plan_(std::move(plan)), calls_(plan_->model.calls) {
   make_parts();
-}
-
-/// Each rank has a file of its own.
-std::shared_ptr<CallLog> SimulationCore::new_call_log() const {
-  std::filesystem::path path = plan_->settings.fmu_calls;
-  std::shared_ptr<CallLog> log;
-  together(plan_->comm, [&] {
-    if (path.empty()) return;
-    const int rank = rank_in(plan_->comm);
-    if (ranks_of(plan_->comm) > 1) {
-      const std::string ending = path.extension();
-      path.replace_extension(std::to_string(rank) + ending);
-    }
-    log = CallLog::create(path, rank);
-  });
-  return log;
 }
 
 void SimulationCore::make_parts() {

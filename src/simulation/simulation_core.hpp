@@ -97,7 +97,6 @@ class SimulationCore {
   void end();
 
  private:
-  std::shared_ptr<CallLog> new_call_log() const;
   void make_parts();
   Archive::Layout layout() const;
   double advanced();

@@ -5,7 +5,9 @@
 
 #include "network/placement/placement.hpp"
 #include "simulation/order_trial.hpp"
+#include "simulation/states_trial.hpp"
 #include "support/agreement.hpp"
+#include "support/call_log.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
 
@@ -25,12 +27,32 @@ Partition shared_out(MPI_Comm comm, const Settings& settings, const Model& model
   return Partition(std::move(rank_of));
 }
 
+/// What is found out by trials before the run.
 Model tried(Model model, MPI_Comm comm) {
+  if (!model.calls) {
+    model.calls = new_call_log(comm, options::text("cosim_fmu_calls").value_or(""));
+  }
+  const CallLog::Use use(model.calls);
+  find_false_states(model, comm);
   if (!model.stiff) find_stiffness(model, comm);
   return model;
 }
 
 }  // namespace
+
+std::shared_ptr<CallLog> new_call_log(MPI_Comm comm, std::filesystem::path path) {
+  std::shared_ptr<CallLog> log;
+  together(comm, [&] {
+    if (path.empty()) return;
+    const int rank = rank_in(comm);
+    if (ranks_of(comm) > 1) {
+      const std::string ending = path.extension();
+      path.replace_extension(std::to_string(rank) + ending);
+    }
+    log = CallLog::create(path, rank);
+  });
+  return log;
+}
 
 Partition share_of_ranks(const Settings& settings, const Model& model, const Network& network,
                          int ranks) {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <filesystem>
+#include <memory>
 #include <string>
 
 #include "network/model.hpp"
 #include "network/rank_network.hpp"
 #include "settings/settings.hpp"
+#include "support/call_log.hpp"
 
 namespace concord {
 
@@ -13,9 +16,13 @@ namespace concord {
 Partition share_of_ranks(const Settings& settings, const Model& model, const Network& network,
                          int ranks);
 
+/// A new log of calls, on several ranks a file for each; null without a path. Throws InputError.
+/// Collective.
+std::shared_ptr<CallLog> new_call_log(MPI_Comm comm, std::filesystem::path path);
+
 /// What is simulated, how, and which rank does what; no subsystem is there yet.
 struct SimulationPlan {
-  /// Reads the options. Throws InputError. Collective.
+  /// Reads the options and makes the trials that they call for. Throws InputError. Collective.
   SimulationPlan(MPI_Comm ranks, Model described);
 
   /// Whose ranks share the subsystems: each its own where all compute the whole (monolithic).

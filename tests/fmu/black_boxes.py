@@ -89,6 +89,15 @@ class Jumps(FmuTest):
                         self.assertLess(error, 1.2 * step)
                         self.assertEqual(found, 2 * JUMPS)
 
+    def test_step_control(self):
+        """No macro-step is short enough for a jump: the shortest leads over it and the next one
+        begins anew, so that its instant is found and the run does not end there."""
+        for how in (BLACK_BOXES[0], BLACK_BOXES[1], BLACK_BOXES[3]):
+            for method in ((), ("-cosim_type", "jfm")):
+                _, error, found = self.run_model(how, *method)
+                self.assertLess(error, 1e-5)
+                self.assertEqual(found, 2 * JUMPS)
+
     def test_ranks(self):
         options = ("-cosim_type", "jfm", "-cosim_step", 0.05)
         alone, _, found = self.run_model(BLACK_BOXES[0], *options)

@@ -135,7 +135,8 @@ class EveryCall(CallTest):
                     self.assertEqual(run.returncode, 0, run.stderr)
                     modes = {}
                     for row in self.calls():
-                        name, who = row["function"].removeprefix("fmi2"), row["instance"]
+                        name = row["function"].removeprefix("fmi2")
+                        who = row["process"], row["instance"]
                         if name == "Instantiate":
                             self.assertNotIn(who, modes)
                             modes[who] = "instantiated"
@@ -174,7 +175,7 @@ class EveryCall(CallTest):
                 kept.append(file["outputs/values"][:].tobytes())
         self.assertEqual(kept[0], kept[1])
 
-    def test_trials_are_no_part_of_it(self):
+    def test_probes_are_no_part_of_it(self):
         self.watched()
         run = self.run_logged(self.alone(), "-cosim_step", 0.02, "-subsystem_fmu_probe", "true")
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -183,6 +184,23 @@ class EveryCall(CallTest):
         self.assertGreater(len(self.witnessed()), 1)
         self.assertEqual([row["function"] for row in self.calls()],
                          self.witnessed()[processes.pop()])
+
+    def test_trials_are_part_of_it(self):
+        """Those of saved states in a process of its own, and those of stiffness in the run's."""
+        for version in (2, 3):
+            self.witness.unlink(missing_ok=True)
+            self.watched(version=version)
+            run = self.run_logged(self.alone(), "-cosim_type", "jfm", "-cosim_step", 0.02)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.require_all(self.rows())
+            self.assertEqual(len(self.witnessed()), 2)
+        self.witness.unlink()
+        for part in ("left", "right"):
+            self.watched(part, kind="me")
+        run = self.run_logged(self.model(("left", "right"), 0.1), "-cosim_accuracy", "1e-8")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.require_all(self.rows())
+        self.assertGreater(len({row["instance"] for row in self.rows()}), 1)
 
 
 class Ends(CallTest):

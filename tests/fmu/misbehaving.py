@@ -141,8 +141,10 @@ class Behaviour(FmuTest):
 
 class Requests(FmuTest):
     def test_needs_tool(self):
-        self.build("left", capabilities=("tool",))
-        self.fails(2, ["'left'", "left.fmu", "needsExecutionTool"])
+        """Told by `check`; whether the tool is here the FMU knows."""
+        self.build("left", capabilities=("tool", "state", "variable"))
+        self.assertIn("needsExecutionTool", execute("check", self.model(("left",))).stdout)
+        self.assertGreater(np.ptp(simulate(self.model(("left",))).outputs["left.x"]), 0)
 
     def test_single_instance(self):
         self.build("left", capabilities=("single",))
@@ -204,6 +206,23 @@ class Requests(FmuTest):
             self.build(part, dependencies=False, capabilities=("variable",), states=False)
         self.fails(2, ["'left' offers no rollback", "can run this model: jacobi"], "-cosim_type",
                    "jfm", parts=("left", "right"))
+
+    def test_the_best_method_that_can_run(self):
+        """Chosen whether a step is given or not, and the summary says why."""
+        for version in (2, 3):
+            for capabilities, chosen in ((("variable",), "gauss_seidel"), ((), "jacobi")):
+                for part in ("left", "right"):
+                    self.build(part, version, capabilities=capabilities, states=False)
+                path = self.model(("left", "right"), 0.1)
+                for options in ((), ("-cosim_step", "1e-3"), ("-cosim_accuracy", "1e-3")):
+                    run = execute("run", path, *options, "-cosim_output", self.folder / "out.h5")
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                    for text in (f"  method                {chosen}\n",
+                                 "as others cannot run: jfm: subsystem 'left' offers no rollback"):
+                        self.assertIn(text, run.stdout)
+                self.assertIn(f"recommended: {chosen} (", execute("check", path).stdout)
+                self.fails(2, ["'left' offers no rollback", "jacobi"], "-cosim_type", "jfm",
+                           "-cosim_step", "1e-3", parts=("left", "right"))
 
     def test_methods_that_cannot_run(self):
         for part in ("left", "right"):

@@ -43,6 +43,19 @@ class Directional(Refusals):
                                   version=version, **ME)
             self.assertEqual(withheld[DIRECTIONALS], 0)
 
+    def test_nothing_connected(self):
+        """A lone FMU is asked for what is recorded and nothing else (findings 3)."""
+        path = self.folder / "calls.txt"
+        for version in (2, 3):
+            for how in (ME, dict(kinds=("cs",), capabilities=("state", "variable", "directional"))):
+                for options in ((), ("-cosim_step", "1e-2")):
+                    path.unlink(missing_ok=True)
+                    self.build("left", version, defines=(f'CALLS="{path}"',), **how)
+                    self.simulate("experiment: {start: 0, stop: 1}\n"
+                                  "subsystems: {left: {fmu: left.fmu}}\n", *options)
+                    counted = [int(n) for n in path.read_text().splitlines()[-1].split()]
+                    self.assertEqual((counted[DIRECTIONALS], counted[RESTORES]), (0, 0))
+
     def test_refused(self):
         for version in (2, 3):
             for how in (ME, dict(kinds=("cs",), capabilities=("state", "variable", "directional"))):
@@ -72,20 +85,65 @@ class Saved(Refusals):
         self.assertLess(np.max(np.abs(results.outputs["single.y"] - exact)), 2e-3)
 
     def test_standing_still(self):
-        """As long as it may be set back (3.2): refused under jfm, right where nothing goes back."""
+        """As long as it may be set back (3.2): refused under jfm, right where nothing goes back,
+        as by default."""
         for version in (2, 3):
             how = dict(version=version, behaviour="frozen", kinds=("cs",),
                        capabilities=("state", "variable", "directional"))
-            self.waved("-cosim_type", "jfm", "-cosim_step", "1e-2", code=1, **how)
+            self.waved("-cosim_type", "jfm", "-cosim_step", "1e-2", code=2,
+                       **{**how, "capabilities": CS["capabilities"]})
+            for text in ("'left'", "STANDS STILL", "'left' offers no rollback"):
+                self.assertIn(text, self.said)
+            self.waved("-cosim_type", "jfm", "-cosim_step", "1e-2", "-subsystem_rollback", "true",
+                       code=1, **how)
             for text in ("'left'", "stands still", "-subsystem_left_rollback false"):
                 self.assertIn(text, self.said)
             usual = self.waved("-cosim_type", "jacobi", "-cosim_step", "1e-3",
                                **{**how, "behaviour": "behaves"})
             for options in (("jacobi",), ("missiles", "-subsystem_left_rollback", "false"),
-                            ("missiles", "-subsystem_fmu_probe", "true")):
+                            ("missiles", "-subsystem_fmu_probe", "true"), ("missiles",)):
                 found = self.waved("-cosim_step", "1e-3", "-cosim_type", *options, **how)
                 away = np.max(np.abs(found.outputs["left.x"] - usual.outputs["left.x"]))
                 self.assertLess(away, 2e-2, (version, options))
+
+    def test_false_states(self):
+        """What saves and restores states that are none is used without, whoever would rely on
+        them, and that is told once (findings 1.13)."""
+        for version in (2, 3):
+            exact = self.waved(version=version, **CS)
+            usual = self.waved("-subsystem_left_rollback", "false", version=version, **CS)
+            away = np.interp(usual.time, exact.time, exact.outputs["left.x"])
+            self.assertLess(np.max(np.abs(usual.outputs["left.x"] - away)), 5e-2)
+            for behaviour in ("freezes", "forgets", "no_restores", "crashes_in_save", "frozen",
+                              "resets_in_save"):
+                with self.subTest(version=version, behaviour=behaviour):
+                    how = dict(version=version, behaviour=behaviour, **CS)
+                    found = self.waved(**how)
+                    self.assertTrue(np.array_equal(found.outputs.values, usual.outputs.values))
+                    self.assertEqual(self.said.count("concord: note: "), 1, self.said)
+                    self.assertIn("it is used without rollback", self.said)
+                    self.waved("-cosim_type", "jfm", "-cosim_step", "1e-2", code=2, **how)
+                    self.assertIn("'left' offers no rollback", self.said)
+
+    def test_honest_states(self):
+        """Also of what rests at first."""
+        for version in (2, 3):
+            self.waved(version=version, **CS)
+            self.assertEqual(self.said, "")
+            self.build("prey", version, **CS)
+            text = ("experiment: {start: 0, stop: 1}\nsubsystems:\n"
+                    "  prey: {fmu: prey.fmu, start: {x: 0}}\n"
+                    "  source: {equations: {inputs: {}, states: {}, derivatives: {}, "
+                    "outputs: {u: t}}}\nconnections: [source.u -> prey.predators]\n")
+            self.simulate(text)
+            self.assertEqual(self.said, "")
+
+    def test_false_states_that_nobody_needs(self):
+        """A crash in them ends no run that goes forward only, and nothing is tried for it."""
+        for version in (2, 3):
+            self.waved("-cosim_type", "jacobi", version=version, behaviour="crashes_in_save",
+                       **CS)
+            self.assertEqual(self.said, "")
 
     def test_nothing_after_an_error(self):
         """7.21: the strict FMU would tell of calls after ExitInitializationMode has failed."""

@@ -125,6 +125,25 @@ class Ssp(FmuTest):
         exact = references.two_mass().exact_states(results.time)[:, 0]
         return percent(results.outputs["left.x"], exact)
 
+    def test_what_other_tools_take(self):
+        """A connection that is written twice; a unit that has its name from the FMU and is defined
+        as something else. Both are noted."""
+        twice = """      <ssd:Connection startElement="left" startConnector="v" endElement="inner"
+        endConnector="v"/>
+"""
+        odd = TWO_MASSES.replace(twice, 2 * twice)
+        odd = odd.replace('"f" kind="input"><ssc:Real/>', '"f" kind="input"><ssc:Real unit="N"/>')
+        odd = odd.replace("  <ssd:DefaultExperiment", '<ssd:Units><ssc:Unit name="N"><ssc:BaseUnit '
+                          'm="1"/></ssc:Unit></ssd:Units>\n  <ssd:DefaultExperiment')
+        self.assertLess(self.error_of(odd), 3.6e-6)
+        notes = [line for line in execute("check", self.package(odd, **ME)).stdout.splitlines()
+                 if line.startswith("note: ")]
+        self.assertEqual(len(notes), 2, notes)
+        self.assertIn("left.v -> inner.v: is written twice", notes[0])
+        self.assertIn("the unit 'N' of the connector left.f is defined as 'm'", notes[1])
+        self.refused(["'s'", "'N'"], lambda text: text.replace(
+            '"f" kind="input"><ssc:Real/>', '"f" kind="input"><ssc:Real unit="s"/>'))
+
     def test_units_of_parameters(self):
         """Values come in any unit that fits, also one that the parameter set defines."""
         grams = VALUES.replace('value="80" unit="kg"', 'value="80000" unit="g"')

@@ -73,6 +73,39 @@ connections: [source.u -> jumper.u, jumper.y -> follower.y]""")
                 self.assertLess(np.max(np.abs(results.outputs["mixed.y"] - exact)), 1e-6)
 
 
+class Kept(Values):
+    """Parameters and start values reach an FMU that takes back in SetupExperiment what was set
+    before; what does not reach an FMU is told, once."""
+
+    TEXT = ("experiment: {start: 0, stop: 1}\nsubsystems:\n  left: {fmu: left.fmu, "
+            "parameters: {m: 10, c: 5000}, start: {x_state: 2, f: 0}}\n")
+    OPTIONS = ("-cosim_type", "jacobi", "-cosim_step", "1e-2")
+
+    def test_reset_in_setup(self):
+        """x = 2 cos(omega t) with damping."""
+        for how in (ME, CS):
+            self.build("left", behaviour="resets_in_setup", **how)
+            results = self.simulate(self.TEXT, *self.OPTIONS)
+            self.assertEqual(self.said, "")
+            t, decay = results.time, 0.5
+            omega = np.sqrt(500 - decay ** 2)
+            exact = 2 * np.exp(-decay * t) * (np.cos(omega * t) + decay / omega * np.sin(omega * t))
+            self.assertLess(np.max(np.abs(results.outputs["left.x"] - exact)), 1e-5)
+
+    def test_what_is_not_kept(self):
+        for version in (2, 3):
+            for how in (ME, CS):
+                self.build("left", version, behaviour="keeps_nothing", **how)
+                self.simulate(self.TEXT, *self.OPTIONS)
+                warnings = [line for line in self.said.splitlines() if "warning" in line]
+                self.assertEqual(len(warnings), 1, self.said)
+                for text in ("'left'", "left.fmu", "'m' is 5, not 10", "'c' is 10000, not 5000",
+                             "'x_state' is 1, not 2"):
+                    self.assertIn(text, warnings[0])
+                run = execute("check", self.folder / "model.yaml", "--probe")
+                self.assertIn("values that it is given: NOT KEPT: 'm' is 5, not 10", run.stdout)
+
+
 class Polynomials(Values):
     """The solved end value reaches the FMU whatever it does with derivatives of inputs (7.2, 3.3)."""
 

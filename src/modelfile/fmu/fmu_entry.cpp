@@ -1,10 +1,16 @@
 #include "modelfile/fmu/fmu_entry.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "modelfile/isolated/isolated_entry.hpp"
+#include "settings/option_table.hpp"
 #include "settings/settings.hpp"
 #include "subsystem/fmu/probe/probe.hpp"
+#include "subsystem/fmu/probe/saved_states.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/options.hpp"
 
@@ -46,6 +52,28 @@ std::string identity_of(const FmuSetup& setup) {
         text += ", " + start.variable->name + " = " + joined(start.texts, " ");
     }
   return text;
+}
+
+/// Saved states that nothing is known of.
+bool is_to_be_tried(const FmuSetup& setup) {
+  const FmuRequest& request = setup.request;
+  const bool believed = options::has(subsystem_prefix + "rollback") ||
+                        options::has(prefix_of(request.subsystem) + "rollback");
+  return setup.role == FmuRole::co_simulation && setup.use.state && !request.options.probe &&
+         !believed;
+}
+
+/// `call_limit`: seconds after which a call counts as hanging; 0: none.
+auto trial_of_states(std::shared_ptr<const FmuSetup> setup, double call_limit) {
+  return [setup = std::move(setup), call_limit](double start, double stop, double step) {
+    FmuSetup logged = *setup;
+    logged.calls = CallLog::current();
+    TriedSteps steps{start, stop, step};
+    if (call_limit > 0.0)
+      steps.longest = static_cast<unsigned>(
+          std::ceil(std::min(call_limit, static_cast<double>(steps.longest))));
+    return refuted_states(logged, steps);
+  };
 }
 
 }  // namespace
@@ -91,6 +119,7 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
     return make_fmu_subsystem(setup, settings);
   };
   const IsolationOptions isolation = read_isolation_options(request.subsystem, request.isolation);
+  if (is_to_be_tried(*setup)) entry.try_states = trial_of_states(setup, isolation.call_limit);
   if (isolation.isolated) isolate(entry, Recipe::of(*setup), isolation);
   return entry;
 }

@@ -16,6 +16,7 @@
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/ssp/ssp_parameters.hpp"
 #include "modelfile/ssp/ssp_units.hpp"
+#include "modelfile/ssp/ssp_variables.hpp"
 #include "modelfile/ssp/ssp_xml.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/options.hpp"
@@ -43,6 +44,11 @@ struct Edge {
   LinearTransformation transformation;
   bool converts_units = true;
   std::string where;
+
+  bool says_the_same(const Edge& other) const {
+    return from == other.from && transformation == other.transformation &&
+           converts_units == other.converts_units;
+  }
 };
 
 struct Component {
@@ -109,9 +115,12 @@ class SspReader {
     Connector to;
   };
   std::vector<Link> links_to(const Connector& input) const;
-  std::string unit_at(const Connector& connector, const Model& model) const;
-  void convert(const std::vector<Link>& links, const Model& model, ConnectionEntry& entry) const;
-  void connect(Model& model) const;
+  void note(const std::string& text) {
+    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+  }
+  std::string unit_at(const Connector& connector, const Model& model);
+  void convert(const std::vector<Link>& links, const Model& model, ConnectionEntry& entry);
+  void connect(Model& model);
   void read_experiment(Model& model) const;
 
   fs::path folder_;
@@ -119,7 +128,8 @@ class SspReader {
   std::vector<std::unique_ptr<pugi::xml_document>> documents_;  ///< the first is the model's
   SspUnits units_{pugi::xml_node()};
   std::set<Connector> connectors_;
-  std::map<Connector, std::string> connector_units_;  ///< as udunits reads them
+  std::map<Connector, std::string> connector_units_;       ///< as udunits reads them
+  std::map<Connector, std::string> connector_unit_names_;  ///< as written
   std::vector<Component> components_;
   std::map<std::string, std::size_t> by_path_;
   std::map<std::string, std::vector<std::string>> elements_;  ///< names, by path of the system
@@ -305,8 +315,10 @@ void SspReader::read_connectors(const Node& element, const std::string& path) {
     const Connector connector{path, text(node, "name")};
     connectors_.insert(connector);
     for (const Node typed : node.children()) {
-      const std::string unit = units_.text(text(typed, "unit"));
-      if (!unit.empty()) connector_units_[connector] = unit;
+      const std::string name = text(typed, "unit"), unit = units_.text(name);
+      if (unit.empty()) continue;
+      connector_units_[connector] = unit;
+      connector_unit_names_[connector] = name;
     }
   }
 }
@@ -328,6 +340,10 @@ void SspReader::read_connections(const Node& system, const std::string& path) {
     const bool converts = !node.attribute("suppressUnitConversion").as_bool();
     const Edge edge{from, read_transformation(node, where), converts, where};
     const auto [place, is_new] = fed_by_.emplace(to, edge);
+    if (!is_new && place->second.says_the_same(edge)) {
+      note(where + ": is written twice and counts once");
+      continue;
+    }
     if (!is_new) throw InputError(where + ": this connector is fed twice; keep one connection");
     feeds_.emplace(from, to);
   }
@@ -435,29 +451,8 @@ std::vector<SspReader::Link> SspReader::links_to(const Connector& input) const {
   return {};
 }
 
-/// The elements of the array "name", in their order; the name itself where there is no array.
-template <class Variable>
-std::vector<std::string> elements_of(const std::vector<Variable>& variables,
-                                     const std::string& name) {
-  std::vector<std::string> elements;
-  for (const Variable& variable : variables) {
-    if (variable.name == name) return {name};
-    if (variable.name == name + "[" + std::to_string(elements.size() + 1) + "]")
-      elements.push_back(variable.name);
-  }
-  return elements.empty() ? std::vector<std::string>{name} : elements;
-}
-
-/// Whether the variable of an FMU is a difference.
-bool is_relative(const SubsystemEntry& entry, const std::string& name) {
-  const auto& variables = entry.fmu->model->variables;
-  return std::any_of(variables.begin(), variables.end(), [&](const FmiVariable& variable) {
-    return variable.name == name && variable.relative;
-  });
-}
-
 /// What the structure says, or, of a component's connector, the FMU. Differences have no offset.
-std::string SspReader::unit_at(const Connector& connector, const Model& model) const {
+std::string SspReader::unit_at(const Connector& connector, const Model& model) {
   const auto declared = connector_units_.find(connector);
   const std::string own = declared == connector_units_.end() ? "" : declared->second;
   const auto component = by_path_.find(connector.path);
@@ -475,15 +470,22 @@ std::string SspReader::unit_at(const Connector& connector, const Model& model) c
   const auto conversion = unit_conversion(inside, own);
   const auto* same = std::get_if<UnitConversion>(&conversion);
   const bool relative = is_relative(entry, connector.name);
-  if (same == nullptr || same->factor != 1.0 || (same->offset != 0.0 && !relative))
+  if (same != nullptr && same->factor == 1.0 && (same->offset == 0.0 || relative))
+    return relative ? inside : own;
+  // A unit of one name is one unit, however the structure defines it.
+  const auto name = connector_unit_names_.find(connector);
+  if (name == connector_unit_names_.end() || name->second != unit_name_in(entry, connector.name))
     fail("the connector " + connector.path + "." + connector.name + " is in " + in_quotes(own) +
          ", but the variable of the FMU is in " + in_quotes(inside));
-  return relative ? inside : own;
+  note(source_ + ": the unit " + in_quotes(name->second) + " of the connector " + connector.path +
+       "." + connector.name + " is defined as " + in_quotes(own) +
+       "; what the FMU says of it counts, " + in_quotes(inside));
+  return inside;
 }
 
 /// Through all links, where some connector in the structure has a unit; else the network converts.
 void SspReader::convert(const std::vector<Link>& links, const Model& model,
-                        ConnectionEntry& entry) const {
+                        ConnectionEntry& entry) {
   const bool declared = std::any_of(links.begin(), links.end(), [&](const Link& link) {
     return connector_units_.contains(link.to) || connector_units_.contains(link.edge->from);
   });
@@ -506,7 +508,7 @@ void SspReader::convert(const std::vector<Link>& links, const Model& model,
   }
 }
 
-void SspReader::connect(Model& model) const {
+void SspReader::connect(Model& model) {
   for (const auto& [to, edge] : fed_by_) {
     const auto end = by_path_.find(to.path);
     if (end == by_path_.end()) continue;
@@ -554,7 +556,6 @@ Model SspReader::read(const ModelChanges& changes) {
   Model model;
   model.name = text(root, "name");
   model.source = source_;
-  model.notes = notes_;
   read_experiment(model);
   std::vector<std::string> names;
   for (const Component& component : components_) names.push_back(component.request.subsystem);
@@ -567,6 +568,7 @@ Model SspReader::read(const ModelChanges& changes) {
   list_files(model);
   by_owner.refuse_others(names);
   connect(model);
+  model.notes.insert(model.notes.end(), notes_.begin(), notes_.end());
   return model;
 }
 

@@ -23,10 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_feedthrough = 10'000'000;
 
-bool is_number(FmiType type) {
-  return type != FmiType::string && type != FmiType::binary && type != FmiType::clock;
-}
-
 fs::path unpacked(const FmuRequest& request) {
   if (!request.unpacked.empty()) return request.unpacked;
   std::error_code error;
@@ -93,6 +89,7 @@ class SetupBuilder {
   void add_feedthrough();
   void set_capabilities();
   void add_remark_on_dependencies();
+  void add_remark_on_inputs_set_once();
   void add_remarks();
   std::vector<bool> acting_on(const FmiVariable& output) const;
   std::size_t place_of(const FmiVariable& variable) const {
@@ -138,10 +135,9 @@ void SetupBuilder::choose_role() {
         "indicators (-subsystem_fmu_interface me takes it all the same)");
   setup_->role = exchange ? FmuRole::model_exchange : FmuRole::co_simulation;
   if (setup_->interface().needs_execution_tool)
-    fail(setup_->request.location,
-         "the FMU needs its tool" + (model.tool.empty() ? "" : " (" + model.tool + ")") +
-             " to run (needsExecutionTool), which Concord cannot start; export it as a stand-alone "
-             "FMU");
+    setup_->description.remarks.push_back(
+        "the FMU needs its tool" + (model.tool.empty() ? "" : " (" + model.tool + ")") +
+        " to run (needsExecutionTool), which must be installed here: Concord does not start it");
 }
 
 std::string SetupBuilder::element_name(const FmiVariable& variable, std::size_t element) const {
@@ -297,6 +293,21 @@ void SetupBuilder::add_remark_on_dependencies() {
         "that algebraic loops may exist on paper only");
 }
 
+/// What asks for outputs or slopes with several values of such an input at one instant is left out.
+void SetupBuilder::add_remark_on_inputs_set_once() {
+  if (setup_->role != FmuRole::model_exchange) return;
+  const auto& inputs = setup_->input_variables;
+  const auto once =
+      std::find_if(inputs.begin(), inputs.end(), [](const auto* input) { return input->set_once; });
+  if (once == inputs.end()) return;
+  setup_->description.remarks.push_back(
+      "input " + in_quotes((*once)->name) +
+      " may be set once per instant (canHandleMultipleSetPerTimeInstant): no equations for "
+      "monolithic" +
+      (setup_->use.directional ? "" : ", no differences by inputs for a linearization") +
+      "; don't put it into an algebraic loop");
+}
+
 void SetupBuilder::add_remarks() {
   std::vector<std::string>& remarks = setup_->description.remarks;
   const std::string version = setup_->model->version == FmiVersion::v2 ? "2.0" : "3.0";
@@ -312,13 +323,15 @@ void SetupBuilder::add_remarks() {
                       in_quotes(identifier + ".so"));
   remarks.insert(remarks.end(), setup_->model->remarks.begin(), setup_->model->remarks.end());
   add_remark_on_dependencies();
+  add_remark_on_inputs_set_once();
   const Capabilities& can = setup_->description.capabilities;
   if (exchange) {
     if (!can.rollback)
       remarks.push_back(
           "no rollback: the FMU has events, wants to know of completed steps and cannot restore "
           "its state");
-    if (!can.equations) remarks.push_back("no equations for monolithic: the FMU has events");
+    if (!can.equations && setup_->description.events)
+      remarks.push_back("no equations for monolithic: the FMU has events");
     return;
   }
   const FmuUse& use = setup_->use;
@@ -358,9 +371,10 @@ void refuse_request(const FmuRequest& request, const std::string& location,
                    "): " + problem);
 }
 
-void tell(const FmuSetup& setup, const std::string& note) {
-  std::fprintf(stderr, "concord: note: subsystem '%s' (%s): %s\n", setup.request.subsystem.c_str(),
-               setup.request.path.c_str(), note.c_str());
+void tell(const FmuSetup& setup, const std::string& note, const char* how) {
+  if (!setup.told->insert(note).second) return;
+  std::fprintf(stderr, "concord: %s: subsystem '%s' (%s): %s\n", how,
+               setup.request.subsystem.c_str(), setup.request.path.c_str(), note.c_str());
 }
 
 FmuSource FmuSetup::source(const FmuUse& used) const {
@@ -420,6 +434,10 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
     const bool rolls_back = no_events || changes_at_events_only || use.state;
     can = {true, true, true, true, true, true, rolls_back, no_events, true};
     can.output_curvatures = use.directional;
+    const bool set_once = std::any_of(inputs.begin(), inputs.end(),
+                                      [](const FmiVariable* input) { return input->set_once; });
+    can.equations = can.equations && !set_once;
+    can.linearization = use.directional || !set_once;
     return can;
   }
   can.polynomial_inputs = use.input_order > 0 || use.updates || use.variable_steps;
@@ -436,31 +454,6 @@ double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings
   if (settings.tolerance.relative != SubsystemSettings{}.tolerance.relative)
     return settings.tolerance.relative;
   return setup.model->tolerance.value_or(0.0);
-}
-
-bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,
-                          double tolerance) {
-  const auto set_all = [&](const std::vector<FmuStart>& values) {
-    return std::all_of(values.begin(), values.end(), [&](const FmuStart& value) {
-      return instance.set_texts(*value.variable, value.texts);
-    });
-  };
-  if (!setup.structural.empty() && !(instance.enter_configuration() && set_all(setup.structural) &&
-                                     instance.leave_configuration()))
-    return false;
-  return set_all(setup.starts) && instance.enter_initialization(start, stop, tolerance) &&
-         set_all(setup.input_starts);
-}
-
-bool end_initialization(FmuInstance& instance, EventOutcome& outcome) {
-  outcome.next_time = std::numeric_limits<double>::infinity();
-  if (!instance.leave_initialization()) return false;
-  return instance.mode() != FmuMode::event || iterate_events(instance, outcome);
-}
-
-bool iterate_events(FmuInstance& instance, EventOutcome& outcome) {
-  return instance.update_discrete_states(outcome) &&
-         (outcome.terminate || instance.leave_event_mode());
 }
 
 std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request) {

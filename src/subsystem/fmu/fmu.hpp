@@ -19,6 +19,7 @@ struct LinearTransformation {
   double factor = 1.0;
   double offset = 0.0;
 
+  bool operator==(const LinearTransformation&) const = default;
   bool changes_nothing() const { return factor == 1.0 && offset == 0.0; }
   /// Of a number as text. Throws InputError, with the place `where`, for what is none.
   std::string applied(const std::string& text, const std::string& where) const;

@@ -185,7 +185,7 @@ void FmuModel::set_inputs(std::span<const double> u) {
 void FmuModel::end_initialization(std::span<const double> u, std::span<double> x) {
   set_inputs(u);
   EventOutcome outcome;
-  require(concord::end_initialization(*instance_, outcome));
+  require(concord::end_initialization(*setup_, *instance_, outcome));
   begin_anew(start_, outcome, x);
 }
 

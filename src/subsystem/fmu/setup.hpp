@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "subsystem/fmu/binary/instance.hpp"
 #include "subsystem/fmu/fmu.hpp"
 #include "subsystem/fmu/use.hpp"
@@ -27,6 +29,8 @@ struct FmuSetup {
   std::vector<FmuStart> structural, starts, input_starts;
   FmuUse use;
   std::shared_ptr<CallLog> calls{};  ///< null: its calls are not logged
+  /// Notes that were told already, by whoever uses this setup or a copy of it.
+  std::shared_ptr<std::set<std::string>> told = std::make_shared<std::set<std::string>>();
 
   const FmiInterface& interface() const {
     return role == FmuRole::co_simulation ? *model->co_simulation : *model->model_exchange;
@@ -45,8 +49,8 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use);
 [[noreturn]] void refuse_request(const FmuRequest& request, const std::string& location,
                                  const std::string& problem);
 
-/// A note on stderr about the FMU.
-void tell(const FmuSetup& setup, const std::string& note);
+/// A note on stderr about the FMU, once.
+void tell(const FmuSetup& setup, const std::string& note, const char* how = "note");
 
 /// Checks the values that the request gives and puts them into `structural` and `starts`; sizes of
 /// arrays follow. Throws InputError.
@@ -60,12 +64,17 @@ double chosen_tolerance(const FmuSetup& setup, const SubsystemSettings& settings
 std::unique_ptr<FmuInstance> make_instance(const FmuSetup& setup, FmuUse& use);
 
 /// Sets the start values and enters initialisation mode, in both roles: what is given to inputs
-/// follows there, as it was given. `tolerance` 0: none is given.
+/// follows there, as it was given. `tolerance` 0: none is given. Values that the FMU does not keep
+/// are told.
 bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,
                           double tolerance);
 
 /// From initialisation mode to step mode or continuous-time mode, with the events at the start.
-bool end_initialization(FmuInstance& instance, EventOutcome& outcome);
+bool end_initialization(const FmuSetup& setup, FmuInstance& instance, EventOutcome& outcome);
+
+/// "'m' is 1, not 80": of the values that were given, those that the FMU has otherwise, in
+/// initialisation mode or, of what stays as it is, after it. Empty: none, or it does not say.
+std::string values_not_kept(const FmuSetup& setup, FmuInstance& instance);
 
 /// The event iteration and what follows it, from event mode to where the instance runs.
 bool iterate_events(FmuInstance& instance, EventOutcome& outcome);

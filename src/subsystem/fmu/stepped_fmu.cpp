@@ -66,7 +66,7 @@ bool SteppedFmu::end_initialization(std::span<const Sample> inputs) {
 
 bool SteppedFmu::leave_initialization() {
   EventOutcome outcome;
-  if (concord::end_initialization(*instance_, outcome)) return take_events(outcome);
+  if (concord::end_initialization(*setup_, *instance_, outcome)) return take_events(outcome);
   if (instance_->mode() != FmuMode::failed || !use_.event_mode) return failed_call();
   return begin_without_event_mode();
 }

@@ -62,6 +62,7 @@ int fmi2SetupExperiment(Instance* c, int t, double tolerance, double start, int 
   (void)t, (void)tolerance;
   REQUIRE_MODE(INSTANTIATED);
   c->set_up = true;
+  if (BEHAVIOUR == RESETS_IN_SETUP) model_start(&c->s);
   if (s) c->s.stop = stop;
   c->s.t = c->s.u_time = c->s.own_time = start;
   return OK;
@@ -69,6 +70,7 @@ int fmi2SetupExperiment(Instance* c, int t, double tolerance, double start, int 
 int fmi2EnterInitializationMode(Instance* c) {
   REQUIRE_MODE(INSTANTIATED);
   REQUIRE(c->set_up ? NULL : "called before SetupExperiment");
+  if (BEHAVIOUR == KEEPS_NOTHING) model_start(&c->s);
   return c->s.mode = INITIALIZING, OK;
 }
 int fmi2ExitInitializationMode(Instance* c) {
@@ -112,6 +114,8 @@ int fmi2SetString(void* c, const unsigned* vr, size_t n, const char** v) {
   return (void)c, (void)vr, (void)n, (void)v, OK;
 }
 int fmi2GetFMUstate(Instance* c, void** state) {
+  if (BEHAVIOUR == CRASHES_IN_SAVE) abort();
+  if (BEHAVIOUR == RESETS_IN_SAVE && *state) model_start(&c->s);
   if (BEHAVIOUR == LOSES_STATE && c->s.t > 0.5) return c->s.mode = FAILED, ERROR;
   REQUIRE(c->s.mode == FAILED ? "called after an error" : NULL);
   if (!*state) *state = malloc(sizeof c->s);
@@ -196,7 +200,7 @@ int fmi2DoStep(Instance* c, double t, double h, int no_rollback) {
   if (BEHAVIOUR == ENDS && t + h > 0.5) return c->s.mode = OVER, DISCARD;
   if (BEHAVIOUR == DISCARDS && t + h > 0.5) return DISCARD;
   if (BEHAVIOUR == FATAL && t + h > 0.5) return FATALITY;
-  if (BEHAVIOUR == FROZEN && !no_rollback) return c->s.own_time += h, c->s.fed = false, OK;
+  if (stands_still(c->calls, no_rollback)) return c->s.own_time += h, c->s.fed = false, OK;
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->call.logger(c->call.environment, c->name, WARNING, "flood", "message %d", i);
   integrate(&c->s, end_of_steps(&c->s, t + h), false, NULL, NULL);

@@ -70,6 +70,7 @@ int fmi3EnterInitializationMode(Instance* c, bool t, double tolerance, double st
   (void)t, (void)tolerance;
   REQUIRE_MODE(INSTANTIATED);
   if (s) c->s.stop = stop;
+  if (BEHAVIOUR == KEEPS_NOTHING) model_start(&c->s);
   c->s.mode = INITIALIZING;
   c->s.t = c->s.u_time = c->s.own_time = start;
   return OK;
@@ -159,6 +160,8 @@ int fmi3SetString(void* c, const unsigned* vr, size_t n, const char* const* v, s
 }
 
 int fmi3GetFMUState(Instance* c, void** state) {
+  if (BEHAVIOUR == CRASHES_IN_SAVE) abort();
+  if (BEHAVIOUR == RESETS_IN_SAVE && *state) model_start(&c->s);
   if (BEHAVIOUR == LOSES_STATE && c->s.t > 0.5) return c->s.mode = FAILED, ERROR;
   REQUIRE(c->s.mode == FAILED ? "called after an error" : NULL);
   if (!*state) *state = malloc(sizeof c->s);
@@ -252,7 +255,7 @@ int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, b
   misbehave_in_step(t + h);
   if (BEHAVIOUR == DISCARDS && t + h > 0.5) return DISCARD;
   if (BEHAVIOUR == FATAL && t + h > 0.5) return FATALITY;
-  if (BEHAVIOUR == FROZEN && !no_rollback) return *last = c->s.own_time += h, c->s.fed = false, OK;
+  if (stands_still(c->calls, no_rollback)) return *last = c->s.own_time += h, c->s.fed = false, OK;
   if (BEHAVIOUR == NAN_TIME && t > 0.5) return *early = true, *last = NAN, OK;
   for (int i = 0; BEHAVIOUR == FLOODS && i < 100; ++i)
     c->log(c->environment, WARNING, "flood", "message");

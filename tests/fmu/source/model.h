@@ -40,7 +40,12 @@ enum {
   REFUSES_EVENTS,
   REFUSES_START,
   NO_RESTORES,
-  NO_EVENT_MODE
+  NO_EVENT_MODE,
+  RESETS_IN_SETUP,
+  KEEPS_NOTHING,
+  FREEZES,
+  CRASHES_IN_SAVE,
+  RESETS_IN_SAVE /* where it has saved before */
 };
 #ifndef BEHAVIOUR
 #define BEHAVIOUR BEHAVES
@@ -182,6 +187,11 @@ static inline void misbehave_in_step(double end) {
   if (BEHAVIOUR == SLEEPS) nanosleep(&nap, NULL);
   if (BEHAVIOUR == HANGS && end > 0.5) tell_that_it_hangs();
   while (BEHAVIOUR == HANGS && end > 0.5) nanosleep(&nap, NULL);
+}
+
+/* As long as it may be set back, or for ever once it was. */
+static inline bool stands_still(const long* calls, bool no_rollback) {
+  return (BEHAVIOUR == FROZEN && !no_rollback) || (BEHAVIOUR == FREEZES && calls[RESTORES] > 0);
 }
 
 /* Inputs at t from values and derivatives. */

@@ -106,11 +106,12 @@ class Fmi2Instance final : public FmuInstance {
   bool set_texts(const FmiVariable& variable, std::span<const std::string> values) override;
 
  private:
-  bool begin_initialization(double start, double stop, double tolerance) override {
-    const bool ends = std::isfinite(stop);
-    return invoke(f_.setup_experiment, tolerance > 0.0 ? 1 : 0, tolerance, start, ends ? 1 : 0,
-                  ends ? stop : 0.0) &&
-           invoke(f_.enter_initialization_mode);
+  bool tell_experiment(const Experiment& experiment) override {
+    return invoke(f_.setup_experiment, experiment.has_tolerance() ? 1 : 0, experiment.tolerance,
+                  experiment.start, experiment.has_stop() ? 1 : 0, experiment.told_stop());
+  }
+  bool begin_initialization(const Experiment& /*experiment*/) override {
+    return invoke(f_.enter_initialization_mode);
   }
   bool update_discrete_states_once(EventOutcome& outcome, bool& again) override;
   StepEnd step(double time, double size, bool no_rollback, double& reached,

@@ -80,10 +80,10 @@ class Fmi3Instance final : public FmuInstance {
 
  private:
   void instantiate_co_simulation(const char* resources);
-  bool begin_initialization(double start, double stop, double tolerance) override {
-    const bool ends = std::isfinite(stop);
-    return invoke(f_.enter_initialization_mode, tolerance > 0.0, tolerance, start, ends,
-                  ends ? stop : 0.0);
+  bool tell_experiment(const Experiment& /*experiment*/) override { return true; }
+  bool begin_initialization(const Experiment& experiment) override {
+    return invoke(f_.enter_initialization_mode, experiment.has_tolerance(), experiment.tolerance,
+                  experiment.start, experiment.has_stop(), experiment.told_stop());
   }
   bool update_discrete_states_once(EventOutcome& outcome, bool& again) override;
   StepEnd step(double time, double size, bool no_rollback, double& reached,

@@ -127,6 +127,13 @@ bool FmuInstance::get(const FmuPorts& ports, std::span<double> values) {
   return true;
 }
 
+bool FmuInstance::get_if_it_can(const FmuPorts& ports, std::span<double> values) {
+  const FmuMode before = mode_;
+  const bool good = get(ports, values);
+  mode_ = before;
+  return good;
+}
+
 std::string FmuInstance::when() const {
   if (std::isnan(place_.time)) return " before the start";
   return " at t = " + short_number(place_.time) + " s";
@@ -152,11 +159,14 @@ bool FmuInstance::leave_configuration() {
   return true;
 }
 
-bool FmuInstance::enter_initialization(double start, double stop, double tolerance) {
+bool FmuInstance::set_up_experiment(double start, double stop, double tolerance) {
   place_.time = start;
-  const double told = source_.stop_time ? stop : std::numeric_limits<double>::infinity();
-  if (!may(before_start, "EnterInitializationMode") ||
-      !begin_initialization(start, told, tolerance))
+  experiment_ = {start, source_.stop_time ? stop : Experiment{}.stop, tolerance};
+  return may(before_start, "SetupExperiment") && tell_experiment(experiment_);
+}
+
+bool FmuInstance::enter_initialization() {
+  if (!may(before_start, "EnterInitializationMode") || !begin_initialization(experiment_))
     return false;
   mode_ = FmuMode::initializing;
   return true;

@@ -148,13 +148,17 @@ class FmuInstance {
   /// `values` are the flat array that the ports' places refer to.
   bool set(const FmuPorts& ports, std::span<const double> values);
   bool get(const FmuPorts& ports, std::span<double> values);
+  /// The same where the FMU may refuse and go on.
+  bool get_if_it_can(const FmuPorts& ports, std::span<double> values);
 
   /// Start values as texts, one per element.
   virtual bool set_texts(const FmiVariable& variable, std::span<const std::string> values) = 0;
   bool enter_configuration();
   bool leave_configuration();
 
-  bool enter_initialization(double start, double stop, double tolerance);
+  /// The experiment, which FMI 2 is told first: some FMUs take back there what was set before.
+  bool set_up_experiment(double start, double stop, double tolerance);
+  bool enter_initialization();
   bool leave_initialization();
 
   bool enter_event_mode();
@@ -231,8 +235,17 @@ class FmuInstance {
   /// FMU may still use.
   void end() noexcept;
 
-  /// `stop` infinite: the FMU is told none.
-  virtual bool begin_initialization(double start, double stop, double tolerance) = 0;
+  /// What the FMU is told of the run: `stop` infinite and `tolerance` 0 are none.
+  struct Experiment {
+    double start = 0.0, stop = std::numeric_limits<double>::infinity(), tolerance = 0.0;
+
+    bool has_stop() const { return std::isfinite(stop); }
+    double told_stop() const { return has_stop() ? stop : 0.0; }
+    bool has_tolerance() const { return tolerance > 0.0; }
+  };
+  /// FMI 2 is told it before initialisation mode, FMI 3 where it enters it.
+  virtual bool tell_experiment(const Experiment& experiment) = 0;
+  virtual bool begin_initialization(const Experiment& experiment) = 0;
   virtual bool update_discrete_states_once(EventOutcome& outcome, bool& again) = 0;
   virtual StepEnd step(double time, double size, bool no_rollback, double& reached,
                        bool& event_needed) = 0;
@@ -403,6 +416,7 @@ class FmuInstance {
   LiveInstance live_{*this, place_};
   void* handle_ = nullptr;
   FmuMode mode_ = FmuMode::instantiated;
+  Experiment experiment_;
   bool fed_ = false;  ///< an input was set in step mode: no Get before the next step
   bool last_was_discard_ = false;
   std::vector<std::uint64_t> room_;

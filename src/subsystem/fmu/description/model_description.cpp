@@ -251,6 +251,7 @@ void Reader::read_variable(const Node& node, const Node& typed) {
       look_up(variabilities, text(node, "variability"))
           .value_or(real || v2 ? FmiVariability::continuous : FmiVariability::discrete);
   variable.intermediate_update = node.attribute("intermediateUpdate").as_bool();
+  variable.set_once = !node.attribute("canHandleMultipleSetPerTimeInstant").as_bool(true);
   set_initial(node, variable);
   read_aliases(node, variable);
   variable.declared_type = text(typed, "declaredType");

@@ -44,6 +44,11 @@ enum class FmiCausality {
 
 enum class FmiVariability { continuous, discrete, constant, fixed, tunable };
 
+/// What travels between subsystems: neither texts and bytes nor clocks.
+inline bool is_number(FmiType type) {
+  return type != FmiType::string && type != FmiType::binary && type != FmiType::clock;
+}
+
 using FmiReference = std::uint32_t;
 
 /// One dimension of an array (FMI 3): a number, or the value of a structural parameter.
@@ -72,6 +77,7 @@ struct FmiVariable {
   std::optional<std::size_t> derivative_of;                ///< index of the state
   std::vector<FmiDimension> dimensions;                    ///< none: a scalar
   bool intermediate_update = false;
+  bool set_once = false;  ///< per time instant (canHandleMultipleSetPerTimeInstant false)
 };
 
 /// What an unknown (output, derivative) depends on: indices of variables; absent means everything.

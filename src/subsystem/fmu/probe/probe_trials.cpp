@@ -86,6 +86,7 @@ class Trials {
   }
   std::unique_ptr<FmuInstance> initialized();
   std::unique_ptr<FmuInstance> stepping();
+  void begin_steps(FmuInstance& instance);
   std::vector<double> step(FmuInstance& instance, double time, bool no_rollback = false);
   void step_by_itself(FmuInstance& instance, double time, bool no_rollback);
   void step_by_euler(FmuInstance& instance, double time);
@@ -127,10 +128,14 @@ std::unique_ptr<FmuInstance> Trials::initialized() {
 /// In step mode or continuous-time mode.
 std::unique_ptr<FmuInstance> Trials::stepping() {
   auto instance = initialized();
-  EventOutcome outcome;
-  require(end_initialization(*instance, outcome), *instance);
-  next_event_ = outcome.next_time;
+  begin_steps(*instance);
   return instance;
+}
+
+void Trials::begin_steps(FmuInstance& instance) {
+  EventOutcome outcome;
+  require(end_initialization(setup_, instance, outcome), instance);
+  next_event_ = outcome.next_time;
 }
 
 /// Outputs, exposed states, derivatives and event indicators after a step from `time`.
@@ -203,7 +208,10 @@ bool Trials::moves_while_it_may_be_set_back() {
 
 void Trials::try_stepping() {
   doing("instantiating and initialising it");
-  const auto instance = stepping();
+  const auto instance = initialized();
+  const std::string lost = values_not_kept(setup_, *instance);
+  if (!lost.empty()) tell_("line values that it is given: NOT KEPT: " + lost);
+  begin_steps(*instance);
   doing("stepping it");
   step(*instance, start_);
 }
@@ -288,8 +296,7 @@ std::vector<double> Trials::outputs_for(FmuInstance& instance, const std::vector
 
 /// Some FMUs have them while they initialise only.
 void Trials::require_later_directional(FmuInstance& instance, std::vector<double>& result) {
-  EventOutcome outcome;
-  require(end_initialization(instance, outcome), instance);
+  begin_steps(instance);
   step(instance, start_);
   const std::size_t n_out = setup_.description.outputs.size();
   require(instance.partial(outputs_, n_out, inputs_, u_.size(), result), instance);
