@@ -51,6 +51,17 @@ std::vector<std::string> names_in(const Variables& variables) {
   return names;
 }
 
+/// Of a name that is on the other side, or of what is like it.
+std::string way_out(const SubsystemDescription& description, const std::string& name,
+                    bool is_output) {
+  const auto outputs = names_in(description.outputs), inputs = names_in(description.inputs);
+  const auto& others = is_output ? inputs : outputs;
+  if (std::find(others.begin(), others.end(), name) != others.end())
+    return std::string("; it is an ") + (is_output ? "input" : "output") +
+           ": arrows lead from outputs to inputs (output -> input)";
+  return suggestion(name, is_output ? outputs : inputs);
+}
+
 /// Explains why "subsystem.variable" is unknown: which half is wrong, and what would be right.
 [[noreturn]] void refuse_name(const Model& model, const std::string& name, bool is_output,
                               const Location& location) {
@@ -61,8 +72,7 @@ std::vector<std::string> names_in(const Variables& variables) {
       const auto& description = entry.description;
       throw InputError(at(location) + "subsystem '" + subsystem + "' has no " +
                        (is_output ? "output" : "input") + " '" + name.substr(dot + 1) + "'" +
-                       suggestion(name.substr(dot + 1), is_output ? names_in(description.outputs)
-                                                                  : names_in(description.inputs)));
+                       way_out(description, name.substr(dot + 1), is_output));
     }
   }
   std::vector<std::string> known;

@@ -78,7 +78,7 @@ refused("connection_from_unknown_output", changed(("left.x ->", "left.position -
 refused("connection_without_arrow", changed(("right.f -> left.f", "right.f to left.f")),
         "model.yaml:20:", "'right.f to left.f'", "subsystem.output -> subsystem.input")
 refused("connection_the_other_way", changed(("right.f -> left.f", "left.f -> right.f")),
-        "model.yaml:20:", "'left' has no output 'f'")
+        "model.yaml:20:", "'left' has no output 'f'; it is an input: arrows lead from outputs to inputs")
 refused("input_fed_twice", PAIR + "  - left.x -> left.f\n", "model.yaml:22:", "'left.f'",
         "fed twice", "'right.f'", "keep one", ranks=BOTH)
 refused("input_fed_by_nothing", changed(("inputs: {f: 0}", "inputs: {f: , g: }")),
