@@ -26,9 +26,9 @@ SAME = ("time", "outputs/values", "states/values", "inputs/values", "events/time
         "events/subsystem", "events/what", "events/outputs", "events/states", "events/inputs")
 SERIALIZED = ("state", "serialize", "variable", "directional")
 
-# A multistep method begins anew where its history is dropped, and chooses other micro-steps: this
-# much of a signal's range, with the usual tolerance of 1e-8.
-MULTISTEP = 1e-6
+# A multistep method begins anew where its history is dropped, and chooses other micro-steps: errors
+# of the usual tolerance, 1e-8, which hundreds of micro-steps add up, in units of a signal's range.
+MULTISTEP = 1e-5
 
 COUNTER = """experiment: {start: 0, stop: 60}
 subsystems:
