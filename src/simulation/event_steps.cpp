@@ -22,10 +22,6 @@ constexpr double exactness = 1e-10;
 /// intervals where something controls them. Where they go on for long: of the largest macro-step.
 constexpr double slacks_that_are_none = 1e3, share_that_is_none = 1e-6;
 
-/// By what the slack grows with each macro-step that ends at an event which then is not there, as
-/// its instant moves with the macro-step's end.
-constexpr double growth_in_vain = 4.0;
-
 constexpr int most_aims = 20;
 /// Macro-steps in a row that end at an event which then is not there.
 constexpr int most_in_vain = 10;
@@ -38,8 +34,7 @@ void EventSteps::propose(const MacroStep& step) {
   proposed_ = step;
   const double largest = std::max(std::abs(step.begin), std::abs(step.end));
   now_.usual = std::max(now_.usual, step.size());
-  slack_ = std::max(exactness * std::pow(growth_in_vain, now_.in_vain) * step.size(),
-                    rounding * largest);
+  slack_ = std::max(exactness * step.size(), rounding * largest);
   aims_ = 0;
 }
 

@@ -21,7 +21,12 @@ namespace {
 /// The fraction of a usual macro-step that is taken where nothing is known of the next one.
 constexpr double cautious = 1e-3;
 
-std::unique_ptr<StepController> make_controller(const Settings& settings, bool rolls_back) {
+/// The share of the experiment that no macro-step is shorter than where black boxes may jump: in
+/// less time their slopes, differences among them, are as steep as any jump.
+constexpr double of_black_boxes = 1e-9;
+
+std::unique_ptr<StepController> make_controller(const Settings& settings, bool black_boxes,
+                                                bool rolls_back) {
   if (settings.adapt == Adapt::iteration) {
     return std::make_unique<IterationSteps>(settings.start, settings.stop, settings.step,
                                             settings.step_min, settings.events);
@@ -29,10 +34,11 @@ std::unique_ptr<StepController> make_controller(const Settings& settings, bool r
   if (settings.adapt != Adapt::none) {
     // Richardson's macro-steps are two of the size that the user means.
     const double factor = settings.adapt == Adapt::predictor ? 1.0 : 2.0;
+    const double duration = settings.stop - settings.start;
     const ErrorControlledSteps::Limits limits{
-        settings.start, settings.stop,
-        std::min(factor * settings.largest_step, settings.stop - settings.start),
-        factor * settings.step_min, rolls_back};
+        settings.start, settings.stop, std::min(factor * settings.largest_step, duration),
+        factor * std::max(settings.step_min, black_boxes ? of_black_boxes * duration : 0.0),
+        rolls_back};
     return std::make_unique<ErrorControlledSteps>(limits, cautious * factor * settings.step,
                                                   settings.events);
   }
@@ -49,7 +55,8 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       coupling_(
           make_coupling(settings.method, subsystems, settings.defaults, loosest_rtol(settings))),
       events_(subsystems, *coupling_, abilities_.can_repeat(), settings.event_limit),
-      controller_(make_controller(settings, abilities_.rolls_back())),
+      controller_(make_controller(settings, subsystems.network().has_black_boxes(),
+                                  abilities_.rolls_back())),
       loops_(subsystems, settings.method),
       errors_(settings, subsystems),
       jumps_(settings.method),

@@ -144,7 +144,7 @@ refused("solve_contradicts_hold", "-cosim_hold extrapolate -cosim_solve snes",
         "-cosim_hold extrapolate", "use -cosim_solve none")
 refused("adapt_contradicts_type", "-cosim_type jacobi -cosim_adapt iteration",
         "-cosim_adapt iteration", "jacobi", "use -cosim_adapt none", ranks=BOTH)
-refused("richardson_contradicts_solve", "-cosim_adapt richardson", "-cosim_adapt richardson",
+refused("richardson_contradicts_solve", "-cosim_type jfm -cosim_adapt richardson", "-cosim_adapt richardson",
         "use -cosim_solve none", ranks=BOTH)
 refused("richardson_contradicts_hold", "-cosim_type extripol -cosim_adapt richardson_modified",
         "-cosim_adapt richardson", "-cosim_hold zoh or extrapolate")

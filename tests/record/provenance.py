@@ -33,7 +33,7 @@ class Provenance(ModelTest):
         started = datetime.datetime.fromisoformat(runs["started"][0])
         age = datetime.datetime.now(datetime.timezone.utc) - started
         self.assertLess(abs(age.total_seconds()), 60)
-        for line in ("-cosim_rtol 1e-7", "-cosim_step 0.01", "-cosim_type jfm"):
+        for line in ("-cosim_rtol 1e-7", "-cosim_step 0.01", "-cosim_type jacobi"):
             self.assertIn(line, runs["options"][0].splitlines())
         for word in ("Concord ", "PETSc 3.", "SUNDIALS 6.", "HDF5 1.1", "Open MPI", "compiler "):
             self.assertIn(word, runs["versions"][0])

@@ -49,7 +49,7 @@ EquationEvents::EquationEvents(const EquationPlaces& places, std::vector<Relatio
     }
   }
   slopes_.resize(watched_.size());
-  steepest_.resize(watched_.size());
+  now_.steepest.resize(watched_.size());
   z_.resize(watched_.size());
   now_.held = discrete;
   now_.held.resize(places.held());
@@ -115,10 +115,10 @@ void EquationEvents::indicator_slopes(double t, std::span<const double> x,
 void EquationEvents::look(const EventPoint& point, std::span<const double> x) {
   indicators(point.t, x, point.u, z_);
   indicator_slopes(point.t, x, point.u, point.motion, slopes_);
-  if (std::exchange(instant_, point.t) != point.t)
-    std::fill(steepest_.begin(), steepest_.end(), 0.0);
+  if (std::exchange(now_.instant, point.t) != point.t)
+    std::fill(now_.steepest.begin(), now_.steepest.end(), 0.0);
   for (std::size_t i = 0; i < slopes_.size(); ++i)
-    steepest_[i] = std::max(steepest_[i], std::abs(slopes_[i]));
+    now_.steepest[i] = std::max(now_.steepest[i], std::abs(slopes_[i]));
 }
 
 /// The first ticks from here on.
@@ -206,13 +206,22 @@ bool EquationEvents::happen(const EventPoint& point, std::span<double> x,
 /// instant leads, however slowly it leaves after what was set. A ball that hardly rises has been on
 /// the floor all the same.
 double EquationEvents::nearness(std::size_t i, const EventPoint& point) const {
-  return slacks_apart * steepest_[i] * point.slack;
+  return slacks_apart * now_.steepest[i] * point.slack;
+}
+
+/// What does not move from where both sides are equal, as counts do, is what the relation says
+/// there.
+bool EquationEvents::is_beyond_at_zero(const Watched& watched) const {
+  if (watched.side != Watched::Side::relation) return watched.side == Watched::Side::above;
+  const bool there = relations_[watched.relation].kind != Relation::Kind::less;
+  return there != (mode(watched.relation) != 0.0);
 }
 
 /// Whether what an indicator watches is something else right behind the point. Inputs may have
 /// jumped since it was found.
 bool EquationEvents::changes(std::size_t i, const EventPoint& point) const {
   const auto [value, rounding] = z_[i];
+  if (value == 0.0 && slopes_[i] == 0.0) return is_beyond_at_zero(watched_[i]);
   const double near = rounding + nearness(i, point);
   return value < -near || (value <= near && (slopes_[i] < 0.0 || point.certain == i));
 }

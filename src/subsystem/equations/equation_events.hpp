@@ -66,8 +66,13 @@ class EquationEvents {
     std::vector<double> widths;
     bool begun = false;
     double next_time = std::numeric_limits<double>::infinity();
+    double instant = std::numeric_limits<double>::quiet_NaN();  ///< that was looked at last
+    std::vector<double> steepest;  ///< slopes of indicators there, before and after what was set
 
-    void io(Archive& archive) { archive(held, truths, ticks, widths, begun, next_time); }
+    void io(Archive& archive) {
+      archive(held, truths, ticks, widths, begun, next_time, instant, steepest);
+    }
+    int memory_version() const { return 2; }
   };
 
   double& mode(std::size_t relation) { return now_.held[places_.discrete + relation]; }
@@ -83,6 +88,7 @@ class EquationEvents {
   bool change_modes(const EventPoint& point, std::span<const double> x,
                     std::vector<Happening>* what);
   double nearness(std::size_t indicator, const EventPoint& point) const;
+  bool is_beyond_at_zero(const Watched& watched) const;
   bool changes(std::size_t indicator, const EventPoint& point) const;
   double changed(const Watched& watched) const;
   void evaluate_whens(const EventPoint& point, std::span<const double> x);
@@ -103,8 +109,6 @@ class EquationEvents {
   std::vector<char> truths_before_;
   std::vector<double> sides_, side_slopes_, slopes_, results_, direction_;  ///< scratch
   std::vector<Indicator> z_;
-  double instant_ = std::numeric_limits<double>::quiet_NaN();  ///< that was looked at last
-  std::vector<double> steepest_;  ///< slopes of indicators there, before and after what was set
 };
 
 }  // namespace concord

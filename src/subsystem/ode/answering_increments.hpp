@@ -40,6 +40,7 @@ class AnsweringIncrements {
   template <class Quotients>
   bool again(Quotients&& quotients, std::span<double> result) {
     std::fill(result.begin(), result.end(), 0.0);
+    now_.resize(result.size());
     for (std::size_t k = 0; k < increments_.size(); ++k) {
       if (!quotients(increments_[k], now_)) return false;
       for (std::size_t i = 0; i < result.size(); ++i) {

@@ -24,7 +24,7 @@ int fmi2SetReal(Instance* c, const unsigned* vr, size_t n, const double* v) {
   return 0;
 }
 int fmi2GetReal(Instance* c, const unsigned* vr, size_t n, double* v) {
-  for (size_t i = 0; i < n; ++i) v[i] = c->real[vr[i] - 10];
+  for (size_t i = 0; i < n; ++i) v[i] = c->real[vr[i] < 10 ? vr[i] : vr[i] - 10];
   return 0;
 }
 int fmi2SetInteger(Instance* c, const unsigned* vr, size_t n, const int* v) {
@@ -32,7 +32,7 @@ int fmi2SetInteger(Instance* c, const unsigned* vr, size_t n, const int* v) {
   return 0;
 }
 int fmi2GetInteger(Instance* c, const unsigned* vr, size_t n, int* v) {
-  for (size_t i = 0; i < n; ++i) v[i] = c->whole[vr[i] - 10];
+  for (size_t i = 0; i < n; ++i) v[i] = c->whole[vr[i] < 10 ? vr[i] : vr[i] - 10];
   return 0;
 }
 int fmi2SetBoolean(Instance* c, const unsigned* vr, size_t n, const int* v) {
