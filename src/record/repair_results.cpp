@@ -35,15 +35,16 @@ fs::path extended_name(const fs::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".extended");
 }
 
-/// Where a file of superblock 0 says that it ends: HDF5 File Format Specification 3.0, II.A.
+/// Where a file of superblock 0 says that it ends: HDF5 File Format Specification 3.0, II.A. Those
+/// of others, which other programs have written, are taken as they are.
 std::uintmax_t told_end(const fs::path& path) {
-  constexpr std::streamoff end_of_file_address = 40;
-  std::array<unsigned char, 8> bytes{};
+  constexpr std::size_t version = 8, end_of_file_address = 40;
+  std::array<unsigned char, end_of_file_address + 8> bytes{};
   std::ifstream file(path, std::ios::binary);
-  file.seekg(end_of_file_address);
   file.read(reinterpret_cast<char*>(bytes.data()), bytes.size());
+  if (!file || bytes[version] != 0) return 0;
   std::uintmax_t end = 0;
-  for (std::size_t i = bytes.size(); file && i-- > 0;) end = end << 8 | bytes[i];
+  for (std::size_t i = bytes.size(); i-- > end_of_file_address;) end = end << 8 | bytes[i];
   return end;
 }
 
@@ -352,11 +353,10 @@ RepairReport repair_parts(const fs::path& path, ResultsLayout layout, const std:
     }
   }
   if (!report.changed) return report;
-  const Found written = in_child(path, [&] {
+  in_child(path, [&] {
     salvage_results(path, salvaged_name(path), layout, {});
     return Found();
   });
-  static_cast<void>(written);
   report.status = to_string(RunStatus::interrupted);
   fs::rename(salvaged_name(path), path);
   sync_folder_of(path);

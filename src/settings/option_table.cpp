@@ -366,8 +366,7 @@ OptionTable<Settings> make_run_options() {
           .idle(writes_no_checkpoints, "-cosim_checkpoint FILE"),
       O("cosim_checkpoint_epoch",
         "macro-steps from one point at which a run can be continued to the next; there histories "
-        "of "
-        "multistep integrators are dropped",
+        "of multistep integrators are dropped",
         whole_number(1, 1000000000), at<&Settings::checkpoint, &CheckpointSettings::epoch>)
           .idle(writes_no_checkpoints, "-cosim_checkpoint FILE"),
       O("cosim_summary", "JSON file for what the summary tells, and all costs", file_name(),

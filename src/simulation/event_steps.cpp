@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <sstream>
 #include <string_view>
 #include <tuple>
@@ -161,7 +162,7 @@ void EventSteps::clear() {
 /// few. Collective.
 std::string EventSteps::told(std::span<const EventReport> what) const {
   constexpr std::size_t enough = 300;
-  std::vector<std::vector<std::string_view>> of(subsystems_.network().n_subsystems());
+  std::map<std::size_t, std::vector<std::string_view>> of;
   for (const EventReport& report : what) {
     auto& texts = of[report.subsystem];
     if (std::find(texts.begin(), texts.end(), report.what) == texts.end()) {

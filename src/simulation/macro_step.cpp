@@ -132,6 +132,7 @@ std::span<const StepReport> MacroStepper::advance() {
       give_up(step);
     }
     commit(step);
+    require_progress(step);
     break;
   }
   report.wall_time = WorkClock::seconds_since(clock_start);
@@ -373,6 +374,19 @@ void MacroStepper::account() {
   report.error_estimate =
       settings_.method.estimate == ErrorEstimate::none ? estimate : report.coupling.error;
   errors_.require_result(point_);
+}
+
+/// Accepted macro-steps may lead nowhere, too.
+void MacroStepper::require_progress(const MacroStep& step) const {
+  if (!controller_->stalls()) {
+    return;
+  }
+  std::ostringstream message;
+  message.precision(12);
+  message << "t = " << point_.time << " s, macro-step " << step.size()
+          << " s: macro-steps have become so short that the stop, " << settings_.stop
+          << " s, is out of reach; " << remedy_of_error(settings_);
+  throw SimulationError(message.str());
 }
 
 void MacroStepper::give_up(const MacroStep& step) {

@@ -67,6 +67,7 @@ class MacroStepper {
   bool retry();
   bool ends_behind_jump(const MacroStep& step) const;
   void take_back(Rejection reason);
+  void require_progress(const MacroStep& step) const;
   [[noreturn]] void give_up(const MacroStep& step);
   void commit(const MacroStep& step);
   void account();

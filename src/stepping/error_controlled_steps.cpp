@@ -57,6 +57,8 @@ StepController::Interval ErrorControlledSteps::propose() const {
 
 void ErrorControlledSteps::move_on() {
   const Interval done = propose();
+  const bool is_short = done.size < slowest * (limits_.stop - limits_.start);
+  n_short_ = is_short ? n_short_ + 1 : 0;
   course_.move_on(done, course_.elapsed() + done.size);
   after_rejection_ = false;
 }

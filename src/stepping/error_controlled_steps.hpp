@@ -19,6 +19,10 @@ namespace concord {
 /// may also be accepted with err > 1, where it cannot be taken back: the next one is smaller.
 /// Macro-steps end exactly at `stop` and at each of `events`; a step that would leave a small rest
 /// before such a time is halved instead.
+///
+/// Where noise is above the tolerance EST does not fall with h, and h creeps towards nothing with
+/// macro-steps that are accepted: the steps stall where `patience` of them in a row were each
+/// shorter than `slowest` of the experiment. At 1 us for each the rest would take 11 days.
 class ErrorControlledSteps : public StepController {
  public:
   struct Limits {
@@ -28,6 +32,9 @@ class ErrorControlledSteps : public StepController {
     double smallest;      ///< 0: as small as times allow (shortest_step)
     bool retries = true;  ///< steps whose error is too large can be taken back
   };
+
+  static constexpr double slowest = 1e-12;
+  static constexpr long patience = 100000;
 
   /// `first`: size of the first macro-step; `events`: as in Course.
   ErrorControlledSteps(const Limits& limits, double first, const std::vector<double>& events = {});
@@ -45,10 +52,13 @@ class ErrorControlledSteps : public StepController {
   void accepted() override;
   bool rejected() override;
 
+  bool stalls() const override { return n_short_ >= patience; }
+
   void begin_anew(double size) override;
   void io(Archive& archive) override {
-    archive(course_, size_, last_error_, largest_factor_, after_rejection_);
+    archive(course_, size_, last_error_, largest_factor_, after_rejection_, n_short_);
   }
+  int memory_version() const override { return 2; }
   void stop_over(double time) override { course_.stop_over(time); }
   void end_by(double time) override { course_.end_by(time); }
 
@@ -64,6 +74,7 @@ class ErrorControlledSteps : public StepController {
   double last_error_ = 1.0;
   double largest_factor_ = 1.0;
   bool after_rejection_ = false;
+  long n_short_ = 0;  ///< accepted ones shorter than `slowest`, in a row
 };
 
 }  // namespace concord

@@ -34,6 +34,10 @@ class StepController {
   virtual void accept(double /*error_norm*/, int /*order*/) { accepted(); }
   virtual bool reject(double /*error_norm*/, int /*order*/) { return rejected(); }
 
+  /// The accepted macro-steps of late have been so short that at their pace no run reaches the
+  /// stop.
+  virtual bool stalls() const { return false; }
+
   /// Something has jumped: what errors have been says nothing about what comes. `size` is what is
   /// known of the next macro-step.
   virtual void begin_anew(double /*size*/) {}

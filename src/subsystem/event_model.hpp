@@ -34,6 +34,10 @@ class EventModel : public OdeModel {
  public:
   virtual bool has_events() const = 0;
 
+  /// Whether whoever has the model is told of all that changes what happens; not so where it stands
+  /// for a network, whose subsystems are given parameters and inputs one by one.
+  virtual bool is_told_of_changes() const { return true; }
+
   virtual std::size_t indicator_count() const = 0;
   virtual void indicators(double t, std::span<const double> x, std::span<const double> u,
                           std::span<Indicator> z) = 0;

@@ -193,7 +193,7 @@ class EveryCall(CallTest):
             run = self.run_logged(self.alone(), "-cosim_type", "jfm", "-cosim_step", 0.02)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.require_all(self.rows())
-            self.assertGreater(len(self.witnessed()), 1)
+            self.assertEqual(len(self.witnessed()), 3)
         self.witness.unlink()
         for part in ("left", "right"):
             self.watched(part, kind="me")

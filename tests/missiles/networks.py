@@ -4,6 +4,7 @@ import unittest
 import numpy as np
 from concord_runs import TIGHT, InFolder, distance, simulate, write_model
 from network_models import five, rod
+from patience import wait_until
 from references import observed_orders
 
 
@@ -48,15 +49,19 @@ class Large(InFolder, unittest.TestCase):
         model = write_model(self.folder, "rod", rod(self.cells, conductivity))
         reference = simulate(model, "-cosim_type", "monolithic", *self.tolerances, "-cosim_step",
                              0.05)
-        results = simulate(model, "-cosim_type", "missiles", *self.tolerances, "-cosim_step", 0.05)
-        far = distance(results, reference)
-        integration = np.sum(results.subsystems["wall_time"])
-        rest = np.sum(results.steps["wall_time"]) - integration
-        print(f"{conductivity}: {far:.1e}, integration {integration:.2f} s, rest {rest:.2f} s")
-        self.assertLess(far, bound)
-        # Dense exponentials take ten times as long as the integration, each; there are as many as
-        # macro-steps. Both are measured on the same machine at the same time.
-        self.assertLess(rest, 5 * integration)
+
+        def is_cheap():
+            """Dense exponentials take ten times as long as the integration, each; but a run may have to
+            wait for a processor in either."""
+            results = simulate(model, "-cosim_type", "missiles", *self.tolerances, "-cosim_step", 0.05)
+            far = distance(results, reference)
+            integration = np.sum(results.subsystems["wall_time"])
+            rest = np.sum(results.steps["wall_time"]) - integration
+            print(f"{conductivity}: {far:.1e}, integration {integration:.2f} s, rest {rest:.2f} s")
+            self.assertLess(far, bound)
+            return rest < integration
+
+        wait_until(is_cheap, "the rest in less time than the integration")
 
     def test_linear(self):
         self.check("1", 2e-4)

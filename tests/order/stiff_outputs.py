@@ -62,7 +62,7 @@ class Stiff(InFolder, unittest.TestCase):
             for accuracy in (1e-4, 1e-5, 1e-6, 1e-7):
                 with self.subTest(stiffness=stiffness, accuracy=accuracy):
                     error, run = self.error(stiffness, "-cosim_accuracy", accuracy)
-                    self.assertLess(error, 1.2 * accuracy)
+                    self.assertLess(error, accuracy)
                     self.assertIn("  jfm\n", run.stdout)
                     self.assertLess(len(run.time), 1000)
 

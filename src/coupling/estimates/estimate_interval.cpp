@@ -22,7 +22,7 @@ bool EstimateInterval::add(double h) {
 }
 
 void EstimateInterval::next(double variation) {
-  constexpr int longest = 64, shortest_later = 16;
+  constexpr int shortest_later = 16;
   constexpr double much_change = 0.35, little_change = 0.1;
   span_ = 0.0;
   macro_steps_ = 0;
@@ -33,6 +33,8 @@ void EstimateInterval::next(double variation) {
     length_ *= 2;
   }
   const int shortest = free_ > 0 || always_free_ ? 1 : shortest_later;
+  // What chooses macro-steps by the error that has been estimated must not wait for it.
+  const int longest = always_free_ ? 16 : 64;
   length_ = std::clamp(length_, shortest, longest);
 }
 

@@ -118,6 +118,8 @@ class MonolithicCoupling::NetworkEquations : public EventModel {
 
   double next_time_event() const override { return events_.next_time(); }
 
+  bool is_told_of_changes() const override { return false; }
+
   /// The subsystems have begun.
   void begin(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/) override {}
 

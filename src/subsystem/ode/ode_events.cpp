@@ -46,7 +46,8 @@ bool OdeEvents::is_quiet(double t, std::span<const Sample> inputs, double slack)
   const auto same = [](const Sample& a, const Sample& b) {
     return a.value == b.value && a.derivative == b.derivative;
   };
-  return looked_.t == t && std::min(looked_.until, model_.next_time_event()) > t + slack &&
+  return model_.is_told_of_changes() && looked_.t == t &&
+         std::min(looked_.until, model_.next_time_event()) > t + slack &&
          std::equal(inputs.begin(), inputs.end(), looked_.inputs.begin(), looked_.inputs.end(),
                     same);
 }

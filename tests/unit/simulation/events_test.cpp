@@ -111,7 +111,6 @@ TEST(SimulationLibraryEvents, SnapshotsChangeNothing) {
 /// What is set at an event is what was set there, however the simulation came to it.
 TEST(SimulationLibraryEvents, SnapshotsChangeNothingOfWhatIsSet) {
   for (const Options& options : methods) {
-    if (options.at("cosim_type") == "monolithic") continue;  // one macro-step of no length more
     std::vector<std::vector<std::vector<double>>> courses;
     for (const bool looks : {false, true}) {
       Simulation simulation = started(options);

@@ -62,6 +62,17 @@ TEST(ErrorControlledSteps, RejectionShrinksDownToTheSmallestSize) {
   EXPECT_FALSE(steps.rejected());
 }
 
+/// Errors that do not fall with the size, accepted or not.
+TEST(ErrorControlledSteps, StallWhereNoiseMakesThemShort) {
+  ErrorControlledSteps steps({0.0, 1.0, 1.0, 0.0}, 0.01);
+  long taken = 0;
+  while (!steps.stalls() && ++taken < 2 * ErrorControlledSteps::patience) steps.accept(0.9, 3);
+  EXPECT_TRUE(steps.stalls());
+  EXPECT_GT(taken, ErrorControlledSteps::patience);
+  for (int n = 0; n < 20; ++n) steps.accept(1e-3, 3);
+  EXPECT_FALSE(steps.stalls());
+}
+
 /// After an event: the size that is given, whatever errors were before, and quick growth.
 TEST(ErrorControlledSteps, BeginsAnewWithoutMemory) {
   std::vector<double> expected;

@@ -287,8 +287,7 @@ std::string refuted_states(const FmuSetup& setup, const TriedSteps& steps) {
            "values";
   if (part_ways(back.way, tried(setup, steps, &StatesTrial::go_freely).way))
     return "claims to save and restore its state, but goes another way (or STANDS STILL) once it "
-           "is "
-           "saved and as long as it may be set back";
+           "is saved and as long as it may be set back";
   return "";
 }
 
