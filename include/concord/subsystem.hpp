@@ -73,13 +73,13 @@ struct SmoothInterval {
 /// The reason of a failure is in `Subsystem::failure()`.
 enum class Outcome { ok, failed };
 
-/// Which outputs a call is asked for: y alone, y and y', or y'' too, for which no subsystem is
-/// asked by this word, but by `output_curvatures`.
-enum class Wanted { values, values_and_derivatives, up_to_curvatures };
-
 /// Whether the inputs of a macro-step continue those of the one before with value and slope, so
 /// that a multistep integrator need not restart. `broken` always restarts.
 enum class InputContinuity { broken, smooth };
+
+/// Which outputs a call is asked for: y alone, y and y', or y'' too, for which no subsystem is
+/// asked by this word, but by `output_curvatures`.
+enum class Wanted { values, values_and_derivatives, up_to_curvatures };
 
 /// f, g and their partial derivatives at a communication point (t_N, x_N, u_N). Row-major.
 struct Linearization {
@@ -100,7 +100,8 @@ struct StatePoint {
   double h = 0.0;
   std::span<const double> x;
   std::span<const Sample> inputs;
-  bool input_curvatures = false;  ///< whether inputs have got there with these
+  bool input_curvatures = false;                   ///< whether inputs have got there with these
+  Wanted wanted = Wanted::values_and_derivatives;  ///< of outputs
 };
 
 /// What happened at an event, as its user wrote it ("gap < 0"); `part`: in whom, where a subsystem

@@ -28,7 +28,8 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
       checkpoints_(
           simulation_, [this](Archive& archive) { archive(summary_, *recorder_); },
           [this]() -> CheckpointedRows& { return *recorder_; }),
-      tells_(tells) {
+      tells_(tells),
+      repeatable_(other == nullptr) {
   require_writable({settings_.summary_file, settings_.trace_file});
   if (!settings_.trace_file.empty()) {
     simulation_.subsystems().clock().trace(most_traced);
@@ -63,6 +64,10 @@ int Run::go(AfterStop after) {
     throw;
   } catch (const std::exception& error) {
     end_failed(error.what());
+    next_aim_ = better_aim(quality_of(simulation_, summary_));
+    if (next_aim_ > 0.0) {
+      return 0;
+    }
     throw;
   }
 }
@@ -165,6 +170,10 @@ int Run::conclude() {
   }
   recorder_->close(conclusion.status, conclusion.costs, conclusion.quality);
   simulation_.forget_observers();
+  next_aim_ = better_aim(conclusion.quality);
+  if (next_aim_ > 0.0) {
+    return 0;
+  }
   monitors_.clear();  // the progress line ends before the summary begins
   if (speaks()) {
     print_summary(simulation_, summary_, conclusion, requests_.reason(), requests_.elapsed());
@@ -172,6 +181,40 @@ int Run::conclude() {
   }
   report(&conclusion, to_string(conclusion.status), requests_.reason());
   return simulation_.finished() ? 0 : stopped_early;
+}
+
+/// The share of the accuracy that a run from the start should aim at, where this one has missed it
+/// and may be repeated: nobody is told of a run twice, and few macro-steps cost nothing. Else 0.
+double Run::better_aim(const RunQuality& quality) const {
+  constexpr double most_work = 1e5;  // macro-steps of subsystems
+  constexpr double least_aim = 1e-3, with_room = 0.5, after_divergence = 0.1;
+  const Settings& s = settings_;
+  const double work = static_cast<double>(summary_.steps) *
+                      static_cast<double>(simulation_.plan().network.n_subsystems());
+  const bool alone = !s.checkpoint.writes() && s.checkpoint.restart.empty() &&
+                     s.checkpoint.start_from.empty() && !s.monitor && !s.time_limit;
+  const bool whole = simulation_.finished() || !quality.diverged.empty();
+  // Smaller macro-steps are no remedy where the model itself holds inputs.
+  const bool held = simulation_.plan().network.has_held();
+  if (held || !alone || !whole || asked_for_end_ || !repeatable_ || !s.by_accuracy ||
+      s.adapt != Adapt::predictor || work > most_work) {
+    return 0.0;
+  }
+  const double missed = quality.of_range.value_or(0.0) / s.accuracy;
+  const double share = !quality.diverged.empty() ? after_divergence : with_room / missed;
+  const double aim = simulation_.plan().model.aim * share;
+  const bool worth_it = (missed > 1.0 || !quality.diverged.empty()) && aim >= least_aim;
+  return worth_it ? aim : 0.0;
+}
+
+std::optional<Model> Run::next() const {
+  if (next_aim_ == 0.0) {
+    return std::nullopt;
+  }
+  Model model = simulation_.plan().model;
+  model.aim = next_aim_;
+  model.stiff.reset();
+  return model;
 }
 
 /// Files that can't be written are told before the first macro-step; what they hold stays.

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ class Run {
   /// After `go`.
   RunStatus status() const { return status_; }
 
+  /// After `go`, which has told nothing then: the model of a run that is to take its place, as this
+  /// one has missed the accuracy that was asked for, and costs little.
+  std::optional<Model> next() const;
+
  private:
   bool first() const { return rank_in(comm()) == 0; }
   bool speaks() const { return tells_ == RunTells::all && first(); }
@@ -59,6 +64,7 @@ class Run {
   void note(const std::string& text) const;
   bool goes_on(double wall_time);
   int conclude();
+  double better_aim(const RunQuality& quality) const;
   void require_writable(const std::vector<std::string>& paths) const;
   void report(const Conclusion* conclusion, std::string_view status, const std::string& reason);
   void print_way_on() const;
@@ -73,11 +79,13 @@ class Run {
   const Settings& settings_;
   Checkpoints checkpoints_;
   RunTells tells_;
+  bool repeatable_;  ///< nobody has seen its macro-steps
   std::unique_ptr<Recorder> recorder_;
   RunSummary summary_;
   RunCosts costs_;
   std::vector<std::unique_ptr<StepObserver>> monitors_;
   bool asked_for_end_ = false;
+  double next_aim_ = 0.0;  ///< of a run that is to take its place; 0: none
   RunStatus status_ = RunStatus::running;
 };
 

@@ -64,23 +64,35 @@ const RegisteredCommand run({
 });
 
 RunEnding run_in_manner(Model model, const std::string& command_line, const RunManner& manner) {
-  auto plan = announced(std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(model)));
-  if (manner.begins) manner.begins(plan->settings.start, plan->settings.stop);
-  StepListener listener(manner.step ? manner.step : [](const StepInfo&) {});
-  Run one(std::move(plan), command_line, manner.tells ? RunTells::all : RunTells::nothing,
-          &listener);
-  one.go(AfterStop::program_goes_on);
-  return {.status = std::string(to_string(one.status())),
-          .reason = one.stop_reason(),
-          .signal = one.stop_signal(),
-          .without_effect = options_left_unread()};
+  for (;;) {
+    auto plan = announced(std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(model)));
+    if (manner.begins) manner.begins(plan->settings.start, plan->settings.stop);
+    StepListener listener(manner.step ? manner.step : [](const StepInfo&) {});
+    Run one(std::move(plan), command_line, manner.tells ? RunTells::all : RunTells::nothing,
+            manner.step ? &listener : nullptr);
+    one.go(AfterStop::program_goes_on);
+    if (auto next = one.next()) {
+      model = std::move(*next);
+      continue;
+    }
+    return {.status = std::string(to_string(one.status())),
+            .reason = one.stop_reason(),
+            .signal = one.stop_signal(),
+            .without_effect = options_left_unread()};
+  }
 }
 
 }  // namespace
 
 int run_command(Model model, const std::string& command_line) {
-  auto plan = std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(model));
-  return Run(announced(std::move(plan)), command_line, RunTells::all).go();
+  for (;;) {
+    auto plan = std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(model));
+    Run one(announced(std::move(plan)), command_line, RunTells::all);
+    const int code = one.go();
+    auto next = one.next();
+    if (!next) return code;
+    model = std::move(*next);
+  }
 }
 
 RunEnding run_inside(const std::vector<std::string>& words, const RunManner& manner) {

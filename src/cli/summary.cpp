@@ -13,9 +13,10 @@ namespace concord {
 namespace {
 
 const char* word(RunStatus status) {
-  return status == RunStatus::completed  ? "completed"
-         : status == RunStatus::diverged ? "diverged, and went on to its end"
-                                         : "stopped early";
+  return status == RunStatus::completed    ? "completed"
+         : status == RunStatus::inaccurate ? "inaccurate"
+         : status == RunStatus::diverged   ? "diverged, and went on to its end"
+                                           : "stopped early";
 }
 
 void print_estimate(const Conclusion& conclusion) {

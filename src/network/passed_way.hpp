@@ -31,6 +31,15 @@ struct PassedStep {
 /// macro-step, or lines where slopes are not known.
 class PassedWay {
  public:
+  /// One call of `advance`.
+  struct Piece {
+    MacroStep step;
+    std::vector<Polynomial> inputs;
+    std::vector<double> states;  ///< at its begin
+    InputContinuity continuity = InputContinuity::broken;
+    Wanted wanted = Wanted::values;
+  };
+
   PassedWay(OwnSubsystems& own, const RankLayout& layout);
 
   /// A macro-step begins. `wanted`: somebody will ask; `saved`: whoever can roll back was saved at
@@ -42,6 +51,12 @@ class PassedWay {
   void note(std::size_t k, const MacroStep& step, std::span<const Polynomial> inputs,
             InputContinuity continuity, Wanted wanted);
 
+  /// What was noted of own subsystem k since then.
+  std::span<const Piece> pieces(std::size_t k) const {
+    return ways_.empty() ? std::span<const Piece>()
+                         : std::span(ways_[k].pieces).first(ways_[k].count);
+  }
+
   /// Fills the points, whose times lie within the macro-step and ascend, before anything happens at
   /// its end.
   void follow(const PassedStep& passed, std::span<PassedPoint> points);
@@ -50,14 +65,6 @@ class PassedWay {
   std::string interpolated() const;
 
  private:
-  /// One call of `advance`.
-  struct Piece {
-    MacroStep step;
-    std::vector<Polynomial> inputs;
-    std::vector<double> states;  ///< at its begin
-    InputContinuity continuity = InputContinuity::broken;
-    Wanted wanted = Wanted::values;
-  };
   struct Way {
     std::vector<Piece> pieces;
     std::size_t count = 0;  ///< of pieces that count

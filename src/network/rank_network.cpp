@@ -75,7 +75,9 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       equation_weights_(constraints_among(own_), layout_.n_inputs()),
       jumps_(continuous_outputs_of_black_boxes(own_)),
       exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()),
-      way_(own_, layout_) {
+      way_(own_, layout_),
+      inner_(own_, layout_, way_, settings),
+      scanned_(own_, layout_, network) {
   for (std::size_t k = 0; k < n_own(); ++k) {
     use_.tell(k, own_[k]);
   }
@@ -368,8 +370,8 @@ void RankNetwork::gather_states(std::span<double> result) {
 /// What a subsystem remembers itself begins with its states.
 std::optional<std::string> RankNetwork::io(Archive& archive, std::span<const double> states) {
   archive.per(Per::input, start_inputs_);
-  archive(use_, held_, touched_, clock_, sizes_, equation_weights_, jumps_, interval_, now_,
-          saved_);
+  archive(use_, held_, touched_, clock_, sizes_, equation_weights_, jumps_, interval_, now_, saved_,
+          inner_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
     use_.tell(k, own_[k]);
   }

@@ -7,11 +7,13 @@
 
 #include "network/exchange.hpp"
 #include "network/held_inputs.hpp"
+#include "network/inner_points.hpp"
 #include "network/jump_watch.hpp"
 #include "network/own_batches.hpp"
 #include "network/own_subsystems.hpp"
 #include "network/passed_way.hpp"
 #include "network/rank_layout.hpp"
+#include "network/scanned_outputs.hpp"
 #include "network/signal_sizes.hpp"
 #include "network/subsystem_use.hpp"
 #include "network/touched.hpp"
@@ -164,6 +166,8 @@ class RankNetwork {
   /// is accepted.
   PassedWay& passed_way() { return way_; }
   const PassedWay& passed_way() const { return way_; }
+  InnerPoints& inner_points() { return inner_; }
+  ScannedOutputs& scanned_outputs() { return scanned_; }
 
   /// Of those subsystems that offer rollback.
   void save() {
@@ -282,6 +286,8 @@ class RankNetwork {
   SmoothInterval interval_;
   Memory now_, saved_;
   PassedWay way_;
+  InnerPoints inner_;
+  ScannedOutputs scanned_;
   EndCurvatures end_curvatures_;  ///< empty: from the subsystems alone
   Scratch scratch_;
 };

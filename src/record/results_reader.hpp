@@ -45,7 +45,7 @@ class ResultsReader {
 
   const std::filesystem::path& path() const { return path_; }
   const std::string& model_name() const { return model_name_; }
-  /// "running", "completed", "interrupted" or "failed".
+  /// "running", "completed", "interrupted", "inaccurate", "diverged" or "failed".
   const std::string& status() const { return status_; }
   /// Communication points in s, strictly increasing, size T >= 1.
   const std::vector<double>& time() const { return time_; }

@@ -424,6 +424,8 @@ std::string_view to_string(RunStatus status) {
       return "completed";
     case RunStatus::interrupted:
       return "interrupted";
+    case RunStatus::inaccurate:
+      return "inaccurate";
     case RunStatus::diverged:
       return "diverged";
     case RunStatus::failed:

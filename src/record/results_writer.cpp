@@ -399,7 +399,8 @@ void ResultsWriter::Impl::close(RunStatus status, RunCosts costs, const RunQuali
   const ResultsEnd end{unwritten ? RunStatus::failed : status, std::move(costs),
                        gather_errors(quality.output_errors), quality};
   auto failure = on_first_rank([&] { conclude(end); });
-  const bool done = status == RunStatus::completed || status == RunStatus::diverged;
+  const bool done = status == RunStatus::completed || status == RunStatus::inaccurate ||
+                    status == RunStatus::diverged;
   if (!failure && !unwritten && done) failure = on_first_rank([&] { files_.compress(); });
   begun_ = false;
   ended_ = true;

@@ -237,7 +237,7 @@ void choose_what_runs(Settings& settings, const Model& model) {
 }
 
 void choose_by_accuracy(Settings& settings, const Model& model) {
-  const double accuracy = settings.accuracy;
+  const double accuracy = settings.aim;
   Method& method = settings.method;
   const double control = 0.5 * of_control * accuracy;  // relative and absolute part add up
   take(method.adapt_tolerance, "cosim_adapt_", control, control);
@@ -255,7 +255,7 @@ void choose_by_accuracy(Settings& settings, const Model& model) {
 
 void integrate_by_accuracy(Settings& settings) {
   const int order = settings.method.hold.ends_with_curvature() ? 6 : 4;
-  const double relative = of_integrators(settings.accuracy, order);
+  const double relative = of_integrators(settings.aim, order);
   take(settings.defaults.tolerance, "subsystem_", relative, 0.01 * relative);
 }
 
@@ -274,11 +274,16 @@ std::string described_accuracy(const Settings& settings, std::optional<double> e
       : *estimate <= settings.accuracy
           ? "; estimated error " + rounded(*estimate)
           : "; NOT REACHED: estimated error " + rounded(*estimate) +
-                (settings.adapt == Adapt::none ? "; a -cosim_accuracy that is given, or a smaller "
-                                                 "-cosim_step, reaches it"
-                                               : "; use -cosim_type jfm or missiles");
+                (settings.adapt == Adapt::none
+                     ? "; a -cosim_accuracy that is given, or a smaller -cosim_step, reaches it"
+                     : "; give a smaller -cosim_accuracy, or a smaller -cosim_step where "
+                       "connections are held");
+  const std::string aimed =
+      settings.aim < settings.accuracy
+          ? ", aimed at " + rounded(settings.aim) + " after a run that had missed it"
+          : "";
   return short_number(settings.accuracy) + " of each signal's range, by " + settings.method.type +
-         ", " + control + result;
+         ", " + control + aimed + result;
 }
 
 }  // namespace concord

@@ -205,6 +205,7 @@ Settings read_settings_for_check(Model& model) {
   }
   method.measures_balance = settings.record.balance;
   settings.by_accuracy = accuracy_decides();
+  settings.aim = model.aim * settings.accuracy;
   if (!settings.by_accuracy && method.estimate != ErrorEstimate::none) {
     tighten_inner_tolerances(settings);
   }

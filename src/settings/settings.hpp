@@ -109,6 +109,7 @@ struct Settings {
   Adapt adapt = Adapt::none;
   Order order = Order::by_type;
   double accuracy = 1e-4;        ///< largest error wanted, in units of each signal's range
+  double aim = 1e-4;             ///< the same, or less where a run before has missed it
   bool by_accuracy = false;      ///< it decides what no option says
   bool chose_order_six = false;  ///< quintic inputs by choice, no option names them
   std::string against_better{};  ///< why no method that would be chosen first can run; may be empty

@@ -8,24 +8,57 @@
 namespace concord {
 
 ErrorControl::ErrorControl(const Settings& settings, RankNetwork& subsystems)
-    : settings_(settings), account_(settings.method, subsystems) {
+    : settings_(settings), account_(settings.method, subsystems, ErrorAccount::Sight::inside) {
   const bool compares = settings.method.compares_with_prediction();
   if (settings.adapt == Adapt::predictor && (!compares || settings.by_accuracy) &&
       !subsystems.network().has_constraints()) {
-    budget_.emplace(settings.stop - settings.start);
+    budget_.reset(new Budget{{settings.method, subsystems, ErrorAccount::Sight::ends},
+                             ErrorBudget(settings.stop - settings.start)});
+  }
+}
+
+void ErrorControl::start(const CommunicationPoint& point) {
+  account_.start(point, settings_.stop);
+  if (budget_) {
+    budget_->spent.start(point, settings_.stop);
+  }
+}
+
+void ErrorControl::close(const CommunicationPoint& point) {
+  account_.close(point);
+  if (budget_) {
+    budget_->spent.close(point);
+  }
+}
+
+void ErrorControl::restart(const CommunicationPoint& point) {
+  account_.restart(point);
+  if (budget_) {
+    budget_->spent.restart(point);
   }
 }
 
 double ErrorControl::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
+  const double estimate = observe(account_, point, coupling, last);
+  if (!budget_) {
+    return estimate;
+  }
+  ErrorAccount& spent = budget_->spent;
+  if (!std::isnan(observe(spent, point, coupling, last)) && !spent.missing()) {
+    budget_->left.observe(spent.elapsed(),
+                          spent.settled_in_tolerances(settings_.method.adapt_tolerance));
+  }
+  return estimate;
+}
+
+double ErrorControl::observe(ErrorAccount& account, const CommunicationPoint& point,
+                             const Coupling& coupling, bool last) {
   if (const Middle* middle = coupling.middle()) {
-    account_.observe(middle->point, coupling, false);
+    account.observe(middle->point, coupling, false);
   }
-  const double estimate = account_.observe(point, coupling, last);
-  if (budget_ && !std::isnan(estimate) && !account_.missing()) {
-    budget_->observe(account_.elapsed(), account_.in_tolerances(settings_.method.adapt_tolerance));
-  }
+  const double estimate = account.observe(point, coupling, last);
   if (!std::isnan(estimate)) {
-    account_.remember_sizes();
+    account.remember_sizes();
   }
   return estimate;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <memory>
 
 #include "coupling/estimates/error_account.hpp"
 #include "settings/settings.hpp"
@@ -14,11 +14,20 @@ class ErrorControl {
  public:
   ErrorControl(const Settings& settings, RankNetwork& subsystems);
 
-  ErrorAccount& account() { return account_; }
   const ErrorAccount& account() const { return account_; }
 
+  /// As those of ErrorAccount. Collective.
+  void start(const CommunicationPoint& point);
+  void close(const CommunicationPoint& point);
+  void restart(const CommunicationPoint& point);
+  void look_ahead(const CommunicationPoint& point) { account_.look_ahead(point, settings_.stop); }
+  void look_ahead_again(const CommunicationPoint& point) { account_.look_ahead_again(point); }
+  double look_inside(const MacroStep& step, const CommunicationPoint& point, const Trial& trial) {
+    return in_budget(account_.look_inside(step, point, trial));
+  }
+
   /// err of an attempt, whose tolerance is what is left of the run's.
-  double in_budget(double error) const { return budget_ ? error / budget_->share() : error; }
+  double in_budget(double error) const { return budget_ ? error / budget_->left.share() : error; }
 
   /// The macro-step that ended at `point` was accepted; `last`: it is the run's last one. The
   /// account's estimate for the report, not a number in between. Collective.
@@ -27,13 +36,30 @@ class ErrorControl {
   /// Throws SimulationError where the run has diverged and must not.
   void require_result(const CommunicationPoint& point) const;
 
-  void io(Archive& archive) { archive(budget_, account_); }
+  void io(Archive& archive) {
+    archive(account_);
+    if (budget_) {
+      archive(*budget_);
+    }
+  }
 
  private:
+  /// Where err is an error per unit time, or the whole run's error is what was asked for. What has
+  /// been spent is what the ends of macro-steps show: it errs on the large side and changes slowly,
+  /// where the run's own estimate, which is about right, goes up and down with the signals.
+  struct Budget {
+    ErrorAccount spent;
+    ErrorBudget left;
+
+    void io(Archive& archive) { archive(spent, left); }
+  };
+
+  static double observe(ErrorAccount& account, const CommunicationPoint& point,
+                        const Coupling& coupling, bool last);
+
   const Settings& settings_;
   ErrorAccount account_;
-  /// Where err is an error per unit time, or the whole run's error is what was asked for.
-  std::optional<ErrorBudget> budget_;
+  std::unique_ptr<Budget> budget_;
 };
 
 }  // namespace concord

@@ -18,14 +18,14 @@ void GridRows::find_times(const MacroStep& step) {
   }
 }
 
-void GridRows::begin(const MacroStep& step, bool saved) {
+bool GridRows::begin(const MacroStep& step) {
   if (!grid_.given()) {
-    return;
+    return false;
   }
   find_times(step);
-  subsystems_.passed_way().begin(!times_.empty(), saved);
   const auto whole = coupling_.states();
   states_.assign(whole.begin(), whole.end());
+  return !times_.empty();
 }
 
 std::span<const PassedPoint> GridRows::follow(const PassedStep& passed,

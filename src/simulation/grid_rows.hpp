@@ -15,8 +15,8 @@ class GridRows {
   /// `settings` must outlive it.
   GridRows(const Settings& settings, RankNetwork& subsystems, const Coupling& coupling);
 
-  /// A macro-step begins, at most up to step.end; `saved`: whoever can roll back is saved there.
-  void begin(const MacroStep& step, bool saved);
+  /// A macro-step begins, at most up to step.end: whether there are rows within.
+  bool begin(const MacroStep& step);
 
   /// It is accepted, with `inputs` at its end, and nothing has happened there yet: the points
   /// inside, in the order of time. Valid until the next call. Throws SimulationError where the

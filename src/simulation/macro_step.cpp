@@ -82,7 +82,7 @@ void MacroStepper::start() {
     point_.polynomials[i].c[0] = point_.inputs[i].value;
   }
   trial_.polynomials = point_.polynomials;
-  errors_.account().start(point_);
+  errors_.start(point_);
 }
 
 /// Some subsystems know only when they have started that they have events.
@@ -124,6 +124,7 @@ std::span<const StepReport> MacroStepper::advance() {
       take_back(Rejection::event);
       continue;
     }
+    look_inside(step);
     if (!acceptable() && retry()) {
       take_back(reports_.reason());
       continue;
@@ -145,7 +146,8 @@ std::span<const StepReport> MacroStepper::advance() {
 /// What the macro-step that begins depends on is as it is after a new start.
 void MacroStepper::begin_step() {
   if (changes_.take_any()) {
-    begin_anew();
+    begin_anew(true);
+    errors_.look_ahead(point_);
   }
   if (point_.last_step == 0.0) {
     for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
@@ -156,7 +158,9 @@ void MacroStepper::begin_step() {
   kept_ = false;
   propose();
   events_.clear();
-  grid_.begin(proposed(), abilities_.rolls_back());
+  const bool rows = grid_.begin(proposed());
+  subsystems_.passed_way().begin(rows || errors_.account().looks_inside(),
+                                 abilities_.rolls_back() || !rows);
 }
 
 /// A macro-step up to the next known event, at most.
@@ -225,6 +229,9 @@ SmoothInterval MacroStepper::smooth_interval(double time) const {
 void MacroStepper::io(Archive& archive) {
   archive(abilities_, point_, trial_, jumps_, reports_, errors_, events_, *controller_, *coupling_,
           changes_, loops_);
+  if (archive.reading()) {
+    errors_.look_ahead_again(point_);
+  }
 }
 
 bool MacroStepper::is_new_start(const MacroStep& step) const {
@@ -251,9 +258,10 @@ void MacroStepper::touch_listed() {
   }
 }
 
-/// What follows an event is a new start, with its right limits.
-void MacroStepper::begin_anew() {
-  errors_.account().close(point_);
+/// What follows an event is a new start, with its right limits; `breaks`: more has happened than
+/// that inputs are held at other values, which changes no pace.
+void MacroStepper::begin_anew(bool breaks) {
+  errors_.close(point_);
   if (events_.any() || is_listed(point_.time)) {
     events_.begin_instant(point_, coupling_->states());
   }
@@ -261,7 +269,7 @@ void MacroStepper::begin_anew() {
   const double before = last == 0.0 ? proposed().size() : last;
   changes_.apply(point_, trial_);
   touch_listed();
-  events_.happens(point_.inputs);
+  breaks = events_.happens(point_.inputs) || breaks;
   do {
     restart_coupling();
   } while (events_.happens(point_.inputs));
@@ -275,8 +283,10 @@ void MacroStepper::begin_anew() {
     return;
   }
   loops_.restart(coupling_->evaluation(), point_.inputs);
-  errors_.account().restart(point_);
-  controller_->begin_anew(std::min(before, beginning(cautious * before)));
+  errors_.restart(point_);
+  if (breaks) {
+    controller_->begin_anew(std::min(before, beginning(cautious * before)));
+  }
 }
 
 /// Nothing follows the stop: slopes there may not be asked for, and values of those only that need
@@ -306,6 +316,17 @@ void MacroStepper::try_step(const MacroStep& step) {
   report.status = agreed(report);
   report.retryable &= rolls_back;
   report.error = errors_.in_budget(report.error);
+}
+
+/// What the ends of the macro-step do not show at all counts, too; on smooth ways the coupling's
+/// own estimate tells the same, with less noise.
+void MacroStepper::look_inside(const MacroStep& step) {
+  CouplingReport& coupling = reports_.current().coupling;
+  if (coupling.status == CouplingStatus::converged) {
+    constexpr double far_more = 10.0;
+    const double error = errors_.look_inside(step, point_, trial_);
+    coupling.error = error > far_more * coupling.error ? error : coupling.error;
+  }
 }
 
 /// A step that cannot be taken back is kept whatever its error; the next one is smaller.
@@ -363,7 +384,7 @@ void MacroStepper::commit(const MacroStep& step) {
   reports_.accept(step, point_);
   account();
   if (is_new_start(step)) {
-    begin_anew();
+    begin_anew(jumps_.any() || events_.arrives(step) || is_listed(point_.time));
   }
 }
 

@@ -63,6 +63,7 @@ class MacroStepper {
   void try_step(const MacroStep& step);
   CouplingStatus agreed(const CouplingReport& report) const;
   bool locates_event(const MacroStep& step);
+  void look_inside(const MacroStep& step);
   bool acceptable() const;
   bool retry();
   bool ends_behind_jump(const MacroStep& step) const;
@@ -74,7 +75,7 @@ class MacroStepper {
   bool is_new_start(const MacroStep& step) const;
   bool is_listed(double time) const;
   void touch_listed();
-  void begin_anew();
+  void begin_anew(bool breaks);
   void restart_coupling();
 
   const Settings& settings_;

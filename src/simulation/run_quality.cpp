@@ -88,16 +88,18 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
     known.worst = worst->second;
     known.worst_output = worst->first;
   }
-  if (simulation.plan().settings.by_accuracy && !errors.missing()) {
-    known.of_range = errors.in_tolerances({.relative = 1.0, .absolute = 0.0});
+  if (!errors.missing()) {
+    known.of_range = errors.in_tolerances({.relative = 1.0, .absolute = 0.0, .of_range = true});
   }
   return known;
 }
 
 RunStatus status_of(const SimulationCore& simulation, const RunQuality& quality) {
-  return !simulation.finished()      ? RunStatus::interrupted
-         : !quality.diverged.empty() ? RunStatus::diverged
-                                     : RunStatus::completed;
+  constexpr double of_a_range = 0.1;
+  return !simulation.finished()                         ? RunStatus::interrupted
+         : !quality.diverged.empty()                    ? RunStatus::diverged
+         : quality.of_range.value_or(0.0) >= of_a_range ? RunStatus::inaccurate
+                                                        : RunStatus::completed;
 }
 
 std::vector<NamedError> worst_errors(const SimulationCore& simulation) {

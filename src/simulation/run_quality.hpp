@@ -12,15 +12,16 @@ namespace concord {
 class SimulationCore;
 struct RunSummary;
 
-/// `diverged`: went on to its end although its own error estimate was as large as its signals.
-enum class RunStatus { running, completed, interrupted, failed, diverged };
+/// `inaccurate`: its own estimate is above a tenth of a signal's range; `diverged`: went on to its
+/// end although that was as large as its signals.
+enum class RunStatus { running, completed, interrupted, failed, inaccurate, diverged };
 
 /// What is known of how good a run is; the same on every rank but for `output_errors`.
 struct RunQuality {
   std::vector<double> output_errors;  ///< of this rank's outputs, by local index; empty: unknown
   double worst = std::numeric_limits<double>::quiet_NaN();  ///< of all outputs
   std::string worst_output;
-  std::optional<double> of_range;  ///< the same in units of ranges, where -cosim_accuracy decides
+  std::optional<double> of_range;  ///< the largest in units of ranges
   std::string no_estimate;         ///< why not; empty where there is one
   std::string diverged;            ///< where and when; empty where it has not
   std::int64_t at_noise = 0;

@@ -21,7 +21,7 @@ def runs(name, text, *options, ranks=(1,), steps=None, methods=("jfm",), check=N
                 ended = bench.run("run", "model.yaml", "-cosim_type", method, *same_size, *options,
                                   ranks=count).succeeds()
                 status, time = bench.record()
-                ended.require(status == "completed", f"status {status}")
+                ended.require(status in ("completed", "inaccurate"), f"status {status}")
                 ended.require(steps is None or len(time) == steps + 1, f"{len(time)} rows")
                 if check is not None:
                     with h5py.File(bench.folder / "model.h5", "r") as file:

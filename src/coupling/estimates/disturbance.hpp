@@ -6,10 +6,12 @@
 namespace concord {
 
 /// What holds and coupling have missed of the inputs over an interval (HoldErrors), per connected
-/// input: the means of the error e and of its deviation d, and e at the end.
+/// input: the means of the error e and of its deviation d, and e at the end. `held`: means of
+/// inputs that are held between events (RankNetwork::held_inputs).
 struct Disturbance {
   std::vector<double> mean, deviation;
   std::span<const double> end;
+  std::vector<double> held{};
 };
 
 }  // namespace concord

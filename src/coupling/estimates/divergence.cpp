@@ -21,11 +21,13 @@ constexpr double far_off = 10.0;
 }  // namespace
 
 Divergence::Divergence(RankNetwork& subsystems, std::vector<std::size_t> signals,
-                       const SettledSignals& settled, const std::vector<double>& largest)
+                       const SettledSignals& settled, const std::vector<double>& largest,
+                       const SignalRanges& ranges)
     : subsystems_(subsystems),
       signals_(std::move(signals)),
       settled_(settled),
       largest_(largest),
+      ranges_(ranges),
       unit_sizes_(subsystems),
       scale_(subsystems.n_outputs(), 0.0),
       as_large_(subsystems.n_outputs(), 0),
@@ -78,14 +80,14 @@ void Divergence::explain(const CommunicationPoint& point, double elapsed,
   }
 }
 
-/// At the end of a run whatever has ever been as large as the signal counts; of signals that have
-/// settled, and of those that have left what they were, as what is left of the signal without it.
+/// At the end of a run whatever has ever been as large as what is left of the signal without it
+/// counts, or as half of what it has gone through.
 void Divergence::recall() {
   const auto sizes = subsystems_.output_sizes().values();
   for (const std::size_t o : signals_) {
-    const bool known = settled_.settled(o) || sizes[o] >= far_off * scale_[o];
-    const double left = known ? sizes[o] - largest_[o] : sizes[o];
-    if (sizes[o] > 0.0 && largest_[o] >= left) {
+    const double left = sizes[o] - largest_[o];
+    const bool half_of_range = largest_[o] >= 0.5 * ranges_.size(o, sizes[o]);
+    if (sizes[o] > 0.0 && (largest_[o] >= left || half_of_range)) {
       as_large_[o] = std::max(as_large_[o], at_the_end);
     }
   }

@@ -8,6 +8,7 @@
 #include "coupling/coupling.hpp"
 #include "coupling/estimates/settled_signals.hpp"
 #include "coupling/estimates/unit_sizes.hpp"
+#include "signal/signal_ranges.hpp"
 
 namespace concord {
 
@@ -18,9 +19,11 @@ class ErrorPropagation;
 /// of rounding.
 class Divergence {
  public:
-  /// `signals`: the outputs that decide; `largest`: their errors so far.
+  /// `signals`: the outputs that decide; `largest`, `ranges`: their errors and
+  /// what they have gone through so far.
   Divergence(RankNetwork& subsystems, std::vector<std::size_t> signals,
-             const SettledSignals& settled, const std::vector<double>& largest);
+             const SettledSignals& settled, const std::vector<double>& largest,
+             const SignalRanges& ranges);
 
   void start(const CommunicationPoint& point);
 
@@ -56,6 +59,7 @@ class Divergence {
   std::vector<std::size_t> signals_;
   const SettledSignals& settled_;
   const std::vector<double>& largest_;
+  const SignalRanges& ranges_;
   UnitSizes unit_sizes_;
   std::optional<std::string> found_;
 

@@ -8,6 +8,7 @@
 #include "coupling/estimates/error_propagation.hpp"
 #include "coupling/estimation/estimators.hpp"
 #include "support/agreement.hpp"
+#include "support/work_clock.hpp"
 
 namespace concord {
 namespace {
@@ -59,21 +60,24 @@ std::vector<std::size_t> outputs_of(const RankNetwork& subsystems, bool indirect
 
 }  // namespace
 
-ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
+ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight sight)
     : subsystems_(subsystems),
       holds_(method, subsystems),
+      inside_(method, subsystems),
+      sees_inside_(sight == Sight::inside && !method.takes_steps_twice()),
+      controls_(method.estimate == ErrorEstimate::predictor && !method.compares_with_prediction()),
       missing_(why_not(method, subsystems)),
-      interval_(count_connected(subsystems), method.estimate != ErrorEstimate::none),
+      interval_(count_connected(subsystems), method.estimate != ErrorEstimate::none,
+                sight == Sight::inside),
       indirect_(outputs_of(subsystems, true)),
       largest_(subsystems.n_outputs(), 0.0),
+      ranges_(subsystems.n_outputs()),
       settled_(subsystems),
-      divergence_(subsystems, outputs_of(subsystems, false), settled_, largest_) {
-  if (method.adapt_tolerance.of_range) {
-    ranges_.emplace(subsystems.n_outputs());
-  }
+      divergence_(subsystems, outputs_of(subsystems, false), settled_, largest_, ranges_) {
   disturbance_.mean.resize(subsystems.connected_inputs().size());
   disturbance_.deviation.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
+  disturbance_.held.resize(subsystems.held_inputs().size());
   if (!missing_ && count_connected(subsystems) > 0) {
     propagation_ = std::make_unique<ErrorPropagation>(subsystems, holds_.consistent());
   }
@@ -82,15 +86,33 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems)
 ErrorAccount::~ErrorAccount() = default;
 
 void ErrorAccount::see(const CommunicationPoint& point) {
-  for (std::size_t o = 0; ranges_ && o < point.outputs.size(); ++o) {
-    ranges_->see(o, point.outputs[o].value);
+  for (std::size_t o = 0; o < point.outputs.size(); ++o) {
+    ranges_.see(o, point.outputs[o].value);
   }
 }
 
-void ErrorAccount::start(const CommunicationPoint& point) {
+void ErrorAccount::look_ahead(const CommunicationPoint& point, double stop) {
+  if (looks_inside()) {
+    inside_.scan(point, stop);
+  }
+}
+
+void ErrorAccount::start(const CommunicationPoint& point, double stop) {
   see(point);
+  look_ahead(point, stop);
   divergence_.start(point);
   holds_.start(point, point.inputs);
+  inside_.restart(point);
+}
+
+double ErrorAccount::look_inside(const MacroStep& step, const CommunicationPoint& point,
+                                 const Trial& trial) {
+  if (!looks_inside()) {
+    return 0.0;
+  }
+  const PhaseScope scope(subsystems_.clock(), Phase::estimate);
+  inside_.look(step, point, trial);
+  return controls_ ? inside_.in_tolerances(step, trial) : 0.0;
 }
 
 double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
@@ -103,8 +125,14 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   if (coupling.passed_layer()) {
     holds_.pass_layer(point, fed);
   } else {
-    holds_.observe(point, fed, coupling.balance());
+    holds_.observe(point, fed, inside_.means(), coupling.balance());
   }
+  for (std::size_t j = 0; j < disturbance_.held.size(); ++j) {
+    const double mean = inside_.means()[subsystems_.held_inputs()[j]];
+    disturbance_.held[j] += std::isnan(mean) ? 0.0 : point.last_step * mean;
+  }
+  inside_.commit(point);
+  inside_.forget();
   const bool over = interval_.add(point.last_step);
   return last || over ? propagate(point, last) : no_number;
 }
@@ -118,6 +146,10 @@ void ErrorAccount::close(const CommunicationPoint& point) {
 void ErrorAccount::restart(const CommunicationPoint& point) {
   see(point);
   holds_.start(point, point.inputs);
+  inside_.restart(point);
+  if (propagation_) {
+    propagation_->restart();
+  }
   interval_.shorten();
 }
 
@@ -138,6 +170,7 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
       largest[1] = std::max(largest[1], holds_.variation()[j] / size);
     }
   }
+  for (double& held : disturbance_.held) held /= interval_.span();
   agree_on_largest(subsystems_.comm(), largest);
   if (!propagation_->advance(point, interval_.span(), disturbance_)) {
     const auto failure = agree_on_text(subsystems_.comm(), propagation_->failure());
@@ -145,6 +178,7 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
     return no_number;
   }
   holds_.clear();
+  std::ranges::fill(disturbance_.held, 0.0);
   interval_.next(largest[1]);
   estimated_ = true;
   const auto errors = propagation_->outputs();
@@ -158,11 +192,10 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
 }
 
 void ErrorAccount::io(Archive& archive) {
-  archive(holds_, missing_, interval_, estimated_, elapsed_, settled_, divergence_);
+  archive(holds_, inside_, missing_, interval_, estimated_, elapsed_, settled_, divergence_);
   archive.per(Per::output, largest_);
-  if (ranges_) {
-    ranges_->io(archive, Per::output);
-  }
+  archive.per(Per::held, disturbance_.held);
+  ranges_.io(archive, Per::output);
   if (missing_) {
     propagation_.reset();
   }
@@ -187,16 +220,27 @@ std::vector<double> ErrorAccount::relative_errors() const {
   return relative;
 }
 
-double ErrorAccount::in_tolerances(const Tolerance& tolerance) const {
+template <class Counts>
+double ErrorAccount::largest_in(const Tolerance& tolerance, const Counts& counts) const {
   const auto sizes = subsystems_.output_sizes().values();
   double worst = 0.0;
   for (std::size_t o = 0; o < largest_.size(); ++o) {
-    if (sizes[o] > 0.0 && settled_.settled(o)) {
-      const double size = ranges_ ? ranges_->size(o, sizes[o]) : sizes[o];
+    if (sizes[o] > 0.0 && counts(o)) {
+      const double size = tolerance.of_range ? ranges_.size(o, sizes[o]) : sizes[o];
       worst = std::max(worst, largest_[o] / tolerance.of(size, size));
     }
   }
   return agree_on_largest(subsystems_.comm(), worst);
+}
+
+double ErrorAccount::in_tolerances(const Tolerance& tolerance) const {
+  return largest_in(tolerance, [this](std::size_t o) {
+    return !divergence_.says_nothing(o) && !divergence_.hardly_begun(o);
+  });
+}
+
+double ErrorAccount::settled_in_tolerances(const Tolerance& tolerance) const {
+  return largest_in(tolerance, [this](std::size_t o) { return settled_.settled(o); });
 }
 
 }  // namespace concord

@@ -9,6 +9,7 @@
 #include "coupling/estimates/divergence.hpp"
 #include "coupling/estimates/estimate_interval.hpp"
 #include "coupling/estimates/hold_errors.hpp"
+#include "coupling/estimates/inside_errors.hpp"
 #include "coupling/estimates/settled_signals.hpp"
 #include "signal/signal_ranges.hpp"
 
@@ -21,11 +22,27 @@ namespace concord {
 /// Without linearisation of every subsystem there is no estimate, and no verdict.
 class ErrorAccount {
  public:
-  ErrorAccount(const Method& method, RankNetwork& subsystems);
+  /// Of each macro-step what lies inside, too, or what its ends show alone.
+  enum class Sight { inside, ends };
+
+  ErrorAccount(const Method& method, RankNetwork& subsystems, Sight sight);
   ~ErrorAccount();
 
   /// At the start. Collective.
-  void start(const CommunicationPoint& point);
+  void start(const CommunicationPoint& point, double stop);
+
+  /// Something outside has changed: what outputs will do by time alone, too.
+  void look_ahead(const CommunicationPoint& point, double stop);
+  /// The same after `io` has read.
+  void look_ahead_again(const CommunicationPoint& point) { inside_.scan_again(point); }
+
+  /// Whether the macro-step that begins is to be noted (PassedWay), for `look_inside`. The same on
+  /// every rank.
+  bool looks_inside() const { return propagation_ != nullptr && sees_inside_; }
+
+  /// A trial that has converged, before anything happens at its end: its err for the step control,
+  /// where that stands on an estimate; else 0. Collective.
+  double look_inside(const MacroStep& step, const CommunicationPoint& point, const Trial& trial);
 
   /// The macro-step that ended at `point` was accepted; `last`: it is the run's last one. What the
   /// worst input was given wrongly over a macro-step, on the mean of each, in units of the input's
@@ -47,9 +64,12 @@ class ErrorAccount {
   /// chain.
   std::vector<double> relative_errors() const;
 
-  /// The largest of all ranks' settled outputs' errors so far, in units of their tolerances.
+  /// The largest of all ranks' outputs' errors so far, in units of their tolerances.
   /// Collective.
   double in_tolerances(const Tolerance& tolerance) const;
+
+  /// The same of settled ones. Collective.
+  double settled_in_tolerances(const Tolerance& tolerance) const;
 
   /// After `observe` has given a number and what it says was looked at: how large signals are by
   /// now.
@@ -64,11 +84,15 @@ class ErrorAccount {
 
  private:
   void see(const CommunicationPoint& point);
+  template <class Counts>
+  double largest_in(const Tolerance& tolerance, const Counts& counts) const;
   double propagate(const CommunicationPoint& point, bool last);
   void lose(const std::string& reason);
 
   RankNetwork& subsystems_;
   HoldErrors holds_;
+  InsideErrors inside_;
+  bool sees_inside_, controls_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_;
   Disturbance disturbance_;  ///< kept for its storage only
@@ -80,8 +104,8 @@ class ErrorAccount {
   /// is off by they mend like an impulse within the first macro-steps, and states follow their
   /// means.
   std::vector<std::size_t> indirect_;
-  std::vector<double> largest_;         ///< errors of all outputs
-  std::optional<SignalRanges> ranges_;  ///< of outputs, where tolerances are of them
+  std::vector<double> largest_;  ///< errors of all outputs
+  SignalRanges ranges_;          ///< of outputs
   SettledSignals settled_;
   Divergence divergence_;
 };

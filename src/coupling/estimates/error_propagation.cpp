@@ -25,6 +25,16 @@ Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, std::size_t
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
+/// `one` becomes the mean of both.
+void to_mean(Linearization& one, const Linearization& other) {
+  for (const auto part :
+       {&Linearization::f_x, &Linearization::f_u, &Linearization::g_x, &Linearization::g_u}) {
+    const std::vector<double>& values = other.*part;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      (one.*part)[i] = 0.5 * ((one.*part)[i] + values[i]);
+  }
+}
+
 bool equal(const Linearization& one, const Linearization& other) {
   return one.f_x == other.f_x && one.f_u == other.f_u && one.g_x == other.g_x &&
          one.g_u == other.g_u;
@@ -45,9 +55,15 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent)
     at_end_.emplace(subsystems, constraints_);
   }
   subsystems.exchange(outputs_, fed_by_zero_);
-  std::size_t first = 0;
+  std::size_t first = 0, first_held = 0;
+  const auto& held = subsystems.held_inputs();
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const auto n = index(subsystems.states_of(k).size());
+    std::size_t last_held = first_held;
+    while (last_held < held.size() && held[last_held] < subsystems.inputs_of(k).last) ++last_held;
+    parts_[k].held = {first_held, last_held};
+    parts_[k].u_held.setZero(index(last_held - first_held));
+    first_held = last_held;
     parts_[k].connected = {first, first + over_interval_.gains().inputs(k).size()};
     first = parts_[k].connected.last;
     parts_[k].x.setZero(n);
@@ -77,11 +93,18 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
                             "' cannot be linearised: " + subsystem.failure();
     return part.known ? same : failed;
   }
-  if (part.known && equal(now, part.linearization)) {
+  if (part.continues) {
+    to_mean(part.last, now);
+  } else {
+    part.last = now;
+  }
+  std::swap(part.last, now);  // the mean is in `now`
+  const bool as_before = part.known && equal(now, part.linearization);
+  part.continues = part.known = true;
+  if (as_before) {
     return same;
   }
   std::swap(part.linearization, now);
-  part.known = true;
   take_linearization(k);
   return renewed;
 }
@@ -101,6 +124,13 @@ void ErrorPropagation::take_linearization(std::size_t k) {
     const std::size_t input = over_interval_.gains().inputs(k)[c] - inputs.first;
     part.b.col(index(c)) = all_b.col(index(input));
     part.d.col(index(c)) = all_d.col(index(input));
+  }
+  part.b_held.resize(index(n), index(part.held.size()));
+  part.d_held.resize(index(p), index(part.held.size()));
+  for (std::size_t c = 0; c < part.held.size(); ++c) {
+    const std::size_t input = subsystems_.held_inputs()[part.held.first + c] - inputs.first;
+    part.b_held.col(index(c)) = all_b.col(index(input));
+    part.d_held.col(index(c)) = all_d.col(index(input));
   }
 }
 
@@ -123,6 +153,7 @@ void ErrorPropagation::io(Archive& archive) {
 void ErrorPropagation::Part::io(Archive& archive) {
   archive.values(std::span(x.data(), static_cast<std::size_t>(x.size())));
   archive(known, linearization.f_x, linearization.f_u, linearization.g_x, linearization.g_u);
+  archive(continues, last.f_x, last.f_u, last.g_x, last.g_u);
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {
@@ -193,9 +224,9 @@ bool ErrorPropagation::stage(std::span<const double> disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     if (part.target.size() > 0) {
-      part.stage = part.shifted.solve(part.target);
+      part.stage = part.shifted.solve(part.target + diagonal * h_ * (part.b_held * part.u_held));
     }
-    part.y.noalias() = part.c * part.stage;
+    part.y.noalias() = part.c * part.stage + part.d_held * part.u_held;
     write_outputs(k);
   }
   const bool solved = solve(over_interval_, disturbance);
@@ -223,10 +254,37 @@ void ErrorPropagation::pass_through(Disturbance& disturbance) {
   }
 }
 
+/// What held inputs are wrong by over the interval: what they were given wrongly, and what fed them
+/// was wrong by before it.
+void ErrorPropagation::hold(const Disturbance& disturbance) {
+  if (!subsystems_.network().has_held()) {
+    return;
+  }
+  subsystems_.exchange(outputs_, fed_);
+  for (Part& part : parts_) {
+    for (std::size_t c = 0; c < part.held.size(); ++c) {
+      const std::size_t i = subsystems_.held_inputs()[part.held.first + c];
+      part.u_held[index(c)] =
+          fed_[i].value - fed_by_zero_[i].value + disturbance.held[part.held.first + c];
+    }
+  }
+}
+
 void ErrorPropagation::write_outputs(std::size_t k) {
   const std::size_t first = subsystems_.outputs_of(k).first;
   for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o) {
     outputs_[first + static_cast<std::size_t>(o)].value = parts_[k].y[o];
+  }
+}
+
+/// e at the two stages: what it is at the end, which is all that fast modes know of, and before
+/// that what gives its mean.
+void ErrorPropagation::set_stages(const Disturbance& disturbance) {
+  first_stage_.resize(disturbance.mean.size());
+  second_stage_.assign(disturbance.end.begin(), disturbance.end.end());
+  for (std::size_t j = 0; j < first_stage_.size(); ++j) {
+    if (constraints_.is_equation(j)) second_stage_[j] = 0.0;
+    first_stage_[j] = (disturbance.mean[j] - diagonal * second_stage_[j]) / (1.0 - diagonal);
   }
 }
 
@@ -246,18 +304,19 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
       assemble(&Part::d, *at_end_);
     }
   }
+  hold(disturbance);
   pass_through(disturbance);
-  const std::span<const double> mean = disturbance.mean;
+  set_stages(disturbance);
   for (Part& part : parts_) {
     part.target = part.x;
   }
-  if (!stage(mean)) {
+  if (!stage(first_stage_)) {
     return false;
   }
   for (Part& part : parts_) {
     part.target = part.x + (1.0 - diagonal) / diagonal * (part.stage - part.x);
   }
-  if (!stage(mean)) {
+  if (!stage(second_stage_)) {
     return false;
   }
   for (Part& part : parts_) {
@@ -266,18 +325,9 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   return end(point, disturbance);
 }
 
-/// Those that belong to what feeds them; else the last stage's, with e where the interval ends.
+/// Those that belong to what feeds them; else the last stage's.
 bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
-  if (at_end_) {
-    return solve(*at_end_, disturbance.end);
-  }
-  for (Part& part : parts_) {
-    for (std::size_t c = 0; c < part.connected.size(); ++c) {
-      const std::size_t j = part.connected.first + c;
-      part.u[index(c)] += disturbance.end[j] - disturbance.mean[j];
-    }
-  }
-  return true;
+  return !at_end_ || solve(*at_end_, disturbance.end);
 }
 
 /// The outputs where the interval ends.
@@ -289,7 +339,7 @@ bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& d
   }
   const bool solved = find_inputs_at_end(disturbance);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].y.noalias() += parts_[k].d * parts_[k].u;
+    parts_[k].y.noalias() += parts_[k].d * parts_[k].u + parts_[k].d_held * parts_[k].u_held;
     pass_through_curve(k, point, disturbance.end);
     write_outputs(k);
   }

@@ -14,16 +14,15 @@
 namespace concord {
 
 /// How errors of the inputs become errors of states and outputs, through the whole coupled system:
-/// with the linearisation of every subsystem at a communication point, delta(0) = 0 and e from
-/// HoldErrors,
+/// with the linearisation of every subsystem, delta(0) = 0 and e from HoldErrors,
 ///
 ///     delta x' = A delta x + B u,   delta y = C delta x + D u,   u = P delta y + e.
 ///
-/// Integrated by Alexander's L-stable singly diagonally implicit method of order 2 (1977; gamma =
-/// 1 - 1/sqrt(2)), whose stages are one sparse linear system for the inputs of all subsystems, (I -
-/// P K) u = P C R delta x* + e with R = (I - gamma H A)^-1, K = gamma H C R B + D: errors that die
-/// out in the model die out here, whatever the interval H. Factors are kept while linearisations
-/// and H stay.
+/// the linearisation being the mean of those at both ends of the interval. Integrated by
+/// Alexander's L-stable singly diagonally implicit method of order 2 (1977; gamma = 1 - 1/sqrt(2)),
+/// whose stages are one sparse linear system for the inputs of all subsystems, (I - P K) u = P C R
+/// delta x* + e with R = (I - gamma H A)^-1, K = gamma H C R B + D: errors that die out in the
+/// model die out here, whatever the interval H. Factors are kept while linearisations and H stay.
 class ErrorPropagation {
  public:
   /// `consistent`: outputs at communication points belong to what feeds the inputs there, whatever
@@ -33,6 +32,11 @@ class ErrorPropagation {
   /// Over an interval of size h that ended at `point`. False: a subsystem cannot be linearised, or
   /// the system not solved. Collective.
   bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance);
+
+  /// An event: what follows is of another regime.
+  void restart() {
+    for (Part& part : parts_) part.continues = false;
+  }
 
   /// delta y of this rank's outputs, signed, in their units.
   std::span<const Sample> outputs() const { return outputs_; }
@@ -51,7 +55,7 @@ class ErrorPropagation {
 
   /// What errors have become, and the linearisations that are kept. Collective.
   void io(Archive& archive);
-  int memory_version() const { return 2; }
+  int memory_version() const { return 3; }
 
   /// Of this rank, after a failure.
   const std::optional<std::string>& failure() const { return failure_; }
@@ -61,13 +65,16 @@ class ErrorPropagation {
 
   /// One own subsystem.
   struct Part {
-    Linearization linearization, next;
-    Eigen::MatrixXd a, b, c, d;                    ///< b, d: columns of connected inputs
+    Linearization linearization;  ///< the mean of those at both ends of the interval
+    Linearization last, next;     ///< at its ends
+    bool continues = false;       ///< the interval begins where `last` is
+    Eigen::MatrixXd a, b, c, d;   ///< b, d: columns of connected inputs
     Eigen::PartialPivLU<Eigen::MatrixXd> shifted;  ///< I - gamma H A
     Eigen::MatrixXd response;                      ///< gamma H R B
     Eigen::MatrixXd gain;                          ///< K
-    Eigen::VectorXd x, target, stage, u, y;
-    IndexRange connected;  ///< positions of its connected inputs
+    Eigen::MatrixXd b_held, d_held;                ///< columns of held inputs
+    Eigen::VectorXd x, target, stage, u, y, u_held;
+    IndexRange connected, held;  ///< positions among connected and held inputs
     bool known = false;
 
     void io(Archive& archive);
@@ -80,6 +87,7 @@ class ErrorPropagation {
   void factorize(Part& part, double h) const;
   void assemble(Eigen::MatrixXd Part::*gain, InputSystem& system);
   void pass_through(Disturbance& disturbance);
+  void hold(const Disturbance& disturbance);
   void pass_through_curve(std::size_t k, const CommunicationPoint& point,
                           std::span<const double> end);
   void write_outputs(std::size_t k);
@@ -91,6 +99,7 @@ class ErrorPropagation {
   bool solve(InputSystem& system, std::span<const double> disturbance);
   bool find_inputs_at_end(const Disturbance& disturbance);
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
+  void set_stages(const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
 
   RankNetwork& subsystems_;
@@ -98,6 +107,7 @@ class ErrorPropagation {
   InputSystem over_interval_;          ///< K = Part::gain
   std::optional<InputSystem> at_end_;  ///< K = D
   std::vector<Part> parts_;
+  std::vector<double> first_stage_, second_stage_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   double h_ = 0.0;
   std::optional<std::string> failure_;

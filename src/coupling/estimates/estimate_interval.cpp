@@ -5,6 +5,9 @@
 namespace concord {
 namespace {
 
+/// Where errors are followed over each macro-step of a run that chooses them by its error.
+constexpr std::size_t few_inputs = 64;
+
 int free_intervals(std::size_t inputs) {
   constexpr std::size_t work = 4096;
   return static_cast<int>(std::clamp<std::size_t>(work / std::max<std::size_t>(inputs, 1), 8, 256));
@@ -12,8 +15,12 @@ int free_intervals(std::size_t inputs) {
 
 }  // namespace
 
-EstimateInterval::EstimateInterval(std::size_t inputs, bool always_free)
-    : always_free_(always_free), free_(free_intervals(inputs)) {}
+EstimateInterval::EstimateInterval(std::size_t inputs, bool always_free, bool follows)
+    : always_free_(always_free),
+      longest_(!always_free                      ? 64
+               : follows && inputs <= few_inputs ? 1
+                                                 : 16),
+      free_(free_intervals(inputs)) {}
 
 bool EstimateInterval::add(double h) {
   span_ += h;
@@ -33,9 +40,7 @@ void EstimateInterval::next(double variation) {
     length_ *= 2;
   }
   const int shortest = free_ > 0 || always_free_ ? 1 : shortest_later;
-  // What chooses macro-steps by the error that has been estimated must not wait for it.
-  const int longest = always_free_ ? 16 : 64;
-  length_ = std::clamp(length_, shortest, longest);
+  length_ = std::clamp(length_, shortest, longest_);
 }
 
 }  // namespace concord

@@ -100,7 +100,7 @@ void HoldErrors::remember_values(const CommunicationPoint& point, std::span<cons
 }
 
 void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample> fed,
-                         const BalanceErrors* balance) {
+                         std::span<const double> inside, const BalanceErrors* balance) {
   const double h = point.last_step;
   if (!hermite_) {
     remember_values(point, fed);
@@ -113,6 +113,8 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
       add(j, 0.0, h);
     } else if (balance != nullptr) {
       add(j, (accumulated_[i] - balance->accumulated()[i]) / h, h);
+    } else if (!std::isnan(inside[i])) {
+      add(j, inside[i], h);
     } else if (hermite_) {
       add_hermite(j, given, fed[i], h);
     } else {

@@ -31,10 +31,11 @@ class HoldErrors {
   /// end of what lasts, and what came before says nothing of them.
   void pass_layer(const CommunicationPoint& point, std::span<const Sample> fed);
 
-  /// The macro-step that ended at `point` was accepted. With balance correction `balance` knows
-  /// what was given.
+  /// The macro-step that ended at `point` was accepted. `inside`: the mean of e over it, of all
+  /// inputs, not a number where nobody has looked (InsideErrors). With balance correction `balance`
+  /// knows what was given.
   void observe(const CommunicationPoint& point, std::span<const Sample> fed,
-               const BalanceErrors* balance);
+               std::span<const double> inside, const BalanceErrors* balance);
 
   /// Whether outputs at communication points belong to P y there, whatever was given before.
   bool consistent() const { return consistent_; }

@@ -31,6 +31,7 @@ class ErrorNorm {
   /// A start, or an event: which signals have been 0 so far, slopes too where they are known.
   void restart();
   void begins_at_zero(std::size_t i) { signals_[i].rises = true; }
+  bool rises(std::size_t i) const { return signals_[i].rises; }
 
   /// A trial: the same for all of this rank's signals, then the largest of all ranks. `magnitude`
   /// at the trial's end; `size` so far; errors up to `noise` are none.

@@ -192,7 +192,7 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
     case RemoteFunction::outputs_at:
     case RemoteFunction::output_curvatures_at: {
       StatePoint point;
-      asked.take(point.t, point.h, x_, inputs_);
+      asked.take(point.t, point.h, x_, inputs_, point.wanted);
       point.x = x_;
       point.inputs = inputs_;
       if (function == RemoteFunction::outputs_at)

@@ -47,7 +47,9 @@ class MessageWriter {
     put(of.f_x, of.f_u, of.g_x, of.g_u, of.f, of.g, of.f_t, of.g_t, of.parameters, of.g_late,
         of.late);
   }
-  void put_one(const StatePoint& point) { put(point.t, point.h, point.x, point.inputs); }
+  void put_one(const StatePoint& point) {
+    put(point.t, point.h, point.x, point.inputs, point.wanted);
+  }
   void put_one(const std::vector<Happening>& all) {
     put_one(all.size());
     for (const Happening& one : all) put(one.part, one.what);

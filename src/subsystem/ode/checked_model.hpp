@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "concord/errors.hpp"
@@ -34,7 +35,10 @@ class CheckedModel {
   void enter(const SmoothInterval& interval);
 
   /// The macro-step at whose ends f is remembered from here on.
-  void remember_at(const MacroStep& step) { memory_.ends = step; }
+  void remember_at(const MacroStep& step) {
+    if (step.begin == memory_.ends.end) std::swap(memory_.at_begin, memory_.at_end);
+    memory_.ends = step;
+  }
 
   std::size_t state_count() const { return description_.states.size(); }
   std::size_t input_count() const { return description_.inputs.size(); }

@@ -339,8 +339,8 @@ Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> 
 }
 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
-  return checked(derivatives_.outputs(point.t, point.h, point.x, point.inputs,
-                                      Wanted::values_and_derivatives, outputs));
+  return checked(
+      derivatives_.outputs(point.t, point.h, point.x, point.inputs, point.wanted, outputs));
 }
 
 /// Where the model has handled an event on the way, it is another one by now.

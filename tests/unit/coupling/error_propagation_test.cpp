@@ -110,7 +110,7 @@ TEST(ErrorPropagation, DeviationAndEnd) {
   constexpr double rate = 3.0, loop = 0.7, h = 0.2;
   Ring ring(rate, loop), alike(rate, loop);
   ring.advance(h, {0.5, 0.25}, {0.125, 0.75}, {0.0, 2.0});
-  alike.advance(h, 0.5 - loop * 0.75, 0.25);
+  alike.advance(h, {0.5 - loop * 0.75, 0.25}, {0.0, 0.0}, {0.0, 2.0});
   EXPECT_NEAR(ring.lag(), alike.lag(), 1e-15);
   EXPECT_NEAR(ring.gain(), loop * (alike.lag() + 2.0), 1e-13);
 }

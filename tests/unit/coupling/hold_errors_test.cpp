@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "signal/hold.hpp"
 #include "unit/coupling/mock_network.hpp"
@@ -50,7 +51,8 @@ class Watched {
     point_.time += size;
     point_.polynomials[input_] = given;
     feed();
-    errors.observe(point_, fed_, balance);
+    const std::vector<double> unknown(fed_.size(), std::numeric_limits<double>::quiet_NaN());
+    errors.observe(point_, fed_, unknown, balance);
   }
 
   double time() const { return point_.time; }

@@ -1,0 +1,176 @@
+#include "coupling/estimates/inside_errors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "support/agreement.hpp"
+
+namespace concord {
+namespace {
+
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
+    : subsystems_(subsystems),
+      constraints_(subsystems),
+      norm_(subsystems.comm(), method.adapt_tolerance, method.hold.degree,
+            subsystems.connected_inputs().size()),
+      watched_(subsystems.connected_inputs()),
+      mean_(subsystems.n_inputs()),
+      size_(mean_.size()),
+      doubt_(mean_.size()),
+      ahead_(mean_.size()),
+      fed_(subsystems.n_inputs()),
+      fed_by_zero_(subsystems.n_inputs()),
+      beside_(subsystems.n_outputs()),
+      part_(subsystems.n_outputs()),
+      scanned_(static_cast<std::size_t>(std::llround(
+          agree_on_sum(subsystems.comm(),
+                       static_cast<double>(subsystems.scanned_outputs().outputs().size()))))) {
+  if (method.adapt_tolerance.of_range) {
+    ranges_.emplace(subsystems.connected_inputs().size());
+  }
+  watched_.insert(watched_.end(), subsystems.held_inputs().begin(), subsystems.held_inputs().end());
+  // The unknown of a constraint is what was given for it, unless the macro-step is solved for it.
+  for (const std::size_t k : subsystems.all()) {
+    const auto constraint = subsystems.own(k).description().constraint;
+    if (constraint && (method.solve.from_past || constraint == ConstraintKind::indirect)) {
+      const IndexRange out = subsystems.outputs_of(k);
+      for (std::size_t o = out.first; o < out.last; ++o) unknown_.push_back(o);
+    }
+  }
+  subsystems.exchange(part_, fed_by_zero_);
+  forget();
+}
+
+void InsideErrors::scan(const CommunicationPoint& point, double stop) {
+  from_ = point.time;
+  until_ = stop;
+  scan_again(point);
+}
+
+void InsideErrors::scan_again(const CommunicationPoint& point) {
+  if (scanned_ == 0) {
+    return;
+  }
+  ScannedOutputs& scanned = subsystems_.scanned_outputs();
+  scanned.scan(from_, until_, point.inputs, scanned_);
+  for (std::size_t i = 0; i < scanned.outputs().size(); ++i) {
+    beside_[scanned.outputs()[i]].value = scanned.range(i);
+  }
+  feed(&Sample::value, [&](std::size_t i, double range) { ahead_[i] = std::abs(range); });
+}
+
+void InsideErrors::restart(const CommunicationPoint& point) {
+  const auto& connected = subsystems_.connected_inputs();
+  subsystems_.inner_points().forget();
+  norm_.restart();
+  see(point);
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const bool steep = point.slopes_known && point.inputs[connected[j]].derivative != 0.0;
+    const bool unknown = subsystems_.input_sizes()[connected[j]] == 0.0 ||
+                         subsystems_.input_sizes().only_expected(connected[j]);
+    if (unknown && !steep && ahead_[connected[j]] == 0.0 &&
+        point.inputs[connected[j]].value == 0.0) {
+      norm_.begins_at_zero(j);
+    }
+  }
+  forget();
+}
+
+void InsideErrors::see(const CommunicationPoint& point) {
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; ranges_ && j < connected.size(); ++j) {
+    ranges_->see(j, point.inputs[connected[j]].value);
+  }
+}
+
+/// What is less than what outputs inside may be wrong by is not known.
+void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point,
+                        const Trial& trial) {
+  subsystems_.inner_points().find({step, point.slopes_known, point.outputs, trial.outputs}, inputs_,
+                                  outputs_, part_);
+  subsystems_.exchange(part_, fed_);
+  for (const std::size_t i : watched_) {
+    mean_[i] = 0.0;
+    size_[i] = 0.0;
+    doubt_[i] = std::abs(fed_[i].value - fed_by_zero_[i].value);
+  }
+  for (std::size_t p = 0; p < InnerPoints::count; ++p) {
+    for (const std::size_t o : unknown_) outputs_[p][o].value = not_known;
+    subsystems_.exchange(outputs_[p], fed_);
+    for (const std::size_t i : watched_) {
+      const double error = inputs_[p][i].value - fed_[i].value;
+      mean_[i] += LobattoPoints::weight[p] * error;
+      size_[i] += LobattoPoints::weight[p] * std::abs(error);
+    }
+  }
+  if (scanned_ > 0) {
+    add_scanned(step);
+  }
+  for (const std::size_t i : watched_) {
+    if (size_[i] < doubt_[i]) {
+      mean_[i] = size_[i] = not_known;
+    }
+  }
+}
+
+/// What lies between the points goes where outputs go, without the offsets of units.
+void InsideErrors::add_scanned(const MacroStep& step) {
+  const ScannedOutputs& scanned = subsystems_.scanned_outputs();
+  for (std::size_t i = 0; i < scanned.outputs().size(); ++i) {
+    const auto beside = scanned.beside(i, step, outputs_);
+    beside_[scanned.outputs()[i]] = {beside.mean, beside.magnitude};
+  }
+  feed(&Sample::value, [&](std::size_t i, double mean) { mean_[i] -= mean; });
+  feed(&Sample::derivative, [&](std::size_t i, double size) { size_[i] += std::abs(size); });
+}
+
+/// A part of what lies beside outputs becomes what lies beside the inputs that they feed.
+template <class Use>
+void InsideErrors::feed(double Sample::*part, const Use& use) {
+  const auto& connected = subsystems_.connected_inputs();
+  std::ranges::transform(beside_, part_.begin(), [&](const Sample& both) {
+    return Sample{both.*part, 0.0};
+  });
+  subsystems_.exchange(part_, fed_);
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    use(j, fed_[connected[j]].value - fed_by_zero_[connected[j]].value);
+  }
+}
+
+/// What nobody knows is judged by what the coupling says alone.
+double InsideErrors::in_tolerances(const MacroStep& step, const Trial& trial) {
+  const auto& connected = subsystems_.connected_inputs();
+  norm_.begin(step.size());
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    const double value = trial.inputs[i].value;
+    const double size = std::max(subsystems_.input_sizes()[i], ahead_[i]);
+    // What still rises from nothing is rounding, relative to itself.
+    const bool known = !constraints_.is_equation(j) && !std::isnan(size_[i]) && !norm_.rises(j);
+    norm_.add(j, known ? size_[i] : 0.0, ranges_ ? ranges_->range(j, value) : std::abs(value),
+              ranges_ ? std::max(ranges_->size(j, size), ahead_[i]) : size);
+  }
+  return norm_.worst();
+}
+
+void InsideErrors::commit(const CommunicationPoint& point) {
+  norm_.commit();
+  see(point);
+}
+
+void InsideErrors::forget() { std::ranges::fill(mean_, not_known); }
+
+void InsideErrors::io(Archive& archive) {
+  archive(from_, until_);
+  norm_.io(archive, Per::connected);
+  if (ranges_) {
+    ranges_->io(archive, Per::connected);
+  }
+}
+
+}  // namespace concord

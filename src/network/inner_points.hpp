@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "network/passed_way.hpp"
+
+namespace concord {
+
+/// Lobatto's four points of a macro-step, as shares of it, and the weights of the mean over it,
+/// exact up to degree 5 (Hairer, Norsett and Wanner, Solving ODEs I, II.7).
+struct LobattoPoints {
+  static constexpr std::size_t count = 4;
+  static constexpr std::array<double, count> share = {0.0, 0.27639320225002103, 0.72360679774997897,
+                                                      1.0};
+  static constexpr std::array<double, count> weight = {1.0 / 12.0, 5.0 / 12.0, 5.0 / 12.0,
+                                                       1.0 / 12.0};
+};
+
+/// Outputs at Lobatto's points of the macro-step that PassedWay has noted, with the inputs that
+/// were really given.
+///
+/// States inside come from values and slopes at both ends and one slope within: the cubic between
+/// them, and a multiple of s^2 (1 - s)^2, the shape of what a cubic misses, that has the slope
+/// there. Now and then two slopes and a sweep of collocation, x_i = x_0 + h sum_j A_ij f(t_j, x~_j,
+/// u_j), tell how far that holds, by what is left at the end. Where it doesn't, as of stiff states,
+/// the subsystem tells nothing, but in the first macro-step from a start or event, of which nothing
+/// else is known: there it follows its way again (Subsystem::retrace), as it always does where
+/// nothing is integrated.
+class InnerPoints {
+ public:
+  static constexpr std::size_t count = LobattoPoints::count;
+  using Rows = std::array<std::vector<Sample>, count>;  ///< one for each point
+
+  /// `settings`: of all subsystems of the model.
+  InnerPoints(OwnSubsystems& own, const RankLayout& layout, const PassedWay& way,
+              const SettingsList& settings);
+
+  /// Before anything happens at its end: values of this rank's inputs, as they were given, and
+  /// outputs; not a number where a subsystem cannot tell. `doubts`: what outputs inside may be
+  /// wrong by.
+  void find(const PassedStep& passed, Rows& inputs, Rows& outputs, std::vector<Sample>& doubts);
+
+  /// Something has happened: what held before need not hold any more.
+  void forget();
+
+  void io(Archive& archive);
+
+ private:
+  using Parts = std::array<std::span<Sample>, count>;  ///< a subsystem's of each row
+
+  /// What the last check has found of a subsystem.
+  struct Check {
+    double left = 0.0;       ///< share of what slopes within tell that may be wrong
+    int rest = 0;            ///< macro-steps until the next one
+    bool by_slopes = false;  ///< slopes within tell
+    double h = 0.0;
+
+    void io(Archive& archive) { archive(left, rest, by_slopes, h); }
+  };
+
+  static Parts parts_of(Rows& rows, IndexRange range);
+  static double time_of(const MacroStep& step, std::size_t i);
+  void take_inputs(std::size_t k, const MacroStep& step, const Parts& inputs) const;
+  bool look(std::size_t k, const PassedStep& passed, const Parts& inputs, const Parts& outputs,
+            std::span<Sample> doubts);
+  bool by_slopes(std::size_t k, const MacroStep& step, const Parts& inputs, const Parts& outputs,
+                 std::span<Sample> doubts);
+  bool slope(std::size_t k, const MacroStep& step, std::size_t i, const Parts& inputs);
+  void put_cubic(double h);
+  bool bend(std::size_t k, double h);
+  bool is_small(double change, std::size_t k, std::size_t state, double h) const;
+  bool collocate(std::size_t k, const MacroStep& step, const Parts& inputs);
+  bool read(std::size_t k, const MacroStep& step, std::size_t i, const Parts& inputs,
+            std::span<Sample> outputs);
+  bool go_again(std::size_t k, const PassedStep& passed, const Parts& outputs);
+
+  OwnSubsystems& own_;
+  const RankLayout& layout_;
+  const PassedWay& way_;
+  std::vector<double> noise_;  ///< of own subsystems' states, relative to these
+  std::vector<Check> checks_;
+  // Kept for their storage only.
+  std::array<std::vector<double>, count> x_, f_;
+  std::vector<double> passed_;
+  std::vector<Polynomial> moved_;
+};
+
+}  // namespace concord
