@@ -276,6 +276,8 @@ std::string described_accuracy(const Settings& settings, std::optional<double> e
           : "; NOT REACHED: estimated error " + rounded(*estimate) +
                 (settings.adapt == Adapt::none
                      ? "; a -cosim_accuracy that is given, or a smaller -cosim_step, reaches it"
+                 : settings.method.solve.from_past
+                     ? "; use -cosim_type jfm or missiles"
                      : "; give a smaller -cosim_accuracy, or a smaller -cosim_step where "
                        "connections are held");
   const std::string aimed =

@@ -40,13 +40,11 @@ void ErrorControl::restart(const CommunicationPoint& point) {
 
 double ErrorControl::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
   const double estimate = observe(account_, point, coupling, last);
-  if (!budget_) {
-    return estimate;
+  if (!std::isnan(estimate)) {
+    account_.remember_sizes();
   }
-  ErrorAccount& spent = budget_->spent;
-  if (!std::isnan(observe(spent, point, coupling, last)) && !spent.missing()) {
-    budget_->left.observe(spent.elapsed(),
-                          spent.settled_in_tolerances(settings_.method.adapt_tolerance));
+  if (budget_) {
+    spend(point, coupling, last);
   }
   return estimate;
 }
@@ -56,11 +54,19 @@ double ErrorControl::observe(ErrorAccount& account, const CommunicationPoint& po
   if (const Middle* middle = coupling.middle()) {
     account.observe(middle->point, coupling, false);
   }
-  const double estimate = account.observe(point, coupling, last);
-  if (!std::isnan(estimate)) {
-    account.remember_sizes();
+  return account.observe(point, coupling, last);
+}
+
+void ErrorControl::spend(const CommunicationPoint& point, const Coupling& coupling, bool last) {
+  ErrorAccount& spent = budget_->spent;
+  if (std::isnan(observe(spent, point, coupling, last))) {
+    return;
   }
-  return estimate;
+  if (!spent.missing()) {
+    budget_->left.observe(spent.elapsed(),
+                          spent.settled_in_tolerances(settings_.method.adapt_tolerance));
+  }
+  spent.remember_sizes();
 }
 
 void ErrorControl::require_result(const CommunicationPoint& point) const {

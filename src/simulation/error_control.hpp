@@ -56,6 +56,7 @@ class ErrorControl {
 
   static double observe(ErrorAccount& account, const CommunicationPoint& point,
                         const Coupling& coupling, bool last);
+  void spend(const CommunicationPoint& point, const Coupling& coupling, bool last);
 
   const Settings& settings_;
   ErrorAccount account_;

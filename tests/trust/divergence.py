@@ -105,7 +105,11 @@ class GrowsByItself(Models):
             with self.subTest(method=method):
                 run = Run(model, "-cosim_type", method, "-cosim_step", h)
                 self.assertEqual(run.run.returncode, 0, run.run.stderr)
-                self.assertEqual(run.attributes["status"], "completed")
+                status = run.attributes["status"]
+                if method in ("jfm", "missiles") or status != "inaccurate":
+                    self.assertEqual(status, "completed")
+                else:
+                    self.assertGreaterEqual(run.attributes["error_estimate"], 0.1)
 
     def test_e_to_the_50(self):
         self.completes(growth(1, 1, 50), 5e-3)

@@ -79,7 +79,8 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.end = holds_.at_end();
   disturbance_.held.resize(subsystems.held_inputs().size());
   if (!missing_ && count_connected(subsystems) > 0) {
-    propagation_ = std::make_unique<ErrorPropagation>(subsystems, holds_.consistent());
+    propagation_ =
+        std::make_unique<ErrorPropagation>(subsystems, holds_.consistent(), sight == Sight::inside);
   }
 }
 

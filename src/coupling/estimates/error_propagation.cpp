@@ -42,8 +42,9 @@ bool equal(const Linearization& one, const Linearization& other) {
 
 }  // namespace
 
-ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent)
+ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely)
     : subsystems_(subsystems),
+      closely_(closely),
       constraints_(subsystems),
       over_interval_(subsystems, constraints_),
       parts_(subsystems.n_own()),
@@ -93,7 +94,7 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
                             "' cannot be linearised: " + subsystem.failure();
     return part.known ? same : failed;
   }
-  if (part.continues) {
+  if (part.continues && closely_) {
     to_mean(part.last, now);
   } else {
     part.last = now;
@@ -277,13 +278,14 @@ void ErrorPropagation::write_outputs(std::size_t k) {
   }
 }
 
-/// e at the two stages: what it is at the end, which is all that fast modes know of, and before
-/// that what gives its mean.
+/// e at the two stages: closely what it is at the end, which is all that fast modes know of, and
+/// before that what gives its mean.
 void ErrorPropagation::set_stages(const Disturbance& disturbance) {
   first_stage_.resize(disturbance.mean.size());
-  second_stage_.assign(disturbance.end.begin(), disturbance.end.end());
+  const std::span<const double> second = closely_ ? disturbance.end : disturbance.mean;
+  second_stage_.assign(second.begin(), second.end());
   for (std::size_t j = 0; j < first_stage_.size(); ++j) {
-    if (constraints_.is_equation(j)) second_stage_[j] = 0.0;
+    if (closely_ && constraints_.is_equation(j)) second_stage_[j] = 0.0;
     first_stage_[j] = (disturbance.mean[j] - diagonal * second_stage_[j]) / (1.0 - diagonal);
   }
 }
@@ -325,9 +327,18 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   return end(point, disturbance);
 }
 
-/// Those that belong to what feeds them; else the last stage's.
+/// Those that belong to what feeds them; else the last stage's, with e where the interval ends.
 bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
-  return !at_end_ || solve(*at_end_, disturbance.end);
+  if (at_end_) {
+    return solve(*at_end_, disturbance.end);
+  }
+  for (Part& part : parts_) {
+    for (std::size_t c = 0; c < part.connected.size() && !closely_; ++c) {
+      const std::size_t j = part.connected.first + c;
+      part.u[index(c)] += disturbance.end[j] - disturbance.mean[j];
+    }
+  }
+  return true;
 }
 
 /// The outputs where the interval ends.

@@ -27,7 +27,9 @@ class ErrorPropagation {
  public:
   /// `consistent`: outputs at communication points belong to what feeds the inputs there, whatever
   /// was given before.
-  ErrorPropagation(RankNetwork& subsystems, bool consistent);
+  /// `closely`: by the mean linearisation and with e where it is, as far as two stages can; else by
+  /// the linearisation at the end and the mean of e, which errs on the large side.
+  ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely);
 
   /// Over an interval of size h that ended at `point`. False: a subsystem cannot be linearised, or
   /// the system not solved. Collective.
@@ -103,6 +105,7 @@ class ErrorPropagation {
   bool stage(std::span<const double> disturbance);
 
   RankNetwork& subsystems_;
+  bool closely_;
   ConstraintRows constraints_;
   InputSystem over_interval_;          ///< K = Part::gain
   std::optional<InputSystem> at_end_;  ///< K = D

@@ -22,6 +22,7 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       mean_(subsystems.n_inputs()),
       size_(mean_.size()),
       doubt_(mean_.size()),
+      scanned_size_(mean_.size()),
       ahead_(mean_.size()),
       fed_(subsystems.n_inputs()),
       fed_by_zero_(subsystems.n_inputs()),
@@ -96,7 +97,7 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point,
   subsystems_.exchange(part_, fed_);
   for (const std::size_t i : watched_) {
     mean_[i] = 0.0;
-    size_[i] = 0.0;
+    size_[i] = scanned_size_[i] = 0.0;
     doubt_[i] = std::abs(fed_[i].value - fed_by_zero_[i].value);
   }
   for (std::size_t p = 0; p < InnerPoints::count; ++p) {
@@ -126,7 +127,10 @@ void InsideErrors::add_scanned(const MacroStep& step) {
     beside_[scanned.outputs()[i]] = {beside.mean, beside.magnitude};
   }
   feed(&Sample::value, [&](std::size_t i, double mean) { mean_[i] -= mean; });
-  feed(&Sample::derivative, [&](std::size_t i, double size) { size_[i] += std::abs(size); });
+  feed(&Sample::derivative, [&](std::size_t i, double size) {
+    scanned_size_[i] = std::abs(size);
+    size_[i] += std::abs(size);
+  });
 }
 
 /// A part of what lies beside outputs becomes what lies beside the inputs that they feed.
@@ -142,7 +146,8 @@ void InsideErrors::feed(double Sample::*part, const Use& use) {
   }
 }
 
-/// What nobody knows is judged by what the coupling says alone.
+/// Of outputs that depend on time alone: others' ways inside are known up to what integrators
+/// leave, which no smaller macro-step makes less.
 double InsideErrors::in_tolerances(const MacroStep& step, const Trial& trial) {
   const auto& connected = subsystems_.connected_inputs();
   norm_.begin(step.size());
@@ -151,8 +156,9 @@ double InsideErrors::in_tolerances(const MacroStep& step, const Trial& trial) {
     const double value = trial.inputs[i].value;
     const double size = std::max(subsystems_.input_sizes()[i], ahead_[i]);
     // What still rises from nothing is rounding, relative to itself.
-    const bool known = !constraints_.is_equation(j) && !std::isnan(size_[i]) && !norm_.rises(j);
-    norm_.add(j, known ? size_[i] : 0.0, ranges_ ? ranges_->range(j, value) : std::abs(value),
+    const bool known = !constraints_.is_equation(j) && !norm_.rises(j);
+    norm_.add(j, known ? scanned_size_[i] : 0.0,
+              ranges_ ? ranges_->range(j, value) : std::abs(value),
               ranges_ ? std::max(ranges_->size(j, size), ahead_[i]) : size);
   }
   return norm_.worst();

@@ -58,6 +58,7 @@ class InsideErrors {
   std::vector<std::size_t> watched_;    ///< inputs that something feeds, held ones last
   std::vector<double> mean_, size_;     ///< of e and |e|
   std::vector<double> doubt_;           ///< what e may be wrong by
+  std::vector<double> scanned_size_;    ///< of size_, what lies between the points
   std::vector<double> ahead_;           ///< ranges of inputs that depend on time alone
   InnerPoints::Rows inputs_, outputs_;
   std::vector<Sample> fed_, fed_by_zero_;
