@@ -80,13 +80,15 @@ void Divergence::explain(const CommunicationPoint& point, double elapsed,
   }
 }
 
-/// At the end of a run whatever has ever been as large as what is left of the signal without it
-/// counts, or as half of what it has gone through.
+/// At the end of a run whatever has ever been as large as the signal counts; of signals that have
+/// settled, and of those that have left what they were, as what is left of the signal without it,
+/// or as half of what it has gone through.
 void Divergence::recall() {
   const auto sizes = subsystems_.output_sizes().values();
   for (const std::size_t o : signals_) {
-    const double left = sizes[o] - largest_[o];
-    const bool half_of_range = largest_[o] >= 0.5 * ranges_.size(o, sizes[o]);
+    const bool known = settled_.settled(o) || sizes[o] >= far_off * scale_[o];
+    const double left = known ? sizes[o] - largest_[o] : sizes[o];
+    const bool half_of_range = known && largest_[o] >= 0.5 * ranges_.size(o, sizes[o]);
     if (sizes[o] > 0.0 && (largest_[o] >= left || half_of_range)) {
       as_large_[o] = std::max(as_large_[o], at_the_end);
     }
