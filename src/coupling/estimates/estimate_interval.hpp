@@ -4,9 +4,10 @@
 
 namespace concord {
 
-/// How many macro-steps there are from one estimate of the run's error to the next: one to 64, the
-/// fewer the more the signals change; once as many as a short run has are over, 16 at least, so
-/// that estimates cost a few percent of the time.
+/// How many macro-steps there are from one estimate of the run's error to the next: one to 64, to
+/// 16 where macro-steps are chosen by the error that has been estimated, the fewer the more the
+/// signals change; once as many as a short run has are over, 16 at least, so that estimates cost a
+/// few percent of the time.
 class EstimateInterval {
  public:
   /// `inputs`: connected ones of the whole network; small networks, whose runs take no time, have
