@@ -5,15 +5,15 @@
 namespace concord {
 
 /// How many macro-steps there are from one estimate of the run's error to the next: one to 64, to
-/// 16 where macro-steps are chosen by the error that has been estimated, the fewer the more the
-/// signals change; once as many as a short run has are over, 16 at least, so that estimates cost a
-/// few percent of the time.
+/// 16 where macro-steps are chosen by the error that has been estimated, which must not wait for
+/// it; the fewer the more the signals change; once as many as a short run has are over, 16 at
+/// least, so that estimates cost a few percent of the time.
 class EstimateInterval {
  public:
   /// `inputs`: connected ones of the whole network; small networks, whose runs take no time, have
   /// more intervals that are free. `always_free`: macro-steps are as long as their error lets them
-  /// be, so that intervals are few.
-  EstimateInterval(std::size_t inputs, bool always_free);
+  /// be, so that intervals are few. `follows`: small networks' errors over each of them.
+  EstimateInterval(std::size_t inputs, bool always_free, bool follows);
 
   /// One more macro-step, of size h; whether the interval is over.
   bool add(double h);
@@ -32,6 +32,7 @@ class EstimateInterval {
 
  private:
   bool always_free_;
+  int longest_;  ///< macro-steps
   double span_ = 0.0;
   int macro_steps_ = 0;
   int length_ = 1;
