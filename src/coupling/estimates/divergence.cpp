@@ -68,11 +68,16 @@ void Divergence::compare(const CommunicationPoint& point, std::span<const Sample
 }
 
 /// Which outputs' errors nothing sound explains, and which are signals that still rise from
-/// nothing.
+/// nothing. Sound is what is known to a tenth: in what explodes nothing is.
 void Divergence::explain(const CommunicationPoint& point, double elapsed,
                          ErrorPropagation& propagation) {
+  constexpr double known = 0.1;
   const auto errors = propagation.outputs();
-  std::vector<int> astray = as_large_;
+  std::vector<int> astray(as_large_.size());
+  for (std::size_t o = 0; o < astray.size(); ++o) {
+    const double error = std::abs(errors[o].value);
+    astray[o] = as_large_[o] > 0 || error > known * std::abs(point.outputs[o].value) ? 1 : 0;
+  }
   propagation.excuse_driven(point, elapsed, scale_, astray);
   for (std::size_t o = 0; o < astray.size(); ++o) {
     driven_[o] =

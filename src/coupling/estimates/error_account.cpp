@@ -76,6 +76,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
       divergence_(subsystems, outputs_of(subsystems, false), settled_, largest_, ranges_) {
   disturbance_.mean.resize(subsystems.connected_inputs().size());
   disturbance_.deviation.resize(disturbance_.mean.size());
+  disturbance_.unseen.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
   disturbance_.held.resize(subsystems.held_inputs().size());
   if (!missing_ && count_connected(subsystems) > 0) {
@@ -165,6 +166,7 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
   for (std::size_t j = 0; j < connected.size(); ++j) {
     disturbance_.mean[j] = holds_.impulses()[j] / interval_.span();
     disturbance_.deviation[j] = holds_.deviations()[j] / interval_.span();
+    disturbance_.unseen[j] = holds_.unseen()[j] / interval_.span();
     const double size = subsystems_.input_sizes()[connected[j]];
     if (size > 0.0) {
       largest[0] = std::max(largest[0], holds_.largest()[j] / size);

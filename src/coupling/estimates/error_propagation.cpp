@@ -51,7 +51,8 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),
       fed_(subsystems.n_inputs()),
-      fed_by_zero_(subsystems.n_inputs()) {
+      fed_by_zero_(subsystems.n_inputs()),
+      nothing_(subsystems.connected_inputs().size()) {
   if (consistent) {
     at_end_.emplace(subsystems, constraints_);
   }
@@ -250,7 +251,7 @@ void ErrorPropagation::pass_through(Disturbance& disturbance) {
   exchange();
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const double passed = fed_[connected[j]].value;
+    const double passed = disturbance.unseen[j] * fed_[connected[j]].value;
     disturbance.mean[j] = constraints_.is_equation(j) ? 0.0 : disturbance.mean[j] - passed;
   }
 }
@@ -330,7 +331,7 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
 /// Those that belong to what feeds them; else the last stage's, with e where the interval ends.
 bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
   if (at_end_) {
-    return solve(*at_end_, disturbance.end);
+    return solve(*at_end_, nothing_);
   }
   for (Part& part : parts_) {
     for (std::size_t c = 0; c < part.connected.size() && !closely_; ++c) {
@@ -351,7 +352,7 @@ bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& d
   const bool solved = find_inputs_at_end(disturbance);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     parts_[k].y.noalias() += parts_[k].d * parts_[k].u + parts_[k].d_held * parts_[k].u_held;
-    pass_through_curve(k, point, disturbance.end);
+    if (!at_end_) pass_through_curve(k, point, disturbance.end);
     write_outputs(k);
   }
   return solved;

@@ -112,6 +112,7 @@ class ErrorPropagation {
   std::vector<Part> parts_;
   std::vector<double> first_stage_, second_stage_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
+  std::vector<double> nothing_;  ///< zeros, per connected input
   double h_ = 0.0;
   std::optional<std::string> failure_;
 };

@@ -27,7 +27,7 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
       hermite_errors_(subsystems.connected_inputs().size(), method.hold.ends_with_curvature()),
       past_(subsystems.connected_inputs().size(), points_for(method)) {
   const std::size_t n = subsystems.connected_inputs().size();
-  for (auto* values : {&impulse_, &deviation_, &largest_, &variation_, &at_end_}) {
+  for (auto* values : {&impulse_, &deviation_, &unseen_, &largest_, &variation_, &at_end_}) {
     values->assign(n, 0.0);
   }
   last_.resize(n);
@@ -60,6 +60,7 @@ void HoldErrors::pass_layer(const CommunicationPoint& point, std::span<const Sam
 void HoldErrors::clear() {
   std::fill(impulse_.begin(), impulse_.end(), 0.0);
   std::fill(deviation_.begin(), deviation_.end(), 0.0);
+  std::fill(unseen_.begin(), unseen_.end(), 0.0);
   std::fill(largest_.begin(), largest_.end(), 0.0);
   std::fill(variation_.begin(), variation_.end(), 0.0);
 }
@@ -70,23 +71,20 @@ void HoldErrors::add(std::size_t j, double mean_error, double h) {
 }
 
 /// Where slope and curvature at the beginning are not known they are those of the hold.
-void HoldErrors::add_hermite(std::size_t j, const Polynomial& given, Sample end, double h) {
+HoldErrors::ByEnds HoldErrors::by_hermite(std::size_t j, const Polynomial& given, Sample end,
+                                          double h) {
   Sample begin = last_[j];
   if (!hermite_errors_.slopes_known()) {
     begin.derivative = given.c[1];
     begin.curvature = 2.0 * given.c[2];
   }
   const HermiteErrors::Error error = hermite_errors_.add(j, mean(given, h), begin, end, h);
-  impulse_[j] += error.first;
-  deviation_[j] += error.first;
-  deviation_[j] += h * error.beyond;
-  add(j, error.of_polynomial + error.beyond, h);
+  return {error.of_polynomial + error.beyond, error.first, error.first + h * error.beyond};
 }
 
-void HoldErrors::add_values(std::size_t j, const Polynomial& given, double h) {
+HoldErrors::ByEnds HoldErrors::by_values(std::size_t j, const Polynomial& given, double h) const {
   const double of_given = mean(given, h);
-  deviation_[j] += h * (of_given - past_.of_given(j));
-  add(j, of_given - past_.of_values(j), h);
+  return {of_given - past_.of_values(j), 0.0, h * (of_given - past_.of_given(j))};
 }
 
 void HoldErrors::remember_values(const CommunicationPoint& point, std::span<const Sample> fed) {
@@ -113,14 +111,16 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
       add(j, 0.0, h);
     } else if (balance != nullptr) {
       add(j, (accumulated_[i] - balance->accumulated()[i]) / h, h);
-    } else if (!std::isnan(inside[i])) {
-      add(j, inside[i], h);
-    } else if (hermite_) {
-      add_hermite(j, given, fed[i], h);
     } else {
-      add_values(j, given, h);
+      const ByEnds ends = hermite_ ? by_hermite(j, given, fed[i], h) : by_values(j, given, h);
+      deviation_[j] += ends.deviation;
+      if (std::isnan(inside[i])) {
+        impulse_[j] += ends.before;
+        unseen_[j] += h;
+      }
+      add(j, std::isnan(inside[i]) ? ends.mean : inside[i], h);
     }
-    at_end_[j] = consistent_ ? 0.0 : given(h) - fed[i].value;
+    at_end_[j] = given(h) - fed[i].value;
     variation_[j] += std::abs(fed[i].value - last_[j].value);
     last_[j] = fed[i];
   }

@@ -43,21 +43,30 @@ class HoldErrors {
   // Per connected input, since `clear`.
   std::span<const double> impulses() const { return impulse_; }      ///< integral of e
   std::span<const double> deviations() const { return deviation_; }  ///< integral of d
+  /// Time over which nobody has looked inside: there e - P D d is the error.
+  std::span<const double> unseen() const { return unseen_; }
   std::span<const double> largest() const { return largest_; }       ///< |mean e| of a macro-step
   std::span<const double> variation() const { return variation_; }   ///< sum of |change of P y|
-  std::span<const double> at_end() const { return at_end_; }         ///< e at the last point
+  std::span<const double> at_end() const { return at_end_; }         ///< e just before the last point
   void clear();
 
   void io(Archive& archive) {
     archive(hermite_errors_, past_);
-    archive.per(Per::connected, impulse_, deviation_, largest_, variation_, at_end_, last_);
+    archive.per(Per::connected, impulse_, deviation_, unseen_, largest_, variation_, at_end_, last_);
     archive.per(Per::input, accumulated_);
   }
-  int memory_version() const { return 2; }
+  int memory_version() const { return 3; }
 
  private:
-  void add_hermite(std::size_t j, const Polynomial& given, Sample end, double h);
-  void add_values(std::size_t j, const Polynomial& given, double h);
+  /// What the ends of a macro-step tell of it.
+  struct ByEnds {
+    double mean = 0.0;       ///< of e
+    double before = 0.0;     ///< integral of e over the macro-step before, as far as new
+    double deviation = 0.0;  ///< integral of d
+  };
+
+  ByEnds by_hermite(std::size_t j, const Polynomial& given, Sample end, double h);
+  ByEnds by_values(std::size_t j, const Polynomial& given, double h) const;
   void remember_values(const CommunicationPoint& point, std::span<const Sample> fed);
   void add(std::size_t j, double mean, double h);
 
@@ -65,7 +74,7 @@ class HoldErrors {
   bool hermite_;  ///< holds through values and derivatives at both ends
   bool consistent_;
   std::vector<char> solved_;  ///< of constraints, which are solved where nothing is held
-  std::vector<double> impulse_, deviation_, largest_, variation_, at_end_, accumulated_;
+  std::vector<double> impulse_, deviation_, unseen_, largest_, variation_, at_end_, accumulated_;
   std::vector<Sample> last_;
   HermiteErrors hermite_errors_;
   PastMeans past_;

@@ -30,7 +30,7 @@ class Ring {
   /// Means of e and d over an interval, e at its end, of the inputs of lag and gain.
   void advance(double size, std::vector<double> mean, std::vector<double> deviation,
                const std::vector<double>& end) {
-    Disturbance disturbance{std::move(mean), std::move(deviation), end};
+    Disturbance disturbance{std::move(mean), std::move(deviation), {1.0, 1.0}, end};
     ASSERT_TRUE(propagation_.advance(point_, size, disturbance));
   }
   void advance(double size, double of_lag, double of_gain) {
