@@ -107,6 +107,7 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     const Polynomial& given = point.polynomials[i];
+    const bool seen = solved_[j] == 0 && balance == nullptr && !std::isnan(inside[i]);
     if (solved_[j] != 0) {
       add(j, 0.0, h);
     } else if (balance != nullptr) {
@@ -114,13 +115,11 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
     } else {
       const ByEnds ends = hermite_ ? by_hermite(j, given, fed[i], h) : by_values(j, given, h);
       deviation_[j] += ends.deviation;
-      if (std::isnan(inside[i])) {
-        impulse_[j] += ends.before;
-        unseen_[j] += h;
-      }
-      add(j, std::isnan(inside[i]) ? ends.mean : inside[i], h);
+      impulse_[j] += seen ? 0.0 : ends.before;
+      add(j, seen ? inside[i] : ends.mean, h);
     }
-    at_end_[j] = given(h) - fed[i].value;
+    unseen_[j] += seen ? 0.0 : h;
+    at_end_[j] = solved_[j] != 0 ? 0.0 : given(h) - fed[i].value;
     variation_[j] += std::abs(fed[i].value - last_[j].value);
     last_[j] = fed[i];
   }
