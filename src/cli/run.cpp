@@ -20,7 +20,7 @@
 namespace concord {
 
 Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, RunTells tells,
-         StepObserver* other)
+         StepObserver* other, RunTurn turn)
     : hang_watch_(plan->settings.hang_limit),
       requests_(plan->comm, plan->settings.time_limit),
       simulation_(std::move(plan)),
@@ -29,7 +29,7 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
           simulation_, [this](Archive& archive) { archive(summary_, *recorder_); },
           [this]() -> CheckpointedRows& { return *recorder_; }),
       tells_(tells),
-      repeatable_(other == nullptr) {
+      turn_(turn) {
   require_writable({settings_.summary_file, settings_.trace_file});
   if (!settings_.trace_file.empty()) {
     simulation_.subsystems().clock().trace(most_traced);
@@ -144,6 +144,9 @@ void Run::note(const std::string& text) const {
 }
 
 bool Run::goes_on(double wall_time) {
+  if (turn_.most_steps > 0 && summary_.steps > turn_.most_steps) {
+    throw SimulationError("more macro-steps than a lower aim should need");
+  }
   checkpoints_.look(summary_.steps);
   const bool failed = simulation_.subsystems().fatal();
   const bool on = requests_.go_on(wall_time, failed, [&] { recorder_->flush(); });
@@ -196,7 +199,7 @@ double Run::better_aim(const RunQuality& quality) const {
   const bool whole = simulation_.finished() || !quality.diverged.empty();
   // Smaller macro-steps are no remedy where the model itself holds inputs.
   const bool held = simulation_.plan().network.has_held();
-  if (held || !alone || !whole || asked_for_end_ || !repeatable_ || !s.by_accuracy ||
+  if (held || !alone || !whole || asked_for_end_ || !turn_.repeatable || !s.by_accuracy ||
       s.adapt != Adapt::predictor || work > most_work) {
     return 0.0;
   }
@@ -207,14 +210,18 @@ double Run::better_aim(const RunQuality& quality) const {
   return worth_it ? aim : 0.0;
 }
 
-std::optional<Model> Run::next() const {
+/// At first order macro-steps are as many times more as the aim is lower.
+std::optional<NextRun> Run::next() const {
+  constexpr double at_most = 2.0, few = 1000.0;
   if (next_aim_ == 0.0) {
     return std::nullopt;
   }
-  Model model = simulation_.plan().model;
-  model.aim = next_aim_;
-  model.stiff.reset();
-  return model;
+  NextRun next{simulation_.plan().model};
+  const double share = next_aim_ / next.model.aim;
+  next.most_steps = std::llround(few + at_most * static_cast<double>(summary_.steps) / share);
+  next.model.aim = next_aim_;
+  next.model.stiff.reset();
+  return next;
 }
 
 /// Files that can't be written are told before the first macro-step; what they hold stays.

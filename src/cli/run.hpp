@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,13 +27,26 @@ enum class RunTells { all, nothing };
 /// after the other, and late ones are then ignored.
 enum class AfterStop { program_ends, program_goes_on };
 
+/// A run among those that are tried until one reaches the accuracy: whether another may take its
+/// place, and after how many macro-steps it is given up (0: never).
+struct RunTurn {
+  bool repeatable = false;
+  std::int64_t most_steps = 0;
+};
+
+/// The run that is to take the place of one: its model, and how long it may take.
+struct NextRun {
+  Model model;
+  std::int64_t most_steps = 0;
+};
+
 /// A simulation with its options, monitors, results file and summary, on the ranks of the plan.
 class Run {
  public:
   /// Collective on the plan's ranks, as `go` is; both throw InputError and SimulationError, the
   /// same on all of them. `other` sees every accepted macro-step, too.
   Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, RunTells tells,
-      StepObserver* other = nullptr);
+      StepObserver* other = nullptr, RunTurn turn = {});
 
   /// From start to end, once; gives the exit code.
   int go(AfterStop after = AfterStop::program_ends);
@@ -47,9 +61,9 @@ class Run {
   /// After `go`.
   RunStatus status() const { return status_; }
 
-  /// After `go`, which has told nothing then: the model of a run that is to take its place, as this
-  /// one has missed the accuracy that was asked for, and costs little.
-  std::optional<Model> next() const;
+  /// After `go`, which has told nothing then: the run that is to take its place, as this one has
+  /// missed the accuracy that was asked for, and costs little.
+  std::optional<NextRun> next() const;
 
  private:
   bool first() const { return rank_in(comm()) == 0; }
@@ -79,7 +93,7 @@ class Run {
   const Settings& settings_;
   Checkpoints checkpoints_;
   RunTells tells_;
-  bool repeatable_;  ///< nobody has seen its macro-steps
+  RunTurn turn_;
   std::unique_ptr<Recorder> recorder_;
   RunSummary summary_;
   RunCosts costs_;

@@ -1,5 +1,7 @@
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
@@ -8,6 +10,7 @@
 #include "cli/run.hpp"
 #include "cli/session.hpp"
 #include "cli/start_time.hpp"
+#include "concord/errors.hpp"
 #include "concord/program.hpp"
 #include "record/results_schema.hpp"
 #include "settings/unread_options.hpp"
@@ -63,36 +66,65 @@ const RegisteredCommand run({
         },
 });
 
-RunEnding run_in_manner(Model model, const std::string& command_line, const RunManner& manner) {
+struct ToldRun {
+  std::unique_ptr<Run> run;
+  int code = 0;
+};
+
+/// One run after the other, each as `make` makes it, until one is told: where one has missed the
+/// accuracy at little cost, the next aims lower; where that one does not reach the end, the one
+/// before is run again and told.
+template <class Make>
+ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
+  RunTurn turn{.repeatable = true};
+  std::optional<Model> before;
   for (;;) {
-    auto plan = announced(std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(model)));
-    if (manner.begins) manner.begins(plan->settings.start, plan->settings.stop);
-    StepListener listener(manner.step ? manner.step : [](const StepInfo&) {});
-    Run one(std::move(plan), command_line, manner.tells ? RunTells::all : RunTells::nothing,
-            manner.step ? &listener : nullptr);
-    one.go(AfterStop::program_goes_on);
-    if (auto next = one.next()) {
-      model = std::move(*next);
-      continue;
+    std::unique_ptr<Run> run = make(model, turn);
+    try {
+      const int code = run->go(after);
+      std::optional<NextRun> next = run->next();
+      if (!next) return {std::move(run), code};
+      before = std::exchange(model, std::move(next->model));
+      turn.most_steps = next->most_steps;
+    } catch (const SimulationError&) {
+      if (!before) throw;
+      model = std::move(*before);
+      before.reset();
+      turn = {};
     }
-    return {.status = std::string(to_string(one.status())),
-            .reason = one.stop_reason(),
-            .signal = one.stop_signal(),
-            .without_effect = options_left_unread()};
   }
+}
+
+RunEnding run_in_manner(Model model, const std::string& command_line, const RunManner& manner) {
+  StepListener listener(manner.step ? manner.step : [](const StepInfo&) {});
+  bool begun = false;
+  const auto ended = run_to_accuracy(
+      std::move(model), AfterStop::program_goes_on, [&](const Model& one, RunTurn turn) {
+        auto plan = announced(std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, one));
+        if (manner.begins && !begun) manner.begins(plan->settings.start, plan->settings.stop);
+        begun = true;
+        // Who sees macro-steps sees those of one run.
+        turn.repeatable = turn.repeatable && !manner.step;
+        return std::make_unique<Run>(std::move(plan), command_line,
+                                     manner.tells ? RunTells::all : RunTells::nothing, &listener,
+                                     turn);
+      });
+  return {.status = std::string(to_string(ended.run->status())),
+          .reason = ended.run->stop_reason(),
+          .signal = ended.run->stop_signal(),
+          .without_effect = options_left_unread()};
 }
 
 }  // namespace
 
 int run_command(Model model, const std::string& command_line) {
-  for (;;) {
-    auto plan = std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(model));
-    Run one(announced(std::move(plan)), command_line, RunTells::all);
-    const int code = one.go();
-    auto next = one.next();
-    if (!next) return code;
-    model = std::move(*next);
-  }
+  return run_to_accuracy(std::move(model), AfterStop::program_ends,
+                         [&](const Model& one, RunTurn turn) {
+                           auto plan = std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, one);
+                           return std::make_unique<Run>(announced(std::move(plan)), command_line,
+                                                        RunTells::all, nullptr, turn);
+                         })
+      .code;
 }
 
 RunEnding run_inside(const std::vector<std::string>& words, const RunManner& manner) {

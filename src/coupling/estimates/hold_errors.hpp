@@ -45,14 +45,15 @@ class HoldErrors {
   std::span<const double> deviations() const { return deviation_; }  ///< integral of d
   /// Time over which nobody has looked inside: there e - P D d is the error.
   std::span<const double> unseen() const { return unseen_; }
-  std::span<const double> largest() const { return largest_; }       ///< |mean e| of a macro-step
-  std::span<const double> variation() const { return variation_; }   ///< sum of |change of P y|
-  std::span<const double> at_end() const { return at_end_; }         ///< e just before the last point
+  std::span<const double> largest() const { return largest_; }      ///< |mean e| of a macro-step
+  std::span<const double> variation() const { return variation_; }  ///< sum of |change of P y|
+  std::span<const double> at_end() const { return at_end_; }  ///< e just before the last point
   void clear();
 
   void io(Archive& archive) {
     archive(hermite_errors_, past_);
-    archive.per(Per::connected, impulse_, deviation_, unseen_, largest_, variation_, at_end_, last_);
+    archive.per(Per::connected, impulse_, deviation_, unseen_, largest_, variation_, at_end_,
+                last_);
     archive.per(Per::input, accumulated_);
   }
   int memory_version() const { return 3; }
