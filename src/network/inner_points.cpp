@@ -166,22 +166,27 @@ bool InnerPoints::is_small(double change, std::size_t k, std::size_t state, doub
                        noise_[k] * std::max(std::abs(begin), std::abs(end));
 }
 
-/// By one slope within, less the cubic's there.
-bool InnerPoints::bend(std::size_t k, double h) {
+/// What one slope within, less the cubic's there, adds at both points.
+double InnerPoints::bent(std::size_t n, double h) const {
   const double s = share[1], r = 1.0 - s;
   const double both = s * s * r * r / (2.0 * s * r * (r - s));
+  const double cubic = 6.0 * s * r * (x_[last][n] - x_[0][n]) +
+                       h * (r * (1.0 - 3.0 * s) * f_[0][n] + s * (3.0 * s - 2.0) * f_[last][n]);
+  return both * (h * f_[1][n] - cubic);
+}
+
+bool InnerPoints::bend(std::size_t k, double h) {
   for (std::size_t n = 0; n < x_[1].size(); ++n) {
-    const double cubic = 6.0 * s * r * (x_[last][n] - x_[0][n]) +
-                         h * (r * (1.0 - 3.0 * s) * f_[0][n] + s * (3.0 * s - 2.0) * f_[last][n]);
-    const double bent = both * (h * f_[1][n] - cubic);
-    if (!is_small(std::abs(bent), k, n, h)) return false;
-    x_[1][n] += bent;
-    x_[2][n] += bent;
+    const double by = bent(n, h);
+    if (!is_small(std::abs(by), k, n, h)) return false;
+    x_[1][n] += by;
+    x_[2][n] += by;
   }
   return true;
 }
 
-/// By two slopes within: whether they leave little at the end.
+/// By two slopes within: whether they leave little at the end. What they add beside one is what the
+/// one may be wrong by.
 bool InnerPoints::collocate(std::size_t k, const MacroStep& step, const Parts& inputs) {
   if (!slope(k, step, 2, inputs)) return false;
   double worst = 0.0;
@@ -191,16 +196,21 @@ bool InnerPoints::collocate(std::size_t k, const MacroStep& step, const Parts& i
       for (std::size_t j = 0; j < count; ++j) sum += collocation[i][j] * f_[j][n];
       return x_[0][n] + step.size() * sum;
     };
-    double changed = 0.0, size = std::max(std::abs(x_[0][n]), std::abs(x_[last][n]));
+    const double by_one = bent(n, step.size());
+    double changed = 0.0, beside = 0.0;
+    double size = std::max(std::abs(x_[0][n]), std::abs(x_[last][n]));
     for (std::size_t i = 1; i < last; ++i) {
       const double x = reached(i);
       changed = std::max(changed, std::abs(x - x_[i][n]));
+      beside = std::max(beside, std::abs(x - x_[i][n] - by_one));
       size = std::max(size, std::abs(x));
       x_[i][n] = x;
     }
-    const double left = std::abs(reached(last) - x_[last][n]) - noise_[k] * size;
+    const double rounding = noise_[k] * size;
+    const double left = std::abs(reached(last) - x_[last][n]) - rounding;
     if (!(left <= left_at_most * changed) || !is_small(changed, k, n, step.size())) return false;
     worst = std::max(worst, changed > 0.0 ? left / changed : 0.0);
+    worst = std::max(worst, changed > rounding ? beside / changed : 0.0);
   }
   checks_[k].left = worst;
   return true;

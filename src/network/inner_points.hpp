@@ -69,6 +69,7 @@ class InnerPoints {
                  std::span<Sample> doubts);
   bool slope(std::size_t k, const MacroStep& step, std::size_t i, const Parts& inputs);
   void put_cubic(double h);
+  double bent(std::size_t state, double h) const;
   bool bend(std::size_t k, double h);
   bool is_small(double change, std::size_t k, std::size_t state, double h) const;
   bool collocate(std::size_t k, const MacroStep& step, const Parts& inputs);

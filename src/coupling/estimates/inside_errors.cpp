@@ -9,6 +9,9 @@
 namespace concord {
 namespace {
 
+/// The share of e that outputs inside may be wrong by.
+constexpr double known_to = 0.1;
+
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -89,7 +92,7 @@ void InsideErrors::see(const CommunicationPoint& point) {
   }
 }
 
-/// What is less than what outputs inside may be wrong by is not known.
+/// What is not much more than what outputs inside may be wrong by is not known.
 void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point,
                         const Trial& trial) {
   subsystems_.inner_points().find({step, point.slopes_known, point.outputs, trial.outputs}, inputs_,
@@ -113,7 +116,7 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point,
     add_scanned(step);
   }
   for (const std::size_t i : watched_) {
-    if (size_[i] < doubt_[i]) {
+    if (known_to * size_[i] < doubt_[i]) {
       mean_[i] = size_[i] = not_known;
     }
   }
