@@ -112,8 +112,7 @@ void SubsystemProcess::order_end() {
                          " s (-subsystem_call_limit, -cosim_hang_limit)")
                             .c_str());
   if (write(order_.get(), "", 1) != 1 || !wait_for_end(until_killed)) {
-    kill(process_, SIGKILL);
-    wait_for_end(longest_end);
+    kill_it();
     if (!names_place_) last_words_ = channel_.reason();
   }
 }
@@ -148,21 +147,34 @@ MessageReader SubsystemProcess::take_words(MessageReader answer, CallStatus& sta
   return answer;
 }
 
-bool SubsystemProcess::end() {
-  if (process_ == 0) return true;
+/// Whether it has answered, within some seconds.
+bool SubsystemProcess::obeys(RemoteFunction function) {
   MessageWriter request;
-  request.put(RemoteFunction::end);
+  request.put(function);
   channel_.call(request.bytes());
   const auto until = std::chrono::steady_clock::now() + longest_end;
   const auto answer =
       channel_.wait_for_answer([&] { return lives() && std::chrono::steady_clock::now() < until; });
   CallStatus status;
   if (answer) take_words(MessageReader(*answer), status);
-  if (process_ != 0 && (!answer || !wait_for_end(until_killed))) {
-    kill(process_, SIGKILL);
-    wait_for_end(longest_end);
-  }
   return answer && status.ending == Ending::done;
+}
+
+bool SubsystemProcess::release() {
+  if (process_ == 0 || obeys(RemoteFunction::release)) return true;
+  if (!wait_for_end(until_killed)) kill_it();
+  return false;
+}
+
+void SubsystemProcess::end() {
+  if (process_ == 0) return;
+  if (!obeys(RemoteFunction::end) || !wait_for_end(until_killed)) kill_it();
+}
+
+void SubsystemProcess::kill_it() {
+  if (process_ == 0) return;
+  kill(process_, SIGKILL);
+  wait_for_end(longest_end);
 }
 
 }  // namespace concord
