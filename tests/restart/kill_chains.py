@@ -31,6 +31,8 @@ CASES = {
     "constraint": (RODS, 2, (), 100),
     "network": (RING, 3, (), 25),
     "stick and slip": (STICK, 1, (), 20),
+    "compressed": (BALL, 1, ("-cosim_step", 1e-3, "-cosim_record_compression", 4), 100),
+    "grid": (TWO_MASS, 1, ("-cosim_step", 2e-3, "-cosim_stop", 2, "-cosim_output_interval", 3.1e-3), 100),
 }
 ROWS = ("time", "outputs/values", "inputs/values", "inputs/derivatives", "states/values")
 STEPS = ("steps/size", "steps/iterations")
@@ -130,7 +132,8 @@ class Chain:
             assert file.attrs["status"] in ("running", "completed"), file.attrs["status"]
             rows = min(len(file[name]) for name in ROWS)
             assert rows > 0 or file.attrs["status"] == "running"
-            for name, count in [(name, rows) for name in ROWS] + [(name, max(rows - 1, 0)) for name in STEPS]:
+            steps = min(rows - 1, *(len(file[name]) for name in STEPS))  # fewer, where rows are those of a grid
+            for name, count in [(name, rows) for name in ROWS] + [(name, max(steps, 0)) for name in STEPS]:
                 assert file[name][:count].tobytes() == self.rows[name][:count].tobytes(), name
             events = min(len(file["events/time"]), len(file["events/outputs"]))
             assert list(file["events/what"][:events]) == self.what[:events]
@@ -198,20 +201,25 @@ class Chains(RestartTest):
     def test_two_ranks(self):
         self.kill_at_all("two ranks", 140)
 
-    def test_each_change_of_a_restart(self):
-        """From one state that a kill has left, up to where rows are appended again."""
-        chain = self.chain("events")
+    def kill_restarts(self, name, changes):
+        """From one state that a kill has left, at one change after the other, up to where rows are appended
+        again."""
+        chain = self.chain(name)
         chain.killed_at(400)
         kept = {path: path.read_bytes() for path in self.folder.iterdir() if path.name.startswith("parts")}
-        appended = chain.begin("parts", 0, ("-cosim_restart", "auto", "-cosim_stop", chain.rows["time"][-1]))
-        appended.communicate()
-        for change in range(1, 400, 9):
+        for i, change in enumerate(changes):
             chain.clear()
             for path, content in kept.items():
                 path.write_bytes(content)
             self.assertTrue(chain.killed_at(change))
-            if change % 5 == 0:
+            if i % 5 == 0:
                 chain.finish()
+
+    def test_each_change_of_a_restart(self):
+        self.kill_restarts("events", range(1, 400, 9))
+
+    def test_each_change_of_a_restart_on_two_ranks(self):
+        self.kill_restarts("two ranks", range(1, 120, 17))
 
 
 def main():
