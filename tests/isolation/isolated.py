@@ -127,6 +127,9 @@ class Failed(unittest.TestCase):
             self.assertEqual((ended.code, ended.status, ended.left), (0, "completed", []))
             self.assertIn("nobody needs any more: the FMU crashed (SIGSEGV) in ", ended.output)
             self.assertIn(f"{call} of subsystem 'b'", ended.output)
+        ended = run(Fault("cs", "hang", "fmi2FreeInstance", ranks=1))
+        self.assertEqual((ended.code, ended.status, ended.left), (0, "completed", []), ended.output)
+        self.assertIn("nobody needs any more: the FMU did not return within 2 s", ended.output)
 
 
 class Nothing(unittest.TestCase):

@@ -59,8 +59,8 @@ class SubsystemProcess {
   bool obeys(RemoteFunction function);
   void end();
   void kill_it();
-  bool may_go_on();
-  void order_end();
+  bool may_go_on(double limit);
+  void order_end(double limit);
   void reap(int wait_status);
   bool wait_for_end(std::chrono::milliseconds patience);
 
