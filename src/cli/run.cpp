@@ -15,14 +15,14 @@
 #include "record/results_schema.hpp"
 #include "simulation/stop_signals.hpp"
 #include "support/agreement.hpp"
+#include "support/foreign_call.hpp"
 #include "support/ranks.hpp"
 
 namespace concord {
 
 Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, RunTells tells,
          StepObserver* other, RunTurn turn)
-    : hang_watch_(plan->settings.hang_limit),
-      requests_(plan->comm, plan->settings.time_limit),
+    : requests_(plan->comm, plan->settings.time_limit),
       simulation_(std::move(plan)),
       settings_(simulation_.plan().settings),
       checkpoints_(

@@ -12,7 +12,6 @@
 #include "record/recorder.hpp"
 #include "simulation/simulation_core.hpp"
 #include "simulation/stop_requests.hpp"
-#include "support/foreign_call.hpp"
 #include "support/ranks.hpp"
 
 namespace concord {
@@ -87,7 +86,6 @@ class Run {
   void end_failed(const char* error);
   void in_wake(const std::function<void()>& work) const;
 
-  HangWatch hang_watch_;
   StopRequests requests_;
   SimulationCore simulation_;
   const Settings& settings_;

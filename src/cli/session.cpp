@@ -12,6 +12,7 @@
 #include <string>
 
 #include "concord/errors.hpp"
+#include "settings/settings.hpp"
 #include "support/agreement.hpp"
 #include "support/exception_words.hpp"
 #include "support/foreign_call.hpp"
@@ -99,7 +100,11 @@ int in_session(int argc, char** argv, const std::function<int()>& work) {
   int rank = 0;
   const auto with_petsc = [&] {
     PetscSession petsc_session(argc, argv, MPI_COMM_WORLD);
-    const int own = with_output_written(guarded(work, rank == 0), rank == 0);
+    const auto watched = [&] {
+      const HangWatch hang_watch(read_hang_limit());
+      return work();
+    };
+    const int own = with_output_written(guarded(watched, rank == 0), rank == 0);
     const int code = agree_on_largest(MPI_COMM_WORLD, own);
     if (code == 0) {
       petsc_session.finish();
@@ -125,6 +130,7 @@ void inside_session(const std::vector<std::string>& words, const std::function<v
     OptionsHandle database;
     together(PETSC_COMM_WORLD, [&] { database = options_of(words); });
     const PetscScope scope(database);
+    const HangWatch hang_watch(read_hang_limit());
     work();
   } catch (const InputError&) {
     throw;

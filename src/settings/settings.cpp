@@ -258,9 +258,11 @@ FmuOptions read_fmu_options(const std::string& subsystem, FmuOptions options) {
 IsolationOptions read_isolation_options(const std::string& subsystem, IsolationOptions options) {
   options = read_own(isolation_options(), subsystem, options);
   if (options.call_limit == 0.0) {
-    options.call_limit = duration().given("cosim_hang_limit").value_or(0.0);
+    options.call_limit = read_hang_limit().value_or(0.0);
   }
   return options;
 }
+
+std::optional<double> read_hang_limit() { return duration().given("cosim_hang_limit"); }
 
 }  // namespace concord

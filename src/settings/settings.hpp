@@ -154,4 +154,7 @@ FmuOptions read_fmu_options(const std::string& subsystem, FmuOptions options);
 /// The same of -subsystem_isolated and what belongs to it.
 IsolationOptions read_isolation_options(const std::string& subsystem, IsolationOptions options);
 
+/// -cosim_hang_limit in s, which counts before there is a model, too. Throws InputError.
+std::optional<double> read_hang_limit();
+
 }  // namespace concord

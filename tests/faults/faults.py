@@ -114,6 +114,19 @@ class Hangs(Faults):
                    Fault("native", "crawl", "derivatives", ranks=1, place="all",
                          options=self.LIMIT))
 
+    def test_before_the_run(self):
+        """The model's reading asks for interfaces: the limit counts from there on."""
+        self.check(*(Fault("native", "hang", call, ranks=1, place="all", options=self.LIMIT)
+                     for call in ("constructor", "interface")),
+                   Fault("native", "hang", "constructor", options=self.LIMIT),
+                   Fault("me3", "hang", "fmi3InstantiateModelExchange", ranks=1, options=self.LIMIT))
+        fault = Fault("native", "hang", "interface", ranks=1, place="all")
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "model.yaml").write_text(model(fault))
+            ended = watch([PROGRAM, "check", "model.yaml", *self.LIMIT], folder, os.environ)
+            self.assertEqual(ended.code, 1, ended.output)
+            self.assertIn("has not returned after 0.4 s in interface of subsystem 'a'", ended.output)
+
     def test_other_ranks_do_not_wait(self):
         for method in ("jfm", "monolithic"):
             self.check(Fault("native", "hang", "outputs", method, "last", options=self.LIMIT))

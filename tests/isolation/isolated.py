@@ -1,5 +1,6 @@
 """Isolated subsystems: who dies is revived or ends the run in words, nothing is left behind, and
 nobody notices where nothing happens."""
+import csv
 import os
 import signal
 import subprocess
@@ -110,6 +111,7 @@ class Failed(unittest.TestCase):
     def test_at_the_start(self):
         for call in ("constructor", "interface"):
             self.check(Fault("native", "segfault", call, ranks=1), "(SIGSEGV)")
+            self.check(Fault("native", "hang", call, ranks=1), "did not return within 2 s")
         self.check(Fault("cs", "abort", "fmi2Instantiate", ranks=1), "(SIGABRT)")
         self.check(Fault("cs", "exit", "fmi2EnterInitializationMode", ranks=1, time=0), "exit(0)")
 
@@ -125,6 +127,9 @@ class Failed(unittest.TestCase):
             self.assertEqual((ended.code, ended.status, ended.left), (0, "completed", []))
             self.assertIn("nobody needs any more: the FMU crashed (SIGSEGV) in ", ended.output)
             self.assertIn(f"{call} of subsystem 'b'", ended.output)
+        ended = run(Fault("cs", "hang", "fmi2FreeInstance", ranks=1))
+        self.assertEqual((ended.code, ended.status, ended.left), (0, "completed", []), ended.output)
+        self.assertIn("nobody needs any more: the FMU did not return within 2 s", ended.output)
 
 
 class Nothing(unittest.TestCase):
@@ -212,6 +217,50 @@ class Same(ModelTest):
                                    "  ball: {fmu: ball.fmu}\n")
                 for method in ("jfm", "jacobi"):
                     self.check(model, "-cosim_type", method, "-cosim_step", 0.01)
+
+
+class Kept(ModelTest):
+    """Checkpoints make subsystems anew, in the process that is there."""
+
+    def processes(self, *options, epoch=3):
+        """Those of each subsystem in the log of calls, and its instances."""
+        run_ = execute("run", self.model(model_text(PAIR, 0.1)), *options, "-cosim_step", 1e-3,
+                       "-cosim_output", self.folder / "run.h5", "-subsystem_isolated",
+                       "-cosim_checkpoint", self.folder / "run.chk", "-cosim_checkpoint_epoch", epoch,
+                       "-cosim_fmu_calls", self.folder / "calls.csv")
+        self.assertEqual(run_.returncode, 0, run_.stderr)
+        with open(self.folder / "calls.csv", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if row["event"] == "call"]
+        numbers = [(row["process"], row["call"]) for row in rows]
+        self.assertEqual(len(numbers), len(set(numbers)))
+        of = lambda what, name: {row[what] for row in rows if row["subsystem"] == name}
+        return [(of("process", name), of("instance", name)) for name in ("left", "right")]
+
+    def test_one_process_each(self):
+        for version, kind in ((2, "cs"), (3, "me")):
+            build_parts(self.folder, PAIR, version, kinds=(kind,), capabilities=CAPABILITIES)
+            (left, instances), (right, _) = self.processes("-subsystem_rollback", "true")
+            self.assertEqual((len(left), len(right), len(left | right)), (1, 1, 2))
+            self.assertGreater(len(instances), 100 / 3)
+
+    def test_same_bits(self):
+        build_parts(self.folder, PAIR, 2, kinds=("me",), capabilities=CAPABILITIES)
+        model = self.model(model_text(PAIR, 0.1))
+        paths = [self.folder / f"{name}.h5" for name in ("inside", "isolated")]
+        for path, isolated in zip(paths, ("false", "true")):
+            run_ = execute("run", model, "-cosim_step", 1e-3, "-cosim_output", path,
+                           "-subsystem_isolated", isolated, "-cosim_checkpoint", path.with_suffix(".chk"),
+                           "-cosim_checkpoint_epoch", 1)
+            self.assertEqual(run_.returncode, 0, run_.stderr)
+        self.assertEqual(differences(*paths), [])
+
+    def test_revived(self):
+        """Who dies between two epochs goes on in a new process, which is kept then."""
+        for fault in (Fault("cs", "segfault", "fmi2DoStep", ranks=1),
+                      Fault("native", "kill", "derivatives", ranks=1)):
+            ended = run(fault, times=1, options=("-cosim_checkpoint", "run.chk",
+                                                 "-cosim_checkpoint_epoch", "4"))
+            self.assertEqual((ended.code, sum(ended.revived), ended.left), (0, 1, []), ended.output)
 
 
 class Together(ModelTest):

@@ -19,7 +19,8 @@ import h5py
 from concord_runs import EXAMPLES, TWO_MASS
 from restart_runs import RestartTest, differences
 
-BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
+BALL, THERMOSTAT, RODS, RING, STICK = (EXAMPLES / name / f"{name}.yaml" for name in (
+    "bouncing_ball", "thermostat", "linked_rods", "power_ring", "stick_slip"))
 # Model, ranks, options, macro-steps of an epoch.
 CASES = {
     "events": (BALL, 1, ("-cosim_type", "jfm", "-cosim_step", 1e-3), 100),
@@ -27,6 +28,11 @@ CASES = {
     "parts": (BALL, 1, ("-cosim_step", 5e-4, "-cosim_record_split", 1e-4), 200),
     "two ranks": (BALL, 2, ("-cosim_type", "missiles", "-cosim_step", 1e-3), 100),
     "three ranks": (THERMOSTAT, 3, ("-cosim_step", 0.5, "-cosim_stop", 2000), 400),
+    "constraint": (RODS, 2, (), 100),
+    "network": (RING, 3, (), 25),
+    "stick and slip": (STICK, 1, (), 20),
+    "compressed": (BALL, 1, ("-cosim_step", 1e-3, "-cosim_record_compression", 4), 100),
+    "grid": (TWO_MASS, 1, ("-cosim_step", 2e-3, "-cosim_stop", 2, "-cosim_output_interval", 3.1e-3), 100),
 }
 ROWS = ("time", "outputs/values", "inputs/values", "inputs/derivatives", "states/values")
 STEPS = ("steps/size", "steps/iterations")
@@ -89,11 +95,7 @@ class Chain:
             assert run.returncode == 0, errors
             return False
         except subprocess.TimeoutExpired:
-            for process in processes_below(run.pid):
-                try:
-                    os.kill(process, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+            kill_all(run)
             run.communicate()
             self.check()
             return True
@@ -105,19 +107,22 @@ class Chain:
         while run.poll() is None and self.state() == before:
             pass
         time.sleep(seconds)
-        for process in processes_below(run.pid):
-            try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        kill_all(run)
         _, errors = run.communicate()
         assert "concord: error:" not in errors, errors
         self.check()
         return run.returncode != 0
 
     def state(self):
-        return {(entry.name, entry.stat().st_ino, entry.stat().st_mtime_ns) for entry in os.scandir(self.folder)
-                if "lock" not in entry.name and "changes" not in entry.name}
+        found = set()
+        for entry in os.scandir(self.folder):
+            if "lock" in entry.name or "changes" in entry.name:
+                continue
+            try:
+                found.add((entry.name, entry.stat().st_ino, entry.stat().st_mtime_ns))
+            except FileNotFoundError:  # the run has just removed or renamed it
+                continue
+        return found
 
     def check(self):
         """What a kill has left."""
@@ -127,7 +132,8 @@ class Chain:
             assert file.attrs["status"] in ("running", "completed"), file.attrs["status"]
             rows = min(len(file[name]) for name in ROWS)
             assert rows > 0 or file.attrs["status"] == "running"
-            for name, count in [(name, rows) for name in ROWS] + [(name, max(rows - 1, 0)) for name in STEPS]:
+            steps = min(rows - 1, *(len(file[name]) for name in STEPS))  # fewer, where rows are those of a grid
+            for name, count in [(name, rows) for name in ROWS] + [(name, max(steps, 0)) for name in STEPS]:
                 assert file[name][:count].tobytes() == self.rows[name][:count].tobytes(), name
             events = min(len(file["events/time"]), len(file["events/outputs"]))
             assert list(file["events/what"][:events]) == self.what[:events]
@@ -164,6 +170,14 @@ def processes_below(parent):
     return found
 
 
+def kill_all(run):
+    for process in processes_below(run.pid):
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 class Chains(RestartTest):
     def chain(self, name):
         return Chain(CASES[name], self.folder)
@@ -187,20 +201,25 @@ class Chains(RestartTest):
     def test_two_ranks(self):
         self.kill_at_all("two ranks", 140)
 
-    def test_each_change_of_a_restart(self):
-        """From one state that a kill has left, up to where rows are appended again."""
-        chain = self.chain("events")
+    def kill_restarts(self, name, changes):
+        """From one state that a kill has left, at one change after the other, up to where rows are appended
+        again."""
+        chain = self.chain(name)
         chain.killed_at(400)
         kept = {path: path.read_bytes() for path in self.folder.iterdir() if path.name.startswith("parts")}
-        appended = chain.begin("parts", 0, ("-cosim_restart", "auto", "-cosim_stop", chain.rows["time"][-1]))
-        appended.communicate()
-        for change in range(1, 400, 9):
+        for i, change in enumerate(changes):
             chain.clear()
             for path, content in kept.items():
                 path.write_bytes(content)
             self.assertTrue(chain.killed_at(change))
-            if change % 5 == 0:
+            if i % 5 == 0:
                 chain.finish()
+
+    def test_each_change_of_a_restart(self):
+        self.kill_restarts("events", range(1, 400, 9))
+
+    def test_each_change_of_a_restart_on_two_ranks(self):
+        self.kill_restarts("two ranks", range(1, 120, 17))
 
 
 def main():
@@ -209,11 +228,13 @@ def main():
     parser.add_argument("--kills", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=35)
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--ranks", type=int, help="instead of those of each case")
     arguments = parser.parse_args()
     chance = random.Random(arguments.seed)
     bad = 0
     for name in arguments.cases:
-        case = CASES[name]
+        model, ranks, *rest = CASES[name]
+        case = (model, arguments.ranks or ranks, *rest)
         with tempfile.TemporaryDirectory() as folder:
             chain = Chain(case, folder)
             kills = dict.fromkeys(("at a change", "at random", "in the first 20 ms"), 0)
@@ -237,7 +258,7 @@ def main():
                     print(f"{name}, chain {chains}: {error}", flush=True)
                 chains += 1
             bad += failures
-            print(f"{name:13} {case[1]} ranks, {chains} chains, {sum(kills.values())} kills of {restarts} starts "
+            print(f"{name:14} {case[1]} ranks, {chains} chains, {sum(kills.values())} kills of {restarts} starts "
                   f"({', '.join(f'{number} {how}' for how, number in kills.items())}): "
                   f"{failures} lost or different", flush=True)
     return 1 if bad else 0

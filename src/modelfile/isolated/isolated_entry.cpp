@@ -7,11 +7,11 @@ namespace concord {
 void isolate(SubsystemEntry& entry, Recipe recipe, const IsolationOptions& options) {
   entry.isolated = true;
   entry.description = isolated_description(std::move(entry.description), options);
-  entry.create = [recipe = std::move(recipe), shown = entry.description,
-                  options](const SubsystemSettings& settings) {
+  entry.create = [recipe = std::move(recipe), shown = entry.description, options,
+                  kept = std::make_shared<KeptProcess>()](const SubsystemSettings& settings) {
     Recipe own = recipe;
     own.settings = settings;
-    return make_isolated_subsystem(std::move(own), shown, options);
+    return make_isolated_subsystem(std::move(own), shown, options, kept);
   };
 }
 

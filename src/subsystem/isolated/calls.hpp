@@ -11,6 +11,7 @@ namespace concord {
 enum class RemoteFunction : std::uint8_t {
   make,
   interface,
+  release,
   end,
   note_use,
   start,
@@ -49,6 +50,7 @@ enum class RemoteFunction : std::uint8_t {
 constexpr const char* name_of(RemoteFunction function) {
   constexpr const char* names[] = {"making it",
                                    "reading its interface",
+                                   "freeing it",
                                    "its end",
                                    "note_use",
                                    "start",

@@ -66,7 +66,15 @@ HostedSubsystem::Answer HostedSubsystem::answer_to(std::span<const std::byte> re
 }
 
 void HostedSubsystem::make(MessageReader& asked) {
-  subsystem_ = read_recipe(asked).make();
+  auto recipe = asked.taken_list<std::byte>();
+  if (recipe != made_from_) {
+    recipe_ = read_recipe(recipe);
+    made_from_ = std::move(recipe);
+  }
+  if (!recipe_.calls || !log_ || log_->place().path != recipe_.calls->path)
+    log_ = recipe_.calls ? std::make_shared<CallLog>(*recipe_.calls) : nullptr;
+  const CallLog::Use use(log_);
+  subsystem_ = recipe_.make();
   SubsystemDescription description = subsystem_->description();
   outputs_.resize(description.outputs.size());
   Archive written;
@@ -80,9 +88,7 @@ OdeModel& HostedSubsystem::model() const {
   return *model;
 }
 
-Recipe HostedSubsystem::read_recipe(MessageReader& asked) {
-  std::vector<std::byte> written;
-  asked.take(written);
+Recipe HostedSubsystem::read_recipe(std::vector<std::byte> written) {
   Recipe recipe;
   Archive reading(std::move(written));
   recipe.io(reading);
@@ -151,7 +157,11 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
     case RemoteFunction::make:
       return make(asked);
     case RemoteFunction::interface:
-      return tell(read_recipe(asked).interface());
+      return tell(read_recipe(asked.taken_list<std::byte>()).interface());
+    case RemoteFunction::release:
+      subsystem_.reset();
+      started_ = false;
+      return done();
     case RemoteFunction::note_use:
       asked.take(fed_, looked_at_);
       subsystem_->note_use(fed_, looked_at_);

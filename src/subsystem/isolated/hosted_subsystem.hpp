@@ -24,7 +24,7 @@ class HostedSubsystem {
   void answer(RemoteFunction function, MessageReader& asked);
   void answer_about_model(RemoteFunction function, MessageReader& asked);
   void make(MessageReader& asked);
-  static Recipe read_recipe(MessageReader& asked);
+  static Recipe read_recipe(std::vector<std::byte> written);
   void tell(OdeInterface interface);
   OdeModel& model() const;
   void read_inputs(MessageReader& asked) { asked.take(inputs_); }
@@ -45,6 +45,9 @@ class HostedSubsystem {
   void read_memory(MessageReader& asked);
   void start_from(MessageReader& asked);
 
+  Recipe recipe_;
+  std::vector<std::byte> made_from_;  ///< the recipe's text
+  std::shared_ptr<CallLog> log_;      ///< counts the calls of this process
   std::unique_ptr<Subsystem> subsystem_;
   bool started_ = false;
   MessageWriter answer_;

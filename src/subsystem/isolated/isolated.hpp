@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "subsystem/isolated/kept_process.hpp"
 #include "subsystem/isolated/recipe.hpp"
 #include "subsystem/isolation_options.hpp"
 
@@ -17,9 +18,11 @@ OdeInterface isolated_interface(const NativeDescription& native, const Isolation
 
 /// A subsystem in a process of its own, which lives and dies there: where its code crashes, exits
 /// or hangs, and its memory can be passed on, it goes on in a new process from the last
-/// communication point. Throws InputError, SimulationError.
+/// communication point. `kept`: what subsystems made from the same recipe leave to each other.
+/// Throws InputError, SimulationError.
 std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
                                                    const SubsystemDescription& description,
-                                                   const IsolationOptions& options);
+                                                   const IsolationOptions& options,
+                                                   std::shared_ptr<KeptProcess> kept);
 
 }  // namespace concord

@@ -8,10 +8,11 @@
 namespace concord {
 
 IsolatedSubsystem::IsolatedSubsystem(Recipe recipe, SubsystemDescription description,
-                                     const IsolationOptions& options)
+                                     const IsolationOptions& options,
+                                     std::shared_ptr<KeptProcess> kept)
     : Subsystem(std::move(description)) {
   SubsystemDescription made;
-  remote_ = std::make_unique<RemoteSubsystem>(std::move(recipe), options, made);
+  remote_ = std::make_unique<RemoteSubsystem>(std::move(recipe), options, std::move(kept), made);
   made.remarks = description_.remarks;
   made.one_per_process.clear();
   description_ = std::move(made);
@@ -224,9 +225,11 @@ OdeInterface isolated_interface(const NativeDescription& native, const Isolation
 
 std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
                                                    const SubsystemDescription& description,
-                                                   const IsolationOptions& options) {
+                                                   const IsolationOptions& options,
+                                                   std::shared_ptr<KeptProcess> kept) {
   if (CallLog::current()) recipe.calls = CallLog::current()->place();
-  return std::make_unique<IsolatedSubsystem>(std::move(recipe), description, options);
+  return std::make_unique<IsolatedSubsystem>(std::move(recipe), description, options,
+                                             std::move(kept));
 }
 
 }  // namespace concord

@@ -13,7 +13,7 @@ namespace concord {
 class IsolatedSubsystem final : public Subsystem {
  public:
   IsolatedSubsystem(Recipe recipe, SubsystemDescription description,
-                    const IsolationOptions& options);
+                    const IsolationOptions& options, std::shared_ptr<KeptProcess> kept);
 
   void note_use(std::span<const char> fed, std::span<const char> looked_at) override;
   void start(const MacroStep& first, double stop) override;

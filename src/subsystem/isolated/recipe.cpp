@@ -90,13 +90,15 @@ Recipe Recipe::of(const NativeDescription& native, const OdeInterface& interface
   return recipe;
 }
 
-std::unique_ptr<Subsystem> Recipe::make() const {
-  const CallLog::Use use(calls ? std::make_shared<CallLog>(*calls) : nullptr);
+std::unique_ptr<Subsystem> Recipe::make() {
   if (fmu_) {
-    auto setup = std::make_shared<FmuSetup>(*open_fmu(*fmu_));
-    setup->use = use_;
-    setup->description.capabilities = capabilities_of(*setup, use_);
-    return make_fmu_subsystem(setup, settings);
+    if (!opened_) {
+      auto setup = std::make_shared<FmuSetup>(*open_fmu(*fmu_));
+      setup->use = use_;
+      setup->description.capabilities = capabilities_of(*setup, use_);
+      opened_ = std::move(setup);
+    }
+    return make_fmu_subsystem(opened_, settings);
   }
   auto model = make_native_model(native_);
   OdeInterface interface = model->interface();

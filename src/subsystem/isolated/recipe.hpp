@@ -22,8 +22,8 @@ class Recipe {
   /// `interface`: that of the model, with the start values that the subsystem is to have.
   static Recipe of(const NativeDescription& native, const OdeInterface& interface);
 
-  /// Made in this process. Throws InputError, SimulationError.
-  std::unique_ptr<Subsystem> make() const;
+  /// Made in this process, one at a time. Throws InputError, SimulationError.
+  std::unique_ptr<Subsystem> make();
 
   /// The interface of a native one. Throws InputError.
   OdeInterface interface() const { return make_native_model(native_)->interface(); }
@@ -41,6 +41,7 @@ class Recipe {
 
  private:
   std::optional<FmuRequest> fmu_;
+  std::shared_ptr<const FmuSetup> opened_;  ///< read once
   FmuUse use_;
   NativeDescription native_;
   std::vector<std::optional<double>> input_starts_;

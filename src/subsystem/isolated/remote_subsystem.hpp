@@ -9,8 +9,9 @@ namespace concord {
 /// Calls of a subsystem in another process, and what the last answer said of it.
 class RemoteSubsystem {
  public:
-  RemoteSubsystem(Recipe recipe, const IsolationOptions& options, SubsystemDescription& description)
-      : process_(std::move(recipe), options, description) {}
+  RemoteSubsystem(Recipe recipe, const IsolationOptions& options, std::shared_ptr<KeptProcess> kept,
+                  SubsystemDescription& description)
+      : process_(std::move(recipe), options, std::move(kept), description) {}
 
   const CallStatus& status() const { return status_; }
   RevivingProcess& process() { return process_; }

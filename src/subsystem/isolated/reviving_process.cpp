@@ -35,15 +35,19 @@ void append(std::vector<std::byte>& list, std::span<const std::byte> bytes) {
 }  // namespace
 
 RevivingProcess::RevivingProcess(Recipe recipe, const IsolationOptions& options,
+                                 std::shared_ptr<KeptProcess> kept,
                                  SubsystemDescription& description)
-    : recipe_(std::move(recipe)), options_(options) {
+    : recipe_(std::move(recipe)),
+      options_(options),
+      kept_(std::move(kept)),
+      process_(kept_->take()) {
   if (!options.revive) refuse_copies("-subsystem_revive is false");
   Archive written;
   recipe_.io(written);
   MessageWriter request;
   request.put(RemoteFunction::make, written.bytes());
   append(beginning_.make, request.bytes());
-  begin_process();
+  if (!process_) begin_process();
   CallStatus status;
   auto answer = process_->call(request.bytes(), status);
   if (!answer) {
@@ -57,9 +61,12 @@ RevivingProcess::RevivingProcess(Recipe recipe, const IsolationOptions& options,
 
 /// What has been computed stays.
 RevivingProcess::~RevivingProcess() {
-  if (process_->end()) return;
+  if (process_->release()) {
+    kept_->keep(std::move(process_));
+    return;
+  }
   std::fprintf(stderr, "concord: note: subsystem '%s', which nobody needs any more: %s\n",
-               recipe_.subsystem().c_str(), words(RemoteFunction::end).c_str());
+               recipe_.subsystem().c_str(), words(RemoteFunction::release).c_str());
 }
 
 void RevivingProcess::begin_process() {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "subsystem/isolated/kept_process.hpp"
 #include "subsystem/isolated/message.hpp"
 #include "subsystem/isolated/recipe.hpp"
 #include "subsystem/isolated/subsystem_process.hpp"
@@ -26,8 +27,9 @@ void rethrow(Ending ending, MessageReader& answer);
 /// the last communication point and all calls since then.
 class RevivingProcess {
  public:
-  /// Makes the subsystem; its description. Throws InputError, SimulationError.
-  RevivingProcess(Recipe recipe, const IsolationOptions& options,
+  /// Makes the subsystem, in the process that was kept if there is one, and keeps its own for the
+  /// next one; its description. Throws InputError, SimulationError.
+  RevivingProcess(Recipe recipe, const IsolationOptions& options, std::shared_ptr<KeptProcess> kept,
                   SubsystemDescription& description);
   ~RevivingProcess();
   RevivingProcess(const RevivingProcess&) = delete;
@@ -68,6 +70,7 @@ class RevivingProcess {
 
   Recipe recipe_;
   IsolationOptions options_;
+  std::shared_ptr<KeptProcess> kept_;
   std::unique_ptr<SubsystemProcess> process_;
   Beginning beginning_;
   Bytes copy_, journal_;  ///< calls with their sizes

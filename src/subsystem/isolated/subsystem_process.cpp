@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -107,22 +108,21 @@ bool SubsystemProcess::wait_for_end(milliseconds patience) {
 }
 
 /// The process says where it was, if it still can.
-void SubsystemProcess::order_end() {
-  channel_.write_reason((what_ + " did not return within " + short_number(call_limit_) +
+void SubsystemProcess::order_end(double limit) {
+  channel_.write_reason((what_ + " did not return within " + short_number(limit) +
                          " s (-subsystem_call_limit, -cosim_hang_limit)")
                             .c_str());
   if (write(order_.get(), "", 1) != 1 || !wait_for_end(until_killed)) {
-    kill(process_, SIGKILL);
-    wait_for_end(longest_end);
+    kill_it();
     if (!names_place_) last_words_ = channel_.reason();
   }
 }
 
-bool SubsystemProcess::may_go_on() {
+bool SubsystemProcess::may_go_on(double limit) {
   if (!lives()) return false;
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - called_;
-  if (call_limit_ == 0.0 || taken.count() < call_limit_) return true;
-  order_end();
+  if (limit == 0.0 || taken.count() < limit) return true;
+  order_end(limit);
   return false;
 }
 
@@ -131,7 +131,7 @@ std::optional<MessageReader> SubsystemProcess::call(std::span<const std::byte> r
   if (process_ == 0) return std::nullopt;
   if (call_limit_ > 0.0) called_ = std::chrono::steady_clock::now();
   channel_.call(request);
-  const auto answer = channel_.wait_for_answer([this] { return may_go_on(); });
+  const auto answer = channel_.wait_for_answer([this] { return may_go_on(call_limit_); });
   if (!answer) return std::nullopt;
   MessageReader reader = take_words(MessageReader(*answer), status);
   if (status.ending != Ending::foreign_end) return reader;
@@ -148,21 +148,35 @@ MessageReader SubsystemProcess::take_words(MessageReader answer, CallStatus& sta
   return answer;
 }
 
-bool SubsystemProcess::end() {
-  if (process_ == 0) return true;
+/// Whether it has answered, within some seconds or the limit of calls; if it has not, it has ended.
+bool SubsystemProcess::obeys(RemoteFunction function) {
   MessageWriter request;
-  request.put(RemoteFunction::end);
+  request.put(function);
+  const double longest = std::chrono::duration<double>(longest_end).count();
+  const double limit = call_limit_ > 0.0 ? std::min(call_limit_, longest) : longest;
+  called_ = std::chrono::steady_clock::now();
   channel_.call(request.bytes());
-  const auto until = std::chrono::steady_clock::now() + longest_end;
-  const auto answer =
-      channel_.wait_for_answer([&] { return lives() && std::chrono::steady_clock::now() < until; });
+  const auto answer = channel_.wait_for_answer([&] { return may_go_on(limit); });
   CallStatus status;
   if (answer) take_words(MessageReader(*answer), status);
-  if (process_ != 0 && (!answer || !wait_for_end(until_killed))) {
-    kill(process_, SIGKILL);
-    wait_for_end(longest_end);
-  }
   return answer && status.ending == Ending::done;
+}
+
+bool SubsystemProcess::release() {
+  if (process_ == 0 || obeys(RemoteFunction::release)) return true;
+  if (!wait_for_end(until_killed)) kill_it();
+  return false;
+}
+
+void SubsystemProcess::end() {
+  if (process_ == 0) return;
+  if (!obeys(RemoteFunction::end) || !wait_for_end(until_killed)) kill_it();
+}
+
+void SubsystemProcess::kill_it() {
+  if (process_ == 0) return;
+  kill(process_, SIGKILL);
+  wait_for_end(longest_end);
 }
 
 }  // namespace concord

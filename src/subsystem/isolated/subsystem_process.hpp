@@ -43,9 +43,11 @@ class SubsystemProcess {
   /// `last_words` has the reason.
   std::optional<MessageReader> call(std::span<const std::byte> request, CallStatus& status);
 
-  /// Frees what is there, for some seconds at most, and ends the process. False where it was alive
-  /// and has ended in another way.
-  bool end();
+  /// Frees what is there, for some seconds at most; the process goes on. False where it was alive
+  /// and has ended thereby.
+  bool release();
+
+  bool lives();
 
   /// "the FMU crashed (SIGSEGV) in fmi2DoStep of subsystem 'left' (left.fmu) at t = 0.5 s; ..."
   /// where that could be said; else how the process has ended: then `names_place` is false.
@@ -54,9 +56,11 @@ class SubsystemProcess {
 
  private:
   MessageReader take_words(MessageReader answer, CallStatus& status);
-  bool lives();
-  bool may_go_on();
-  void order_end();
+  bool obeys(RemoteFunction function);
+  void end();
+  void kill_it();
+  bool may_go_on(double limit);
+  void order_end(double limit);
   void reap(int wait_status);
   bool wait_for_end(std::chrono::milliseconds patience);
 
