@@ -179,10 +179,10 @@ class Chains(RestartTest):
         chain.finish()
 
     def test_events(self):
-        self.kill_at_all("events", 23)
+        self.kill_at_all("events", 61)
 
     def test_parts(self):
-        self.kill_at_all("parts", 43)
+        self.kill_at_all("parts", 127)
 
     def test_two_ranks(self):
         self.kill_at_all("two ranks", 140)
@@ -194,7 +194,7 @@ class Chains(RestartTest):
         kept = {path: path.read_bytes() for path in self.folder.iterdir() if path.name.startswith("parts")}
         appended = chain.begin("parts", 0, ("-cosim_restart", "auto", "-cosim_stop", chain.rows["time"][-1]))
         appended.communicate()
-        for change in range(1, 400, 9):
+        for change in range(1, 400, 27):
             chain.clear()
             for path, content in kept.items():
                 path.write_bytes(content)
