@@ -1,7 +1,8 @@
 # For every test that starts MPI programs: as root, with more ranks than cores, without Open MPI's
 # remarks on containers, without binding every run to the same first cores, and without ranks that keep
-# a core busy while they wait, which Open MPI stops only where one job alone has more ranks than cores. With sanitizers, leaks
-# are not looked for: Open MPI and its parts leave many.
+# a core busy while they wait, which Open MPI stops only where one job alone has more ranks than cores. The
+# libraries of test FMUs are compiled once for all tests. With sanitizers, leaks are not looked for: Open MPI
+# and its parts leave many.
 #   set_tests_properties(name PROPERTIES ENVIRONMENT "${CONCORD_TEST_ENVIRONMENT}" PROCESSORS 2)
 set(CONCORD_TEST_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1
@@ -11,6 +12,7 @@ set(CONCORD_TEST_ENVIRONMENT
   OMPI_MCA_mpi_yield_when_idle=1
   OMPI_MCA_btl_vader_single_copy_mechanism=none
   OMP_NUM_THREADS=1
+  CONCORD_FMU_LIBRARIES=${PROJECT_BINARY_DIR}/tests/fmu_libraries
   ASAN_OPTIONS=detect_leaks=0:allow_user_segv_handler=1:verify_asan_link_order=0)
 
 # Seconds after which ctest takes a test for one that hangs: the longest take a hundredth of it, on a quiet

@@ -18,7 +18,7 @@ install_packages
 bash "$root/scripts/install_packages.sh" "$logs/install.log" slurmctld slurmd slurm-client munge
 configure
 build_targets concord_program concord_subsystem_host faulty_subsystem faulty_fmu faulty_fmu3 \
-  native_test_subsystems kill_at_write
+  native_test_subsystems kill_at_write endless_run
 mpi_environment
 export OMPI_MCA_mpi_yield_when_idle=1  # two ranks of one run do not keep the cores from the other
 
@@ -47,6 +47,12 @@ kill_chains() {
   CONCORD_PROGRAM=$build/bin/concord KILL_AT_WRITE_LIBRARY=$build/lib/libkill_at_write.so \
     PYTHONPATH=$root/tests/support:$root/tests/restart \
     /usr/bin/python3 -B -u "$root/tests/restart/kill_chains.py" --kills 3000
+}
+kills_at_growth() {
+  for part in "" 1000000; do
+    CONCORD_LONG=1 /usr/bin/python3 -B "$root/tests/unit/record/kill_at_growth_test.py" \
+      "$build/bin/endless_run" "$build/lib/libkill_at_write.so" ${part:+"$part"}
+  done
 }
 log=$logs/memory.log
 CONCORD_LONG=1 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support \
@@ -93,8 +99,10 @@ log=$logs/tolerances.log
 }
 
 log=$logs/restarts.log
-{ KILLS=15 restarts checkpoints.py Kills && kill_chains && restarts every_method.py Subsystems OtherRanks &&
+{ KILLS=15 restarts checkpoints.py Files Kills && kills_at_growth && kill_chains &&
+  restarts every_method.py Subsystems OtherRanks &&
   restarts with_and_without.py && restarts warm_starts.py SameModel && restarts ../mpi/ranks.py TwoMass RingVariants &&
+  restarts ../delays/runs.py Ranks &&
   restarts ../isolation/isolated.py Same && restarts slurm.py; } 2>&1 | tee "$log" || {
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
   exit 1

@@ -5,13 +5,15 @@ fmu_cost.py PROGRAM: 2, 10 and 100 instances of the cheapest FMU in a chain, 10^
 way to isolated instances and back: one of two, on all processors and on one, and ten, for which there may
 be too few.
 """
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from patience import processor_seconds  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 HEAD = """<?xml version="1.0"?>
@@ -53,12 +55,11 @@ def compiled(folder):
     return library, loop
 
 
-def processor_seconds(command):
-    """Of this process's own work, whatever else the machine has to do."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def seconds_of(command):
+    """Of processor time."""
+    before = processor_seconds()
     subprocess.run(command, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return processor_seconds() - before
 
 
 def concord_cost(program, folder, name, count, steps):
@@ -69,7 +70,7 @@ def concord_cost(program, folder, name, count, steps):
             f"  - s{k}.y -> s{k + 1}.u\n" for k in range(count - 1)))
     command = [program, "run", model, "-cosim_type", "jacobi", "-cosim_step", str(1 / steps),
                "-cosim_record", "none", "-cosim_output", folder / f"{name}{count}.h5"]
-    seconds = processor_seconds(command) - processor_seconds([*command, "-cosim_stop", "0.01"])
+    seconds = seconds_of(command) - seconds_of([*command, "-cosim_stop", "0.01"])
     return 1e6 * seconds / (0.99 * steps * count)
 
 

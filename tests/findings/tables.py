@@ -8,7 +8,6 @@ of two programs, --before and $CONCORD_PROGRAM, run in turn; all others need one
 """
 import argparse
 import os
-import resource
 import statistics
 import subprocess
 import tempfile
@@ -23,6 +22,7 @@ from control_models import MODELS, elapsed, solutions, with_idle
 from equation_models import Constraint, Model, Subsystem
 from kinds import errors, run, shifted
 from layers import layer
+from patience import processor_seconds
 from predictions import curved
 from references import LotkaVolterra, algebraic_loop, error_percent, two_mass
 from units import TwoMasses
@@ -221,12 +221,11 @@ def control(tolerances=(1e-2, 1e-4, 1e-6, 1e-8, 1e-10)):
 # ---- speed ----
 
 def cpu_seconds(command, folder):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = processor_seconds()
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return processor_seconds() - before
 
 
 def speed(before, repetitions=5):

@@ -1,5 +1,7 @@
 """Compiles the models in source/ to FMUs of either version, with and without each capability."""
 import functools
+import hashlib
+import os
 import subprocess
 import tempfile
 import zipfile
@@ -234,19 +236,35 @@ def acting_inputs(model, version):
             yield [r for i in entry[2] for r in references[i]]
 
 
-LIBRARIES = tempfile.TemporaryDirectory(prefix="concord_fmus_")
+TEMPORARY = tempfile.TemporaryDirectory(prefix="concord_fmus_")
+#: Where ctest says so all test programs have their libraries in common.
+LIBRARIES = Path(os.environ.get("CONCORD_FMU_LIBRARIES", TEMPORARY.name))
+
+
+def print_of(arguments, sources):
+    """Changes with whatever may change the library."""
+    found = hashlib.sha256("\0".join(map(str, arguments)).encode())
+    for path in sources:
+        found.update(path.read_bytes())
+    return found.hexdigest()[:32]
 
 
 @functools.cache
 def compiled(model, version, behaviour, defines, libraries):
-    """The shared library, which many FMUs of one test program have in common."""
-    folder = tempfile.mkdtemp(dir=LIBRARIES.name)
-    library = Path(folder) / f"{model}.so"
+    """The shared library, which many FMUs have in common; what is linked with others is this program's own."""
     if version == 2:
         defines = (*defines, "FMI2")
-    subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-fvisibility=default",
-                    f"-DBEHAVIOUR={behaviour.upper()}", *(f"-D{d}" for d in defines), "-o", library,
-                    SOURCE / f"{model}.c", SOURCE / f"fmi{version}.c", *libraries, "-lm"], check=True)
+    sources = [SOURCE / f"{model}.c", SOURCE / f"fmi{version}.c"]
+    arguments = ["-O2", "-fPIC", "-shared", "-fvisibility=default", f"-DBEHAVIOUR={behaviour.upper()}",
+                 *(f"-D{d}" for d in defines), *sources, *libraries, "-lm"]
+    there = Path(TEMPORARY.name) if libraries else LIBRARIES
+    library = there / f"{model}_{print_of(arguments, [*sources, SOURCE / 'model.h'])}.so"
+    if not library.exists():
+        there.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=there) as folder:
+            made = Path(folder) / library.name
+            subprocess.run(["cc", *arguments, "-o", made], check=True)
+            made.rename(library)  # whole, whoever else makes it
     return library
 
 

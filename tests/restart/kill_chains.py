@@ -193,10 +193,10 @@ class Chains(RestartTest):
         chain.finish()
 
     def test_events(self):
-        self.kill_at_all("events", 23)
+        self.kill_at_all("events", 61)
 
     def test_parts(self):
-        self.kill_at_all("parts", 43)
+        self.kill_at_all("parts", 127)
 
     def test_two_ranks(self):
         self.kill_at_all("two ranks", 140)
@@ -216,7 +216,7 @@ class Chains(RestartTest):
                 chain.finish()
 
     def test_each_change_of_a_restart(self):
-        self.kill_restarts("events", range(1, 400, 9))
+        self.kill_restarts("events", range(1, 400, 27))
 
     def test_each_change_of_a_restart_on_two_ranks(self):
         self.kill_restarts("two ranks", range(1, 120, 17))

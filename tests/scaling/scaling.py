@@ -9,10 +9,13 @@ subsystems take beyond ten.
 import argparse
 import json
 import os
-import resource
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from patience import processor_seconds  # noqa: E402
 
 METHODS = {"jacobi": ["-cosim_type", "jacobi", "-cosim_hold_order", "1"],
            "missiles": ["-cosim_type", "missiles"],
@@ -37,11 +40,6 @@ connections:
 """
 STEP = 1e-2
 MOST_SUBSYSTEM_STEPS = 2_000_000
-
-
-def processor_seconds():
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
 
 
 class Runs:
