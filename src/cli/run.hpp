@@ -59,6 +59,7 @@ class Run {
   int stop_signal() const { return requests_.signal(); }
   /// After `go`.
   RunStatus status() const { return status_; }
+  const Model& model() const { return simulation_.plan().model; }
 
   /// After `go`, which has told nothing then: the run that is to take its place, as this one has
   /// missed the accuracy that was asked for, and costs little.

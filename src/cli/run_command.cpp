@@ -79,12 +79,13 @@ ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
   RunTurn turn{.repeatable = true};
   std::optional<Model> before;
   for (;;) {
-    std::unique_ptr<Run> run = make(model, turn);
+    std::unique_ptr<Run> run = make(std::move(model), turn);
     try {
       const int code = run->go(after);
       std::optional<NextRun> next = run->next();
       if (!next) return {std::move(run), code};
-      before = std::exchange(model, std::move(next->model));
+      before = run->model();
+      model = std::move(next->model);
       turn.most_steps = next->most_steps;
     } catch (const SimulationError&) {
       if (!before) throw;
@@ -98,9 +99,9 @@ ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
 RunEnding run_in_manner(Model model, const std::string& command_line, const RunManner& manner) {
   StepListener listener(manner.step ? manner.step : [](const StepInfo&) {});
   bool begun = false;
-  const auto ended = run_to_accuracy(
-      std::move(model), AfterStop::program_goes_on, [&](const Model& one, RunTurn turn) {
-        auto plan = announced(std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, one));
+  const auto ended =
+      run_to_accuracy(std::move(model), AfterStop::program_goes_on, [&](Model one, RunTurn turn) {
+        auto plan = announced(std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(one)));
         if (manner.begins && !begun) manner.begins(plan->settings.start, plan->settings.stop);
         begun = true;
         // Who sees macro-steps sees those of one run.
@@ -119,8 +120,9 @@ RunEnding run_in_manner(Model model, const std::string& command_line, const RunM
 
 int run_command(Model model, const std::string& command_line) {
   return run_to_accuracy(std::move(model), AfterStop::program_ends,
-                         [&](const Model& one, RunTurn turn) {
-                           auto plan = std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, one);
+                         [&](Model one, RunTurn turn) {
+                           auto plan =
+                               std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(one));
                            return std::make_unique<Run>(announced(std::move(plan)), command_line,
                                                         RunTells::all, nullptr, turn);
                          })

@@ -7,8 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import h5py
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+from concord_runs import in_short  # noqa: E402
 
 
 def run(program, shim, folder, last, part):
@@ -40,11 +44,6 @@ def beginning(ends):
     shorter = [number for number in range(1000, len(ends)) if ends[number] < ends[number - 1] / 2]
     assert shorter, "no part was begun"
     return range(shorter[0] - 60, shorter[0] + 100)
-
-
-def in_short(writes, step):
-    """Every step-th; with CONCORD_LONG (tests/long.sh) all."""
-    return writes if "CONCORD_LONG" in os.environ else writes[::step]
 
 
 def check(path, flushed):
