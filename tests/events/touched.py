@@ -24,6 +24,31 @@ connections:
   - {connect: "cell[i+1].x -> cell[i].right", repeat: {i: [1, 98]}}
 """
 
+SWITCHES = """
+name: switches
+experiment: {start: 0.0, stop: 1.0}
+templates:
+  cell:
+    equations:
+      parameters: {rate: 1, low: 19, high: 21}
+      inputs: {left: 20}
+      states: {T: 20}
+      discrete: {heat: 1}
+      derivatives: {T: "rate*(heat*8 - (T - 17)) + %s*(left - T)"}
+      when:
+        - {condition: T > high, set: {heat: 0}}
+        - {condition: T < low, set: {heat: 1}}
+      outputs: {T: T}
+subsystems:
+  calm: {template: cell, repeat: {i: [1, %d]}, parameters: {low: 0, high: 100}, start: {T: "19 + 2*mod(0.618*i, 1)"}}
+  cell: {template: cell, repeat: {i: [1, 12]}, parameters: {rate: 0.5 + i/24}, start: {T: "19.2 + 1.6*mod(0.618*i, 1)"}}
+connections:
+  - {connect: "calm[i].T -> calm[i+1].left", repeat: {i: [1, %d]}}
+  - calm[1].T -> cell[1].left
+  - {connect: "cell[i].T -> cell[i+1].left", repeat: {i: [1, 11]}}
+  - cell[12].T -> calm[1].left
+"""
+
 KINKS = """
 name: kinks
 experiment: {start: 0.0, stop: 1.0}
@@ -54,6 +79,22 @@ class Touched(ModelTest):
                 bound = 1e-3 if method == "jacobi" else 1e-10
                 self.assertAlmostEqual(run.outputs["cell[50].y"][-1],
                                        exact.outputs["cell[50].y"][-1], delta=bound)
+
+    def test_one_trial_and_one_macro_step_of_the_others(self):
+        """The macro-step in which an event is found, up to it, and on to where it would have led."""
+        for method, coupling in (("jacobi", 0), ("jacobi", 0.01), ("missiles", 0.01), ("jfm", 0), ("jfm", 0.01)):
+            for n in (20, 80):
+                run = simulate(self.model(SWITCHES % (coupling, n, n - 1)), "-cosim_type", method, "-cosim_adapt",
+                               "none", "-cosim_step", 0.01)
+                calm = [name.startswith(b"calm") for name in run.subsystems["name"]]
+                advances, restarts, evaluations = (run.subsystems[what][calm] for what in
+                                                   ("advances", "restarts", "rhs_evaluations"))
+                events = len(set(run.event_times))
+                with self.subTest(method=method, coupling=coupling, n=n):
+                    self.assertGreater(events, 10)
+                    self.assertLessEqual(max(advances), 100 + 2*events)
+                    self.assertLessEqual(max(evaluations - 8*advances), 0)
+                    self.assertEqual(max(restarts), 0)
 
     def test_ranks_agree(self):
         model = self.model(CHAIN % " + 2*push")

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "coupling/estimation/matrix_exponential.hpp"
 
@@ -29,6 +30,22 @@ std::array<double, 14> stehfest_weights() {
   return weights;
 }
 
+/// Of hA, in the maximum norm, up to which no term of the series is larger than its sum.
+constexpr double small = 1.0;
+
+double norm_of(const Eigen::MatrixXd& a, double h) {
+  return h * a.cwiseAbs().rowwise().sum().maxCoeff();
+}
+
+/// Terms of the series of phi_k behind the first that are not below rounding.
+int series_terms(double norm, int k) {
+  int terms = 0;
+  for (double term = 1.0; term > std::numeric_limits<double>::epsilon() / 4.0; ++terms) {
+    term *= norm / (k + terms + 1);
+  }
+  return terms;
+}
+
 }  // namespace
 
 void PhiMatrices::resize(Eigen::Index n, Eigen::Index m) {
@@ -49,7 +66,7 @@ void PhiMatrices::compute(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, do
   }
   switch (response) {
     case Response::expm:
-      return by_exponential(a, b, h);
+      return norm_of(a, h) <= small ? by_series(a, b, h) : by_exponential(a, b, h);
     case Response::stehfest:
       return by_stehfest(a, b, h);
     case Response::linear_implicit:
@@ -64,6 +81,34 @@ void PhiMatrices::by_implicit_euler(const Eigen::MatrixXd& a, const Eigen::Matri
   square = constant;
   for (auto& p : power) {
     p.noalias() = constant * b;
+  }
+}
+
+/// phi_k(z) = 1/k! + z/(k+1)! + z^2/(k+2)! + ... for the last k, by Horner's scheme; those before
+/// from phi_{k-1}(z) = 1/(k-1)! + z phi_k(z). Macro-steps of ever other sizes, as events make them,
+/// cost the exponential of the augmented matrix each time: twenty times as much for a few states.
+void PhiMatrices::by_series(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
+  const auto last = static_cast<int>(power.size()) + 1;
+  const Eigen::MatrixXd z = h * a;
+  Eigen::MatrixXd phi = Eigen::MatrixXd::Zero(a.rows(), a.cols()), product = phi;
+  const auto next = [&](double coefficient) {
+    product.noalias() = z * phi;
+    product.diagonal().array() += coefficient;
+    phi.swap(product);
+  };
+  const int terms = series_terms(norm_of(a, h), last);
+  double coefficient = 1.0 / std::tgamma(last + terms + 1.0);
+  for (int j = terms; j >= 0; --j) {
+    next(coefficient);
+    coefficient *= last + j;
+  }
+  for (int k = last; k >= 1; --k) {
+    const auto p = static_cast<std::size_t>(k - 1);
+    if (p > 0) power[p - 1].noalias() = factorial[p - 1] * h * (phi * b);
+    if (p == 2) square = 2.0 * h * phi;
+    if (p == 1) ramp = h * phi;
+    if (p == 0) constant = h * phi;
+    next(1.0 / std::tgamma(k));
   }
 }
 

@@ -11,8 +11,8 @@ namespace concord {
 /// v quadratic.
 ///
 /// phi_k are the exponential integrator functions phi_0(z) = e^z, phi_k(z) = (phi_{k-1}(z) -
-/// 1/(k-1)!)/z; all come from one exponential of an augmented matrix, so that a singular or stiff A
-/// needs no special case.
+/// 1/(k-1)!)/z. Where hA is small all come from their series, else from one exponential of an
+/// augmented matrix, so that a singular or stiff A needs no special case.
 struct PhiMatrices {
   Eigen::MatrixXd constant;  ///< h phi_1(hA), n x n: response to a constant v
   Eigen::MatrixXd ramp;      ///< h phi_2(hA), n x n: response to v = (tau/h) times a vector
@@ -29,6 +29,7 @@ struct PhiMatrices {
 
  private:
   void resize(Eigen::Index n, Eigen::Index m);
+  void by_series(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
   void by_exponential(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
   void by_implicit_euler(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
   void by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);

@@ -56,7 +56,7 @@ ImplicitCoupling::ImplicitCoupling(const Method& method, RankNetwork& subsystems
       consistent_(subsystems),
       constraints_(subsystems),
       constraint_sizes_(subsystems),
-      joins_(subsystems, constraints_),
+      joins_(subsystems, constraints_, method_.hold),
       stages_(subsystems, method.groups),
       error_estimate_(subsystems, method.hold, method.adapt_tolerance) {
   create_estimators();

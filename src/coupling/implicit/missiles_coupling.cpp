@@ -14,7 +14,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       consistent_(subsystems),
       constraints_(subsystems),
       constraint_sizes_(subsystems),
-      joins_(subsystems, constraints_),
+      joins_(subsystems, constraints_, method_.hold),
       estimators_(subsystems, method.estimator, method.hold),
       system_(subsystems, estimators_, method.hold, method.tolerance),
       error_(subsystems, method.hold, method.adapt_tolerance),

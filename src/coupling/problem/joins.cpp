@@ -1,15 +1,17 @@
 #include "coupling/problem/joins.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "signal/misleading_slope.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
 
-Joins::Joins(const RankNetwork& subsystems, const ConstraintRows& constraints)
+Joins::Joins(const RankNetwork& subsystems, const ConstraintRows& constraints, const Hold& hold)
     : subsystems_(subsystems),
       constraints_(constraints),
+      hold_(hold),
       afresh_(subsystems.connected_inputs().size(), 0),
       any_layer_(true) {
   begin();
@@ -25,11 +27,22 @@ void Joins::begin() {
   any_layer_ = false;
 }
 
+/// At t_N. Cubics don't ask outputs for curvatures: where nothing has happened since the macro-step
+/// before, its polynomial tells.
+double Joins::curvature(std::size_t i, const CommunicationPoint& point) const {
+  if (hold_.ends_with_curvature()) {
+    return point.inputs[i].curvature;
+  }
+  return point.last_step > 0.0 ? point.polynomials[i].curvature(point.last_step)
+                               : std::numeric_limits<double>::quiet_NaN();
+}
+
 bool Joins::is_layer(std::size_t j, const CommunicationPoint& point, std::span<const Sample> ends,
                      double h) const {
   const std::size_t i = subsystems_.connected_inputs()[j];
+  const Sample begin{point.inputs[i].value, point.inputs[i].derivative, curvature(i, point)};
   return afresh_[j] == 0 &&
-         slope_misleads(point.inputs[i], ends[i], h, subsystems_.input_sizes()[i]);
+         slope_misleads(begin, ends[i], h, subsystems_.input_sizes()[i], hold_.degree);
 }
 
 bool Joins::sees_layer(const CommunicationPoint& point, std::span<const Sample> ends,

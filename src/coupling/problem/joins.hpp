@@ -5,6 +5,7 @@
 
 #include "coupling/coupling.hpp"
 #include "coupling/problem/constraint_rows.hpp"
+#include "signal/hold.hpp"
 
 namespace concord {
 
@@ -15,7 +16,7 @@ namespace concord {
 /// once per macro-step, so that the coupling stays as smooth as the subsystems are.
 class Joins {
  public:
-  Joins(const RankNetwork& subsystems, const ConstraintRows& constraints);
+  Joins(const RankNetwork& subsystems, const ConstraintRows& constraints, const Hold& hold);
 
   /// A macro-step begins: no layer has been seen.
   void begin();
@@ -32,11 +33,13 @@ class Joins {
   bool any_layer() const { return any_layer_; }  ///< on any rank
 
  private:
+  double curvature(std::size_t i, const CommunicationPoint& point) const;
   bool is_layer(std::size_t j, const CommunicationPoint& point, std::span<const Sample> ends,
                 double h) const;
 
   const RankNetwork& subsystems_;
   const ConstraintRows& constraints_;
+  const Hold& hold_;
   std::vector<char> afresh_;
   bool any_layer_ = false;
 };

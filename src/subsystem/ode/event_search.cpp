@@ -17,6 +17,7 @@ EventSearch::EventSearch(EventModel& model, CheckedModel& checked, RightHandSide
     : model_(model),
       checked_(checked),
       rhs_(rhs),
+      inner_(checked, rhs),
       next_x_(rhs.state_count()),
       next_f_(rhs.state_count()),
       scratch_z_(model.indicator_count()),
@@ -68,7 +69,7 @@ void EventSearch::begin(std::span<const double> x) noexcept {
 
 /// What is less than nothing by rounding, and rises, has just happened.
 void EventSearch::judge_begin() {
-  if (!slope()) return;
+  if (!slope(way_.tau, way_.x, way_.f)) return;
   for (std::size_t i = 0; i < way_.z.size(); ++i) {
     if (!has_crossed(way_.z[i])) continue;
     const bool rises = -way_.z[i].value <= slopes_[i] * slack_;
@@ -79,10 +80,10 @@ void EventSearch::judge_begin() {
   }
 }
 
-/// Of the indicators where the way ends.
-bool EventSearch::slope() {
-  return rhs_.at(way_.tau, [&](double t, std::span<const double> u) {
-    model_.indicator_slopes(t, way_.x, u, {way_.f, rhs_.input_slopes_at(way_.tau)}, slopes_);
+/// Of the indicators.
+bool EventSearch::slope(double tau, std::span<const double> x, std::span<const double> f) {
+  return rhs_.at(tau, [&](double t, std::span<const double> u) {
+    model_.indicator_slopes(t, x, u, {f, rhs_.input_slopes_at(tau)}, slopes_);
   }) == RightHandSide::ok;
 }
 
@@ -107,6 +108,7 @@ void EventSearch::search(double tau) {
     search_piece(left, right, 0);
     std::swap(left, right);
   }
+  if (way_.found && !way_.x.empty()) sharpen();
   std::copy(left.z.begin(), left.z.end(), way_.z.begin());
 }
 
@@ -174,10 +176,32 @@ double EventSearch::root(std::size_t i, double a, double za, double b, double zb
   return b;
 }
 
+/// Newton's method for the indicator that was found, within the micro-step. What the cubics say
+/// stays where the pair is not exact enough, or leads elsewhere.
+void EventSearch::sharpen() {
+  constexpr int most_iterations = 4;
+  constexpr double close = 1e-13;
+  auto& [tau, i] = *way_.found;
+  const double most = next_ - way_.tau;
+  double size = tau - way_.tau;
+  for (int iteration = 0; iteration < most_iterations && size > 0.0 && size <= most; ++iteration) {
+    if (!inner_.take(way_.tau, way_.x, way_.f, size)) return;
+    const double end = way_.tau + size;
+    if (!evaluate(end, inner_.x(), scratch_z_) || !slope(end, inner_.x(), inner_.f())) return;
+    const double change = scratch_z_[i].value / -slopes_[i];
+    if (!(slopes_[i] < 0.0) || std::abs(change) > most) return;
+    size += change;
+    if (std::abs(change) <= close * next_) {
+      tau = std::min(way_.tau + size, next_);
+      return;
+    }
+  }
+}
+
 EventSearch::Found EventSearch::ahead() {
   if (way_.found) return *way_.found;
   Found result;
-  const bool known = slope();
+  const bool known = slope(way_.tau, way_.x, way_.f);
   for (std::size_t i = 0; known && i < way_.z.size(); ++i) {
     const double tau = way_.tau + std::max(way_.z[i].value, 0.0) / -slopes_[i];
     if (slopes_[i] < 0.0 && tau < result.tau) result = {tau, i};

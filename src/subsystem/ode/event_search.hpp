@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "subsystem/event_model.hpp"
+#include "subsystem/ode/inner_step.hpp"
 #include "subsystem/ode/right_hand_side.hpp"
 
 namespace concord {
@@ -15,7 +16,8 @@ namespace concord {
 ///
 /// Between micro-steps the states are Hermite's cubics through their values and slopes. Each micro-
 /// step is looked at in pieces, which are halved where an indicator bends so much that it may have
-/// changed its sign in between.
+/// changed its sign in between. What is found is then found exactly, on states that the explicit
+/// pair gives: the macro-step that is repeated up to it, by everybody, need not be repeated again.
 class EventSearch final : public PathWatch {
  public:
   struct Found {
@@ -67,17 +69,19 @@ class EventSearch final : public PathWatch {
   bool evaluate(double tau, std::span<const double> x, std::span<Indicator> z);
   bool evaluate(Point& point, double tau);
   void judge_begin();
-  bool slope();
+  bool slope(double tau, std::span<const double> x, std::span<const double> f);
   void interpolate(double tau);
   void search(double tau);
   void search_piece(const Point& left, const Point& right, int halvings);
   bool may_hide(const Point& left, const Point& middle, const Point& right) const;
   void take_crossings(const Point& left, const Point& right);
   double root(std::size_t i, double a, double za, double b, double zb);
+  void sharpen();
 
   EventModel& model_;
   CheckedModel& checked_;
   RightHandSide& rhs_;
+  InnerStep inner_;
   Way way_;
   double slack_ = 0.0;
   double next_ = 0.0;                    ///< end of the micro-step that is looked at

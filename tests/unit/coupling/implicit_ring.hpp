@@ -25,7 +25,7 @@ class ImplicitRing {
                  {{"s2.y0", "s0.u0"}, {"s0.y0", "s1.u0"}, {"s1.y0", "s2.u0"}}, PETSC_COMM_WORLD),
         subsystems(network_.subsystems()),
         constraints(subsystems),
-        joins(subsystems, constraints),
+        joins(subsystems, constraints, Hold::hermite),
         stages(subsystems, groups),
         point(network_.start(h)),
         estimators(subsystems, EstimatorSettings{}, Hold::hermite),

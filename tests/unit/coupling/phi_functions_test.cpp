@@ -117,6 +117,37 @@ TEST(PhiMatrices, QuinticInputs) {
   EXPECT_LT(far(a * found.power[4], 5 / h * found.power[3] - b), 1e-12);
 }
 
+/// Series below a norm of 1, the exponential above.
+TEST(PhiMatrices, AgreeOnBothSidesOfTheSeries) {
+  MatrixXd a(3, 3);
+  a << -2, 5, 0.3, -4, -1, 2, 0.1, 0, 0;
+  a /= 7.3 * h;
+  for (const int degree : {3, 5}) {
+    PhiMatrices below, above;
+    below.compute((1.0 - 1e-13) * a, input_matrix(3), h, Response::expm, degree);
+    above.compute((1.0 + 1e-13) * a, input_matrix(3), h, Response::expm, degree);
+    EXPECT_LT(far(below.constant, above.constant), 1e-12);
+    EXPECT_LT(far(below.ramp, above.ramp), 1e-12);
+    EXPECT_LT(far(below.square, above.square), 1e-12);
+    for (std::size_t p = 0; p < below.power.size(); ++p) {
+      EXPECT_LT(far(below.power[p], above.power[p]), 1e-12) << p;
+    }
+  }
+}
+
+TEST(PhiMatrices, SmallStepsToRounding) {
+  for (const double z : {-0.9, -1e-2, -1e-8, 0.0, 1e-5, 0.7}) {
+    const auto found = phi_of(MatrixXd::Constant(1, 1, z / h));
+    const double factorial[] = {1, 1, 2, 6};
+    EXPECT_NEAR(found.constant(0, 0) / (h * phi(1, z)), 1.0, 2e-15) << z;
+    EXPECT_NEAR(found.square(0, 0) / (2.0 * h * phi(3, z)), 1.0, 2e-15) << z;
+    for (int p = 1; p <= 3; ++p) {
+      const double expected = factorial[p] * h * phi(p + 1, z) * input_matrix(1)(0, 0);
+      EXPECT_NEAR(found.power[p - 1](0, 0) / expected, 1.0, 2e-15) << z << ' ' << p;
+    }
+  }
+}
+
 TEST(PhiMatrices, LargeInputMatrix) {
   MatrixXd a(1, 1);
   a << -1.0;
