@@ -146,6 +146,7 @@ std::span<const StepReport> MacroStepper::advance() {
 /// What the macro-step that begins depends on is as it is after a new start.
 void MacroStepper::begin_step() {
   if (changes_.take_any()) {
+    feed_.forget_arrived();
     begin_anew(true);
     errors_.look_ahead(point_);
   }
@@ -269,7 +270,7 @@ void MacroStepper::begin_anew(bool breaks) {
   const double before = last == 0.0 ? proposed().size() : last;
   changes_.apply(point_, trial_);
   touch_listed();
-  breaks = events_.happens(point_.inputs) || breaks;
+  breaks = events_.happens(feed_.arrived(point_)) || breaks;
   do {
     restart_coupling();
   } while (events_.happens(point_.inputs));

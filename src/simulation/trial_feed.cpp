@@ -5,6 +5,7 @@
 namespace concord {
 
 void TrialFeed::hold(CommunicationPoint& point, Trial& trial) {
+  forget_arrived();
   subsystems_.hold(point.inputs);
   trial.inputs.resize(point.inputs.size());
   for (const std::size_t i : subsystems_.held_inputs()) {
@@ -16,6 +17,7 @@ void TrialFeed::hold(CommunicationPoint& point, Trial& trial) {
 std::span<const Sample> TrialFeed::feed(const Trial& trial) {
   fed_.assign(trial.inputs.begin(), trial.inputs.end());
   subsystems_.exchange(trial.outputs, fed_);
+  known_ = true;
   return fed_;
 }
 

@@ -20,6 +20,13 @@ class TrialFeed {
   /// P y of the trial. Collective.
   std::span<const Sample> feed(const Trial& trial);
 
+  /// What has come to the accepted point: what `feed` told last, unless inputs have been made
+  /// consistent or changed since, bit by bit what subsystems were asked for events with.
+  std::span<const Sample> arrived(const CommunicationPoint& point) const {
+    return known_ ? std::span<const Sample>(fed_) : point.inputs;
+  }
+  void forget_arrived() { known_ = false; }
+
   /// The trial is accepted: what feeds held inputs at its end; `fed`: it is known. Collective.
   void renew_held(const CommunicationPoint& point, Trial& trial, bool fed);
 
@@ -30,6 +37,7 @@ class TrialFeed {
  private:
   RankNetwork& subsystems_;
   std::vector<Sample> fed_;
+  bool known_ = false;  ///< fed_ is of the last trial
   bool held_changed_ = false;
 };
 

@@ -1,6 +1,8 @@
 """Findings 1.5, 1.8: fast layers at fixed macro-steps, stiff subsystems in short macro-steps."""
 import unittest
 
+import numpy as np
+from concord_runs import ModelTest, simulate
 from equation_models import Model, Subsystem
 from kinds import Kinds, errors, run
 
@@ -56,6 +58,40 @@ class InitialLayer(Kinds, unittest.TestCase):
                 worst = errors(model, done.results, fastest=1e4)
                 print(f"{method} after an event: {worst}")
                 self.assertLess(worst.max(), 5e-3)
+
+
+SWINGS = """
+experiment: {start: 0, stop: 40}
+templates:
+  source:
+    equations:
+      parameters: {rate: 2, part: 1, phase: 0}
+      states: {a: sin(phase), va: rate*cos(phase), b: 0, vb: 2.5}
+      derivatives: {a: va, va: -rate^2*a, b: vb, vb: -6.25*b}
+      outputs: {y: part*a + b}
+  lag: {equations: {inputs: {u: 0}, states: {x: 0}, derivatives: {x: 5*(u - x)}, outputs: {x: x}}}
+subsystems:
+  source:
+    template: source
+    repeat: {i: [1, 40]}
+    parameters: {rate: 1.5 + 0.083*i, part: "0.5 + mod(0.618*i, 1)", phase: "6.28*mod(0.414*i, 1)"}
+  lag: {template: lag, repeat: {i: [1, 40]}}
+connections: [{connect: "source[i].y -> lag[i].u", repeat: {i: [1, 40]}}]
+"""
+
+
+class Swings(ModelTest):
+    """A signal that comes back to where it was within a macro-step is in no layer."""
+
+    def test_inputs_are_joined(self):
+        for method in ("jfm", "missiles", "jfm6", "missiles6"):
+            for step in (0.2, 0.3):
+                run = simulate(self.model(SWINGS), "-cosim_type", method, "-cosim_step", step,
+                               "-cosim_record", "outputs,inputs,polynomials")
+                polynomials, sizes = run.inputs.polynomials, np.diff(run.time)[:, None]
+                ends = sum(polynomials[:, :, p]*sizes**p for p in range(polynomials.shape[2]))
+                with self.subTest(method=method, step=step):
+                    np.testing.assert_allclose(polynomials[1:, :, 0], ends[:-1], atol=1e-9)
 
 
 def stiff(rate, size=1.0):

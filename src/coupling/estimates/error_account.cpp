@@ -152,7 +152,9 @@ void ErrorAccount::restart(const CommunicationPoint& point) {
   if (propagation_) {
     propagation_->restart();
   }
-  interval_.shorten();
+  if (!propagation_ || !propagation_->steady()) {
+    interval_.shorten();
+  }
 }
 
 void ErrorAccount::lose(const std::string& reason) {

@@ -75,11 +75,32 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
   }
 }
 
+/// Whether the last linearisation still holds, as far as that costs less than another one: it has
+/// not changed before, and no event has reached the subsystem since.
+bool ErrorPropagation::keeps(std::size_t k, const CommunicationPoint& point) {
+  const Part& part = parts_[k];
+  if (!part.steady || part.restarts != subsystems_.touched().restarts(k)) {
+    return false;
+  }
+  const IndexRange inputs = subsystems_.inputs_of(k);
+  bool keeps = false;
+  const WorkScope timed(subsystems_.clock(), k, Work::linearize);
+  const auto thrown = subsystems_.at_point(k, [&] {
+    keeps = subsystems_.own(k).keeps(part.last,
+                                     std::span(point.inputs).subspan(inputs.first, inputs.size()));
+  });
+  return keeps && !thrown;
+}
+
 /// An exception out of a subsystem is a failure of this rank, for which the others must not wait.
 /// Where a subsystem cannot be linearised at a point, it stays as it was at an earlier one.
 ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
                                                     const CommunicationPoint& point) {
   Part& part = parts_[k];
+  if (keeps(k, point)) {
+    part.continues = true;
+    return same;
+  }
   Subsystem& subsystem = subsystems_.own(k);
   const IndexRange inputs = subsystems_.inputs_of(k);
   Linearization& now = part.next;
@@ -103,6 +124,8 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   std::swap(part.last, now);  // the mean is in `now`
   const bool as_before = part.known && equal(now, part.linearization);
   part.continues = part.known = true;
+  part.steady = as_before;
+  part.restarts = subsystems_.touched().restarts(k);
   if (as_before) {
     return same;
   }
@@ -137,7 +160,7 @@ void ErrorPropagation::take_linearization(std::size_t k) {
 }
 
 void ErrorPropagation::io(Archive& archive) {
-  archive(h_);
+  archive(h_, steady_);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     archive.within(k, [&] { archive(parts_[k]); });
     if (archive.reading() && parts_[k].known) {
@@ -155,7 +178,8 @@ void ErrorPropagation::io(Archive& archive) {
 void ErrorPropagation::Part::io(Archive& archive) {
   archive.values(std::span(x.data(), static_cast<std::size_t>(x.size())));
   archive(known, linearization.f_x, linearization.f_u, linearization.g_x, linearization.g_u);
-  archive(continues, last.f_x, last.f_u, last.g_x, last.g_u);
+  archive(continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t, last.parameters);
+  archive(steady, restarts);
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {
@@ -169,7 +193,7 @@ void ErrorPropagation::factorize(Part& part, double h) const {
 
 ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint& point, double h) {
   const bool new_size = std::abs(h - h_) > same_size * h;
-  State state = new_size ? renewed : same;
+  State state = new_size ? resized : same;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const State own = linearize(k, point);
     if (own == failed) {
@@ -177,8 +201,8 @@ ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint
     }
     if (own == renewed || new_size) {
       factorize(parts_[k], h);
-      state = renewed;
     }
+    state = std::max(state, own);
   }
   h_ = h;
   return state;
@@ -301,7 +325,8 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   if (worst == failed) {
     return false;
   }
-  if (worst == renewed) {
+  steady_ = worst < renewed;
+  if (worst != same) {
     assemble(&Part::gain, over_interval_);
     if (at_end_) {
       assemble(&Part::d, *at_end_);

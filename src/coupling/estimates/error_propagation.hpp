@@ -40,6 +40,10 @@ class ErrorPropagation {
     for (Part& part : parts_) part.continues = false;
   }
 
+  /// Whether every linearisation, of all ranks, was at the end of the last interval what it was
+  /// before: how errors spread does not change from one interval to the next.
+  bool steady() const { return steady_; }
+
   /// delta y of this rank's outputs, signed, in their units.
   std::span<const Sample> outputs() const { return outputs_; }
 
@@ -57,13 +61,13 @@ class ErrorPropagation {
 
   /// What errors have become, and the linearisations that are kept. Collective.
   void io(Archive& archive);
-  int memory_version() const { return 3; }
+  int memory_version() const { return 4; }
 
   /// Of this rank, after a failure.
   const std::optional<std::string>& failure() const { return failure_; }
 
  private:
-  enum State : int { same, renewed, failed };
+  enum State : int { same, resized, renewed, failed };
 
   /// One own subsystem.
   struct Part {
@@ -78,11 +82,14 @@ class ErrorPropagation {
     Eigen::VectorXd x, target, stage, u, y, u_held;
     IndexRange connected, held;  ///< positions among connected and held inputs
     bool known = false;
+    bool steady = false;        ///< `last` was what it was at the interval's begin, too
+    std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
 
     void io(Archive& archive);
   };
 
   static Eigen::MatrixXd gain_over(const Part& part, double h);
+  bool keeps(std::size_t k, const CommunicationPoint& point);
   State linearize(std::size_t k, const CommunicationPoint& point);
   void take_linearization(std::size_t k);
   State linearize_all(const CommunicationPoint& point, double h);
@@ -114,6 +121,7 @@ class ErrorPropagation {
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   std::vector<double> nothing_;  ///< zeros, per connected input
   double h_ = 0.0;
+  bool steady_ = false;
   std::optional<std::string> failure_;
 };
 

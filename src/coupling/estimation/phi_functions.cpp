@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "coupling/estimation/matrix_exponential.hpp"
+#include "coupling/estimation/small_product.hpp"
 
 namespace concord {
 namespace {
@@ -92,7 +93,7 @@ void PhiMatrices::by_series(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, 
   const Eigen::MatrixXd z = h * a;
   Eigen::MatrixXd phi = Eigen::MatrixXd::Zero(a.rows(), a.cols()), product = phi;
   const auto next = [&](double coefficient) {
-    product.noalias() = z * phi;
+    set_product(z, phi, product);
     product.diagonal().array() += coefficient;
     phi.swap(product);
   };
@@ -104,7 +105,10 @@ void PhiMatrices::by_series(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, 
   }
   for (int k = last; k >= 1; --k) {
     const auto p = static_cast<std::size_t>(k - 1);
-    if (p > 0) power[p - 1].noalias() = factorial[p - 1] * h * (phi * b);
+    if (p > 0) {
+      set_product(phi, b, power[p - 1]);
+      power[p - 1] *= factorial[p - 1] * h;
+    }
     if (p == 2) square = 2.0 * h * phi;
     if (p == 1) ramp = h * phi;
     if (p == 0) constant = h * phi;
