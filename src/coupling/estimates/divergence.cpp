@@ -64,6 +64,8 @@ void Divergence::compare(const CommunicationPoint& point, std::span<const Sample
     const bool as_large = error >= std::max(scale_[o], truth) ||
                           (error >= small_part * truth && error >= far_off * scale_[o]);
     as_large_[o] = scale_[o] > 0.0 && as_large ? as_large_[o] + 1 : 0;
+    // An excuse holds as long as there is something to be excused.
+    if (as_large_[o] == 0) driven_[o] = 0;
   }
 }
 
