@@ -254,6 +254,12 @@ bool EquationEvents::changes(std::size_t i, const EventPoint& point) const {
   return value < -near || (value <= near && (slopes_[i] < 0.0 || point.certain == i));
 }
 
+/// As exactly as the instant is found.
+bool EquationEvents::is_at_zero(std::size_t i, const EventPoint& point) const {
+  return watched_[i].side == Watched::Side::relation &&
+         std::abs(z_[i].value) <= z_[i].rounding + nearness(i, point);
+}
+
 double EquationEvents::changed(const Watched& watched) const {
   const double now = mode(watched.relation), left = sides_[2 * watched.relation];
   switch (watched.side) {
@@ -267,7 +273,9 @@ double EquationEvents::changed(const Watched& watched) const {
   return now != 0.0 ? 0.0 : 1.0;
 }
 
-/// What does not count becomes what it is, for the time when it does, and nothing has happened.
+/// What does not count becomes what it is, for the time when it does, and nothing has happened;
+/// where it is as close to zero as nobody knows, what it is there: a mass that has come to rest
+/// neither moves forwards nor backwards.
 bool EquationEvents::change_modes(const EventPoint& point, std::span<const double> x,
                                   std::vector<Happening>* what) {
   look(point, x);
@@ -275,6 +283,12 @@ bool EquationEvents::change_modes(const EventPoint& point, std::span<const doubl
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     const Watched& watched = watched_[i];
     const bool first = mode(watched.relation) == before[places_.discrete + watched.relation];
+    if (!counts(i) && is_at_zero(i, point)) {
+      mode(watched.relation) =
+          relations_[watched.relation].kind == Relation::Kind::less ? 0.0 : 1.0;
+      now_.widths[i] = std::max(std::abs(z_[i].value), nearness(i, point));
+      continue;
+    }
     if (!first || !changes(i, point)) continue;
     mode(watched.relation) = changed(watched);
     const double away = std::abs(z_[i].value), exact = nearness(i, point);

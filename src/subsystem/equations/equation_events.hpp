@@ -109,6 +109,7 @@ class EquationEvents {
   bool change_modes(const EventPoint& point, std::span<const double> x,
                     std::vector<Happening>* what);
   double nearness(std::size_t indicator, const EventPoint& point) const;
+  bool is_at_zero(std::size_t indicator, const EventPoint& point) const;
   bool is_beyond_at_zero(const Watched& watched) const;
   bool changes(std::size_t indicator, const EventPoint& point) const;
   double changed(const Watched& watched) const;

@@ -241,7 +241,7 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
   const double h = step.size();
   rhs_.begin_step(step, inputs);
   for (std::size_t i = 0; i < scratch_.u.size(); ++i) scratch_.u[i] = inputs[i](0.0);
-  sizes_.weigh(now_, h, scratch_.u);
+  sizes_.weigh(now_, h, scratch_.u, inputs);
   Outcome outcome = run(h, history);
   for (int pass = 1; pass < most_passes && outcome == Outcome::ok && may_repeat_; ++pass) {
     if (!sizes_.weigh_again(now_, step, scratch_.u, scratch_.x_end, inputs)) break;
