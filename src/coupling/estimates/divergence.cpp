@@ -52,6 +52,13 @@ bool Divergence::hardly_begun(std::size_t output) const {
              hardly_anything * unit_sizes_[output];
 }
 
+/// Terms that cancel leave their rounding, many times over; floors are a millionth of them.
+bool Divergence::is_rounding(std::size_t output) const {
+  constexpr double of_floor = 1e-6;
+  const double size = subsystems_.output_sizes()[output];
+  return size > 0.0 && size <= of_floor * floors_[output];
+}
+
 /// What the signal would be without its error is its scale, where the error is the smaller part.
 void Divergence::compare(const CommunicationPoint& point, std::span<const Sample> errors) {
   constexpr double small_part = 0.5;
@@ -118,10 +125,12 @@ void Divergence::judge(const CommunicationPoint& point, double elapsed,
   if (agreed >= (last ? 1 : enough)) {
     explain(point, elapsed, propagation);
   }
+  if (last || (!found_ && agreed >= enough)) {
+    propagation.write_floors(point, floors_);
+  }
   if (found_ || agreed < enough) {
     return;
   }
-  propagation.write_floors(point, floors_);
   std::optional<std::string> text;
   for (std::size_t o = 0; o < as_large_.size() && !text; ++o) {
     const double error = last ? largest_[o] : std::abs(propagation.outputs()[o].value);
