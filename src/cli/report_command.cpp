@@ -149,13 +149,15 @@ ReportJson Report::trust() const {
   };
   if (const std::string diverged = results_.text("diverged"); !diverged.empty())
     lines.push_back("Diverged: " + diverged);
+  const std::string undecided = results_.text("undecided");
+  if (!undecided.empty()) lines.push_back("Not decided, nor what follows: " + undecided);
   const double worst = results_.number("error_estimate");
   if (std::isfinite(worst))
     lines.push_back("Largest estimated error: " + short_number(rounded_to(3, worst)) +
                     " of the size of " + results_.text("error_estimate_of") + ".");
   else if (const std::string why = results_.text("no_estimate"); !why.empty())
     lines.push_back("No error estimate: " + why);
-  else
+  else if (undecided.empty())
     lines.push_back("No error estimate: it is known when a run has ended.");
   lines.push_back(
       "Events: " + std::to_string(results_.events().size()) +

@@ -203,7 +203,8 @@ double Run::better_aim(const RunQuality& quality) const {
       s.adapt != Adapt::predictor || work > most_work) {
     return 0.0;
   }
-  const double missed = quality.of_range.value_or(0.0) / s.accuracy;
+  const double missed =
+      std::max(quality.of_range.value_or(0.0) / s.accuracy, 1.0 / quality.deciding_share);
   const double share = !quality.diverged.empty() ? after_divergence : with_room / missed;
   const double aim = simulation_.plan().model.aim * share;
   const bool worth_it = (missed > 1.0 || !quality.diverged.empty()) && aim >= least_aim;

@@ -25,6 +25,10 @@ void print_estimate(const Conclusion& conclusion) {
                 conclusion.quality.no_estimate.c_str());
     return;
   }
+  if (!conclusion.quality.undecided.empty()) {
+    std::printf("  estimated error       unknown, as an event is not decided\n");
+    return;
+  }
   std::string text;
   for (const auto& [name, error] : conclusion.errors) {
     char number[32];
@@ -140,7 +144,9 @@ Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& sum
   Conclusion conclusion;
   conclusion.quality = quality_of(simulation, summary);
   conclusion.balance = largest_balance_error(simulation);
-  conclusion.errors = worst_errors(simulation);
+  if (conclusion.quality.undecided.empty()) {
+    conclusion.errors = worst_errors(simulation);
+  }
   const std::string own = simulation.subsystems().passed_way().interpolated();
   conclusion.interpolated =
       agree_on_text(simulation.plan().comm, own.empty() ? std::nullopt : std::optional(own))
@@ -159,6 +165,10 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
   if (!conclusion.quality.diverged.empty()) {
     std::printf("  diverged              %s\n", conclusion.quality.diverged.c_str());
   }
+  if (!conclusion.quality.undecided.empty()) {
+    std::printf("  undecided             %s: whether it happens is not decided, nor what follows\n",
+                conclusion.quality.undecided.c_str());
+  }
   std::printf("  method                %s\n", plan.settings.method.type.c_str());
   if (!plan.settings.against_better.empty()) {
     std::printf("  chosen                as others cannot run: %s\n",
@@ -168,8 +178,11 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
   print_cost(summary);
   print_estimate(conclusion);
   if (plan.settings.by_accuracy) {
-    std::printf("  accuracy              %s\n",
-                described_accuracy(plan.settings, conclusion.quality.of_range).c_str());
+    std::printf("  accuracy              %s%s\n",
+                described_accuracy(plan.settings, conclusion.quality.of_range).c_str(),
+                conclusion.quality.undecided.empty()
+                    ? ""
+                    : "; NOT REACHED: an event is not decided; a smaller -cosim_accuracy decides");
   }
   print_remarkable(summary, conclusion.quality);
   print_without_effect(plan.settings);

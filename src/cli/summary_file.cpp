@@ -45,6 +45,7 @@ Json quality_of(const Conclusion& conclusion) {
           {"worst_errors", errors},
           {"no_estimate", quality.no_estimate},
           {"diverged", quality.diverged},
+          {"undecided", quality.undecided},
           {"events", quality.events},
           {"late_events", quality.late_events},
           {"black_box_jumps", quality.black_box_jumps},

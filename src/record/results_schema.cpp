@@ -304,6 +304,7 @@ const ResultsAttribute attributes[] = {
     {"/", "no_estimate", no_text,
      [](const ResultsEnd& end) { return value(end.quality.no_estimate); }},
     {"/", "diverged", no_text, [](const ResultsEnd& end) { return value(end.quality.diverged); }},
+    {"/", "undecided", no_text, [](const ResultsEnd& end) { return value(end.quality.undecided); }},
     {"/", "macro_steps_at_noise", [](const ResultsLayout&, int) { return value(std::int64_t{0}); },
      [](const ResultsEnd& end) { return value(end.quality.at_noise); }},
     {"/", "events", [](const ResultsLayout&, int) { return value(std::int32_t{0}); },

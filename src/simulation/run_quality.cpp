@@ -88,7 +88,12 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
     known.worst = worst->second;
     known.worst_output = worst->first;
   }
-  if (!errors.missing()) {
+  known.undecided = errors.undecided().told();
+  known.deciding_share = errors.undecided().deciding_share();
+  if (!known.undecided.empty()) {
+    std::ranges::fill(known.output_errors, std::numeric_limits<double>::quiet_NaN());
+  }
+  if (!errors.missing() && known.undecided.empty()) {
     known.of_range = errors.in_tolerances({.relative = 1.0, .absolute = 0.0, .of_range = true});
   }
   return known;
@@ -96,10 +101,11 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
 
 RunStatus status_of(const SimulationCore& simulation, const RunQuality& quality) {
   constexpr double of_a_range = 0.1;
-  return !simulation.finished()                         ? RunStatus::interrupted
-         : !quality.diverged.empty()                    ? RunStatus::diverged
-         : quality.of_range.value_or(0.0) >= of_a_range ? RunStatus::inaccurate
-                                                        : RunStatus::completed;
+  return !simulation.finished()      ? RunStatus::interrupted
+         : !quality.diverged.empty() ? RunStatus::diverged
+         : !quality.undecided.empty() || quality.of_range.value_or(0.0) >= of_a_range
+             ? RunStatus::inaccurate
+             : RunStatus::completed;
 }
 
 std::vector<NamedError> worst_errors(const SimulationCore& simulation) {

@@ -12,7 +12,8 @@ namespace concord {
 class SimulationCore;
 struct RunSummary;
 
-/// `inaccurate`: its own estimate is above a tenth of a signal's range; `diverged`: went on to its
+/// `inaccurate`: its own estimate is above a tenth of a signal's range, or nothing is known of its
+/// error, as an event was not decided; `diverged`: went on to its
 /// end although that was as large as its signals.
 enum class RunStatus { running, completed, interrupted, failed, inaccurate, diverged };
 
@@ -24,6 +25,8 @@ struct RunQuality {
   std::optional<double> of_range;  ///< the largest in units of ranges
   std::string no_estimate;         ///< why not; empty where there is one
   std::string diverged;            ///< where and when; empty where it has not
+  std::string undecided;        ///< what happened, or did not, by less than the error; empty: none
+  double deciding_share = 1.0;  ///< of the error, with which that would be known
   std::int64_t at_noise = 0;
   std::int32_t events = 0;
   std::int64_t late_events = 0;  ///< found where somebody cannot roll back

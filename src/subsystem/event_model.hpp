@@ -45,6 +45,16 @@ class EventModel : public OdeModel {
   virtual void indicator_slopes(double t, std::span<const double> x, std::span<const double> u,
                                 const Motion& motion, std::span<double> slopes) = 0;
 
+  /// Whether it would have changed anything for longer than the moment if indicator i, which turns
+  /// around close to zero near this point, had turned on the other side. `beyond`: it had come over
+  /// zero shortly before, and is on its way back.
+  virtual bool is_decisive(std::size_t /*i*/, bool /*beyond*/, double /*t*/,
+                           std::span<const double> /*x*/, std::span<const double> /*u*/) {
+    return false;
+  }
+  /// The relation that it watches, in its user's words.
+  virtual std::string text_of(std::size_t /*i*/) const { return {}; }
+
   /// The next time at which something happens whatever x and u are, s; infinity without one.
   virtual double next_time_event() const = 0;
 

@@ -52,6 +52,13 @@ bool Divergence::hardly_begun(std::size_t output) const {
              hardly_anything * unit_sizes_[output];
 }
 
+/// Terms that cancel leave their rounding, many times over; floors are a millionth of them.
+bool Divergence::is_rounding(std::size_t output) const {
+  constexpr double of_floor = 1e-6;
+  const double size = subsystems_.output_sizes()[output];
+  return size > 0.0 && size <= of_floor * floors_[output];
+}
+
 /// What the signal would be without its error is its scale, where the error is the smaller part.
 void Divergence::compare(const CommunicationPoint& point, std::span<const Sample> errors) {
   constexpr double small_part = 0.5;
@@ -64,6 +71,8 @@ void Divergence::compare(const CommunicationPoint& point, std::span<const Sample
     const bool as_large = error >= std::max(scale_[o], truth) ||
                           (error >= small_part * truth && error >= far_off * scale_[o]);
     as_large_[o] = scale_[o] > 0.0 && as_large ? as_large_[o] + 1 : 0;
+    // An excuse holds as long as there is something to be excused.
+    if (as_large_[o] == 0) driven_[o] = 0;
   }
 }
 
@@ -116,10 +125,12 @@ void Divergence::judge(const CommunicationPoint& point, double elapsed,
   if (agreed >= (last ? 1 : enough)) {
     explain(point, elapsed, propagation);
   }
+  if (last || (!found_ && agreed >= enough)) {
+    propagation.write_floors(point, floors_);
+  }
   if (found_ || agreed < enough) {
     return;
   }
-  propagation.write_floors(point, floors_);
   std::optional<std::string> text;
   for (std::size_t o = 0; o < as_large_.size() && !text; ++o) {
     const double error = last ? largest_[o] : std::abs(propagation.outputs()[o].value);

@@ -37,8 +37,10 @@ class Divergence {
   const std::optional<std::string>& found() const { return found_; }
 
   /// Whether its error says nothing of it: a signal that still rises from nothing at the far end of
-  /// a chain.
-  bool says_nothing(std::size_t output) const { return driven_[output] != 0; }
+  /// a chain, or, at the end of a run, one that is nothing but rounding of what cancels.
+  bool says_nothing(std::size_t output) const {
+    return driven_[output] != 0 || is_rounding(output);
+  }
   /// Nobody will see it beside others of its unit, and what it grows to is yet to come.
   bool hardly_begun(std::size_t output) const;
 
@@ -51,6 +53,7 @@ class Divergence {
 
  private:
   void compare(const CommunicationPoint& point, std::span<const Sample> errors);
+  bool is_rounding(std::size_t output) const;
   void recall();
   void explain(const CommunicationPoint& point, double elapsed, ErrorPropagation& propagation);
   std::string described(std::size_t output, double error, const CommunicationPoint& point) const;

@@ -64,9 +64,11 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
     : subsystems_(subsystems),
       holds_(method, subsystems),
       inside_(method, subsystems),
+      own_(sight == Sight::inside),
       sees_inside_(sight == Sight::inside && !method.takes_steps_twice()),
       controls_(method.estimate == ErrorEstimate::predictor && !method.compares_with_prediction()),
       missing_(why_not(method, subsystems)),
+      undecided_(subsystems),
       interval_(count_connected(subsystems), method.estimate != ErrorEstimate::none,
                 sight == Sight::inside),
       indirect_(outputs_of(subsystems, true)),
@@ -120,7 +122,11 @@ double ErrorAccount::look_inside(const MacroStep& step, const CommunicationPoint
 double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
   elapsed_ += point.last_step;
   see(point);
+  if (own_ && !missing_) {
+    undecided_.note(point);
+  }
   if (!propagation_) {
+    undecided_.judge(holds_, nullptr);
     return missing_ ? no_number : 0.0;
   }
   const auto fed = coupling.fed().empty() ? std::span<const Sample>(point.inputs) : coupling.fed();
@@ -182,6 +188,7 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
     lose(failure.value_or("its linear system could not be solved; try another -missiles_pc_type"));
     return no_number;
   }
+  undecided_.judge(holds_, propagation_.get());
   holds_.clear();
   std::ranges::fill(disturbance_.held, 0.0);
   interval_.next(largest[1]);
@@ -197,7 +204,8 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
 }
 
 void ErrorAccount::io(Archive& archive) {
-  archive(holds_, inside_, missing_, interval_, estimated_, elapsed_, settled_, divergence_);
+  archive(holds_, inside_, missing_, interval_, estimated_, elapsed_, settled_, divergence_,
+          undecided_);
   archive.per(Per::output, largest_);
   archive.per(Per::held, disturbance_.held);
   ranges_.io(archive, Per::output);

@@ -11,6 +11,7 @@
 #include "coupling/estimates/hold_errors.hpp"
 #include "coupling/estimates/inside_errors.hpp"
 #include "coupling/estimates/settled_signals.hpp"
+#include "coupling/estimates/undecided_events.hpp"
 #include "signal/signal_ranges.hpp"
 
 namespace concord {
@@ -79,8 +80,11 @@ class ErrorAccount {
   /// The same on every rank.
   const std::optional<std::string>& diverged() const { return divergence_.found(); }
 
+  /// What happened, or did not, by less than the error.
+  const UndecidedEvents& undecided() const { return undecided_; }
+
   void io(Archive& archive);
-  int memory_version() const { return 2; }
+  int memory_version() const { return 3; }
 
  private:
   void see(const CommunicationPoint& point);
@@ -92,9 +96,10 @@ class ErrorAccount {
   RankNetwork& subsystems_;
   HoldErrors holds_;
   InsideErrors inside_;
-  bool sees_inside_, controls_;
+  bool own_, sees_inside_, controls_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_;
+  UndecidedEvents undecided_;
   Disturbance disturbance_;  ///< kept for its storage only
   EstimateInterval interval_;
   bool estimated_ = false;  ///< an interval has ended

@@ -69,9 +69,11 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     parts_[k].connected = {first, first + over_interval_.gains().inputs(k).size()};
     first = parts_[k].connected.last;
     parts_[k].x.setZero(n);
+    parts_[k].x_begin.setZero(n);
     parts_[k].target.setZero(n);
     parts_[k].stage.setZero(n);
     parts_[k].u.setZero(index(parts_[k].connected.size()));
+    parts_[k].u_begin = parts_[k].u;
   }
 }
 
@@ -336,7 +338,8 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   pass_through(disturbance);
   set_stages(disturbance);
   for (Part& part : parts_) {
-    part.target = part.x;
+    part.target = part.x_begin = part.x;
+    part.u_begin = part.u;
   }
   if (!stage(first_stage_)) {
     return false;
@@ -351,6 +354,26 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
     part.x = part.stage;
   }
   return end(point, disturbance);
+}
+
+double ErrorPropagation::error_of(std::size_t k, const Graze& graze) const {
+  const Part& part = parts_[k];
+  const std::size_t first = subsystems_.inputs_of(k).first;
+  double error = 0.0;
+  for (std::size_t s = 0; s < graze.by_states.size(); ++s) {
+    const double at_ends = std::max(std::abs(part.x_begin[index(s)]), std::abs(part.x[index(s)]));
+    error += graze.by_states[s] * at_ends;
+  }
+  for (std::size_t c = 0; c < part.connected.size(); ++c) {
+    const std::size_t i = subsystems_.connected_inputs()[part.connected.first + c] - first;
+    error +=
+        graze.by_inputs[i] * std::max(std::abs(part.u_begin[index(c)]), std::abs(part.u[index(c)]));
+  }
+  for (std::size_t c = 0; c < part.held.size(); ++c) {
+    const std::size_t i = subsystems_.held_inputs()[part.held.first + c] - first;
+    error += graze.by_inputs[i] * std::abs(part.u_held[index(c)]);
+  }
+  return error;
 }
 
 /// Those that belong to what feeds them; else the last stage's, with e where the interval ends.

@@ -10,6 +10,7 @@
 #include "coupling/estimates/disturbance.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/input_system.hpp"
+#include "subsystem/grazes.hpp"
 
 namespace concord {
 
@@ -34,6 +35,10 @@ class ErrorPropagation {
   /// Over an interval of size h that ended at `point`. False: a subsystem cannot be linearised, or
   /// the system not solved. Collective.
   bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance);
+
+  /// What a margin within the interval that ended last may be wrong by, of own subsystem k: by
+  /// errors of its states and inputs at the interval's ends.
+  double error_of(std::size_t k, const Graze& graze) const;
 
   /// An event: what follows is of another regime.
   void restart() {
@@ -80,7 +85,8 @@ class ErrorPropagation {
     Eigen::MatrixXd gain;                          ///< K
     Eigen::MatrixXd b_held, d_held;                ///< columns of held inputs
     Eigen::VectorXd x, target, stage, u, y, u_held;
-    IndexRange connected, held;  ///< positions among connected and held inputs
+    Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
+    IndexRange connected, held;        ///< positions among connected and held inputs
     bool known = false;
     bool steady = false;        ///< `last` was what it was at the interval's begin, too
     std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found

@@ -14,6 +14,80 @@ constexpr double known_to = 0.1;
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
+/// Whether its outputs are functions of its inputs, some of which something feeds; a delay's are
+/// functions of what they were.
+bool follows_inputs(const RankNetwork& subsystems, std::size_t k) {
+  const SubsystemDescription& description = subsystems.own(k).description();
+  const IndexRange inputs = subsystems.inputs_of(k);
+  const auto& connected = subsystems.connected_inputs();
+  const auto first = std::ranges::lower_bound(connected, inputs.first);
+  return first != connected.end() && *first < inputs.last && description.states.empty() &&
+         !description.feedthrough.empty() && description.capabilities.state_outputs &&
+         !description.constraint;
+}
+
+/// Of all ranks: outputs that are looked at between Lobatto's points.
+std::size_t count_scanned(const RankNetwork& subsystems, const ScannedOutputs& by_time) {
+  auto own = static_cast<double>(by_time.outputs().size());
+  for (const std::size_t k : subsystems.all()) {
+    if (follows_inputs(subsystems, k)) own += static_cast<double>(subsystems.outputs_of(k).size());
+  }
+  return static_cast<std::size_t>(std::llround(agree_on_sum(subsystems.comm(), own)));
+}
+
+/// The cubic through values at Lobatto's points, at the share s of the macro-step.
+double cubic_at(const InnerPoints::Rows& rows, std::size_t output, double s) {
+  double sum = 0.0;
+  for (std::size_t p = 0; p < InnerPoints::count; ++p) {
+    double weight = rows[p][output].value;
+    for (std::size_t q = 0; q < InnerPoints::count; ++q) {
+      const double apart = LobattoPoints::share[p] - LobattoPoints::share[q];
+      weight *= q == p ? 1.0 : (s - LobattoPoints::share[q]) / apart;
+    }
+    sum += weight;
+  }
+  return sum;
+}
+
+/// What outputs that follow inputs are, on the mean, beside the cubics through Lobatto's points:
+/// two of Gauss' points in each cell, of which there are `cells` in the macro-step. As slope the
+/// magnitude of that, unless what is beside the cubic cancels, as it does on smooth ways, of which
+/// Lobatto's points know the mean.
+void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
+                const InnerPoints::Rows& rows, std::span<Sample> beside) {
+  constexpr double gauss = 0.28867513459481288;  // sqrt(3)/6
+  constexpr double cancels = 0.25;
+  const auto pieces = subsystems.passed_way().pieces(k);
+  if (pieces.size() != 1) return;
+  const auto& [step, polynomials, states, continuity, wanted] = pieces[0];
+  const IndexRange out = subsystems.outputs_of(k);
+  std::vector<Sample> inputs(polynomials.size()), there(out.size());
+  std::vector<double> sums(out.size()), magnitudes(out.size());
+  const auto n = static_cast<double>(cells);
+  for (std::size_t i = 0; i < 2 * cells; ++i) {
+    const double s = (static_cast<double>(i / 2) + 0.5 + (i % 2 == 0 ? -gauss : gauss)) / n;
+    std::ranges::transform(polynomials, inputs.begin(),
+                           [&](const Polynomial& u) { return u.at(s * step.size()); });
+    StatePoint point{step.begin + s * step.size(), step.size(), {}, inputs};
+    point.wanted = Wanted::values;
+    Outcome outcome = Outcome::failed;
+    const auto thrown =
+        subsystems.asking(k, [&] { outcome = subsystems.own(k).outputs_at(point, there); });
+    if (thrown || outcome == Outcome::failed) return;
+    for (std::size_t o = 0; o < sums.size(); ++o) {
+      const double beside_cubic = (there[o].value - cubic_at(rows, out.first + o, s)) / (2.0 * n);
+      sums[o] += beside_cubic;
+      magnitudes[o] += std::abs(beside_cubic);
+    }
+  }
+  for (std::size_t o = 0; o < sums.size(); ++o) {
+    const double size = std::abs(sums[o]);
+    if (std::isfinite(size)) {
+      beside[out.first + o] = {sums[o], size >= cancels * magnitudes[o] ? size : 0.0};
+    }
+  }
+}
+
 }  // namespace
 
 InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
@@ -31,9 +105,7 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       fed_by_zero_(subsystems.n_inputs()),
       beside_(subsystems.n_outputs()),
       part_(subsystems.n_outputs()),
-      scanned_(static_cast<std::size_t>(std::llround(
-          agree_on_sum(subsystems.comm(),
-                       static_cast<double>(subsystems.scanned_outputs().outputs().size()))))) {
+      scanned_(count_scanned(subsystems, subsystems.scanned_outputs())) {
   if (method.adapt_tolerance.of_range) {
     ranges_.emplace(subsystems.connected_inputs().size());
   }
@@ -62,6 +134,7 @@ void InsideErrors::scan_again(const CommunicationPoint& point) {
   }
   ScannedOutputs& scanned = subsystems_.scanned_outputs();
   scanned.scan(from_, until_, point.inputs, scanned_);
+  std::ranges::fill(beside_, Sample{});
   for (std::size_t i = 0; i < scanned.outputs().size(); ++i) {
     beside_[scanned.outputs()[i]].value = scanned.range(i);
   }
@@ -125,6 +198,7 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point,
 /// What lies between the points goes where outputs go, without the offsets of units.
 void InsideErrors::add_scanned(const MacroStep& step) {
   const ScannedOutputs& scanned = subsystems_.scanned_outputs();
+  std::ranges::fill(beside_, Sample{});
   for (std::size_t i = 0; i < scanned.outputs().size(); ++i) {
     const auto beside = scanned.beside(i, step, outputs_);
     beside_[scanned.outputs()[i]] = {beside.mean, beside.magnitude};
@@ -132,6 +206,24 @@ void InsideErrors::add_scanned(const MacroStep& step) {
   feed(&Sample::value, [&](std::size_t i, double mean) { mean_[i] -= mean; });
   feed(&Sample::derivative, [&](std::size_t i, double size) {
     scanned_size_[i] = std::abs(size);
+    size_[i] += std::abs(size);
+  });
+  add_followed(step);
+}
+
+/// The same of outputs that follow inputs.
+void InsideErrors::add_followed(const MacroStep& step) {
+  constexpr double work = 1 << 19, fewest = 256.0, most = 1 << 12, worth_it = 2.0;
+  std::ranges::fill(beside_, Sample{});
+  const double of_all = std::clamp(work / static_cast<double>(scanned_), fewest, most);
+  const double cells = std::ceil(of_all * step.size() / (until_ - from_));
+  for (const std::size_t k : subsystems_.all()) {
+    if (!(cells >= worth_it && cells <= of_all) || !follows_inputs(subsystems_, k)) continue;
+    look_along(subsystems_, k, static_cast<std::size_t>(cells), outputs_, beside_);
+  }
+  feed(&Sample::value, [&](std::size_t i, double mean) { mean_[i] -= mean; });
+  feed(&Sample::derivative, [&](std::size_t i, double size) {
+    scanned_size_[i] += std::abs(size);
     size_[i] += std::abs(size);
   });
 }

@@ -47,6 +47,7 @@ class InsideErrors {
  private:
   void see(const CommunicationPoint& point);
   void add_scanned(const MacroStep& step);
+  void add_followed(const MacroStep& step);
   template <class Use>
   void feed(double Sample::*part, const Use& use);
 

@@ -51,6 +51,9 @@ class EndGains {
   /// outputs += sign K (u - u_N, u', ...).
   void add_to_outputs(std::span<const Sample> end, double sign, std::span<Sample> outputs) const;
 
+  /// outputs += |K| |inputs|, part by part.
+  void add_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
+
   int parts() const { return parts_; }
 
   /// Entry of output o, part (0 value, 1 slope, 2 curvature) for connected input c, part.

@@ -183,6 +183,11 @@ bool Estimator::bend(const StatePoint& point) {
   return x.allFinite();
 }
 
+void Estimator::output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
+  local_.output_terms(inputs, ends_.parts() > 2, outputs);
+  ends_.add_terms(inputs, outputs);
+}
+
 void Estimator::observe(std::span<const Sample> end, std::span<const Sample> outputs) {
   if (!corrected_) {
     correct(end);

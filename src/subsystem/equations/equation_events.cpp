@@ -56,6 +56,16 @@ EquationEvents::EquationEvents(const EquationPlaces& places, std::vector<Relatio
   now_.truths.resize(conditions_.size());
   now_.ticks.resize(conditions_.size());
   now_.widths.resize(watched_.size());
+  counting_.resize(relations_.size());
+  find_counting();
+}
+
+/// After what is held has changed.
+void EquationEvents::find_counting() {
+  const std::span<double> point = lists_.guards.point();
+  std::copy(now_.held.begin(), now_.held.end(),
+            point.begin() + static_cast<std::ptrdiff_t>(places_.moving()));
+  lists_.guards.evaluate(counting_);
 }
 
 void EquationEvents::move_to(ExpressionList& list, double t, std::span<const double> x,
@@ -94,12 +104,21 @@ Indicator EquationEvents::indicator(std::size_t i) const {
 void EquationEvents::indicators(double t, std::span<const double> x, std::span<const double> u,
                                 std::span<Indicator> z) {
   evaluate_sides(t, x, u);
-  for (std::size_t i = 0; i < watched_.size(); ++i) z[i] = indicator(i);
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    z[i] = counts(i) ? indicator(i) : Indicator{1.0, 0.0};
+  }
 }
 
+/// Of what does not count, nothing.
 void EquationEvents::indicator_slopes(double t, std::span<const double> x,
                                       std::span<const double> u, const Motion& motion,
                                       std::span<double> slopes) {
+  find_slopes(t, x, u, motion, slopes);
+  for (std::size_t i = 0; i < watched_.size(); ++i) slopes[i] = counts(i) ? slopes[i] : 0.0;
+}
+
+void EquationEvents::find_slopes(double t, std::span<const double> x, std::span<const double> u,
+                                 const Motion& motion, std::span<double> slopes) {
   move_to(lists_.sides, t, x, u);
   direction_[0] = 1.0;
   std::copy(motion.dudt.begin(), motion.dudt.end(),
@@ -113,8 +132,9 @@ void EquationEvents::indicator_slopes(double t, std::span<const double> x,
 
 /// Indicators and their slopes at the point, and the steepest ones of the instant.
 void EquationEvents::look(const EventPoint& point, std::span<const double> x) {
-  indicators(point.t, x, point.u, z_);
-  indicator_slopes(point.t, x, point.u, point.motion, slopes_);
+  evaluate_sides(point.t, x, point.u);
+  for (std::size_t i = 0; i < watched_.size(); ++i) z_[i] = indicator(i);
+  find_slopes(point.t, x, point.u, point.motion, slopes_);
   if (std::exchange(now_.instant, point.t) != point.t)
     std::fill(now_.steepest.begin(), now_.steepest.end(), 0.0);
   for (std::size_t i = 0; i < slopes_.size(); ++i)
@@ -139,6 +159,7 @@ void EquationEvents::take_over(Archive& archive) {
   archive(there);
   const std::size_t count = std::min(places_.discrete, there.held.size());
   std::copy_n(there.held.begin(), count, now_.held.begin());
+  find_counting();
   ticks_before_ = std::move(there.ticks);
   truths_before_ = std::move(there.truths);
 }
@@ -196,8 +217,15 @@ bool EquationEvents::settle(const EventPoint& point, std::span<const double> x,
 
 bool EquationEvents::happen(const EventPoint& point, std::span<double> x,
                             std::vector<Happening>& what) {
+  const std::vector<double> before = now_.held;
   const bool changed = change_modes(point, x, &what);
   const bool acted = act(point, x, what);
+  if (acted) find_counting();
+  if ((changed || acted) && std::exchange(now_.changed_at, point.t) != point.t) {
+    now_.held_before = before;
+    now_.acted = false;
+  }
+  now_.acted = now_.acted || acted;
   find_next_time(point, x);
   return changed || acted;
 }
@@ -226,6 +254,12 @@ bool EquationEvents::changes(std::size_t i, const EventPoint& point) const {
   return value < -near || (value <= near && (slopes_[i] < 0.0 || point.certain == i));
 }
 
+/// As exactly as the instant is found.
+bool EquationEvents::is_at_zero(std::size_t i, const EventPoint& point) const {
+  return watched_[i].side == Watched::Side::relation &&
+         std::abs(z_[i].value) <= z_[i].rounding + nearness(i, point);
+}
+
 double EquationEvents::changed(const Watched& watched) const {
   const double now = mode(watched.relation), left = sides_[2 * watched.relation];
   switch (watched.side) {
@@ -239,6 +273,9 @@ double EquationEvents::changed(const Watched& watched) const {
   return now != 0.0 ? 0.0 : 1.0;
 }
 
+/// What does not count becomes what it is, for the time when it does, and nothing has happened;
+/// where it is as close to zero as nobody knows, what it is there: a mass that has come to rest
+/// neither moves forwards nor backwards.
 bool EquationEvents::change_modes(const EventPoint& point, std::span<const double> x,
                                   std::vector<Happening>* what) {
   look(point, x);
@@ -246,17 +283,26 @@ bool EquationEvents::change_modes(const EventPoint& point, std::span<const doubl
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     const Watched& watched = watched_[i];
     const bool first = mode(watched.relation) == before[places_.discrete + watched.relation];
+    if (!counts(i) && is_at_zero(i, point)) {
+      mode(watched.relation) =
+          relations_[watched.relation].kind == Relation::Kind::less ? 0.0 : 1.0;
+      now_.widths[i] = std::max(std::abs(z_[i].value), nearness(i, point));
+      continue;
+    }
     if (!first || !changes(i, point)) continue;
     mode(watched.relation) = changed(watched);
     const double away = std::abs(z_[i].value), exact = nearness(i, point);
     now_.widths[i] = away <= z_[i].rounding + exact ? std::max(away, exact) : exact;
   }
+  bool any = false;
   for (std::size_t i = 0; i < relations_.size(); ++i) {
     if (relations_[i].kind == Relation::Kind::equal)
       mode(i) = sides_[2 * i] == sides_[2 * i + 1] ? 1.0 : 0.0;
-    if (what != nullptr && mode(i) != before[places_.discrete + i]) note(*what, relations_[i].text);
+    if (counting_[i] == 0.0 || mode(i) == before[places_.discrete + i]) continue;
+    any = true;
+    if (what != nullptr) note(*what, relations_[i].text);
   }
-  return now_.held != before;
+  return any;
 }
 
 void EquationEvents::evaluate_whens(const EventPoint& point, std::span<const double> x) {
@@ -305,6 +351,38 @@ void EquationEvents::set(const EquationCondition& condition, std::size_t result,
   }
 }
 
+/// Whether one of the sets differs from what is there.
+bool EquationEvents::would_set(const EquationCondition& condition, std::size_t result,
+                               std::span<const double> x) const {
+  return std::any_of(condition.sets.begin(), condition.sets.end(), [&](const auto& set) {
+    return results_[result++] != (set.state ? x[set.index] : now_.held[set.index]);
+  });
+}
+
+/// What acts when a condition becomes true lasts; else a relation that holds for a moment leaves
+/// no more than the moment.
+bool EquationEvents::is_decisive(std::size_t i, bool beyond, double t, std::span<const double> x,
+                                 std::span<const double> u) {
+  const std::size_t relation = watched_[i].relation;
+  if (beyond) {
+    return now_.acted && now_.held_before[places_.discrete + relation] != mode(relation);
+  }
+  const double kept = mode(relation);
+  evaluate_sides(t, x, u);
+  mode(relation) = changed(watched_[i]);
+  evaluate_whens({t, u, {}, 0.0}, x);
+  mode(relation) = kept;
+  bool decisive = false;
+  std::size_t result = 0;
+  for (std::size_t c = 0; c < conditions_.size(); ++c) {
+    const bool turned =
+        !conditions_[c].every && (results_[result++] != 0.0) != (now_.truths[c] != 0);
+    decisive = decisive || (turned && would_set(conditions_[c], result, x));
+    result += conditions_[c].sets.size();
+  }
+  return decisive;
+}
+
 double EquationEvents::tick(std::size_t c) const {
   return conditions_[c].offset + static_cast<double>(now_.ticks[c]) * *conditions_[c].every;
 }
@@ -316,7 +394,7 @@ void EquationEvents::find_next_time(const EventPoint& point, std::span<const dou
   look(point, x);
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     const double rest = -z_[i].value / slopes_[i];
-    if (lists_.linear_in_time[watched_[i].relation] != 0 && rest > point.slack)
+    if (lists_.linear_in_time[watched_[i].relation] != 0 && counts(i) && rest > point.slack)
       now_.next_time = std::min(now_.next_time, point.t + rest);
   }
 }

@@ -20,6 +20,7 @@ class EquationEvents {
   struct Lists {
     ExpressionList sides;              ///< left and right of each relation
     ExpressionList whens;              ///< of each condition itself (of ticks none) and its sets
+    ExpressionList guards;             ///< of each relation: whether it counts (relation_guards)
     std::vector<char> linear_in_time;  ///< per relation: moves with t alone, linearly
   };
 
@@ -36,20 +37,29 @@ class EquationEvents {
                   std::span<Indicator> z);
   void indicator_slopes(double t, std::span<const double> x, std::span<const double> u,
                         const Motion& motion, std::span<double> slopes);
+  bool is_decisive(std::size_t i, bool beyond, double t, std::span<const double> x,
+                   std::span<const double> u);
+  const std::string& text_of(std::size_t i) const { return relations_[watched_[i].relation].text; }
   double next_time_event() const { return now_.next_time; }
 
   void begin(double t, std::span<const double> x, std::span<const double> u);
   bool settle(const EventPoint& point, std::span<const double> x, std::vector<Happening>& what);
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
 
-  void io(Archive& archive) { archive(now_); }
+  void io(Archive& archive) {
+    archive(now_);
+    find_counting();
+  }
 
   /// Discrete variables of another run, and which ticks had come there: what relations and
   /// conditions are follows from this one's parameters.
   void take_over(Archive& archive);
 
   /// Takes over where another one stands, whose parameters are other ones.
-  void continue_from(const EquationEvents& before) { now_ = before.now_; }
+  void continue_from(const EquationEvents& before) {
+    now_ = before.now_;
+    find_counting();
+  }
 
  private:
   /// What an indicator watches; a floor has two.
@@ -68,26 +78,38 @@ class EquationEvents {
     double next_time = std::numeric_limits<double>::infinity();
     double instant = std::numeric_limits<double>::quiet_NaN();  ///< that was looked at last
     std::vector<double> steepest;  ///< slopes of indicators there, before and after what was set
+    /// What was held before the last instant at which that changed, and whether conditions acted.
+    std::vector<double> held_before;
+    double changed_at = std::numeric_limits<double>::quiet_NaN();
+    bool acted = false;
 
     void io(Archive& archive) {
-      archive(held, truths, ticks, widths, begun, next_time, instant, steepest);
+      archive(held, truths, ticks, widths, begun, next_time, instant, steepest, held_before,
+              changed_at, acted);
     }
-    int memory_version() const { return 2; }
+    int memory_version() const { return 3; }
   };
 
   double& mode(std::size_t relation) { return now_.held[places_.discrete + relation]; }
   double mode(std::size_t relation) const { return now_.held[places_.discrete + relation]; }
+  void find_counting();
+  bool counts(std::size_t indicator) const {
+    return counting_[watched_[indicator].relation] != 0.0;
+  }
   void move_to(ExpressionList& list, double t, std::span<const double> x,
                std::span<const double> u) const;
   void evaluate_sides(double t, std::span<const double> x, std::span<const double> u);
   double sign_of(const Watched& watched) const;
   Indicator indicator(std::size_t i) const;
+  void find_slopes(double t, std::span<const double> x, std::span<const double> u,
+                   const Motion& motion, std::span<double> slopes);
   void look(const EventPoint& point, std::span<const double> x);
   void begin_ticks(double t);
   bool begins_as(std::size_t condition, bool truth) const;
   bool change_modes(const EventPoint& point, std::span<const double> x,
                     std::vector<Happening>* what);
   double nearness(std::size_t indicator, const EventPoint& point) const;
+  bool is_at_zero(std::size_t indicator, const EventPoint& point) const;
   bool is_beyond_at_zero(const Watched& watched) const;
   bool changes(std::size_t indicator, const EventPoint& point) const;
   double changed(const Watched& watched) const;
@@ -97,6 +119,8 @@ class EquationEvents {
   void set(const EquationCondition& condition, std::size_t result, std::span<double> x);
   double tick(std::size_t condition) const;
   void find_next_time(const EventPoint& point, std::span<const double> x);
+  bool would_set(const EquationCondition& condition, std::size_t result,
+                 std::span<const double> x) const;
 
   EquationPlaces places_;
   std::vector<Relation> relations_;
@@ -109,6 +133,7 @@ class EquationEvents {
   std::vector<char> truths_before_;
   std::vector<double> sides_, side_slopes_, slopes_, results_, direction_;  ///< scratch
   std::vector<Indicator> z_;
+  std::vector<double> counting_;  ///< per relation: its guard
 };
 
 }  // namespace concord

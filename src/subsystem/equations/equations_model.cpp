@@ -9,6 +9,7 @@
 #include "subsystem/equations/equations_batch.hpp"
 #include "subsystem/equations/equations_checks.hpp"
 #include "subsystem/equations/output_curvatures.hpp"
+#include "subsystem/equations/relation_guards.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -95,10 +96,11 @@ std::optional<EquationEvents> events_of(const SmoothEquations& equations,
   for (const Number& entry : description.discrete) {
     discrete.push_back(*entry.value);
   }
-  return EquationEvents(
-      places, equations.relations(), equations.conditions(), discrete,
-      {ExpressionList::of_trees(sides, names, places.all()),
-       ExpressionList::of_trees(equations.whens(), names, places.all()), std::move(linear)});
+  return EquationEvents(places, equations.relations(), equations.conditions(), discrete,
+                        {ExpressionList::of_trees(sides, names, places.all()),
+                         ExpressionList::of_trees(equations.whens(), names, places.all()),
+                         ExpressionList::of_trees(relation_guards(equations), names, places.all()),
+                         std::move(linear)});
 }
 
 }  // namespace

@@ -60,6 +60,11 @@ class EquationsModel : public EventModel, public BatchModel {
                         const Motion& motion, std::span<double> slopes) override {
     events_->indicator_slopes(t, x, u, motion, slopes);
   }
+  bool is_decisive(std::size_t i, bool beyond, double t, std::span<const double> x,
+                   std::span<const double> u) override {
+    return events_->is_decisive(i, beyond, t, x, u);
+  }
+  std::string text_of(std::size_t i) const override { return events_->text_of(i); }
   double next_time_event() const override;
   void begin(double t, std::span<const double> x, std::span<const double> u) override;
   bool settle(const EventPoint& point, std::span<const double> x,

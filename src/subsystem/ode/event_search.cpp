@@ -18,6 +18,7 @@ EventSearch::EventSearch(EventModel& model, CheckedModel& checked, RightHandSide
       checked_(checked),
       rhs_(rhs),
       inner_(checked, rhs),
+      largest_(model.indicator_count()),
       next_x_(rhs.state_count()),
       next_f_(rhs.state_count()),
       scratch_z_(model.indicator_count()),
@@ -61,6 +62,7 @@ bool EventSearch::evaluate(Point& point, double tau) {
 
 void EventSearch::begin(std::span<const double> x) noexcept {
   way_.found.reset();
+  way_.turns.clear();
   way_.tau = 0.0;
   std::copy(x.begin(), x.end(), way_.x.begin());
   if (!derive(0.0, way_.x, way_.f) || !evaluate(0.0, way_.x, way_.z)) return;
@@ -124,6 +126,7 @@ void EventSearch::search_piece(const Point& left, const Point& right, int halvin
   if (whole) {
     take_crossings(left, middle);
     if (!way_.found) take_crossings(middle, right);
+    note_turns(left, middle, right);
     return;
   }
   search_piece(left, middle, halvings + 1);
@@ -147,6 +150,23 @@ void EventSearch::take_crossings(const Point& left, const Point& right) {
     const double za = std::max(left.z[i].value, 0.0);
     const double tau = za > 0.0 ? root(i, left.tau, za, right.tau, right.z[i].value) : left.tau;
     if (!way_.found || tau < way_.found->tau) way_.found = {tau, i};
+  }
+}
+
+/// Parabolas reach half as far again as their points, so that none turns between them unseen.
+void EventSearch::note_turns(const Point& left, const Point& middle, const Point& right) {
+  constexpr double reach = 1.5, close = 0.1;
+  const double half = 0.5 * (right.tau - left.tau);
+  for (std::size_t i = 0; i < way_.z.size(); ++i) {
+    const auto [value, rounding] = middle.z[i];
+    largest_[i] = std::max(largest_[i], std::abs(value));
+    const double slope = 0.5 * (right.z[i].value - left.z[i].value);
+    const double bend = 0.5 * (right.z[i].value + left.z[i].value) - value;
+    if (!(std::abs(bend) > rounding && std::abs(slope) <= 2.0 * reach * std::abs(bend))) continue;
+    const double at = -0.5 * slope / bend, there = value + 0.5 * slope * at;
+    const Turn turn{i, middle.tau + at * half, there, bend < 0.0};
+    const bool seen = !way_.found || turn.tau < way_.found->tau;
+    if (seen && there > rounding && there <= close * largest_[i]) way_.turns.push_back(turn);
   }
 }
 

@@ -25,6 +25,15 @@ class EventSearch final : public PathWatch {
     std::size_t indicator = 0;
   };
 
+  /// An indicator has turned around between two samples, at `value`, as a parabola through three
+  /// tells; `beyond`: on its way back to zero.
+  struct Turn {
+    std::size_t indicator = 0;
+    double tau = 0.0;
+    double value = 0.0;
+    bool beyond = false;
+  };
+
   /// What has been seen so far: `tau`, x, f and z are where it ends, or where the micro-step began
   /// in which something was found.
   struct Way {
@@ -32,6 +41,7 @@ class EventSearch final : public PathWatch {
     double tau = 0.0;
     std::vector<double> x, f;
     std::vector<Indicator> z;
+    std::vector<Turn> turns;  ///< close to zero
   };
 
   EventSearch(EventModel& model, CheckedModel& checked, RightHandSide& rhs);
@@ -50,7 +60,8 @@ class EventSearch final : public PathWatch {
     slack_ = slack;
   }
 
-  void io(Archive& archive) { archive(way_.found, slack_); }
+  void io(Archive& archive) { archive(way_.found, slack_, largest_); }
+  int memory_version() const { return 2; }
 
   /// What was found; else where the indicators lead from the way's end, which may be where the
   /// integration failed.
@@ -75,6 +86,7 @@ class EventSearch final : public PathWatch {
   void search_piece(const Point& left, const Point& right, int halvings);
   bool may_hide(const Point& left, const Point& middle, const Point& right) const;
   void take_crossings(const Point& left, const Point& right);
+  void note_turns(const Point& left, const Point& middle, const Point& right);
   double root(std::size_t i, double a, double za, double b, double zb);
   void sharpen();
 
@@ -84,6 +96,7 @@ class EventSearch final : public PathWatch {
   InnerStep inner_;
   Way way_;
   double slack_ = 0.0;
+  std::vector<double> largest_;          ///< that indicators have been, about
   double next_ = 0.0;                    ///< end of the micro-step that is looked at
   std::vector<double> next_x_, next_f_;  ///< there
   std::vector<Indicator> scratch_z_;

@@ -121,4 +121,44 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
   return good;
 }
 
+std::vector<Graze> OdeEvents::grazes(double begin, double t, std::span<const double> x,
+                                     std::span<const Sample> inputs, double noise) {
+  std::vector<Graze> result;
+  const auto& turns = search_.way().turns;
+  if (turns.empty() || !take(t, x, inputs)) return result;
+  checked_.attempt(t, [&](double) {
+    for (const EventSearch::Turn& turn : turns) {
+      if (!model_.is_decisive(turn.indicator, turn.beyond, t, x, u_)) continue;
+      result.push_back(graze(turn, t, x));
+      result.back().time = begin + turn.tau;
+      result.back().noise *= noise;
+    }
+  });
+  return result;
+}
+
+/// Sides of relations answer at the way's end about as they do where one has turned.
+Graze OdeEvents::graze(const EventSearch::Turn& turn, double t, std::span<const double> x) {
+  Graze result{model_.text_of(turn.indicator), 0.0, turn.value, 0.0, {}, {}};
+  std::ranges::fill(dxdt_, 0.0);
+  std::ranges::fill(dudt_, 0.0);
+  const auto slope = [&] {
+    model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
+    return slopes_[turn.indicator];
+  };
+  const double by_time = slope();
+  const auto along = [&](std::vector<double>& direction, std::span<const double> values,
+                         std::vector<double>& by) {
+    for (std::size_t i = 0; i < direction.size(); ++i) {
+      direction[i] = 1.0;
+      by.push_back(std::abs(slope() - by_time));
+      result.noise += by.back() * std::abs(values[i]);
+      direction[i] = 0.0;
+    }
+  };
+  along(dxdt_, x, result.by_states);
+  along(dudt_, u_, result.by_inputs);
+  return result;
+}
+
 }  // namespace concord

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "subsystem/grazes.hpp"
 #include "subsystem/ode/event_search.hpp"
 
 namespace concord {
@@ -40,6 +41,10 @@ class OdeEvents {
               std::span<const Sample> inputs, double slack, bool& changed,
               std::vector<Happening>& what);
 
+  /// As TellsGrazes, on the way from `begin` to t and x; `noise`: relative, of states and inputs.
+  std::vector<Graze> grazes(double begin, double t, std::span<const double> x,
+                            std::span<const Sample> inputs, double noise);
+
   /// The model's own first, which other models may take over.
   void io(Archive& archive) {
     model_.pass_events(archive);
@@ -54,6 +59,7 @@ class OdeEvents {
   double next_by_end(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, bool hold_jumped);
   double last_known(std::size_t indicator, double begin, double t) const;
+  Graze graze(const EventSearch::Turn& turn, double t, std::span<const double> x);
   bool take(double t, std::span<const double> x, std::span<const Sample> inputs);
 
   EventModel& model_;

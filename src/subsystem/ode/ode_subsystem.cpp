@@ -37,7 +37,7 @@ constexpr int most_passes = 3;
 
 /// An OdeModel as a subsystem. Its members are parts with classes of their own, in the order in
 /// which each needs the ones before, and what it remembers of macro-steps.
-class OdeSubsystem final : public Subsystem, public BatchMember {
+class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMember {
  public:
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                const SubsystemSettings& settings);
@@ -71,6 +71,12 @@ class OdeSubsystem final : public Subsystem, public BatchMember {
                   std::span<double> states, std::span<Sample> outputs) override;
   double next_time_event() const override { return events_->model().next_time_event(); }
   double next_event(std::span<const Sample> inputs) override;
+  std::vector<Graze> grazes(std::span<const Sample> inputs) override {
+    constexpr double tolerances = 10.0;
+    return events_ ? events_->grazes(now_.begin, now_.t, now_.x, inputs,
+                                     tolerances * settings_.tolerance.relative)
+                   : std::vector<Graze>();
+  }
   Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
                  std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
@@ -235,7 +241,7 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
   const double h = step.size();
   rhs_.begin_step(step, inputs);
   for (std::size_t i = 0; i < scratch_.u.size(); ++i) scratch_.u[i] = inputs[i](0.0);
-  sizes_.weigh(now_, h, scratch_.u);
+  sizes_.weigh(now_, h, scratch_.u, inputs);
   Outcome outcome = run(h, history);
   for (int pass = 1; pass < most_passes && outcome == Outcome::ok && may_repeat_; ++pass) {
     if (!sizes_.weigh_again(now_, step, scratch_.u, scratch_.x_end, inputs)) break;

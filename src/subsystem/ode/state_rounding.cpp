@@ -37,15 +37,44 @@ StateRounding::StateRounding(CheckedModel& model)
       result_(model.state_count()) {}
 
 StateRounding::Memory StateRounding::fresh() const {
-  return {std::vector<double>(x_.size(), 0.0), std::vector<double>(x_.size(), infinite), 0};
+  return {std::vector<double>(x_.size(), 0.0), std::vector<double>(x_.size(), infinite), 0, {}};
+}
+
+bool StateRounding::outgrown(const Point& at, const Tolerance& tolerance,
+                             const Memory& memory) const {
+  constexpr double noticeable = 2.0;
+  double growth = 1.0;
+  for (std::size_t j = 0; j < memory.inputs.size(); ++j) {
+    if (at.u_sizes[j] > growth * memory.inputs[j]) growth = at.u_sizes[j] / memory.inputs[j];
+  }
+  if (growth < noticeable) return false;
+  for (std::size_t i = 0; i < x_.size(); ++i) {
+    const double rounding_of = growth * memory.rate[i] * std::min(at.h, memory.time[i]);
+    if (rounding_of > tolerance.of(0.0, at.x_sizes[i])) return true;
+  }
+  return false;
 }
 
 void StateRounding::measure(const Point& at, const Tolerance& tolerance, Memory& memory) {
+  memory.inputs.assign(at.u_sizes.begin(), at.u_sizes.end());
   if (!rates(at)) return;
   for (std::size_t i = 0; i < x_.size(); ++i) {
     const double allowed = tolerance.of(0.0, at.x_sizes[i]);
     memory.rate[i] = std::max(memory.rate[i], margin * rates_[i]);
-    if (memory.rate[i] * at.h > allowed) memory.time[i] = forgetting_time(at, i);
+    if (!(memory.rate[i] * at.h > allowed)) continue;
+    memory.time[i] = forgetting_time(at, i);
+    pass_on(at, i, memory);
+  }
+}
+
+/// What rounding has made of state i within the macro-step moves others, as a velocity that is
+/// nothing but rounding moves a place.
+void StateRounding::pass_on(const Point& at, std::size_t i, Memory& memory) {
+  std::copy(at.x.begin(), at.x.end(), x_.begin());
+  x_[i] += memory.rate[i] * std::min(at.h, memory.time[i]);
+  if (!model_.f(at.t, x_, at.u, f_moved_)) return;
+  for (std::size_t j = 0; j < x_.size(); ++j) {
+    if (j != i) memory.rate[j] = std::max(memory.rate[j], std::abs(f_moved_[j] - f_[j]));
   }
 }
 

@@ -22,8 +22,10 @@ class StateRounding {
     std::vector<double> rate;      ///< of f_i, the largest so far
     std::vector<double> time;      ///< in which the state forgets; infinite where it doesn't matter
     std::int64_t macro_steps = 0;  ///< since the start
+    std::vector<double> inputs;    ///< sizes of inputs at the last measurement
 
-    void io(Archive& archive) { archive(rate, time, macro_steps); }
+    void io(Archive& archive) { archive(rate, time, macro_steps, inputs); }
+    int memory_version() const { return 2; }
   };
 
   explicit StateRounding(CheckedModel& model);
@@ -41,6 +43,9 @@ class StateRounding {
     std::span<const double> x_sizes, u_sizes;
   };
 
+  /// Whether inputs have grown since then to what makes rounding exceed the tolerance.
+  bool outgrown(const Point& at, const Tolerance& tolerance, const Memory& memory) const;
+
   /// Measures at a point, or leaves `memory` as it is where f fails nearby.
   void measure(const Point& at, const Tolerance& tolerance, Memory& memory);
 
@@ -49,6 +54,7 @@ class StateRounding {
 
  private:
   bool rates(const Point& at);
+  void pass_on(const Point& at, std::size_t i, Memory& memory);
   double forgetting_time(const Point& at, std::size_t i);
 
   CheckedModel& model_;

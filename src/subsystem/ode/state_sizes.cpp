@@ -1,5 +1,6 @@
 #include "subsystem/ode/state_sizes.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace concord {
@@ -14,7 +15,8 @@ StateSizes::StateSizes(const SubsystemDescription& description, CheckedModel& mo
       states_(description.states.size()),
       inputs_(description.inputs.size()),
       slopes_(description.states.size()),
-      u_(description.inputs.size()) {}
+      u_(description.inputs.size()),
+      terms_(description.inputs.size()) {}
 
 void StateSizes::note_rising(OdeMemory& now) const {
   now.rising.clear();
@@ -38,22 +40,36 @@ bool StateSizes::rests_at_zero(const OdeMemory& now) const {
   return false;
 }
 
-void StateSizes::weigh(OdeMemory& now, double h, std::span<const double> u) {
+void StateSizes::weigh(OdeMemory& now, double h, std::span<const double> u,
+                       std::span<const Polynomial> inputs) {
   size_states(now, h, u);
-  weigh_errors(now, h, u);
+  weigh_errors(now, h, u, inputs);
 }
 
 bool StateSizes::weigh_again(OdeMemory& now, const MacroStep& step, std::span<const double> begin_u,
                              std::span<const double> x, std::span<const Polynomial> inputs) {
   if (!turned_out_otherwise(now, step, x, inputs)) return false;
-  weigh_errors(now, step.size(), begin_u);
+  weigh_errors(now, step.size(), begin_u, inputs);
   return true;
 }
 
-void StateSizes::weigh_errors(OdeMemory& now, double h, std::span<const double> u) {
+/// Inputs are as large as what their polynomials sum up.
+void StateSizes::weigh_errors(OdeMemory& now, double h, std::span<const double> u,
+                              std::span<const Polynomial> inputs) {
   const Tolerance& tolerance = weights_.tolerance();
-  if (tolerance.of_size && StateRounding::due(now.rounding))
-    rounding_.measure({now.t, h, now.x, u, sizes_, now.inputs.values()}, tolerance, now.rounding);
+  if (tolerance.of_size) {
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      double terms = 0.0, power = 1.0;
+      for (const double coefficient : inputs[i].c) {
+        terms += std::abs(coefficient) * power;
+        power *= h;
+      }
+      terms_[i] = std::max(now.inputs[i], terms);
+    }
+    const StateRounding::Point point{now.t, h, now.x, u, sizes_, terms_};
+    if (StateRounding::due(now.rounding) || rounding_.outgrown(point, tolerance, now.rounding))
+      rounding_.measure(point, tolerance, now.rounding);
+  }
   weights_.take(sizes_, rounding_.within(h, now.rounding));
 }
 

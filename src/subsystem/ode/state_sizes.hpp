@@ -30,8 +30,9 @@ class StateSizes {
     take(now, h);
   }
 
-  /// The weights for a macro-step of size h from the point of `now`, with inputs u there.
-  void weigh(OdeMemory& now, double h, std::span<const double> u);
+  /// The weights for a macro-step of size h from the point of `now`, with these inputs, u there.
+  void weigh(OdeMemory& now, double h, std::span<const double> u,
+             std::span<const Polynomial> inputs);
 
   /// Whether sizes turned out otherwise in that macro-step, which ended with x and u: then they are
   /// weighed anew, for it to be integrated once more.
@@ -43,7 +44,8 @@ class StateSizes {
   void take(OdeMemory& now, double h);
   bool rests_at_zero(const OdeMemory& now) const;
   void size_states(OdeMemory& now, double h, std::span<const double> u);
-  void weigh_errors(OdeMemory& now, double h, std::span<const double> u);
+  void weigh_errors(OdeMemory& now, double h, std::span<const double> u,
+                    std::span<const Polynomial> inputs);
   bool turned_out_otherwise(OdeMemory& now, const MacroStep& step, std::span<const double> x,
                             std::span<const Polynomial> inputs);
 
@@ -53,7 +55,7 @@ class StateSizes {
   std::vector<double> nominal_;
   std::vector<double> sizes_;  ///< of states in the macro-step; 0: unknown
   std::vector<Sample> states_, inputs_;
-  std::vector<double> slopes_, u_;
+  std::vector<double> slopes_, u_, terms_;
 };
 
 }  // namespace concord

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "concord/polynomial.hpp"
+
+namespace concord {
+
+/// A condition that counts, `what` as its user wrote it, and hardly touched: what it compares
+/// turned around at `time`, s, when it was `margin` away from being equal.
+struct Graze {
+  std::string what;
+  double time = 0.0;
+  double margin = 0.0;
+  double noise = 0.0;                          ///< what integrators may have left of that
+  std::vector<double> by_states, by_inputs{};  ///< |d margin/dx|, |d margin/du|
+};
+
+/// A subsystem that finds its own events.
+class TellsGrazes {
+ public:
+  virtual ~TellsGrazes() = default;
+
+  /// After an `advance` that is kept, before anything happens at its end, with the inputs there:
+  /// which conditions hardly touched on the way, or hardly did not.
+  virtual std::vector<Graze> grazes(std::span<const Sample> inputs) = 0;
+};
+
+}  // namespace concord
