@@ -23,6 +23,7 @@ struct RunQuality {
   std::string worst_output;
   std::optional<double> of_range;  ///< the largest in units of ranges
   std::string no_estimate;         ///< why not; empty where there is one
+  std::string estimated_by;        ///< a word for results files; empty where there is none
   std::string diverged;            ///< where and when; empty where it has not
   std::int64_t at_noise = 0;
   std::int32_t events = 0;

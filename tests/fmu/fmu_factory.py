@@ -62,6 +62,13 @@ MODELS = {
                    outputs=[("y", "", [0], "Real", 3), ("sum", "", [])], parameters=[]),
     "single": dict(states=[("x_state", "", 0)], inputs=[("u", "", 0, "Float32")],
                    outputs=[("y", "", [], "Float32"), ("exact", "", [])], parameters=[]),
+    "relay": dict(states=[("x_state", "", 0)], inputs=[("u", "", 0)],
+                  outputs=[("heat", "", []), ("x", "", [])], parameters=[]),
+    "leaps": dict(states=[("x_state", "", 0)], inputs=[("u", "", 0)], outputs=[("y", "", [])],
+                  parameters=[]),
+    "follow": dict(states=[], inputs=[("u", "", 0)],
+                   outputs=[("y", "", [0]), ("n", "", [], "Integer"), ("m", "", [], "discrete")],
+                   parameters=[]),
     "jumper": dict(states=[("x_state", "", 0)], inputs=[("u", "", 0)], outputs=[("y", "", [])],
                    parameters=[]),
 }
