@@ -69,6 +69,8 @@ MODELS = {
     "follow": dict(states=[], inputs=[("u", "", 0)],
                    outputs=[("y", "", [0]), ("n", "", [], "Integer"), ("m", "", [], "discrete")],
                    parameters=[]),
+    "chop": dict(states=[("x_state", "", 0)], inputs=[("u", "", 0)],
+                 outputs=[("y", "", [0]), ("x", "", [])], parameters=[]),
     "jumper": dict(states=[("x_state", "", 0)], inputs=[("u", "", 0)], outputs=[("y", "", [])],
                    parameters=[]),
 }

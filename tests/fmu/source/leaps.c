@@ -1,6 +1,9 @@
-/* y = x and a step of 1 at t = 1, and another of 1 GAP later; x' = u - x. Nothing is told of
+/* y = x and a step of 1 at t = AT, and another of 1 GAP later; x' = u - x. Nothing is told of
  * them. */
 #include "model.h"
+#ifndef AT
+#define AT 1.0
+#endif
 #ifndef GAP
 #define GAP 1e-3
 #endif
@@ -12,7 +15,7 @@ void model_f(const State* s, double t, const double* x, const double* u, double*
 }
 void model_g(const State* s, double t, const double* x, const double* u, double* y) {
   (void)s, (void)u;
-  y[0] = x[0] + (t >= 1) + (t >= 1 + GAP);
+  y[0] = x[0] + (t >= AT) + (t >= AT + GAP);
 }
 void model_z(const State* s, double* z) { (void)s, (void)z; }
 bool model_event(State* s) { return (void)s, false; }
