@@ -154,7 +154,10 @@ ReportJson Report::trust() const {
   const double worst = results_.number("error_estimate");
   if (std::isfinite(worst))
     lines.push_back("Largest estimated error: " + short_number(rounded_to(3, worst)) +
-                    " of the size of " + results_.text("error_estimate_of") + ".");
+                    " of the size of " + results_.text("error_estimate_of") +
+                    (results_.text("estimated_by") == "halving"
+                         ? ", by a second run in halves of the macro-steps."
+                         : "."));
   else if (const std::string why = results_.text("no_estimate"); !why.empty())
     lines.push_back("No error estimate: " + why);
   else if (undecided.empty())

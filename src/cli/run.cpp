@@ -81,6 +81,36 @@ void Run::add_observers() {
   if (settings_.progress && speaks()) {
     own(std::make_unique<ProgressLine>(settings_.start, settings_.stop));
   }
+  prepare_halving();
+}
+
+/// The option beside which a run is not repeated: what it does, it does once.
+const char* Run::run_once_for() const {
+  const CheckpointSettings& checkpoint = settings_.checkpoint;
+  return checkpoint.writes()              ? "-cosim_checkpoint"
+         : !checkpoint.restart.empty()    ? "-cosim_restart"
+         : !checkpoint.start_from.empty() ? "-cosim_restart_as_start"
+         : settings_.monitor              ? "-cosim_monitor"
+         : settings_.time_limit           ? "-cosim_time_limit"
+                                          : nullptr;
+}
+
+/// Nothing in the run itself tells its error, which a second one could.
+void Run::prepare_halving() {
+  const SimulationPlan& plan = simulation_.plan();
+  const bool coupled = !plan.model.connections.empty() || !plan.model.constraints.empty();
+  const bool untold = simulation_.stepper().errors().missing() && !plan.replicated;
+  if (!turn_.repeatable || !coupled || !untold || settings_.adapt != Adapt::none) {
+    return;
+  }
+  const char* once = settings_.halving == Halving::none ? "-cosim_halving none"
+                     : !settings_.fmu_calls.empty()     ? "-cosim_fmu_calls"
+                                                        : run_once_for();
+  if (once != nullptr) {
+    not_halved_ = std::string("not made beside ") + once;
+    return;
+  }
+  simulation_.observe(passed_.emplace());
 }
 
 void Run::own(std::unique_ptr<StepObserver> observer) {
@@ -158,9 +188,8 @@ bool Run::goes_on(double wall_time) {
 
 /// After the last macro-step.
 int Run::conclude() {
-  const Conclusion conclusion = conclusion_of(simulation_, summary_);
+  Conclusion conclusion = conclusion_of(simulation_, summary_);
   costs_ = conclusion.costs;
-  status_ = conclusion.status;
   if (simulation_.finished()) {
     checkpoints_.complete();
   }
@@ -171,6 +200,8 @@ int Run::conclude() {
   if (!simulation_.finished() && !asked_for_end_) {
     checkpoints_.finish();
   }
+  learn_by_halving(conclusion);
+  status_ = conclusion.status;
   recorder_->close(conclusion.status, conclusion.costs, conclusion.quality);
   simulation_.forget_observers();
   next_aim_ = better_aim(conclusion.quality);
@@ -186,6 +217,42 @@ int Run::conclude() {
   return simulation_.finished() ? 0 : stopped_early;
 }
 
+/// After the subsystems have ended: FMUs may exist only once.
+void Run::learn_by_halving(Conclusion& conclusion) {
+  if (passed_ && simulation_.finished() && !asked_for_end_) {
+    recorder_->flush();
+    if (const auto errors = errors_by_second_run()) {
+      simulation_.learn(*errors);
+      judge(simulation_, summary_, conclusion);
+    }
+  }
+  if (!not_halved_.empty()) {
+    conclusion.quality.no_estimate += " (" + not_halved_ + ")";
+  }
+}
+
+/// Nothing where it is not made, or does not reach the stop: `not_halved_` then says why.
+std::optional<std::vector<double>> Run::errors_by_second_run() {
+  constexpr double longest = 60.0, at_most = 5.0 * longest;  // s of wall time
+  if (agree_on_largest(comm(), requests_.elapsed()) > longest) {
+    not_halved_ = "not made by itself behind a run of more than a minute";
+    return std::nullopt;
+  }
+  StopRequests limit(comm(), at_most);
+  std::optional<std::vector<double>> errors;
+  try {
+    collectively(comm(), [&] {
+      errors = errors_by_halving(simulation_.plan(), *passed_, [&](double wall_time) {
+        return limit.go_on(wall_time, false, [] {});
+      });
+    });
+  } catch (const std::exception& error) {
+    not_halved_ = std::string("which has failed: ") + error.what();
+  }
+  requests_.go_on(0.0, false, [] {});  // signals that have come in the meantime
+  return errors;
+}
+
 /// The share of the accuracy that a run from the start should aim at, where this one has missed it
 /// and may be repeated: nobody is told of a run twice, and few macro-steps cost nothing. Else 0.
 double Run::better_aim(const RunQuality& quality) const {
@@ -194,13 +261,11 @@ double Run::better_aim(const RunQuality& quality) const {
   const Settings& s = settings_;
   const double work = static_cast<double>(summary_.steps) *
                       static_cast<double>(simulation_.plan().network.n_subsystems());
-  const bool alone = !s.checkpoint.writes() && s.checkpoint.restart.empty() &&
-                     s.checkpoint.start_from.empty() && !s.monitor && !s.time_limit;
   const bool whole = simulation_.finished() || !quality.diverged.empty();
   // Smaller macro-steps are no remedy where the model itself holds inputs.
   const bool held = simulation_.plan().network.has_held();
-  if (held || !alone || !whole || asked_for_end_ || !turn_.repeatable || !s.by_accuracy ||
-      s.adapt != Adapt::predictor || work > most_work) {
+  if (held || run_once_for() != nullptr || !whole || asked_for_end_ || !turn_.repeatable ||
+      !s.by_accuracy || s.adapt != Adapt::predictor || work > most_work) {
     return 0.0;
   }
   const double missed =

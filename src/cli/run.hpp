@@ -10,6 +10,7 @@
 #include "checkpoint/checkpoints.hpp"
 #include "cli/summary.hpp"
 #include "record/recorder.hpp"
+#include "simulation/halved_run.hpp"
 #include "simulation/simulation_core.hpp"
 #include "simulation/stop_requests.hpp"
 #include "support/ranks.hpp"
@@ -78,7 +79,11 @@ class Run {
   void note(const std::string& text) const;
   bool goes_on(double wall_time);
   int conclude();
+  const char* run_once_for() const;
   double better_aim(const RunQuality& quality) const;
+  void prepare_halving();
+  void learn_by_halving(Conclusion& conclusion);
+  std::optional<std::vector<double>> errors_by_second_run();
   void require_writable(const std::vector<std::string>& paths) const;
   void report(const Conclusion* conclusion, std::string_view status, const std::string& reason);
   void print_way_on() const;
@@ -97,6 +102,8 @@ class Run {
   RunSummary summary_;
   RunCosts costs_;
   std::vector<std::unique_ptr<StepObserver>> monitors_;
+  std::optional<PassedOutputs> passed_;  ///< for a second run, where that is to tell the error
+  std::string not_halved_;               ///< why there is none, where it would
   bool asked_for_end_ = false;
   double next_aim_ = 0.0;  ///< of a run that is to take its place; 0: none
   RunStatus status_ = RunStatus::running;

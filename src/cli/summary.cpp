@@ -35,8 +35,13 @@ void print_estimate(const Conclusion& conclusion) {
     std::snprintf(number, sizeof number, "%.2g", error);
     text += (text.empty() ? "" : ", ") + name + " " + number;
   }
-  std::printf("  estimated error       %s (of the coupling, relative to each signal's size)\n",
-              text.empty() ? "none: no outputs" : text.c_str());
+  const char* of_what = conclusion.quality.estimated_by == "halving"
+                            ? "relative to each signal's size, by a second run in halves of the "
+                              "macro-steps, which costs twice the first: -cosim_halving none does "
+                              "without"
+                            : "of the coupling, relative to each signal's size";
+  std::printf("  estimated error       %s (%s)\n", text.empty() ? "none: no outputs" : text.c_str(),
+              of_what);
 }
 
 /// "3 rejected: 1 error, 2 event"
@@ -142,18 +147,22 @@ std::string note_on_idle_conditions(const std::string& conditions) {
 
 Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& summary) {
   Conclusion conclusion;
-  conclusion.quality = quality_of(simulation, summary);
+  judge(simulation, summary, conclusion);
   conclusion.balance = largest_balance_error(simulation);
-  if (conclusion.quality.undecided.empty()) {
-    conclusion.errors = worst_errors(simulation);
-  }
   const std::string own = simulation.subsystems().passed_way().interpolated();
   conclusion.interpolated =
       agree_on_text(simulation.plan().comm, own.empty() ? std::nullopt : std::optional(own))
           .value_or("");
-  conclusion.status = status_of(simulation, conclusion.quality);
   conclusion.costs = costs_of(simulation);
   return conclusion;
+}
+
+void judge(const SimulationCore& simulation, const RunSummary& summary, Conclusion& conclusion) {
+  conclusion.quality = quality_of(simulation, summary);
+  if (conclusion.quality.undecided.empty()) {
+    conclusion.errors = worst_errors(simulation);
+  }
+  conclusion.status = status_of(simulation, conclusion.quality);
 }
 
 void print_summary(const SimulationCore& simulation, const RunSummary& summary,

@@ -25,6 +25,9 @@ struct Conclusion {
 /// Collective.
 Conclusion conclusion_of(const SimulationCore& simulation, const RunSummary& summary);
 
+/// The same, of how good the run is alone. Collective.
+void judge(const SimulationCore& simulation, const RunSummary& summary, Conclusion& conclusion);
+
 /// For the reader of a summary or a check: what EventSteps::idle_at_start has found.
 std::string note_on_idle_conditions(const std::string& conditions);
 

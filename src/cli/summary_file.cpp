@@ -44,6 +44,7 @@ Json quality_of(const Conclusion& conclusion) {
           {"worst_error_of_range", quality.of_range ? number(*quality.of_range) : Json()},
           {"worst_errors", errors},
           {"no_estimate", quality.no_estimate},
+          {"estimated_by", quality.estimated_by},
           {"diverged", quality.diverged},
           {"undecided", quality.undecided},
           {"events", quality.events},

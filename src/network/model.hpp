@@ -107,6 +107,8 @@ struct Model {
   std::vector<double> events;          ///< s, ascending: times at which something jumps
   std::vector<double> listed_events;   ///< those that are not known to be a subsystem's own
   double aim = 1.0;  ///< share of the accuracy to aim at: less after a run that missed it
+  double step_share =
+      1.0;  ///< of the fixed macro-step to take: less beside a run that tells nothing
   std::optional<bool> stiff{};   ///< whether a trial has shown stiff outputs; none: no trial yet
   std::string changes;           ///< lines "ball.e=0.9": values other than the model file says
   std::vector<ModelFile> files;  ///< all, each once, in the order of reading

@@ -39,6 +39,7 @@ class RankNetwork {
   std::size_t n_states() const { return layout_.n_states(); }
   Subsystem& own(std::size_t k) { return own_[k]; }
   const Subsystem& own(std::size_t k) const { return own_[k]; }
+  const std::string& name(std::size_t k) const { return own_.name(k); }
   std::size_t global(std::size_t k) const { return layout_.global(k); }
   /// Of a subsystem of this rank.
   std::size_t local(std::size_t global) const { return layout_.local(global); }

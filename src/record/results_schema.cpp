@@ -303,6 +303,8 @@ const ResultsAttribute attributes[] = {
      [](const ResultsEnd& end) { return value(end.quality.worst_output); }},
     {"/", "no_estimate", no_text,
      [](const ResultsEnd& end) { return value(end.quality.no_estimate); }},
+    {"/", "estimated_by", no_text,
+     [](const ResultsEnd& end) { return value(end.quality.estimated_by); }},
     {"/", "diverged", no_text, [](const ResultsEnd& end) { return value(end.quality.diverged); }},
     {"/", "undecided", no_text, [](const ResultsEnd& end) { return value(end.quality.undecided); }},
     {"/", "macro_steps_at_noise", [](const ResultsLayout&, int) { return value(std::int64_t{0}); },

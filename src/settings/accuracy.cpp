@@ -274,8 +274,7 @@ std::string described_accuracy(const Settings& settings, std::optional<double> e
       : *estimate <= settings.accuracy
           ? "; estimated error " + rounded(*estimate)
           : "; NOT REACHED: estimated error " + rounded(*estimate) +
-                (settings.adapt == Adapt::none
-                     ? "; a -cosim_accuracy that is given, or a smaller -cosim_step, reaches it"
+                (settings.adapt == Adapt::none ? "; a smaller -cosim_step reaches it"
                  : settings.method.solve.from_past
                      ? "; use -cosim_type jfm or missiles"
                      : "; give a smaller -cosim_accuracy, or a smaller -cosim_step where "

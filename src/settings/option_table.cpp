@@ -311,6 +311,12 @@ OptionTable<Settings> make_run_options() {
         "a run whose own error estimate is as large as its signals fails, or goes on with a "
         "warning",
         one_of<Diverged>(), at<&Settings::diverged>),
+      O("cosim_halving",
+        "where nothing tells the error of a run in fixed macro-steps (black boxes): auto estimates "
+        "it by a second run in halves of them, which costs twice the first; not beside "
+        "-cosim_checkpoint, -cosim_restart, -cosim_restart_as_start, -cosim_time_limit, "
+        "-cosim_monitor or -cosim_fmu_calls, nor where the first has taken more than a minute",
+        one_of<Halving>(), at<&Settings::halving>),
       O("cosim_event_limit",
         "events at one instant, or one after the other after hardly any time, that are one too "
         "many "

@@ -124,7 +124,8 @@ void resolve_times(const Model& model, Settings& settings) {
   }
   settings.events = model.events;
   settings.listed_events = model.listed_events;
-  settings.step = std::min(given ? settings.step : std::max(duration / 1000.0, shortest), duration);
+  settings.step = model.step_share *
+                  std::min(given ? settings.step : std::max(duration / 1000.0, shortest), duration);
   if (settings.step_min > settings.step) {
     throw InputError("option -cosim_step_min: found " + *options::text("cosim_step_min") +
                      ", which is larger than the macro-step; it must be at most -cosim_step");

@@ -58,6 +58,18 @@ inline std::span<const WordOf<Diverged>> words_of<Diverged>() {
   return words;
 }
 
+/// What is done where nothing tells the error of a run: a second one in halves of its macro-steps.
+enum class Halving { automatic, none };
+
+template <>
+inline std::span<const WordOf<Halving>> words_of<Halving>() {
+  static constexpr WordOf<Halving> words[] = {
+      {"auto", Halving::automatic},
+      {"none", Halving::none},
+  };
+  return words;
+}
+
 /// What a signal counts for in schedules: 1, or what extrapolating it costs.
 enum class ScheduleSignals { count, weighted };
 
@@ -114,6 +126,7 @@ struct Settings {
   bool chose_order_six = false;  ///< quintic inputs by choice, no option names them
   std::string against_better{};  ///< why no method that would be chosen first can run; may be empty
   Diverged diverged = Diverged::fail;
+  Halving halving = Halving::automatic;
   int event_limit = 1000;
   double start = 0.0;
   double stop = 1.0;

@@ -40,7 +40,7 @@ void ErrorControl::restart(const CommunicationPoint& point) {
 
 double ErrorControl::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
   const double estimate = observe(account_, point, coupling, last);
-  if (!std::isnan(estimate)) {
+  if (!std::isnan(estimate) || account_.missing()) {
     account_.remember_sizes();
   }
   if (budget_) {

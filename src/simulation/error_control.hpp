@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "coupling/estimates/error_account.hpp"
 #include "settings/settings.hpp"
@@ -32,6 +33,12 @@ class ErrorControl {
   /// The macro-step that ended at `point` was accepted; `last`: it is the run's last one. The
   /// account's estimate for the report, not a number in between. Collective.
   double observe(const CommunicationPoint& point, const Coupling& coupling, bool last);
+
+  /// As that of ErrorAccount. Throws SimulationError as `require_result` does. Collective.
+  void learn(const CommunicationPoint& point, std::span<const double> errors) {
+    account_.learn(point, errors);
+    require_result(point);
+  }
 
   /// Throws SimulationError where the run has diverged and must not.
   void require_result(const CommunicationPoint& point) const;

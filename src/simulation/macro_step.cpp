@@ -424,6 +424,10 @@ void MacroStepper::give_up(const MacroStep& step) {
   } else {
     message << coupling_->explain(coupling);
   }
+  if (subsystems_.network().has_black_boxes() && coupling.status != CouplingStatus::failed) {
+    message << "; where an output of a black box jumps by what comes back to it there may be no "
+               "solution across the jump: -cosim_type gauss_seidel or jacobi looks for none";
+  }
   if (agree_on_largest(subsystems_.comm(), subsystems_.asks_for_end() ? 1 : 0) != 0) {
     throw EndOfSimulation(message.str());
   }

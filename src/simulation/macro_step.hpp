@@ -32,6 +32,9 @@ class MacroStepper {
   const Coupling& coupling() const { return *coupling_; }
   const LoopWatch& loops() const { return loops_; }
   const ErrorAccount& errors() const { return errors_.account(); }
+  /// At the stop: errors of this rank's outputs that nothing in the run tells. Throws
+  /// SimulationError where they are as large as signals. Collective.
+  void learn(std::span<const double> errors) { errors_.learn(point_, errors); }
   const EventSteps& events() const { return events_; }
   /// Of outputs whose subsystems don't tell, so far.
   std::int64_t black_box_jumps() const { return jumps_.total(); }

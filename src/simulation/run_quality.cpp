@@ -77,6 +77,7 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   RunQuality known;
   known.output_errors = errors.relative_errors();
   known.no_estimate = errors.missing().value_or("");
+  known.estimated_by = errors.missing() ? "" : errors.learnt() ? "halving" : "linearisation";
   known.diverged = errors.diverged().value_or("");
   known.at_noise = summary.at_noise;
   known.events = times_passed(simulation) + static_cast<std::int32_t>(summary.events);

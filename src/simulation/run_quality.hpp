@@ -24,6 +24,7 @@ struct RunQuality {
   std::string worst_output;
   std::optional<double> of_range;  ///< the largest in units of ranges
   std::string no_estimate;         ///< why not; empty where there is one
+  std::string estimated_by;        ///< a word for results files; empty where there is none
   std::string diverged;            ///< where and when; empty where it has not
   std::string undecided;        ///< what happened, or did not, by less than the error; empty: none
   double deciding_share = 1.0;  ///< of the error, with which that would be known

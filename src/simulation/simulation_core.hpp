@@ -93,6 +93,9 @@ class SimulationCore {
   /// A snapshot that was taken on any number of ranks, of which this one has what is its own.
   Archive archive_of(Archive::Memory memory) const { return {layout(), std::move(memory)}; }
 
+  /// As MacroStepper's.
+  void learn(std::span<const double> errors) { stepper_->learn(errors); }
+
   /// Ends the subsystems, of which only names and counters are left.
   void end();
 

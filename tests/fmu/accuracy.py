@@ -1,13 +1,26 @@
 """Coupled FMUs against exact solutions: as accurate as their capabilities allow."""
 import unittest
 
+import h5py
 import numpy as np
 import references
-from concord_runs import EXAMPLES, LOTKA_VOLTERRA, TIGHT, simulate
-from fmu_runs import FmuTest
+from concord_runs import EXAMPLES, LOTKA_VOLTERRA, TIGHT, Results, execute, simulate
+from fmu_runs import FmuTest, build_parts
 
 ME = dict(kinds=("me", "cs"), capabilities=("state", "variable", "directional"))
 INTERPOLATING = dict(capabilities=("state", "variable", "interpolate", "slopes"))
+ROOM = """
+experiment: {start: 0, stop: 10}
+subsystems:
+  relay: {fmu: relay.fmu}
+  room:
+    equations:
+      inputs: {heat: 0}
+      states: {T: 0.5}
+      derivatives: {T: heat - T}
+      outputs: {T: T}
+connections: [relay.heat -> room.heat, room.T -> relay.u]
+"""
 PLAIN = dict(capabilities=("state", "variable"))
 
 
@@ -86,6 +99,83 @@ class LotkaVolterra(FmuTest):
         self.assertLess(self.error(**INTERPOLATING), 4.1e-5)
         for version in (2, 3):
             self.assertLess(self.error(version=version, **PLAIN), 1.3e-3)
+
+
+class Halving(FmuTest):
+    """Where nothing tells the error, a second run in halves of the macro-steps does."""
+
+    def run_pair(self, *options, parts=("prey", "predator"), stop=20, code=0, ranks=1, **how):
+        """What is printed, the attributes and the true error, in units of the largest amount."""
+        build_parts(self.folder, parts, **{"capabilities": (), **how})
+        out = self.folder / "out.h5"
+        run = execute("run", self.model(parts, stop), *options, "-cosim_output", out, ranks=ranks)
+        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+        results = Results(out, run)
+        with h5py.File(out) as file:
+            return results, dict(file.attrs)
+
+    @staticmethod
+    def true_error(results):
+        exact = references.LotkaVolterra.exact_states(results.time)
+        return max(np.max(np.abs(results.outputs[name] - exact[:, k])) / np.max(np.abs(exact[:, k]))
+                   for k, name in enumerate(("prey.amount", "predator.amount")))
+
+    def test_estimate(self):
+        for options in ((), ("-cosim_type", "jacobi", "-cosim_step", 0.004),
+                        ("-cosim_type", "gauss_seidel", "-cosim_step", 0.02)):
+            with self.subTest(options=options):
+                results, told = self.run_pair(*options, capabilities=("variable",))
+                truth = self.true_error(results)
+                self.assertEqual((told["estimated_by"], told["no_estimate"]), ("halving", ""))
+                self.assertGreater(told["error_estimate"], 0.5 * truth)
+                self.assertLess(told["error_estimate"], 2 * truth)
+                self.assertIn("second run in halves of the macro-steps", results.stdout)
+                self.assertEqual(results.status, "inaccurate" if truth > 0.1 else "completed")
+
+    def test_failed(self):
+        """Half of a range."""
+        results, told = self.run_pair("-cosim_step", 0.2, code=1)
+        self.assertEqual(results.status, "failed")
+        self.assertIn("has diverged", told["diverged"])
+        self.assertIn("-cosim_step", results.stderr)
+        results, _ = self.run_pair("-cosim_step", 0.2, "-cosim_diverged", "warn")
+        self.assertEqual(results.status, "diverged")
+
+    def test_rows_are_those_of_the_run(self):
+        with_, _ = self.run_pair("-cosim_step", 0.01)
+        without, told = self.run_pair("-cosim_step", 0.01, "-cosim_halving", "none")
+        self.assertTrue(np.array_equal(with_.time, without.time))
+        self.assertTrue(np.array_equal(with_.outputs.values, without.outputs.values))
+        self.assertIn("-cosim_halving none", told["no_estimate"])
+
+    def test_ranks(self):
+        (_, one), (_, two) = (self.run_pair("-cosim_step", 0.01, ranks=ranks) for ranks in (1, 2))
+        self.assertEqual(one["error_estimate"], two["error_estimate"])
+        self.assertEqual(one["error_estimate_of"], two["error_estimate_of"])
+
+    def test_what_runs_once(self):
+        for options in (("-cosim_checkpoint", self.folder / "c"), ("-cosim_time_limit", 1000),
+                        ("-cosim_monitor",), ("-cosim_fmu_calls", self.folder / "calls.csv")):
+            results, told = self.run_pair("-cosim_type", "jacobi", "-cosim_step", 0.05, *options,
+                                          capabilities=("state", "serialize", "variable"))
+            self.assertIn(f"not made beside {options[0]}", told["no_estimate"])
+            self.assertIn(f"not made beside {options[0]}", results.stdout)
+            self.assertEqual((results.status, told["estimated_by"]), ("completed", ""))
+
+    def test_a_second_run_that_fails(self):
+        """Steps of half the size are refused."""
+        results, told = self.run_pair("-cosim_step", 0.1, defines=("LEAST_STEP=0.09",))
+        self.assertEqual(results.status, "completed")
+        self.assertIn("which has failed: ", told["no_estimate"])
+
+    def test_what_switches_earlier(self):
+        """No false alarm: it is elsewhere for a while only."""
+        self.build("relay", capabilities=())
+        path = self.folder / "model.yaml"
+        path.write_text(ROOM)
+        results = simulate(path, jumps=True)
+        self.assertGreater(np.sum(np.diff(results.outputs["relay.heat"]) != 0), 3)
+        self.assertEqual(results.code, 0)
 
 
 class Missiles(FmuTest):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-from concord_runs import execute, simulate
+from concord_runs import Results, execute, simulate
 from fmu_runs import FmuTest
 
 HALF = 0.737  # s, half a period of the square wave
@@ -33,6 +33,32 @@ subsystems:
       derivatives: {z: w, w: -25*z - 0.1*w + 0.3*y}
       outputs: {u: U}
 connections: [it.OUT -> drive.y, drive.u -> it.IN]
+"""
+LOOP = """
+experiment: {start: 0, stop: 4}
+subsystems:
+  it: {fmu: PART.fmu}
+  lag:
+    equations:
+      inputs: {u: 0}
+      states: {x: 0, v: 0}
+      derivatives: {x: v, v: 4*(u - x) - 2*v}
+      outputs: {x: x}
+connections: [it.OUT -> lag.u, lag.x -> it.u]
+"""
+SAMPLED = """
+experiment: {start: 0, stop: 6}
+subsystems:
+  it: {fmu: follow.fmu}
+  source:
+    equations:
+      inputs: {y: 0, n: 0, m: 0}
+      discrete: {k: 0}
+      states: {z: 0}
+      derivatives: {z: y - z + n - m}
+      when: [{every: 0.4, set: {k: k + 1}}]
+      outputs: {z: z, u: U}
+connections: [source.u -> it.u, LINK]
 """
 BLACK_BOXES = (dict(kinds=("cs",), capabilities=("state", "variable")),
                dict(kinds=("cs",), capabilities=("state", "variable", "interpolate")),
@@ -114,6 +140,55 @@ class Jumps(FmuTest):
             self.assertLess(np.max(np.abs(ways["lag.u"])), 1 + 1e-6)
             self.assertLess(error, 0.02)
             self.assertEqual(found > 0, order > 0)
+
+
+class Switches(FmuTest):
+    """By default: what switches by what comes back to it, what jumps right behind a jump."""
+
+    def run_model(self, part, output, *options, code=0, **how):
+        self.build(part, 2, **how)
+        path = self.folder / "model.yaml"
+        path.write_text(LOOP.replace("PART", part).replace("OUT", output))
+        run = execute("run", path, *options, "-cosim_output", self.folder / "out.h5")
+        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+        return Results(self.folder / "out.h5", run)
+
+    def test_relay(self):
+        ends = [self.run_model("relay", "heat", **how).outputs["lag.x"][-1] for how in BLACK_BOXES]
+        np.testing.assert_allclose(ends, ends[-1], atol=2e-3)
+
+    def test_right_behind_a_jump(self):
+        for how in BLACK_BOXES[:2]:
+            for at, gap in ((1e-6, 1e-5), (1, 1e-3), (1, 1e-6), (1, 1e-9), (3.9999999, 10)):
+                with self.subTest(how=how, at=at, gap=gap):
+                    results = self.run_model("leaps", "y", defines=(f"AT={at}", f"GAP={gap}"), **how)
+                    self.assertEqual(results.status, "completed")
+                    self.assertGreater(results.outputs["it.y"][-1], 0.9)
+
+    def test_no_solution_across_it(self):
+        """Told with what helps, which does."""
+        results = self.run_model("chop", "y", code=1, **BLACK_BOXES[0])
+        self.assertIn("an output of a black box jumps", results.stderr)
+        self.run_model("chop", "y", "-cosim_type", "jacobi", "-cosim_step", 1e-3,
+                       "-cosim_halving", "none", **BLACK_BOXES[0])
+
+
+class Stairs(FmuTest):
+    """Of inputs that move in stairs, or of counts: no internal step of the FMU's own."""
+
+    def test_sampled_inputs(self):
+        for how in BLACK_BOXES[:2]:
+            self.build("follow", 2, **how)
+            for u in ("k", "sin(k)"):
+                for link in ("it.y -> source.y", "it.n -> source.n", "it.m -> source.m"):
+                    path = self.folder / "model.yaml"
+                    path.write_text(SAMPLED.replace("U}", f"{u}}}").replace("LINK", link))
+                    for options in ((), ("-cosim_step", 0.01)):
+                        with self.subTest(how=how, u=u, link=link, options=options):
+                            run = execute("run", path, *options, "-cosim_output",
+                                          self.folder / "out.h5")
+                            self.assertEqual(run.returncode, 0, run.stderr)
+                            self.assertNotIn("stairs", run.stderr)
 
 
 class Smooth(FmuTest):

@@ -236,7 +236,7 @@ class NoEstimate(unittest.TestCase):
 
     def test_without_linearisation(self):
         self.check("'left' gives no linearisation", "-cosim_type", "jacobi",
-                   "-subsystem_linearization", "false")
+                   "-subsystem_linearization", "false", "-cosim_halving", "none")
 
     def test_monolithic(self):
         self.check("monolithic", "-cosim_type", "monolithic")

@@ -45,11 +45,14 @@ void Divergence::start(const CommunicationPoint& point) {
   }
 }
 
-bool Divergence::hardly_begun(std::size_t output) const {
+bool Divergence::is_seen(std::size_t output, double value) const {
   constexpr double hardly_anything = 1e-9;
+  return value > hardly_anything * unit_sizes_[output];
+}
+
+bool Divergence::hardly_begun(std::size_t output) const {
   return !settled_.settled(output) &&
-         std::max(subsystems_.output_sizes()[output], largest_[output]) <=
-             hardly_anything * unit_sizes_[output];
+         !is_seen(output, std::max(subsystems_.output_sizes()[output], largest_[output]));
 }
 
 /// Terms that cancel leave their rounding, many times over; floors are a millionth of them.
@@ -131,9 +134,21 @@ void Divergence::judge(const CommunicationPoint& point, double elapsed,
   if (found_ || agreed < enough) {
     return;
   }
+  tell(point, enough, [&](std::size_t o) {
+    return last ? largest_[o] : std::abs(propagation.outputs()[o].value);
+  });
+}
+
+void Divergence::judge_whole(const CommunicationPoint& point) {
+  recall();
+  tell(point, at_the_end, [&](std::size_t o) { return largest_[o]; });
+}
+
+template <class ErrorOf>
+void Divergence::tell(const CommunicationPoint& point, int enough, const ErrorOf& error_of) {
   std::optional<std::string> text;
   for (std::size_t o = 0; o < as_large_.size() && !text; ++o) {
-    const double error = last ? largest_[o] : std::abs(propagation.outputs()[o].value);
+    const double error = error_of(o);
     if (as_large_[o] >= enough && !driven_[o] && !hardly_begun(o) && error > floors_[o]) {
       text = described(o, error, point);
     }
@@ -150,11 +165,14 @@ std::string Divergence::described(std::size_t output, double error,
     if (output < range.first || output >= range.last) {
       continue;
     }
-    const auto& description = subsystems_.own(k).description();
-    text << "t = " << point.time << " s: the run has diverged: subsystem '" << description.name
-         << "', output '" << description.outputs[output - range.first].name << "' is "
-         << point.outputs[output].value << ", and the estimated error of it, " << error
-         << ", is as large as the signal (up to " << scale_[output] << ")";
+    const Network& network = subsystems_.network();
+    const std::size_t global = network.outputs_of(subsystems_.global(k)).first;
+    const std::string& name = subsystems_.name(k);
+    const std::string& full_name = network.output_names()[global + output - range.first];
+    text << "t = " << point.time << " s: the run has diverged: subsystem '" << name << "', output '"
+         << full_name.substr(name.size() + 1) << "' is " << point.outputs[output].value
+         << ", and the estimated error of it, " << error << ", is as large as the signal (up to "
+         << scale_[output] << ")";
   }
   return text.str();
 }

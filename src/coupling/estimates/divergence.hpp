@@ -32,6 +32,9 @@ class Divergence {
   void judge(const CommunicationPoint& point, double elapsed, ErrorPropagation& propagation,
              bool last);
 
+  /// The run is over, and nothing but the largest errors is known. Collective.
+  void judge_whole(const CommunicationPoint& point);
+
   /// Subsystem, output, time and values of the first; nothing as long as there is none. The same on
   /// every rank.
   const std::optional<std::string>& found() const { return found_; }
@@ -43,6 +46,9 @@ class Divergence {
   }
   /// Nobody will see it beside others of its unit, and what it grows to is yet to come.
   bool hardly_begun(std::size_t output) const;
+  /// A value of this output, beside others of its unit as `see_units` has last seen them.
+  bool is_seen(std::size_t output, double value) const;
+  void see_units() { unit_sizes_.update(); }
 
   std::span<const std::size_t> signals() const { return signals_; }
 
@@ -55,6 +61,8 @@ class Divergence {
   void compare(const CommunicationPoint& point, std::span<const Sample> errors);
   bool is_rounding(std::size_t output) const;
   void recall();
+  template <class ErrorOf>
+  void tell(const CommunicationPoint& point, int enough, const ErrorOf& error_of);
   void explain(const CommunicationPoint& point, double elapsed, ErrorPropagation& propagation);
   std::string described(std::size_t output, double error, const CommunicationPoint& point) const;
 

@@ -203,6 +203,18 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
   return largest[0];
 }
 
+void ErrorAccount::learn(const CommunicationPoint& point, std::span<const double> errors) {
+  missing_.reset();
+  learnt_ = true;
+  divergence_.see_units();
+  for (const auto outputs : {std::span<const std::size_t>(indirect_), divergence_.signals()}) {
+    for (const std::size_t o : outputs) {
+      largest_[o] = divergence_.is_seen(o, errors[o]) ? errors[o] : 0.0;
+    }
+  }
+  divergence_.judge_whole(point);
+}
+
 void ErrorAccount::io(Archive& archive) {
   archive(holds_, inside_, missing_, interval_, estimated_, elapsed_, settled_, divergence_,
           undecided_);

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,15 @@ class ErrorAccount {
   void close(const CommunicationPoint& point);
   void restart(const CommunicationPoint& point);
 
+  /// Where nothing was estimated, after the last macro-step: the largest errors of all outputs of
+  /// this rank, in their units, are known from elsewhere. Collective.
+  void learn(const CommunicationPoint& point, std::span<const double> errors);
+
   /// Why nothing is estimated, and what would give an estimate; nothing where there is one.
   const std::optional<std::string>& missing() const { return missing_; }
+
+  /// Whether the estimate is that of `learn`.
+  bool learnt() const { return learnt_; }
 
   /// Time since the start that was observed.
   double elapsed() const { return elapsed_; }
@@ -103,7 +111,8 @@ class ErrorAccount {
   Disturbance disturbance_;  ///< kept for its storage only
   EstimateInterval interval_;
   bool estimated_ = false;  ///< an interval has ended
-  double elapsed_ = 0.0;    ///< since the start
+  bool learnt_ = false;
+  double elapsed_ = 0.0;  ///< since the start
 
   /// Unknowns of indirect constraints, which don't decide whether a run has diverged: what a start
   /// is off by they mend like an impulse within the first macro-steps, and states follow their

@@ -19,6 +19,10 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
       fmu_(std::move(setup), settings),
       slopes_(fmu_, capabilities_of(fmu_.setup(), fmu_.use()).linearization),
       lines_(description_.inputs.size()) {
+  for (const FmiVariable* output : fmu_.setup().output_variables) {
+    continuous_.insert(continuous_.end(), output->size,
+                       kind_of(*output) == SignalKind::continuous ? 1 : 0);
+  }
   description_.capabilities = capabilities_of(fmu_.setup(), fmu_.use());
   description_.events = tells_events(fmu_.use());
   if (!settings.state_derivatives) description_.capabilities.state_derivatives = false;
@@ -192,7 +196,10 @@ void CoSimulation::save() {
   usable_ = usable_ && fmu_.save(saved_);
 }
 
-void CoSimulation::restore() { usable_ = usable_ && fmu_.restore(saved_); }
+void CoSimulation::restore() {
+  usable_ = usable_ && fmu_.restore(saved_);
+  fed_ = fmu_.now().u;
+}
 
 /// What was learnt of it stays with its run, but for the mode in which it is.
 bool CoSimulation::start_from(double t, std::span<const double> /*x*/,
@@ -213,7 +220,7 @@ bool CoSimulation::start_from(double t, std::span<const double> /*x*/,
 /// Beside the FMU's own state what was learnt of it, which decides how it is stepped.
 bool CoSimulation::io(Archive& archive) {
   if (!told(fmu_.pass_state(archive))) return false;
-  archive(fmu_, usable_, h_, only_size_, moves_, stairs_, looked_ahead_, slopes_, counters_);
+  archive(fmu_, usable_, h_, only_size_, moves_, stairs_, fed_, looked_ahead_, slopes_, counters_);
   description_.events = tells_events(fmu_.use());
   saved_.point = fmu_.now();
   return true;

@@ -36,7 +36,7 @@ class CoSimulation final : public Subsystem {
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
-  int memory_version() const override { return 2; }
+  int memory_version() const override { return 3; }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
 
  private:
@@ -57,6 +57,7 @@ class CoSimulation final : public Subsystem {
   bool look_ahead();
   void walk_ahead(StairWatch& stairs);
   bool look_for_stairs(double size);
+  bool moved() const;
   void take_internal_step(double size);
   bool start_slopes();
   bool answer_anew(std::span<const std::size_t> outdated, bool slopes);
@@ -75,6 +76,8 @@ class CoSimulation final : public Subsystem {
   bool told_late_ = false;
   std::vector<Polynomial> lines_;
   std::vector<double> before_, answers_;  ///< outputs
+  std::vector<double> fed_;               ///< inputs when stairs were looked for last
+  std::vector<char> continuous_;          ///< outputs
 };
 
 }  // namespace concord

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "subsystem/fmu/co_simulation.hpp"
@@ -74,7 +75,9 @@ bool CoSimulation::on_trial(const Work& work) {
   const bool could_go_back = fmu_.may_go_back(true);
   const bool good = work();
   fmu_.may_go_back(could_go_back);
-  return fmu_.restore(trial_) && good;
+  const bool back = fmu_.restore(trial_);
+  fed_ = fmu_.now().u;
+  return back && good;
 }
 
 /// Samples a few short steps ahead, one internal step where the FMU has these, with inputs
@@ -129,14 +132,26 @@ void CoSimulation::walk_ahead(StairWatch& stairs) {
     if (end > fmu_.stop_time() || fmu_.reaches_event(end)) return;
     ++counters_.micro_steps;
     if (!fmu_.step(end, nullptr) || !fmu_.read_outputs()) return;
-    stairs.look(now.t, now.t - left, before_ != now.y);
+    stairs.look(now.t, now.t - left, moved(), false);
   }
+}
+
+/// Whether any output is another than `before_`; what counts is no output of integrated steps.
+bool CoSimulation::moved() const {
+  const std::vector<double>& y = fmu_.now().y;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double change = y[i] - before_[i];
+    if (continuous_[i] && change != std::nearbyint(change)) return true;
+  }
+  return false;
 }
 
 bool CoSimulation::look_for_stairs(double size) {
   before_ = fmu_.now().y;
   if (!fmu_.read_outputs()) return false;
-  stairs_.look(fmu_.now().t, size, before_ != fmu_.now().y);
+  const bool fed = fed_ != fmu_.now().u;
+  fed_ = fmu_.now().u;
+  stairs_.look(fmu_.now().t, size, moved(), fed);
   if (stairs_.internal_step() > 0.0) take_internal_step(stairs_.internal_step());
   return true;
 }

@@ -167,6 +167,9 @@ static inline const char* misuse_of_step(State* s, double t, double h) {
   if (!(h > 0)) return "the step size is not positive";
   if (fabs(t - s->own_time) > 1e-9) return "the time is not where the last step ended";
   if (t + h > s->stop + 1e-9 * (1 + fabs(s->stop))) return "the step goes beyond stopTime";
+#ifdef LEAST_STEP
+  if (h < LEAST_STEP) return "the step is too short";
+#endif
 #ifdef ONE_STEP_SIZE
   if (s->step > 0 && fabs(h - s->step) > 1e-6 * h) return "the step size has changed";
   s->step = h;

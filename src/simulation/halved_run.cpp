@@ -1,0 +1,140 @@
+#include "simulation/halved_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "concord/errors.hpp"
+#include "simulation/simulation_core.hpp"
+
+namespace concord {
+namespace {
+
+/// How far the second run's outputs are from those that were passed. A difference counts that is
+/// there at two neighbouring points: something that happens a macro-step earlier is elsewhere at
+/// one of them, whatever the error. Of signals that jump the instants are off, and what counts is
+/// the mean: at some points they are as far off as they ever are.
+class Differences : public StepObserver {
+ public:
+  Differences(const PassedOutputs& passed, const CommunicationPoint& start)
+      : passed_(passed), time_(start.time), begin_(start.outputs), signals_(begin_.size()) {
+    for (std::size_t o = 0; o < signals_.size(); ++o) {
+      signals_[o].see(begin_[o].value, begin_[o].value);
+    }
+  }
+
+  void step_accepted(const StepReport& report) override {
+    const auto& end = report.left != nullptr ? report.left->outputs : report.point->outputs;
+    const auto& after = report.point->outputs;
+    const double span = report.step.end - time_;
+    for (; next_ < passed_.times().size() && passed_.times()[next_] < report.step.end; ++next_) {
+      compare(begin_, end, (passed_.times()[next_] - time_) / span);
+    }
+    if (next_ < passed_.times().size() && passed_.times()[next_] == report.step.end) {
+      compare(begin_, after, 1.0);
+      ++next_;
+    }
+    for (std::size_t o = 0; o < signals_.size(); ++o) {
+      signals_[o].see(begin_[o].value, after[o].value);
+    }
+    time_ = report.step.end;
+    begin_ = after;
+  }
+
+  std::vector<double> errors() const {
+    std::vector<double> result;
+    for (const Signal& signal : signals_) result.push_back(signal.error(next_));
+    return result;
+  }
+
+ private:
+  struct Signal {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    double largest_change = 0.0;  ///< within a macro-step
+    double last = std::numeric_limits<double>::infinity(), largest = 0.0, sum = 0.0;
+
+    void see(double begin, double end) {
+      low = std::min(low, end);
+      high = std::max(high, end);
+      largest_change = std::max(largest_change, std::abs(end - begin));
+    }
+    void differs(double difference) {
+      largest = std::max(largest, std::min(difference, last));
+      last = difference;
+      sum += difference;
+    }
+    bool jumps() const { return largest_change >= 0.5 * (high - low); }
+    double error(std::size_t points) const {
+      return jumps() ? sum / static_cast<double>(std::max<std::size_t>(points, 1)) : largest;
+    }
+  };
+
+  /// What lies between communication points where events have moved them is on a line.
+  void compare(const std::vector<Sample>& begin, const std::vector<Sample>& end, double part) {
+    const auto passed = passed_.at(next_);
+    for (std::size_t o = 0; o < signals_.size(); ++o) {
+      const double value = begin[o].value + part * (end[o].value - begin[o].value);
+      signals_[o].differs(std::abs(value - passed[o]));
+    }
+  }
+
+  const PassedOutputs& passed_;
+  std::size_t next_ = 0;
+  double time_;
+  std::vector<Sample> begin_;
+  std::vector<Signal> signals_;
+};
+
+}  // namespace
+
+void PassedOutputs::step_accepted(const StepReport& report) {
+  constexpr std::size_t most = 4'000'000;
+  if (report.index % every_ != 0) {
+    return;
+  }
+  times_.push_back(report.step.end);
+  for (const Sample& output : report.point->outputs) {
+    values_.push_back(output.value);
+  }
+  if (std::max(times_.size(), values_.size()) > most) {
+    keep_half();
+  }
+}
+
+/// Those whose index is a multiple of twice what it was.
+void PassedOutputs::keep_half() {
+  const std::size_t width = values_.size() / times_.size(), half = times_.size() / 2;
+  for (std::size_t i = 0; i < half; ++i) {
+    times_[i] = times_[2 * i + 1];
+    std::copy_n(values_.begin() + static_cast<std::ptrdiff_t>((2 * i + 1) * width), width,
+                values_.begin() + static_cast<std::ptrdiff_t>(i * width));
+  }
+  times_.resize(half);
+  values_.resize(half * width);
+  every_ *= 2;
+}
+
+std::vector<double> errors_by_halving(const SimulationPlan& plan, const PassedOutputs& passed,
+                                      const std::function<bool(double)>& go_on) {
+  constexpr double of_first_order = 2.0;  // e(h) - e(h/2) = e(h)/2; of higher ones it is more
+  Model model = plan.model;
+  model.step_share = 0.5;
+  auto halved = std::make_unique<SimulationPlan>(plan.comm, std::move(model));
+  halved->share = plan.share;
+  SimulationCore simulation(std::move(halved));
+  simulation.start();
+  Differences differences(passed, simulation.stepper().point());
+  simulation.observe(differences);
+  simulation.advance_while(go_on);
+  if (!simulation.finished()) {
+    simulation.require_sound_subsystems();
+    throw SimulationError("it was stopped at t = " + std::to_string(simulation.time()) + " s");
+  }
+  std::vector<double> errors = differences.errors();
+  for (double& error : errors) error *= of_first_order;
+  return errors;
+}
+
+}  // namespace concord

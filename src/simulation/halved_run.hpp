@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "simulation/simulation_plan.hpp"
+#include "simulation/step_report.hpp"
+
+namespace concord {
+
+/// This rank's outputs at a run's communication points; where these are too many, at every second,
+/// fourth, ... of them.
+class PassedOutputs : public StepObserver {
+ public:
+  void step_accepted(const StepReport& report) override;
+
+  std::span<const double> times() const { return times_; }
+  std::span<const double> at(std::size_t point) const {
+    const std::size_t width = values_.size() / times_.size();
+    return std::span(values_).subspan(point * width, width);
+  }
+
+ private:
+  void keep_half();
+
+  std::int64_t every_ = 1;
+  std::vector<double> times_, values_;
+};
+
+/// The largest errors of this rank's outputs, in their units, in the run by `plan` that was at
+/// `passed`: what a second run in halves of its macro-steps says (step doubling; Hairer, Norsett
+/// and Wanner, Solving ODEs I, II.4), which goes on while `go_on(wall time of the last macro-step)`
+/// says so. Throws SimulationError or InputError where that does not reach the stop. Collective.
+std::vector<double> errors_by_halving(const SimulationPlan& plan, const PassedOutputs& passed,
+                                      const std::function<bool(double)>& go_on);
+
+}  // namespace concord
