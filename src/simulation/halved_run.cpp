@@ -61,9 +61,9 @@ class Differences : public StepObserver {
       largest_change = std::max(largest_change, std::abs(end - begin));
     }
     void differs(double difference) {
-      largest = std::max(largest, std::min(difference, last));
-      last = difference;
-      sum += difference;
+      const double lasting = std::min(difference, std::exchange(last, difference));
+      largest = std::max(largest, lasting);
+      sum += lasting;
     }
     bool jumps() const { return largest_change >= 0.5 * (high - low); }
     double error(std::size_t points) const {

@@ -154,7 +154,8 @@ class Switches(FmuTest):
         return Results(self.folder / "out.h5", run)
 
     def test_relay(self):
-        ends = [self.run_model("relay", "heat", **how).outputs["lag.x"][-1] for how in BLACK_BOXES]
+        ends = [self.run_model("relay", "heat", **how).outputs["lag.x"][-1]
+                for how in BLACK_BOXES[:3]]
         np.testing.assert_allclose(ends, ends[-1], atol=2e-3)
 
     def test_right_behind_a_jump(self):

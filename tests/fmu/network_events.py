@@ -241,7 +241,7 @@ class Steps(Network):
             for ranks in (1, 2, 3):
                 with self.subTest(method=method, ranks=ranks):
                     run = simulate(model, "-cosim_type", method, "-cosim_step", 0.1, *TIGHT,
-                                   ranks=ranks)
+                                   "-cosim_halving", "none", ranks=ranks)
                     self.assert_instants(run, exact, 1e-10)
                     self.assertEqual(set(run.happened), {("ball", "event")})
                     if method in ("jfm", "ifosmondi"):
@@ -323,8 +323,8 @@ class Answers(Network):
         self.assertLess(error, 3e-6)
         model = self.network(KICK.replace("RIGHT", "{fmu: right.fmu}"), "right", 2, kinds=("cs",),
                              capabilities=("variable", "interpolate"))
-        run = execute("run", model, "-cosim_type", "jacobi", "-cosim_step", 2e-3, "-cosim_output",
-                      self.folder / "out.h5")
+        run = execute("run", model, "-cosim_type", "jacobi", "-cosim_step", 2e-3, "-cosim_halving",
+                      "none", "-cosim_output", self.folder / "out.h5")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(run.stderr.count("its outputs answer one macro-step late"), 1, run.stderr)
 

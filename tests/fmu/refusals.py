@@ -173,7 +173,8 @@ class Steps(Refusals):
             how = dict(version=version, kinds=("cs",), capabilities=capabilities)
             for method in ("jfm", "ifosmondi"):
                 for step in ("0.02", "0.005", "0.033"):
-                    options = ("-cosim_type", method, "-cosim_step", step)
+                    options = ("-cosim_type", method, "-cosim_step", step,
+                               "-cosim_halving", "none")
                     usual = self.waved(*options, **how)
                     self.assertEqual(self.said, "")
                     found = self.waved(*options, defines=("INTERNAL_STEP=0.01",), **how)

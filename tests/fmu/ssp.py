@@ -193,7 +193,8 @@ class Ssp(FmuTest):
         run = execute("check", path)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertLess(processor_seconds() - begin, 5)
-        results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.01")
+        results = simulate(path, "-cosim_type", "jacobi", "-cosim_step", "0.01", "-cosim_halving",
+                           "none")
         self.assertTrue(np.isfinite(results.outputs.values).all())
 
 
