@@ -81,7 +81,8 @@ class Touched(ModelTest):
                                        exact.outputs["cell[50].y"][-1], delta=bound)
 
     def test_one_trial_and_one_macro_step_of_the_others(self):
-        """The macro-step in which an event is found, up to it, and on to where it would have led."""
+        """The macro-step in which an event is found, up to it, and on to where it would have led;
+        f is asked for seven stages and an end, and within accepted macro-steps for the estimate."""
         for method, coupling in (("jacobi", 0), ("jacobi", 0.01), ("missiles", 0.01), ("jfm", 0), ("jfm", 0.01)):
             for n in (20, 80):
                 run = simulate(self.model(SWITCHES % (coupling, n, n - 1)), "-cosim_type", method, "-cosim_adapt",
@@ -93,7 +94,7 @@ class Touched(ModelTest):
                 with self.subTest(method=method, coupling=coupling, n=n):
                     self.assertGreater(events, 10)
                     self.assertLessEqual(max(advances), 100 + 2*events)
-                    self.assertLessEqual(max(evaluations - 8*advances), 0)
+                    self.assertLessEqual(max(evaluations - 8*advances), 3*len(run.steps["size"]))
                     self.assertEqual(max(restarts), 0)
 
     def test_ranks_agree(self):
