@@ -12,20 +12,6 @@ bool depends_on_time_alone(const SubsystemDescription& description) {
          !description.events && !description.kinks && !description.constraint;
 }
 
-/// The cubic through values at Lobatto's points, at the share s of the macro-step.
-double through(const std::array<double, InnerPoints::count>& values, double s) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    double weight = values[i];
-    for (std::size_t j = 0; j < values.size(); ++j) {
-      const double apart = LobattoPoints::share[i] - LobattoPoints::share[j];
-      weight *= j == i ? 1.0 : (s - LobattoPoints::share[j]) / apart;
-    }
-    sum += weight;
-  }
-  return sum;
-}
-
 }  // namespace
 
 ScannedOutputs::ScannedOutputs(OwnSubsystems& own, const RankLayout& layout, const Network& network)
@@ -84,8 +70,7 @@ ScannedOutputs::Beside ScannedOutputs::beside(std::size_t i, const MacroStep& st
   const std::vector<double>& seen = values_[i];
   Beside result;
   if (seen.empty()) return result;
-  std::array<double, InnerPoints::count> nodes;
-  for (std::size_t p = 0; p < nodes.size(); ++p) nodes[p] = outputs[p][outputs_[i]].value;
+  const auto node = [&](std::size_t p) { return outputs[p][outputs_[i]].value; };
   const double last = static_cast<double>(count_ - 1);
   const auto from =
       static_cast<std::size_t>(std::clamp(std::ceil((step.begin - begin_) / cell_), 0.0, last));
@@ -93,7 +78,7 @@ ScannedOutputs::Beside ScannedOutputs::beside(std::size_t i, const MacroStep& st
       static_cast<std::size_t>(std::clamp(std::floor((step.end - begin_) / cell_), 0.0, last));
   for (std::size_t n = from; n <= until; ++n) {
     const double s = (begin_ + static_cast<double>(n) * cell_ - step.begin) / step.size();
-    const double beside = seen[n] - through(nodes, s);
+    const double beside = seen[n] - LobattoPoints::cubic(node, s);
     result.mean += beside * cell_ / step.size();
     result.magnitude += std::abs(beside) * cell_ / step.size();
   }

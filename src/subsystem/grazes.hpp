@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "concord/archive.hpp"
 #include "concord/polynomial.hpp"
 
 namespace concord {
@@ -16,6 +17,8 @@ struct Graze {
   double margin = 0.0;
   double noise = 0.0;                          ///< what integrators may have left of that
   std::vector<double> by_states, by_inputs{};  ///< |d margin/dx|, |d margin/du|
+
+  void io(Archive& archive) { archive(what, time, margin, noise, by_states, by_inputs); }
 };
 
 /// A subsystem that finds its own events.

@@ -14,39 +14,30 @@ constexpr double known_to = 0.1;
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
-/// Whether its outputs are functions of its inputs, some of which something feeds; a delay's are
-/// functions of what they were.
-bool follows_inputs(const RankNetwork& subsystems, std::size_t k) {
-  const SubsystemDescription& description = subsystems.own(k).description();
-  const IndexRange inputs = subsystems.inputs_of(k);
+/// Own subsystems whose outputs are functions of their inputs, some of which something feeds; a
+/// delay's are functions of what they were.
+std::vector<std::size_t> followers_in(const RankNetwork& subsystems) {
   const auto& connected = subsystems.connected_inputs();
-  const auto first = std::ranges::lower_bound(connected, inputs.first);
-  return first != connected.end() && *first < inputs.last && description.states.empty() &&
-         !description.feedthrough.empty() && description.capabilities.state_outputs &&
-         !description.constraint;
+  std::vector<std::size_t> result;
+  for (const std::size_t k : subsystems.all()) {
+    const SubsystemDescription& description = subsystems.own(k).description();
+    const IndexRange inputs = subsystems.inputs_of(k);
+    const auto first = std::ranges::lower_bound(connected, inputs.first);
+    if (first != connected.end() && *first < inputs.last && description.states.empty() &&
+        !description.feedthrough.empty() && description.capabilities.state_outputs &&
+        !description.constraint) {
+      result.push_back(k);
+    }
+  }
+  return result;
 }
 
 /// Of all ranks: outputs that are looked at between Lobatto's points.
-std::size_t count_scanned(const RankNetwork& subsystems, const ScannedOutputs& by_time) {
-  auto own = static_cast<double>(by_time.outputs().size());
-  for (const std::size_t k : subsystems.all()) {
-    if (follows_inputs(subsystems, k)) own += static_cast<double>(subsystems.outputs_of(k).size());
-  }
+std::size_t count_scanned(const RankNetwork& subsystems, std::span<const std::size_t> followers,
+                          std::size_t by_time) {
+  auto own = static_cast<double>(by_time);
+  for (const std::size_t k : followers) own += static_cast<double>(subsystems.outputs_of(k).size());
   return static_cast<std::size_t>(std::llround(agree_on_sum(subsystems.comm(), own)));
-}
-
-/// The cubic through values at Lobatto's points, at the share s of the macro-step.
-double cubic_at(const InnerPoints::Rows& rows, std::size_t output, double s) {
-  double sum = 0.0;
-  for (std::size_t p = 0; p < InnerPoints::count; ++p) {
-    double weight = rows[p][output].value;
-    for (std::size_t q = 0; q < InnerPoints::count; ++q) {
-      const double apart = LobattoPoints::share[p] - LobattoPoints::share[q];
-      weight *= q == p ? 1.0 : (s - LobattoPoints::share[q]) / apart;
-    }
-    sum += weight;
-  }
-  return sum;
 }
 
 /// What outputs that follow inputs are, on the mean, beside the cubics through Lobatto's points:
@@ -75,7 +66,8 @@ void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
         subsystems.asking(k, [&] { outcome = subsystems.own(k).outputs_at(point, there); });
     if (thrown || outcome == Outcome::failed) return;
     for (std::size_t o = 0; o < sums.size(); ++o) {
-      const double beside_cubic = (there[o].value - cubic_at(rows, out.first + o, s)) / (2.0 * n);
+      const auto node = [&](std::size_t p) { return rows[p][out.first + o].value; };
+      const double beside_cubic = (there[o].value - LobattoPoints::cubic(node, s)) / (2.0 * n);
       sums[o] += beside_cubic;
       magnitudes[o] += std::abs(beside_cubic);
     }
@@ -105,7 +97,9 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       fed_by_zero_(subsystems.n_inputs()),
       beside_(subsystems.n_outputs()),
       part_(subsystems.n_outputs()),
-      scanned_(count_scanned(subsystems, subsystems.scanned_outputs())) {
+      followers_(followers_in(subsystems)),
+      scanned_(
+          count_scanned(subsystems, followers_, subsystems.scanned_outputs().outputs().size())) {
   if (method.adapt_tolerance.of_range) {
     ranges_.emplace(subsystems.connected_inputs().size());
   }
@@ -203,29 +197,24 @@ void InsideErrors::add_scanned(const MacroStep& step) {
     const auto beside = scanned.beside(i, step, outputs_);
     beside_[scanned.outputs()[i]] = {beside.mean, beside.magnitude};
   }
+  look_along_followers(step);
   feed(&Sample::value, [&](std::size_t i, double mean) { mean_[i] -= mean; });
   feed(&Sample::derivative, [&](std::size_t i, double size) {
     scanned_size_[i] = std::abs(size);
     size_[i] += std::abs(size);
   });
-  add_followed(step);
 }
 
-/// The same of outputs that follow inputs.
-void InsideErrors::add_followed(const MacroStep& step) {
+/// Over the whole experiment no more often than `most` times; in short macro-steps Lobatto's points
+/// are as near to each other.
+void InsideErrors::look_along_followers(const MacroStep& step) {
   constexpr double work = 1 << 19, fewest = 256.0, most = 1 << 12, worth_it = 2.0;
-  std::ranges::fill(beside_, Sample{});
   const double of_all = std::clamp(work / static_cast<double>(scanned_), fewest, most);
   const double cells = std::ceil(of_all * step.size() / (until_ - from_));
-  for (const std::size_t k : subsystems_.all()) {
-    if (!(cells >= worth_it && cells <= of_all) || !follows_inputs(subsystems_, k)) continue;
+  if (!(cells >= worth_it && cells <= of_all)) return;
+  for (const std::size_t k : followers_) {
     look_along(subsystems_, k, static_cast<std::size_t>(cells), outputs_, beside_);
   }
-  feed(&Sample::value, [&](std::size_t i, double mean) { mean_[i] -= mean; });
-  feed(&Sample::derivative, [&](std::size_t i, double size) {
-    scanned_size_[i] += std::abs(size);
-    size_[i] += std::abs(size);
-  });
 }
 
 /// A part of what lies beside outputs becomes what lies beside the inputs that they feed.

@@ -47,7 +47,7 @@ class InsideErrors {
  private:
   void see(const CommunicationPoint& point);
   void add_scanned(const MacroStep& step);
-  void add_followed(const MacroStep& step);
+  void look_along_followers(const MacroStep& step);
   template <class Use>
   void feed(double Sample::*part, const Use& use);
 
@@ -65,8 +65,9 @@ class InsideErrors {
   std::vector<Sample> fed_, fed_by_zero_;
   std::vector<Sample> beside_;  ///< of outputs: ScannedOutputs::Beside, as value and derivative
   std::vector<Sample> part_;    ///< scratch
-  double from_ = 0.0, until_ = 0.0;  ///< of the last scan
-  std::size_t scanned_ = 0;          ///< outputs of all ranks
+  double from_ = 0.0, until_ = 0.0;     ///< of the last scan
+  std::vector<std::size_t> followers_;  ///< own subsystems that are looked at between the points
+  std::size_t scanned_ = 0;             ///< outputs of all ranks
 };
 
 }  // namespace concord

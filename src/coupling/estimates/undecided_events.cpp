@@ -34,7 +34,7 @@ void UndecidedEvents::note(const CommunicationPoint& point) {
     if (place == own_.size() || own_[place].subsystem != k) {
       own_.insert(own_.begin() + static_cast<std::ptrdiff_t>(place), Own{k, {}, {}});
     }
-    for (Graze& graze : grazes) own_[place].noted.push_back({std::move(graze)});
+    for (Graze& graze : grazes) own_[place].noted.push_back(std::move(graze));
   }
 }
 
@@ -57,7 +57,7 @@ double UndecidedEvents::given_wrongly(std::size_t k, const Graze& graze,
 
 void UndecidedEvents::judge(const HoldErrors& holds, const ErrorPropagation* propagation) {
   for (Own& own : own_) {
-    for (const auto& [graze] : own.noted) {
+    for (const Graze& graze : own.noted) {
       double error = graze.noise + sure * given_wrongly(own.subsystem, graze, holds);
       if (propagation != nullptr) error += sure * propagation->error_of(own.subsystem, graze);
       if (!(graze.margin <= error)) continue;

@@ -34,17 +34,10 @@ class UndecidedEvents {
   void io(Archive& archive);
 
  private:
-  struct Noted {
-    Graze graze;
-
-    void io(Archive& archive) {
-      archive(graze.what, graze.time, graze.margin, graze.noise, graze.by_states, graze.by_inputs);
-    }
-  };
   /// An own subsystem that has events.
   struct Own {
     std::size_t subsystem;
-    std::vector<Noted> noted;
+    std::vector<Graze> noted;
     std::string first;  ///< that was not decided, in words
     std::int64_t count = 0;
     double share = 1.0;
