@@ -2,6 +2,7 @@
 import json
 import unittest
 
+from accumulating import RESTING
 from concord_runs import ModelTest, simulate
 
 WAVE = """
@@ -12,21 +13,6 @@ subsystems:
   b: {equations: {inputs: {x: 0}, discrete: {n: %s}, states: {s: 0}, derivatives: {s: "-0.1*s"},
       when: [{condition: "%s", set: {n: %s}}], outputs: {n: n, s: s}}}
 connections: [a.x -> b.x, b.s -> a.u]
-"""
-
-BALL = """
-experiment: {stop: 5}
-subsystems:
-  ball:
-    equations:
-      states: {h: 1, v: 0}
-      discrete: {rest: 0}
-      derivatives: {h: v, v: "rest > 0.5 ? 0 : -9.81"}
-      when:
-        - {condition: h < 0, set: {v: "abs(v) < 1e-2 ? 0 : -0.5*v", rest: "abs(v) < 1e-2 ? 1 : 0"}}
-      outputs: {h: h, v: v, rest: rest}
-  meter: {equations: {inputs: {h: 1}, states: {s: 0}, derivatives: {s: h - s}, outputs: {s: s}}}
-connections: [ball.h -> meter.h]
 """
 
 FRICTION = """
@@ -85,7 +71,7 @@ class Grazing(ModelTest):
             self.assertEqual(run.status, "completed", condition)
 
     def test_what_bounces_or_rests_is_no_graze(self):
-        ball = simulate(self.model(BALL))
+        ball = simulate(self.model(RESTING % 0.5))
         self.assertEqual(ball.status, "completed")
         self.assertEqual(ball.outputs["ball.rest"][-1], 1)
 
