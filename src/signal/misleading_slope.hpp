@@ -4,6 +4,10 @@
 
 namespace concord {
 
+/// Times the mean slope over a macro-step that no slope of a monotone signal is where the
+/// macro-step resolves it.
+inline constexpr double unresolved_slope = 6.0;
+
 /// Whether the slope at the beginning says nothing about the macro-step, of size h, because the
 /// signal is in a layer that it leaves long before the end: there the polynomial that begins with
 /// it overshoots, a cubic by 4/27 of h times the slope. What h makes of the slope must be more than

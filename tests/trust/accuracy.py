@@ -113,10 +113,12 @@ class Choices(ModelTest):
 
     def test_capabilities(self):
         """What the subsystems can do decides."""
+        neither = ("-subsystem_rollback", "false", "-subsystem_linearization", "false")
         for options, chosen in (
                 (("-subsystem_rollback", "false"), "by jfm, step control predictor"),
                 (("-subsystem_linearization", "false"), "by jfm, step control predictor"),
-                (("-subsystem_rollback", "false", "-subsystem_linearization", "false"),
+                (neither, "by gauss_seidel, macro-steps of 0.002 s; NOT REACHED: estimated error 0."),
+                ((*neither, "-cosim_halving", "none"),
                  "by gauss_seidel, macro-steps of 0.002 s, as nothing tells their error")):
             with self.subTest(options=options):
                 self.assertIn(chosen, self.accuracy_of(*options))

@@ -55,11 +55,12 @@ bool Divergence::hardly_begun(std::size_t output) const {
          !is_seen(output, std::max(subsystems_.output_sizes()[output], largest_[output]));
 }
 
-/// Terms that cancel leave their rounding, many times over; floors are a millionth of them.
+/// Terms that cancel leave their rounding, many times over; floors are a millionth of them. What
+/// has no error is none the less known.
 bool Divergence::is_rounding(std::size_t output) const {
   constexpr double of_floor = 1e-6;
   const double size = subsystems_.output_sizes()[output];
-  return size > 0.0 && size <= of_floor * floors_[output];
+  return largest_[output] > 0.0 && size > 0.0 && size <= of_floor * floors_[output];
 }
 
 /// What the signal would be without its error is its scale, where the error is the smaller part.

@@ -221,16 +221,20 @@ void EndGains::add_to_outputs(std::span<const Sample> end, double sign,
   }
 }
 
-void EndGains::add_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
+void EndGains::add_cancelled(std::span<const Sample> inputs, std::span<Sample> outputs) const {
   for (std::size_t o = 0; h_ > 0.0 && o < outputs.size(); ++o) {
     for (int to = 0; to < parts_; ++to) {
-      double& sum = outputs[o].*sample_parts[static_cast<std::size_t>(to)];
+      double sum = 0.0, magnitudes = 0.0;
       for (std::size_t c = 0; c < connected_.size(); ++c) {
+        double of_input = 0.0;
         for (int of = 0; of < parts_; ++of) {
-          const double input = inputs[connected_[c]].*sample_parts[static_cast<std::size_t>(of)];
-          sum += std::abs(at(o, to, c, of) * input);
+          const auto part = sample_parts[static_cast<std::size_t>(of)];
+          of_input += at(o, to, c, of) * (inputs[connected_[c]].*part);
         }
+        sum += of_input;
+        magnitudes += std::abs(of_input);
       }
+      outputs[o].*sample_parts[static_cast<std::size_t>(to)] += magnitudes - std::abs(sum);
     }
   }
 }

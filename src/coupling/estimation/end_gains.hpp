@@ -51,8 +51,8 @@ class EndGains {
   /// outputs += sign K (u - u_N, u', ...).
   void add_to_outputs(std::span<const Sample> end, double sign, std::span<Sample> outputs) const;
 
-  /// outputs += |K| |inputs|, part by part.
-  void add_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
+  /// outputs += sum |K_c u_c| - |sum K_c u_c|, part by part: what inputs c cancel of each other.
+  void add_cancelled(std::span<const Sample> inputs, std::span<Sample> outputs) const;
 
   int parts() const { return parts_; }
 

@@ -185,7 +185,7 @@ bool Estimator::bend(const StatePoint& point) {
 
 void Estimator::output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const {
   local_.output_terms(inputs, ends_.parts() > 2, outputs);
-  ends_.add_terms(inputs, outputs);
+  ends_.add_cancelled(inputs, outputs);
 }
 
 void Estimator::observe(std::span<const Sample> end, std::span<const Sample> outputs) {

@@ -70,8 +70,8 @@ class Estimator {
   /// (y, y')^ for the inputs `end` (all of the subsystem's), curves included.
   void predict(std::span<const Sample> end, std::span<Sample> outputs);
 
-  /// What outputs and their slopes are sums of: where they are, and on the way there, |K| |U|, of
-  /// inputs that cancel in f.
+  /// What outputs and their slopes are sums of: where they are, and on the way there what inputs
+  /// cancel of each other in f.
   void output_terms(std::span<const Sample> inputs, std::span<Sample> outputs) const;
 
   /// The macro-step was accepted with inputs `end` and real outputs: learns the defect.

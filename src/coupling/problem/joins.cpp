@@ -1,6 +1,7 @@
 #include "coupling/problem/joins.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "signal/misleading_slope.hpp"
@@ -27,14 +28,21 @@ void Joins::begin() {
   any_layer_ = false;
 }
 
-/// At t_N. Cubics don't ask outputs for curvatures: where nothing has happened since the macro-step
-/// before, its polynomial tells.
+/// At t_N. Cubics don't ask outputs for curvatures: the polynomial of the macro-step before tells.
+/// It does not where something has happened since, where it is a line, as behind a layer, or where
+/// it has left and come back to its end by a slope that is not resolved: what is left of a stiff
+/// signal does so in every macro-step, and its cubics swing as no signal does.
 double Joins::curvature(std::size_t i, const CommunicationPoint& point) const {
   if (hold_.ends_with_curvature()) {
     return point.inputs[i].curvature;
   }
-  return point.last_step > 0.0 ? point.polynomials[i].curvature(point.last_step)
-                               : std::numeric_limits<double>::quiet_NaN();
+  const Polynomial& before = point.polynomials[i];
+  const double h = point.last_step;
+  const bool bends = before.c[2] != 0.0 || before.c[3] != 0.0;
+  const bool resolved = h * std::abs(point.inputs[i].derivative) <=
+                        unresolved_slope * std::abs(point.inputs[i].value - before.c[0]);
+  return h > 0.0 && bends && resolved ? before.curvature(h)
+                                      : std::numeric_limits<double>::quiet_NaN();
 }
 
 bool Joins::is_layer(std::size_t j, const CommunicationPoint& point, std::span<const Sample> ends,
