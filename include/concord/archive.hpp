@@ -104,8 +104,27 @@ class Archive {
   }
 
   bool reading() const { return reading_; }
+  /// What was written is read, from its beginning; and written on, at its end.
+  void begin_reading() {
+    reading_ = true;
+    read_.assign(read_.size(), 0);
+  }
+  void go_on_writing() { reading_ = false; }
+
+  /// Whether what `work` reads is something else than what is there: what was made of that is to be
+  /// made anew.
+  template <class Work>
+  bool changes(const Work& work) {
+    const bool before = std::exchange(changed_, false);
+    work();
+    const bool result = changed_;
+    changed_ = before || result;
+    return result;
+  }
+
   const std::vector<std::byte>& bytes() const { return memory_.common; }
   const Memory& memory() const { return memory_; }
+  Memory take_memory() { return std::move(memory_); }
   /// Whether everything has been read.
   bool at_end() const {
     bool all = read_[0] == memory_.common.size();
@@ -202,6 +221,7 @@ class Archive {
     }
     std::size_t& position = read_[lane_];
     if (size > bytes.size() - position) disagree();
+    changed_ = changed_ || std::memcmp(data, bytes.data() + position, size) != 0;
     std::memcpy(data, bytes.data() + position, size);
     position += size;
   }
@@ -302,6 +322,7 @@ class Archive {
   std::vector<std::size_t> read_{0};
   std::size_t lane_ = 0;
   bool reading_ = false;
+  bool changed_ = false;  ///< by what was read since `changes`
 };
 
 inline void ArchiveClass::io(Archive& archive) { archive(name, version); }

@@ -39,6 +39,7 @@ bool is_free(const std::string& option) {
                                              "cosim_checkpoint",
                                              "cosim_event_limit",
                                              "cosim_diverged",
+                                             "cosim_forget",
                                              "options_file",
                                              "options_left",
                                              "log_view"};

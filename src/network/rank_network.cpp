@@ -335,6 +335,7 @@ std::optional<std::string> RankNetwork::set_parameter(std::size_t k, std::size_t
   const Outcome outcome = own_.guarded(
       k, [&](Subsystem& subsystem) { return subsystem.set_parameter(parameter, value); });
   touched_.add(k);
+  scanned_.forget();
   return outcome == Outcome::ok ? std::nullopt : failure();
 }
 

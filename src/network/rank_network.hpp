@@ -200,8 +200,8 @@ class RankNetwork {
     own_.start_from(std::move(beginnings));
   }
 
-  /// All that the next macro-step depends on: of subsystems that were started when it is written,
-  /// and of others, made and started in the same way, when it is read. Which own subsystem cannot
+  /// All that the next macro-step depends on: of subsystems that were started, which may have gone on
+  /// since when it is read. Which own subsystem cannot
   /// pass on what it remembers, the first one, and why, or nothing.
   /// `states`: of all own subsystems, where the coupling has them; empty: their own.
   std::optional<std::string> io(Archive& archive, std::span<const double> states = {});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace concord {
 namespace {
@@ -28,10 +29,23 @@ ScannedOutputs::ScannedOutputs(OwnSubsystems& own, const RankLayout& layout, con
   values_.resize(outputs_.size());
 }
 
-void ScannedOutputs::scan(double begin, double end, std::span<const Sample> inputs,
+ScannedOutputs::Stamp ScannedOutputs::stamp(double begin, double end,
+                                            std::span<const Sample> inputs) const {
+  Stamp result{begin, end, {}};
+  for (const std::size_t k : subsystems_) {
+    const IndexRange in = layout_.inputs_of(k);
+    for (std::size_t i = in.first; i < in.last; ++i) result.inputs.push_back(inputs[i].value);
+  }
+  return result;
+}
+
+bool ScannedOutputs::scan(double begin, double end, std::span<const Sample> inputs,
                           std::size_t total) {
   constexpr std::size_t work = 1 << 20, fewest = 256, most = 1 << 14;
-  if (outputs_.empty() || !(end > begin)) return;
+  if (outputs_.empty() || !(end > begin)) return false;
+  Stamp now = stamp(begin, end, inputs);
+  if (scanned_ == now) return false;
+  scanned_ = std::move(now);
   count_ = std::clamp(work / std::max<std::size_t>(total, 1), fewest, most) + 1;
   begin_ = begin;
   cell_ = (end - begin) / static_cast<double>(count_ - 1);
@@ -42,6 +56,7 @@ void ScannedOutputs::scan(double begin, double end, std::span<const Sample> inpu
                        std::ranges::any_of(values, [&](double v) { return v != values[0]; });
     if (!moves) values.clear();
   }
+  return true;
 }
 
 void ScannedOutputs::look(std::size_t k, std::span<const Sample> inputs) {

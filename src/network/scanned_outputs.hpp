@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,8 +19,10 @@ class ScannedOutputs {
   std::span<const std::size_t> outputs() const { return outputs_; }
 
   /// At a communication point at `begin`, with own inputs as they are there (whole local array);
-  /// `total`: how many such outputs all ranks have.
-  void scan(double begin, double end, std::span<const Sample> inputs, std::size_t total);
+  /// `total`: how many such outputs all ranks have. Whether that was not known yet.
+  bool scan(double begin, double end, std::span<const Sample> inputs, std::size_t total);
+  /// Subsystems have other parameters.
+  void forget() { scanned_.reset(); }
 
   /// Between two looks, s; 0: there was none.
   double resolution() const { return cell_; }
@@ -35,6 +38,14 @@ class ScannedOutputs {
   Beside beside(std::size_t i, const MacroStep& step, const InnerPoints::Rows& outputs) const;
 
  private:
+  /// What values are made of, beside parameters.
+  struct Stamp {
+    double begin, end;
+    std::vector<double> inputs;
+    bool operator==(const Stamp&) const = default;
+  };
+
+  Stamp stamp(double begin, double end, std::span<const Sample> inputs) const;
   void look(std::size_t k, std::span<const Sample> inputs);
 
   OwnSubsystems& own_;
@@ -43,6 +54,7 @@ class ScannedOutputs {
   double begin_ = 0.0, cell_ = 0.0;
   std::size_t count_ = 0;                    ///< of looks
   std::vector<std::vector<double>> values_;  ///< by output; empty where it does not move
+  std::optional<Stamp> scanned_;             ///< with which; nothing: not known
   std::vector<Sample> there_;                ///< scratch
 };
 

@@ -375,6 +375,10 @@ OptionTable<Settings> make_run_options() {
         "of multistep integrators are dropped",
         whole_number(1, 1000000000), at<&Settings::checkpoint, &CheckpointSettings::epoch>)
           .idle(writes_no_checkpoints, "-cosim_checkpoint FILE"),
+      O("cosim_forget",
+        "macro-steps after which the run goes on in a simulation that is made anew, with what a "
+        "checkpoint would hold and nothing else: a test of Concord itself; 0: never",
+        whole_number(0, 1000000000), at<&Settings::forget>),
       O("cosim_summary", "JSON file for what the summary tells, and all costs", file_name(),
         at<&Settings::summary_file>)
           .by_default("none"),

@@ -142,6 +142,7 @@ struct Settings {
   std::optional<double> time_limit;   ///< seconds of wall time
   std::optional<double> hang_limit;   ///< the same, of one call of a subsystem
   CheckpointSettings checkpoint;
+  int forget = 0;  ///< macro-steps after which the simulation is made anew; 0: never
   RecordSettings record;
   std::string summary_file;  ///< JSON; empty: none
   std::string trace_file;    ///< Chrome's trace format; empty: none

@@ -47,7 +47,7 @@ class MacroStepper {
   void jump(std::span<const InputChange> changes) { changes_.add(changes); }
 
   /// All that the next macro-step depends on, beside the subsystems: of one that was started when
-  /// it is written, of a new one when it is read.
+  /// it is written, of one that is new or has gone on when it is read.
   void io(Archive& archive);
   int memory_version() const { return 3; }
 

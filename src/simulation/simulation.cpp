@@ -70,7 +70,7 @@ void refuse_options_of_programs(const Settings& settings) {
 }  // namespace
 
 struct Snapshot::Memory {
-  std::string identity;
+  std::shared_ptr<const std::string> identity;
   std::string end_reason;
   Archive::Memory memory;
 };
@@ -152,7 +152,10 @@ struct Simulation::Parts {
   }
 
   /// What a snapshot must have in common with whoever restores it.
-  std::string identity() const;
+  const std::shared_ptr<const std::string>& identity();
+  bool is_own(const Snapshot::Memory& memory) {
+    return memory.identity == identity() || *memory.identity == *identity();
+  }
 
   OwnRanks comm;
   Options given;
@@ -162,6 +165,9 @@ struct Simulation::Parts {
   std::vector<std::unique_ptr<StepListener>> listeners;
   std::string end_reason;
   bool started = false;
+
+ private:
+  std::shared_ptr<const std::string> identity_;  ///< null: not asked for yet
 };
 
 Simulation::Simulation(MPI_Comm comm, const ModelSource& model, const Options& options) {
@@ -272,7 +278,10 @@ void Simulation::set(Settable what, double value) {
   parts_->inside([&] { parts_->core->set(what, value, parts_->started); });
 }
 
-std::string Simulation::Parts::identity() const {
+const std::shared_ptr<const std::string>& Simulation::Parts::identity() {
+  if (identity_) {
+    return identity_;
+  }
   const Network& network = core->plan().network;
   std::string words;
   for (const Names* names :
@@ -285,7 +294,8 @@ std::string Simulation::Parts::identity() const {
   int rank = 0, size = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  return words + " " + std::to_string(rank) + " of " + std::to_string(size);
+  words += " " + std::to_string(rank) + " of " + std::to_string(size);
+  return identity_ = std::make_shared<const std::string>(std::move(words));
 }
 
 Snapshot Simulation::snapshot() {
@@ -293,7 +303,7 @@ Snapshot Simulation::snapshot() {
   Snapshot result;
   parts_->inside([&] {
     result.memory_ = std::make_shared<const Snapshot::Memory>(Snapshot::Memory{
-        parts_->identity(), parts_->end_reason, parts_->core->snapshot().memory()});
+        parts_->identity(), parts_->end_reason, parts_->core->snapshot().take_memory()});
   });
   result.time_ = time();
   return result;
@@ -301,7 +311,7 @@ Snapshot Simulation::snapshot() {
 
 void Simulation::restore(const Snapshot& snapshot) {
   parts_->inside([&] {
-    const bool same = snapshot.memory_ && snapshot.memory_->identity == parts_->identity();
+    const bool same = snapshot.memory_ && parts_->is_own(*snapshot.memory_);
     if (agree_on_largest(parts_->comm, same ? 0 : 1) != 0) {
       throw InputError(
           "restore: the snapshot belongs to another model, other options or other ranks");

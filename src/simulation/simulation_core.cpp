@@ -50,6 +50,7 @@ void SimulationCore::make_parts() {
   if (clock) {
     subsystems_->clock() = std::move(*clock);
   }
+  layout_ = std::make_shared<ArchiveLayout>(subsystems_->archive_layout());
   collectively(plan_->comm, [&] { stepper_ = stepper_of(plan_->settings, *subsystems_); });
 }
 
@@ -79,7 +80,9 @@ void SimulationCore::in_step(const std::function<void()>& work) {
 }
 
 void SimulationCore::start() {
+  failed_ = started_ = true;
   in_step([&] { stepper_->start(); });
+  failed_ = false;
 }
 
 void SimulationCore::gather_states(std::span<double> result) {
@@ -113,6 +116,9 @@ double SimulationCore::advanced() {
       observer->step_accepted(report);
     }
   }
+  if (const int most = plan_->settings.forget; most > 0 && ++steps_ >= most && !finished()) {
+    move_into_new();
+  }
   return wall_time;
 }
 
@@ -128,16 +134,12 @@ void SimulationCore::require_sound_subsystems() const {
   }
 }
 
-Archive::Layout SimulationCore::layout() const {
-  return std::make_shared<ArchiveLayout>(subsystems_->archive_layout());
-}
-
 void SimulationCore::start_from(std::vector<std::optional<Beginning>> beginnings) {
   subsystems_->start_from(std::move(beginnings));
 }
 
-Archive SimulationCore::snapshot(NotedClasses noted) {
-  Archive archive(layout());
+Archive SimulationCore::written(NotedClasses noted) {
+  Archive archive(layout_);
   if (noted == NotedClasses::all) archive.note_classes();
   const auto silent =
       agree_on_text(plan_->comm, subsystems_->io(archive, stepper_->coupling().states()));
@@ -145,13 +147,26 @@ Archive SimulationCore::snapshot(NotedClasses noted) {
     throw InputError(*silent + "; no snapshot can be taken");
   }
   archive(*stepper_);
-  Archive same = archive_of(archive.memory());
-  restore(same);
   return archive;
 }
 
+Archive SimulationCore::snapshot(NotedClasses noted) {
+  Archive archive = written(noted);
+  archive.begin_reading();
+  read(archive);
+  archive.go_on_writing();
+  return archive;
+}
+
+void SimulationCore::move_into_new() {
+  Archive archive = written(NotedClasses::none);
+  start_parts();
+  archive.begin_reading();
+  read(archive);
+}
+
 std::vector<std::vector<std::byte>> SimulationCore::memories() {
-  Archive archive(layout());
+  Archive archive(layout_);
   const auto silent = subsystems_->io(archive, stepper_->coupling().states());
   if (const auto agreed = agree_on_text(plan_->comm, silent)) {
     throw SimulationError(*agreed);
@@ -159,12 +174,28 @@ std::vector<std::vector<std::byte>> SimulationCore::memories() {
   return archive.memory().themselves;
 }
 
-void SimulationCore::restore(Archive& archive) {
-  failed_ = false;
+/// Subsystems that were started, and a coupling that was not, into which a memory is read.
+void SimulationCore::start_parts() {
   make_parts();
   const Settings& settings = plan_->settings;
   subsystems_->start({settings.start, settings.start + settings.step, settings.step},
                      settings.stop);
+  steps_ = 0;
+  started_ = true;
+  failed_ = parameters_set_ = false;
+}
+
+bool SimulationCore::can_go_on() const {
+  const bool good = started_ && !failed_ && !parameters_set_ && !subsystems_->fatal();
+  return agree_on_largest(plan_->comm, good ? 0 : 1) == 0;
+}
+
+void SimulationCore::restore(Archive& archive) {
+  if (!can_go_on()) start_parts();
+  read(archive);
+}
+
+void SimulationCore::read(Archive& archive) {
   std::optional<std::string> failure;
   if (const auto silent = subsystems_->io(archive)) {
     failure = "a snapshot cannot be restored: " + *silent;
@@ -280,6 +311,7 @@ void SimulationCore::set_input(std::size_t input, std::size_t subsystem, double 
 }
 
 void SimulationCore::set_parameter(std::size_t parameter, std::size_t subsystem, double value) {
+  parameters_set_ = true;
   std::optional<std::string> failure;
   if (owns(subsystem)) {
     failure = subsystems_->set_parameter(subsystems_->local(subsystem), parameter, value);
@@ -289,6 +321,9 @@ void SimulationCore::set_parameter(std::size_t parameter, std::size_t subsystem,
   }
 }
 
-void SimulationCore::end() { subsystems_->end(); }
+void SimulationCore::end() {
+  subsystems_->end();
+  started_ = false;
+}
 
 }  // namespace concord

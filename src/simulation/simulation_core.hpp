@@ -87,11 +87,15 @@ class SimulationCore {
   /// from. Throws SimulationError.
   std::vector<std::vector<std::byte>> memories();
 
-  /// Goes on from there: subsystems and coupling are made anew.
+  /// Goes on from there, with the subsystems and the coupling that are there; they are made anew
+  /// where something in them has failed, or parameters were set.
   void restore(Archive& archive);
 
+  /// Goes on from here with subsystems and a coupling that are made anew. Throws as `snapshot`.
+  void move_into_new();
+
   /// A snapshot that was taken on any number of ranks, of which this one has what is its own.
-  Archive archive_of(Archive::Memory memory) const { return {layout(), std::move(memory)}; }
+  Archive archive_of(Archive::Memory memory) const { return {layout_, std::move(memory)}; }
 
   /// As MacroStepper's.
   void learn(std::span<const double> errors) { stepper_->learn(errors); }
@@ -101,7 +105,10 @@ class SimulationCore {
 
  private:
   void make_parts();
-  Archive::Layout layout() const;
+  void start_parts();
+  Archive written(NotedClasses noted);
+  void read(Archive& archive);
+  bool can_go_on() const;
   double advanced();
   void in_step(const std::function<void()>& work);
   void set_input(std::size_t input, std::size_t subsystem, double value, bool started);
@@ -112,10 +119,14 @@ class SimulationCore {
   std::unique_ptr<const SimulationPlan> plan_;
   std::shared_ptr<CallLog> calls_;  ///< null: calls are not logged
   std::unique_ptr<RankNetwork> subsystems_;
+  Archive::Layout layout_;  ///< of subsystems_
   std::unique_ptr<MacroStepper> stepper_;
   std::optional<std::vector<FilePrint>> file_prints_;
   std::vector<StepObserver*> observers_;
+  int steps_ = 0;         ///< since the parts were made, where that counts
+  bool started_ = false;  ///< the subsystems
   bool failed_ = false;
+  bool parameters_set_ = false;  ///< which no memory takes back
 };
 
 }  // namespace concord

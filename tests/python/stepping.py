@@ -6,9 +6,9 @@ import unittest
 
 import concord
 import numpy as np
-from concord_runs import EXAMPLES
+from concord_runs import EXAMPLES, TWO_MASS
 
-BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
+BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
 
 TANK = """name: tank
 experiment: {start: 0, stop: 2}
@@ -111,6 +111,34 @@ class Steps(unittest.TestCase):
                 rows[-1].append((s.time, s["ball.h"], s["ball.v"], s["table.v"]))
         self.assertEqual(rows[0], rows[1])
         self.assertEqual(rows[0], rows[2])
+
+    def test_what_was_taken_back_leaves_nothing(self):
+        """A look ahead from every communication point, over events, inputs and parameters."""
+        tank, ball, heater = (self.tank, "tank.level"), (BALL, "ball.v"), (THERMOSTAT, "room.T")
+        for model, name, sets, options in (
+                (*tank, {"tank.inflow": 3.0, "tank.k": 2.0}, {"cosim_step": 0.1}),
+                (*tank, {"tank.inflow": 3.0}, {"cosim_type": "jacobi", "cosim_step": 0.1}),
+                (*ball, {}, {"cosim_step": 0.05}), (*ball, {}, {"cosim_type": "jacobi"}),
+                (*ball, {}, {"cosim_type": "missiles", "cosim_step": 0.05}),
+                (*heater, {}, {"cosim_type": "gauss_seidel"}), (*heater, {}, {}),
+                (TWO_MASS, "left.x", {}, {"subsystem_integrator": "dirk", "cosim_step": 5e-3}),
+                (TWO_MASS, "left.x", {}, {"cosim_adapt": "richardson", "cosim_type": "jacobi"})):
+            with self.subTest(model=str(model), **options):
+                whole, looking = (concord.Simulation(model, **options) for _ in range(2))
+                whole.start()
+                looking.start()
+                for _ in range(60):
+                    if whole.finished:
+                        break
+                    c = looking.snapshot()
+                    for key, value in sets.items():
+                        looking[key] = value
+                    for _ in range(3):
+                        looking.finished or looking.advance()
+                    looking.restore(c)
+                    whole.advance()
+                    looking.advance()
+                    self.assertEqual((whole.time, whole[name]), (looking.time, looking[name]))
 
     def test_names_and_misuse(self):
         s = concord.Simulation(BALL)

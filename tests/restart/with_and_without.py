@@ -1,10 +1,11 @@
-"""Runs with checkpoints are the runs without them: what a checkpoint does not hold was no fact.
+"""Runs with checkpoints, and those that forget, are the runs without: what is not saved was no fact.
 
     /usr/bin/python3 with_and_without.py Examples Presets ...     as a test
     /usr/bin/python3 with_and_without.py --table [PATTERN]        the table of doc/long_runs.md
 
-Every run that writes checkpoints makes its simulation anew at each epoch (also where no file is
-written then), from what is saved; epoch 1 does so after every macro-step.
+Every run that writes checkpoints reads what it saves at each epoch back into the simulation that is
+there (also where no file is written then); -cosim_forget reads it into one that is made anew. 1 does
+so after every macro-step.
 """
 import os
 import re
@@ -263,6 +264,7 @@ def run(model, folder, name, options, *more):
     """The results file of a run, and how the run has ended."""
     path = Path(folder) / f"{name}.h5"
     path.unlink(missing_ok=True)
+    more = [Path(folder, word) if word == "parts.chk" else word for word in more]
     ended = execute("run", model, *options, "-cosim_output", path, *more)
     return path, ended
 
@@ -289,24 +291,34 @@ def distance(one, other):
         return float(np.max(off / (np.ptp(values, axis=0) + 1e-300), initial=0.0))
 
 
-class Compared:
-    """One case with checkpoints at some epochs against itself without."""
+def checkpoints_at(epoch):
+    return ("-cosim_checkpoint", "parts.chk", "-cosim_checkpoint_epoch", epoch)
 
-    def __init__(self, folder, model, options, epochs):
+
+def forgets_at(epoch):
+    return ("-cosim_forget", epoch)
+
+
+WAYS = [way(epoch) for way in (checkpoints_at, forgets_at) for epoch in EPOCHS]
+EVERY_STEP = (checkpoints_at(1), forgets_at(1))
+
+
+class Compared:
+    """One case with checkpoints, or forgetting, against itself without."""
+
+    def __init__(self, folder, model, options, ways):
         whole, ended = run(model, folder, "whole", options)
         self.code, self.failure = ended.returncode, ended.stderr.strip()
-        self.found = {}  # by epoch: exit code, what differs, by how much
-        for epoch in epochs:
-            checkpoint = Path(folder) / "parts.chk"
-            parts, ended = run(model, folder, "parts", options, "-cosim_checkpoint", checkpoint,
-                               "-cosim_checkpoint_epoch", epoch)
-            checkpoint.unlink(missing_ok=True)
+        self.found = {}  # by way: exit code, what differs, by how much
+        for way in ways:
+            parts, ended = run(model, folder, "parts", options, *way)
+            Path(folder, "parts.chk").unlink(missing_ok=True)
             good = ended.returncode == self.code == 0
-            self.found[epoch] = (ended.returncode, differing(whole, parts) if good else [],
-                                 distance(whole, parts) if good else 0.0)
+            self.found[way] = (ended.returncode, differing(whole, parts) if good else [],
+                               distance(whole, parts) if good else 0.0)
 
-    def words(self, epoch):
-        code, what, off = self.found[epoch]
+    def words(self, way):
+        code, what, off = self.found[way]
         if code != 0:
             return f"exit code {code}"
         return "same bits" if not what else f"{off:.1e}"
@@ -314,17 +326,19 @@ class Compared:
 
 class WithAndWithout(unittest.TestCase):
     def check(self, cases):
-        """In short, every third one, and after every macro-step only."""
+        """In short, every third one, in turn in one of both ways, and after every macro-step."""
         with tempfile.TemporaryDirectory() as folder:
-            for name, model, options in in_short(list(cases(Models(folder))), 3):
+            short = in_short([False, True], 2) == [False]
+            for i, (name, model, options) in enumerate(in_short(list(cases(Models(folder))), 3)):
                 with self.subTest(name, options=options):
-                    found = Compared(folder, model, options, in_short(EPOCHS, len(EPOCHS)))
-                    for epoch, (code, what, off) in found.found.items():
+                    ways = [EVERY_STEP[i % 2]] if short else WAYS
+                    found = Compared(folder, model, options, ways)
+                    for way, (code, what, off) in found.found.items():
                         self.assertEqual(code, found.code, found.failure)
                         if is_multistep(name, options):
-                            self.assertLess(off, MULTISTEP, f"epoch {epoch}")
+                            self.assertLess(off, MULTISTEP, way)
                         else:
-                            self.assertEqual(what, [], f"epoch {epoch}: {off:.1e}")
+                            self.assertEqual(what, [], f"{way}: {off:.1e}")
 
 
 class Examples(WithAndWithout):
@@ -367,8 +381,8 @@ def table(pattern):
             for name, model, options in cases(Models(folder)):
                 if not re.search(pattern, f"{group}: {name}"):
                     continue
-                found = Compared(folder, model, options, EPOCHS)
-                words = [found.words(epoch) for epoch in EPOCHS] if found.code == 0 else [
+                found = Compared(folder, model, options, WAYS)
+                words = [found.words(way) for way in WAYS] if found.code == 0 else [
                     f"no run: {found.failure[:80]}"]
                 print(f"| {group}: {name} | {' | '.join(words)} |", flush=True)
 

@@ -62,6 +62,7 @@ std::vector<std::size_t> outputs_of(const RankNetwork& subsystems, bool indirect
 
 ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight sight)
     : subsystems_(subsystems),
+      sight_(sight),
       holds_(method, subsystems),
       inside_(method, subsystems),
       own_(sight == Sight::inside),
@@ -81,13 +82,19 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.unseen.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
   disturbance_.held.resize(subsystems.held_inputs().size());
-  if (!missing_ && count_connected(subsystems) > 0) {
-    propagation_ =
-        std::make_unique<ErrorPropagation>(subsystems, holds_.consistent(), sight == Sight::inside);
-  }
+  make_propagation();
 }
 
 ErrorAccount::~ErrorAccount() = default;
+
+void ErrorAccount::make_propagation() {
+  if (missing_ || count_connected(subsystems_) == 0) {
+    propagation_.reset();
+  } else if (!propagation_) {
+    propagation_ = std::make_unique<ErrorPropagation>(subsystems_, holds_.consistent(),
+                                                      sight_ == Sight::inside);
+  }
+}
 
 void ErrorAccount::see(const CommunicationPoint& point) {
   for (std::size_t o = 0; o < point.outputs.size(); ++o) {
@@ -221,8 +228,8 @@ void ErrorAccount::io(Archive& archive) {
   archive.per(Per::output, largest_);
   archive.per(Per::held, disturbance_.held);
   ranges_.io(archive, Per::output);
-  if (missing_) {
-    propagation_.reset();
+  if (archive.reading()) {
+    make_propagation();
   }
   if (propagation_) {
     archive(*propagation_);

@@ -95,6 +95,7 @@ class ErrorAccount {
   int memory_version() const { return 3; }
 
  private:
+  void make_propagation();
   void see(const CommunicationPoint& point);
   template <class Counts>
   double largest_in(const Tolerance& tolerance, const Counts& counts) const;
@@ -102,6 +103,7 @@ class ErrorAccount {
   void lose(const std::string& reason);
 
   RankNetwork& subsystems_;
+  Sight sight_;
   HoldErrors holds_;
   InsideErrors inside_;
   bool own_, sees_inside_, controls_;

@@ -162,12 +162,21 @@ void ErrorPropagation::take_linearization(std::size_t k) {
 }
 
 void ErrorPropagation::io(Archive& archive) {
+<<<<<<< ours
   archive(h_, steady_);
+=======
+  const bool other_interval = archive.changes([&] { archive(h_); });
+>>>>>>> theirs
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    archive.within(k, [&] { archive(parts_[k]); });
-    if (archive.reading() && parts_[k].known) {
+    Part& part = parts_[k];
+    bool other = other_interval;
+    archive.within(k, [&] {
+      archive(part);
+      other = archive.changes([&] { part.pass_mean(archive); }) || other;
+    });
+    if (other && part.known) {
       take_linearization(k);
-      factorize(parts_[k], h_);
+      factorize(part, h_);
     }
   }
   archive.per(Per::output, outputs_);
@@ -179,9 +188,17 @@ void ErrorPropagation::io(Archive& archive) {
 
 void ErrorPropagation::Part::io(Archive& archive) {
   archive.values(std::span(x.data(), static_cast<std::size_t>(x.size())));
+<<<<<<< ours
   archive(known, linearization.f_x, linearization.f_u, linearization.g_x, linearization.g_u);
   archive(continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t, last.parameters);
   archive(steady, restarts);
+=======
+  archive(continues, last.f_x, last.f_u, last.g_x, last.g_u);
+>>>>>>> theirs
+}
+
+void ErrorPropagation::Part::pass_mean(Archive& archive) {
+  archive(known, linearization.f_x, linearization.f_u, linearization.g_x, linearization.g_u);
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {

@@ -92,6 +92,8 @@ class ErrorPropagation {
     std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
 
     void io(Archive& archive);
+    int memory_version() const { return 2; }
+    void pass_mean(Archive& archive);
   };
 
   static Eigen::MatrixXd gain_over(const Part& part, double h);

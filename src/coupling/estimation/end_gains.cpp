@@ -49,9 +49,9 @@ bool EndGains::serves(double h, bool slopes_known) const {
   return std::abs(h - h_) <= same_step * h && slopes_known == slopes_known_;
 }
 
-void EndGains::io(Archive& archive, const LocalLinearization& subsystem) {
-  archive(h_, slopes_known_, afresh_);
-  if (archive.reading() && h_ > 0.0) {
+void EndGains::io(Archive& archive, const LocalLinearization& subsystem, bool changed) {
+  changed = archive.changes([&] { archive(h_, slopes_known_, afresh_); }) || changed;
+  if (changed && h_ > 0.0) {
     compute(subsystem, h_, slopes_known_);
   }
 }

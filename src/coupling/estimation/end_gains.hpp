@@ -33,8 +33,9 @@ class EndGains {
   void compute(const LocalLinearization& subsystem, double h, bool slopes_known);
   void forget() { h_ = 0.0; }
 
-  /// K is computed anew, of the linearisation that it was computed of.
-  void io(Archive& archive, const LocalLinearization& subsystem);
+  /// K is computed anew, of the linearisation that it was computed of, where that, which `changed`
+  /// tells, or the macro-step is another one.
+  void io(Archive& archive, const LocalLinearization& subsystem, bool changed);
 
   /// A macro-step begins with these inputs (all of the subsystem's).
   void begin(std::span<const Sample> inputs);

@@ -78,8 +78,9 @@ class Estimator {
   void observe(std::span<const Sample> end, std::span<const Sample> outputs);
 
   void io(Archive& archive) {
-    archive(defects_, local_);
-    ends_.io(archive, local_);
+    archive(defects_);
+    const bool other = archive.changes([&] { archive(local_); });
+    ends_.io(archive, local_, other);
   }
   int memory_version() const { return 2; }
 

@@ -96,16 +96,19 @@ double CouplingJacobian::bound() {
   return kept_.bound;
 }
 
-void CouplingJacobian::io(Archive& archive) {
-  if (own_) {
-    archive(*own_);
-  }
-  archive(kept_.h, kept_.contents, kept_.is_of_layer, kept_.is_estimated, kept_.contraction,
-          kept_.bound);
-  if (!kept_.is_estimated) {
-    archive(gains_);
-  }
-  if (archive.reading() && known()) {
+void CouplingJacobian::io(Archive& archive, bool changed) {
+  const auto pass = [&] {
+    if (own_) {
+      archive(*own_);
+    }
+    archive(kept_.h, kept_.contents, kept_.is_of_layer, kept_.is_estimated, kept_.contraction,
+            kept_.bound);
+    if (!kept_.is_estimated) {
+      archive(gains_);
+    }
+  };
+  changed = archive.changes(pass) || changed;
+  if (agree_on_largest(subsystems_.comm(), changed ? 1 : 0) != 0 && known()) {
     operator_.assemble_again(gains(), unknowns_.residual_scale_vector(), unknowns_.scale_vector());
   }
 }

@@ -74,8 +74,8 @@ class CouplingJacobian {
   Vec error(Vec residual);
 
   /// What is kept: of the matrix what it is assembled from. After the scales and the estimators'
-  /// system. Collective.
-  void io(Archive& archive);
+  /// system, which `changed` tells of. Collective.
+  void io(Archive& archive, bool changed);
 
  private:
   /// The matrix as it is, all that is remembered of it from one macro-step to the next.

@@ -107,15 +107,17 @@ void ImplicitCoupling::remember(const CommunicationPoint& point) {
 
 /// The Jacobian's own, at the end, is made of what comes before.
 void ImplicitCoupling::io(Archive& archive) {
-  archive(consistent_, constraint_sizes_, parts_->unknowns, parts_->guess, error_estimate_,
-          parts_->convergence, parts_->evaluation);
+  archive(consistent_, constraint_sizes_);
+  bool changed = archive.changes([&] { archive(parts_->unknowns); });
+  archive(parts_->guess, error_estimate_, parts_->convergence, parts_->evaluation);
   if (estimators_) {
     archive(*estimators_);
   }
   if (missiles_) {
-    archive(*missiles_);
+    changed = archive.changes([&] { archive(*missiles_); }) || changed;
   }
-  archive(parts_->jacobian);
+  archive.enter(parts_->jacobian);
+  parts_->jacobian.io(archive, changed);
 }
 
 void ImplicitCoupling::rejected() {

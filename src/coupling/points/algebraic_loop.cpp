@@ -178,9 +178,9 @@ void AlgebraicLoop::io(Archive& archive, MPI_Comm comm) {
     started_ = agree_on_largest(comm, started_ ? 1 : 0) != 0;
   }
   archive(started_, kept);
-  if (archive.reading() && here() && !kept.empty()) {
-    system_.take_linearized(kept);
-    newton_.keep_jacobian();
+  if (archive.reading() && here()) {
+    if (!kept.empty()) system_.take_linearized(kept);
+    newton_.keep_jacobian(!kept.empty());
   }
 }
 

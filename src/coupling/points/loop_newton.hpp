@@ -21,7 +21,7 @@ class LoopNewton {
 
   bool keeps_jacobian() const { return jacobian_.kept; }
   void drop_jacobian() { jacobian_.kept = false; }
-  void keep_jacobian() { jacobian_.kept = true; }
+  void keep_jacobian(bool kept) { jacobian_.kept = kept; }
 
  private:
   static PetscErrorCode form_rows(SNES snes, Vec z, Vec f, void* self);

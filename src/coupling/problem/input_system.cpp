@@ -1,5 +1,6 @@
 #include "coupling/problem/input_system.hpp"
 
+#include "support/agreement.hpp"
 #include "support/vec_entries.hpp"
 
 namespace concord {
@@ -30,9 +31,11 @@ void InputSystem::assemble() {
 }
 
 void InputSystem::io(Archive& archive) {
-  archive(gains_);
-  archive.per(Per::connected, scale_values_, row_scale_values_);
-  if (archive.reading()) {
+  const bool changed = archive.changes([&] {
+    archive(gains_);
+    archive.per(Per::connected, scale_values_, row_scale_values_);
+  });
+  if (agree_on_largest(subsystems_.comm(), changed ? 1 : 0) != 0) {
     assemble_scaled();
   }
 }

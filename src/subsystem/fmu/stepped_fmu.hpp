@@ -113,7 +113,10 @@ class SteppedFmu {
   /// How the FMU is used, its own state, and where it stands.
   bool pass_state(Archive& archive);
   /// What else is remembered.
-  void io(Archive& archive) { archive(parameters_, over_, events_); }
+  void io(Archive& archive) {
+    archive(parameters_, over_, events_);
+    may_go_back_ = may_go_back_ && !archive.reading();
+  }
 
   const std::string& failure() const { return failure_; }
   bool failed(const std::string& reason) {

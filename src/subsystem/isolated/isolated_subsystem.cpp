@@ -167,6 +167,7 @@ bool IsolatedSubsystem::io(Archive& archive) {
   if (!passed) return false;
   if (archive.reading()) {
     stand_at(now_);
+    is_saved_ = false;
     remote_->process().know_copy(std::move(memory));
     counters_.revived = revived;
   } else {

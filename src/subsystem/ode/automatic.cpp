@@ -253,8 +253,10 @@ void Automatic::pass_course(Archive& archive) {
   for (std::size_t i = 0; i < methods_.size(); ++i) {
     bool made = methods_[i] != nullptr;
     archive(made);
+    if (!made) methods_[i].reset();
     if (made) method(static_cast<Method>(i)).pass_course(archive);
   }
+  if (archive.reading()) bdf_is_current_ = false;
 }
 
 }  // namespace

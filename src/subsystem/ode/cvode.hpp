@@ -25,7 +25,10 @@ class Cvode : public Integrator, public MicroSteps {
   bool continued() const final { return continued_; }
   void save() final { saved_ = now_; }
   void restore() final;
-  void pass_course(Archive& archive) final { archive(now_.first_size, micro_steps_); }
+  void pass_course(Archive& archive) final {
+    archive(now_.first_size, micro_steps_);
+    if (archive.reading()) has_history_ = false;
+  }
 
  protected:
   /// `method` is CV_BDF or CV_ADAMS; the derived class attaches the nonlinear or linear solver.

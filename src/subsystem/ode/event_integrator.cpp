@@ -35,7 +35,13 @@ class EventIntegrator final : public Integrator {
   HandledEvents* handled_events() override { return &handled_; }
   void save() override;
   void restore() override;
-  void io(Archive& archive) override { archive(now_.above, now_.open, farthest_); }
+  void io(Archive& archive) override {
+    archive(now_.above, now_.open, farthest_);
+    if (archive.reading()) {
+      continues_ = begun_ = false;
+      handled_ = {};
+    }
+  }
   void pass_course(Archive& archive) override {
     archive(now_.choice, micro_steps_);
     if (erk_) erk_->pass_course(archive);

@@ -23,7 +23,7 @@ class HybridEvents final : public EventModel {
       : model_(model), z_(model.indicator_count()), above_(model.indicator_count()) {}
 
   /// Macro-steps can be taken back: from here on state events come at the ends of macro-steps only.
-  void locate() { located_ = true; }
+  void locate(bool located = true) { located_ = located; }
   bool located() const { return located_; }
 
   /// The model has handled these itself, on the way to the communication point.
@@ -57,7 +57,13 @@ class HybridEvents final : public EventModel {
   bool settle(const EventPoint& point, std::span<const double> x,
               std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
-  void pass_events(Archive& archive) override { archive(above_, slack_, completed_); }
+  void pass_events(Archive& archive) override {
+    archive(above_, slack_, completed_);
+    if (archive.reading()) {
+      step_event_ = never;
+      handled_.clear();
+    }
+  }
   void take_over(Archive& /*archive*/) override {}
 
  private:

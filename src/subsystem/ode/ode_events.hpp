@@ -49,6 +49,10 @@ class OdeEvents {
   void io(Archive& archive) {
     model_.pass_events(archive);
     archive(search_, u_);
+    if (archive.reading()) {
+      looked_.until = never;
+      begun_at_ = std::numeric_limits<double>::quiet_NaN();
+    }
   }
 
  private:

@@ -56,7 +56,10 @@ struct OdeTrials {
   bool next_is_first = false;  ///< advance since the last save
   FirstTrial first;
 
-  void io(Archive& archive) { archive(was_repeated, repeating, next_is_first); }
+  void io(Archive& archive) {
+    archive(was_repeated, repeating, next_is_first);
+    if (archive.reading()) first.known = false;
+  }
   void save() {
     was_repeated = std::exchange(repeating, false);
     next_is_first = true;

@@ -456,8 +456,8 @@ bool OdeSubsystem::pass_model(Archive& archive) {
   bool located = own_events_->located();
   archive(description_.events, located);
   if (archive.reading() && !integrator_) begin();
-  if (archive.reading() && located) {
-    own_events_->locate();
+  if (located != own_events_->located()) {
+    own_events_->locate(located);
     make_integrator();
   }
   if (integrator_) integrator_->io(archive);
