@@ -162,11 +162,8 @@ void ErrorPropagation::take_linearization(std::size_t k) {
 }
 
 void ErrorPropagation::io(Archive& archive) {
-<<<<<<< ours
-  archive(h_, steady_);
-=======
   const bool other_interval = archive.changes([&] { archive(h_); });
->>>>>>> theirs
+  archive(steady_);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     bool other = other_interval;
@@ -188,13 +185,8 @@ void ErrorPropagation::io(Archive& archive) {
 
 void ErrorPropagation::Part::io(Archive& archive) {
   archive.values(std::span(x.data(), static_cast<std::size_t>(x.size())));
-<<<<<<< ours
-  archive(known, linearization.f_x, linearization.f_u, linearization.g_x, linearization.g_u);
   archive(continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t, last.parameters);
   archive(steady, restarts);
-=======
-  archive(continues, last.f_x, last.f_u, last.g_x, last.g_u);
->>>>>>> theirs
 }
 
 void ErrorPropagation::Part::pass_mean(Archive& archive) {

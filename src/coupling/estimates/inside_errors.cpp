@@ -127,15 +127,11 @@ void InsideErrors::scan_again(const CommunicationPoint& point) {
     return;
   }
   ScannedOutputs& scanned = subsystems_.scanned_outputs();
-<<<<<<< ours
-  scanned.scan(from_, until_, point.inputs, scanned_);
-  std::ranges::fill(beside_, Sample{});
-=======
   const bool anew = scanned.scan(from_, until_, point.inputs, scanned_);
   if (agree_on_largest(subsystems_.comm(), anew ? 1 : 0) == 0) {
     return;
   }
->>>>>>> theirs
+  std::ranges::fill(beside_, Sample{});
   for (std::size_t i = 0; i < scanned.outputs().size(); ++i) {
     beside_[scanned.outputs()[i]].value = scanned.range(i);
   }
