@@ -280,22 +280,23 @@ void draw_network(const ResultsOptions& options) {
   std::printf("%s\n", path.c_str());
 }
 
-/// What is written at this very moment may not be readable: then the next time.
 void follow(const ResultsOptions& options) {
   constexpr auto interval = std::chrono::seconds(2);
   const fs::path file = options.files[0];
-  for (std::string status = draw(options, true); status == "running";) {
+  std::string status = "running";
+  for (bool told = false; status == "running";) {
     const bool goes_on = is_being_written(file);
-    if (goes_on) std::this_thread::sleep_for(interval);
     try {
-      status = draw(options, false);
-    } catch (const InputError&) {
+      status = draw(options, !told);
+      told = true;
+    } catch (const UnreadableResults&) {
       if (!goes_on) throw;
     }
     if (!goes_on && status == "running") {
       std::printf("the run that has written '%s' is no more\n", file.c_str());
       return;
     }
+    if (status == "running") std::this_thread::sleep_for(interval);
   }
 }
 

@@ -54,9 +54,9 @@ std::vector<std::vector<double>> columns_of(std::size_t width, std::size_t rows,
 
 ResultsReader::ResultsReader(const fs::path& path) : path_(path) {
   const std::string wrong = what_is_wrong(path);
-  if (!wrong.empty()) throw InputError("cannot read '" + path.string() + "': " + wrong);
+  if (!wrong.empty()) throw UnreadableResults("cannot read '" + path.string() + "': " + wrong);
   if (!survives_trial([this] { open(); }))
-    throw InputError("cannot read '" + path.string() + "', it is damaged");
+    throw UnreadableResults("cannot read '" + path.string() + "', it is damaged");
   open();
 }
 
@@ -64,17 +64,18 @@ void ResultsReader::open() {
   const Hdf5Properties access = plain_file_access();
   file_ = Hdf5File(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access));
   if (!file_)
-    throw InputError("cannot read '" + path_.string() +
-                     "', it is damaged or cut off: " + hdf5_error_reason());
+    throw UnreadableResults("cannot read '" + path_.string() +
+                            "', it is damaged or cut off: " + hdf5_error_reason());
   try {
     rows_ = RecordedRows(file_, path_);
   } catch (const Hdf5Error& error) {
-    throw InputError("cannot read '" + path_.string() + "': " + error.what());
+    throw UnreadableResults("cannot read '" + path_.string() + "': " + error.what());
   }
   try {
     read_header();
   } catch (const Hdf5Error& error) {
-    throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());
+    throw UnreadableResults("'" + path_.string() +
+                            "' is not a Concord results file: " + error.what());
   } catch (const std::bad_alloc&) {
     throw InputError("'" + path_.string() + "' does not fit into memory");
   }
@@ -173,7 +174,7 @@ std::vector<RecordedEvent> ResultsReader::read_events() const try {
   }
   return result;
 } catch (const Hdf5Error& error) {
-  throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+  throw UnreadableResults("cannot read '" + path_.string() + "', it is damaged: " + error.what());
 }
 
 void ResultsReader::read_left_limits(Quantity quantity, std::size_t first, std::size_t count,
@@ -199,7 +200,8 @@ std::vector<std::string> ResultsReader::residuals() const {
       if (kinds[k].starts_with("constraint")) result.push_back(names[k] + ".residual");
     return result;
   } catch (const Hdf5Error& error) {
-    throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());
+    throw UnreadableResults("'" + path_.string() +
+                            "' is not a Concord results file: " + error.what());
   }
 }
 
@@ -223,7 +225,8 @@ std::vector<RecordedCost> ResultsReader::costs() const {
     }
     return result;
   } catch (const Hdf5Error& error) {
-    throw InputError("'" + path_.string() + "' is not a Concord results file: " + error.what());
+    throw UnreadableResults("'" + path_.string() +
+                            "' is not a Concord results file: " + error.what());
   }
 }
 
@@ -233,20 +236,20 @@ std::vector<double> ResultsReader::numbers(std::string_view path) const try {
   if (grows_within(dataset.extents.front())) return read_column(path);
   return read_numbers(file_, dataset.path.c_str());
 } catch (const Hdf5Error& error) {
-  throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+  throw UnreadableResults("cannot read '" + path_.string() + "', it is damaged: " + error.what());
 }
 
 std::vector<std::string> ResultsReader::texts(std::string_view path) const try {
   if (!exists_in(file_, std::string(path))) return {};
   return read_strings(file_, std::string(path).c_str());
 } catch (const Hdf5Error& error) {
-  throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+  throw UnreadableResults("cannot read '" + path_.string() + "', it is damaged: " + error.what());
 }
 
 std::string ResultsReader::text(const char* attribute) const try {
   return H5Aexists(file_, attribute) > 0 ? read_string_attribute(file_, attribute) : "";
 } catch (const Hdf5Error& error) {
-  throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+  throw UnreadableResults("cannot read '" + path_.string() + "', it is damaged: " + error.what());
 }
 
 double ResultsReader::number(const char* attribute) const {
@@ -254,8 +257,8 @@ double ResultsReader::number(const char* attribute) const {
   if (H5Aexists(file_, attribute) <= 0) return value;
   const Hdf5Attribute found(H5Aopen(file_, attribute, H5P_DEFAULT));
   if (!found || H5Aread(found, H5T_NATIVE_DOUBLE, &value) < 0)
-    throw InputError("cannot read '" + path_.string() + "': its attribute '" + attribute +
-                     "' is no number");
+    throw UnreadableResults("cannot read '" + path_.string() + "': its attribute '" + attribute +
+                            "' is no number");
   return value;
 }
 
@@ -272,7 +275,7 @@ void ResultsReader::read_rows(Quantity quantity, std::size_t first, std::size_t 
   try {
     rows_.read(*t->dataset, first, count, t->columns, values.data());
   } catch (const Hdf5Error& error) {
-    throw InputError("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+    throw UnreadableResults("cannot read '" + path_.string() + "', it is damaged: " + error.what());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "concord/errors.hpp"
 #include "record/recorded_rows.hpp"
 #include "support/hdf5_error.hpp"
 #include "support/hdf5_handle.hpp"
@@ -34,6 +35,11 @@ struct RecordedCost {
   std::string subsystem;
   double advances = 0.0;  ///< s in macro-steps
   double all = 0.0;       ///< s, with linearisations, outputs, save and restore, events
+};
+
+/// As the file is now; while a run writes it, it may be readable a moment later.
+class UnreadableResults : public InputError {
+  using InputError::InputError;
 };
 
 /// Reads a results file (FORMAT.md), on one rank. Everything that is wrong with the file is an

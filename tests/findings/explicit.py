@@ -97,7 +97,7 @@ class Explosions(Kinds, unittest.TestCase):
             with self.subTest(stiffness=stiffness):
                 self.check(spring(stiffness, damping), "-cosim_type jacobi -cosim_step 5e-3")
 
-    def test_missiles_right_or_refused(self):
+    def test_missiles_right_refused_or_told(self):
         """The force begins with a layer of 1e-4 to 1e-6 s, of which its first row keeps a rest of two
         percent at 1e10 N/m; and y is integrated to 1e-10, which 1e10 N/m make one of 150 N."""
         for stiffness, damping, allowed in ((1e12, 2e6, 1e-2), (1e10, 2e5, 3e-2), (1e8, 2e4, 1e-2),

@@ -22,6 +22,11 @@ class Run:
     def completed(self):
         return self.code == 0
 
+    @property
+    def told(self):
+        """Estimated error of a run that says it has missed its accuracy."""
+        return self.results.error_estimate if "NOT REACHED" in self.stdout else 0.0
+
 
 def run(model, *options, ranks=1, timeout=HANGS):
     """Whatever the outcome; options are texts of words. The results file is read where there is one."""
@@ -33,6 +38,8 @@ def run(model, *options, ranks=1, timeout=HANGS):
         results = Results(output, done) if output.exists() else None
     return Run(done.returncode, done.stderr.strip(), results, done.stdout)
 
+
+MOST_ROWS = 2000  # of which a reference is asked for
 
 _SOLVED = {}  # by model, grid and what it was solved with: methods and options share them
 
@@ -47,10 +54,12 @@ def exact_outputs(model, grid, fastest=0.0, pieces=2):
 
 def errors(model, results, fastest=0.0, pieces=2, exact=None):
     """Largest error of each output over the communication points, relative to its range."""
+    time, values = results.time, results.outputs.columns(*model.output_names())
     if exact is None:
-        exact = exact_outputs(model, results.time, fastest, pieces)
+        rows = np.unique(np.linspace(0, len(time) - 1, MOST_ROWS).astype(int))
+        time, values = time[rows], values[rows]
+        exact = exact_outputs(model, time, fastest, pieces)
     size = np.abs(exact).max(axis=0)
-    values = results.outputs.columns(*model.output_names())
     with np.errstate(all="ignore"):
         worst = np.abs(values - exact).max(axis=0) / np.where(size > 0, size, 1.0)
     return np.where(np.isfinite(worst), worst, np.inf)
@@ -62,7 +71,8 @@ class Kinds:
     def assert_right(self, model, allowed, *options, may_refuse=False, fastest=0.0, pieces=2,
                      exact=None):
         """The run completes with an error below `allowed`; or, where it may, it is refused in one
-        line. `exact`: outputs as a function of time, else by collocation."""
+        line, or says that its accuracy is not reached and estimates a third of the error or more.
+        `exact`: outputs as a function of time, else by collocation."""
         done = run(model, *options)
         label = " ".join(map(str, options))
         if not done.completed and may_refuse:
@@ -72,8 +82,9 @@ class Kinds:
         self.assertTrue(done.completed, f"{label}: exit code {done.code}, {done.reason}")
         solution = None if exact is None else exact(done.results.time)
         worst = errors(model, done.results, fastest, pieces, solution).max()
-        print(f"{label}: error {worst:.2e}")
-        self.assertLess(worst, allowed, label)
+        told = done.told if may_refuse else 0.0
+        print(f"{label}: error {worst:.2e}, told {told:.2e}")
+        self.assertLess(worst, max(allowed, 3.0 * told), label)
         return done
 
     def assert_refused(self, done, *words):

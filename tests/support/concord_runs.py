@@ -57,6 +57,7 @@ class Results:
             self.subsystems = {name: file["subsystems"][name][:] for name in file["subsystems"]}
             self.groups = sorted(file)
             self.black_box_jumps = file.attrs.get("black_box_jumps", 0)
+            self.error_estimate = file.attrs.get("error_estimate", np.nan)
             self.event_times, self.happened = np.zeros(0), []
             if "events" in file:
                 self.event_times = file["events/time"][:]
