@@ -27,6 +27,7 @@ bool DefectCorrection::expect(double h, bool curves) {
     forget();
   }
   if (choice_ == Defect::none || known_ == 0) {
+    std::fill(expected_.begin(), expected_.end(), Sample{});
     return false;
   }
   const bool continues = choice_ != Defect::constant && known_ >= 2;
@@ -61,9 +62,5 @@ void DefectCorrection::learn(double h, bool curves, std::span<const Sample> pred
   }
 }
 
-void DefectCorrection::forget() {
-  known_ = 0;
-  std::fill(expected_.begin(), expected_.end(), Sample{});
-}
 
 }  // namespace concord

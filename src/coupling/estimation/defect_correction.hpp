@@ -30,7 +30,7 @@ class DefectCorrection {
   void learn(double h, bool curves, std::span<const Sample> predicted,
              std::span<const Sample> outputs);
 
-  void forget();
+  void forget() { known_ = 0; }
 
   void io(Archive& archive) { archive(last_, before_, last_h_, before_h_, known_, of_curves_); }
 
