@@ -220,6 +220,11 @@ class HeldSimulation {
     });
   }
 
+  void reset(const Changes& values) {
+    with([&](Simulation& simulation) { simulation.reset(values); });
+    variables_.clear();
+  }
+
   std::vector<double> values(const std::vector<std::string>& names) {
     return with([&](Simulation& simulation) {
       std::vector<Variable> variables;
@@ -345,6 +350,18 @@ void define_builder(py::module_& m) {
       });
 }
 
+/// `again` builds the model with other values.
+ModelSource source_of(const ModelBuilder& model, const py::function& again) {
+  return [first = model.source(), again](const Changes& values) {
+    if (values.empty()) return first({});
+    try {
+      return again(values).cast<const ModelBuilder&>().source()({});
+    } catch (const py::error_already_set& error) {
+      throw InputError(py::str(error.value()).cast<std::string>());
+    }
+  };
+}
+
 void define_simulation(py::module_& m) {
   using Held = HeldSimulation;
   py::class_<Snapshot>(m, "Snapshot").def_property_readonly("time", &Snapshot::time);
@@ -353,9 +370,11 @@ void define_simulation(py::module_& m) {
                        const Options& options, std::uintptr_t comm) {
         return std::make_unique<Held>(model_file(path, changes), options, comm);
       }))
-      .def(py::init([](const ModelBuilder& model, const Options& options, std::uintptr_t comm) {
-        return std::make_unique<Held>(model.source(), options, comm);
+      .def(py::init([](const ModelBuilder& model, const py::function& again, const Options& options,
+                       std::uintptr_t comm) {
+        return std::make_unique<Held>(source_of(model, again), options, comm);
       }))
+      .def("reset", &Held::reset)
       .def("start", [](Held& s) { s.with([](Simulation& it) { it.start(); }); })
       .def("advance", &Held::advance)
       .def("advance_until", &Held::advance_until)

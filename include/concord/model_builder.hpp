@@ -57,6 +57,7 @@ class ModelBuilder {
 
   const std::string& name() const { return name_; }
 
+  /// Changes are start values.
   ModelSource source() const;
 
  private:

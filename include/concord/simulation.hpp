@@ -44,12 +44,15 @@ class Session {
 /// this simulation's own: the program's options database neither counts nor changes.
 using Options = std::map<std::string, std::string>;
 
-/// Where a model comes from; called by the Simulation, whose options it may read.
-using ModelSource = std::function<std::shared_ptr<Model>()>;
+/// Parameters and start values other than a model says, as --set takes them: "ball.e=0.9".
+using Changes = std::vector<std::string>;
 
-/// A model file (YAML, .ssd or .ssp); `changes`: "ball.e=0.9", parameters and start values other
-/// than it says, as --set takes them.
-ModelSource model_file(const std::string& path, const std::vector<std::string>& changes = {});
+/// Where a model comes from, with these changes, too; called by the Simulation, whose options it
+/// may read, and again by its `reset`.
+using ModelSource = std::function<std::shared_ptr<Model>(const Changes&)>;
+
+/// A model file (YAML, .ssd or .ssp), of which the text is read once.
+ModelSource model_file(const std::string& path, const Changes& changes = {});
 
 /// An output, input or state that was found by its name: reading it costs no search.
 class Variable {
@@ -117,8 +120,8 @@ class Snapshot {
 /// All member functions but `finished`, `time`, `stop_time` and those that find names are
 /// collective: every rank calls them in the same order with the same arguments, and gets the same
 /// values and the same errors (InputError, SimulationError). After a SimulationError only
-/// `restore` and the destructor make sense. Where `start` has not been called yet, what is set are
-/// start values.
+/// `restore`, `reset` and the destructor make sense. Where `start` has not been called yet, what is
+/// set are start values.
 class Simulation {
  public:
   /// Needs MPI and PETSc (see Session). The communicator is duplicated.
@@ -177,6 +180,12 @@ class Simulation {
   /// Back to, or on to, a snapshot of this simulation or of another one with the same model,
   /// options and ranks, started or not. Observers stay.
   void restore(const Snapshot& snapshot);
+
+  /// The start again, as `start` leaves it, with other parameters and start values than the model
+  /// says, and with nothing of what was set before; what the model computes from them it computes
+  /// anew. Observers stay; results files are to be closed before. Where the values are refused
+  /// (InputError) the simulation stays as it is.
+  void reset(const Changes& values = {});
 
   /// Calls it after every accepted macro-step, on every rank.
   void observe(std::function<void(const StepInfo&)> observer);

@@ -68,7 +68,8 @@ class Simulation:
                           "no files: use concord.run, or read the values after each advance",
                           stacklevel=2)
         if isinstance(model, ModelBuilder):
-            self._core = _concord.Simulation(model.built(start_values), texts, address)
+            self._core = _concord.Simulation(model.built(start_values),
+                                             _builds_again(model, start_values), texts, address)
         else:
             self._core = _concord.Simulation(path_of(model), changes_of(start_values), texts,
                                              address)
@@ -86,6 +87,19 @@ class Simulation:
     def start(self) -> None:
         """Consistent inputs and outputs at the start time."""
         self._core.start()
+
+    def reset(self, values: Optional[Mapping[str, Any]] = None) -> None:
+        """The start again, as `start` leaves it, with these parameters and start values other than
+        the simulation was made with ({"left.m": 6.0}), and nothing of what was set before. What the
+        model computes from them it computes anew. Where a value is refused (InputError) the
+        simulation stays as it is. Under mpirun on all ranks.
+
+        >>> s = concord.Simulation("bouncing_ball.yaml", cosim_step=1e-2)
+        >>> for e in (0.5, 0.9):
+        ...     s.reset({"ball.e": e})
+        ...     s.advance(until=1.0)
+        """
+        self._core.reset(changes_of(values))
 
     def advance(self, until: Optional[float] = None) -> None:
         """One macro-step; or macro-steps until that time, s, the last of which ends exactly there
@@ -154,6 +168,14 @@ class Simulation:
         if not isinstance(snapshot, Snapshot):
             raise InputError(f"restore takes what `snapshot` has given, not {snapshot!r}")
         self._core.restore(snapshot._kept)
+
+
+def _builds_again(model: ModelBuilder, start_values: Optional[Mapping[str, Any]]) -> Any:
+    def built(changes: List[str]) -> Any:
+        values = dict(change.split("=", 1) for change in changes)
+        return model.built({**(start_values or {}),
+                            **{name: float(value) for name, value in values.items()}})
+    return built
 
 
 def _address(comm: Any) -> int:

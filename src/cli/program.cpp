@@ -38,7 +38,7 @@ int run_program(int argc, char** argv,
   const std::string command_line = joined(std::vector<std::string>(argv, argv + argc), " ");
   return in_session(argc, argv, [&] {
     choose_start_time();
-    Model model = std::move(*build(ProgramOptions()).source()());
+    Model model = std::move(*build(ProgramOptions()).source()({}));
     take_measured_efforts(model, PETSC_COMM_WORLD);
     take_signal_weights(model, PETSC_COMM_WORLD);
     return run_command(std::move(model), command_line);

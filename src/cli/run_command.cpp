@@ -146,7 +146,7 @@ RunEnding run_inside(const ModelBuilder& model, const std::vector<std::string>& 
   inside_session(words, [&] {
     choose_start_time();
     Model built;
-    together(PETSC_COMM_WORLD, [&] { built = std::move(*model.source()()); });
+    together(PETSC_COMM_WORLD, [&] { built = std::move(*model.source()({})); });
     take_option_files(built, PETSC_COMM_WORLD);
     const std::string call = "concord.run " + model.name() + " " + joined(words, " ");
     ending = run_in_manner(std::move(built), call, manner);

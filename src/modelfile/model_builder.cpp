@@ -214,7 +214,22 @@ ModelBuilder& ModelBuilder::group(std::vector<std::string> subsystems) {
 }
 
 ModelSource ModelBuilder::source() const {
-  return [builder = *this] { return std::make_shared<Model>(BuiltModel(builder).take()); };
+  return [builder = *this](const Changes& values) {
+    ModelBuilder changed = builder;
+    const ModelChanges changes = read_changes(values);
+    for (const ModelChange& change : changes) {
+      const std::string name = change.owner + "." + change.name;
+      const auto value = parse_number(change.text);
+      if (!value) {
+        throw InputError(change.location + ": " + in_quotes(name) + " needs a number, not " +
+                         in_quotes(change.text));
+      }
+      changed.start_value(name, *value);
+    }
+    auto model = std::make_shared<Model>(BuiltModel(changed).take());
+    model->changes = as_words(changes);
+    return model;
+  };
 }
 
 }  // namespace concord

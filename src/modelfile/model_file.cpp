@@ -78,11 +78,19 @@ void complete(Model& model) {
   note_unknown_units(model);
 }
 
-Model read_model_file(const std::filesystem::path& path, const ModelChanges& changes) {
-  Model model = is_ssp(path) ? read_ssp(path, changes) : read_yaml_model(path, changes);
+ModelFileText::ModelFileText(const std::filesystem::path& path) : path_(path) {
+  if (!is_ssp(path)) yaml_.emplace(path);
+}
+
+Model ModelFileText::model(const ModelChanges& changes) const {
+  Model model = yaml_ ? read_yaml_model(*yaml_, changes) : read_ssp(path_, changes);
   model.changes = as_words(changes);
   complete(model);
   return model;
+}
+
+Model read_model_file(const std::filesystem::path& path, const ModelChanges& changes) {
+  return ModelFileText(path).model(changes);
 }
 
 }  // namespace concord

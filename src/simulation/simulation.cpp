@@ -114,17 +114,38 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 struct Simulation::Parts {
-  Parts(MPI_Comm ranks, const ModelSource& source, const Options& options_given)
-      : comm(ranks), given(options_given), options(database_of(given)), collective(comm) {
+  Parts(MPI_Comm ranks, ModelSource model, const Options& options_given)
+      : comm(ranks),
+        given(options_given),
+        options(database_of(given)),
+        collective(comm),
+        source(std::move(model)) {
+    inside([&] { core = made({}); });
+  }
+
+  std::unique_ptr<SimulationCore> made(const Changes& values) {
+    std::shared_ptr<Model> model;
+    together(comm, [&] { model = source(values); });
+    auto plan = std::make_unique<SimulationPlan>(comm, std::move(*model));
+    refuse_options_of_programs(plan->settings);
+    for (SubsystemSettings& subsystem : plan->settings.subsystems) {
+      subsystem.recorded.clear();  // whatever is recorded, any output may be read
+    }
+    return std::make_unique<SimulationCore>(std::move(plan));
+  }
+
+  void reset(const Changes& values) {
+    if (core && core->observers() > listeners.size()) {
+      throw InputError("reset: a results file of the simulation is open; close it before");
+    }
     inside([&] {
-      std::shared_ptr<Model> model;
-      together(comm, [&] { model = source(); });
-      auto plan = std::make_unique<SimulationPlan>(comm, std::move(*model));
-      refuse_options_of_programs(plan->settings);
-      for (SubsystemSettings& subsystem : plan->settings.subsystems) {
-        subsystem.recorded.clear();  // whatever is recorded, any output may be read
-      }
-      core.emplace(std::move(plan));
+      std::unique_ptr<SimulationCore> other = made(values);
+      for (const auto& listener : listeners) other->observe(*listener);
+      core = std::move(other);
+      identity_.reset();
+      end_reason.clear();
+      started = true;
+      core->start();
     });
   }
 
@@ -161,7 +182,8 @@ struct Simulation::Parts {
   Options given;
   OptionsHandle options;
   Collective collective;
-  std::optional<SimulationCore> core;
+  ModelSource source;
+  std::unique_ptr<SimulationCore> core;
   std::vector<std::unique_ptr<StepListener>> listeners;
   std::string end_reason;
   bool started = false;
@@ -294,6 +316,7 @@ const std::shared_ptr<const std::string>& Simulation::Parts::identity() {
   int rank = 0, size = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
+  words += "\n" + core->plan().model.changes;
   words += " " + std::to_string(rank) + " of " + std::to_string(size);
   return identity_ = std::make_shared<const std::string>(std::move(words));
 }
@@ -322,6 +345,8 @@ void Simulation::restore(const Snapshot& snapshot) {
     parts_->started = true;
   });
 }
+
+void Simulation::reset(const Changes& values) { parts_->reset(values); }
 
 void Simulation::observe(std::function<void(const StepInfo&)> observer) {
   parts_->listeners.push_back(std::make_unique<StepListener>(std::move(observer)));

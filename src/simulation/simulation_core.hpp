@@ -40,6 +40,7 @@ class SimulationCore {
   void observe(StepObserver& observer) { observers_.push_back(&observer); }
   void forget(const StepObserver& observer) { std::erase(observers_, &observer); }
   void forget_observers() { observers_.clear(); }
+  std::size_t observers() const { return observers_.size(); }
 
   /// Before the start, of this rank's subsystems: begin where another run has left them.
   void start_from(std::vector<std::optional<Beginning>> beginnings);

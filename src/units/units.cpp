@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "concord/errors.hpp"
@@ -58,9 +59,16 @@ ut_system* database() {
   return system.get();
 }
 
-Unit parse(const std::string& text) {
-  const std::string meaning = text == "-" ? "1" : text;
-  return Unit(ut_parse(database(), meaning.c_str(), UT_UTF8));
+/// Null where it is not known. Each text is read once.
+ut_unit* parse(const std::string& text) {
+  ut_system* const system = database();
+  static std::unordered_map<std::string, Unit> parsed;
+  const auto [known, is_new] = parsed.try_emplace(text);
+  if (is_new) {
+    const char* meaning = text == "-" ? "1" : text.c_str();
+    known->second.reset(ut_parse(system, meaning, UT_UTF8));
+  }
+  return known->second.get();
 }
 
 /// udunits also converts s to Hz (reciprocals) and logarithmic units; only a x + b is wanted.
@@ -157,9 +165,9 @@ bool counts_periods(const std::string& text) {
   return false;
 }
 
-int angle_exponent(const Unit& unit) {
+int angle_exponent(const ut_unit* unit) {
   Exponents found;
-  const bool read = ut_accept_visitor(unit.get(), &visitor, &found) == UT_SUCCESS;
+  const bool read = ut_accept_visitor(unit, &visitor, &found) == UT_SUCCESS;
   return read ? found.unit.exponents[base_unit_names.size() - 1] : 0;
 }
 
@@ -177,19 +185,19 @@ std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& fro
   if (output_text.empty() || input_text.empty() || output_text == input_text) {
     return UnitConversion{};
   }
-  const Unit output = parse(output_text);
-  if (!output) {
+  ut_unit* const output = parse(output_text);
+  if (output == nullptr) {
     return UnitProblem::unknown_from;
   }
-  const Unit input = parse(input_text);
-  if (!input) {
+  ut_unit* const input = parse(input_text);
+  if (input == nullptr) {
     return UnitProblem::unknown_to;
   }
   if (counts_periods(output_text) != counts_periods(input_text) &&
       angle_exponent(output) != angle_exponent(input)) {
     return UnitProblem::periods_and_angles;
   }
-  const Converter converter(ut_get_converter(output.get(), input.get()));
+  const Converter converter(ut_get_converter(output, input));
   const auto conversion = converter ? affine(converter.get()) : std::nullopt;
   if (!conversion) {
     return UnitProblem::different_dimensions;
@@ -199,9 +207,9 @@ std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& fro
 
 std::optional<BaseUnit> in_base_units(const std::string& unit) {
   const std::string text(trimmed(unit));
-  const Unit parsed = text.empty() ? nullptr : parse(text);
+  const ut_unit* parsed = text.empty() ? nullptr : parse(text);
   Exponents found;
-  if (!parsed || ut_accept_visitor(parsed.get(), &visitor, &found) != UT_SUCCESS ||
+  if (parsed == nullptr || ut_accept_visitor(parsed, &visitor, &found) != UT_SUCCESS ||
       !found.expressible) {
     return std::nullopt;
   }

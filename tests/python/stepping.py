@@ -140,6 +140,51 @@ class Steps(unittest.TestCase):
                     looking.advance()
                     self.assertEqual((whole.time, whole[name]), (looking.time, looking[name]))
 
+    def test_reset_is_a_new_simulation(self):
+        """Of a file, whose start values follow from parameters, and of a model built here."""
+        built = (concord.ModelBuilder("decays", stop=1.0)
+                 .add("a", lambda t, x, u: u - x, states={"x": 1}, inputs={"u": 0})
+                 .add("b", lambda t, x, u: -x, states={"x": 1}, inputs={"u": 0})
+                 .connect("a.x", "b.u").connect("b.x", "a.u"))
+        for model, values, name in ((BALL, {"ball.e": 0.9, "ball.h": 1.5}, "ball.h"),
+                                    (self.tank, {"tank.k": 0.5}, "tank.level"),
+                                    (built, {"a.x": 2.5}, "b.x")):
+            rows = []
+            used = concord.Simulation(model, cosim_step=0.02)
+            used.start()
+            used.advance(until=0.3)
+            used.snapshot()
+            used.advance(until=0.5)
+            for again in (True, False):
+                s = used if again else concord.Simulation(model, cosim_step=0.02,
+                                                          start_values=values)
+                s.reset(values) if again else s.start()
+                rows.append([])
+                while not s.finished:
+                    s.advance()
+                    rows[-1].append((s.time, s[name]))
+            with self.subTest(model=str(model)):
+                self.assertEqual(rows[0], rows[1])
+                used.reset()
+                self.assertEqual(used.time, 0.0)
+                with self.assertRaises(concord.InputError):
+                    used.reset({"nobody.k": 1.0})
+                used.advance()
+
+    def test_reset_forgets_what_was_set(self):
+        s = concord.Simulation(self.tank, cosim_step=1e-2)
+        s.start()
+        c = s.snapshot()
+        s["tank.inflow"] = 3.0
+        s["tank.k"] = 2.0
+        s.advance(until=1.0)
+        s.reset()
+        s.advance(until=1.0)
+        self.assertAlmostEqual(s["tank.level"], np.exp(-1.0), 7)
+        s.reset({"tank.k": 2.0})
+        with self.assertRaisesRegex(concord.InputError, "another model"):
+            s.restore(c)
+
     def test_names_and_misuse(self):
         s = concord.Simulation(BALL)
         self.assertIn("ball.h", s)

@@ -1,6 +1,7 @@
 #include "modelfile/yaml/yaml_model.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -213,8 +214,7 @@ void read_schedule(const NodeReader& node, Model& model) {
 
 }  // namespace
 
-Model read_yaml_model(const std::filesystem::path& path, const ModelChanges& changes) {
-  const ModelText text(path);
+Model read_yaml_model(const ModelText& text, const ModelChanges& changes) {
   Model model;
   model.source = text.source();
   model.text = text.source();
@@ -225,7 +225,7 @@ Model read_yaml_model(const std::filesystem::path& path, const ModelChanges& cha
   ChangesByOwner by_owner(changes);
   const Constants constants = read_model_parameters(text, by_owner, changed);
   const auto name = text.find("name");
-  model.name = name ? read_line(*name) : path.stem().string();
+  model.name = name ? read_line(*name) : std::filesystem::path(text.source()).stem().string();
   read_experiment(text.required("experiment", "experiment: {start: 0.0, stop: 1.0}"), constants,
                   model);
   read_all_subsystems(text, {constants, text.entries("templates", "template"), by_owner, changed},

@@ -97,7 +97,7 @@ void run_as_command(const ModelSource& source, Options options, const std::strin
   for (const auto& [name, value] : options)
     PetscOptionsSetValue(nullptr, ("-" + name).c_str(), value.c_str());
   testing::internal::CaptureStdout();
-  EXPECT_EQ(run_command(std::move(*source()), "concord run"), 0);
+  EXPECT_EQ(run_command(std::move(*source({})), "concord run"), 0);
   testing::internal::GetCapturedStdout();
   for (const auto& [name, value] : options) PetscOptionsClearValue(nullptr, ("-" + name).c_str());
 }

@@ -256,6 +256,28 @@ TEST(SimulationLibrary, ARestoredRunHasTheSameBits) {
   }
 }
 
+TEST(SimulationLibrary, AResetOneIsANewOne) {
+  const Changes values = {"b.k=0.75", "a.x=1.25"};
+  for (const auto& method : methods()) {
+    Options options = method.options;
+    options.emplace("cosim_step", "0.01");
+    Simulation fresh(PETSC_COMM_WORLD, source(values), options);
+    fresh.start();
+    const auto expected = course(fresh);
+    Simulation used = started(method);
+    int seen = 0;
+    used.observe([&](const StepInfo& step) { seen = static_cast<int>(step.index); });
+    used.set("b.k", 2.0);
+    used.advance_until(0.31);
+    used.reset(values);
+    EXPECT_EQ(used.time(), 0.0);
+    EXPECT_EQ(course(used), expected) << method.name;
+    EXPECT_GE(seen, 50) << method.name;
+    EXPECT_THROW(used.reset({"b.nothing=1"}), InputError);
+    EXPECT_TRUE(used.finished());
+  }
+}
+
 /// Steps without one count as -1.
 std::vector<double> error_estimates(Simulation& simulation, const std::vector<double>& seen) {
   const auto first = seen.size();
