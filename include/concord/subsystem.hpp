@@ -269,8 +269,8 @@ class Subsystem {
 
   /// All that the next macro-step depends on, at a communication point that will not be taken back:
   /// of a subsystem that was started when it is written; when it is read, of one that was made and
-  /// started in the same way, and may have gone on since. What was only kept to save work is dropped
-  /// then. False, and nothing is passed, where that cannot be.
+  /// started in the same way, and may have gone on since. What was only kept to save work is
+  /// dropped then. False, and nothing is passed, where that cannot be.
   virtual bool io(Archive& /*archive*/) { return false; }
   /// Of what `io` passes: to be raised where that changes.
   virtual int memory_version() const { return 1; }

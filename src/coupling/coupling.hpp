@@ -146,8 +146,8 @@ class Coupling {
 
   /// What the next macro-step depends on, beside the point and the subsystems: of a coupling that
   /// was started when it is written; when it is read, of one that is new or has gone on, whose
-  /// subsystems stand where the other's did. Caches are not in it, and are made anew where what they
-  /// were made of changes.
+  /// subsystems stand where the other's did. Caches are not in it, and are made anew where what
+  /// they were made of changes.
   virtual void io(Archive& archive) = 0;
   /// Of what `io` passes: to be raised where that changes.
   virtual int memory_version() const { return 1; }

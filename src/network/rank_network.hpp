@@ -200,10 +200,10 @@ class RankNetwork {
     own_.start_from(std::move(beginnings));
   }
 
-  /// All that the next macro-step depends on: of subsystems that were started, which may have gone on
-  /// since when it is read. Which own subsystem cannot
-  /// pass on what it remembers, the first one, and why, or nothing.
-  /// `states`: of all own subsystems, where the coupling has them; empty: their own.
+  /// All that the next macro-step depends on: of subsystems that were started, which may have gone
+  /// on since when it is read. Which own subsystem cannot pass on what it remembers, the first one,
+  /// and why, or nothing. `states`: of all own subsystems, where the coupling has them; empty:
+  /// their own.
   std::optional<std::string> io(Archive& archive, std::span<const double> states = {});
   ArchiveLayout archive_layout() const { return layout_.archive_layout(); }
 

@@ -62,5 +62,4 @@ void DefectCorrection::learn(double h, bool curves, std::span<const Sample> pred
   }
 }
 
-
 }  // namespace concord
