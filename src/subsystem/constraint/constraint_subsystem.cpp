@@ -128,10 +128,10 @@ class ConstraintSubsystem : public Subsystem {
   void save() override {}
   void restore() override {}
   bool io(Archive& archive) override {
-    archive(corrects_);
+    archive(corrects_, counters_);
     return true;
   }
-  int memory_version() const override { return 2; }
+  int memory_version() const override { return 3; }
   bool start_from(double /*t*/, std::span<const double> /*x*/,
                   std::span<const std::byte> /*memory*/) override {
     return true;

@@ -142,10 +142,11 @@ class DelaySubsystem : public Subsystem {
   void restore() override { now_ = saved_; }
 
   bool io(Archive& archive) override {
-    archive(begin_, past_, now_, arrived_, saved_, fresh_from_, kept_from_, initializing_);
+    archive(begin_, past_, now_, arrived_, saved_, fresh_from_, kept_from_, initializing_,
+            counters_);
     return true;
   }
-  int memory_version() const override { return 2; }
+  int memory_version() const override { return 3; }
   /// What was put in before arrives in this run.
   bool start_from(double t, std::span<const double> /*x*/,
                   std::span<const std::byte> memory) override {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace concord {
 
 /// Integrates again what was integrated, up to another time: with an integrator of the same kind,
-/// on which nothing else depends.
+/// on which nothing else depends, and which remembers nothing of the last time.
 class WayBack {
  public:
   WayBack(CheckedModel& model, IntegratorKind kind);
@@ -26,6 +27,7 @@ class WayBack {
  private:
   RightHandSide rhs_;
   std::unique_ptr<Integrator> integrator_;  ///< null without states
+  std::vector<std::byte> fresh_;            ///< its course when it was made
   std::vector<double> x_end_;
   std::vector<Sample> end_inputs_;
 };
