@@ -221,7 +221,7 @@ class Same(ModelTest):
 
 
 class Kept(ModelTest):
-    """Checkpoints make subsystems anew, in the process that is there."""
+    """Checkpoints read into the subsystems that are there, in the process that is there."""
 
     def processes(self, *options, epoch=3):
         """Those of each subsystem in the log of calls, and its instances."""
@@ -242,7 +242,7 @@ class Kept(ModelTest):
             build_parts(self.folder, PAIR, version, kinds=(kind,), capabilities=CAPABILITIES)
             (left, instances), (right, _) = self.processes("-subsystem_rollback", "true")
             self.assertEqual((len(left), len(right), len(left | right)), (1, 1, 2))
-            self.assertGreater(len(instances), 100 / 3)
+            self.assertLessEqual(len(instances), 2)  # a look at it, and the run
 
     def test_same_bits(self):
         build_parts(self.folder, PAIR, 2, kinds=("me",), capabilities=CAPABILITIES)
