@@ -253,26 +253,41 @@ std::optional<std::vector<double>> Run::errors_by_second_run() {
   return errors;
 }
 
-/// The share of the accuracy that a run from the start should aim at, where this one has missed it
-/// and may be repeated: nobody is told of a run twice, and few macro-steps cost nothing. Else 0.
-double Run::better_aim(const RunQuality& quality) const {
-  constexpr double most_work = 1e5;  // macro-steps of subsystems
-  constexpr double least_aim = 1e-3, with_room = 0.5, after_divergence = 0.1;
-  const Settings& s = settings_;
-  const double work = static_cast<double>(summary_.steps) *
-                      static_cast<double>(simulation_.plan().network.n_subsystems());
+/// Macro-steps that runs from here on may take until one reaches the accuracy: what takes a few
+/// seconds where subsystems are small.
+std::int64_t Run::steps_left() const {
+  constexpr double most_work = 4e5;  // macro-steps of subsystems, of all runs
+  const auto subsystems = static_cast<double>(simulation_.plan().network.n_subsystems());
+  return std::llround(most_work / subsystems) - turn_.steps_before - summary_.steps;
+}
+
+/// Whether a run from the start may take the place of this one, which is over: nobody is told of a
+/// run twice.
+bool Run::may_give_way(const RunQuality& quality) const {
   const bool whole = simulation_.finished() || !quality.diverged.empty();
-  // Smaller macro-steps are no remedy where the model itself holds inputs.
-  const bool held = simulation_.plan().network.has_held();
-  if (held || run_once_for() != nullptr || !whole || asked_for_end_ || !turn_.repeatable ||
-      !s.by_accuracy || s.adapt != Adapt::predictor || work > most_work) {
+  return run_once_for() == nullptr && whole && !asked_for_end_ && turn_.repeatable &&
+         settings_.by_accuracy && settings_.adapt == Adapt::predictor;
+}
+
+/// The share of the accuracy that a run from the start should aim at, where this one has missed it
+/// and few macro-steps may reach it; else 0. An error that is far above the accuracy is not yet in
+/// proportion to it: what it says of the share is believed to a hundredth. What the model itself
+/// holds is of first order, so that it is known how many macro-steps it needs.
+double Run::better_aim(const RunQuality& quality) const {
+  constexpr double least_share = 1e-2, with_room = 0.5, after_divergence = 0.1;
+  constexpr double least_aim = 1e-11;  // of ranges: below, integrators follow no further
+  const bool diverged = !quality.diverged.empty();
+  const double missed =
+      std::max(quality.of_range.value_or(0.0) / settings_.accuracy, 1.0 / quality.deciding_share);
+  if (!may_give_way(quality) || !(missed > 1.0 || diverged)) {
     return 0.0;
   }
-  const double missed =
-      std::max(quality.of_range.value_or(0.0) / s.accuracy, 1.0 / quality.deciding_share);
-  const double share = !quality.diverged.empty() ? after_divergence : with_room / missed;
+  const double times = simulation_.plan().network.has_held() ? missed / with_room : 1.0;
+  const double share = diverged ? after_divergence : std::max(with_room / missed, least_share);
   const double aim = simulation_.plan().model.aim * share;
-  const bool worth_it = (missed > 1.0 || !quality.diverged.empty()) && aim >= least_aim;
+  const bool worth_it =
+      times * static_cast<double>(summary_.steps) <= static_cast<double>(steps_left()) &&
+      aim * settings_.accuracy >= least_aim;
   return worth_it ? aim : 0.0;
 }
 
@@ -282,9 +297,11 @@ std::optional<NextRun> Run::next() const {
   if (next_aim_ == 0.0) {
     return std::nullopt;
   }
-  NextRun next{simulation_.plan().model};
+  NextRun next{simulation_.plan().model, turn_};
   const double share = next_aim_ / next.model.aim;
-  next.most_steps = std::llround(few + at_most * static_cast<double>(summary_.steps) / share);
+  const double expected = few + at_most * static_cast<double>(summary_.steps) / share;
+  next.turn.most_steps = std::min<std::int64_t>(std::llround(expected), steps_left());
+  next.turn.steps_before += summary_.steps;
   next.model.aim = next_aim_;
   next.model.stiff.reset();
   return next;

@@ -28,16 +28,17 @@ enum class RunTells { all, nothing };
 enum class AfterStop { program_ends, program_goes_on };
 
 /// A run among those that are tried until one reaches the accuracy: whether another may take its
-/// place, and after how many macro-steps it is given up (0: never).
+/// place, after how many macro-steps it is given up (0: never), and how many all before it took.
 struct RunTurn {
   bool repeatable = false;
   std::int64_t most_steps = 0;
+  std::int64_t steps_before = 0;
 };
 
-/// The run that is to take the place of one: its model, and how long it may take.
+/// The run that is to take the place of one: its model, and its turn.
 struct NextRun {
   Model model;
-  std::int64_t most_steps = 0;
+  RunTurn turn;
 };
 
 /// A simulation with its options, monitors, results file and summary, on the ranks of the plan.
@@ -80,7 +81,9 @@ class Run {
   bool goes_on(double wall_time);
   int conclude();
   const char* run_once_for() const;
+  bool may_give_way(const RunQuality& quality) const;
   double better_aim(const RunQuality& quality) const;
+  std::int64_t steps_left() const;
   void prepare_halving();
   void learn_by_halving(Conclusion& conclusion);
   std::optional<std::vector<double>> errors_by_second_run();

@@ -86,7 +86,7 @@ ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
       if (!next) return {std::move(run), code};
       before = run->model();
       model = std::move(next->model);
-      turn.most_steps = next->most_steps;
+      turn = next->turn;
     } catch (const SimulationError&) {
       if (!before) throw;
       model = std::move(*before);

@@ -1,5 +1,6 @@
 """Conditions that hardly touch, or hardly don't: decided by a lower aim, or told."""
 import json
+import math
 import unittest
 
 from accumulating import RESTING
@@ -42,6 +43,13 @@ class Grazing(ModelTest):
                 run = simulate(self.model(WAVE % (0, f"x > {level}", "n + 1")))
                 self.assertEqual(run.status, "completed")
                 self.assertEqual(run.outputs["b.n"][-1], count)
+
+    def test_what_comes_and_goes_close_to_the_end(self):
+        """Of a macro-step: both crossings within its last twentieth."""
+        step = (0.5 * math.pi + 0.005) / 4
+        run = simulate(self.model(WAVE % (0, "x > 0.999999", "n + 1")), "-cosim_type", "missiles6",
+                       "-cosim_step", repr(step), "-cosim_stop", repr(8 * step))
+        self.assertEqual(run.outputs["b.n"][-1], 1)
 
     def test_what_no_aim_decides_is_told(self):
         for level in (1 - 1e-12, 1 + 1e-12):

@@ -131,6 +131,16 @@ class StiffSubsystems(Kinds, unittest.TestCase):
     def test_auto(self):
         self.check("-cosim_type jfm -subsystem_rtol 1e-6", 1e-4)
 
+    def test_what_grows_beyond_numbers(self):
+        """Where f still is a number, and its differences are none, a macro-step comes to an end."""
+        model = Model(
+            [Subsystem("a", {"v": 1e-3}, {"v": "1000*(1 - x^2)*v - x"}, {"v": "v"}, {"x": 0.0}),
+             Subsystem("b", {"z": 0.0}, {"z": "-1e4*z + 0*v"}, {"x": "1.5 - t/20 + z"}, {"v": 0.0})],
+            [("b.x", "a.x"), ("a.v", "b.v")], stop=36.0)
+        done = run(model, "-cosim_type jfm -cosim_step 36 -subsystem_integrator dirk")
+        self.assertEqual(done.code, 1, done.reason)
+        self.assertIn("does not converge", done.reason)
+
 
 if __name__ == "__main__":
     unittest.main()

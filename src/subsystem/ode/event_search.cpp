@@ -78,7 +78,7 @@ void EventSearch::judge_begin() {
     if (rises)
       way_.z[i].value = 0.0;
     else if (!way_.found)
-      way_.found = {0.0, i};
+      way_.found = {0.0, i, false};
   }
 }
 
@@ -90,14 +90,21 @@ bool EventSearch::slope(double tau, std::span<const double> x, std::span<const d
 }
 
 void EventSearch::reach(double tau, std::span<const double> x) noexcept {
+  if (way_.found) see_return(tau, x);
   if (way_.found || tau <= way_.tau) return;
   next_ = tau;
   std::copy(x.begin(), x.end(), next_x_.begin());
   if (!derive(tau, next_x_, next_f_)) return;
   search(tau);
+  if (way_.found) see_return(tau, x);
   way_.tau = tau;
   way_.x.swap(next_x_);
   way_.f.swap(next_f_);
+}
+
+void EventSearch::see_return(double tau, std::span<const double> x) {
+  if (evaluate(tau, x, scratch_z_))
+    way_.found->returns = !has_crossed(scratch_z_[way_.found->indicator]);
 }
 
 void EventSearch::search(double tau) {
@@ -149,7 +156,7 @@ void EventSearch::take_crossings(const Point& left, const Point& right) {
     if (!has_crossed(right.z[i])) continue;
     const double za = std::max(left.z[i].value, 0.0);
     const double tau = za > 0.0 ? root(i, left.tau, za, right.tau, right.z[i].value) : left.tau;
-    if (!way_.found || tau < way_.found->tau) way_.found = {tau, i};
+    if (!way_.found || tau < way_.found->tau) way_.found = {tau, i, false};
   }
 }
 
@@ -201,7 +208,8 @@ double EventSearch::root(std::size_t i, double a, double za, double b, double zb
 void EventSearch::sharpen() {
   constexpr int most_iterations = 4;
   constexpr double close = 1e-13;
-  auto& [tau, i] = *way_.found;
+  double& tau = way_.found->tau;
+  const std::size_t i = way_.found->indicator;
   const double most = next_ - way_.tau;
   double size = tau - way_.tau;
   for (int iteration = 0; iteration < most_iterations && size > 0.0 && size <= most; ++iteration) {
@@ -224,7 +232,7 @@ EventSearch::Found EventSearch::ahead() {
   const bool known = slope(way_.tau, way_.x, way_.f);
   for (std::size_t i = 0; known && i < way_.z.size(); ++i) {
     const double tau = way_.tau + std::max(way_.z[i].value, 0.0) / -slopes_[i];
-    if (slopes_[i] < 0.0 && tau < result.tau) result = {tau, i};
+    if (slopes_[i] < 0.0 && tau < result.tau) result = {tau, i, false};
   }
   return result;
 }

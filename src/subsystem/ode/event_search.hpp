@@ -23,6 +23,7 @@ class EventSearch final : public PathWatch {
   struct Found {
     double tau = std::numeric_limits<double>::infinity();
     std::size_t indicator = 0;
+    bool returns = false;  ///< to where it came from, by the way's end
   };
 
   /// An indicator has turned around between two samples, at `value`, as a parabola through three
@@ -61,7 +62,7 @@ class EventSearch final : public PathWatch {
   }
 
   void io(Archive& archive) { archive(way_.found, slack_, largest_); }
-  int memory_version() const { return 2; }
+  int memory_version() const { return 3; }
 
   /// What was found; else where the indicators lead from the way's end, which may be where the
   /// integration failed.
@@ -83,6 +84,7 @@ class EventSearch final : public PathWatch {
   bool slope(double tau, std::span<const double> x, std::span<const double> f);
   void interpolate(double tau);
   void search(double tau);
+  void see_return(double tau, std::span<const double> x);
   void search_piece(const Point& left, const Point& right, int halvings);
   bool may_hide(const Point& left, const Point& middle, const Point& right) const;
   void take_crossings(const Point& left, const Point& right);

@@ -55,11 +55,13 @@ bool OdeEvents::is_quiet(double t, std::span<const Sample> inputs, double slack)
 double OdeEvents::find_next(double begin, double t, std::span<const double> x,
                             std::span<const Sample> inputs) {
   constexpr double close = 0.05;
-  const auto [tau, indicator] = search_.ahead();
+  const auto [tau, indicator, returns] = search_.ahead();
   const double near = t - close * (t - begin);
   const bool hold_jumped = tau == 0.0 && z_begin_[indicator].value > z_begin_[indicator].rounding;
   if (inputs.empty() || (begin + tau < near && !hold_jumped)) return begin + tau;
-  return next_by_end(begin, t, x, inputs, hold_jumped);
+  // The end knows nothing of what came and went.
+  const double by_end = next_by_end(begin, t, x, inputs, hold_jumped);
+  return returns && !hold_jumped ? std::min(begin + tau, by_end) : by_end;
 }
 
 /// Where the macro-step has led says most about what happens close to its end, and all where the

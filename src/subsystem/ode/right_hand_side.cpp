@@ -32,10 +32,15 @@ int RightHandSide::evaluate(double tau, std::span<const double> x,
       last_failed_ = false;
       return unrecoverable;
     }
-    last_failed_ = !model_.f(time_at(tau), x, inputs_at(tau), dxdt);
-    if (last_failed_) failed_tau_ = tau;
-    return last_failed_ ? recoverable : ok;
+    return told(tau, model_.f(time_at(tau), x, inputs_at(tau), dxdt));
   });
+}
+
+/// Whoever tries again from before a failure goes by where that was: of all that may fail.
+int RightHandSide::told(double tau, bool done) {
+  last_failed_ = !done;
+  if (last_failed_) failed_tau_ = tau;
+  return done ? ok : recoverable;
 }
 
 void RightHandSide::take_over(const WholeStep& whole, std::span<const double> x,
@@ -61,8 +66,7 @@ int RightHandSide::state_jacobian(double tau, std::span<const double> x,
                         scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
                         scratch.subspan(n_st * (n_st + n_in + n_out), n_out * n_in)};
     if (!model_.jacobians(time_at(tau), x, inputs_at(tau), all)) {
-      difference_jacobian(time_at(tau), x, f_at_x, f_x);
-      return last_failed_ ? recoverable : ok;
+      return told(tau, difference_jacobian(time_at(tau), x, f_at_x, f_x));
     }
     for (std::size_t i = 0; i < n_st; ++i)
       for (std::size_t j = 0; j < n_st; ++j) f_x[j * n_st + i] = all.f_x[i * n_st + j];
@@ -70,13 +74,13 @@ int RightHandSide::state_jacobian(double tau, std::span<const double> x,
   });
 }
 
-void RightHandSide::difference_jacobian(double t, std::span<const double> x,
+bool RightHandSide::difference_jacobian(double t, std::span<const double> x,
                                         std::span<const double> f_at_x, std::span<double> f_x) {
   const double sqrt_eps = std::sqrt(std::numeric_limits<double>::epsilon());
   const std::size_t n = x.size();
   displaced_.assign(x.begin(), x.end());
-  last_failed_ = false;
-  for (std::size_t j = 0; j < n && !last_failed_; ++j) {
+  bool done = true;
+  for (std::size_t j = 0; j < n && done; ++j) {
     const std::span<double> column = f_x.subspan(j * n, n);
     const auto quotients = [&](double increment, std::span<double> result) {
       displaced_[j] = x[j] + std::copysign(increment, x[j]);
@@ -86,12 +90,12 @@ void RightHandSide::difference_jacobian(double t, std::span<const double> x,
       return true;
     };
     const double magnitude = weights_.magnitude(j, x[j]);
-    const bool done = magnitude > 0.0 ? quotients(sqrt_eps * magnitude, column)
-                                      : AnsweringIncrements().differentiate(x[j], enough_for_newton,
-                                                                            quotients, column);
-    last_failed_ = !done;
+    done = magnitude > 0.0
+               ? quotients(sqrt_eps * magnitude, column)
+               : AnsweringIncrements().differentiate(x[j], enough_for_newton, quotients, column);
     displaced_[j] = x[j];
   }
+  return done;
 }
 
 }  // namespace concord

@@ -80,9 +80,7 @@ class RightHandSide {
   template <class Use>
   int at(double tau, Use&& use) noexcept {
     return guard_.run(unrecoverable, [&] {
-      last_failed_ = !model_.attempt(time_at(tau), [&](double t) { use(t, inputs_at(tau)); });
-      if (last_failed_) failed_tau_ = tau;
-      return last_failed_ ? recoverable : ok;
+      return told(tau, model_.attempt(time_at(tau), [&](double t) { use(t, inputs_at(tau)); }));
     });
   }
 
@@ -137,7 +135,8 @@ class RightHandSide {
  private:
   std::span<const double> inputs_at(double tau);
   double time_at(double tau) const { return tau == size_ ? step_.end : step_.begin + tau; }
-  void difference_jacobian(double t, std::span<const double> x, std::span<const double> f_at_x,
+  int told(double tau, bool done);
+  bool difference_jacobian(double t, std::span<const double> x, std::span<const double> f_at_x,
                            std::span<double> f_x);
 
   CheckedModel& model_;
