@@ -31,6 +31,17 @@ concept TellsItsVersion = requires(const T& item) {
 };
 template <class T>
 concept PlainValue = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+
+/// 'd' and 'f' floating point, 'i' and 'u' integers, 'c' bytes of any meaning.
+template <class T>
+constexpr char type_of() {
+  if constexpr (std::is_same_v<T, double> || requires { typename T::AllDoubles; }) return 'd';
+  if constexpr (std::is_same_v<T, float>) return 'f';
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, char>) {
+    return std::is_signed_v<T> ? 'i' : 'u';
+  }
+  return std::is_enum_v<T> && !std::is_same_v<T, std::byte> ? 'u' : 'c';
+}
 }  // namespace archive_detail
 
 /// Arrays of a rank that have entries for each of its subsystems, in the subsystems' order:
@@ -41,6 +52,25 @@ enum class Per { subsystem, state, input, connected, held, output };
 /// subsystem k end.
 struct ArchiveLayout {
   std::array<std::vector<std::size_t>, 6> ends;
+};
+
+/// Passes members, which in checkpoints have the names that they have here.
+#define CONCORD_MEMBERS(archive, ...) (archive).named(#__VA_ARGS__, __VA_ARGS__)
+/// The same of arrays with entries for each subsystem: Archive::per.
+#define CONCORD_MEMBERS_PER(archive, kind, ...) (archive).named_per(#__VA_ARGS__, kind, __VA_ARGS__)
+
+/// What an archive holds, in the order in which it was written: so many values of a type under a
+/// name ("coupling/defects/last").
+struct ArchiveSchema {
+  struct Entry {
+    std::uint32_t name = 0;   ///< position in `names`
+    std::uint32_t bytes = 0;  ///< of one value
+    std::uint64_t count = 0;
+    char type = 'c';  ///< archive_detail::type_of; 'n': the number of values that follow is `count`
+  };
+  std::vector<std::string> names;
+  std::vector<std::vector<Entry>> lanes;  ///< what is common, then per subsystem what others
+                                          ///< remember of it, then what each remembers itself
 };
 
 /// A class whose memory an archive holds, and the version of what its `io` passes.
@@ -96,6 +126,8 @@ class Archive {
   /// Before anything is read: each object's class must be among those `written`, in the same
   /// version. Where one is not, reading throws InputError with its name.
   void require_classes(std::vector<ArchiveClass> written);
+  /// Of what has been written since `note_classes`.
+  ArchiveSchema schema() const;
   /// For an object whose `io` is not called by this archive itself.
   template <class T>
   void enter(const T& item) {
@@ -140,6 +172,32 @@ class Archive {
     (pass(items), ...);
   }
 
+  /// `names`: of the items, with commas between (CONCORD_MEMBERS).
+  template <class... Items>
+  void named(const char* names, Items&... items) {
+    (under(names, [&] { pass(items); }), ...);
+  }
+  template <class... Items>
+  void named_per(const char* names, Per kind, std::vector<Items>&... items) {
+    (under(names, [&] { pass_apart(kind, items); }), ...);
+  }
+  /// What `work` passes has this name, a literal.
+  template <class Work>
+  void as(const char* name, const Work& work) {
+    under(name, work);
+  }
+  /// The same with the first of these names; the others are left in it.
+  template <class Work>
+  void under(const char*& names, const Work& work) {
+    if (!schema_) [[likely]] {
+      work();
+      return;
+    }
+    const std::uint32_t outside = begin_name(names);
+    work();
+    end_name(outside);
+  }
+
   /// What `work` passes is about subsystem k of this rank.
   template <class Work>
   void within(std::size_t k, Work&& work) {
@@ -172,13 +230,14 @@ class Archive {
   template <archive_detail::PlainValue T>
   void values(std::span<T> items) {
     if (!items.empty()) {
-      transfer(items.data(), items.size_bytes());
+      transfer(items.data(), items.size());
     }
   }
 
  private:
   using Lanes = std::vector<std::vector<std::byte>>;
   struct Classes;
+  struct Schema;
 
   template <class T>
   static int version_of(const T& item) {
@@ -189,6 +248,9 @@ class Archive {
     }
   }
   void enter(const std::type_info& type, int version);
+  std::uint32_t begin_name(const char*& names);
+  void end_name(std::uint32_t outside);
+  void note(char type, std::size_t bytes, std::size_t count);
 
   [[noreturn]] static void disagree() {
     throw std::logic_error("an archive is read in another way than it was written");
@@ -212,7 +274,14 @@ class Archive {
     return k < n ? memory_.own[k] : memory_.themselves[k - n];
   }
 
-  void transfer(void* data, std::size_t size) {
+  template <class T>
+  void transfer(T* data, std::size_t count) {
+    if (schema_ && !reading_) [[unlikely]]
+      note(archive_detail::type_of<T>(), sizeof(T), count);
+    transfer_bytes(data, count * sizeof(T));
+  }
+
+  void transfer_bytes(void* data, std::size_t size) {
     std::vector<std::byte>& bytes = lane();
     if (!reading_) {
       const auto* begin = static_cast<const std::byte*>(data);
@@ -247,19 +316,20 @@ class Archive {
     const std::size_t whole = ends.empty() ? 0 : ends.back();
     if (!reading_ && !items.empty() && items.size() != whole) disagree();
     bool any = false;
-    for_parts(kind, [&](std::size_t first, std::size_t count) {
-      bool there = !items.empty();
-      pass(there);
+    for_parts(kind, [&](std::size_t first, std::size_t size) {
+      const bool there = count(items.empty() ? 0 : 1) != 0;
       any = any || there;
       if (!there) return;
       if (reading_) items.resize(whole);
-      pass_all(std::span(items).subspan(first, count));
+      pass_all(std::span(items).subspan(first, size));
     });
     if (reading_ && !any) items.clear();
   }
 
   std::size_t count(std::size_t own) {
-    transfer(&own, sizeof own);
+    if (schema_ && !reading_) [[unlikely]]
+      note('n', sizeof own, own);
+    transfer_bytes(&own, sizeof own);
     return own;
   }
 
@@ -270,7 +340,7 @@ class Archive {
       item.io(*this);
     } else {
       static_assert(archive_detail::PlainValue<T>, "give the class an io(Archive&)");
-      transfer(&item, sizeof item);
+      transfer(&item, 1);
     }
   }
 
@@ -316,6 +386,7 @@ class Archive {
   }
 
   Layout layout_;
+  std::shared_ptr<Schema> schema_;    ///< null: nobody asks for it, or what is written is read
   std::shared_ptr<Classes> classes_;  ///< null: nobody asks for them
   Memory memory_;
   /// 0 what is common, then `own`, then `themselves`: how much has been read of each.

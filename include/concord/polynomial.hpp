@@ -9,6 +9,7 @@ namespace concord CONCORD_API {
 /// Value and first two time derivatives of a signal at one communication point. Only holds that end
 /// with a curvature ask for the second one; elsewhere it means nothing.
 struct Sample {
+  using AllDoubles = void;  ///< for archives
   double value = 0.0;
   double derivative = 0.0;
   double curvature = 0.0;
@@ -16,6 +17,7 @@ struct Sample {
 
 /// A signal on one macro-step: c[0] + c[1] tau + ... + c[5] tau^5, tau = t - t_N in [0,h].
 struct Polynomial {
+  using AllDoubles = void;  ///< for archives
   std::array<double, 6> c{};
 
   double operator()(double tau) const {

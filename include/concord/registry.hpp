@@ -72,7 +72,7 @@ class Parameters {
     bool quoted = false;
     std::string location;
 
-    void io(Archive& archive) { archive(written, quoted, location); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, written, quoted, location); }
   };
   const Value* find(const std::string& name) const;
   const Value& get(const std::string& name) const;

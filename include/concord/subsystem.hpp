@@ -56,6 +56,7 @@ struct SubsystemDescription {
 /// One macro-step [begin, end], t_0 + n h and never a running sum, rounded as times are; `h` is
 /// exactly its size, which far from t = 0 the difference of the two is not.
 struct MacroStep {
+  using AllDoubles = void;  ///< for archives
   double begin = 0.0;
   double end = 0.0;
   double h = end - begin;

@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <system_error>
 
 #include "concord/errors.hpp"
+#include "files/hdf5_io.hpp"
 #include "files/whole_file.hpp"
+#include "support/hdf5_error.hpp"
 
 namespace concord {
 namespace {
@@ -24,14 +27,18 @@ namespace fs = std::filesystem;
 struct Header {
   std::array<char, 16> magic{'C', 'o', 'n', 'c', 'o', 'r', 'd', ' ',
                              'c', 'h', 'e', 'c', 'k', 'p', 't', '\n'};
-  std::uint32_t format = 6;
+  std::uint32_t format = 7;
   std::uint32_t check = 0;
   std::uint64_t size = 0;  ///< bytes of the content
 };
+/// From where on HDF5 looks for a file behind a block of the user's.
+constexpr std::size_t content_begins = 512;
 
 void write_whole(const fs::path& path, const Header& header, std::span<const std::byte> content) {
   SystemFile file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  file.write(std::as_bytes(std::span(&header, 1)));
+  std::array<std::byte, content_begins> block{};
+  std::memcpy(block.data(), &header, sizeof header);
+  file.write(block);
   file.write(content);
   file.sync();
   file.close();
@@ -46,6 +53,36 @@ void write_whole(const fs::path& path, const Header& header, std::span<const std
                         : "; start without it"));
 }
 
+void write_content(hid_t file, CheckpointContent& content) {
+  write_attribute(file, "concord_version", content.version);
+  write_attribute(file, "model_name", content.model);
+  write_attribute(file, "changes", content.changes);
+  write_attribute(file, "petsc_options", content.options);
+  write_attribute(file, "ranks", static_cast<std::int32_t>(content.ranks));
+  write_attribute(file, "time", content.time);
+  write_attribute(file, "macro_steps", content.steps);
+  std::vector<std::string> names;
+  for (const SubsystemPrint& subsystem : content.subsystems) names.push_back(subsystem.name);
+  write_dataset(file, "/subsystem_names", names);
+  Archive archive;
+  archive(content);
+  write_bytes(file, "/content", archive.bytes());
+}
+
+CheckpointContent content_of(hid_t file) {
+  CheckpointContent content;
+  Archive archive(read_bytes(file, "/content"));
+  archive(content);
+  return content;
+}
+
+std::vector<char> image_of_checkpoint(CheckpointContent& content) {
+  const Hdf5File file = file_in_memory();
+  write_content(file, content);
+  write_columns(file, content.memory, content.layouts);
+  return image_of(file);
+}
+
 /// A file's bytes, as far as they are a checkpoint.
 class Parsed {
  public:
@@ -55,15 +92,22 @@ class Parsed {
     std::copy_n(bytes_.data(), known, reinterpret_cast<std::byte*>(&header));
     ours = known >= header.magic.size() && header.magic == Header().magic;
     format = header.format;
-    bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(known));
-    whole = ours && known == sizeof header && bytes_.size() == header.size &&
+    const std::size_t block = std::min(bytes_.size(), content_begins);
+    const bool empty = std::all_of(bytes_.begin() + static_cast<std::ptrdiff_t>(known),
+                                   bytes_.begin() + static_cast<std::ptrdiff_t>(block),
+                                   [](std::byte byte) { return byte == std::byte{0}; });
+    bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(block));
+    whole = ours && empty && !bytes_.empty() && bytes_.size() == header.size &&
             check_value(bytes_) == header.check;
   }
 
-  CheckpointContent content() const {
-    CheckpointContent content;
-    Archive archive(bytes_);
-    archive(content);
+  /// Without the memory.
+  CheckpointContent content() const { return content_of(file_of_image(bytes_)); }
+
+  CheckpointContent all() const {
+    const Hdf5File file = file_of_image(bytes_);
+    CheckpointContent content = content_of(file);
+    content.memory = read_columns(file, content.layouts);
     return content;
   }
 
@@ -119,15 +163,15 @@ void move_on(const fs::path& path, int kept) {
 }  // namespace
 
 void write_checkpoint(const fs::path& given, CheckpointContent& content, int kept) {
-  Archive archive;
-  archive(content);
+  const std::vector<char> written = image_of_checkpoint(content);
+  const auto image = std::as_bytes(std::span(written));
   Header header;
-  header.size = archive.bytes().size();
-  header.check = check_value(archive.bytes());
+  header.size = image.size();
+  header.check = check_value(image);
   const fs::path path = link_target(given);
   const fs::path unfinished = unfinished_name(path);
   try {
-    write_whole(unfinished, header, archive.bytes());
+    write_whole(unfinished, header, image);
     if (fs::exists(path)) move_on(path, kept);
     fs::rename(unfinished, path);
     sync_folder_of(path);
@@ -172,7 +216,11 @@ CheckpointContent read_checkpoint(const fs::path& path) {
                      std::to_string(parsed.format) + " instead of " +
                      std::to_string(Header().format));
   }
-  return parsed.content();
+  try {
+    return parsed.all();
+  } catch (const Hdf5Error& damage) {
+    refuse(path, std::string("is damaged: ") + damage.what());
+  }
 }
 
 }  // namespace concord

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/memory_columns.hpp"
 #include "concord/archive.hpp"
 #include "simulation/file_prints.hpp"
 
@@ -20,7 +21,7 @@ struct SubsystemPrint {
   bool isolated = false;
   std::vector<std::string> states;
 
-  void io(Archive& archive) { archive(name, kind, identity, isolated, states); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, name, kind, identity, isolated, states); }
 };
 
 /// Where a run ended, which another one may start from; none goes on from there.
@@ -28,10 +29,12 @@ struct CheckpointEnd {
   double time = 0.0;  ///< s
   std::vector<std::vector<std::byte>> themselves;
 
-  void io(Archive& archive) { archive(time, themselves); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, time, themselves); }
 };
 
-/// What a checkpoint holds of a run at one communication point.
+/// What a checkpoint holds of a run at one communication point. The file is one of HDF5, behind a
+/// block of 512 bytes with its check value: attributes, /subsystem_names, and the memory in columns
+/// (write_columns); /content is what is here besides.
 struct CheckpointContent {
   std::string version;  ///< of Concord
   std::string model;    ///< its name
@@ -44,12 +47,13 @@ struct CheckpointContent {
   std::vector<SubsystemPrint> subsystems;
   std::vector<ArchiveClass> classes;  ///< that remember something
   std::vector<std::byte> rows;        ///< where its rows end (CheckpointedRows)
-  Archive::Memory memory;             ///< of all subsystems, in the model's order
+  LaneLayouts layouts;                ///< of `memory`
   std::optional<CheckpointEnd> end{};
+  Archive::Memory memory;  ///< of all subsystems, in the model's order
 
   void io(Archive& archive) {
-    archive(version, model, changes, files, options, ranks, time, steps, subsystems, classes, rows,
-            memory, end);
+    CONCORD_MEMBERS(archive, version, model, changes, files, options, ranks, time, steps,
+                    subsystems, classes, rows, layouts, end);
   }
   /// The last point of which the subsystems' memory is there, s.
   double last_time() const { return end ? end->time : time; }

@@ -104,11 +104,13 @@ std::string what_differs(const CheckpointContent& found, const CheckpointContent
 struct Lanes {
   std::vector<Bytes> own, themselves;
   std::vector<ArchiveClass> classes{};
-  void io(Archive& archive) { archive(own, themselves, classes); }
+  LaneLayouts layouts{};
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, own, themselves, classes, layouts); }
 };
 
-Bytes packed_lanes(const Archive::Memory& memory, const std::vector<ArchiveClass>& classes) {
-  Lanes lanes{memory.own, memory.themselves, classes};
+Bytes packed_lanes(const Archive::Memory& memory, const std::vector<ArchiveClass>& classes,
+                   const LaneLayouts& layouts) {
+  Lanes lanes{memory.own, memory.themselves, classes, layouts};
   return packed(lanes);
 }
 
@@ -122,7 +124,7 @@ void add(const std::vector<ArchiveClass>& some, std::vector<ArchiveClass>& all) 
 /// Of one of them.
 struct SubsystemMemory {
   Bytes own, itself;
-  void io(Archive& archive) { archive(own, itself); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, own, itself); }
 };
 
 std::string in_words(double time) {
@@ -170,6 +172,7 @@ std::optional<std::string> Checkpoints::restart() {
   copy_.steps = began_at_ = found.steps;
   copy_.rows = shared(comm, std::move(found.rows));
   own_ = scattered(found.memory);
+  take_layouts(shared(comm, std::move(found.layouts)));
   Archive archive = simulation_.archive_of(own_);
   own_classes_ = shared(comm, std::move(found.classes));
   archive.require_classes(own_classes_);
@@ -389,6 +392,7 @@ void Checkpoints::copy(std::int64_t steps) {
   others_(archive);
   own_ = archive.memory();
   own_classes_ = archive.classes();
+  schema_ = archive.schema();
   copy_.time = simulation_.time();
   copy_.steps = steps;
   copy_.rows = rows_().mark();
@@ -439,23 +443,41 @@ void Checkpoints::gather(const Bytes& own) {
     return;
   }
   copy_.classes = own_classes_;
+  copy_.layouts = own_layouts_;
   if (plan.replicated) {
     copy_.memory = own_;
     return;
   }
+  const std::size_t n = plan.model.subsystems.size();
   copy_.memory.common = own_.common;
-  copy_.memory.own.resize(plan.model.subsystems.size());
-  copy_.memory.themselves.resize(plan.model.subsystems.size());
+  copy_.memory.own.resize(n);
+  copy_.memory.themselves.resize(n);
+  copy_.layouts.of.resize(1 + 2 * n);
   for (int from = 0; from < copy_.ranks; ++from) {
-    Lanes lanes = from == 0 ? Lanes{own_.own, own_.themselves}
+    Lanes lanes = from == 0 ? Lanes{own_.own, own_.themselves, own_classes_, own_layouts_}
                             : unpacked<Lanes>(received_bytes(plan.comm, from));
+    const std::vector<std::uint32_t> here = copy_.layouts.take(lanes.layouts);
+    const std::size_t count = lanes.own.size();
     std::size_t k = 0;
     for (const std::size_t g : plan.share.subsystems_of(from)) {
+      copy_.layouts.of[1 + g] = here[1 + k];
+      copy_.layouts.of[1 + n + g] = here[1 + count + k];
       copy_.memory.own[g] = std::move(lanes.own[k]);
       copy_.memory.themselves[g] = std::move(lanes.themselves[k++]);
     }
     add(lanes.classes, copy_.classes);
   }
+}
+
+/// Of this rank's lanes.
+void Checkpoints::take_layouts(const LaneLayouts& whole) {
+  const SimulationPlan& plan = simulation_.plan();
+  const std::size_t n = whole.of.size() / 2;
+  own_layouts_ = {whole.texts, {whole.of.at(0)}};
+  for (const std::size_t first : {std::size_t{1}, 1 + n})
+    for (const std::size_t g :
+         plan.owners().subsystems_of(plan.replicated ? 0 : rank_in(plan.comm)))
+      own_layouts_.of.push_back(whole.of[first + g]);
 }
 
 /// Each rank's own, of all that the first rank has.
@@ -478,7 +500,9 @@ Archive::Memory Checkpoints::scattered(Archive::Memory& whole) const {
 /// What has gone wrong, in words. Throws SimulationError where its rows are not on the disk.
 std::optional<std::string> Checkpoints::attempt_to_write() {
   const MPI_Comm comm = simulation_.plan().comm;
-  const Bytes own = rank_in(comm) == 0 ? Bytes() : packed_lanes(own_, own_classes_);
+  if (schema_) own_layouts_ = layouts_of(*schema_);
+  schema_.reset();
+  const Bytes own = rank_in(comm) == 0 ? Bytes() : packed_lanes(own_, own_classes_, own_layouts_);
   if (const auto reason = obstacle(own)) {
     return "cannot write the checkpoint '" + settings_.path + "': " + *reason;
   }

@@ -57,6 +57,7 @@ class Checkpoints {
   void gather(const std::vector<std::byte>& own);
   void gather_end();
   Archive::Memory scattered(Archive::Memory& whole) const;
+  void take_layouts(const LaneLayouts& whole);
   void require_same_run(const CheckpointContent& found);
   /// A checkpoint to go on from, and what is told of those that are newer.
   struct Choice {
@@ -78,6 +79,8 @@ class Checkpoints {
   CheckpointContent copy_;                 ///< without the memory
   Archive::Memory own_;                    ///< this rank's
   std::vector<ArchiveClass> own_classes_;  ///< that remember it
+  LaneLayouts own_layouts_;                ///< of own_
+  std::optional<ArchiveSchema> schema_;    ///< of which they are still to be made
   bool written_ = false;                   ///< the copy
   std::int64_t began_at_ = 0;              ///< macro-step from which this run goes on
   WorkClock::Instant written_at_ = WorkClock::now();

@@ -26,7 +26,7 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
       simulation_(std::move(plan)),
       settings_(simulation_.plan().settings),
       checkpoints_(
-          simulation_, [this](Archive& archive) { archive(summary_, *recorder_); },
+          simulation_, [this](Archive& archive) { CONCORD_MEMBERS(archive, summary_, *recorder_); },
           [this]() -> CheckpointedRows& { return *recorder_; }),
       tells_(tells),
       turn_(turn) {

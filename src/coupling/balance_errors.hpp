@@ -42,11 +42,11 @@ class BalanceErrors {
   std::span<const double> largest() const { return largest_; }
 
   void io(Archive& archive) {
-    archive(oldest_, share_);
+    CONCORD_MEMBERS(archive, oldest_, share_);
     for (auto& missed : missed_) {
-      archive.per(Per::input, missed);
+      CONCORD_MEMBERS_PER(archive, Per::input, missed);
     }
-    archive.per(Per::input, due_, measured_, accumulated_, largest_);
+    CONCORD_MEMBERS_PER(archive, Per::input, due_, measured_, accumulated_, largest_);
   }
 
  private:

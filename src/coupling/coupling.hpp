@@ -17,9 +17,9 @@ namespace concord {
 /// it.
 struct CommunicationPoint {
   void io(Archive& archive) {
-    archive(time, last_step, slopes_known);
-    archive.per(Per::input, inputs, polynomials);
-    archive.per(Per::output, outputs);
+    CONCORD_MEMBERS(archive, time, last_step, slopes_known);
+    CONCORD_MEMBERS_PER(archive, Per::input, inputs, polynomials);
+    CONCORD_MEMBERS_PER(archive, Per::output, outputs);
   }
 
   double time = 0.0;
@@ -40,8 +40,8 @@ inline Wanted wanted_of(const Hold& hold) {
 /// What a coupling proposes for t_{N+1}; becomes the next CommunicationPoint when accepted.
 struct Trial {
   void io(Archive& archive) {
-    archive.per(Per::input, inputs, polynomials);
-    archive.per(Per::output, outputs);
+    CONCORD_MEMBERS_PER(archive, Per::input, inputs, polynomials);
+    CONCORD_MEMBERS_PER(archive, Per::output, outputs);
   }
 
   std::vector<Sample> inputs;
@@ -55,8 +55,8 @@ enum class CouplingStatus { converged, not_converged, failed };
 /// Where a macro-step that is taken in two halves passes through; accepted with its end.
 struct Middle {
   void io(Archive& archive) {
-    archive(point);
-    archive.per(Per::state, states);
+    CONCORD_MEMBERS(archive, point);
+    CONCORD_MEMBERS_PER(archive, Per::state, states);
   }
 
   CommunicationPoint point;

@@ -41,7 +41,7 @@ class HeldInputs {
     return fed_;
   }
 
-  void io(Archive& archive) { archive.per(Per::held, values_); }
+  void io(Archive& archive) { CONCORD_MEMBERS_PER(archive, Per::held, values_); }
 
  private:
   std::vector<std::size_t> which_;

@@ -44,7 +44,7 @@ void InnerPoints::forget() { std::ranges::fill(checks_, Check{}); }
 
 void InnerPoints::io(Archive& archive) {
   for (std::size_t k = 0; k < checks_.size(); ++k) {
-    archive.within(k, [&] { archive(checks_[k]); });
+    archive.within(k, [&] { CONCORD_MEMBERS(archive, checks_[k]); });
   }
 }
 

@@ -71,7 +71,7 @@ class InnerPoints {
     bool by_slopes = false;  ///< slopes within tell
     double h = 0.0;
 
-    void io(Archive& archive) { archive(left, rest, by_slopes, h); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, left, rest, by_slopes, h); }
   };
 
   static Parts parts_of(Rows& rows, IndexRange range);

@@ -47,7 +47,7 @@ class JumpWatch {
   /// Something has happened: nothing of the past counts.
   void begin_anew(std::span<const Sample> outputs);
 
-  void io(Archive& archive) { archive.per(Per::output, signals_); }
+  void io(Archive& archive) { CONCORD_MEMBERS_PER(archive, Per::output, signals_); }
 
  private:
   struct Signal {
@@ -59,7 +59,9 @@ class JumpWatch {
     std::array<double, 3> rates{};    ///< of change, of the macro-steps before
     std::array<double, 2> growths{};  ///< d/dt log(rate), from each to the next
 
-    void io(Archive& archive) { archive(watched, mended, seen, last, largest, rates, growths); }
+    void io(Archive& archive) {
+      CONCORD_MEMBERS(archive, watched, mended, seen, last, largest, rates, growths);
+    }
   };
 
   static bool is_watched(const Signal& signal, bool slopes_known);

@@ -23,7 +23,7 @@ struct Beginning {
   std::vector<double> x;
   std::vector<std::byte> memory;
 
-  void io(Archive& archive) { archive(t, x, memory); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, t, x, memory); }
 };
 
 /// The subsystems that a rank owns, and what became of calls to them.

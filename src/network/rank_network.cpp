@@ -370,9 +370,9 @@ void RankNetwork::gather_states(std::span<double> result) {
 
 /// What a subsystem remembers itself begins with its states.
 std::optional<std::string> RankNetwork::io(Archive& archive, std::span<const double> states) {
-  archive.per(Per::input, start_inputs_);
-  archive(use_, held_, touched_, clock_, sizes_, equation_weights_, jumps_, interval_, now_, saved_,
-          inner_);
+  CONCORD_MEMBERS_PER(archive, Per::input, start_inputs_);
+  CONCORD_MEMBERS(archive, use_, held_, touched_, clock_, sizes_, equation_weights_, jumps_,
+                  interval_, now_, saved_, inner_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
     use_.tell(k, own_[k]);
   }
@@ -384,13 +384,13 @@ std::optional<std::string> RankNetwork::io(Archive& archive, std::span<const dou
     archive.within_itself(k, [&] {
       own_.attempt(k, [&] {
         const IndexRange range = states_of(k);
-        std::vector<double> there;
+        std::vector<double> x;
         if (!archive.reading()) {
-          const auto x =
+          const auto here =
               states.empty() ? own_[k].states() : states.subspan(range.first, range.size());
-          there.assign(x.begin(), x.end());
+          x.assign(here.begin(), here.end());
         }
-        archive(there);
+        CONCORD_MEMBERS(archive, x);
         archive.enter(own_[k]);
         passed = own_[k].io(archive);
       });

@@ -249,7 +249,7 @@ class RankNetwork {
     double time = 0.0;
     double step = 0.0;
 
-    void io(Archive& archive) { archive(time, step); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, time, step); }
   };
 
   /// Kept for their storage only.

@@ -37,7 +37,7 @@ class EquationWeights {
   /// weights it had are better.
   void take(IndexRange in, std::span<const double> g_u);
 
-  void io(Archive& archive) { archive.per(Per::input, values_); }
+  void io(Archive& archive) { CONCORD_MEMBERS_PER(archive, Per::input, values_); }
 
  private:
   std::vector<std::size_t> constraints_;

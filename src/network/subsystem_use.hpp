@@ -19,7 +19,7 @@ class SubsystemUse {
   /// The input is given values; whether that is new.
   bool note_given(std::size_t input);
 
-  void io(Archive& archive) { archive.per(Per::input, given_); }
+  void io(Archive& archive) { CONCORD_MEMBERS_PER(archive, Per::input, given_); }
 
  private:
   const RankLayout& layout_;

@@ -32,7 +32,7 @@ class Touched {
   /// How often k was among them.
   std::int64_t restarts(std::size_t k) const { return restarts_[k]; }
 
-  void io(Archive& archive) { archive.per(Per::subsystem, touched_, restarts_); }
+  void io(Archive& archive) { CONCORD_MEMBERS_PER(archive, Per::subsystem, touched_, restarts_); }
 
  private:
   std::vector<char> touched_;

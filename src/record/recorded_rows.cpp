@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "record/hdf5_io.hpp"
+#include "files/hdf5_io.hpp"
 #include "record/virtual_rows.hpp"
 #include "support/hdf5_error.hpp"
 

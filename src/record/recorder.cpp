@@ -273,7 +273,7 @@ void Recorder::Kept::keep(const ResultsRow& row) {
 void Recorder::io(Archive& archive) {
   ResultsPosition position = writer_->position();
   std::string columns = columns_, file = path_;
-  archive(position, columns, file, runs_, sums_, since_row_, kept_);
+  CONCORD_MEMBERS(archive, position, columns, file, runs_, sums_, since_row_, kept_);
   if (!archive.reading()) {
     return;
   }
@@ -288,14 +288,14 @@ void Recorder::io(Archive& archive) {
 std::vector<std::byte> Recorder::mark() const {
   Mark mark{writer_->position(), columns_};
   Archive archive;
-  archive(mark);
+  CONCORD_MEMBERS(archive, mark);
   return archive.bytes();
 }
 
 Recorder::Mark Recorder::read_mark(const std::vector<std::byte>& mark) {
   Archive archive(mark);
   Mark result;
-  archive(result);
+  CONCORD_MEMBERS(archive, result);
   return result;
 }
 

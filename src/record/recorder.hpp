@@ -60,10 +60,10 @@ class Recorder : public StepObserver, public CheckpointedRows {
 
     void keep(const ResultsRow& row);
     void io(Archive& archive) {
-      archive(time);
-      archive.per(Per::input, inputs, balance, polynomials);
-      archive.per(Per::output, outputs);
-      archive.per(Per::state, states);
+      CONCORD_MEMBERS(archive, time);
+      CONCORD_MEMBERS_PER(archive, Per::input, inputs, balance, polynomials);
+      CONCORD_MEMBERS_PER(archive, Per::output, outputs);
+      CONCORD_MEMBERS_PER(archive, Per::state, states);
     }
     ResultsRow row() const { return {time, outputs, inputs, states, polynomials, balance}; }
   };
@@ -72,7 +72,7 @@ class Recorder : public StepObserver, public CheckpointedRows {
   struct Mark {
     ResultsPosition position;
     std::string columns;
-    void io(Archive& archive) { archive(position, columns); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, position, columns); }
   };
   static Mark read_mark(const std::vector<std::byte>& mark);
 

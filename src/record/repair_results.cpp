@@ -10,8 +10,8 @@
 
 #include "concord/errors.hpp"
 #include "files/child_process.hpp"
+#include "files/hdf5_io.hpp"
 #include "files/whole_file.hpp"
-#include "record/hdf5_io.hpp"
 #include "record/results_file.hpp"
 #include "record/results_lock.hpp"
 #include "record/results_schema.hpp"

@@ -41,7 +41,7 @@ struct Lengths {
   Lengths operator-(const Lengths& begin) const {
     return {rows - begin.rows, steps - begin.steps, events - begin.events};
   }
-  void io(Archive& archive) { archive(rows, steps, events); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, rows, steps, events); }
 };
 
 /// The files with a run's rows below its results file (-cosim_record_split); each is a results file
@@ -110,7 +110,7 @@ struct ResultsPosition {
   std::string run;  ///< whose
   Lengths lengths;
 
-  void io(Archive& archive) { archive(run, lengths); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, run, lengths); }
 };
 
 /// What happened at a communication point; the same on every rank.

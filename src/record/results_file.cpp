@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "concord/errors.hpp"
+#include "files/hdf5_io.hpp"
 #include "files/whole_file.hpp"
 #include "record/dimension_labels.hpp"
-#include "record/hdf5_io.hpp"
 #include "record/results_schema.hpp"
 #include "record/trial.hpp"
 #include "record/virtual_rows.hpp"

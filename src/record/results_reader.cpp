@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "concord/errors.hpp"
-#include "record/hdf5_io.hpp"
+#include "files/hdf5_io.hpp"
 #include "record/results_schema.hpp"
 #include "record/trial.hpp"
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "files/hdf5_io.hpp"
 #include "files/whole_file.hpp"
 #include "record/dimension_labels.hpp"
-#include "record/hdf5_io.hpp"
 #include "record/results_file.hpp"
 #include "record/results_schema.hpp"
 #include "record/virtual_rows.hpp"

@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "concord/errors.hpp"
+#include "files/hdf5_io.hpp"
 #include "files/whole_file.hpp"
-#include "record/hdf5_io.hpp"
 #include "record/results_file.hpp"
 #include "record/trial.hpp"
 #include "record/virtual_rows.hpp"

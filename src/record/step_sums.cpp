@@ -55,7 +55,7 @@ void StepSums::io(Archive& archive) {
     return i;
   }();
   const double own = std::exchange(values_[wall_time], 0.0);
-  archive(values_);
+  CONCORD_MEMBERS(archive, values_);
   if (!archive.reading()) values_[wall_time] = own;
 }
 

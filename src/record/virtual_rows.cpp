@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "record/hdf5_io.hpp"
+#include "files/hdf5_io.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord {

@@ -37,10 +37,10 @@ class SignalHistory {
 
   int known() const { return known_; }
   void io(Archive& archive) {
-    archive(known_, newest_, steps_);
-    archive.per(Per::input, start_slopes_);
+    CONCORD_MEMBERS(archive, known_, newest_, steps_);
+    CONCORD_MEMBERS_PER(archive, Per::input, start_slopes_);
     for (std::size_t slot = 0; slot < values_.size(); ++slot) {
-      archive.per(Per::input, values_[slot], slopes_[slot]);
+      CONCORD_MEMBERS_PER(archive, Per::input, values_[slot], slopes_[slot]);
     }
   }
   /// tau of a point: 0 for the newest, negative for the others.

@@ -31,14 +31,14 @@ class SignalRanges {
     return std::max(seen_[i].high - seen_[i].low, least * size);
   }
 
-  void io(Archive& archive, Per kind) { archive.per(kind, seen_); }
+  void io(Archive& archive, Per kind) { CONCORD_MEMBERS_PER(archive, kind, seen_); }
 
  private:
   struct Range {
     bool any = false;
     double low = 0.0, high = 0.0;
 
-    void io(Archive& archive) { archive(any, low, high); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, any, low, high); }
   };
 
   Range with(std::size_t i, double value) const {

@@ -46,7 +46,7 @@ class Sizes {
   /// Sizes that are known otherwise, where they are larger than what was seen.
   void raise(std::span<const Sample> sizes);
 
-  void io(Archive& archive) { archive(numbers_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, numbers_); }
   void io(Archive& archive, Per kind) {
     for (const std::size_t part : {0, 1, 2}) {
       archive.per(kind, std::span(numbers_).subspan(part * count_, count_));

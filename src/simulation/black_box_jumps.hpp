@@ -35,7 +35,7 @@ class BlackBoxJumps {
   /// So far.
   std::int64_t total() const { return total_; }
 
-  void io(Archive& archive) { archive(total_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, total_); }
 
  private:
   const Method& method_;

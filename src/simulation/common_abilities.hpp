@@ -24,7 +24,7 @@ class CommonAbilities {
   /// Outputs of all subsystems at the stop need no step.
   bool evaluated_at_stop() const { return evaluated_at_stop_; }
 
-  void io(Archive& archive) { archive(rolls_back_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, rolls_back_); }
 
  private:
   bool everyone(bool (*can)(const SubsystemDescription&)) const;

@@ -44,9 +44,9 @@ class ErrorControl {
   void require_result(const CommunicationPoint& point) const;
 
   void io(Archive& archive) {
-    archive(account_);
+    CONCORD_MEMBERS(archive, account_);
     if (budget_) {
-      archive(*budget_);
+      CONCORD_MEMBERS(archive, *budget_);
     }
   }
 
@@ -58,7 +58,7 @@ class ErrorControl {
     ErrorAccount spent;
     ErrorBudget left;
 
-    void io(Archive& archive) { archive(spent, left); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, spent, left); }
   };
 
   static double observe(ErrorAccount& account, const CommunicationPoint& point,

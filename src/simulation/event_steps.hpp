@@ -68,7 +68,7 @@ class EventSteps {
   void clear();
 
   void io(Archive& archive) {
-    archive(events_, rolls_back_, now_, proposed_, slack_, event_, idle_);
+    CONCORD_MEMBERS(archive, events_, rolls_back_, now_, proposed_, slack_, event_, idle_);
   }
   int memory_version() const { return 2; }
 
@@ -86,7 +86,8 @@ class EventSteps {
     int in_vain = 0;            ///< macro-steps in a row, up to the last but one, that missed
 
     void io(Archive& archive) {
-      archive(late, next_time, time, interval, ratio, alike, in_a_row, usual, missed, in_vain);
+      CONCORD_MEMBERS(archive, late, next_time, time, interval, ratio, alike, in_a_row, usual,
+                      missed, in_vain);
     }
   };
 

@@ -14,7 +14,7 @@ struct FilePrint {
   std::string name;    ///< as it was read; within an archive behind that one's name
   std::string sha256;  ///< or, in words, why it is not known
 
-  void io(Archive& archive) { archive(role, name, sha256); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, role, name, sha256); }
 };
 
 /// Of all files that the model is read from, in the order of reading. Reads them. Throws InputError

@@ -228,8 +228,8 @@ SmoothInterval MacroStepper::smooth_interval(double time) const {
 }
 
 void MacroStepper::io(Archive& archive) {
-  archive(abilities_, point_, trial_, jumps_, reports_, errors_, events_, *controller_, *coupling_,
-          changes_, loops_);
+  CONCORD_MEMBERS(archive, abilities_, point_, trial_, jumps_, reports_, errors_, events_,
+                  *controller_, *coupling_, changes_, loops_);
   if (archive.reading()) {
     errors_.look_ahead_again(point_);
   }

@@ -21,7 +21,7 @@ class NetworkEvents {
   /// After the start, which shows whether there are more than was known. Collective.
   void look_for_more();
 
-  void io(Archive& archive) { archive(any_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, any_); }
 
   /// The next time at which something happens whatever states and inputs are.
   double next_time();

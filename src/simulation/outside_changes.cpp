@@ -18,7 +18,7 @@ void OutsideChanges::apply(CommunicationPoint& point, Trial& trial) {
 
 /// Of each subsystem with the inputs' positions among its own.
 void OutsideChanges::io(Archive& archive) {
-  archive(any_);
+  CONCORD_MEMBERS(archive, any_);
   std::vector<InputChange> all;
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange own = subsystems_.inputs_of(k);
@@ -28,7 +28,7 @@ void OutsideChanges::io(Archive& archive) {
         changes.push_back({change.input - own.first, change.value});
       }
     }
-    archive.within(k, [&] { archive(changes); });
+    archive.within(k, [&] { CONCORD_MEMBERS(archive, changes); });
     for (const InputChange& change : changes) {
       all.push_back({own.first + change.input, change.value});
     }

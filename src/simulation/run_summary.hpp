@@ -19,8 +19,8 @@ struct RunSummary : StepObserver {
   double largest_step = 0.0;
   void step_accepted(const StepReport& report) override;
   void io(Archive& archive) {
-    archive(steps, rejections, rejected_for, at_noise, noise, evaluations, iterations,
-            linear_iterations, events, smallest_step, largest_step);
+    CONCORD_MEMBERS(archive, steps, rejections, rejected_for, at_noise, noise, evaluations,
+                    iterations, linear_iterations, events, smallest_step, largest_step);
   }
 };
 

@@ -146,7 +146,7 @@ Archive SimulationCore::written(NotedClasses noted) {
   if (silent) {
     throw InputError(*silent + "; no snapshot can be taken");
   }
-  archive(*stepper_);
+  CONCORD_MEMBERS(archive, *stepper_);
   return archive;
 }
 
@@ -203,7 +203,7 @@ void SimulationCore::read(Archive& archive) {
   if (const auto agreed = agree_on_text(plan_->comm, failure)) {
     throw SimulationError(*agreed);
   }
-  archive(*stepper_);
+  CONCORD_MEMBERS(archive, *stepper_);
 }
 
 bool SimulationCore::owns(std::size_t subsystem) const {

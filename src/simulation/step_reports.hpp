@@ -28,7 +28,7 @@ class StepReports {
   /// one), whose whole cost is the first one's; with what happened at the end.
   std::span<const StepReport> tell(const Middle* middle, const EventSteps& events);
 
-  void io(Archive& archive) { archive(report_.index); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, report_.index); }
 
  private:
   StepReport report_;

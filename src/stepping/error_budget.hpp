@@ -25,7 +25,7 @@ class ErrorBudget {
   /// s: what err of a macro-step is to be at most, in units of its tolerance.
   double share() const { return share_; }
 
-  void io(Archive& archive) { archive(share_, now_, half_, quarter_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, share_, now_, half_, quarter_); }
 
  private:
   struct State {

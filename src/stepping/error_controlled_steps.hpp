@@ -56,7 +56,8 @@ class ErrorControlledSteps : public StepController {
 
   void begin_anew(double size) override;
   void io(Archive& archive) override {
-    archive(course_, size_, last_error_, largest_factor_, after_rejection_, n_short_);
+    CONCORD_MEMBERS(archive, course_, size_, last_error_, largest_factor_, after_rejection_,
+                    n_short_);
   }
   int memory_version() const override { return 2; }
   void stop_over(double time) override { course_.stop_over(time); }

@@ -47,7 +47,7 @@ void Course::look_ahead() {
 }
 
 void Course::io(Archive& archive) {
-  archive(added_, last_, elapsed_, end_by_);
+  CONCORD_MEMBERS(archive, added_, last_, elapsed_, end_by_);
   if (archive.reading()) {
     for (const double time : added_) {
       times_.insert(std::lower_bound(times_.begin(), times_.end(), time), time);

@@ -116,7 +116,7 @@ class FixedSteps : public StepController {
   bool finished() const override { return course_.finished(); }
   void accepted() override;
   bool rejected() override { return false; }
-  void io(Archive& archive) override { archive(course_, done_); }
+  void io(Archive& archive) override { CONCORD_MEMBERS(archive, course_, done_); }
   void stop_over(double time) override { course_.stop_over(time); }
   void end_by(double time) override { course_.end_by(time); }
 
@@ -138,7 +138,9 @@ class IterationSteps : public StepController {
   bool finished() const override { return course_.finished(); }
   void accepted() override;
   bool rejected() override;
-  void io(Archive& archive) override { archive(course_, size_, resized_at_, done_); }
+  void io(Archive& archive) override {
+    CONCORD_MEMBERS(archive, course_, size_, resized_at_, done_);
+  }
   void stop_over(double time) override { course_.stop_over(time); }
   void end_by(double time) override { course_.end_by(time); }
 

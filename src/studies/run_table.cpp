@@ -8,8 +8,8 @@
 
 #include "concord/errors.hpp"
 #include "files/csv_fields.hpp"
+#include "files/hdf5_io.hpp"
 #include "files/whole_file.hpp"
-#include "record/hdf5_io.hpp"
 #include "support/hdf5_error.hpp"
 #include "support/wording.hpp"
 

@@ -18,7 +18,9 @@ struct Graze {
   double noise = 0.0;                          ///< what integrators may have left of that
   std::vector<double> by_states, by_inputs{};  ///< |d margin/dx|, |d margin/du|
 
-  void io(Archive& archive) { archive(what, time, margin, noise, by_states, by_inputs); }
+  void io(Archive& archive) {
+    CONCORD_MEMBERS(archive, what, time, margin, noise, by_states, by_inputs);
+  }
 };
 
 /// A subsystem that finds its own events.

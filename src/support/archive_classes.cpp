@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <typeindex>
 #include <unordered_map>
 
@@ -28,6 +30,20 @@ const std::string& name_of(std::type_index type) {
   return place->second;
 }
 
+/// "now_.x" and "now_->x_[k]" are "now.x".
+std::string plain_name(std::string_view member) {
+  std::string result;
+  for (const char c : member.substr(member.find_first_not_of('*'))) {
+    if (c == '[') break;
+    if (c == '>') result.back() = '.';  // of "->"
+    if (c == '.' || c == '-')
+      while (result.ends_with('_')) result.pop_back();
+    if (c != '>') result += c;
+  }
+  while (result.ends_with('_')) result.pop_back();
+  return result;
+}
+
 }  // namespace
 
 struct Archive::Classes {
@@ -35,7 +51,64 @@ struct Archive::Classes {
   std::map<std::string, int> written;
 };
 
-void Archive::note_classes() { classes_ = std::make_shared<Classes>(); }
+/// Names form a tree; literals are told apart by where they are.
+struct Archive::Schema {
+  struct Name {
+    std::string text;
+    std::uint32_t parent = 0;
+    std::vector<std::pair<const char*, std::uint32_t>> children{};
+  };
+  std::vector<Name> names{Name{}};
+  std::uint32_t now = 0;
+  std::vector<std::vector<ArchiveSchema::Entry>> lanes;
+};
+
+void Archive::note_classes() {
+  classes_ = std::make_shared<Classes>();
+  schema_ = std::make_shared<Schema>();
+  schema_->lanes.resize(read_.size());
+}
+
+std::uint32_t Archive::begin_name(const char*& names) {
+  const std::uint32_t outside = schema_->now;
+  auto& children = schema_->names[outside].children;
+  const char* const begin = names + std::strspn(names, ", ");
+  const std::size_t size = std::strcspn(begin, ",");
+  names = begin + size;
+  const auto known = std::find_if(children.begin(), children.end(),
+                                  [&](const auto& child) { return child.first == begin; });
+  if (known != children.end()) {
+    schema_->now = known->second;
+    return outside;
+  }
+  schema_->now = static_cast<std::uint32_t>(schema_->names.size());
+  children.emplace_back(begin, schema_->now);
+  schema_->names.push_back({plain_name({begin, size}), outside});
+  return outside;
+}
+
+void Archive::end_name(std::uint32_t outside) { schema_->now = outside; }
+
+void Archive::note(char type, std::size_t bytes, std::size_t count) {
+  auto& entries = schema_->lanes[lane_];
+  if (count == 0 && type != 'n') return;
+  const bool goes_on = type != 'n' && !entries.empty() && entries.back().type == type &&
+                       entries.back().name == schema_->now && entries.back().bytes == bytes;
+  if (goes_on)
+    entries.back().count += count;
+  else
+    entries.push_back({schema_->now, static_cast<std::uint32_t>(bytes), count, type});
+}
+
+ArchiveSchema Archive::schema() const {
+  ArchiveSchema result;
+  for (const Schema::Name& name : schema_->names) {
+    const std::string& parent = result.names.empty() ? name.text : result.names[name.parent];
+    result.names.push_back(parent + (parent.empty() || name.text.empty() ? "" : "/") + name.text);
+  }
+  result.lanes = schema_->lanes;
+  return result;
+}
 
 void Archive::require_classes(std::vector<ArchiveClass> written) {
   classes_ = std::make_shared<Classes>();

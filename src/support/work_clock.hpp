@@ -66,7 +66,7 @@ class WorkClock {
   std::size_t left_out() const { return left_out_; }
 
   /// What subsystems have cost; phases are those of this process.
-  void io(Archive& archive) { archive.per(Per::subsystem, works_); }
+  void io(Archive& archive) { CONCORD_MEMBERS_PER(archive, Per::subsystem, works_); }
 
  private:
   using Works = std::array<double, n_works>;

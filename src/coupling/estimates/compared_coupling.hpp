@@ -32,8 +32,9 @@ class ComparedCoupling : public Coupling {
   bool passed_layer() const override { return method_->passed_layer(); }
   const BalanceErrors* balance() const override { return method_->balance(); }
   void io(Archive& archive) override {
-    archive(*method_, consistent_, estimators_, system_, norm_, begin_, predicted_);
-    archive.per(Per::output, estimates_);
+    CONCORD_MEMBERS(archive, *method_, consistent_, estimators_, system_, norm_, begin_,
+                    predicted_);
+    CONCORD_MEMBERS_PER(archive, Per::output, estimates_);
   }
   std::string explain(const CouplingReport& report) override;
   void view() const override;

@@ -53,8 +53,8 @@ class Divergence {
   std::span<const std::size_t> signals() const { return signals_; }
 
   void io(Archive& archive) {
-    archive(found_);
-    archive.per(Per::output, scale_, as_large_, driven_);
+    CONCORD_MEMBERS(archive, found_);
+    CONCORD_MEMBERS_PER(archive, Per::output, scale_, as_large_, driven_);
   }
 
  private:

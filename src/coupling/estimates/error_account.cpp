@@ -223,16 +223,16 @@ void ErrorAccount::learn(const CommunicationPoint& point, std::span<const double
 }
 
 void ErrorAccount::io(Archive& archive) {
-  archive(holds_, inside_, missing_, interval_, estimated_, elapsed_, settled_, divergence_,
-          undecided_);
-  archive.per(Per::output, largest_);
-  archive.per(Per::held, disturbance_.held);
+  CONCORD_MEMBERS(archive, holds_, inside_, missing_, interval_, estimated_, elapsed_, settled_,
+                  divergence_, undecided_);
+  CONCORD_MEMBERS_PER(archive, Per::output, largest_);
+  CONCORD_MEMBERS_PER(archive, Per::held, disturbance_.held);
   ranges_.io(archive, Per::output);
   if (archive.reading()) {
     make_propagation();
   }
   if (propagation_) {
-    archive(*propagation_);
+    CONCORD_MEMBERS(archive, *propagation_);
   }
 }
 

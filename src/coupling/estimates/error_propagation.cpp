@@ -162,13 +162,13 @@ void ErrorPropagation::take_linearization(std::size_t k) {
 }
 
 void ErrorPropagation::io(Archive& archive) {
-  const bool other_interval = archive.changes([&] { archive(h_); });
-  archive(steady_);
+  const bool other_interval = archive.changes([&] { CONCORD_MEMBERS(archive, h_); });
+  CONCORD_MEMBERS(archive, steady_);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     bool other = other_interval;
     archive.within(k, [&] {
-      archive(part);
+      CONCORD_MEMBERS(archive, part);
       other = archive.changes([&] { part.pass_mean(archive); }) || other;
     });
     if (other && part.known) {
@@ -176,21 +176,24 @@ void ErrorPropagation::io(Archive& archive) {
       factorize(part, h_);
     }
   }
-  archive.per(Per::output, outputs_);
-  archive(over_interval_);
+  CONCORD_MEMBERS_PER(archive, Per::output, outputs_);
+  CONCORD_MEMBERS(archive, over_interval_);
   if (at_end_) {
-    archive(*at_end_);
+    CONCORD_MEMBERS(archive, *at_end_);
   }
 }
 
 void ErrorPropagation::Part::io(Archive& archive) {
-  archive.values(std::span(x.data(), static_cast<std::size_t>(x.size())));
-  archive(continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t, last.parameters);
-  archive(steady, restarts);
+  archive.as("errors",
+             [&] { archive.values(std::span(x.data(), static_cast<std::size_t>(x.size()))); });
+  CONCORD_MEMBERS(archive, continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t,
+                  last.parameters);
+  CONCORD_MEMBERS(archive, steady, restarts);
 }
 
 void ErrorPropagation::Part::pass_mean(Archive& archive) {
-  archive(known, linearization.f_x, linearization.f_u, linearization.g_x, linearization.g_u);
+  CONCORD_MEMBERS(archive, known, linearization.f_x, linearization.f_u, linearization.g_x,
+                  linearization.g_u);
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {

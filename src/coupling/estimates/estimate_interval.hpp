@@ -28,7 +28,7 @@ class EstimateInterval {
   /// After an event the first one is one macro-step.
   void shorten() { length_ = 1; }
 
-  void io(Archive& archive) { archive(span_, macro_steps_, length_, free_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, span_, macro_steps_, length_, free_); }
 
  private:
   bool always_free_;

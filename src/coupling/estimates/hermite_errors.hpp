@@ -46,8 +46,8 @@ class HermiteErrors {
   }
 
   void io(Archive& archive) {
-    archive(last_h_, steps_, slopes_known_);
-    archive.per(Per::connected, highest_);
+    CONCORD_MEMBERS(archive, last_h_, steps_, slopes_known_);
+    CONCORD_MEMBERS_PER(archive, Per::connected, highest_);
   }
 
  private:

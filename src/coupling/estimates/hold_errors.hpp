@@ -51,10 +51,10 @@ class HoldErrors {
   void clear();
 
   void io(Archive& archive) {
-    archive(hermite_errors_, past_);
-    archive.per(Per::connected, impulse_, deviation_, unseen_, largest_, variation_, at_end_,
-                last_);
-    archive.per(Per::input, accumulated_);
+    CONCORD_MEMBERS(archive, hermite_errors_, past_);
+    CONCORD_MEMBERS_PER(archive, Per::connected, impulse_, deviation_, unseen_, largest_,
+                        variation_, at_end_, last_);
+    CONCORD_MEMBERS_PER(archive, Per::input, accumulated_);
   }
   int memory_version() const { return 3; }
 

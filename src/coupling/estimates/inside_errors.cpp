@@ -259,7 +259,7 @@ void InsideErrors::commit(const CommunicationPoint& point) {
 void InsideErrors::forget() { std::ranges::fill(mean_, not_known); }
 
 void InsideErrors::io(Archive& archive) {
-  archive(from_, until_);
+  CONCORD_MEMBERS(archive, from_, until_);
   norm_.io(archive, Per::connected);
   if (ranges_) {
     ranges_->io(archive, Per::connected);

@@ -66,9 +66,9 @@ void PastMeans::update_weights() {
 }
 
 void PastMeans::io(Archive& archive) {
-  archive(age_, weight_, age_of_weights_, known_, known_of_weights_);
+  CONCORD_MEMBERS(archive, age_, weight_, age_of_weights_, known_, known_of_weights_);
   for (std::size_t i = 0; i < most_points; ++i) {
-    archive.per(Per::connected, values_[i], given_[i]);
+    CONCORD_MEMBERS_PER(archive, Per::connected, values_[i], given_[i]);
   }
 }
 

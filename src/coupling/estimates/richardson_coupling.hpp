@@ -29,8 +29,8 @@ class RichardsonCoupling : public Coupling {
   const Middle* middle() const override { return &middle_; }
   std::span<const double> error_estimates() const override { return estimates_; }
   void io(Archive& archive) override {
-    archive(fine_, coarse_, rough_, first_, middle_, middle_committed_, norm_);
-    archive.per(Per::output, estimates_);
+    CONCORD_MEMBERS(archive, fine_, coarse_, rough_, first_, middle_, middle_committed_, norm_);
+    CONCORD_MEMBERS_PER(archive, Per::output, estimates_);
   }
 
  private:

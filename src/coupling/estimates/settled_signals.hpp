@@ -24,8 +24,8 @@ class SettledSignals {
   void remember(double elapsed);
 
   void io(Archive& archive) {
-    archive(half_);
-    archive.per(Per::output, then_, before_);
+    CONCORD_MEMBERS(archive, half_);
+    CONCORD_MEMBERS_PER(archive, Per::output, then_, before_);
   }
 
  private:

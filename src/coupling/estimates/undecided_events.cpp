@@ -92,10 +92,10 @@ void UndecidedEvents::io(Archive& archive) {
   for (const std::size_t k : subsystems_.all()) {
     archive.within(k, [&] {
       bool any = next != own_.end() && next->subsystem == k;
-      archive(any);
+      CONCORD_MEMBERS(archive, any);
       if (!any) return;
       Own own = archive.reading() ? Own{k, {}, {}} : *next++;
-      archive(own.noted, own.first, own.count, own.share);
+      CONCORD_MEMBERS(archive, own.noted, own.first, own.count, own.share);
       passed.push_back(std::move(own));
     });
   }

@@ -32,7 +32,9 @@ class DefectCorrection {
 
   void forget() { known_ = 0; }
 
-  void io(Archive& archive) { archive(last_, before_, last_h_, before_h_, known_, of_curves_); }
+  void io(Archive& archive) {
+    CONCORD_MEMBERS(archive, last_, before_, last_h_, before_h_, known_, of_curves_);
+  }
 
  private:
   Sample scaled(const Sample& defect, double ratio) const;

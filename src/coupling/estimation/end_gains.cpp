@@ -50,7 +50,8 @@ bool EndGains::serves(double h, bool slopes_known) const {
 }
 
 void EndGains::io(Archive& archive, const LocalLinearization& subsystem, bool changed) {
-  changed = archive.changes([&] { archive(h_, slopes_known_, afresh_); }) || changed;
+  changed =
+      archive.changes([&] { CONCORD_MEMBERS(archive, h_, slopes_known_, afresh_); }) || changed;
   if (changed && h_ > 0.0) {
     compute(subsystem, h_, slopes_known_);
   }

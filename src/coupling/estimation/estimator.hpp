@@ -78,8 +78,8 @@ class Estimator {
   void observe(std::span<const Sample> end, std::span<const Sample> outputs);
 
   void io(Archive& archive) {
-    archive(defects_);
-    const bool other = archive.changes([&] { archive(local_); });
+    CONCORD_MEMBERS(archive, defects_);
+    const bool other = archive.changes([&] { CONCORD_MEMBERS(archive, local_); });
     ends_.io(archive, local_, other);
   }
   int memory_version() const { return 2; }

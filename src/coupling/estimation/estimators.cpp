@@ -201,7 +201,7 @@ void Estimators::forget() {
 void Estimators::io(Archive& archive) {
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (estimators_[k]) {
-      archive.within(k, [&] { archive(*estimators_[k]); });
+      archive.within(k, [&] { CONCORD_MEMBERS(archive, *estimators_[k]); });
     }
   }
 }

@@ -126,8 +126,8 @@ void LocalLinearization::copy_matrices() {
 void LocalLinearization::io(Archive& archive) {
   Linearization& at = at_point_;
   const bool changed = archive.changes([&] {
-    archive(known_, holds_everywhere_, at.f_x, at.f_u, at.g_x, at.g_u, at.f, at.g, at.f_t, at.g_t,
-            at.parameters, at.g_late, at.late);
+    CONCORD_MEMBERS(archive, known_, holds_everywhere_, at.f_x, at.f_u, at.g_x, at.g_u, at.f, at.g,
+                    at.f_t, at.g_t, at.parameters, at.g_late, at.late);
   });
   if (changed && known_) {
     copy_matrices();

@@ -84,8 +84,8 @@ void MissilesSystem::take_scales() {
 }
 
 void MissilesSystem::io(Archive& archive) {
-  const bool changed =
-      archive.changes([&] { archive(scales_, gains_, operator_, assembled_, contents_); });
+  const bool changed = archive.changes(
+      [&] { CONCORD_MEMBERS(archive, scales_, gains_, operator_, assembled_, contents_); });
   pass_own(archive, subsystems_.n_own(), gains_taken_);
   if (agree_on_largest(subsystems_.comm(), changed ? 1 : 0) == 0 || !assembled_) {
     return;

@@ -201,9 +201,9 @@ void ExplicitCoupling::restart(CommunicationPoint& point) {
 }
 
 void ExplicitCoupling::io(Archive& archive) {
-  archive(consistent_, about_constraints_, history_);
+  CONCORD_MEMBERS(archive, consistent_, about_constraints_, history_);
   if (shaped_) {
-    archive(*shaped_);
+    CONCORD_MEMBERS(archive, *shaped_);
   }
 }
 

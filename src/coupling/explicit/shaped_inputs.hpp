@@ -40,7 +40,7 @@ class ShapedInputs {
 
   void io(Archive& archive) {
     if (errors_) {
-      archive(*errors_);
+      CONCORD_MEMBERS(archive, *errors_);
     }
   }
 

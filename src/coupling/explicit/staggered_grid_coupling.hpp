@@ -22,7 +22,7 @@ class StaggeredGridCoupling : public Coupling {
                        Trial& trial) override;
   void restart(CommunicationPoint& point) override;
   std::string explain(const CouplingReport& report) override;
-  void io(Archive& archive) override { archive(consistent_); }
+  void io(Archive& archive) override { CONCORD_MEMBERS(archive, consistent_); }
 
  private:
   struct Group {

@@ -23,7 +23,7 @@ class Contraction {
   /// The iteration has converged.
   void remember(double h);
   void forget();
-  void io(Archive& archive) { archive(remembered_, remembered_h_, age_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, remembered_, remembered_h_, age_); }
 
   void begin(double residual);
   /// After an iteration: the new residual, |U_k - U_{k-1}| and |R_k - R_{k-1}|.

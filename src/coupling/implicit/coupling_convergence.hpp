@@ -75,7 +75,7 @@ class CouplingConvergence {
   /// Something has jumped.
   void forget() { contraction_.forget(); }
 
-  void io(Archive& archive) { archive(contraction_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, contraction_); }
 
  private:
   template <class Action>

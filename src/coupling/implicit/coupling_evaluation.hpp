@@ -61,7 +61,7 @@ class CouplingEvaluation {
   Wanted wanted() const { return wanted_; }
   bool runs_in_stages() const { return stages_.all().size() > 1; }
   /// P y, which outlives the attempt.
-  void io(Archive& archive) { archive.per(Per::input, fed_); }
+  void io(Archive& archive) { CONCORD_MEMBERS_PER(archive, Per::input, fed_); }
   bool some_estimated() const { return stages_.some_estimated(); }
 
  private:

@@ -99,12 +99,12 @@ double CouplingJacobian::bound() {
 void CouplingJacobian::io(Archive& archive, bool changed) {
   const auto pass = [&] {
     if (own_) {
-      archive(*own_);
+      CONCORD_MEMBERS(archive, *own_);
     }
-    archive(kept_.h, kept_.contents, kept_.is_of_layer, kept_.is_estimated, kept_.contraction,
-            kept_.bound);
+    CONCORD_MEMBERS(archive, kept_.h, kept_.contents, kept_.is_of_layer, kept_.is_estimated,
+                    kept_.contraction, kept_.bound);
     if (!kept_.is_estimated) {
-      archive(gains_);
+      CONCORD_MEMBERS(archive, gains_);
     }
   };
   changed = archive.changes(pass) || changed;

@@ -49,7 +49,7 @@ void CouplingUnknowns::settle_scales(std::span<const Sample> inputs, std::span<c
 }
 
 void CouplingUnknowns::io(Archive& archive) {
-  archive(scales_);
+  CONCORD_MEMBERS(archive, scales_);
   pass_parts(archive, parts_, scale_);
   pass_parts(archive, parts_, residual_scale_);
   pass_own(archive, subsystems_.n_own(), guessed_);

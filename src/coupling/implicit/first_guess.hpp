@@ -29,7 +29,7 @@ class FirstGuess {
 
   /// The inputs' past begins here, and has gone on to here.
   void start(const CommunicationPoint& point) { history_.start(point.inputs, false); }
-  void io(Archive& archive) { archive(history_, calm_, calm_h_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, history_, calm_, calm_h_); }
   int memory_version() const { return 2; }
   void commit(const CommunicationPoint& point) { history_.push(point.last_step, point.inputs); }
 

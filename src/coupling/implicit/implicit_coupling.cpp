@@ -107,14 +107,14 @@ void ImplicitCoupling::remember(const CommunicationPoint& point) {
 
 /// The Jacobian's own, at the end, is made of what comes before.
 void ImplicitCoupling::io(Archive& archive) {
-  archive(consistent_, constraint_sizes_);
-  bool changed = archive.changes([&] { archive(parts_->unknowns); });
-  archive(parts_->guess, error_estimate_, parts_->convergence, parts_->evaluation);
+  CONCORD_MEMBERS(archive, consistent_, constraint_sizes_);
+  bool changed = archive.changes([&] { CONCORD_MEMBERS(archive, parts_->unknowns); });
+  CONCORD_MEMBERS(archive, parts_->guess, error_estimate_, parts_->convergence, parts_->evaluation);
   if (estimators_) {
-    archive(*estimators_);
+    CONCORD_MEMBERS(archive, *estimators_);
   }
   if (missiles_) {
-    changed = archive.changes([&] { archive(*missiles_); }) || changed;
+    changed = archive.changes([&] { CONCORD_MEMBERS(archive, *missiles_); }) || changed;
   }
   archive.enter(parts_->jacobian);
   parts_->jacobian.io(archive, changed);

@@ -32,8 +32,8 @@ class MissedGrowth {
   void restart() { missed_ = far_off_ = 0; }
 
   void io(Archive& archive) {
-    archive(missed_, far_off_);
-    archive.per(Per::connected, sizes_);
+    CONCORD_MEMBERS(archive, missed_, far_off_);
+    CONCORD_MEMBERS_PER(archive, Per::connected, sizes_);
   }
 
  private:

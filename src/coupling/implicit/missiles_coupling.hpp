@@ -37,8 +37,9 @@ class MissilesCoupling : public Coupling {
   std::span<const Sample> fed() const override { return fed_; }
   bool passed_layer() const override { return joins_.any_layer(); }
   void io(Archive& archive) override {
-    archive(consistent_, constraint_sizes_, estimators_, system_, error_, iteration_, growth_);
-    archive.per(Per::input, fed_);
+    CONCORD_MEMBERS(archive, consistent_, constraint_sizes_, estimators_, system_, error_,
+                    iteration_, growth_);
+    CONCORD_MEMBERS_PER(archive, Per::input, fed_);
   }
   int memory_version() const override { return 2; }
   void view() const override { system_.view(); }

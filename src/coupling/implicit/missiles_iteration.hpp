@@ -49,7 +49,7 @@ class MissilesIteration {
   void commit();
   void restart() { resting_ = in_vain_ = 0; }
 
-  void io(Archive& archive) { archive(in_vain_, resting_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, in_vain_, resting_); }
 
  private:
   using Again = std::function<double()>;

@@ -138,7 +138,7 @@ class MonolithicCoupling::NetworkEquations : public EventModel {
   void pass_events(Archive& /*archive*/) override {}
   void take_over(Archive& /*archive*/) override {}
 
-  void io(Archive& archive) { archive(inputs_, outputs_, consistent_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, inputs_, outputs_, consistent_); }
 
   /// Inputs that nothing feeds are these from now on.
   void take_inputs(std::span<const Sample> inputs) {
@@ -237,11 +237,11 @@ void MonolithicCoupling::make_whole() {
 
 /// Whoever reads has subsystems that stand at the start.
 void MonolithicCoupling::io(Archive& archive) {
-  archive(first_, stop_, time_, next_);
+  CONCORD_MEMBERS(archive, first_, stop_, time_, next_);
   if (archive.reading()) {
     make_whole();
   }
-  archive(*equations_);
+  CONCORD_MEMBERS(archive, *equations_);
   archive.enter(*whole_);
   whole_->io(archive);
 }

@@ -43,7 +43,7 @@ class PredictionError {
 
   void io(Archive& archive) {
     norm_.io(archive, Per::connected);
-    archive.per(Per::connected, largest_);
+    CONCORD_MEMBERS_PER(archive, Per::connected, largest_);
     if (ranges_) {
       ranges_->io(archive, Per::connected);
     }

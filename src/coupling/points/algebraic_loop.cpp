@@ -177,7 +177,7 @@ void AlgebraicLoop::io(Archive& archive, MPI_Comm comm) {
     kept = known_to_some(comm, any ? system_.linearized() : std::vector<double>());
     started_ = agree_on_largest(comm, started_ ? 1 : 0) != 0;
   }
-  archive(started_, kept);
+  CONCORD_MEMBERS(archive, started_, kept);
   if (archive.reading() && here()) {
     if (!kept.empty()) system_.take_linearized(kept);
     newton_.keep_jacobian(!kept.empty());

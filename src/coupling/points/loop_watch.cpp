@@ -112,7 +112,7 @@ void LoopWatch::io(Archive& archive) {
       numbers = known_to_some(subsystems_.comm(),
                               loop.equations.here() ? numbers_of(loop) : std::vector<double>());
     }
-    archive(numbers);
+    CONCORD_MEMBERS(archive, numbers);
     if (archive.reading() && loop.equations.here()) {
       take_numbers(numbers, loop);
     }

@@ -16,7 +16,7 @@ class ConstraintSizes {
   /// eighth... Collective.
   void see(std::span<const Sample> inputs, std::span<const Sample> outputs);
 
-  void io(Archive& archive) { archive(seen_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, seen_); }
 
  private:
   void find(std::size_t k, std::span<const Sample> inputs, std::span<const Sample> outputs);

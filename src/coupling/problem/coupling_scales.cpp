@@ -85,7 +85,7 @@ void CouplingScales::take(std::span<const Sample> inputs, std::span<const Sample
 }
 
 void CouplingScales::io(Archive& archive) {
-  archive.per(Per::connected, equation_sizes_);
+  CONCORD_MEMBERS_PER(archive, Per::connected, equation_sizes_);
   pass_parts(archive, parts_, unknown_);
   pass_parts(archive, parts_, residual_);
 }

@@ -50,8 +50,8 @@ class ErrorNorm {
 
   /// `kind`: what its signals are.
   void io(Archive& archive, Per kind) {
-    archive.per(kind, signals_);
-    archive(h_, elapsed_);
+    CONCORD_MEMBERS_PER(archive, kind, signals_);
+    CONCORD_MEMBERS(archive, h_, elapsed_);
   }
 
  private:

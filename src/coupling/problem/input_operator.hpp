@@ -39,7 +39,7 @@ class InputOperator {
   std::int64_t contents() const { return contents_; }
 
   /// The entries are not in it.
-  void io(Archive& archive) { archive(contents_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, contents_); }
 
   /// unknown = matrix^-1 right_side; false where that cannot be had. Collective.
   bool solve(Vec right_side, Vec unknown);

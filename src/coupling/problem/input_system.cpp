@@ -32,8 +32,8 @@ void InputSystem::assemble() {
 
 void InputSystem::io(Archive& archive) {
   const bool changed = archive.changes([&] {
-    archive(gains_);
-    archive.per(Per::connected, scale_values_, row_scale_values_);
+    CONCORD_MEMBERS(archive, gains_);
+    CONCORD_MEMBERS_PER(archive, Per::connected, scale_values_, row_scale_values_);
   });
   if (agree_on_largest(subsystems_.comm(), changed ? 1 : 0) != 0) {
     assemble_scaled();

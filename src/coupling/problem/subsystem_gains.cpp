@@ -20,7 +20,7 @@ SubsystemGains::SubsystemGains(const RankNetwork& subsystems, int parts)
 
 void SubsystemGains::io(Archive& archive) {
   for (std::size_t k = 0; k < values_.size(); ++k) {
-    archive.within(k, [&] { archive.values(std::span(values_[k])); });
+    archive.as("gains", [&] { archive.within(k, [&] { archive.values(std::span(values_[k])); }); });
   }
 }
 

@@ -128,7 +128,7 @@ class ConstraintSubsystem : public Subsystem {
   void save() override {}
   void restore() override {}
   bool io(Archive& archive) override {
-    archive(corrects_, counters_);
+    CONCORD_MEMBERS(archive, corrects_, counters_);
     return true;
   }
   int memory_version() const override { return 3; }

@@ -142,8 +142,8 @@ class DelaySubsystem : public Subsystem {
   void restore() override { now_ = saved_; }
 
   bool io(Archive& archive) override {
-    archive(begin_, past_, now_, arrived_, saved_, fresh_from_, kept_from_, initializing_,
-            counters_);
+    CONCORD_MEMBERS(archive, begin_, past_, now_, arrived_, saved_, fresh_from_, kept_from_,
+                    initializing_, counters_);
     return true;
   }
   int memory_version() const override { return 3; }
@@ -155,7 +155,7 @@ class DelaySubsystem : public Subsystem {
       return false;
     }
     Archive archive(std::vector(memory.begin(), memory.end()));
-    archive(begin_, past_, now_, arrived_);
+    CONCORD_MEMBERS(archive, begin_, past_, now_, arrived_);
     saved_ = now_;
     fresh_from_ = now_.point.sum;
     initializing_ = false;

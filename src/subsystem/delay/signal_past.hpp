@@ -14,6 +14,7 @@ namespace concord {
 /// A point in time as a sum of macro-step sizes since the start, s: no rounding of times far from 0
 /// is in it. Kahan (1965).
 struct Elapsed {
+  using AllDoubles = void;  ///< for archives
   double sum = 0.0;
   double rest = 0.0;  ///< what `sum` has too much
 
@@ -54,7 +55,7 @@ class SignalPast {
 
   std::size_t pieces() const { return pieces_.size() - first_; }
 
-  void io(Archive& archive) { archive(before_, pieces_, first_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, before_, pieces_, first_); }
 
  private:
   /// Of value, slope and curvature.

@@ -63,7 +63,7 @@ class DrivenSubsystem final : public Subsystem {
     archive.enter(*inner_);
     const bool passed = inner_->io(archive);
     told(Outcome::ok);
-    archive(at_.t, saved_.t);
+    CONCORD_MEMBERS(archive, at_.t, saved_.t);
     return passed;
   }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override {

@@ -156,7 +156,7 @@ void EquationEvents::begin_ticks(double t) {
 
 void EquationEvents::take_over(Archive& archive) {
   Memory there;
-  archive(there);
+  CONCORD_MEMBERS(archive, there);
   const std::size_t count = std::min(places_.discrete, there.held.size());
   std::copy_n(there.held.begin(), count, now_.held.begin());
   find_counting();

@@ -47,7 +47,7 @@ class EquationEvents {
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
 
   void io(Archive& archive) {
-    archive(now_);
+    CONCORD_MEMBERS(archive, now_);
     find_counting();
   }
 
@@ -84,8 +84,8 @@ class EquationEvents {
     bool acted = false;
 
     void io(Archive& archive) {
-      archive(held, truths, ticks, widths, begun, next_time, instant, steepest, held_before,
-              changed_at, acted);
+      CONCORD_MEMBERS(archive, held, truths, ticks, widths, begun, next_time, instant, steepest,
+                      held_before, changed_at, acted);
     }
     int memory_version() const { return 3; }
   };

@@ -176,7 +176,7 @@ bool EquationsModel::happen(const EventPoint& point, std::span<double> x,
 }
 
 void EquationsModel::pass_events(Archive& archive) {
-  archive(*events_);
+  CONCORD_MEMBERS(archive, *events_);
   take_held();
 }
 

@@ -220,7 +220,8 @@ bool CoSimulation::start_from(double t, std::span<const double> /*x*/,
 /// Beside the FMU's own state what was learnt of it, which decides how it is stepped.
 bool CoSimulation::io(Archive& archive) {
   if (!told(fmu_.pass_state(archive))) return false;
-  archive(fmu_, usable_, h_, only_size_, moves_, stairs_, fed_, looked_ahead_, slopes_, counters_);
+  CONCORD_MEMBERS(archive, fmu_, usable_, h_, only_size_, moves_, stairs_, fed_, looked_ahead_,
+                  slopes_, counters_);
   description_.events = tells_events(fmu_.use());
   saved_.point = fmu_.now();
   return true;

@@ -51,7 +51,7 @@ class EventsOnTheWay {
   /// Whether one within it did not wait, told once.
   bool take_handled() { return std::exchange(handled_, false); }
 
-  void io(Archive& archive) { archive(slack_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, slack_); }
 
  private:
   static constexpr double never = std::numeric_limits<double>::infinity();

@@ -24,7 +24,9 @@ class FmuJacobians {
   /// as they answer linearly; false where the FMU has never given derivatives.
   bool follow(std::span<const Polynomial> inputs, std::span<double> y);
 
-  void io(Archive& archive) { archive(known_, last_.f_x, last_.f_u, last_.g_x, last_.g_u); }
+  void io(Archive& archive) {
+    CONCORD_MEMBERS(archive, known_, last_.f_x, last_.f_u, last_.g_x, last_.g_u);
+  }
 
  private:
   bool ask(Linearization& result);

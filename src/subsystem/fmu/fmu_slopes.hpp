@@ -34,7 +34,7 @@ class FmuSlopes {
   /// Before the samples, from y there, if all of them were taken.
   void by_samples_ahead(std::span<const double> y, double distance);
 
-  void io(Archive& archive) { archive(jacobians_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, jacobians_); }
 
  private:
   void rest_where_held();

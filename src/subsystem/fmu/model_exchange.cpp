@@ -99,7 +99,7 @@ class FmuModel final : public HybridModel {
     double early = 0.0;  ///< what lies no further before `since` counts as it
     std::vector<double> discrete;
 
-    void io(Archive& archive) { archive(since, time, early, discrete); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, since, time, early, discrete); }
   };
 
   void require(bool good) const {
@@ -326,7 +326,7 @@ std::optional<std::string> FmuModel::io(Archive& archive) {
   if (auto reason = refusal_to_pass_state(*setup_, use_)) return reason;
   if (auto reason = pass_state(*instance_, archive)) return reason;
   next_.discrete = discrete_.values;
-  archive(next_, parameters_, parameters_due_, discrete_.wanted, use_.directional);
+  CONCORD_MEMBERS(archive, next_, parameters_, parameters_due_, discrete_.wanted, use_.directional);
   discrete_.values = next_.discrete;
   forget_point();
   return std::nullopt;

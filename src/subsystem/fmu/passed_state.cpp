@@ -19,7 +19,7 @@ std::optional<std::string> pass_state(FmuInstance& instance, Archive& archive) {
   std::vector<char> bytes;
   if (!archive.reading() && !(instance.save(snapshot) && instance.serialize(snapshot, bytes)))
     return instance.failure();
-  archive(mode, bytes);
+  CONCORD_MEMBERS(archive, mode, bytes);
   if (archive.reading() &&
       !(instance.deserialize(bytes, mode, snapshot) && instance.restore(snapshot)))
     return instance.failure();

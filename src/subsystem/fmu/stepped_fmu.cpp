@@ -178,7 +178,7 @@ bool SteppedFmu::pass_state(Archive& archive) {
   auto reason = refusal_to_pass_state(*setup_, use_);
   const bool event_mode = use_.event_mode;
   if (!reason) {
-    archive(use_);
+    CONCORD_MEMBERS(archive, use_);
     if (event_mode && !use_.event_mode) {
       instance_.reset();
       instance_ = FmuInstance::make(setup_->source(use_));
@@ -190,7 +190,7 @@ bool SteppedFmu::pass_state(Archive& archive) {
     failure_ = *reason;
     return false;
   }
-  archive(now_);
+  CONCORD_MEMBERS(archive, now_);
   return true;
 }
 

@@ -27,7 +27,7 @@ struct FmuPoint {
   bool event_due = false;        ///< the FMU wants event mode here
 
   void io(Archive& archive) {
-    archive(t, x, y, u, next_event, derivatives_set, parameters_due, event_due);
+    CONCORD_MEMBERS(archive, t, x, y, u, next_event, derivatives_set, parameters_due, event_due);
   }
 };
 
@@ -114,7 +114,7 @@ class SteppedFmu {
   bool pass_state(Archive& archive);
   /// What else is remembered.
   void io(Archive& archive) {
-    archive(parameters_, over_, events_);
+    CONCORD_MEMBERS(archive, parameters_, over_, events_);
     may_go_back_ = may_go_back_ && !archive.reading();
   }
 

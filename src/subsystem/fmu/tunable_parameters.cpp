@@ -33,7 +33,7 @@ void TunableParameters::collect() {
 }
 
 void TunableParameters::io(Archive& archive) {
-  archive(values_, given_);
+  CONCORD_MEMBERS(archive, values_, given_);
   collect();
 }
 

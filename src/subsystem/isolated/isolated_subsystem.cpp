@@ -159,7 +159,7 @@ void IsolatedSubsystem::restore() {
 bool IsolatedSubsystem::io(Archive& archive) {
   std::vector<std::byte> memory;
   std::int64_t& revived = remote_->process().revived;
-  if (archive.reading()) archive(memory, now_, revived);
+  if (archive.reading()) CONCORD_MEMBERS(archive, memory, now_, revived);
   MessageReader answer = archive.reading() ? ask(RemoteFunction::read_memory, memory)
                                            : ask(RemoteFunction::write_memory);
   const bool passed = answer.taken<bool>();
@@ -172,7 +172,7 @@ bool IsolatedSubsystem::io(Archive& archive) {
     counters_.revived = revived;
   } else {
     answer.take(memory);
-    archive(memory, now_, revived);
+    CONCORD_MEMBERS(archive, memory, now_, revived);
   }
   return true;
 }

@@ -9,34 +9,36 @@ namespace {
 
 void pass(Archive& archive, std::filesystem::path& path) {
   std::string text = path.string();
-  archive(text);
+  CONCORD_MEMBERS(archive, text);
   path = text;
 }
 
 void pass(Archive& archive, FmuValue& value) {
-  archive(value.name, value.texts, value.unit, value.location, value.transformation);
+  CONCORD_MEMBERS(archive, value.name, value.texts, value.unit, value.location,
+                  value.transformation);
 }
 
 void pass(Archive& archive, InputVariable& input) {
-  archive(input.name, input.unit, input.start, input.nominal, input.kind, input.whole);
+  CONCORD_MEMBERS(archive, input.name, input.unit, input.start, input.nominal, input.kind,
+                  input.whole);
 }
 void pass(Archive& archive, StateVariable& state) {
-  archive(state.name, state.unit, state.start, state.nominal);
+  CONCORD_MEMBERS(archive, state.name, state.unit, state.start, state.nominal);
 }
 void pass(Archive& archive, OutputVariable& output) {
-  archive(output.name, output.unit, output.nominal, output.kind);
+  CONCORD_MEMBERS(archive, output.name, output.unit, output.nominal, output.kind);
 }
 
 template <class T>
 void pass(Archive& archive, std::vector<T>& items) {
   std::size_t count = items.size();
-  archive(count);
+  CONCORD_MEMBERS(archive, count);
   items.resize(count);
   for (T& item : items) pass(archive, item);
 }
 
 void pass(Archive& archive, FmuRequest& request) {
-  archive(request.subsystem, request.location, request.options);
+  CONCORD_MEMBERS(archive, request.subsystem, request.location, request.options);
   pass(archive, request.path);
   pass(archive, request.unpacked);
   pass(archive, request.parameters);
@@ -45,14 +47,15 @@ void pass(Archive& archive, FmuRequest& request) {
 }
 
 void pass(Archive& archive, NativeDescription& native) {
-  archive(native.subsystem, native.type, native.library, native.parameters, native.location,
-          native.type_location, native.library_location);
+  CONCORD_MEMBERS(archive, native.subsystem, native.type, native.library, native.parameters,
+                  native.location, native.type_location, native.library_location);
   pass(archive, native.folder);
 }
 
 void pass(Archive& archive, SubsystemSettings& settings) {
-  archive(settings.integrator, settings.tolerance, settings.rollback, settings.linearization,
-          settings.state_derivatives, settings.continuation, settings.open_end, settings.recorded);
+  CONCORD_MEMBERS(archive, settings.integrator, settings.tolerance, settings.rollback,
+                  settings.linearization, settings.state_derivatives, settings.continuation,
+                  settings.open_end, settings.recorded);
 }
 
 }  // namespace
@@ -61,14 +64,15 @@ void pass(Archive& archive, OdeInterface& interface) {
   pass(archive, interface.inputs);
   pass(archive, interface.states);
   pass(archive, interface.outputs);
-  archive(interface.feedthrough, interface.time_dependent, interface.constant_jacobians,
-          interface.parameters, interface.output_curvatures);
+  CONCORD_MEMBERS(archive, interface.feedthrough, interface.time_dependent,
+                  interface.constant_jacobians, interface.parameters, interface.output_curvatures);
 }
 
 void pass(Archive& archive, SubsystemDescription& description) {
-  archive(description.name, description.kind, description.feedthrough, description.capabilities,
-          description.one_per_process, description.remarks, description.constraint,
-          description.events, description.kinks, description.parameters, description.stands_for);
+  CONCORD_MEMBERS(archive, description.name, description.kind, description.feedthrough,
+                  description.capabilities, description.one_per_process, description.remarks,
+                  description.constraint, description.events, description.kinks,
+                  description.parameters, description.stands_for);
   pass(archive, description.inputs);
   pass(archive, description.states);
   pass(archive, description.outputs);
@@ -112,7 +116,7 @@ std::unique_ptr<Subsystem> Recipe::make() {
 
 void Recipe::io(Archive& archive) {
   bool is_fmu = fmu_.has_value();
-  archive(is_fmu, use_, input_starts_, state_starts_);
+  CONCORD_MEMBERS(archive, is_fmu, use_, input_starts_, state_starts_);
   if (is_fmu) {
     if (!fmu_) fmu_.emplace();
     pass(archive, *fmu_);
@@ -121,10 +125,10 @@ void Recipe::io(Archive& archive) {
   }
   pass(archive, settings);
   bool logs = calls.has_value();
-  archive(logs);
+  CONCORD_MEMBERS(archive, logs);
   if (!logs) return;
   if (!calls) calls.emplace();
-  archive(calls->path, calls->rank, calls->began);
+  CONCORD_MEMBERS(archive, calls->path, calls->rank, calls->began);
 }
 
 }  // namespace concord

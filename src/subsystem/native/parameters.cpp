@@ -132,7 +132,7 @@ void Parameters::check_all_asked() const {
 
 void Parameters::io(Archive& archive) {
   std::size_t count = values_.size();
-  archive(count);
+  CONCORD_MEMBERS(archive, count);
   std::vector<std::string> names(count);
   std::vector<Value> values(count);
   std::size_t i = 0;
@@ -140,7 +140,7 @@ void Parameters::io(Archive& archive) {
     names[i] = name;
     values[i++] = value;
   }
-  archive(names, values);
+  CONCORD_MEMBERS(archive, names, values);
   for (i = 0; i < count; ++i) values_[names[i]] = std::move(values[i]);
 }
 

@@ -29,7 +29,7 @@ class AnsweringIncrements {
   }
 
   /// What has been found.
-  void io(Archive& archive) { archive(known_, increments_, chosen_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, known_, increments_, chosen_); }
 
  private:
   static constexpr int least_power = -30, between = 3, digits = 16;

@@ -249,10 +249,10 @@ void Automatic::restore() {
 }
 
 void Automatic::pass_course(Archive& archive) {
-  archive(choice_, micro_steps_, saves_, restores_);
+  CONCORD_MEMBERS(archive, choice_, micro_steps_, saves_, restores_);
   for (std::size_t i = 0; i < methods_.size(); ++i) {
     bool made = methods_[i] != nullptr;
-    archive(made);
+    CONCORD_MEMBERS(archive, made);
     if (!made) methods_[i].reset();
     if (made) method(static_cast<Method>(i)).pass_course(archive);
   }

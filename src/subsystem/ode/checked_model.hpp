@@ -93,7 +93,8 @@ class CheckedModel {
 
   /// What is remembered of f, and how often it was evaluated: integrators go by that.
   void io(Archive& archive) {
-    archive(rhs_evaluations_, memory_.ends, memory_.latest, memory_.at_begin, memory_.at_end);
+    CONCORD_MEMBERS(archive, rhs_evaluations_, memory_.ends, memory_.latest, memory_.at_begin,
+                    memory_.at_end);
   }
 
   /// One sentence on the last call that returned false.
@@ -133,7 +134,7 @@ class CheckedModel {
     double t = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> x, u, f;
 
-    void io(Archive& archive) { archive(t, x, u, f); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, t, x, u, f); }
   };
 
   /// What evaluations leave behind, beside their count.

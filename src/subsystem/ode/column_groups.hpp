@@ -24,7 +24,7 @@ class ColumnGroups {
   /// Rows of f_x, then n + rows of g_x, that may be nonzero in the column.
   std::span<const std::size_t> rows(std::size_t column) const { return rows_[column]; }
 
-  void io(Archive& archive) { archive(rows_, groups_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, rows_, groups_); }
 
  private:
   std::vector<std::vector<std::size_t>> rows_;

@@ -26,7 +26,7 @@ class Cvode : public Integrator, public MicroSteps {
   void save() final { saved_ = now_; }
   void restore() final;
   void pass_course(Archive& archive) final {
-    archive(now_.first_size, micro_steps_);
+    CONCORD_MEMBERS(archive, now_.first_size, micro_steps_);
     if (archive.reading()) has_history_ = false;
   }
 

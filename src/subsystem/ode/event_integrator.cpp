@@ -36,14 +36,14 @@ class EventIntegrator final : public Integrator {
   void save() override;
   void restore() override;
   void io(Archive& archive) override {
-    archive(now_.above, now_.open, farthest_);
+    CONCORD_MEMBERS(archive, now_.above, now_.open, farthest_);
     if (archive.reading()) {
       continues_ = begun_ = false;
       handled_ = {};
     }
   }
   void pass_course(Archive& archive) override {
-    archive(now_.choice, micro_steps_);
+    CONCORD_MEMBERS(archive, now_.choice, micro_steps_);
     if (erk_) erk_->pass_course(archive);
     if (implicit_) implicit_->pass_course(archive);
   }

@@ -61,7 +61,7 @@ class EventSearch final : public PathWatch {
     slack_ = slack;
   }
 
-  void io(Archive& archive) { archive(way_.found, slack_, largest_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, way_.found, slack_, largest_); }
   int memory_version() const { return 3; }
 
   /// What was found; else where the indicators lead from the way's end, which may be where the

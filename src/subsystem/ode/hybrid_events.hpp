@@ -58,7 +58,7 @@ class HybridEvents final : public EventModel {
               std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
   void pass_events(Archive& archive) override {
-    archive(above_, slack_, completed_);
+    CONCORD_MEMBERS(archive, above_, slack_, completed_);
     if (archive.reading()) {
       step_event_ = never;
       handled_.clear();

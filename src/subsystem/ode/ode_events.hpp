@@ -48,7 +48,7 @@ class OdeEvents {
   /// The model's own first, which other models may take over.
   void io(Archive& archive) {
     model_.pass_events(archive);
-    archive(search_, u_);
+    CONCORD_MEMBERS(archive, search_, u_);
     if (archive.reading()) {
       looked_.until = never;
       begun_at_ = std::numeric_limits<double>::quiet_NaN();

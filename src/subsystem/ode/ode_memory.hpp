@@ -35,7 +35,9 @@ struct OdeMemory {
   StateRounding::Memory rounding;
   std::vector<char> rising;  ///< from 0, so steeply that they have no size yet
 
-  void io(Archive& archive) { archive(t, h, begin, x, states, inputs, seen, rounding, rising); }
+  void io(Archive& archive) {
+    CONCORD_MEMBERS(archive, t, h, begin, x, states, inputs, seen, rounding, rising);
+  }
   int memory_version() const { return 2; }
 };
 
@@ -57,7 +59,7 @@ struct OdeTrials {
   FirstTrial first;
 
   void io(Archive& archive) {
-    archive(was_repeated, repeating, next_is_first);
+    CONCORD_MEMBERS(archive, was_repeated, repeating, next_is_first);
     if (archive.reading()) first.known = false;
   }
   void save() {
@@ -76,7 +78,7 @@ struct SetParameters {
   std::int64_t times_set = 0;
   std::vector<std::optional<double>> values;
 
-  void io(Archive& archive) { archive(times_set, values); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, times_set, values); }
 };
 
 }  // namespace concord

@@ -454,22 +454,22 @@ bool OdeSubsystem::pass_model(Archive& archive) {
   }
   if (archive.reading()) model_.forget();
   bool located = own_events_->located();
-  archive(description_.events, located);
+  CONCORD_MEMBERS(archive, description_.events, located);
   if (archive.reading() && !integrator_) begin();
   if (located != own_events_->located()) {
     own_events_->locate(located);
     make_integrator();
   }
   if (integrator_) integrator_->io(archive);
-  archive(end_inputs_);
+  CONCORD_MEMBERS(archive, end_inputs_);
   return true;
 }
 
 /// The history of multistep methods is not in it.
 bool OdeSubsystem::io(Archive& archive) {
   if (hybrid_ != nullptr && !pass_model(archive)) return false;
-  if (events_) archive(*events_);
-  archive(now_, trials_, parameters_, counters_, derivatives_);
+  if (events_) CONCORD_MEMBERS(archive, *events_);
+  CONCORD_MEMBERS(archive, now_, trials_, parameters_, counters_, derivatives_);
   if (integrator_) {
     archive.enter(*integrator_);
     integrator_->pass_course(archive);
@@ -479,7 +479,7 @@ bool OdeSubsystem::io(Archive& archive) {
     const auto& value = parameters_.values[p];
     if (value && !model_.set_parameter(p, *value)) return false;
   }
-  archive(model_);
+  CONCORD_MEMBERS(archive, model_);
   if (archive.reading()) saved_ = now_;
   return true;
 }

@@ -48,7 +48,8 @@ class OneStep final : public Integrator {
     restored_ = true;
   }
   void pass_course(Archive& archive) override {
-    archive(now_, micro_steps_, saves_, restored_, plan_.h, plan_.first, plan_.answers);
+    CONCORD_MEMBERS(archive, now_, micro_steps_, saves_, restored_, plan_.h, plan_.first,
+                    plan_.answers);
   }
 
  private:
@@ -64,7 +65,7 @@ class OneStep final : public Integrator {
     double proposal = 0.0;  ///< size of the next micro-step; 0: unknown
     OrderChoice order;
 
-    void io(Archive& archive) { archive(proposal, order); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, proposal, order); }
   };
 
   /// What the controller answers, for trials after a rollback.

@@ -29,7 +29,7 @@ class OneStepMicroSteps final : public MicroSteps {
   }
   void save() override { saved_ = now_; }
   void restore() override { now_ = saved_; }
-  void pass_course(Archive& archive) override { archive(now_.size); }
+  void pass_course(Archive& archive) override { CONCORD_MEMBERS(archive, now_.size); }
 
  private:
   struct Memory {

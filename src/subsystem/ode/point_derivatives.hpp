@@ -56,7 +56,9 @@ class PointDerivatives {
              std::span<const Sample> inputs, const PointSizes& sizes);
 
   /// What is learnt from one linearisation for the next ones.
-  void io(Archive& archive) { archive(unknown_states_, unknown_inputs_, groups_, has_jacobians_); }
+  void io(Archive& archive) {
+    CONCORD_MEMBERS(archive, unknown_states_, unknown_inputs_, groups_, has_jacobians_);
+  }
 
  private:
   // Scratch, kept for its storage only.

@@ -24,7 +24,7 @@ class StateRounding {
     std::int64_t macro_steps = 0;  ///< since the start
     std::vector<double> inputs;    ///< sizes of inputs at the last measurement
 
-    void io(Archive& archive) { archive(rate, time, macro_steps, inputs); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, rate, time, macro_steps, inputs); }
     int memory_version() const { return 2; }
   };
 

@@ -106,7 +106,7 @@ class SlowSubsystem : public Subsystem {
     archive.enter(*inner_);
     const bool passed = inner_->io(archive);
     told(Outcome::ok);
-    archive(now_, interval_, stop_);
+    CONCORD_MEMBERS(archive, now_, interval_, stop_);
     return passed;
   }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override {
@@ -129,7 +129,9 @@ class SlowSubsystem : public Subsystem {
       length = 0;
     }
 
-    void io(Archive& archive) { archive(inputs, past, ends, outputs, begin, length, last_size); }
+    void io(Archive& archive) {
+      CONCORD_MEMBERS(archive, inputs, past, ends, outputs, begin, length, last_size);
+    }
 
     WindowInputs inputs;              ///< of the window that is passed
     SignalHistory past;               ///< of outputs, at the ends of windows

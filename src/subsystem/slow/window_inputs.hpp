@@ -34,7 +34,7 @@ class WindowInputs {
   void begin_anew();
 
   void io(Archive& archive) {
-    archive(times_, values_, last_, last_size_, size_, before_time_, before_);
+    CONCORD_MEMBERS(archive, times_, values_, last_, last_size_, size_, before_time_, before_);
   }
 
  private:

@@ -18,7 +18,9 @@ class CheckpointFile : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   static CheckpointContent content(double time) {
-    const Archive::Memory memory{{std::byte{5}}, {{std::byte{1}}, {}, {std::byte{2}}}};
+    const Archive::Memory memory{
+        {std::byte{5}}, {{std::byte{1}}, {}, {std::byte{2}}}, {{}, {}, {}}};
+    const LaneLayouts layouts{{"c 1 1 point\n", "c 1 1 point/inputs\n", ""}, {0, 1, 2, 1, 2, 2, 2}};
     return {"1.2",
             "two masses",
             "left.m=6",
@@ -30,6 +32,8 @@ class CheckpointFile : public testing::Test {
             {{"left", "equations", "", false, {"x"}}},
             {{"Course", 2}},
             {std::byte{7}},
+            layouts,
+            {},
             memory};
   }
   void write(double time) const {

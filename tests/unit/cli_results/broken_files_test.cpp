@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "concord/errors.hpp"
-#include "record/hdf5_io.hpp"
+#include "files/hdf5_io.hpp"
 #include "record/results_reader.hpp"
 #include "results_fixture.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "example_run.hpp"
-#include "record/hdf5_io.hpp"
+#include "files/hdf5_io.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord::test {

@@ -11,7 +11,7 @@
 
 #include "concord/errors.hpp"
 #include "example_run.hpp"
-#include "record/hdf5_io.hpp"
+#include "files/hdf5_io.hpp"
 #include "record/results_reader.hpp"
 #include "support/hdf5_error.hpp"
 

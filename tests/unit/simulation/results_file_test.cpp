@@ -10,8 +10,8 @@
 
 #include "cli/commands.hpp"
 #include "concord/model_builder.hpp"
+#include "files/hdf5_io.hpp"
 #include "network/model.hpp"
-#include "record/hdf5_io.hpp"
 #include "record/results_schema.hpp"
 #include "support/hdf5_error.hpp"
 #include "unit/simulation/pair_model.hpp"

@@ -1,6 +1,6 @@
-#include "record/hdf5_io.hpp"
+#include "files/hdf5_io.hpp"
 
-#include "record/ordered_file.hpp"
+#include "files/ordered_file.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord {
@@ -91,6 +91,14 @@ Hdf5Properties plain_file_access() {
   return access;
 }
 
+namespace {
+Hdf5Properties memory_access() {
+  Hdf5Properties access = plain_file_access();
+  hdf5_check(H5Pset_fapl_core(access, std::size_t{1} << 16, false));
+  return access;
+}
+}  // namespace
+
 Hdf5Properties ordered_file_access() {
   Hdf5Properties access = plain_file_access();
   write_in_order(access);
@@ -98,9 +106,8 @@ Hdf5Properties ordered_file_access() {
 }
 
 Hdf5File file_in_memory() {
-  const Hdf5Properties access = plain_file_access();
-  hdf5_check(H5Pset_fapl_core(access, std::size_t{1} << 16, false));
-  return Hdf5File(hdf5_check(H5Fcreate("results", H5F_ACC_TRUNC, H5P_DEFAULT, access)));
+  const Hdf5Properties access = memory_access();
+  return Hdf5File(hdf5_check(H5Fcreate("memory", H5F_ACC_TRUNC, H5P_DEFAULT, access)));
 }
 
 std::vector<char> image_of(hid_t file) {
@@ -109,6 +116,24 @@ std::vector<char> image_of(hid_t file) {
       static_cast<std::size_t>(hdf5_check(H5Fget_file_image(file, nullptr, 0))));
   hdf5_check(H5Fget_file_image(file, image.data(), image.size()));
   return image;
+}
+
+Hdf5File file_of_image(std::span<const std::byte> image) {
+  const Hdf5Properties access = memory_access();
+  void* const bytes = const_cast<std::byte*>(image.data());  // HDF5 reads it only
+  hdf5_check(H5Pset_file_image(access, bytes, image.size()));
+  return Hdf5File(hdf5_check(H5Fopen("memory", H5F_ACC_RDONLY, access)));
+}
+
+void write_bytes(hid_t file, const char* path, std::span<const std::byte> bytes) {
+  write_whole(file, path, H5T_STD_U8LE, H5T_NATIVE_UINT8, bytes.size(), bytes.data());
+}
+
+std::vector<std::byte> read_bytes(hid_t file, const char* path) {
+  const Hdf5Dataset dataset(hdf5_check(H5Dopen2(file, path, H5P_DEFAULT)));
+  std::vector<std::byte> bytes(shape_of(dataset).at(0));
+  hdf5_check(H5Dread(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
+  return bytes;
 }
 
 void write_attribute(hid_t object, const char* name, const std::string& value) {

@@ -24,6 +24,8 @@ Hdf5Properties ordered_file_access();
 /// of HDF5, which does not survive one.
 Hdf5File file_in_memory();
 std::vector<char> image_of(hid_t file);
+/// The file of which these are the bytes, for reading; they are copied.
+Hdf5File file_of_image(std::span<const std::byte> image);
 
 void write_attribute(hid_t object, const char* name, const std::string& value);
 void write_attribute(hid_t object, const char* name, std::int32_t value);
@@ -38,6 +40,8 @@ void overwrite_attribute(hid_t object, const char* name, double value);
 /// Creates and fills the one-dimensional dataset at `path`.
 void write_dataset(hid_t file, const char* path, std::span<const std::string> values);
 void write_dataset(hid_t file, const char* path, hid_t stored, std::span<const double> values);
+void write_bytes(hid_t file, const char* path, std::span<const std::byte> bytes);
+std::vector<std::byte> read_bytes(hid_t file, const char* path);
 /// Gives an existing dataset other values.
 void overwrite_dataset(hid_t file, const char* path, std::span<const double> values);
 

@@ -1,4 +1,4 @@
-#include "record/ordered_file.hpp"
+#include "files/ordered_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
