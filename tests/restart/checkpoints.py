@@ -8,6 +8,7 @@ import unittest
 
 import fmu_factory
 import h5py
+import numpy as np
 from concord_runs import EXAMPLES, TWO_MASS, execute, in_short
 from patience import wait_until
 from restart_runs import RestartTest, differences, largest_difference
@@ -60,6 +61,26 @@ class Files(RestartTest):
         with h5py.File(self.folder / "parts.h5") as file:
             self.assertEqual(file["time"][-1], 1.0)
             self.assertEqual(file.attrs["status"], "completed")
+
+    def test_named_columns(self):
+        """What a checkpoint holds can be read by others, and on any number of ranks is the same."""
+        states = []
+        for ranks in (1, 2):
+            path = self.folder / f"columns{ranks}.h5"
+            run = execute("run", TWO_MASS, "-cosim_step", 1e-3, "-cosim_stop", 0.05, "-cosim_output", path,
+                          "-cosim_checkpoint", path.with_suffix(".chk"), "-cosim_checkpoint_epoch", 10,
+                          "-cosim_checkpoint_every", 1e-6, "-cosim_checkpoint_keep", 9, ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            with h5py.File(f"{path.with_suffix('.chk')}.old") as file, h5py.File(path) as results:
+                row = int(np.flatnonzero(np.isclose(results["time"], file.attrs["time"]))[0])
+                self.assertEqual((file.attrs["macro_steps"], file.attrs["ranks"]), (row, ranks))
+                self.assertEqual(list(file["subsystem_names"].asstr()), ["left", "right"])
+                np.testing.assert_array_equal(file["subsystems/x"], results["states/values"][row])
+                self.assertEqual(file["run/stepper/point/time"][:], results["time"][row])
+                np.testing.assert_array_equal(file["network/stepper/point/outputs"][:, 0],
+                                              results["outputs/values"][row])
+                states.append(file["subsystems/x"][:])
+        self.assertEqual(len(states[0]), 4)
 
     def test_a_time_limit_in_hours(self):
         for text, code in (("0:00:01", 0), ("00:61:00", 2), ("1:2", 2), ("-1:00:00", 2), ("0:0:0", 2)):
