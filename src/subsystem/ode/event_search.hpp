@@ -24,6 +24,8 @@ class EventSearch final : public PathWatch {
     double tau = std::numeric_limits<double>::infinity();
     std::size_t indicator = 0;
     bool returns = false;  ///< to where it came from, by the way's end
+
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, tau, indicator, returns); }
   };
 
   /// An indicator has turned around between two samples, at `value`, as a parabola through three
