@@ -210,12 +210,12 @@ CheckpointContent read_checkpoint(const fs::path& path) {
   if (!fs::is_regular_file(path, error)) refuse(path, "is not there");
   const Parsed parsed(bytes_of(path));
   if (!parsed.ours) refuse(path, "is no checkpoint of Concord");
-  if (!parsed.whole) refuse(path, "is cut or damaged (its check value is wrong)");
   if (parsed.format != Header().format) {
     refuse(path, "was written by a version of Concord with another format, " +
                      std::to_string(parsed.format) + " instead of " +
                      std::to_string(Header().format));
   }
+  if (!parsed.whole) refuse(path, "is cut or damaged (its check value is wrong)");
   try {
     return parsed.all();
   } catch (const Hdf5Error& damage) {

@@ -115,6 +115,14 @@ TEST_F(CheckpointFile, ChangedAnywhereItIsRefused) {
   }
 }
 
+TEST_F(CheckpointFile, OneOfAnotherFormatIsCalledSo) {
+  write(1.0);
+  std::string earlier = bytes();
+  earlier[16] = 6;
+  put(earlier);
+  EXPECT_NE(refusal().find("another format, 6 instead of"), std::string::npos) << refusal();
+}
+
 TEST_F(CheckpointFile, OnlyThoseOfTheModelAreReplaced) {
   require_replaceable_checkpoint(path_, "two masses");
   write(1.0);
