@@ -388,7 +388,7 @@ bool Checkpoints::due() const {
 
 void Checkpoints::copy(std::int64_t steps) {
   const WorkClock::Instant began = WorkClock::now();
-  Archive archive = simulation_.snapshot(NotedClasses::all);
+  Archive archive = simulation_.snapshot(SnapshotFor::any_ranks);
   others_(archive);
   own_ = archive.memory();
   own_classes_ = archive.classes();

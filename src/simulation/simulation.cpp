@@ -72,7 +72,7 @@ void refuse_options_of_programs(const Settings& settings) {
 struct Snapshot::Memory {
   std::shared_ptr<const std::string> identity;
   std::string end_reason;
-  Archive::Memory memory;
+  std::vector<std::byte> memory;
 };
 
 /// Starts what is not there.
@@ -325,8 +325,9 @@ Snapshot Simulation::snapshot() {
   parts_->require_started("snapshot");
   Snapshot result;
   parts_->inside([&] {
-    result.memory_ = std::make_shared<const Snapshot::Memory>(Snapshot::Memory{
-        parts_->identity(), parts_->end_reason, parts_->core->snapshot().take_memory()});
+    result.memory_ = std::make_shared<const Snapshot::Memory>(
+        Snapshot::Memory{parts_->identity(), parts_->end_reason,
+                         parts_->core->snapshot(SnapshotFor::these_ranks).take_memory().common});
   });
   result.time_ = time();
   return result;
@@ -339,7 +340,7 @@ void Simulation::restore(const Snapshot& snapshot) {
       throw InputError(
           "restore: the snapshot belongs to another model, other options or other ranks");
     }
-    Archive archive = parts_->core->archive_of(snapshot.memory_->memory);
+    Archive archive(snapshot.memory_->memory);
     parts_->core->restore(archive);
     parts_->end_reason = snapshot.memory_->end_reason;
     parts_->started = true;

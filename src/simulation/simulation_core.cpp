@@ -138,9 +138,9 @@ void SimulationCore::start_from(std::vector<std::optional<Beginning>> beginnings
   subsystems_->start_from(std::move(beginnings));
 }
 
-Archive SimulationCore::written(NotedClasses noted) {
-  Archive archive(layout_);
-  if (noted == NotedClasses::all) archive.note_classes();
+Archive SimulationCore::written(SnapshotFor use) {
+  Archive archive = use == SnapshotFor::these_ranks ? Archive() : Archive(layout_);
+  if (use == SnapshotFor::any_ranks) archive.note_classes();
   const auto silent =
       agree_on_text(plan_->comm, subsystems_->io(archive, stepper_->coupling().states()));
   if (silent) {
@@ -150,8 +150,8 @@ Archive SimulationCore::written(NotedClasses noted) {
   return archive;
 }
 
-Archive SimulationCore::snapshot(NotedClasses noted) {
-  Archive archive = written(noted);
+Archive SimulationCore::snapshot(SnapshotFor use) {
+  Archive archive = written(use);
   archive.begin_reading();
   read(archive);
   archive.go_on_writing();
@@ -159,7 +159,7 @@ Archive SimulationCore::snapshot(NotedClasses noted) {
 }
 
 void SimulationCore::move_into_new() {
-  Archive archive = written(NotedClasses::none);
+  Archive archive = written(SnapshotFor::any_ranks);
   start_parts();
   archive.begin_reading();
   read(archive);

@@ -16,8 +16,9 @@
 
 namespace concord {
 
-/// Whether a snapshot, which is to be kept, says of which classes it is.
-enum class NotedClasses { none, all };
+/// Who reads a snapshot: the ranks that have written it, in memory; or any number of them, from a
+/// file, for which it comes apart by subsystems and says of which classes it is.
+enum class SnapshotFor { these_ranks, any_ranks };
 
 /// A model at work: its subsystems on this rank, and the macro-steps that move them. What every
 /// user of the library has, the command line among them.
@@ -82,7 +83,7 @@ class SimulationCore {
   /// histories of multistep methods) is dropped here, too, so that this simulation and whoever
   /// restores go on with the same bits. Throws InputError where a subsystem cannot pass on what it
   /// remembers. What else is written to it belongs to the same point.
-  Archive snapshot(NotedClasses noted = NotedClasses::none);
+  Archive snapshot(SnapshotFor use);
 
   /// What this rank's subsystems themselves remember, for runs that start from it; no copy to go on
   /// from. Throws SimulationError.
@@ -107,7 +108,7 @@ class SimulationCore {
  private:
   void make_parts();
   void start_parts();
-  Archive written(NotedClasses noted);
+  Archive written(SnapshotFor use);
   void read(Archive& archive);
   bool can_go_on() const;
   double advanced();

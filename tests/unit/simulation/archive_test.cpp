@@ -153,7 +153,7 @@ TEST(Archive, RefusesAnotherVersionOfAnyClassByItsName) {
     simulation.start();
     simulation.advance();
     SimulationCore& core = simulation.core();
-    Archive written = core.snapshot(NotedClasses::all);
+    Archive written = core.snapshot(SnapshotFor::any_ranks);
     const std::vector<ArchiveClass> classes = written.classes();
     EXPECT_GT(classes.size(), 10u) << method;
     for (std::size_t i = 0; i < classes.size(); ++i) {
