@@ -82,8 +82,9 @@ struct ArchiveClass {
 };
 
 /// What objects remember, as bytes in the order in which they name it. One function per class,
-/// `io(Archive&)`, both writes and reads: `archive(a, b, c)` for numbers, plain structs without
-/// pointers, texts, vectors and optionals of these, and whatever has an `io` itself.
+/// `io(Archive&)`, both writes and reads: `CONCORD_MEMBERS(archive, a, b, c)`, or without names
+/// `archive(a, b, c)`, for numbers, plain structs without pointers, texts, vectors and optionals of
+/// these, and whatever has an `io` itself.
 ///
 /// With a layout the memory of a rank comes apart into what each of its subsystems remembers
 /// (`within_itself`), what others remember of it (`within`, `per`), and what is the same on every
@@ -126,8 +127,8 @@ class Archive {
   /// Before anything is read: each object's class must be among those `written`, in the same
   /// version. Where one is not, reading throws InputError with its name.
   void require_classes(std::vector<ArchiveClass> written);
-  /// Of what has been written since `note_classes`.
-  ArchiveSchema schema() const;
+  /// Of what has been written since `note_classes`; of nothing that is written later.
+  ArchiveSchema take_schema();
   /// For an object whose `io` is not called by this archive itself.
   template <class T>
   void enter(const T& item) {
@@ -386,7 +387,7 @@ class Archive {
   }
 
   Layout layout_;
-  std::shared_ptr<Schema> schema_;    ///< null: nobody asks for it, or what is written is read
+  std::shared_ptr<Schema> schema_;    ///< null: nobody asks for it
   std::shared_ptr<Classes> classes_;  ///< null: nobody asks for them
   Memory memory_;
   /// 0 what is common, then `own`, then `themselves`: how much has been read of each.

@@ -390,9 +390,9 @@ void Checkpoints::copy(std::int64_t steps) {
   const WorkClock::Instant began = WorkClock::now();
   Archive archive = simulation_.snapshot(SnapshotFor::any_ranks);
   others_(archive);
-  own_ = archive.memory();
+  own_ = archive.take_memory();
   own_classes_ = archive.classes();
-  schema_ = archive.schema();
+  schema_ = archive.take_schema();
   copy_.time = simulation_.time();
   copy_.steps = steps;
   copy_.rows = rows_().mark();

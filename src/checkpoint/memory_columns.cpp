@@ -1,7 +1,5 @@
 #include "checkpoint/memory_columns.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <sstream>
@@ -135,13 +133,14 @@ void read(hid_t file, Column& column) {
 }  // namespace
 
 std::vector<std::uint32_t> LaneLayouts::take(const LaneLayouts& others) {
-  std::vector<std::uint32_t> places;
+  std::unordered_map<std::string, std::uint32_t> known;
+  for (const std::string& text : texts) known.emplace(text, known.size());
+  std::vector<std::uint32_t> places, result;
   for (const std::string& text : others.texts) {
-    const auto known = std::find(texts.begin(), texts.end(), text);
-    places.push_back(static_cast<std::uint32_t>(known - texts.begin()));
-    if (known == texts.end()) texts.push_back(text);
+    const auto [place, is_new] = known.emplace(text, known.size());
+    places.push_back(place->second);
+    if (is_new) texts.push_back(text);
   }
-  std::vector<std::uint32_t> result;
   for (const std::uint32_t layout : others.of) result.push_back(places[layout]);
   return result;
 }

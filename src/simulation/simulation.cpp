@@ -142,6 +142,7 @@ struct Simulation::Parts {
       std::unique_ptr<SimulationCore> other = made(values);
       for (const auto& listener : listeners) other->observe(*listener);
       core = std::move(other);
+      changes = values;
       identity_.reset();
       end_reason.clear();
       started = true;
@@ -183,6 +184,7 @@ struct Simulation::Parts {
   OptionsHandle options;
   Collective collective;
   ModelSource source;
+  Changes changes;  ///< of the last reset
   std::unique_ptr<SimulationCore> core;
   std::vector<std::unique_ptr<StepListener>> listeners;
   std::string end_reason;
@@ -316,7 +318,7 @@ const std::shared_ptr<const std::string>& Simulation::Parts::identity() {
   int rank = 0, size = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  words += "\n" + core->plan().model.changes;
+  words += "\n" + core->plan().model.changes + "\n" + joined(changes);
   words += " " + std::to_string(rank) + " of " + std::to_string(size);
   return identity_ = std::make_shared<const std::string>(std::move(words));
 }

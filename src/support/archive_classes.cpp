@@ -100,13 +100,14 @@ void Archive::note(char type, std::size_t bytes, std::size_t count) {
     entries.push_back({schema_->now, static_cast<std::uint32_t>(bytes), count, type});
 }
 
-ArchiveSchema Archive::schema() const {
+ArchiveSchema Archive::take_schema() {
   ArchiveSchema result;
   for (const Schema::Name& name : schema_->names) {
     const std::string& parent = result.names.empty() ? name.text : result.names[name.parent];
     result.names.push_back(parent + (parent.empty() || name.text.empty() ? "" : "/") + name.text);
   }
-  result.lanes = schema_->lanes;
+  result.lanes = std::move(schema_->lanes);
+  schema_.reset();
   return result;
 }
 

@@ -105,7 +105,8 @@ class Explosions(Kinds, unittest.TestCase):
             for size in (1.0, 1e-9):
                 with self.subTest(stiffness=stiffness, size=size):
                     self.assert_right(spring(stiffness, damping, size), allowed,
-                                      "-cosim_type missiles", may_refuse=True, fastest=1e4)
+                                      "-cosim_type missiles", may_refuse=True, may_tell=True,
+                                      fastest=1e4)
 
     def test_diverged_warn_goes_on(self):
         done = run(TWO_MASS.read_text(encoding="utf-8"),

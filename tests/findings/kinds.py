@@ -68,10 +68,10 @@ def errors(model, results, fastest=0.0, pieces=2, exact=None):
 class Kinds:
     """Assertions for unittest classes."""
 
-    def assert_right(self, model, allowed, *options, may_refuse=False, fastest=0.0, pieces=2,
-                     exact=None):
+    def assert_right(self, model, allowed, *options, may_refuse=False, may_tell=False, fastest=0.0,
+                     pieces=2, exact=None):
         """The run completes with an error below `allowed`; or, where it may, it is refused in one
-        line, or says that its accuracy is not reached and estimates a third of the error or more.
+        line; or it says that its accuracy is not reached and estimates a third of the error or more.
         `exact`: outputs as a function of time, else by collocation."""
         done = run(model, *options)
         label = " ".join(map(str, options))
@@ -82,7 +82,7 @@ class Kinds:
         self.assertTrue(done.completed, f"{label}: exit code {done.code}, {done.reason}")
         solution = None if exact is None else exact(done.results.time)
         worst = errors(model, done.results, fastest, pieces, solution).max()
-        told = done.told if may_refuse else 0.0
+        told = done.told if may_tell else 0.0
         print(f"{label}: error {worst:.2e}, told {told:.2e}")
         self.assertLess(worst, max(allowed, 3.0 * told), label)
         return done

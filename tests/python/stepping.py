@@ -153,7 +153,7 @@ class Steps(unittest.TestCase):
             used = concord.Simulation(model, cosim_step=0.02)
             used.start()
             used.advance(until=0.3)
-            used.snapshot()
+            before = used.snapshot()
             used.advance(until=0.5)
             for again in (True, False):
                 s = used if again else concord.Simulation(model, cosim_step=0.02,
@@ -165,6 +165,11 @@ class Steps(unittest.TestCase):
                     rows[-1].append((s.time, s[name]))
             with self.subTest(model=str(model)):
                 self.assertEqual(rows[0], rows[1])
+                with self.assertRaisesRegex(concord.InputError, "another model"):
+                    used.restore(before)
+                used.reset()
+                used.restore(before)
+                self.assertAlmostEqual(used.time, 0.3)
                 used.reset()
                 self.assertEqual(used.time, 0.0)
                 with self.assertRaises(concord.InputError):

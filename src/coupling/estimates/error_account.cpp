@@ -65,7 +65,6 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
       sight_(sight),
       holds_(method, subsystems),
       inside_(method, subsystems),
-      own_(sight == Sight::inside),
       sees_inside_(sight == Sight::inside && !method.takes_steps_twice()),
       controls_(method.estimate == ErrorEstimate::predictor && !method.compares_with_prediction()),
       missing_(why_not(method, subsystems)),
@@ -129,7 +128,7 @@ double ErrorAccount::look_inside(const MacroStep& step, const CommunicationPoint
 double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
   elapsed_ += point.last_step;
   see(point);
-  if (own_ && !missing_) {
+  if (sight_ == Sight::inside && !missing_) {
     undecided_.note(point);
   }
   if (!propagation_) {

@@ -106,7 +106,7 @@ class ErrorAccount {
   Sight sight_;
   HoldErrors holds_;
   InsideErrors inside_;
-  bool own_, sees_inside_, controls_;
+  bool sees_inside_, controls_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_;
   UndecidedEvents undecided_;
