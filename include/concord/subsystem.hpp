@@ -195,6 +195,10 @@ class Subsystem {
   /// x at the current communication point, size n_st; valid until the next call.
   virtual std::span<const double> states() const { return {}; }
 
+  /// What the last `advance` has left wrong in the states, signed, size n_st: the local errors of
+  /// its micro-steps, as its integrator estimates them. Empty where it does not.
+  virtual std::span<const double> integration_errors() const { return {}; }
+
   /// f at the current communication point, size n_st.
   virtual Outcome state_derivatives(std::span<const Sample> /*inputs*/,
                                     std::span<double> /*result*/) {

@@ -39,7 +39,7 @@ void print_estimate(const Conclusion& conclusion) {
                             ? "relative to each signal's size, by a second run in halves of the "
                               "macro-steps, which costs twice the first: -cosim_halving none does "
                               "without"
-                            : "of the coupling, relative to each signal's size";
+                            : "relative to each signal's size";
   std::printf("  estimated error       %s (%s)\n", text.empty() ? "none: no outputs" : text.c_str(),
               of_what);
 }

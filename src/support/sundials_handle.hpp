@@ -43,6 +43,9 @@ using LinearSolver = std::unique_ptr<std::remove_pointer_t<SUNLinearSolver>, Fre
 using NonlinearSolver =
     std::unique_ptr<std::remove_pointer_t<SUNNonlinearSolver>, Freed<SUNNonlinSolFree>>;
 
+using ButcherTable =
+    std::unique_ptr<std::remove_pointer_t<ARKodeButcherTable>, Freed<ARKodeButcherTable_Free>>;
+
 struct ErkStepFreed {
   void operator()(void* memory) const noexcept { ERKStepFree(&memory); }
 };

@@ -107,6 +107,17 @@ subsystems:
 connections: [a.x -> b.x, a.v -> b.v, b.f -> a.f]
 """
 
+FOLLOWER = """
+name: an oscillator, which nothing feeds, and who follows it
+experiment: {start: 0, stop: 20}
+subsystems:
+  o:
+    equations: {states: {x: 1, v: 0}, derivatives: {x: v, v: -x}, outputs: {x: x}}
+  p:
+    equations: {inputs: {x: 0}, states: {z: 0}, derivatives: {z: x - z}, outputs: {z: z}}
+connections: [o.x -> p.x]
+"""
+
 METHODS = ("jacobi", "gauss_seidel", "missiles", "jfm")
 
 
@@ -131,7 +142,7 @@ class Run:
             self.run = execute("run", model, *options, "-cosim_output", path, ranks=ranks)
             with h5py.File(path) as file:
                 self.attributes = dict(file.attrs)
-                self.values = file["outputs/values"][:]
+                self.time, self.values = file["time"][:], file["outputs/values"][:]
                 self.names = list(file["outputs/names"].asstr())
                 self.errors = file["outputs/error_estimate"][:]
                 self.steps = file["steps/error_estimate"][:]
@@ -211,6 +222,37 @@ class Accuracy(unittest.TestCase):
         self.check(self.model(chain(12)), 0.1, 0.02)
 
 
+class Integrators(unittest.TestCase):
+    """What integrators leave is in the estimate: of an oscillator nothing else can be wrong."""
+
+    def check(self, integrator, rtol, step, factor, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(write_model(folder, "follower", FOLLOWER), "-cosim_step", step, *options,
+                      "-subsystem_integrator", integrator, "-subsystem_rtol", rtol)
+        t, (x, _) = run.time, run.values.T
+        true = np.max(np.abs(x - np.cos(t))) / np.max(np.abs(x))
+        with self.subTest(integrator=integrator, rtol=rtol, step=step):
+            print(f"{integrator:12} rtol = {rtol:g}: true {true}, estimated {run.errors[0]}")
+            self.assertLess(run.errors[0], factor * true)
+            self.assertGreater(run.errors[0], true / factor)
+
+    def test_pairs(self):
+        """The higher order goes on, whose error is not what is estimated, but follows from it."""
+        self.check("erk", 1e-3, 0.3, 1.5)
+        self.check("erk", 1e-5, 1.0, 1.5)
+        self.check("erk", 1e-10, 0.3, 5.0)
+        self.check("dirk", 1e-2, 0.5, 1.5)
+        self.check("dirk", 1e-3, 0.1, 1.5)
+
+    def test_multistep(self):
+        self.check("cvode_bdf", 1e-3, 1.0, 2.0)
+        self.check("cvode_adams", 1e-4, 0.1, 2.0)
+
+    def test_isolated(self):
+        """The same from another process."""
+        self.check("erk", 1e-5, 1.0, 1.5, "-subsystem_isolated", "true")
+
+
 class Ranks(unittest.TestCase):
     def test_the_same_on_one_two_and_three(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -227,8 +269,8 @@ class Ranks(unittest.TestCase):
 
 
 class NoEstimate(unittest.TestCase):
-    def check(self, reason, *options):
-        run = Run(TWO_MASS, "-cosim_step", 1e-3, *options)
+    def check(self, reason, *options, model=TWO_MASS):
+        run = Run(model, "-cosim_step", 1e-3, *options)
         self.assertEqual(run.run.returncode, 0, run.run.stderr)
         self.assertTrue(np.isnan(run.errors).all())
         self.assertIn(reason, run.attributes["no_estimate"])
@@ -237,6 +279,12 @@ class NoEstimate(unittest.TestCase):
     def test_without_linearisation(self):
         self.check("'left' gives no linearisation", "-cosim_type", "jacobi",
                    "-subsystem_linearization", "false", "-cosim_halving", "none")
+
+    def test_nothing_connected(self):
+        """0 would say that somebody has looked."""
+        with tempfile.TemporaryDirectory() as folder:
+            alone = write_model(folder, "alone", FOLLOWER[:FOLLOWER.index("connections")])
+            self.check("nothing is connected", model=alone)
 
     def test_monolithic(self):
         self.check("monolithic", "-cosim_type", "monolithic")

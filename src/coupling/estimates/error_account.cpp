@@ -81,13 +81,18 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.unseen.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
   disturbance_.held.resize(subsystems.held_inputs().size());
+  if (count_connected(subsystems) == 0) {
+    uncoupled_ =
+        "nothing is connected, so that no coupling errs; what integrators leave in each micro-step "
+        "is within -subsystem_rtol";
+  }
   make_propagation();
 }
 
 ErrorAccount::~ErrorAccount() = default;
 
 void ErrorAccount::make_propagation() {
-  if (missing_ || count_connected(subsystems_) == 0) {
+  if (missing()) {
     propagation_.reset();
   } else if (!propagation_) {
     propagation_ = std::make_unique<ErrorPropagation>(subsystems_, holds_.consistent(),
@@ -133,7 +138,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   }
   if (!propagation_) {
     undecided_.judge(holds_, nullptr);
-    return missing_ ? no_number : 0.0;
+    return no_number;
   }
   const auto fed = coupling.fed().empty() ? std::span<const Sample>(point.inputs) : coupling.fed();
   if (coupling.passed_layer()) {
@@ -144,6 +149,9 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   for (std::size_t j = 0; j < disturbance_.held.size(); ++j) {
     const double mean = inside_.means()[subsystems_.held_inputs()[j]];
     disturbance_.held[j] += std::isnan(mean) ? 0.0 : point.last_step * mean;
+  }
+  if (sight_ == Sight::inside) {
+    propagation_->add_integration_errors();
   }
   inside_.commit(point);
   inside_.forget();
@@ -237,7 +245,7 @@ void ErrorAccount::io(Archive& archive) {
 
 std::vector<double> ErrorAccount::relative_errors() const {
   std::vector<double> relative(largest_.size(), no_number);
-  if (missing_ || (propagation_ && !estimated_)) {
+  if (missing() || (propagation_ && !estimated_)) {
     return relative;
   }
   for (std::size_t o = 0; o < largest_.size(); ++o) {

@@ -60,7 +60,7 @@ class ErrorAccount {
   void learn(const CommunicationPoint& point, std::span<const double> errors);
 
   /// Why nothing is estimated, and what would give an estimate; nothing where there is one.
-  const std::optional<std::string>& missing() const { return missing_; }
+  const std::optional<std::string>& missing() const { return missing_ ? missing_ : uncoupled_; }
 
   /// Whether the estimate is that of `learn`.
   bool learnt() const { return learnt_; }
@@ -109,6 +109,7 @@ class ErrorAccount {
   bool sees_inside_, controls_;
   std::unique_ptr<ErrorPropagation> propagation_;  ///< null where nothing is connected
   std::optional<std::string> missing_;
+  std::optional<std::string> uncoupled_;  ///< why there is nothing to estimate
   UndecidedEvents undecided_;
   Disturbance disturbance_;  ///< kept for its storage only
   EstimateInterval interval_;

@@ -70,6 +70,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     first = parts_[k].connected.last;
     parts_[k].x.setZero(n);
     parts_[k].x_begin.setZero(n);
+    parts_[k].integrated.setZero(n);
     parts_[k].target.setZero(n);
     parts_[k].stage.setZero(n);
     parts_[k].u.setZero(index(parts_[k].connected.size()));
@@ -184,8 +185,11 @@ void ErrorPropagation::io(Archive& archive) {
 }
 
 void ErrorPropagation::Part::io(Archive& archive) {
-  archive.as("errors",
-             [&] { archive.values(std::span(x.data(), static_cast<std::size_t>(x.size()))); });
+  const auto values = [&](Eigen::VectorXd& vector) {
+    archive.values(std::span(vector.data(), static_cast<std::size_t>(vector.size())));
+  };
+  archive.as("errors", [&] { values(x); });
+  archive.as("integrated", [&] { values(integrated); });
   CONCORD_MEMBERS(archive, continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t,
                   last.parameters);
   CONCORD_MEMBERS(archive, steady, restarts);
@@ -363,9 +367,17 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
     return false;
   }
   for (Part& part : parts_) {
-    part.x = part.stage;
+    part.x = part.stage + part.integrated;
+    part.integrated.setZero();
   }
   return end(point, disturbance);
+}
+
+void ErrorPropagation::add_integration_errors() {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const std::span<const double> errors = subsystems_.own(k).integration_errors();
+    for (std::size_t i = 0; i < errors.size(); ++i) parts_[k].integrated[index(i)] += errors[i];
+  }
 }
 
 double ErrorPropagation::error_of(std::size_t k, const Graze& graze) const {

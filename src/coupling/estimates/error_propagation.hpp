@@ -32,6 +32,9 @@ class ErrorPropagation {
   /// the linearisation at the end and the mean of e, which errs on the large side.
   ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely);
 
+  /// What integrators have left in the macro-step that was accepted last: part of the interval.
+  void add_integration_errors();
+
   /// Over an interval of size h that ended at `point`. False: a subsystem cannot be linearised, or
   /// the system not solved. Collective.
   bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance);
@@ -66,7 +69,7 @@ class ErrorPropagation {
 
   /// What errors have become, and the linearisations that are kept. Collective.
   void io(Archive& archive);
-  int memory_version() const { return 4; }
+  int memory_version() const { return 5; }
 
   /// Of this rank, after a failure.
   const std::optional<std::string>& failure() const { return failure_; }
@@ -86,13 +89,14 @@ class ErrorPropagation {
     Eigen::MatrixXd b_held, d_held;                ///< columns of held inputs
     Eigen::VectorXd x, target, stage, u, y, u_held;
     Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
+    Eigen::VectorXd integrated;        ///< what integrators have left since then
     IndexRange connected, held;        ///< positions among connected and held inputs
     bool known = false;
     bool steady = false;        ///< `last` was what it was at the interval's begin, too
     std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
 
     void io(Archive& archive);
-    int memory_version() const { return 2; }
+    int memory_version() const { return 3; }
     void pass_mean(Archive& archive);
   };
 

@@ -106,7 +106,8 @@ void HostedSubsystem::advance(MessageReader& asked) {
   const auto continuity = asked.taken<InputContinuity>();
   const auto wanted = asked.taken<Wanted>();
   asked.take(polynomials_);
-  reply(subsystem_->advance(step, polynomials_, continuity, wanted, outputs_), outputs_);
+  const Outcome outcome = subsystem_->advance(step, polynomials_, continuity, wanted, outputs_);
+  reply(outcome, outputs_, subsystem_->integration_errors());
 }
 
 void HostedSubsystem::point_outputs(MessageReader& asked) {

@@ -78,8 +78,8 @@ Outcome IsolatedSubsystem::advance(const MacroStep& step, std::span<const Polyno
                                    InputContinuity continuity, Wanted wanted,
                                    std::span<Sample> outputs) {
   if (!is_saved_) remote_->process().take_copy();
-  const Outcome outcome =
-      attempt(RemoteFunction::advance, std::tie(outputs), step, continuity, wanted, inputs);
+  const Outcome outcome = attempt(RemoteFunction::advance, std::tie(outputs, integration_errors_),
+                                  step, continuity, wanted, inputs);
   if (outcome == Outcome::ok) stand_at(step.end);
   return outcome;
 }

@@ -26,6 +26,7 @@ class IsolatedSubsystem final : public Subsystem {
                         std::span<Sample> outputs) override;
   Outcome output_curvatures(std::span<const Sample> inputs, std::span<double> result) override;
   std::span<const double> states() const override;
+  std::span<const double> integration_errors() const override { return integration_errors_; }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
@@ -61,6 +62,7 @@ class IsolatedSubsystem final : public Subsystem {
   std::unique_ptr<RemoteSubsystem> remote_;
   std::unique_ptr<RemoteModel> model_;
   mutable std::vector<double> states_;
+  std::vector<double> integration_errors_;
   mutable bool states_known_ = false;
   double now_ = 0.0, saved_ = 0.0;
   bool is_saved_ = false;  ///< before each macro-step, which may be taken back

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "subsystem/ode/error_ratio.hpp"
 #include "subsystem/ode/integrator.hpp"
 
 namespace concord {
@@ -19,6 +20,7 @@ Arkode::Arkode(RightHandSide& rhs, Driver driver, Roots roots)
       context_(sundials_handle::make_context()) {
   const auto length = static_cast<sunindextype>(std::max<std::size_t>(rhs.state_count(), 1));
   x_.reset(sundials_handle::made(N_VNew_Serial(length, context_.get())));
+  error_.reset(sundials_handle::made(N_VNew_Serial(length, context_.get())));
   sundials_handle::require(N_VEnableFusedOps_Serial(x_.get(), SUNTRUE));
   N_VConst(0.0, x_.get());
 }
@@ -76,8 +78,11 @@ std::string explain_arkode(int code, double size) {
 
 namespace {
 
+using sundials_handle::ButcherTable;
 using sundials_handle::made;
 using sundials_handle::require;
+
+double ratio_of(const ButcherTable& table) { return error_ratio(*made(table.get())); }
 
 /// The very first micro-step is like all others: ARKODE would let the next one be 10^4 times as
 /// large.
@@ -108,6 +113,15 @@ class ExplicitPair final : public Arkode {
     require(ERKStepSetMinStep(memory_.get(), smallest_size));
   }
   void limit_next_size(double size) override { require(ERKStepSetInitStep(memory_.get(), size)); }
+  std::span<const double> error() override {
+    require(ERKStepGetEstLocalErrors(memory_.get(), error_vector()));
+    return estimate();
+  }
+  double error_ratio() const override {
+    static const double ratio =
+        ratio_of(ButcherTable(ARKodeButcherTable_LoadERK(ARKODE_DORMAND_PRINCE_7_4_5)));
+    return ratio;
+  }
   int evolve(double end, double& tau, int task) override {
     require(ERKStepSetStopTime(memory_.get(), end));
     return ERKStepEvolve(memory_.get(), end, vector(), &tau, task);
@@ -168,6 +182,15 @@ class ImplicitPair final : public Arkode {
     require(ARKStepSetMinStep(memory_.get(), smallest_size));
   }
   void limit_next_size(double size) override { require(ARKStepSetInitStep(memory_.get(), size)); }
+  std::span<const double> error() override {
+    require(ARKStepGetEstLocalErrors(memory_.get(), error_vector()));
+    return estimate();
+  }
+  double error_ratio() const override {
+    static const double ratio =
+        ratio_of(ButcherTable(ARKodeButcherTable_LoadDIRK(ARKODE_ESDIRK43I6L2SA_6_3_4)));
+    return ratio;
+  }
   int evolve(double end, double& tau, int task) override {
     require(ARKStepSetStopTime(memory_.get(), end));
     return ARKStepEvolve(memory_.get(), end, vector(), &tau, task);

@@ -43,6 +43,7 @@ class Automatic final : public Integrator {
                     std::span<double> x_end) override;
   std::string failure() const override { return failed_->failure(); }
   double reached() const override { return failed_ ? failed_->reached() : 0.0; }
+  std::span<const double> local_errors() const override { return succeeded_->local_errors(); }
   bool continued() const override { return bdf_is_current_ && bdf().continued(); }
   void save() override;
   void restore() override;
@@ -78,7 +79,7 @@ class Automatic final : public Integrator {
 
   std::array<std::unique_ptr<Integrator>, 3> methods_;  ///< made when they are first tried
   std::vector<double> trial_end_;
-  const Integrator* failed_ = nullptr;
+  const Integrator *failed_ = nullptr, *succeeded_ = nullptr;  ///< last
   Choice choice_, saved_;
   std::int64_t cost_ = 0;        ///< evaluations of f in the last run()
   bool bdf_is_current_ = false;  ///< bdf made the previous macro-step
@@ -104,7 +105,7 @@ Outcome Automatic::run(Method which, double h, History history, std::int64_t lim
   rhs_.limit_evaluations(limit);
   const Outcome outcome = integrator.integrate(h, history, x_begin, x_end);
   cost_ = rhs_.evaluations() - before;
-  if (outcome == Outcome::failed) failed_ = &integrator;
+  (outcome == Outcome::failed ? failed_ : succeeded_) = &integrator;
   return outcome;
 }
 

@@ -90,29 +90,25 @@ void Cvode::restart(double tau, std::span<const double> x) {
   require(CVodeSetInitStep(native(), std::min(now_.first_size, times_.h - tau)));
 }
 
-/// One micro-step and, with CV_NORMAL, the others to the end.
+/// One micro-step after the other.
 int Cvode::evolve(double end) {
-  int flag = one_step(end);
-  if (rhs_.is_watched())
-    flag = show_way(end, flag);
-  else if (flag == CV_SUCCESS && times_.cvode < end)
-    flag = CVode(native(), end, x_.get(), &times_.cvode, CV_NORMAL);
-  has_history_ = flag >= 0;
-  return flag;
-}
-
-/// One micro-step after the other; `flag` is the first one's.
-int Cvode::show_way(double end, int flag) {
   const std::span<const double> x(NV_DATA_S(x_.get()), rhs_.state_count());
-  for (long steps = 1; flag >= 0; ++steps) {
-    has_history_ = true;
+  errors_.assign(x.size(), 0.0);
+  for (long steps = 1;; ++steps) {
+    const int flag = one_step(end);
+    has_history_ = flag >= 0;
+    if (flag < 0) return flag;
     const bool done = flag == CV_TSTOP_RETURN || times_.cvode >= end;
     rhs_.path_reaches(done ? times_.h : tau(times_.cvode), x);
+    add_error();
     if (done) return flag;
     if (steps > max_micro_steps) return CV_TOO_MUCH_WORK;
-    flag = one_step(end);
   }
-  return flag;
+}
+
+void Cvode::add_error() {
+  require(CVodeGetEstLocalErrors(native(), error_.get()));
+  for (std::size_t i = 0; i < errors_.size(); ++i) errors_[i] += NV_Ith_S(error_.get(), i);
 }
 
 /// Smaller micro-steps than the smallest would not move CVODE's time.

@@ -22,6 +22,7 @@ class Cvode : public Integrator, public MicroSteps {
   End step(double end, double& tau, std::span<double> x) final;
   std::string failure() const final;
   double reached() const final { return times_.reached; }
+  std::span<const double> local_errors() const final { return errors_; }
   bool continued() const final { return continued_; }
   void save() final { saved_ = now_; }
   void restore() final;
@@ -59,7 +60,7 @@ class Cvode : public Integrator, public MicroSteps {
   bool restarts(double h, History history) const;
   int evolve(double end);
   int one_step(double end);
-  int show_way(double end, int flag);
+  void add_error();
   void recommend_first_size();
 
   const char* name_;
@@ -69,6 +70,7 @@ class Cvode : public Integrator, public MicroSteps {
   sundials_handle::CvodeMemory memory_;
   Memory now_, saved_;
   MacroStepTimes times_;
+  std::vector<double> errors_;  ///< that micro-steps of the last macro-step have left
   bool has_history_ = false;
   bool continued_ = false;
   int flag_ = CV_SUCCESS;

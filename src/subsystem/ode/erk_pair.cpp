@@ -7,14 +7,17 @@
 #include <memory>
 #include <stdexcept>
 
+#include "subsystem/ode/error_ratio.hpp"
+#include "support/sundials_handle.hpp"
+
 namespace concord {
 
 namespace {
 
-using Loaded = std::unique_ptr<ARKodeButcherTableMem, decltype(&ARKodeButcherTable_Free)>;
+using sundials_handle::ButcherTable;
 
 /// Prince and Dormand 1981, table 2, which ARKODE lacks: c, A row by row, b of order 8 and 7.
-Loaded prince_dormand() {
+ButcherTable prince_dormand() {
   constexpr int n = 13;
   double c[n] = {0.0,
                  1.0 / 18,
@@ -81,24 +84,24 @@ Loaded prince_dormand() {
                  53011238.0 / 667516719.0,
                  2.0 / 45.0,
                  0.0};
-  return {ARKodeButcherTable_Create(n, 8, 7, c, &a[0][0], b, d), &ARKodeButcherTable_Free};
+  return ButcherTable(ARKodeButcherTable_Create(n, 8, 7, c, &a[0][0], b, d));
 }
 
-Loaded load(ErkPair::Table table) {
+ButcherTable load(ErkPair::Table table) {
   switch (table) {
     case ErkPair::Table::verner:
-      return {ARKodeButcherTable_LoadERK(ARKODE_VERNER_8_5_6), &ARKodeButcherTable_Free};
+      return ButcherTable(ARKodeButcherTable_LoadERK(ARKODE_VERNER_8_5_6));
     case ErkPair::Table::prince_dormand:
       return prince_dormand();
     default:
-      return {ARKodeButcherTable_LoadERK(ARKODE_DORMAND_PRINCE_7_4_5), &ARKodeButcherTable_Free};
+      return ButcherTable(ARKodeButcherTable_LoadERK(ARKODE_DORMAND_PRINCE_7_4_5));
   }
 }
 
 }  // namespace
 
 ErkPair::ErkPair(Table which) {
-  const Loaded table = load(which);
+  const ButcherTable table = load(which);
   if (!table || table->d == nullptr) throw std::logic_error("ARKODE has no such embedded pair");
   const auto n = static_cast<std::size_t>(table->stages);
   embedded_order_ = table->p;
@@ -109,6 +112,7 @@ ErkPair::ErkPair(Table which) {
     c_.push_back(table->c[i]);
     error_.push_back(table->b[i] - table->d[i]);
   }
+  error_ratio_ = concord::error_ratio(*table);
   ends_at_last_stage_ = c_.back() == 1.0 && std::equal(b_.begin(), b_.end(), table->A[n - 1]);
 }
 

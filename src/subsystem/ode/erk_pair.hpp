@@ -22,12 +22,15 @@ class ErkPair {
   double c(std::size_t stage) const { return c_[stage]; }
   /// b minus the embedded method's.
   double error(std::size_t stage) const { return error_[stage]; }
+  /// `error_ratio` of the pair.
+  double error_ratio() const { return error_ratio_; }
   /// Whether the last stage is the new point, whose slopes are the next micro-step's first ones.
   bool ends_at_last_stage() const { return ends_at_last_stage_; }
 
  private:
   std::vector<double> a_, b_, c_, error_;
   int embedded_order_;
+  double error_ratio_;
   bool ends_at_last_stage_ = false;
 };
 

@@ -47,6 +47,8 @@ class ExplicitSteps final : public OneStepPair {
   }
   int evolve(double end) override;
   std::span<double> x() override { return x_; }
+  std::span<const double> error() override { return error_; }
+  double error_ratio() const override { return stages_->pair().error_ratio(); }
   std::string explain(int code) const override { return explain_arkode(code, size_); }
 
  private:

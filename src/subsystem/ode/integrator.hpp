@@ -54,6 +54,10 @@ class Integrator {
   /// In the last call.
   virtual HandledEvents* handled_events() { return nullptr; }
 
+  /// What the last call, if it did not fail, has left wrong in x_end: the local errors of its
+  /// micro-steps, signed, as it estimates them; empty where it does not.
+  virtual std::span<const double> local_errors() const { return {}; }
+
   /// Whether the last call has used what History::keep allowed it to.
   virtual bool continued() const { return false; }
 

@@ -47,7 +47,7 @@ struct FirstTrial {
   bool known = false;
   MacroStep step;
   std::vector<Polynomial> inputs;
-  std::vector<double> x;
+  std::vector<double> x, errors;
   EventSearch::Way way;  ///< where there are events
 };
 

@@ -57,6 +57,7 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
     return checked(derivatives_.output_curvatures(now_.t, now_.h, now_.x, inputs, result));
   }
   std::span<const double> states() const override { return now_.x; }
+  std::span<const double> integration_errors() const override { return errors_; }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
@@ -132,6 +133,7 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   OdeMemory now_, saved_;
   OdeTrials trials_;
   SetParameters parameters_;
+  std::vector<double> errors_;      ///< of the last macro-step
   std::vector<Sample> end_inputs_;  ///< those that led to the communication point
   Scratch scratch_;
 };
@@ -233,6 +235,7 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
                                 InputContinuity continuity) {
   if (is_first_trial(step, inputs)) {
     now_.x = trials_.first.x;
+    errors_ = trials_.first.errors;
     if (events_) events_->search().take(trials_.first.way);
     ++now_.rounding.macro_steps;
     return Outcome::ok;
@@ -254,7 +257,10 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
     failure_ = integrator_->failure() + remedy();
   else
     now_.x.swap(scratch_.x_end);
-  if (outcome == Outcome::ok) keep_first_trial(step, inputs);
+  if (outcome == Outcome::ok) {
+    errors_.assign(integrator_->local_errors().begin(), integrator_->local_errors().end());
+    keep_first_trial(step, inputs);
+  }
   return outcome;
 }
 
@@ -272,6 +278,7 @@ void OdeSubsystem::keep_first_trial(const MacroStep& step, std::span<const Polyn
   trials_.first.step = step;
   trials_.first.inputs.assign(inputs.begin(), inputs.end());
   trials_.first.x.assign(now_.x.begin(), now_.x.end());
+  trials_.first.errors = errors_;
   if (events_) trials_.first.way = events_->search().way();
 }
 

@@ -37,6 +37,7 @@ class OneStep final : public Integrator {
     return integration_failure(method_->name(), rhs_, method_->explain(flag_), progress_.reached);
   }
   double reached() const override { return progress_.reached; }
+  std::span<const double> local_errors() const override { return progress_.errors; }
   void save() override {
     saved_ = now_;
     plan_.h = 0.0;
@@ -55,6 +56,7 @@ class OneStep final : public Integrator {
  private:
   double adapt(double size, double error, int p);
   void accepted(double tau);
+  void add_error();
   int evolve(double h);
   int try_macro_step(double h, std::span<const double> x_begin);
   void plan_accepted_sizes();
@@ -82,6 +84,9 @@ class OneStep final : public Integrator {
     double optimal = 0.0;                  ///< the controller's size after the last attempt
     double next = 0.0, next_before = 0.0;  ///< that after the last two accepted micro-steps
     std::vector<double> sizes;
+    double error = 0.0;          ///< of the last attempt, in units of the tolerance
+    int order = 0;               ///< of the embedded method
+    std::vector<double> errors;  ///< that accepted ones have left
   };
 
   std::unique_ptr<OneStepPair> method_;
@@ -106,6 +111,8 @@ OneStep::OneStep(RightHandSide& rhs, Make& make) : Integrator(rhs) {
 /// is cut short by the macro-step's end, so that what it proposes may be less than what the one
 /// before did.
 double OneStep::adapt(double size, double error, int p) {
+  progress_.error = error;
+  progress_.order = p;
   if (replaying_ && plan_.next < plan_.answers.size()) {
     progress_.optimal = plan_.answers[plan_.next++];
   } else {
@@ -120,6 +127,17 @@ void OneStep::accepted(double tau) {
   progress_.next_before = std::exchange(progress_.next, progress_.optimal);
   progress_.sizes.push_back(tau - progress_.reached);
   progress_.reached = tau;
+  add_error();
+}
+
+/// Of the solution that goes on.
+void OneStep::add_error() {
+  const double relative = progress_.error * rhs_.weights().tolerance().relative;
+  const double of_estimate =
+      method_->error_ratio() * std::pow(relative, 1.0 / (progress_.order + 1));
+  const double share = std::min(1.0, of_estimate);
+  const std::span<const double> estimate = method_->error();
+  for (std::size_t i = 0; i < estimate.size(); ++i) progress_.errors[i] += share * estimate[i];
 }
 
 Outcome OneStep::integrate(double h, History /*history*/, std::span<const double> x_begin,
@@ -159,6 +177,7 @@ int OneStep::try_macro_step(double h, std::span<const double> x_begin) {
   method_->take_order(now_.order.high() && !rhs_.is_watched());
   progress_.reached = progress_.next = progress_.next_before = 0.0;
   progress_.sizes.clear();
+  progress_.errors.assign(x_begin.size(), 0.0);
   rhs_.path_begins(x_begin);
   plan_.next = 0;
   if (replaying_)

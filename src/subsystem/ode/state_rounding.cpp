@@ -10,7 +10,7 @@ namespace {
 
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 constexpr double sqrt_eps = 1.0 / 67108864.0;  // 2^-26
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 /// Error tests see rounding of several stages.
 constexpr double margin = 10.0;
@@ -37,7 +37,7 @@ StateRounding::StateRounding(CheckedModel& model)
       result_(model.state_count()) {}
 
 StateRounding::Memory StateRounding::fresh() const {
-  return {std::vector<double>(x_.size(), 0.0), std::vector<double>(x_.size(), infinite), 0, {}};
+  return {std::vector<double>(x_.size(), 0.0), std::vector<double>(x_.size(), unbounded), 0, {}};
 }
 
 bool StateRounding::outgrown(const Point& at, const Tolerance& tolerance,
@@ -102,7 +102,7 @@ double StateRounding::forgetting_time(const Point& at, std::size_t i) {
   const double size = std::max(std::abs(at.x[i]), at.x_sizes[i]);
   x_[i] += sqrt_eps * size;
   const double step = x_[i] - at.x[i];
-  if (!(step > 0.0) || !model_.f(at.t, x_, at.u, f_moved_)) return infinite;
+  if (!(step > 0.0) || !model_.f(at.t, x_, at.u, f_moved_)) return unbounded;
   return step / std::abs(f_moved_[i] - f_[i]);
 }
 

@@ -53,6 +53,23 @@ TEST(ErkPair, OrdersOfBothPairs) {
   EXPECT_NEAR(order(estimate(sharp, 0.4), estimate(sharp, 0.2)), sharp.embedded_order() + 1, 0.3);
 }
 
+/// What goes on errs by error_ratio() r^(1/(p+1)) times the estimate, r being that beside x = 1, up
+/// to higher powers of the size.
+TEST(ErkPair, EstimatesTellTheHigherOrdersError) {
+  const auto off = [](const ErkPair& pair, double size) {
+    const double told = estimate(pair, size);
+    const double share = pair.error_ratio() * std::pow(told, 1.0 / (pair.embedded_order() + 1));
+    return std::abs(std::log(share * told / end_error(pair, size)));
+  };
+  const auto check = [&](const ErkPair& pair, double size, double most) {
+    EXPECT_LT(off(pair, size), std::log(most));
+    EXPECT_LT(off(pair, 0.5 * size), 0.7 * off(pair, size));
+  };
+  check(erk_pair(1e-6), 0.4, 1.3);
+  check(erk_pair(1e-11), 0.4, 5.0);
+  check(long_erk_pair(), 2.0, 5.0);
+}
+
 TEST(ErkPair, OrdersOfTheLongPair) {
   const ErkPair& pair = long_erk_pair();
   EXPECT_EQ(pair.evaluations(), 13u);
