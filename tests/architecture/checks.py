@@ -247,6 +247,21 @@ def check_names(root):
             yield f"two classes are {name}: {', '.join(paths)}"
 
 
+# Interfaces, and who passes every call of theirs on.
+DECORATORS = {"include/concord/subsystem.hpp": "src/subsystem/decorator.hpp",
+              "src/coupling/coupling.hpp": "src/coupling/coupling_decorator.hpp"}
+
+
+def check_decorators(root):
+    """What an interface offers its decorator passes on, or it would be lost behind it."""
+    for interface, decorator in DECORATORS.items():
+        offered = re.findall(r"virtual [^;{(~]*?(\w+)\(", (root / interface).read_text("utf-8"))
+        passed = set(re.findall(r"(\w+)\([^;{]*\) (?:const )?override", (root / decorator).read_text("utf-8")))
+        for name in offered:
+            if name not in passed | {"memory_version"}:
+                yield f"{decorator} does not pass on {name}, which {interface} offers"
+
+
 def clang_format():
     for name in (f"clang-format-{CLANG_FORMAT_VERSION}", "clang-format"):
         program = shutil.which(name)

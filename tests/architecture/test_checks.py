@@ -21,6 +21,12 @@ GOOD = {
     "src/coupling/c.hpp": '#include <petscsnes.h>\n\n#include "subsystem/subsystem.hpp"\n',
     "src/coupling/problem/p.hpp": '#include "coupling/c.hpp"\n',
     "src/coupling/points/q.hpp": '#include "coupling/problem/p.hpp"\n',
+    "include/concord/subsystem.hpp": "struct S {\n  virtual ~S();\n  virtual int advance(int t) = 0;\n"
+                                     "  virtual bool is() const { return is_(); }\n};\n",
+    "src/subsystem/decorator.hpp": "struct D : S {\n  int advance(int t) override { return 0; }\n"
+                                   "  bool is() const override { return true; }\n};\n",
+    "src/coupling/coupling.hpp": "",
+    "src/coupling/coupling_decorator.hpp": "",
     "README.md": "Cite the papers; configure into build/, results in ~/results or $HOME/results.\n",
 }
 
@@ -46,6 +52,10 @@ BAD = {
     "public": [
         ("include/concord/x.hpp", "#include <petscvec.h>\n", "petscvec.h"),
         ("include/concord/x.hpp", '#include "signal/s.hpp"\n', "signal/s.hpp"),
+    ],
+    "decorators": [
+        ("src/subsystem/decorator.hpp", "struct D : S {\n  bool is() const override { return true; }\n};\n",
+         "does not pass on advance"),
     ],
     "length": [("src/signal/x.cpp", "\n" * 601, "601 lines")],
     "places": [

@@ -6,7 +6,7 @@ import zipfile
 import fmu_factory
 import numpy as np
 import variables
-from concord_runs import Results, execute, write_model
+from concord_runs import Results, execute, simulate, write_model
 from exported_fmus import export
 from fmu_runs import FmuTest
 
@@ -62,6 +62,25 @@ class LoneTest(FmuTest):
             self.assertIn(text, run.stderr)
 
 
+# A valve that opens and shuts.
+VALVE = """experiment: {start: 0, stop: 3}
+subsystems:
+  tank:
+    equations:
+      inputs: {inflow: 0.5}
+      states: {level: 1}
+      discrete: {open: 0, n: 0}
+      derivatives: {level: inflow - 3*open}
+      when:
+        - {condition: level > 1.5, set: {open: 1, n: n + 1}}
+        - {condition: level < 1.2, set: {open: 0}}
+      outputs: {level: level, n: n}
+"""
+FED = """  source: {table: {file: in.csv, outputs: {inflow: inflow}}}
+connections: [source.inflow -> tank.inflow]
+"""
+
+
 class Run(LoneTest):
     def test_words(self):
         """Both versions and interfaces; the experiment, start values and rows that were asked for."""
@@ -75,6 +94,23 @@ class Run(LoneTest):
                 self.assertTrue(np.array_equal(columns["time"], [1, 1.25, 1.5, 1.75, 2]))
                 error = columns["level"] - (-2 + 3 * (columns["time"] - 1))
                 self.assertLess(np.abs(error).max(), 1e-12)
+
+    def test_events_beside_inputs(self):
+        """What happens to the FMU happens with inputs from a file, too."""
+        (self.folder / "in.csv").write_text("time,inflow\n0,0\n1,2\n2,1\n3,1\n")
+        whole = simulate(write_model(self.folder, "whole", VALVE + FED)).outputs
+        self.assertEqual(whole["tank.n"][-1], 6)
+        valve = write_model(self.folder, "valve", VALVE)
+        for version in (2, 3):
+            (self.folder / str(version)).mkdir()
+            fmu = self.folder / str(version) / "valve.fmu"
+            export(valve, "tank", fmu, "--fmi", str(version))
+            for interface in ("me", "cs"):
+                with self.subTest(version=version, interface=interface):
+                    columns = self.rows(fmu, "--interface-type", interface, "--stop-time", "3",
+                                        "--input-file", self.folder / "in.csv")
+                    self.assertEqual(columns["n"][-1], 6)
+                    self.assertAlmostEqual(columns["level"][-1], whole["tank.level"][-1], delta=1e-5)
 
     def test_inputs(self):
         """Linear between rows, a jump, constant at the end: exact at any distance of the rows."""

@@ -30,7 +30,7 @@ int local_error_order(const Method& method, bool feedthrough) {
 
 ComparedCoupling::ComparedCoupling(std::unique_ptr<Coupling> method, const Method& settings,
                                    RankNetwork& subsystems)
-    : method_(std::move(method)),
+    : CouplingDecorator(std::move(method)),
       subsystems_(subsystems),
       consistent_(subsystems),
       estimators_(subsystems, without_defect(settings.estimator), Hold::hermite),
@@ -41,13 +41,13 @@ ComparedCoupling::ComparedCoupling(std::unique_ptr<Coupling> method, const Metho
       terms_(subsystems.n_outputs()) {}
 
 void ComparedCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
-  method_->start(first, stop, point);
+  CouplingDecorator::start(first, stop, point);
   predicted_ = {point.inputs, point.outputs, {}};
   norm_.restart(point);
 }
 
 void ComparedCoupling::restart(CommunicationPoint& point) {
-  method_->restart(point);
+  CouplingDecorator::restart(point);
   norm_.restart(point);
 }
 
@@ -83,7 +83,7 @@ CouplingReport ComparedCoupling::solve(const MacroStep& step, const Communicatio
     report.status = CouplingStatus::failed;
     return report;
   }
-  report = method_->solve(step, point, trial);
+  report = CouplingDecorator::solve(step, point, trial);
   report.retryable = true;
   if (report.status == CouplingStatus::converged) {
     compare(trial);
@@ -104,14 +104,14 @@ void ComparedCoupling::compare(const Trial& trial) {
 }
 
 void ComparedCoupling::commit(const CommunicationPoint& point) {
-  method_->commit(point);
+  CouplingDecorator::commit(point);
   system_.commit(point);
   norm_.commit(point);
 }
 
 std::string ComparedCoupling::explain(const CouplingReport& report) {
   if (predicts_) {
-    return method_->explain(report);
+    return CouplingDecorator::explain(report);
   }
   if (const auto failure = estimators_.explain()) {
     return *failure;
@@ -122,7 +122,7 @@ std::string ComparedCoupling::explain(const CouplingReport& report) {
 }
 
 void ComparedCoupling::view() const {
-  method_->view();
+  CouplingDecorator::view();
   system_.view();
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "coupling/coupling_decorator.hpp"
 #include "coupling/estimation/missiles_system.hpp"
 #include "coupling/points/consistent_inputs.hpp"
 #include "coupling/problem/output_error_norm.hpp"
@@ -17,7 +18,7 @@ namespace concord {
 /// prediction, with the affine remainder, misses O(h^4), so that EST is asymptotically the local
 /// error of explicit methods with hold order 0 and 1 and of implicit ones with constant and linear
 /// inputs; of higher orders it is an upper bound.
-class ComparedCoupling : public Coupling {
+class ComparedCoupling : public CouplingDecorator {
  public:
   ComparedCoupling(std::unique_ptr<Coupling> method, const Method& settings,
                    RankNetwork& subsystems);
@@ -25,15 +26,11 @@ class ComparedCoupling : public Coupling {
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override;
-  void rejected() override { method_->rejected(); }
   void restart(CommunicationPoint& point) override;
   std::span<const double> error_estimates() const override { return estimates_; }
-  std::span<const Sample> fed() const override { return method_->fed(); }
-  bool passed_layer() const override { return method_->passed_layer(); }
-  const BalanceErrors* balance() const override { return method_->balance(); }
   void io(Archive& archive) override {
-    CONCORD_MEMBERS(archive, *method_, consistent_, estimators_, system_, norm_, begin_,
-                    predicted_);
+    CouplingDecorator::io(archive);
+    CONCORD_MEMBERS(archive, consistent_, estimators_, system_, norm_, begin_, predicted_);
     CONCORD_MEMBERS_PER(archive, Per::output, estimates_);
   }
   std::string explain(const CouplingReport& report) override;
@@ -43,7 +40,6 @@ class ComparedCoupling : public Coupling {
   bool predict(const MacroStep& step, const CommunicationPoint& point);
   void compare(const Trial& trial);
 
-  std::unique_ptr<Coupling> method_;
   RankNetwork& subsystems_;
   ConsistentInputs consistent_;
   Estimators estimators_;

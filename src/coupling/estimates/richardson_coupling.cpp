@@ -14,13 +14,14 @@ double modified_constant(int order, bool feedthrough) {
 }
 
 RichardsonCoupling::RichardsonCoupling(const Method& method, RankNetwork& subsystems)
-    : subsystems_(subsystems),
+    : CouplingDecorator(std::make_unique<ExplicitCoupling>(method, subsystems)),
+      subsystems_(subsystems),
       order_(method.hold_order),
       modified_(method.estimate == ErrorEstimate::richardson_modified),
       divisor_((modified_ ? modified_constant(order_, subsystems.network().has_feedthrough())
                           : std::pow(2.0, order_ + 1)) -
                1.0),
-      fine_(method, subsystems),
+      fine_(static_cast<ExplicitCoupling&>(inner())),
       coarse_(method, subsystems),
       norm_(subsystems, method.adapt_tolerance, error_order()),
       estimates_(subsystems.n_outputs()) {}

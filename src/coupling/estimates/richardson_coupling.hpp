@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coupling/coupling_decorator.hpp"
 #include "coupling/explicit/explicit_coupling.hpp"
 #include "coupling/problem/output_error_norm.hpp"
 
@@ -14,7 +15,7 @@ namespace concord {
 /// feedthrough EST has an error in g_u c_y g_u. `richardson_modified`: it extrapolates through the
 /// points of the small steps, c by `modified_constant`. Orders k from 0 to 2. What is kept are the
 /// small steps.
-class RichardsonCoupling : public Coupling {
+class RichardsonCoupling : public CouplingDecorator {
  public:
   RichardsonCoupling(const Method& method, RankNetwork& subsystems);
   void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
@@ -25,11 +26,11 @@ class RichardsonCoupling : public Coupling {
   void commit(const CommunicationPoint& point) override;
   void rejected() override;
   void restart(CommunicationPoint& point) override;
-  std::string explain(const CouplingReport& report) override { return fine_.explain(report); }
   const Middle* middle() const override { return &middle_; }
   std::span<const double> error_estimates() const override { return estimates_; }
   void io(Archive& archive) override {
-    CONCORD_MEMBERS(archive, fine_, coarse_, rough_, first_, middle_, middle_committed_, norm_);
+    CouplingDecorator::io(archive);
+    CONCORD_MEMBERS(archive, coarse_, rough_, first_, middle_, middle_committed_, norm_);
     CONCORD_MEMBERS_PER(archive, Per::output, estimates_);
   }
 
@@ -44,7 +45,7 @@ class RichardsonCoupling : public Coupling {
   int order_;
   bool modified_;
   double divisor_;
-  ExplicitCoupling fine_;
+  ExplicitCoupling& fine_;   ///< what is decorated: the small steps
   ExplicitCoupling coarse_;  ///< its past are the ends of double steps
   Trial rough_, first_;
   Middle middle_;

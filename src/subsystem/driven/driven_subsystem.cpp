@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "subsystem/decorator.hpp"
+
 namespace concord {
 
 namespace {
@@ -21,64 +23,46 @@ std::vector<Source> sources_of(std::size_t n_inputs, const Drive& drive) {
   return result;
 }
 
-class DrivenSubsystem final : public Subsystem {
+class DrivenSubsystem final : public SubsystemDecorator<DrivenSubsystem> {
  public:
   DrivenSubsystem(std::unique_ptr<Subsystem> inner, const Drive& drive)
-      : Subsystem(driven_description(inner->description(), drive)),
-        inner_(std::move(inner)),
+      : SubsystemDecorator(std::move(inner), driven_description(inner->description(), drive)),
         drive_(drive),
-        sources_(sources_of(inner_->description().inputs.size(), drive)),
+        sources_(sources_of(this->inner().description().inputs.size(), drive)),
         polynomials_(sources_.size()),
         samples_(sources_.size()) {}
 
   void start(const MacroStep& first, double stop) override {
     at_ = saved_ = {first.begin};
-    inner_->start(first, stop);
+    SubsystemDecorator::start(first, stop);
   }
   void note_use(std::span<const char> fed, std::span<const char> looked_at) override;
-  bool initializing() const override { return inner_->initializing(); }
-  Outcome end_initialization(std::span<const Sample> inputs) override {
-    return told(inner_->end_initialization(now(inputs)));
-  }
-  void enter(const SmoothInterval& interval) override { inner_->enter(interval); }
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override {
     show_signals(outputs, false);
-    return told(inner_->point_outputs(now(inputs), wanted, own(outputs)));
-  }
-  std::span<const double> states() const override { return inner_->states(); }
-  Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override {
-    return told(inner_->state_derivatives(now(inputs), result));
+    return SubsystemDecorator::point_outputs(inputs, wanted, own(outputs));
   }
   Outcome linearize(std::span<const Sample> /*inputs*/, Linearization& /*result*/) override {
     failure_ = "a subsystem with inputs from a file gives no linearization";
     return Outcome::failed;
   }
-  Outcome set_parameter(std::size_t parameter, double value) override {
-    return told(inner_->set_parameter(parameter, value));
-  }
   bool io(Archive& archive) override {
-    archive.enter(*inner_);
-    const bool passed = inner_->io(archive);
-    told(Outcome::ok);
+    const bool passed = SubsystemDecorator::io(archive);
     CONCORD_MEMBERS(archive, at_.t, saved_.t);
     return passed;
   }
-  bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override {
-    const bool begun = inner_->start_from(t, x, memory);
-    told(Outcome::ok);
-    return begun;
-  }
   void save() override {
     saved_ = at_;
-    inner_->save();
+    SubsystemDecorator::save();
   }
   void restore() override {
     at_ = saved_;
-    inner_->restore();
+    SubsystemDecorator::restore();
   }
+
+  std::span<const Sample> fed(std::span<const Sample> inputs);
 
  private:
   struct Memory {
@@ -86,19 +70,12 @@ class DrivenSubsystem final : public Subsystem {
   };
 
   std::span<Sample> own(std::span<Sample> outputs) const {
-    return outputs.first(inner_->description().outputs.size());
+    return outputs.first(inner().description().outputs.size());
   }
-  Outcome told(Outcome outcome) {
-    failure_ = inner_->failure();
-    counters_ = inner_->counters();
-    return outcome;
-  }
-  std::span<const Sample> now(std::span<const Sample> inputs);
   void show_signals(std::span<Sample> outputs, bool before) const;
   void feed(const MacroStep& step, double begin, std::span<const Polynomial> inputs);
-  Polynomial fed(std::size_t signal, double begin) const;
+  Polynomial piece(std::size_t signal, double begin) const;
 
-  std::unique_ptr<Subsystem> inner_;
   Drive drive_;
   std::vector<Source> sources_;
   std::vector<Polynomial> polynomials_;
@@ -111,11 +88,12 @@ void DrivenSubsystem::note_use(std::span<const char> fed, std::span<const char> 
   std::vector<char> all(sources_.size());
   for (std::size_t i = 0; i < all.size(); ++i)
     all[i] = sources_[i].is_signal ? 1 : fed[sources_[i].index];
-  inner_->note_use(all, looked_at.first(inner_->description().outputs.size()));
+  SubsystemDecorator::note_use(all, looked_at.first(inner().description().outputs.size()));
 }
 
-/// All inputs of the subsystem at the current time.
-std::span<const Sample> DrivenSubsystem::now(std::span<const Sample> inputs) {
+/// All inputs of the subsystem at the current time; none where not all are known.
+std::span<const Sample> DrivenSubsystem::fed(std::span<const Sample> inputs) {
+  if (inputs.size() < description_.inputs.size()) return {};
   for (std::size_t i = 0; i < samples_.size(); ++i)
     samples_[i] = sources_[i].is_signal ? drive_.signals->from_right(sources_[i].index, at_.t)
                                         : inputs[sources_[i].index];
@@ -124,13 +102,13 @@ std::span<const Sample> DrivenSubsystem::now(std::span<const Sample> inputs) {
 
 /// The signals behind the outputs, `before` or after what jumps now.
 void DrivenSubsystem::show_signals(std::span<Sample> outputs, bool before) const {
-  const std::size_t first = inner_->description().outputs.size();
+  const std::size_t first = inner().description().outputs.size();
   for (std::size_t k = 0; k < drive_.inputs.size(); ++k)
     outputs[first + k] =
         before ? drive_.signals->from_left(k, at_.t) : drive_.signals->from_right(k, at_.t);
 }
 
-Polynomial DrivenSubsystem::fed(std::size_t signal, double begin) const {
+Polynomial DrivenSubsystem::piece(std::size_t signal, double begin) const {
   const Sample at = drive_.signals->from_right(signal, begin);
   const bool takes_slopes = description_.capabilities.polynomial_inputs;
   return {{at.value, drive_.any_step || takes_slopes ? at.derivative : 0.0, 0.0, 0.0}};
@@ -140,7 +118,7 @@ void DrivenSubsystem::feed(const MacroStep& step, double begin,
                            std::span<const Polynomial> inputs) {
   for (std::size_t i = 0; i < polynomials_.size(); ++i)
     polynomials_[i] = sources_[i].is_signal
-                          ? fed(sources_[i].index, begin)
+                          ? piece(sources_[i].index, begin)
                           : inputs[sources_[i].index].moved_to(begin - step.begin);
 }
 
@@ -153,14 +131,14 @@ Outcome DrivenSubsystem::advance(const MacroStep& step, std::span<const Polynomi
     const double end = std::min(row, step.end);
     const bool whole = begin == step.begin && end == step.end;
     feed(step, begin, inputs);
-    outcome = inner_->advance(whole ? step : MacroStep{begin, end}, polynomials_,
-                              whole ? continuity : InputContinuity::broken,
-                              end == step.end ? wanted : Wanted::values, own(outputs));
+    outcome = SubsystemDecorator::advance(whole ? step : MacroStep{begin, end}, polynomials_,
+                                          whole ? continuity : InputContinuity::broken,
+                                          end == step.end ? wanted : Wanted::values, own(outputs));
     begin = end;
   }
   at_.t = step.end;
   show_signals(outputs, drive_.any_step);
-  return told(outcome);
+  return outcome;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "signal/history.hpp"
+#include "subsystem/decorator.hpp"
 #include "subsystem/slow/window_inputs.hpp"
 #include "subsystem/slow_steps.hpp"
 
@@ -24,11 +25,10 @@ SubsystemDescription slow_description(SubsystemDescription description) {
   return description;
 }
 
-class SlowSubsystem : public Subsystem {
+class SlowSubsystem final : public SubsystemDecorator<SlowSubsystem> {
  public:
   SlowSubsystem(std::unique_ptr<Subsystem> inner, const SlowSteps& slow)
-      : Subsystem(slow_description(inner->description())),
-        inner_(std::move(inner)),
+      : SubsystemDecorator(std::move(inner), slow_description(inner->description())),
         macro_steps_(slow.macro_steps),
         all_outputs_(description_.outputs.size()),
         now_(description_.inputs.size(), description_.outputs.size(), slow) {
@@ -38,24 +38,17 @@ class SlowSubsystem : public Subsystem {
   void start(const MacroStep& first, double stop) override {
     stop_ = stop;
     now_.begin_anew();
-    inner_->start(first, stop);
-    if (inner_->description().events) {
+    SubsystemDecorator::start(first, stop);
+    if (description_.events) {
       throw InputError(
           "turns out to have events, which steps of its own (step:) cannot have; "
           "leave step: out");
     }
   }
-  void note_use(std::span<const char> fed, std::span<const char> looked_at) override {
-    inner_->note_use(fed, looked_at);
-  }
-  bool initializing() const override { return inner_->initializing(); }
-  Outcome end_initialization(std::span<const Sample> inputs) override {
-    return told(inner_->end_initialization(inputs));
-  }
   void enter(const SmoothInterval& interval) override {
     if (interval.from != interval_.from) now_.begin_anew();
     interval_ = interval;
-    inner_->enter(interval);
+    SubsystemDecorator::enter(interval);
   }
 
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
@@ -72,14 +65,18 @@ class SlowSubsystem : public Subsystem {
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override {
     if (now_.inputs.macro_steps() > 0) return put_out_within(outputs);
-    const Outcome outcome = told(inner_->point_outputs(inputs, wanted, outputs));
+    const Outcome outcome = SubsystemDecorator::point_outputs(inputs, wanted, outputs);
     if (!description_.capabilities.point_outputs) {
       now_.ends.assign(outputs.begin(), outputs.end());
     }
     return outcome;
   }
 
-  std::span<const double> states() const override { return inner_->states(); }
+  /// Of a window, where it has ended.
+  std::span<const double> integration_errors() const override {
+    return now_.inputs.macro_steps() == 0 ? SubsystemDecorator::integration_errors()
+                                          : std::span<const double>();
+  }
 
   /// What follows is a new start.
   Outcome set_parameter(std::size_t parameter, double value) override {
@@ -90,29 +87,22 @@ class SlowSubsystem : public Subsystem {
       return Outcome::failed;
     }
     now_.begin_anew();
-    return told(inner_->set_parameter(parameter, value));
+    return SubsystemDecorator::set_parameter(parameter, value);
   }
 
   void save() override {
     saved_ = now_;
-    inner_->save();
+    SubsystemDecorator::save();
   }
   void restore() override {
     now_ = *saved_;
-    inner_->restore();
+    SubsystemDecorator::restore();
   }
 
   bool io(Archive& archive) override {
-    archive.enter(*inner_);
-    const bool passed = inner_->io(archive);
-    told(Outcome::ok);
+    const bool passed = SubsystemDecorator::io(archive);
     CONCORD_MEMBERS(archive, now_, interval_, stop_);
     return passed;
-  }
-  bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override {
-    const bool begun = inner_->start_from(t, x, memory);
-    told(Outcome::ok);
-    return begun;
   }
 
  private:
@@ -168,8 +158,8 @@ class SlowSubsystem : public Subsystem {
     std::transform(inputs.begin(), inputs.end(), here.begin(),
                    [](const Polynomial& input) { return input.at(0.0); });
     const bool slopes = has.output_derivatives;
-    const Outcome outcome = told(inner_->point_outputs(
-        here, slopes ? Wanted::values_and_derivatives : Wanted::values, now_.ends));
+    const Outcome outcome = SubsystemDecorator::point_outputs(
+        here, slopes ? Wanted::values_and_derivatives : Wanted::values, now_.ends);
     now_.past.start(now_.ends, slopes);
     return outcome;
   }
@@ -185,8 +175,8 @@ class SlowSubsystem : public Subsystem {
   Outcome advance_over_window(double end, InputContinuity continuity, Wanted wanted,
                               std::span<Sample> outputs) {
     const double size = now_.inputs.size();
-    const Outcome outcome = told(inner_->advance({now_.begin, end, size}, now_.inputs.over_window(),
-                                                 continuity, wanted, outputs));
+    const Outcome outcome = SubsystemDecorator::advance(
+        {now_.begin, end, size}, now_.inputs.over_window(), continuity, wanted, outputs);
     now_.last_size = size;
     now_.inputs.end_window();
     now_.ends.assign(outputs.begin(), outputs.end());
@@ -200,13 +190,6 @@ class SlowSubsystem : public Subsystem {
     return Outcome::ok;
   }
 
-  Outcome told(Outcome outcome) {
-    failure_ = inner_->failure();
-    counters_ = inner_->counters();
-    return outcome;
-  }
-
-  std::unique_ptr<Subsystem> inner_;
   int macro_steps_;
   std::vector<std::size_t> all_outputs_;
   double stop_ = 0.0;
