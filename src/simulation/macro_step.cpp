@@ -272,8 +272,8 @@ void MacroStepper::begin_anew(bool breaks) {
   if (events_.any() || is_listed(point_.time)) {
     events_.begin_instant(point_, coupling_->states());
   }
-  const double last = std::exchange(point_.last_step, 0.0);
-  const double before = last == 0.0 ? proposed().size() : last;
+  point_.last_step = 0.0;
+  const double next = proposed().size();
   changes_.apply(point_, trial_);
   touch_listed();
   breaks = events_.happens(feed_.arrived(point_)) || breaks;
@@ -281,7 +281,7 @@ void MacroStepper::begin_anew(bool breaks) {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
-  const double size = std::min(before, beginning(cautious * before));
+  const double size = std::min(next, beginning(cautious * next));
   subsystems_.touched().close();
   if (!jumps_.take_any()) {
     subsystems_.forget_changes(point_.outputs);
