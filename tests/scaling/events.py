@@ -1,24 +1,26 @@
 #!/usr/bin/python3
 """What an event costs against the number of subsystems: the table of doc/scaling.md, section "Events".
 
-events.py PROGRAM [--sizes 10,100,1000] [--stop 2]: a chain of masses, one of which is pushed by a clock that
+events.py PROGRAM [--sizes 10,100,1000] [--stop 0.6]: a chain of masses, one of which is pushed by a clock that
 ticks (its instants are known) or by a heater that switches (they are found), and the same without events.
 Macro-steps count those that were taken back; right-hand sides are those of the median mass, which no event
-reaches. Times are processor times of runs, which differ by the events alone.
+reaches. Costs are instructions in macro-steps, as valgrind's callgrind counts them, whatever else runs.
 """
 import argparse
+import json
 import statistics
+import subprocess
 import tempfile
+from pathlib import Path
 
 import h5py
 
-from scaling import Runs
-
-METHODS = {"jacobi": ["-cosim_type", "jacobi", "-cosim_hold_order", "1", "-cosim_step", "0.01"],
-           "missiles": ["-cosim_type", "missiles"],
-           "jfm": ["-cosim_type", "jfm"]}
+FIXED = ["-cosim_adapt", "none", "-cosim_step", "0.01"]
+METHODS = {"jacobi, h = 0.01": ["-cosim_type", "jacobi", "-cosim_hold_order", "1", *FIXED],
+           "jfm, h = 0.01": ["-cosim_type", "jfm", *FIXED],
+           "jfm, step control": ["-cosim_type", "jfm"]}
 CLOCK = """
-      when: [{{every: {quiet} + 0.0337, set: {{push: 1 - push}}}}]"""
+      when: [{{every: {quiet} + 0.0337, set: {{push: -x}}}}]"""
 HEATER = """
       states: {{T: 0}}
       derivatives: {{T: 20*push - 10 + 0.1*x}}
@@ -59,47 +61,51 @@ def model(n, pusher, stop, quiet):
     return MODEL.format(n=n, middle=n // 2, stop=stop, pusher=PUSHERS[pusher].format(quiet=waits))
 
 
-def figures(runs, n, pusher, method, stop, repeats):
-    """Microseconds, macro-steps, right-hand sides of the median mass and instants of a run."""
-    path = runs.folder / "events.yaml"
+def counted(program, folder, text, options):
+    """Instructions in macro-steps, macro-steps, right-hand sides of the median mass, and instants."""
+    path, results, summary, counts = (folder / name for name in
+                                      ("events.yaml", "events.h5", "events.json", "callgrind"))
+    path.write_text(text, encoding="utf-8")
+    results.unlink(missing_ok=True)
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}",
+               "--toggle-collect=concord::MacroStepper::advance()", program, "run", str(path), *options,
+               "-cosim_record_every", "1000000", "-cosim_diverged", "warn", "-cosim_output", str(results),
+               "-cosim_summary", str(summary)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(done.stderr)
+    instructions = next(float(line.split()[1]) for line in counts.read_text(encoding="utf-8").splitlines()
+                        if line.startswith("totals:"))
+    steps = json.loads(summary.read_text(encoding="utf-8"))["steps"]
+    with h5py.File(results) as file:
+        sides = statistics.median(file["subsystems/rhs_evaluations"][:])
+        instants = len(set(file["events/time"][:])) if "events" in file else 0
+    return instructions, steps["accepted"] + steps["rejected"], sides, instants
 
-    def once(quiet, until):
-        path.write_text(model(n, pusher, stop, quiet), encoding="utf-8")
-        options = [*METHODS[method], "-cosim_stop", str(until)]
-        seconds, summary = min((runs.run_file(path, options) for _ in range(repeats)),
-                               key=lambda result: result[0])
-        with h5py.File(summary["results"]) as results:
-            sides = statistics.median(results["subsystems/rhs_evaluations"][:])
-            instants = len(set(results["events/time"][:])) if "events" in results else 0
-        taken = summary["steps"]["accepted"] + summary["steps"]["rejected"]
-        return 1e6*seconds, taken, sides, instants
 
-    with_events, without, begun = once(False, stop), once(True, stop), once(True, stop/20)
-    events = with_events[3]
-    per_event = [(a - b)/events for a, b in zip(with_events[:3], without[:3])]
-    macro_step = (without[0] - begun[0])/(without[1] - begun[1])
-    return events, *per_event, macro_step
+def row(program, folder, n, pusher, method, stop):
+    runs = [counted(program, folder, model(n, pusher, stop, quiet), METHODS[method])
+            for quiet in (False, True)]
+    events = runs[0][3]
+    cost, steps, sides = ((a - b)/events for a, b in zip(*(run[:3] for run in runs)))
+    macro_step = runs[1][0]/runs[1][1]
+    return (f"| {pusher} | {method} | {n} | {events} | {steps:.1f} | {sides:.0f} | {cost/1e6:.2f} | "
+            f"{cost/macro_step:.1f} |")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--sizes", default="10,100,1000")
-    parser.add_argument("--methods", default=",".join(METHODS))
-    parser.add_argument("--stop", type=float, default=2.0)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--stop", type=float, default=0.6)
     given = parser.parse_args()
     print("| instants | method | N | events | macro-steps per event | right-hand sides per mass and event | "
-          "us per event | in macro-steps |\n|---|---|---|---|---|---|---|---|")
+          "10^6 instructions per event | in macro-steps |\n|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        runs = Runs(given.program, folder)
         for pusher in PUSHERS:
-            for method in given.methods.split(","):
+            for method in METHODS:
                 for n in map(int, given.sizes.split(",")):
-                    events, cost, steps, sides, macro_step = figures(runs, n, pusher, method, given.stop,
-                                                                     given.repeats)
-                    print(f"| {pusher} | {method} | {n} | {events} | {steps:.1f} | {sides:.0f} | {cost:.0f} | "
-                          f"{cost/macro_step:.1f} |", flush=True)
+                    print(row(given.program, Path(folder), n, pusher, method, given.stop), flush=True)
 
 
 if __name__ == "__main__":

@@ -53,15 +53,12 @@ class Runs:
 
     def run(self, n, method, steps, ranks):
         """Processor seconds of the whole, and the summary."""
-        return self.run_file(self.model(n), [*METHODS[method], "-cosim_step", str(STEP), "-cosim_stop",
-                                             str(STEP * steps)], ranks)
-
-    def run_file(self, path, options, ranks=1):
         results, summary = self.folder / "chain.h5", self.folder / "chain.json"
         results.unlink(missing_ok=True)
-        command = ["mpirun", "-n", str(ranks), self.program, "run", str(path), *options,
-                   "-cosim_record_every", "1000000", "-cosim_diverged", "warn", "-cosim_output",
-                   str(results), "-cosim_summary", str(summary)]
+        command = ["mpirun", "-n", str(ranks), self.program, "run", str(self.model(n)), *METHODS[method],
+                   "-cosim_step", str(STEP), "-cosim_stop", str(STEP * steps), "-cosim_record_every",
+                   "1000000", "-cosim_diverged", "warn", "-cosim_output", str(results), "-cosim_summary",
+                   str(summary)]
         begin = processor_seconds()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         seconds = processor_seconds() - begin
