@@ -281,7 +281,7 @@ void MacroStepper::begin_anew(bool breaks) {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
-  const double size = std::min(next, beginning(cautious * next));
+  const double size = breaks ? std::min(next, beginning(cautious * next)) : next;
   subsystems_.touched().close();
   if (!jumps_.take_any()) {
     subsystems_.forget_changes(point_.outputs);

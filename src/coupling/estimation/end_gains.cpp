@@ -197,8 +197,9 @@ void EndGains::find_stiff_outputs(const LocalLinearization& subsystem) {
                        bent.row(o).cwiseAbs().dot(units) > stiff_from * straight;
     known_->stiff[static_cast<std::size_t>(o)] = stiff ? 1 : 0;
     if (stiff) {
-      known_->gain.row(parts_ * o + 2) = EndCurvature::by_value(h_) * known_->gain.row(parts_ * o) +
-                                  EndCurvature::by_slope(h_) * known_->gain.row(parts_ * o + 1);
+      known_->gain.row(parts_ * o + 2) =
+          EndCurvature::by_value(h_) * known_->gain.row(parts_ * o) +
+          EndCurvature::by_slope(h_) * known_->gain.row(parts_ * o + 1);
     }
   }
 }

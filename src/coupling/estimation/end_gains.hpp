@@ -92,9 +92,9 @@ class EndGains {
   struct Known {
     Known(Response kind, int parts, std::size_t outputs, std::size_t inputs);
 
-    StepResponse response;            ///< to the connected inputs
-    Eigen::MatrixXd gain;             ///< parts n_out x parts n_connected
-    std::array<Eigen::MatrixXd, 3> x; ///< x(h) per part of the end of a connected input
+    StepResponse response;             ///< to the connected inputs
+    Eigen::MatrixXd gain;              ///< parts n_out x parts n_connected
+    std::array<Eigen::MatrixXd, 3> x;  ///< x(h) per part of the end of a connected input
     std::vector<char> stiff;
   };
   bool is_as(const EndGains& other) const;

@@ -35,16 +35,17 @@ void PredictionError::restart(const CommunicationPoint& point) {
   }
 }
 
-/// Of inputs that are fed by whom an event has reached. Others go on as they did.
+/// Of inputs that are fed by whom an event has reached, and by constraints, whose unknowns may jump
+/// where nothing jumps that they look at. Others go on as they did.
 void PredictionError::forget_reached() {
   std::vector<Sample> reached(subsystems_.n_outputs()), fed(subsystems_.n_inputs());
   subsystems_.exchange(reached, fed);
   const std::vector<Sample> by_none = fed;
   for (const std::size_t k : subsystems_.all()) {
+    const bool any =
+        subsystems_.touched().contains(k) || subsystems_.own(k).description().constraint;
     const IndexRange out = subsystems_.outputs_of(k);
-    for (std::size_t o = out.first; subsystems_.touched().contains(k) && o < out.last; ++o) {
-      reached[o].value = 1.0;
-    }
+    for (std::size_t o = out.first; any && o < out.last; ++o) reached[o].value = 1.0;
   }
   subsystems_.exchange(reached, fed);
   for (std::size_t j = 0; j < over_.size(); ++j) {

@@ -62,7 +62,7 @@ class PredictionError {
   int degree_;
   ConstraintRows constraints_;
   ErrorNorm norm_;
-  std::vector<double> largest_;         ///< so far, of rows of constraints
+  std::vector<double> largest_;  ///< so far, of rows of constraints
   /// Of the last macro-step's polynomials the highest coefficients, and for how long they held, s:
   /// 0 where nothing is known.
   std::vector<double> highest_, over_;

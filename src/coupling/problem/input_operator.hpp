@@ -63,7 +63,7 @@ class InputOperator {
   PetscInt own_rows_ = 0;
   std::vector<Source> sources_;
   std::vector<std::vector<PetscInt>> columns_;  ///< per own subsystem
-  std::vector<double> values_;  ///< kept for its storage only
+  std::vector<double> values_;                  ///< kept for its storage only
   MatHandle matrix_;
   VecHandle inverse_scale_;
   std::optional<SolverOptions> options_;

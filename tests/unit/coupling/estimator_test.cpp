@@ -263,8 +263,8 @@ TEST(Estimator, TakesTheGainsOfThoseThatAreLinearisedAlike) {
     subsystem->start({0.0, h}, 10.0);
     std::vector<Sample> outputs(2);
     subsystem->point_outputs(begin, Wanted::values_and_derivatives, outputs);
-    auto estimator = std::make_unique<Estimator>(
-        *subsystem, connected, std::vector<bool>(), EstimatorSettings{Defect::none}, 2);
+    auto estimator = std::make_unique<Estimator>(*subsystem, connected, std::vector<bool>(),
+                                                 EstimatorSettings{Defect::none}, 2);
     Outcome outcome = Outcome::failed;
     estimator->prepare({0.0, size}, begin, outputs, true, pool, outcome);
     std::vector<double> result;
@@ -296,7 +296,8 @@ struct OneInput {
               Outcome::ok);
     Outcome outcome = Outcome::failed;
     EndGains::Pool pool;
-    const bool changed = estimator.prepare({t, t + step}, {&begin, 1}, outputs, true, pool, outcome);
+    const bool changed =
+        estimator.prepare({t, t + step}, {&begin, 1}, outputs, true, pool, outcome);
     EXPECT_EQ(outcome, Outcome::ok);
     return changed;
   }
