@@ -71,11 +71,12 @@ void MacroStepper::start() {
   feed_.hold(point_, trial_);
   look_for_events();
   settle_start();
-  subsystems_.touched().clear();
   loops_.restart(coupling_->evaluation(), point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
   subsystems_.forget_changes(point_.outputs);
+  subsystems_.touched().add_all();
   controller_->begin_anew(beginning(first.size()));
+  subsystems_.touched().clear();
   trial_.inputs = point_.inputs;
   trial_.outputs = point_.outputs;
   for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
@@ -192,15 +193,20 @@ bool MacroStepper::locates_event(const MacroStep& step) {
   return repeats;
 }
 
-/// A hundredth of the time in which the fastest output becomes another (Hairer, Norsett and Wanner,
-/// Solving ODEs I, II.4, without their second derivative), where slopes tell it and a step that is
-/// too large can be taken back; else `unknown`. What is 0 tells nothing. Collective.
+/// A hundredth of the time in which the fastest output of those that the new start reaches becomes
+/// another (Hairer, Norsett and Wanner, Solving ODEs I, II.4, without their second derivative),
+/// where slopes tell it and a step that is too large can be taken back; else `unknown`. What is 0
+/// tells nothing. Collective.
 double MacroStepper::beginning(double unknown) const {
   constexpr double fraction = 0.01;
   double shortest = std::numeric_limits<double>::infinity();
-  for (const Sample& output : point_.outputs) {
-    if (output.value != 0.0 && output.derivative != 0.0) {
-      shortest = std::min(shortest, std::abs(output.value / output.derivative));
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange out = subsystems_.outputs_of(k);
+    for (std::size_t o = out.first; subsystems_.touched().contains(k) && o < out.last; ++o) {
+      const Sample& output = point_.outputs[o];
+      if (output.value != 0.0 && output.derivative != 0.0) {
+        shortest = std::min(shortest, std::abs(output.value / output.derivative));
+      }
     }
   }
   shortest = -agree_on_largest(subsystems_.comm(), -shortest);
@@ -266,8 +272,8 @@ void MacroStepper::begin_anew(bool breaks) {
   if (events_.any() || is_listed(point_.time)) {
     events_.begin_instant(point_, coupling_->states());
   }
-  const double last = std::exchange(point_.last_step, 0.0);
-  const double before = last == 0.0 ? proposed().size() : last;
+  point_.last_step = 0.0;
+  const double next = proposed().size();
   changes_.apply(point_, trial_);
   touch_listed();
   breaks = events_.happens(feed_.arrived(point_)) || breaks;
@@ -275,6 +281,7 @@ void MacroStepper::begin_anew(bool breaks) {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
+  const double size = breaks ? std::min(next, beginning(cautious * next)) : next;
   subsystems_.touched().close();
   if (!jumps_.take_any()) {
     subsystems_.forget_changes(point_.outputs);
@@ -286,7 +293,7 @@ void MacroStepper::begin_anew(bool breaks) {
   loops_.restart(coupling_->evaluation(), point_.inputs);
   errors_.restart(point_);
   if (breaks) {
-    controller_->begin_anew(std::min(before, beginning(cautious * before)));
+    controller_->begin_anew(size);
   }
 }
 

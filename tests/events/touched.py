@@ -57,6 +57,33 @@ connections:
   - cell[12].T -> calm[1].left
 """
 
+PUSHED = """
+name: pushed
+experiment: {{stop: 1.0}}
+templates:
+  mass:
+    equations:
+      inputs: {{x_left: 0, v_left: 0, x_right: 0, v_right: 0, push: 0}}
+      states: {{x: 0, v: 0}}
+      derivatives: {{x: v, v: (100*(x_left + x_right - 2*x) + 0.1*(v_left + v_right - 2*v) + push)/1.5}}
+      outputs: {{px: x, pv: v}}
+subsystems:
+  clock:
+    equations:
+      inputs: {{x: 0}}
+      discrete: {{push: 0}}
+      when: [{{every: {every}, set: {{push: -x}}}}]
+      outputs: {{push: push}}
+  mass: {{template: mass, repeat: {{i: [1, {n}]}}, start: {{x: sin(0.01*i), v: cos(0.02*i)}}}}
+connections:
+  - clock.push -> mass[30].push
+  - mass[30].px -> clock.x
+  - {{connect: "mass[i].px -> mass[i+1].x_left", repeat: {{i: [1, {n} - 1]}}}}
+  - {{connect: "mass[i].pv -> mass[i+1].v_left", repeat: {{i: [1, {n} - 1]}}}}
+  - {{connect: "mass[i+1].px -> mass[i].x_right", repeat: {{i: [1, {n} - 1]}}}}
+  - {{connect: "mass[i+1].pv -> mass[i].v_right", repeat: {{i: [1, {n} - 1]}}}}
+"""
+
 KINKS = """
 name: kinks
 experiment: {start: 0.0, stop: 1.0}
@@ -112,6 +139,24 @@ class Touched(ModelTest):
                     self.assertLessEqual(max(advances), 100 + 2*events)
                     self.assertLessEqual(max(evaluations/advances), max(asked/usual))
                     self.assertEqual(max(restarts), 0)
+
+    def test_step_control_asks_for_little_more(self):
+        """Where the event reaches one mass, the estimates of all others go on, and so does the size
+        of macro-steps."""
+        exact = simulate(self.model(PUSHED.format(n=60, every=0.0337)), "-cosim_type", "monolithic",
+                         *TIGHT)
+        for method in ("jfm", "missiles"):
+            taken = []
+            for every in (0.0337, 10):
+                run = simulate(self.model(PUSHED.format(n=60, every=every)), "-cosim_type", method)
+                taken.append(len(run.steps["size"]) + sum(run.steps["rejections"]))
+                if every < 1:
+                    events = len(set(run.event_times))
+                    self.assertAlmostEqual(run.outputs["mass[30].px"][-1],
+                                           exact.outputs["mass[30].px"][-1], delta=1e-4)
+            with self.subTest(method=method):
+                self.assertEqual(events, 29)
+                self.assertLessEqual(taken[0] - taken[1], 2.5*events)
 
     def test_ranks_agree(self):
         model = self.model(CHAIN % " + 2*push")

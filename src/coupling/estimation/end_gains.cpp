@@ -23,17 +23,22 @@ constexpr int degree(int parts) { return 2 * parts - 1; }
 
 EndGains::EndGains(std::vector<std::size_t> connected, std::vector<bool> afresh,
                    std::size_t outputs, Response response, int parts)
-    : parts_(parts),
+    : kind_(response),
+      parts_(parts),
       connected_(std::move(connected)),
       afresh_(std::move(afresh)),
-      response_(response, degree(parts)),
-      stiff_(outputs, 0),
+      known_(std::make_shared<Known>(response, parts, outputs, connected_.size())),
       begin_values_(connected_.size()) {
   afresh_.resize(connected_.size(), false);
   const auto n = static_cast<Eigen::Index>(connected_.size());
   begin_slopes_.setZero(n);
   begin_curvatures_.setZero(n);
-  gain_.setZero(parts * static_cast<Eigen::Index>(outputs), parts * n);
+}
+
+EndGains::Known::Known(Response kind, int parts, std::size_t outputs, std::size_t inputs)
+    : response(kind, degree(parts)), stiff(outputs, 0) {
+  gain.setZero(parts * static_cast<Eigen::Index>(outputs),
+               parts * static_cast<Eigen::Index>(inputs));
 }
 
 void EndGains::begin_afresh(std::span<const char> afresh) {
@@ -59,11 +64,11 @@ void EndGains::io(Archive& archive, const LocalLinearization& subsystem, bool ch
 
 /// x(h) for a change of each connected input by the shape that it has.
 Eigen::MatrixXd EndGains::states_for(const Shape& joined, const Shape& afresh) {
-  Eigen::MatrixXd result = response_.to_inputs(joined);
+  Eigen::MatrixXd result = known_->response.to_inputs(joined);
   if (std::find(afresh_.begin(), afresh_.end(), true) == afresh_.end()) {
     return result;
   }
-  const Eigen::MatrixXd to_afresh = response_.to_inputs(afresh);
+  const Eigen::MatrixXd to_afresh = known_->response.to_inputs(afresh);
   for (std::size_t i = 0; i < afresh_.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
     if (afresh_[i]) {
@@ -105,7 +110,7 @@ void EndGains::add_late(const LocalLinearization& subsystem) {
         const double gain = g[static_cast<std::size_t>(o * inputs) + connected_[c]];
         for (int to = 0; to < parts_; ++to) {
           const auto row = static_cast<std::size_t>(to);
-          gain_(parts_ * o + to, column) +=
+          known_->gain(parts_ * o + to, column) +=
               gain * weights[part] * (shape.*sample_parts[row]) / weights[row];
         }
       }
@@ -118,6 +123,9 @@ void EndGains::add_late(const LocalLinearization& subsystem) {
 void EndGains::compute(const LocalLinearization& subsystem, double h, bool slopes_known) {
   h_ = h;
   slopes_known_ = slopes_known;
+  if (known_.use_count() > 1) {
+    known_ = std::make_shared<Known>(kind_, parts_, known_->stiff.size(), connected_.size());
+  }
   const Eigen::MatrixXd& a = subsystem.a();
   const Eigen::MatrixXd& c = subsystem.c();
   Eigen::MatrixXd b(subsystem.b().rows(), static_cast<Eigen::Index>(connected_.size()));
@@ -127,12 +135,12 @@ void EndGains::compute(const LocalLinearization& subsystem, double h, bool slope
     b.col(i) = subsystem.b().col(input);
     d.col(i) = subsystem.d().col(input);
   }
-  response_.prepare(a, b, h, leaving());
+  known_->response.prepare(a, b, h, leaving());
   const auto weights = part_weights(h);
   for (int of = 0; of < parts_; ++of) {
     const auto part = static_cast<std::size_t>(of);
-    x_[part] = weights[part] * states_for(shapes(false)[part], shapes(true)[part]);
-    Eigen::MatrixXd derivative = x_[part];
+    known_->x[part] = weights[part] * states_for(shapes(false)[part], shapes(true)[part]);
+    Eigen::MatrixXd derivative = known_->x[part];
     for (int to = 0; to < parts_; ++to) {
       Eigen::MatrixXd row = c * derivative;
       if (to == of) {
@@ -140,7 +148,7 @@ void EndGains::compute(const LocalLinearization& subsystem, double h, bool slope
       }
       for (Eigen::Index o = 0; o < c.rows(); ++o) {
         for (Eigen::Index i = 0; i < b.cols(); ++i) {
-          gain_(parts_ * o + to, parts_ * i + of) = row(o, i);
+          known_->gain(parts_ * o + to, parts_ * i + of) = row(o, i);
         }
       }
       if (to + 1 < parts_) {
@@ -157,18 +165,41 @@ void EndGains::compute(const LocalLinearization& subsystem, double h, bool slope
   }
 }
 
+bool EndGains::is_as(const EndGains& other) const {
+  return parts_ == other.parts_ && connected_ == other.connected_ && afresh_ == other.afresh_ &&
+         h_ == other.h_ && slopes_known_ == other.slopes_known_;
+}
+
+void EndGains::compute_once(const LocalLinearization& subsystem, double h, bool slopes_known,
+                            Pool& pool) {
+  h_ = h;
+  slopes_known_ = slopes_known;
+  const std::size_t hash = subsystem.hash();
+  const auto [first, last] = pool.equal_range(hash);
+  const auto alike = std::find_if(first, last, [&](const auto& entry) {
+    return is_as(*entry.second.gains) && subsystem.is_as(*entry.second.of);
+  });
+  if (alike != last) {
+    known_ = alike->second.gains->known_;
+    return;
+  }
+  compute(subsystem, h, slopes_known);
+  pool.emplace(hash, Pooled{this, &subsystem});
+}
+
 /// Those that answer to h^2 A^2 x much more than to x, in units in which no state is large.
 void EndGains::find_stiff_outputs(const LocalLinearization& subsystem) {
-  const Eigen::VectorXd& units = response_.units();
+  const Eigen::VectorXd& units = known_->response.units();
   const Eigen::MatrixXd bent = h_ * h_ * (subsystem.c() * subsystem.a()) * subsystem.a();
   for (Eigen::Index o = 0; o < bent.rows(); ++o) {
     const double straight = subsystem.c().row(o).cwiseAbs().dot(units);
     const bool stiff = slopes_known_ && straight > 0.0 &&
                        bent.row(o).cwiseAbs().dot(units) > stiff_from * straight;
-    stiff_[static_cast<std::size_t>(o)] = stiff ? 1 : 0;
+    known_->stiff[static_cast<std::size_t>(o)] = stiff ? 1 : 0;
     if (stiff) {
-      gain_.row(parts_ * o + 2) = EndCurvature::by_value(h_) * gain_.row(parts_ * o) +
-                                  EndCurvature::by_slope(h_) * gain_.row(parts_ * o + 1);
+      known_->gain.row(parts_ * o + 2) =
+          EndCurvature::by_value(h_) * known_->gain.row(parts_ * o) +
+          EndCurvature::by_slope(h_) * known_->gain.row(parts_ * o + 1);
     }
   }
 }
@@ -195,19 +226,19 @@ void EndGains::add_to_states(std::span<const Sample> end, Eigen::VectorXd& xi) c
   for (std::size_t i = 0; i < connected_.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
     const Sample& input = end[connected_[i]];
-    xi += x_[0].col(column) * (input.value - begin_values_[i]);
-    xi += x_[1].col(column) * input.derivative;
+    xi += known_->x[0].col(column) * (input.value - begin_values_[i]);
+    xi += known_->x[1].col(column) * input.derivative;
     if (parts_ > 2) {
-      xi += x_[2].col(column) * input.curvature;
+      xi += known_->x[2].col(column) * input.curvature;
     }
   }
 }
 
 void EndGains::add_to_outputs(std::span<const Sample> end, double sign,
                               std::span<Sample> outputs) const {
-  const auto rows = static_cast<std::size_t>(gain_.rows());
+  const auto rows = static_cast<std::size_t>(known_->gain.rows());
   const auto parts = static_cast<std::size_t>(parts_);
-  const double* gain = gain_.data();
+  const double* gain = known_->gain.data();
   for (std::size_t i = 0; i < connected_.size(); ++i, gain += parts * rows) {
     const Sample& input = end[connected_[i]];
     const std::array<double, 3> change = {sign * (input.value - begin_values_[i]),

@@ -2,7 +2,9 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "coupling/estimation/local_linearization.hpp"
@@ -31,6 +33,17 @@ class EndGains {
   /// Whether K is that of macro-steps of this size and this kind.
   bool serves(double h, bool slopes_known) const;
   void compute(const LocalLinearization& subsystem, double h, bool slopes_known);
+
+  /// Those that were computed for one macro-step, by a hash of what they were computed of.
+  struct Pooled {
+    const EndGains* gains;
+    const LocalLinearization* of;
+  };
+  using Pool = std::unordered_multimap<std::size_t, Pooled>;
+
+  /// As `compute`; what is the same for a subsystem in the pool is taken from it, as the instances
+  /// of one template mostly differ in nothing that is linearised.
+  void compute_once(const LocalLinearization& subsystem, double h, bool slopes_known, Pool& pool);
   void forget() { h_ = 0.0; }
 
   /// K is computed anew, of the linearisation that it was computed of, where that, which `changed`
@@ -43,10 +56,12 @@ class EndGains {
   /// x(h) - x_N for inputs that end with the value that they begin with and derivatives 0, and
   /// v = f + s ramp.
   void free_states(const Eigen::VectorXd& f, const Eigen::VectorXd& ramp, Eigen::VectorXd& xi) {
-    response_.free(f, ramp, begin_slopes_, begin_curvatures_, xi);
+    known_->response.free(f, ramp, begin_slopes_, begin_curvatures_, xi);
   }
   /// 2 h phi_3(hA) rho.
-  void bend(const Eigen::VectorXd& rho, Eigen::VectorXd& xi) { response_.to_square(rho, xi); }
+  void bend(const Eigen::VectorXd& rho, Eigen::VectorXd& xi) {
+    known_->response.to_square(rho, xi);
+  }
   /// xi += what the ends make of the states.
   void add_to_states(std::span<const Sample> end, Eigen::VectorXd& xi) const;
   /// outputs += sign K (u - u_N, u', ...).
@@ -59,8 +74,8 @@ class EndGains {
 
   /// Entry of output o, part (0 value, 1 slope, 2 curvature) for connected input c, part.
   double at(std::size_t output, int output_part, std::size_t input, int input_part) const {
-    return gain_(static_cast<Eigen::Index>(output) * parts_ + output_part,
-                 static_cast<Eigen::Index>(input) * parts_ + input_part);
+    return known_->gain(static_cast<Eigen::Index>(output) * parts_ + output_part,
+                        static_cast<Eigen::Index>(input) * parts_ + input_part);
   }
 
   double step() const { return h_; }
@@ -68,26 +83,34 @@ class EndGains {
   /// Outputs (one flag each) whose second derivative at the end is that of the cubic through values
   /// and slopes at both ends, in K and wherever it is asked for: what integrators leave of stiff
   /// states, within their tolerance, would be in y'' times the square of the stiffness.
-  std::span<const char> stiff() const { return stiff_; }
+  std::span<const char> stiff() const { return known_->stiff; }
 
  private:
   /// Of u for a change of its end value, of h times its end slope, of h^2 times its end curvature.
   using Shapes = std::array<Shape, 3>;
+  /// What is computed. The response keeps nothing of one subsystem that another would read.
+  struct Known {
+    Known(Response kind, int parts, std::size_t outputs, std::size_t inputs);
+
+    StepResponse response;             ///< to the connected inputs
+    Eigen::MatrixXd gain;              ///< parts n_out x parts n_connected
+    std::array<Eigen::MatrixXd, 3> x;  ///< x(h) per part of the end of a connected input
+    std::vector<char> stiff;
+  };
+  bool is_as(const EndGains& other) const;
   const Shapes& shapes(bool afresh) const;
   Leaving leaving() const;
   void add_late(const LocalLinearization& subsystem);
   void find_stiff_outputs(const LocalLinearization& subsystem);
   Eigen::MatrixXd states_for(const Shape& joined, const Shape& afresh);
 
+  Response kind_;
   int parts_;
   std::vector<std::size_t> connected_;
   std::vector<bool> afresh_;
-  StepResponse response_;  ///< to the connected inputs
-  double h_ = 0.0;         ///< of the macro-steps that K is for; 0: none
+  double h_ = 0.0;  ///< of the macro-steps that K is for; 0: none
   bool slopes_known_ = true;
-  Eigen::MatrixXd gain_;              ///< parts n_out x parts n_connected
-  std::array<Eigen::MatrixXd, 3> x_;  ///< x(h) per part of the end of a connected input
-  std::vector<char> stiff_;
+  std::shared_ptr<Known> known_;  ///< shared with those for whom it is the same
   std::vector<double> begin_values_;
   /// h u'_N and h^2 u''_N of the connected inputs that continue them.
   Eigen::VectorXd begin_slopes_, begin_curvatures_;

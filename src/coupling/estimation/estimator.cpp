@@ -25,13 +25,14 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
 }
 
 bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
-                        std::span<const Sample> outputs, bool slopes_known, Outcome& outcome) {
+                        std::span<const Sample> outputs, bool slopes_known, EndGains::Pool& pool,
+                        Outcome& outcome) {
   step_ = step;
   outcome = Outcome::ok;
   bool changed = local_.renew(begin, outcome);
   curved_ = follows_curves_ && !local_.holds_everywhere();
   if (changed || !ends_.serves(step.size(), slopes_known)) {
-    ends_.compute(local_, step.size(), slopes_known);
+    ends_.compute_once(local_, step.size(), slopes_known, pool);
     changed = true;
   }
   begin_.assign(outputs.begin(), outputs.end());

@@ -38,9 +38,10 @@ class Estimator {
 
   /// Prepares the macro-step that begins at the subsystem's communication point with inputs `begin`
   /// and outputs `outputs` (all of the subsystem's). `slopes_known`: whether
-  /// begin[i].derivative begins the hold. True: K has changed.
+  /// begin[i].derivative begins the hold. `pool`: of the macro-step. True: K has changed.
   bool prepare(const MacroStep& step, std::span<const Sample> begin,
-               std::span<const Sample> outputs, bool slopes_known, Outcome& outcome);
+               std::span<const Sample> outputs, bool slopes_known, EndGains::Pool& pool,
+               Outcome& outcome);
 
   /// Whether the prediction is a tangent that `correct` can better.
   bool curved() const { return curved_; }

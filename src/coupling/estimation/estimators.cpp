@@ -63,7 +63,7 @@ Estimators::State Estimators::prepare_own(std::size_t k, const MacroStep& step,
   const auto thrown = subsystems_.at_point(k, [&] {
     changed = estimators_[k]->prepare(step, part(std::span(point.inputs), subsystems_.inputs_of(k)),
                                       part(std::span(point.outputs), subsystems_.outputs_of(k)),
-                                      point.slopes_known, outcome);
+                                      point.slopes_known, pool_, outcome);
   });
   if (!thrown && outcome == Outcome::ok) [[likely]] {
     return changed ? State::new_gains : State::same_gains;
@@ -76,6 +76,7 @@ Estimators::State Estimators::prepare_own(std::size_t k, const MacroStep& step,
 
 Estimators::State Estimators::prepare(const MacroStep& step, const CommunicationPoint& point) {
   State state = State::same_gains;
+  pool_.clear();
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
     if (!estimators_[k]) {
       continue;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coupling/coupling.hpp"
+#include "coupling/estimation/end_gains.hpp"
 #include "coupling/estimator_settings.hpp"
 #include "coupling/problem/subsystem_gains.hpp"
 
@@ -85,6 +86,7 @@ class Estimators {
   std::vector<char> afresh_;                            ///< as they were told, last
   std::vector<IndexRange> connected_;  ///< positions of each own subsystem's connected inputs
   std::vector<Sample> free_outputs_;
+  EndGains::Pool pool_;  ///< of one macro-step, kept for its storage only
   std::optional<std::string> failure_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <string_view>
 
 namespace concord {
 namespace {
@@ -121,6 +123,24 @@ void LocalLinearization::copy_matrices() {
   b_ = matrix(at_point_.f_u, b_.rows(), b_.cols());
   c_ = matrix(at_point_.g_x, c_.rows(), c_.cols());
   d_ = matrix(at_point_.g_u, d_.rows(), d_.cols());
+}
+
+bool LocalLinearization::is_as(const LocalLinearization& other) const {
+  const auto same = [](const Eigen::MatrixXd& one, const Eigen::MatrixXd& two) {
+    return one.rows() == two.rows() && one.cols() == two.cols() && one == two;
+  };
+  return same(a_, other.a_) && same(b_, other.b_) && same(c_, other.c_) && same(d_, other.d_) &&
+         at_point_.g_late == other.at_point_.g_late && at_point_.late == other.at_point_.late;
+}
+
+std::size_t LocalLinearization::hash() const {
+  std::size_t result = 0;
+  for (const Eigen::MatrixXd* matrix : {&a_, &b_, &c_, &d_}) {
+    const auto size = static_cast<std::size_t>(matrix->size()) * sizeof(double);
+    const std::string_view bytes(reinterpret_cast<const char*>(matrix->data()), size);
+    result = 31 * result + std::hash<std::string_view>()(bytes);
+  }
+  return result;
 }
 
 void LocalLinearization::io(Archive& archive) {

@@ -33,6 +33,10 @@ class LocalLinearization {
 
   void forget() { known_ = false; }
 
+  /// Whether the other has the same matrices, bit by bit; and a number that is the same then.
+  bool is_as(const LocalLinearization& other) const;
+  std::size_t hash() const;
+
   void io(Archive& archive);
 
   const Eigen::MatrixXd& a() const { return a_; }

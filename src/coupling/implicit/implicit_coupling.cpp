@@ -132,7 +132,9 @@ void ImplicitCoupling::restart(CommunicationPoint& point) {
   parts_->guess.start(point);
   error_estimate_.restart(point);
   parts_->convergence.forget();
-  rejected();
+  if (estimators_) {
+    estimators_->restart_touched();
+  }
 }
 
 /// From a guess that has been evaluated. SNES is not called where that is converged, as the
@@ -204,7 +206,7 @@ void ImplicitCoupling::finish(CouplingReport& report) {
   Trial& trial = *attempt_.trial;
   if (method_.estimate == ErrorEstimate::predictor) {
     const auto norm = [&](std::span<const Sample> terms) {
-      return error_estimate_.norm(attempt_.step, *attempt_.point, trial, evaluation.fed(), terms);
+      return error_estimate_.norm(attempt_.step, trial, evaluation.fed(), terms);
     };
     report.error = norm({});
     report.error = report.error > ErrorNorm::doubtful ? norm(convergence.terms()) : report.error;

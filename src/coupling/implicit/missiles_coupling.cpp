@@ -69,7 +69,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   }
   report.residual = misses_.ratio();
   if (method_.estimate == ErrorEstimate::predictor) {
-    estimate_error(step, point, trial, report);
+    estimate_error(step, trial, report);
   }
   if (misses_.finite() && runs_away()) {
     run_away_ = words_of_worst(trial);
@@ -79,14 +79,14 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
   return report;
 }
 
-void MissilesCoupling::estimate_error(const MacroStep& step, const CommunicationPoint& point,
-                                      const Trial& trial, CouplingReport& report) {
-  report.error = error_.norm(step, point, trial, fed_, {});
+void MissilesCoupling::estimate_error(const MacroStep& step, const Trial& trial,
+                                      CouplingReport& report) {
+  report.error = error_.norm(step, trial, fed_, {});
   report.error_order = error_.order();
   if (report.error > ErrorNorm::doubtful) {
     terms_.forget();
     terms_.learn(trial.inputs);
-    report.error = error_.norm(step, point, trial, fed_, terms_.values());
+    report.error = error_.norm(step, trial, fed_, terms_.values());
   }
 }
 

@@ -52,8 +52,7 @@ class MissilesCoupling : public Coupling {
                CouplingReport& report);
   void settle(const MacroStep& step, const CommunicationPoint& point, Trial& trial,
               CouplingReport& report);
-  void estimate_error(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
-                      CouplingReport& report);
+  void estimate_error(const MacroStep& step, const Trial& trial, CouplingReport& report);
   bool runs_away() const;
   std::string words_of_worst(const Trial& trial) const;
 

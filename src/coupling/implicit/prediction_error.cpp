@@ -5,13 +5,15 @@
 
 namespace concord {
 
-PredictionError::PredictionError(const RankNetwork& subsystems, const Hold& hold,
+PredictionError::PredictionError(RankNetwork& subsystems, const Hold& hold,
                                  const Tolerance& tolerance)
     : subsystems_(subsystems),
       degree_(hold.degree),
       constraints_(subsystems),
       norm_(subsystems.comm(), tolerance, degree_, subsystems.connected_inputs().size()),
-      largest_(subsystems.connected_inputs().size(), 0.0) {
+      largest_(subsystems.connected_inputs().size(), 0.0),
+      highest_(largest_.size(), 0.0),
+      over_(largest_.size(), 0.0) {
   if (tolerance.of_range) {
     ranges_.emplace(largest_.size());
   }
@@ -20,6 +22,7 @@ PredictionError::PredictionError(const RankNetwork& subsystems, const Hold& hold
 void PredictionError::restart(const CommunicationPoint& point) {
   const auto& connected = subsystems_.connected_inputs();
   norm_.restart();
+  forget_reached();
   see(point);
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample& input = point.inputs[connected[j]];
@@ -32,9 +35,27 @@ void PredictionError::restart(const CommunicationPoint& point) {
   }
 }
 
+/// Of inputs that are fed by whom an event has reached, and by constraints, whose unknowns may jump
+/// where nothing jumps that they look at. Others go on as they did.
+void PredictionError::forget_reached() {
+  std::vector<Sample> reached(subsystems_.n_outputs()), fed(subsystems_.n_inputs());
+  subsystems_.exchange(reached, fed);
+  const std::vector<Sample> by_none = fed;
+  for (const std::size_t k : subsystems_.all()) {
+    const bool any =
+        subsystems_.touched().contains(k) || subsystems_.own(k).description().constraint;
+    const IndexRange out = subsystems_.outputs_of(k);
+    for (std::size_t o = out.first; any && o < out.last; ++o) reached[o].value = 1.0;
+  }
+  subsystems_.exchange(reached, fed);
+  for (std::size_t j = 0; j < over_.size(); ++j) {
+    const std::size_t i = subsystems_.connected_inputs()[j];
+    over_[j] = fed[i].value != by_none[i].value ? 0.0 : over_[j];
+  }
+}
+
 /// In the first macro-step nothing is known of u'''': the whole cubic term stands for the error.
-double PredictionError::hold_error(std::size_t input, const Polynomial& polynomial, double h,
-                                   const CommunicationPoint& point) const {
+double PredictionError::hold_error(std::size_t j, const Polynomial& polynomial, double h) const {
   const auto highest = static_cast<std::size_t>(degree_);
   const auto times_power = [h](double coefficient, int power) {
     double term = std::abs(coefficient);
@@ -43,14 +64,14 @@ double PredictionError::hold_error(std::size_t input, const Polynomial& polynomi
     }
     return term;
   };
-  if (point.last_step == 0.0) {
+  if (over_[j] == 0.0) {
     return times_power(polynomial.c[highest], degree_);
   }
   const bool cubic = degree_ == 3;
   const double factorial = cubic ? 6.0 : 120.0;
   const double mean = cubic ? 720.0 : 100800.0;
-  const double change = factorial * (polynomial.c[highest] - point.polynomials[input].c[highest]);
-  return times_power(change / (0.5 * (h + point.last_step)), degree_ + 1) / mean;
+  const double change = factorial * (polynomial.c[highest] - highest_[j]);
+  return times_power(change / (0.5 * (h + over_[j])), degree_ + 1) / mean;
 }
 
 void PredictionError::see(const CommunicationPoint& point) {
@@ -73,8 +94,7 @@ double PredictionError::noise(const Sample& terms, double h) const {
   return norm_.noise(std::abs(terms.value) + 0.1 * h * std::abs(terms.derivative));
 }
 
-double PredictionError::norm(const MacroStep& step, const CommunicationPoint& point,
-                             const Trial& trial, std::span<const Sample> fed,
+double PredictionError::norm(const MacroStep& step, const Trial& trial, std::span<const Sample> fed,
                              std::span<const Sample> terms) {
   const auto& connected = subsystems_.connected_inputs();
   norm_.begin(step.size());
@@ -83,7 +103,7 @@ double PredictionError::norm(const MacroStep& step, const CommunicationPoint& po
     const Sample rest = constraints_.rest_of(j, trial.inputs[i], fed[i], trial.outputs);
     const double of_hold = constraints_.is_equation(j)
                                ? 0.0  // of the unknown, in its own unit: what it feeds has its own
-                               : hold_error(i, trial.polynomials[i], step.size(), point);
+                               : hold_error(j, trial.polynomials[i], step.size());
     const double estimate = std::abs(rest.value) + of_hold;
     const double magnitude = ranges_ && !constraints_.is_equation(j)
                                  ? ranges_->range(j, trial.inputs[i].value)
@@ -95,7 +115,10 @@ double PredictionError::norm(const MacroStep& step, const CommunicationPoint& po
 
 void PredictionError::commit(const CommunicationPoint& point) {
   for (std::size_t j = 0; j < largest_.size(); ++j) {
+    const std::size_t i = subsystems_.connected_inputs()[j];
     largest_[j] = std::max(largest_[j], constraints_.size(j, point.inputs));
+    highest_[j] = point.polynomials[i].c[static_cast<std::size_t>(degree_)];
+    over_[j] = point.last_step;
   }
   see(point);
   norm_.commit();

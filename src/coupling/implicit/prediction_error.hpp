@@ -25,42 +25,47 @@ namespace concord {
 class PredictionError {
  public:
   /// `hold` ends with slopes.
-  PredictionError(const RankNetwork& subsystems, const Hold& hold, const Tolerance& tolerance);
+  PredictionError(RankNetwork& subsystems, const Hold& hold, const Tolerance& tolerance);
 
   /// EST = O(h^{order + 1}).
   int order() const { return degree_; }
 
-  /// A start, or an event.
+  /// A start, or an event: what inputs did before says nothing about those that it reaches.
+  /// Collective.
   void restart(const CommunicationPoint& point);
 
   /// err (ErrorNorm) of the trial, whose inputs are fed `fed` = P y. `terms`: what the outputs that
   /// feed the inputs are sums of, where it is known. Collective.
-  double norm(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
-              std::span<const Sample> fed, std::span<const Sample> terms);
+  double norm(const MacroStep& step, const Trial& trial, std::span<const Sample> fed,
+              std::span<const Sample> terms);
 
   /// The trial became the communication point.
   void commit(const CommunicationPoint& point);
 
   void io(Archive& archive) {
     norm_.io(archive, Per::connected);
-    CONCORD_MEMBERS_PER(archive, Per::connected, largest_);
+    CONCORD_MEMBERS_PER(archive, Per::connected, largest_, highest_, over_);
     if (ranges_) {
       ranges_->io(archive, Per::connected);
     }
   }
+  int memory_version() const { return 2; }
 
  private:
-  double hold_error(std::size_t input, const Polynomial& polynomial, double h,
-                    const CommunicationPoint& point) const;
+  double hold_error(std::size_t j, const Polynomial& polynomial, double h) const;
+  void forget_reached();
   void see(const CommunicationPoint& point);
   double size(std::size_t j) const;
   double noise(const Sample& terms, double h) const;
 
-  const RankNetwork& subsystems_;
+  RankNetwork& subsystems_;
   int degree_;
   ConstraintRows constraints_;
   ErrorNorm norm_;
-  std::vector<double> largest_;         ///< so far, of rows of constraints
+  std::vector<double> largest_;  ///< so far, of rows of constraints
+  /// Of the last macro-step's polynomials the highest coefficients, and for how long they held, s:
+  /// 0 where nothing is known.
+  std::vector<double> highest_, over_;
   std::optional<SignalRanges> ranges_;  ///< of all others, where errors are judged by them
 };
 

@@ -1,5 +1,6 @@
 #include "coupling/problem/input_operator.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "support/ranks.hpp"
@@ -46,7 +47,6 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
       targets[link->output].push_back({row_of[i], link->factor});
     }
   }
-  std::size_t widest = 0;
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     const std::size_t g = subsystems.global(k);
     auto& columns = columns_.emplace_back();
@@ -55,7 +55,6 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
         columns.push_back(row_of[i] + part);
       }
     }
-    widest = std::max(widest, columns.size());
     const IndexRange outputs = network.outputs_of(g);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       if (!targets[outputs.first + o].empty() && !columns.empty()) {
@@ -63,8 +62,7 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
       }
     }
   }
-  row_values_.resize(widest);
-  preallocate(subsystems, row_of);
+  preallocate(subsystems.comm());
   VecHandle ones;
   petsc(VecDuplicate(inverse_scale_, ones.out()));
   petsc(VecSet(ones, 1.0));
@@ -73,60 +71,57 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
   direct_ = is_plainly_direct(solver_, options);
 }
 
-void InputOperator::preallocate(const RankNetwork& subsystems,
-                                const std::vector<PetscInt>& row_of) {
-  const Network& network = subsystems.network();
-  const Partition& partition = subsystems.partition();
-  std::vector<PetscInt> diagonal(static_cast<std::size_t>(own_rows_), 1);
-  std::vector<PetscInt> off_diagonal(static_cast<std::size_t>(own_rows_), 0);
-  const int rank = rank_in(subsystems.comm());
-  std::size_t own = 0;
-  for (std::size_t i = 0; i < network.n_inputs(); ++i) {
-    const auto& link = network.coupled_links()[i];
-    if (!link || partition.rank_of(network.subsystem_of_input(i)) != rank) {
-      continue;
-    }
-    const std::size_t source = network.subsystem_of_output(link->output);
-    PetscInt width = 0;
-    for (std::size_t j = network.inputs_of(source).first; j < network.inputs_of(source).last; ++j) {
-      width += network.coupled_links()[j] ? parts_ : 0;
-    }
-    auto& counts = partition.rank_of(source) == rank ? diagonal : off_diagonal;
-    for (int part = 0; part < parts_; ++part) {
-      counts[own * parts_ + part] += width;
-    }
-    if (own == 0) {
-      first_row_ = row_of[i];
-    }
-    ++own;
-  }
-  petsc(MatCreateAIJ(subsystems.comm(), own_rows_, own_rows_, PETSC_DETERMINE, PETSC_DETERMINE, 0,
-                     diagonal.data(), 0, off_diagonal.data(), matrix_.out()));
-  petsc(MatSetOption(matrix_, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  petsc(MatCreateVecs(matrix_, inverse_scale_.out(), nullptr));
-}
-
-void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Vec scale) {
-  petsc(MatZeroEntries(matrix_));
-  for (PetscInt row = first_row_; row < first_row_ + own_rows_; ++row) {
-    petsc(MatSetValue(matrix_, row, row, 1.0, ADD_VALUES));
+/// Where the values go that `write_values` writes, in its order.
+void InputOperator::preallocate(MPI_Comm comm) {
+  petsc(MatCreate(comm, matrix_.out()));
+  petsc(MatSetSizes(matrix_, own_rows_, own_rows_, PETSC_DETERMINE, PETSC_DETERMINE));
+  petsc(MatSetType(matrix_, MATAIJ));
+  PetscLayout rows_of_ranks = nullptr;
+  PetscInt first = 0;
+  petsc(MatGetLayouts(matrix_, &rows_of_ranks, nullptr));
+  petsc(PetscLayoutSetUp(rows_of_ranks));
+  petsc(PetscLayoutGetRange(rows_of_ranks, &first, nullptr));
+  std::vector<PetscInt> rows, entries;
+  for (PetscInt row = first; row < first + own_rows_; ++row) {
+    rows.push_back(row);
+    entries.push_back(row);
   }
   for (const auto& source : sources_) {
     const auto& columns = columns_[source.subsystem];
     for (int part = 0; part < parts_; ++part) {
       for (const auto& target : source.targets) {
-        for (std::size_t c = 0; c < columns.size(); ++c) {
-          row_values_[c] =
-              -target.factor * gains.at(source.subsystem, source.output * parts_ + part, c);
-        }
-        const PetscInt row = target.row + part;
-        petsc(MatSetValues(matrix_, 1, &row, static_cast<PetscInt>(columns.size()), columns.data(),
-                           row_values_.data(), ADD_VALUES));
+        rows.insert(rows.end(), columns.size(), target.row + part);
+        entries.insert(entries.end(), columns.begin(), columns.end());
       }
     }
   }
-  petsc(MatAssemblyBegin(matrix_, MAT_FINAL_ASSEMBLY));
-  petsc(MatAssemblyEnd(matrix_, MAT_FINAL_ASSEMBLY));
+  values_.resize(rows.size());
+  petsc(MatSetPreallocationCOO(matrix_, static_cast<PetscCount>(rows.size()), rows.data(),
+                               entries.data()));
+  petsc(MatCreateVecs(matrix_, inverse_scale_.out(), nullptr));
+}
+
+/// Of I - P K; those of one entry add up.
+void InputOperator::write_values(const SubsystemGains& gains) {
+  const auto diagonal = static_cast<std::size_t>(own_rows_);
+  std::fill_n(values_.begin(), diagonal, 1.0);
+  std::size_t next = diagonal;
+  for (const auto& source : sources_) {
+    const std::size_t columns = columns_[source.subsystem].size();
+    for (int part = 0; part < parts_; ++part) {
+      for (const auto& target : source.targets) {
+        for (std::size_t c = 0; c < columns; ++c) {
+          values_[next++] =
+              -target.factor * gains.at(source.subsystem, source.output * parts_ + part, c);
+        }
+      }
+    }
+  }
+}
+
+void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Vec scale) {
+  write_values(gains);
+  petsc(MatSetValuesCOO(matrix_, values_.data(), INSERT_VALUES));
   petsc(VecCopy(residual_scale, inverse_scale_));
   petsc(VecReciprocal(inverse_scale_));
   petsc(MatDiagonalScale(matrix_, inverse_scale_, scale));

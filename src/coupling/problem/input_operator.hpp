@@ -56,14 +56,14 @@ class InputOperator {
     std::size_t output;  ///< of the subsystem
     std::vector<Target> targets;
   };
-  void preallocate(const RankNetwork& subsystems, const std::vector<PetscInt>& row_of);
+  void preallocate(MPI_Comm comm);
+  void write_values(const SubsystemGains& gains);
 
   int parts_;
   PetscInt own_rows_ = 0;
-  PetscInt first_row_ = 0;
   std::vector<Source> sources_;
   std::vector<std::vector<PetscInt>> columns_;  ///< per own subsystem
-  std::vector<double> row_values_;
+  std::vector<double> values_;                  ///< kept for its storage only
   MatHandle matrix_;
   VecHandle inverse_scale_;
   std::optional<SolverOptions> options_;

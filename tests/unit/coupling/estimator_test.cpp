@@ -58,7 +58,8 @@ class Pair {
   double step(std::vector<Sample> end, bool slopes_known, bool* new_gains = nullptr) {
     const MacroStep step{n_ * h, (n_ + 1) * h};
     Outcome outcome = Outcome::failed;
-    const bool changed = estimator_.prepare(step, begin_, outputs_, slopes_known, outcome);
+    EndGains::Pool pool;
+    const bool changed = estimator_.prepare(step, begin_, outputs_, slopes_known, pool, outcome);
     EXPECT_EQ(outcome, Outcome::ok);
     if (new_gains != nullptr) *new_gains = changed;
     std::vector<Sample> predicted(outputs_.size());
@@ -180,7 +181,8 @@ TEST(Estimator, LinearImplicitIsTheFormula) {
   EXPECT_EQ(subsystem->point_outputs(begin, Wanted::values_and_derivatives, outputs), Outcome::ok);
   Estimator estimator(*subsystem, {0, 1}, {}, {Defect::none, Response::linear_implicit}, 2);
   Outcome outcome = Outcome::failed;
-  estimator.prepare({0.0, h}, begin, outputs, true, outcome);
+  EndGains::Pool pool;
+  estimator.prepare({0.0, h}, begin, outputs, true, pool, outcome);
   EXPECT_EQ(outcome, Outcome::ok);
   estimator.predict(ends[0], predicted);
 
@@ -252,6 +254,37 @@ TEST(Estimator, ManyStates) {
   EXPECT_LT(pair.step(ends[1], true), 1e-7);
 }
 
+/// What others have computed of the same, and nothing else, is what is computed alone.
+TEST(Estimator, TakesTheGainsOfThoseThatAreLinearisedAlike) {
+  const std::vector<Sample> begin{{0.2, 1.0}, {-0.4, 3.0}, {0.5, 0.0}};
+  const auto gains = [&](double size, const std::vector<std::size_t>& connected,
+                         EndGains::Pool& pool) {
+    const auto subsystem = linear();
+    subsystem->start({0.0, h}, 10.0);
+    std::vector<Sample> outputs(2);
+    subsystem->point_outputs(begin, Wanted::values_and_derivatives, outputs);
+    auto estimator = std::make_unique<Estimator>(*subsystem, connected, std::vector<bool>(),
+                                                 EstimatorSettings{Defect::none}, 2);
+    Outcome outcome = Outcome::failed;
+    estimator->prepare({0.0, size}, begin, outputs, true, pool, outcome);
+    std::vector<double> result;
+    for (std::size_t c = 0; c < connected.size(); ++c) {
+      for (std::size_t o = 0; o < 2; ++o) result.push_back(estimator->gain(o, 1, c, 0));
+    }
+    return std::pair(std::move(estimator), result);
+  };
+  EndGains::Pool pool, empty, also_empty;
+  const auto [first, of_first] = gains(h, {0, 1}, pool);
+  const auto [alike, of_alike] = gains(h, {0, 1}, pool);
+  EXPECT_EQ(pool.size(), 1U);
+  EXPECT_EQ(of_alike, of_first);
+  const auto [shorter, of_shorter] = gains(0.5 * h, {0, 1}, pool);
+  EXPECT_EQ(of_shorter, gains(0.5 * h, {0, 1}, empty).second);
+  const auto [narrower, of_narrower] = gains(h, {1}, pool);
+  EXPECT_EQ(of_narrower, gains(h, {1}, also_empty).second);
+  EXPECT_EQ(pool.size(), 3U);
+}
+
 /// A point in time of a subsystem with one input, and the estimator of the step from there.
 struct OneInput {
   explicit OneInput(std::unique_ptr<Subsystem> of, EstimatorSettings settings = {Defect::none})
@@ -262,7 +295,9 @@ struct OneInput {
     EXPECT_EQ(subsystem->point_outputs({&begin, 1}, Wanted::values_and_derivatives, outputs),
               Outcome::ok);
     Outcome outcome = Outcome::failed;
-    const bool changed = estimator.prepare({t, t + step}, {&begin, 1}, outputs, true, outcome);
+    EndGains::Pool pool;
+    const bool changed =
+        estimator.prepare({t, t + step}, {&begin, 1}, outputs, true, pool, outcome);
     EXPECT_EQ(outcome, Outcome::ok);
     return changed;
   }

@@ -49,7 +49,8 @@ TEST(LateGains, AreTheResponseToTheEnd) {
       Estimator estimator(*delay, {0}, {}, {}, 2);
       Outcome outcome = Outcome::failed;
       const Sample now{0.0, 0.0};
-      estimator.prepare({4 * h, 5 * h, h}, {&begin, 1}, {&now, 1}, slopes_known, outcome);
+      EndGains::Pool pool;
+      estimator.prepare({4 * h, 5 * h, h}, {&begin, 1}, {&now, 1}, slopes_known, pool, outcome);
       ASSERT_EQ(outcome, Outcome::ok);
       const Sample end{0.3, 2.0}, base = real(*delay, end, slopes_known);
       for (int part = 0; part < 2; ++part) {
