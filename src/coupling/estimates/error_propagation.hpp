@@ -8,6 +8,7 @@
 
 #include "coupling/coupling.hpp"
 #include "coupling/estimates/disturbance.hpp"
+#include "coupling/estimates/late_errors.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/input_system.hpp"
 #include "subsystem/grazes.hpp"
@@ -24,6 +25,7 @@ namespace concord {
 /// whose stages are one sparse linear system for the inputs of all subsystems, (I - P K) u = P C R
 /// delta x* + e with R = (I - gamma H A)^-1, K = gamma H C R B + D: errors that die out in the
 /// model die out here, whatever the interval H. Factors are kept while linearisations and H stay.
+/// Outputs that answer late have what inputs were wrong by then (LateErrors).
 class ErrorPropagation {
  public:
   /// `consistent`: outputs at communication points belong to what feeds the inputs there, whatever
@@ -66,7 +68,7 @@ class ErrorPropagation {
 
   /// What errors have become, and the linearisations that are kept. Collective.
   void io(Archive& archive);
-  int memory_version() const { return 4; }
+  int memory_version() const { return 5; }
 
   /// Of this rank, after a failure.
   const std::optional<std::string>& failure() const { return failure_; }
@@ -84,6 +86,7 @@ class ErrorPropagation {
     Eigen::MatrixXd response;                      ///< gamma H R B
     Eigen::MatrixXd gain;                          ///< K
     Eigen::MatrixXd b_held, d_held;                ///< columns of held inputs
+    LateErrors late;
     Eigen::VectorXd x, target, stage, u, y, u_held;
     Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
     IndexRange connected, held;        ///< positions among connected and held inputs
@@ -92,7 +95,7 @@ class ErrorPropagation {
     std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
 
     void io(Archive& archive);
-    int memory_version() const { return 2; }
+    int memory_version() const { return 3; }
     void pass_mean(Archive& archive);
   };
 
