@@ -155,6 +155,7 @@ void ErrorAccount::close(const CommunicationPoint& point) {
   if (propagation_ && !interval_.empty()) {
     propagate(point, false);
   }
+  if (propagation_) propagation_->tell_errors();
 }
 
 void ErrorAccount::restart(const CommunicationPoint& point) {

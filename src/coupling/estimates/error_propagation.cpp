@@ -406,6 +406,25 @@ double ErrorPropagation::error_of(std::size_t k, const Graze& graze) const {
   return error;
 }
 
+void ErrorPropagation::tell_errors() const {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    if (!subsystems_.own(k).description().events) continue;
+    auto* const teller = dynamic_cast<TellsGrazes*>(&subsystems_.own(k));
+    if (teller == nullptr) continue;
+    const Part& part = parts_[k];
+    const IndexRange range = subsystems_.inputs_of(k);
+    std::vector<double> inputs(range.size());
+    for (std::size_t c = 0; c < part.connected.size(); ++c) {
+      inputs[subsystems_.connected_inputs()[part.connected.first + c] - range.first] =
+          part.u[index(c)];
+    }
+    for (std::size_t c = 0; c < part.held.size(); ++c) {
+      inputs[subsystems_.held_inputs()[part.held.first + c] - range.first] = part.u_held[index(c)];
+    }
+    teller->take_errors({part.x.data(), static_cast<std::size_t>(part.x.size())}, inputs);
+  }
+}
+
 /// Those that belong to what feeds them; else the last stage's, with e where the interval ends.
 bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
   if (at_end_) {

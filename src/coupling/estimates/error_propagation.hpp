@@ -42,6 +42,10 @@ class ErrorPropagation {
   /// errors of its states and inputs at the interval's ends.
   double error_of(std::size_t k, const Graze& graze) const;
 
+  /// Before something happens at the point where the last interval ended: what is wrong there, to
+  /// those that find their own events (TellsGrazes).
+  void tell_errors() const;
+
   /// An event: what follows is of another regime.
   void restart() {
     for (Part& part : parts_) part.continues = false;
