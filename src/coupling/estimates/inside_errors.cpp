@@ -172,9 +172,11 @@ void InsideErrors::see(const CommunicationPoint& point) {
 
 /// What is not much more than what outputs inside may be wrong by is not known.
 void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point,
-                        const Trial& trial) {
-  subsystems_.inner_points().find({step, point.slopes_known, point.outputs, trial.outputs}, inputs_,
-                                  outputs_, part_);
+                        const Trial& trial, bool layer) {
+  const auto known = layer || point.last_step == 0.0 ? InnerPoints::Past::unknown
+                                                     : InnerPoints::Past::known;
+  subsystems_.inner_points().find({step, point.slopes_known, point.outputs, trial.outputs}, known,
+                                  inputs_, outputs_, part_);
   subsystems_.exchange(part_, fed_);
   for (const std::size_t i : watched_) {
     mean_[i] = 0.0;
