@@ -94,19 +94,19 @@ void InnerPoints::take_inputs(std::size_t k, const MacroStep& step, const Parts&
   }
 }
 
-/// Of a subsystem with states.
+/// Of a subsystem with states. Where slopes cease to tell it becomes another one within the
+/// macro-step, as one that stiffens: its ends know nothing of that, either.
 bool InnerPoints::look(std::size_t k, const PassedStep& passed, const Parts& inputs,
                        const Parts& outputs, std::span<Sample> doubts) {
   Check& check = checks_[k];
   const double h = passed.step.size();
   const bool due = check.rest == 0 || std::max(h, check.h) > about_the_same * std::min(h, check.h);
-  if (!due) {
-    --check.rest;
-    return check.by_slopes && by_slopes(k, passed.step, inputs, outputs, doubts);
-  }
-  check = {0.0, checked_for, true, h};
-  check.by_slopes = by_slopes(k, passed.step, inputs, outputs, doubts);
-  return check.by_slopes;
+  const bool told = check.by_slopes;
+  check = due ? Check{0.0, checked_for, true, h}
+              : Check{check.left, check.rest - 1, told, check.h};
+  const bool tells = check.by_slopes && by_slopes(k, passed.step, inputs, outputs, doubts);
+  check.by_slopes = due ? tells : told;
+  return tells || (told && go_again(k, passed, outputs));
 }
 
 /// Whether that has found them.
