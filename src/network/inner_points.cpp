@@ -102,8 +102,7 @@ bool InnerPoints::look(std::size_t k, const PassedStep& passed, const Parts& inp
   const double h = passed.step.size();
   const bool due = check.rest == 0 || std::max(h, check.h) > about_the_same * std::min(h, check.h);
   const bool told = check.by_slopes;
-  check = due ? Check{0.0, checked_for, true, h}
-              : Check{check.left, check.rest - 1, told, check.h};
+  check = due ? Check{0.0, checked_for, true, h} : Check{check.left, check.rest - 1, told, check.h};
   const bool tells = check.by_slopes && by_slopes(k, passed.step, inputs, outputs, doubts);
   check.by_slopes = due ? tells : told;
   return tells || (told && go_again(k, passed, outputs));

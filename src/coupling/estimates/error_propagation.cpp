@@ -367,16 +367,12 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
     part.u_begin = part.u;
     part.late.begin(h);
   }
-  if (!stage(first_stage_)) {
-    return false;
-  }
+  if (!stage(first_stage_)) return false;
   for (Part& part : parts_) {
     part.target = part.x + (1.0 - diagonal) / diagonal * (part.stage - part.x);
     part.late.add(1.0 - diagonal, part.u);
   }
-  if (!stage(second_stage_)) {
-    return false;
-  }
+  if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {
     part.x = part.stage;
     part.late.add(diagonal, part.u);
@@ -408,19 +404,17 @@ double ErrorPropagation::error_of(std::size_t k, const Graze& graze) const {
 
 void ErrorPropagation::tell_errors() const {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    if (!subsystems_.own(k).description().events) continue;
     auto* const teller = dynamic_cast<TellsGrazes*>(&subsystems_.own(k));
     if (teller == nullptr) continue;
     const Part& part = parts_[k];
     const IndexRange range = subsystems_.inputs_of(k);
     std::vector<double> inputs(range.size());
-    for (std::size_t c = 0; c < part.connected.size(); ++c) {
-      inputs[subsystems_.connected_inputs()[part.connected.first + c] - range.first] =
-          part.u[index(c)];
-    }
-    for (std::size_t c = 0; c < part.held.size(); ++c) {
-      inputs[subsystems_.held_inputs()[part.held.first + c] - range.first] = part.u_held[index(c)];
-    }
+    const auto put = [&](std::span<const std::size_t> all, IndexRange own, const auto& u) {
+      for (std::size_t c = own.first; c < own.last; ++c)
+        inputs[all[c] - range.first] = u[index(c - own.first)];
+    };
+    put(subsystems_.connected_inputs(), part.connected, part.u);
+    put(subsystems_.held_inputs(), part.held, part.u_held);
     teller->take_errors({part.x.data(), static_cast<std::size_t>(part.x.size())}, inputs);
   }
 }

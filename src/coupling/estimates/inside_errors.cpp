@@ -171,10 +171,10 @@ void InsideErrors::see(const CommunicationPoint& point) {
 }
 
 /// What is not much more than what outputs inside may be wrong by is not known.
-void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point,
-                        const Trial& trial, bool layer) {
-  const auto known = layer || point.last_step == 0.0 ? InnerPoints::Past::unknown
-                                                     : InnerPoints::Past::known;
+void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
+                        bool layer) {
+  const auto known =
+      layer || point.last_step == 0.0 ? InnerPoints::Past::unknown : InnerPoints::Past::known;
   subsystems_.inner_points().find({step, point.slopes_known, point.outputs, trial.outputs}, known,
                                   inputs_, outputs_, part_);
   subsystems_.exchange(part_, fed_);

@@ -28,7 +28,8 @@ class InsideErrors {
   /// A start, or an event.
   void restart(const CommunicationPoint& point);
 
-  /// A trial that has converged and whose way was noted; `layer`: it passes one (Joins). Collective.
+  /// A trial that has converged and whose way was noted; `layer`: it passes one (Joins).
+  /// Collective.
   void look(const MacroStep& step, const CommunicationPoint& point, const Trial& trial, bool layer);
   /// Of the last look: err of the step control, the same on every rank. Collective.
   double in_tolerances(const MacroStep& step, const Trial& trial);
