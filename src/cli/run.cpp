@@ -64,8 +64,7 @@ int Run::go(AfterStop after) {
     throw;
   } catch (const std::exception& error) {
     end_failed(error.what());
-    next_aim_ = better_aim(quality_of(simulation_, summary_));
-    if (next_aim_ > 0.0) {
+    if (gives_way(quality_of(simulation_, summary_))) {
       return 0;
     }
     throw;
@@ -204,8 +203,7 @@ int Run::conclude() {
   status_ = conclusion.status;
   recorder_->close(conclusion.status, conclusion.costs, conclusion.quality);
   simulation_.forget_observers();
-  next_aim_ = better_aim(conclusion.quality);
-  if (next_aim_ > 0.0) {
+  if (gives_way(conclusion.quality)) {
     return 0;
   }
   monitors_.clear();  // the progress line ends before the summary begins
@@ -261,12 +259,26 @@ std::int64_t Run::steps_left() const {
   return std::llround(most_work / subsystems) - turn_.steps_before - summary_.steps;
 }
 
+bool Run::is_whole(const RunQuality& quality) const {
+  return (simulation_.finished() || !quality.diverged.empty()) && !asked_for_end_;
+}
+
 /// Whether a run from the start may take the place of this one, which is over: nobody is told of a
 /// run twice.
 bool Run::may_give_way(const RunQuality& quality) const {
-  const bool whole = simulation_.finished() || !quality.diverged.empty();
-  return run_once_for() == nullptr && whole && !asked_for_end_ && turn_.repeatable &&
+  return run_once_for() == nullptr && is_whole(quality) && turn_.repeatable &&
          settings_.by_accuracy && settings_.adapt == Adapt::predictor;
+}
+
+/// To another one, to which it may leave the telling.
+bool Run::gives_way(const RunQuality& quality) {
+  missed_ = !quality.diverged.empty()
+                ? std::numeric_limits<double>::infinity()
+                : std::max(quality.of_range.value_or(0.0) / settings_.accuracy,
+                           1.0 / quality.deciding_share);
+  next_aim_ = better_aim(quality);
+  worse_ = next_aim_ == 0.0 && is_whole(quality) && missed_ > turn_.least_missed;
+  return next_aim_ > 0.0 || worse_;
 }
 
 /// The share of the accuracy that a run from the start should aim at, where this one has missed it
@@ -277,13 +289,12 @@ double Run::better_aim(const RunQuality& quality) const {
   constexpr double least_share = 1e-2, with_room = 0.5, after_divergence = 0.1;
   constexpr double least_aim = 1e-11;  // of ranges: below, integrators follow no further
   const bool diverged = !quality.diverged.empty();
-  const double missed =
-      std::max(quality.of_range.value_or(0.0) / settings_.accuracy, 1.0 / quality.deciding_share);
-  if (!may_give_way(quality) || !(missed > 1.0 || diverged)) {
+  if (!may_give_way(quality) || !(missed_ > 1.0)) {
     return 0.0;
   }
-  const double times = simulation_.plan().network.has_held() ? missed / with_room : 1.0;
-  const double share = diverged ? after_divergence : std::max(with_room / missed, least_share);
+  const bool first_order = simulation_.plan().network.has_held() && !diverged;
+  const double times = first_order ? missed_ / with_room : 1.0;
+  const double share = diverged ? after_divergence : std::max(with_room / missed_, least_share);
   const double aim = simulation_.plan().model.aim * share;
   const bool worth_it =
       times * static_cast<double>(summary_.steps) <= static_cast<double>(steps_left()) &&
@@ -302,6 +313,7 @@ std::optional<NextRun> Run::next() const {
   const double expected = few + at_most * static_cast<double>(summary_.steps) / share;
   next.turn.most_steps = std::min<std::int64_t>(std::llround(expected), steps_left());
   next.turn.steps_before += summary_.steps;
+  next.turn.least_missed = std::min(turn_.least_missed, missed_);
   next.model.aim = next_aim_;
   next.model.stiff.reset();
   return next;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,11 +29,13 @@ enum class RunTells { all, nothing };
 enum class AfterStop { program_ends, program_goes_on };
 
 /// A run among those that are tried until one reaches the accuracy: whether another may take its
-/// place, after how many macro-steps it is given up (0: never), and how many all before it took.
+/// place, after how many macro-steps it is given up (0: never), how many all before it took, and by
+/// how much the best of them missed the accuracy.
 struct RunTurn {
   bool repeatable = false;
   std::int64_t most_steps = 0;
   std::int64_t steps_before = 0;
+  double least_missed = std::numeric_limits<double>::infinity();
 };
 
 /// The run that is to take the place of one: its model, and its turn.
@@ -67,6 +70,12 @@ class Run {
   /// missed the accuracy that was asked for, and costs little.
   std::optional<NextRun> next() const;
 
+  /// After `go`: how many times the accuracy its error is, as it knows it; infinite where it has
+  /// diverged. Where that is more than the best of those before has missed, and there is no next
+  /// one, it has told nothing: that one is to be run again.
+  double missed() const { return missed_; }
+  bool is_worse() const { return worse_; }
+
  private:
   bool first() const { return rank_in(comm()) == 0; }
   bool speaks() const { return tells_ == RunTells::all && first(); }
@@ -81,7 +90,9 @@ class Run {
   bool goes_on(double wall_time);
   int conclude();
   const char* run_once_for() const;
+  bool is_whole(const RunQuality& quality) const;
   bool may_give_way(const RunQuality& quality) const;
+  bool gives_way(const RunQuality& quality);
   double better_aim(const RunQuality& quality) const;
   std::int64_t steps_left() const;
   void prepare_halving();
@@ -109,6 +120,8 @@ class Run {
   std::string not_halved_;               ///< why there is none, where it would
   bool asked_for_end_ = false;
   double next_aim_ = 0.0;  ///< of a run that is to take its place; 0: none
+  double missed_ = 0.0;
+  bool worse_ = false;
   RunStatus status_ = RunStatus::running;
 };
 

@@ -72,26 +72,33 @@ struct ToldRun {
 };
 
 /// One run after the other, each as `make` makes it, until one is told: where one has missed the
-/// accuracy at little cost, the next aims lower; where that one does not reach the end, the one
-/// before is run again and told.
+/// accuracy at little cost, the next aims lower; where none reaches it, the best is run again and
+/// told.
 template <class Make>
 ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
   RunTurn turn{.repeatable = true};
-  std::optional<Model> before;
+  std::optional<Model> best;
+  const auto again = [&] {
+    model = std::move(*best);
+    best.reset();
+    turn = {};
+  };
   for (;;) {
     std::unique_ptr<Run> run = make(std::move(model), turn);
     try {
       const int code = run->go(after);
       std::optional<NextRun> next = run->next();
+      if (run->is_worse()) {
+        again();
+        continue;
+      }
       if (!next) return {std::move(run), code};
-      before = run->model();
+      if (!best || run->missed() < turn.least_missed) best = run->model();
       model = std::move(next->model);
       turn = next->turn;
     } catch (const SimulationError&) {
-      if (!before) throw;
-      model = std::move(*before);
-      before.reset();
-      turn = {};
+      if (!best) throw;
+      again();
     }
   }
 }

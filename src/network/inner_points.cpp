@@ -60,7 +60,7 @@ double InnerPoints::time_of(const MacroStep& step, std::size_t i) {
   return i == last ? step.end : step.begin + share[i] * step.size();
 }
 
-void InnerPoints::find(const PassedStep& passed, Rows& inputs, Rows& outputs,
+void InnerPoints::find(const PassedStep& passed, Past past, Rows& inputs, Rows& outputs,
                        std::vector<Sample>& doubts) {
   for (auto& row : inputs) row.resize(layout_.n_inputs());
   for (auto& row : outputs) row.resize(layout_.n_outputs());
@@ -72,9 +72,10 @@ void InnerPoints::find(const PassedStep& passed, Rows& inputs, Rows& outputs,
     if (noted) take_inputs(k, passed.step, in);
     const IndexRange range = layout_.outputs_of(k);
     const auto own_doubts = std::span(doubts).subspan(range.first, range.size());
+    const bool integrates = layout_.states_of(k).size() > 0;
     const bool known =
-        noted && (layout_.states_of(k).size() == 0 ? go_again(k, passed, out)
-                                                   : look(k, passed, in, out, own_doubts));
+        noted && ((integrates && look(k, passed, in, out, own_doubts)) ||
+                  ((!integrates || past == Past::unknown) && go_again(k, passed, out)));
     for (std::size_t i = 0; i < count && !known; ++i) {
       std::ranges::fill(out[i], Sample{std::numeric_limits<double>::quiet_NaN(), 0.0});
     }
@@ -93,20 +94,18 @@ void InnerPoints::take_inputs(std::size_t k, const MacroStep& step, const Parts&
   }
 }
 
-/// Of a subsystem with states.
+/// Of a subsystem with states. Where slopes cease to tell it becomes another one within the
+/// macro-step, as one that stiffens: its ends know nothing of that, either.
 bool InnerPoints::look(std::size_t k, const PassedStep& passed, const Parts& inputs,
                        const Parts& outputs, std::span<Sample> doubts) {
   Check& check = checks_[k];
   const double h = passed.step.size();
   const bool due = check.rest == 0 || std::max(h, check.h) > about_the_same * std::min(h, check.h);
-  if (!due) {
-    --check.rest;
-    return check.by_slopes && by_slopes(k, passed.step, inputs, outputs, doubts);
-  }
-  const bool first = check.h == 0.0;
-  check = {0.0, checked_for, true, h};
-  check.by_slopes = by_slopes(k, passed.step, inputs, outputs, doubts);
-  return check.by_slopes || (first && go_again(k, passed, outputs));
+  const bool told = check.by_slopes;
+  check = due ? Check{0.0, checked_for, true, h} : Check{check.left, check.rest - 1, told, check.h};
+  const bool tells = check.by_slopes && by_slopes(k, passed.step, inputs, outputs, doubts);
+  check.by_slopes = due ? tells : told;
+  return tells || (told && go_again(k, passed, outputs));
 }
 
 /// Whether that has found them.

@@ -39,9 +39,8 @@ struct LobattoPoints {
 /// them, and a multiple of s^2 (1 - s)^2, the shape of what a cubic misses, that has the slope
 /// there. Now and then two slopes and a sweep of collocation, x_i = x_0 + h sum_j A_ij f(t_j, x~_j,
 /// u_j), tell how far that holds, by what is left at the end. Where it doesn't, as of stiff states,
-/// the subsystem tells nothing, but in the first macro-step from a start or event, of which nothing
-/// else is known: there it follows its way again (Subsystem::retrace), as it always does where
-/// nothing is integrated.
+/// the subsystem tells nothing, but in macro-steps of which nothing else is known: there it follows
+/// its way again (Subsystem::retrace), as it always does where nothing is integrated.
 class InnerPoints {
  public:
   static constexpr std::size_t count = LobattoPoints::count;
@@ -51,10 +50,15 @@ class InnerPoints {
   InnerPoints(OwnSubsystems& own, const RankLayout& layout, const PassedWay& way,
               const SettingsList& settings);
 
+  /// Whether what was before tells of a macro-step: not of one from a start or event, or through a
+  /// layer.
+  enum class Past { known, unknown };
+
   /// Before anything happens at its end: values of this rank's inputs, as they were given, and
   /// outputs; not a number where a subsystem cannot tell. `doubts`: what outputs inside may be
   /// wrong by.
-  void find(const PassedStep& passed, Rows& inputs, Rows& outputs, std::vector<Sample>& doubts);
+  void find(const PassedStep& passed, Past past, Rows& inputs, Rows& outputs,
+            std::vector<Sample>& doubts);
 
   /// Something has happened: what held before need not hold any more.
   void forget();

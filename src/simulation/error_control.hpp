@@ -23,8 +23,9 @@ class ErrorControl {
   void restart(const CommunicationPoint& point);
   void look_ahead(const CommunicationPoint& point) { account_.look_ahead(point, settings_.stop); }
   void look_ahead_again(const CommunicationPoint& point) { account_.look_ahead_again(point); }
-  double look_inside(const MacroStep& step, const CommunicationPoint& point, const Trial& trial) {
-    return in_budget(account_.look_inside(step, point, trial));
+  double look_inside(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
+                     const Coupling& coupling) {
+    return in_budget(account_.look_inside(step, point, trial, coupling));
   }
 
   /// err of an attempt, whose tolerance is what is left of the run's.

@@ -332,7 +332,7 @@ void MacroStepper::look_inside(const MacroStep& step) {
   CouplingReport& coupling = reports_.current().coupling;
   if (coupling.status == CouplingStatus::converged) {
     constexpr double far_more = 10.0;
-    const double error = errors_.look_inside(step, point_, trial_);
+    const double error = errors_.look_inside(step, point_, trial_, *coupling_);
     coupling.error = error > far_more * coupling.error ? error : coupling.error;
   }
 }

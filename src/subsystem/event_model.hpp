@@ -20,12 +20,14 @@ struct Indicator {
 
 /// An instant at which events are looked for. `slack`, s: what would happen so soon happens now.
 /// `certain`: the indicator that was found to change its sign here, whatever rounding says.
+/// `errors`: of x and u, where they are known; else empty.
 struct EventPoint {
   double t;
   std::span<const double> u;
   Motion motion;
   double slack;
   std::optional<std::size_t> certain = {};
+  Motion errors = {};
 };
 
 /// An OdeModel whose f and g change at events, which the whole network takes part in: between them

@@ -31,6 +31,9 @@ class TellsGrazes {
   /// After an `advance` that is kept, before anything happens at its end, with the inputs there:
   /// which conditions hardly touched on the way, or hardly did not.
   virtual std::vector<Graze> grazes(std::span<const Sample> inputs) = 0;
+
+  /// Before anything happens where it stands: what its states and inputs are wrong by there.
+  virtual void take_errors(std::span<const double> states, std::span<const double> inputs) = 0;
 };
 
 }  // namespace concord

@@ -81,6 +81,30 @@ class NoneInSilence(unittest.TestCase):
                     self.assertNotIn(found.verdict, (SILENT, STUCK, CRASH, REFUSED), found.words)
 
 
+class Late(unittest.TestCase):
+    """What passes a delay is wrong by what went in, and is looked at inside macro-steps when it
+    comes out."""
+
+    def test_models(self):
+        for name, accuracy in (("delayed_gust_0", 1e-8), ("delayed_gust_1", None),
+                               ("delayed_loop_2", 1e-3)):
+            with self.subTest(model=name, accuracy=accuracy):
+                made = next(c for c in cases(names=[name]) if c.name == name)
+                found = judged(made, Truth(made), accuracy, 0, 60.0)
+                self.assertEqual(found.verdict, RIGHT, found.words)
+                self.assertGreater(found.ratio, 0.3)
+
+
+class AtRest(unittest.TestCase):
+    def test_models(self):
+        """A mass at rest has the speed by which it is wrong: it moves neither way."""
+        for name, accuracy in (("coulomb_1", 1e-8), ("coulomb_2", 1e-6)):
+            with self.subTest(model=name, accuracy=accuracy):
+                made = next(c for c in cases(names=[name]) if c.name == name)
+                found = judged(made, Truth(made), accuracy, 0, 60.0)
+                self.assertEqual(found.verdict, RIGHT, found.words)
+
+
 class TriedBeforeAdvised(unittest.TestCase):
     def test_models(self):
         """What reaches the accuracy at little cost is not left to the user."""

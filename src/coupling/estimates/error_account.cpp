@@ -121,12 +121,12 @@ void ErrorAccount::start(const CommunicationPoint& point, double stop) {
 }
 
 double ErrorAccount::look_inside(const MacroStep& step, const CommunicationPoint& point,
-                                 const Trial& trial) {
+                                 const Trial& trial, const Coupling& coupling) {
   if (!looks_inside()) {
     return 0.0;
   }
   const PhaseScope scope(subsystems_.clock(), Phase::estimate);
-  inside_.look(step, point, trial);
+  inside_.look(step, point, trial, coupling.passed_layer());
   return controls_ ? inside_.in_tolerances(step, trial) : 0.0;
 }
 
@@ -142,7 +142,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   }
   const auto fed = coupling.fed().empty() ? std::span<const Sample>(point.inputs) : coupling.fed();
   if (coupling.passed_layer()) {
-    holds_.pass_layer(point, fed);
+    holds_.pass_layer(point, fed, inside_.means());
   } else {
     holds_.observe(point, fed, inside_.means(), coupling.balance());
   }
@@ -163,6 +163,7 @@ void ErrorAccount::close(const CommunicationPoint& point) {
   if (propagation_ && !interval_.empty()) {
     propagate(point, false);
   }
+  if (propagation_) propagation_->tell_errors();
 }
 
 void ErrorAccount::restart(const CommunicationPoint& point) {

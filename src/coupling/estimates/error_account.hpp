@@ -44,7 +44,8 @@ class ErrorAccount {
 
   /// A trial that has converged, before anything happens at its end: its err for the step control,
   /// where that stands on an estimate; else 0. Collective.
-  double look_inside(const MacroStep& step, const CommunicationPoint& point, const Trial& trial);
+  double look_inside(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
+                     const Coupling& coupling);
 
   /// The macro-step that ended at `point` was accepted; `last`: it is the run's last one. What the
   /// worst input was given wrongly over a macro-step, on the mean of each, in units of the input's

@@ -23,6 +23,17 @@ Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, std::size_t
   return {values.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns)};
 }
 
+/// Those of these inputs, `first` being the subsystem's first one.
+Eigen::MatrixXd columns(const Eigen::Map<const RowMajor>& all, std::span<const std::size_t> inputs,
+                        std::size_t first) {
+  Eigen::MatrixXd result(all.rows(), static_cast<Eigen::Index>(inputs.size()));
+  for (std::size_t c = 0; c < inputs.size(); ++c) {
+    result.col(static_cast<Eigen::Index>(c)) =
+        all.col(static_cast<Eigen::Index>(inputs[c] - first));
+  }
+  return result;
+}
+
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 /// `one` becomes the mean of both.
@@ -142,23 +153,20 @@ void ErrorPropagation::take_linearization(std::size_t k) {
   const IndexRange inputs = subsystems_.inputs_of(k);
   const std::size_t n = subsystems_.states_of(k).size();
   const std::size_t p = subsystems_.outputs_of(k).size();
+  const auto connected = over_interval_.gains().inputs(k);
+  const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
   part.a = matrix(part.linearization.f_x, n, n);
   part.c = matrix(part.linearization.g_x, p, n);
   const auto all_b = matrix(part.linearization.f_u, n, inputs.size());
   const auto all_d = matrix(part.linearization.g_u, p, inputs.size());
-  part.b.resize(index(n), index(part.connected.size()));
-  part.d.resize(index(p), index(part.connected.size()));
-  for (std::size_t c = 0; c < part.connected.size(); ++c) {
-    const std::size_t input = over_interval_.gains().inputs(k)[c] - inputs.first;
-    part.b.col(index(c)) = all_b.col(index(input));
-    part.d.col(index(c)) = all_d.col(index(input));
-  }
-  part.b_held.resize(index(n), index(part.held.size()));
-  part.d_held.resize(index(p), index(part.held.size()));
-  for (std::size_t c = 0; c < part.held.size(); ++c) {
-    const std::size_t input = subsystems_.held_inputs()[part.held.first + c] - inputs.first;
-    part.b_held.col(index(c)) = all_b.col(index(input));
-    part.d_held.col(index(c)) = all_d.col(index(input));
+  part.b = columns(all_b, connected, inputs.first);
+  part.d = columns(all_d, connected, inputs.first);
+  part.b_held = columns(all_b, held, inputs.first);
+  part.d_held = columns(all_d, held, inputs.first);
+  if (part.linearization.late > 0.0) {
+    const auto late = matrix(part.linearization.g_late, p, inputs.size());
+    part.late.take(part.linearization.late, columns(late, connected, inputs.first),
+                   columns(late, held, inputs.first));
   }
 }
 
@@ -191,17 +199,21 @@ void ErrorPropagation::Part::io(Archive& archive) {
   archive.as("errors", [&] { values(x); });
   archive.as("integrated", [&] { values(integrated); });
   CONCORD_MEMBERS(archive, continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t,
-                  last.parameters);
-  CONCORD_MEMBERS(archive, steady, restarts);
+                  last.g_late, last.late, last.parameters);
+  CONCORD_MEMBERS(archive, steady, restarts, late);
 }
 
 void ErrorPropagation::Part::pass_mean(Archive& archive) {
   CONCORD_MEMBERS(archive, known, linearization.f_x, linearization.f_u, linearization.g_x,
-                  linearization.g_u);
+                  linearization.g_u, linearization.g_late, linearization.late);
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {
   const auto n = part.a.rows();
+  if (part.late.any()) {
+    part.d = part.late.share(h) * part.late.gain();
+    part.d_held = part.late.share(h) * part.late.by_held();
+  }
   part.response = diagonal * h * part.b;
   if (n > 0) part.shifted.compute(Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a);
   if (part.response.size() > 0) part.response = part.shifted.solve(part.response).eval();
@@ -271,6 +283,7 @@ bool ErrorPropagation::stage(std::span<const double> disturbance) {
       part.stage = part.shifted.solve(part.target + diagonal * h_ * (part.b_held * part.u_held));
     }
     part.y.noalias() = part.c * part.stage + part.d_held * part.u_held;
+    if (part.late.any()) part.y += part.late.mean();
     write_outputs(k);
   }
   const bool solved = solve(over_interval_, disturbance);
@@ -356,21 +369,22 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   for (Part& part : parts_) {
     part.target = part.x_begin = part.x;
     part.u_begin = part.u;
+    part.late.begin(h);
   }
-  if (!stage(first_stage_)) {
-    return false;
-  }
+  if (!stage(first_stage_)) return false;
   for (Part& part : parts_) {
     part.target = part.x + (1.0 - diagonal) / diagonal * (part.stage - part.x);
+    part.late.add(1.0 - diagonal, part.u);
   }
-  if (!stage(second_stage_)) {
-    return false;
-  }
+  if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {
     part.x = part.stage + part.integrated;
     part.integrated.setZero();
+    part.late.add(diagonal, part.u);
   }
-  return end(point, disturbance);
+  const bool solved = end(point, disturbance);
+  for (Part& part : parts_) part.late.end(h, part.u_held);
+  return solved;
 }
 
 void ErrorPropagation::add_integration_errors() {
@@ -400,6 +414,23 @@ double ErrorPropagation::error_of(std::size_t k, const Graze& graze) const {
   return error;
 }
 
+void ErrorPropagation::tell_errors() const {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    auto* const teller = dynamic_cast<TellsGrazes*>(&subsystems_.own(k));
+    if (teller == nullptr) continue;
+    const Part& part = parts_[k];
+    const IndexRange range = subsystems_.inputs_of(k);
+    std::vector<double> inputs(range.size());
+    const auto put = [&](std::span<const std::size_t> all, IndexRange own, const auto& u) {
+      for (std::size_t c = own.first; c < own.last; ++c)
+        inputs[all[c] - range.first] = u[index(c - own.first)];
+    };
+    put(subsystems_.connected_inputs(), part.connected, part.u);
+    put(subsystems_.held_inputs(), part.held, part.u_held);
+    teller->take_errors({part.x.data(), static_cast<std::size_t>(part.x.size())}, inputs);
+  }
+}
+
 /// Those that belong to what feeds them; else the last stage's, with e where the interval ends.
 bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
   if (at_end_) {
@@ -419,6 +450,7 @@ bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& d
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     part.y.noalias() = part.c * part.x;
+    if (part.late.any()) part.y += part.late.at_end();
     write_outputs(k);
   }
   const bool solved = find_inputs_at_end(disturbance);
@@ -443,7 +475,7 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
     large =
         large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.d.col(index(c)).isZero(0.0));
   }
-  if (!large || !subsystems_.own(k).description().capabilities.point_outputs ||
+  if (!large || part.late.any() || !subsystems_.own(k).description().capabilities.point_outputs ||
       subsystems_.point_outputs(k, point.inputs, Wanted::values, exact_) != Outcome::ok) {
     return;
   }

@@ -8,6 +8,7 @@
 
 #include "coupling/coupling.hpp"
 #include "coupling/estimates/disturbance.hpp"
+#include "coupling/estimates/late_errors.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/input_system.hpp"
 #include "subsystem/grazes.hpp"
@@ -24,6 +25,7 @@ namespace concord {
 /// whose stages are one sparse linear system for the inputs of all subsystems, (I - P K) u = P C R
 /// delta x* + e with R = (I - gamma H A)^-1, K = gamma H C R B + D: errors that die out in the
 /// model die out here, whatever the interval H. Factors are kept while linearisations and H stay.
+/// Outputs that answer late have what inputs were wrong by then (LateErrors).
 class ErrorPropagation {
  public:
   /// `consistent`: outputs at communication points belong to what feeds the inputs there, whatever
@@ -42,6 +44,10 @@ class ErrorPropagation {
   /// What a margin within the interval that ended last may be wrong by, of own subsystem k: by
   /// errors of its states and inputs at the interval's ends.
   double error_of(std::size_t k, const Graze& graze) const;
+
+  /// Before something happens at the point where the last interval ended: what is wrong there, to
+  /// those that find their own events (TellsGrazes).
+  void tell_errors() const;
 
   /// An event: what follows is of another regime.
   void restart() {
@@ -87,6 +93,7 @@ class ErrorPropagation {
     Eigen::MatrixXd response;                      ///< gamma H R B
     Eigen::MatrixXd gain;                          ///< K
     Eigen::MatrixXd b_held, d_held;                ///< columns of held inputs
+    LateErrors late;
     Eigen::VectorXd x, target, stage, u, y, u_held;
     Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
     Eigen::VectorXd integrated;        ///< what integrators have left since then

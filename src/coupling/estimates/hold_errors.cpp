@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace concord {
 namespace {
@@ -16,6 +17,14 @@ double mean(const Polynomial& p, double h) {
   return p.c[0] +
          h * (p.c[1] / 2.0 +
               h * (p.c[2] / 3.0 + h * (p.c[3] / 4.0 + h * (p.c[4] / 5.0 + h * p.c[5] / 6.0))));
+}
+
+/// Of e, which begins as far from what is fed as the layer is high, and dies out as it begins to:
+/// e_0 exp(e_0' t/e_0), faster than points within the macro-step tell.
+std::optional<double> mean_of_layer(const Polynomial& given, const Sample& fed, double h) {
+  const double e = given.c[0] - fed.value, slope = given.c[1] - fed.derivative;
+  return e * slope < 0.0 && std::abs(slope) * h > std::abs(e) ? std::optional(-e * e / (slope * h))
+                                                              : std::nullopt;
 }
 
 }  // namespace
@@ -43,11 +52,23 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
 }
 
 void HoldErrors::start(const CommunicationPoint& point, std::span<const Sample> fed) {
-  pass_layer(point, fed);
+  begin(point, fed);
   clear();
 }
 
-void HoldErrors::pass_layer(const CommunicationPoint& point, std::span<const Sample> fed) {
+void HoldErrors::pass_layer(const CommunicationPoint& point, std::span<const Sample> fed,
+                            std::span<const double> inside) {
+  const auto& connected = subsystems_.connected_inputs();
+  const double h = point.last_step;
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    const double mean = mean_of_layer(point.polynomials[i], last_[j], h).value_or(inside[i]);
+    if (solved_[j] == 0 && !std::isnan(mean)) add(j, mean, h);
+  }
+  begin(point, fed);
+}
+
+void HoldErrors::begin(const CommunicationPoint& point, std::span<const Sample> fed) {
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     last_[j] = fed[connected[j]];

@@ -27,9 +27,10 @@ class HoldErrors {
   /// A start, or an event: the past says nothing. `fed` = P y, whole local arrays.
   void start(const CommunicationPoint& point, std::span<const Sample> fed);
 
-  /// The same after a layer within the macro-step that ended at `point`: its holds went from end to
-  /// end of what lasts, and what came before says nothing of them.
-  void pass_layer(const CommunicationPoint& point, std::span<const Sample> fed);
+  /// The macro-step that ended at `point` was accepted, and passed a layer: its holds went from end
+  /// to end of what lasts, what came before says nothing of them, and what follows begins anew.
+  void pass_layer(const CommunicationPoint& point, std::span<const Sample> fed,
+                  std::span<const double> inside);
 
   /// The macro-step that ended at `point` was accepted. `inside`: the mean of e over it, of all
   /// inputs, not a number where nobody has looked (InsideErrors). With balance correction `balance`
@@ -68,6 +69,7 @@ class HoldErrors {
 
   ByEnds by_hermite(std::size_t j, const Polynomial& given, Sample end, double h);
   ByEnds by_values(std::size_t j, const Polynomial& given, double h) const;
+  void begin(const CommunicationPoint& point, std::span<const Sample> fed);
   void remember_values(const CommunicationPoint& point, std::span<const Sample> fed);
   void add(std::size_t j, double mean, double h);
 

@@ -14,17 +14,21 @@ constexpr double known_to = 0.1;
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
-/// Own subsystems whose outputs are functions of their inputs, some of which something feeds; a
-/// delay's are functions of what they were.
+bool is_delay(const SubsystemDescription& description) { return description.kind == "delay"; }
+
+/// Own subsystems whose outputs are functions of their inputs, or of what these were, some of which
+/// something feeds.
 std::vector<std::size_t> followers_in(const RankNetwork& subsystems) {
   const auto& connected = subsystems.connected_inputs();
   std::vector<std::size_t> result;
   for (const std::size_t k : subsystems.all()) {
-    const SubsystemDescription& description = subsystems.own(k).description();
+    const Subsystem& subsystem = subsystems.own(k);
+    const SubsystemDescription& description = subsystem.description();
     const IndexRange inputs = subsystems.inputs_of(k);
     const auto first = std::ranges::lower_bound(connected, inputs.first);
-    if (first != connected.end() && *first < inputs.last && description.states.empty() &&
-        !description.feedthrough.empty() && description.capabilities.state_outputs &&
+    const bool fed = first != connected.end() && *first < inputs.last;
+    const bool follows = !description.feedthrough.empty() || is_delay(description);
+    if (fed && follows && description.states.empty() && subsystem.retraces() &&
         !description.constraint) {
       result.push_back(k);
     }
@@ -50,20 +54,17 @@ void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
   constexpr double cancels = 0.25;
   const auto pieces = subsystems.passed_way().pieces(k);
   if (pieces.size() != 1) return;
-  const auto& [step, polynomials, states, continuity, wanted] = pieces[0];
+  const MacroStep& step = pieces[0].step;
   const IndexRange out = subsystems.outputs_of(k);
-  std::vector<Sample> inputs(polynomials.size()), there(out.size());
+  std::vector<Sample> there(out.size());
   std::vector<double> sums(out.size()), magnitudes(out.size());
   const auto n = static_cast<double>(cells);
   for (std::size_t i = 0; i < 2 * cells; ++i) {
     const double s = (static_cast<double>(i / 2) + 0.5 + (i % 2 == 0 ? -gauss : gauss)) / n;
-    std::ranges::transform(polynomials, inputs.begin(),
-                           [&](const Polynomial& u) { return u.at(s * step.size()); });
-    StatePoint point{step.begin + s * step.size(), step.size(), {}, inputs};
-    point.wanted = Wanted::values;
+    const MacroStep until{step.begin, step.begin + s * step.size()};
     Outcome outcome = Outcome::failed;
-    const auto thrown =
-        subsystems.asking(k, [&] { outcome = subsystems.own(k).outputs_at(point, there); });
+    const auto thrown = subsystems.asking(
+        k, [&] { outcome = subsystems.own(k).retrace(until, pieces[0].inputs, {}, there); });
     if (thrown || outcome == Outcome::failed) return;
     for (std::size_t o = 0; o < sums.size(); ++o) {
       const auto node = [&](std::size_t p) { return rows[p][out.first + o].value; };
@@ -135,7 +136,14 @@ void InsideErrors::scan_again(const CommunicationPoint& point) {
   for (std::size_t i = 0; i < scanned.outputs().size(); ++i) {
     beside_[scanned.outputs()[i]].value = scanned.range(i);
   }
-  feed(&Sample::value, [&](std::size_t i, double range) { ahead_[i] = std::abs(range); });
+  const auto take = [&](std::size_t i, double range) { ahead_[i] = std::abs(range); };
+  feed(&Sample::value, take);
+  for (const std::size_t k : followers_) {
+    if (is_delay(subsystems_.own(k).description())) {
+      beside_[subsystems_.outputs_of(k).first].value = ahead_[subsystems_.inputs_of(k).first];
+    }
+  }
+  feed(&Sample::value, take);
 }
 
 void InsideErrors::restart(const CommunicationPoint& point) {
@@ -163,10 +171,12 @@ void InsideErrors::see(const CommunicationPoint& point) {
 }
 
 /// What is not much more than what outputs inside may be wrong by is not known.
-void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point,
-                        const Trial& trial) {
-  subsystems_.inner_points().find({step, point.slopes_known, point.outputs, trial.outputs}, inputs_,
-                                  outputs_, part_);
+void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
+                        bool layer) {
+  const auto known =
+      layer || point.last_step == 0.0 ? InnerPoints::Past::unknown : InnerPoints::Past::known;
+  subsystems_.inner_points().find({step, point.slopes_known, point.outputs, trial.outputs}, known,
+                                  inputs_, outputs_, part_);
   subsystems_.exchange(part_, fed_);
   for (const std::size_t i : watched_) {
     mean_[i] = 0.0;

@@ -28,8 +28,9 @@ class InsideErrors {
   /// A start, or an event.
   void restart(const CommunicationPoint& point);
 
-  /// A trial that has converged and whose way was noted. Collective.
-  void look(const MacroStep& step, const CommunicationPoint& point, const Trial& trial);
+  /// A trial that has converged and whose way was noted; `layer`: it passes one (Joins).
+  /// Collective.
+  void look(const MacroStep& step, const CommunicationPoint& point, const Trial& trial, bool layer);
   /// Of the last look: err of the step control, the same on every rank. Collective.
   double in_tolerances(const MacroStep& step, const Trial& trial);
 

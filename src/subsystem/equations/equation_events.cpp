@@ -49,6 +49,7 @@ EquationEvents::EquationEvents(const EquationPlaces& places, std::vector<Relatio
     }
   }
   slopes_.resize(watched_.size());
+  doubts_.resize(watched_.size());
   now_.steepest.resize(watched_.size());
   z_.resize(watched_.size());
   now_.held = discrete;
@@ -117,16 +118,32 @@ void EquationEvents::indicator_slopes(double t, std::span<const double> x,
   for (std::size_t i = 0; i < watched_.size(); ++i) slopes[i] = counts(i) ? slopes[i] : 0.0;
 }
 
-void EquationEvents::find_slopes(double t, std::span<const double> x, std::span<const double> u,
-                                 const Motion& motion, std::span<double> slopes) {
-  move_to(lists_.sides, t, x, u);
-  direction_[0] = 1.0;
+/// How sides change from where they were evaluated.
+void EquationEvents::move_sides(double dt, const Motion& motion) {
+  direction_[0] = dt;
   std::copy(motion.dudt.begin(), motion.dudt.end(),
             std::copy(motion.dxdt.begin(), motion.dxdt.end(), direction_.begin() + 1));
   lists_.sides.slopes(direction_, side_slopes_);
+}
+
+void EquationEvents::find_slopes(double t, std::span<const double> x, std::span<const double> u,
+                                 const Motion& motion, std::span<double> slopes) {
+  move_to(lists_.sides, t, x, u);
+  move_sides(1.0, motion);
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     const std::size_t left = 2 * watched_[i].relation;
     slopes[i] = sign_of(watched_[i]) * (side_slopes_[left + 1] - side_slopes_[left]);
+  }
+}
+
+void EquationEvents::find_doubts(const Motion& errors) {
+  constexpr double sure = 3.0;  // times the estimate that a true error may be
+  std::fill(doubts_.begin(), doubts_.end(), 0.0);
+  if (errors.dxdt.empty() && errors.dudt.empty()) return;
+  move_sides(0.0, errors);
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    const std::size_t left = 2 * watched_[i].relation;
+    doubts_[i] = sure * std::abs(side_slopes_[left + 1] - side_slopes_[left]);
   }
 }
 
@@ -135,6 +152,7 @@ void EquationEvents::look(const EventPoint& point, std::span<const double> x) {
   evaluate_sides(point.t, x, point.u);
   for (std::size_t i = 0; i < watched_.size(); ++i) z_[i] = indicator(i);
   find_slopes(point.t, x, point.u, point.motion, slopes_);
+  find_doubts(point.errors);
   if (std::exchange(now_.instant, point.t) != point.t)
     std::fill(now_.steepest.begin(), now_.steepest.end(), 0.0);
   for (std::size_t i = 0; i < slopes_.size(); ++i)
@@ -254,10 +272,10 @@ bool EquationEvents::changes(std::size_t i, const EventPoint& point) const {
   return value < -near || (value <= near && (slopes_[i] < 0.0 || point.certain == i));
 }
 
-/// As exactly as the instant is found.
+/// As exactly as the instant is found and the signals are known.
 bool EquationEvents::is_at_zero(std::size_t i, const EventPoint& point) const {
   return watched_[i].side == Watched::Side::relation &&
-         std::abs(z_[i].value) <= z_[i].rounding + nearness(i, point);
+         std::abs(z_[i].value) <= z_[i].rounding + nearness(i, point) + doubts_[i];
 }
 
 double EquationEvents::changed(const Watched& watched) const {

@@ -101,8 +101,10 @@ class EquationEvents {
   void evaluate_sides(double t, std::span<const double> x, std::span<const double> u);
   double sign_of(const Watched& watched) const;
   Indicator indicator(std::size_t i) const;
+  void move_sides(double dt, const Motion& motion);
   void find_slopes(double t, std::span<const double> x, std::span<const double> u,
                    const Motion& motion, std::span<double> slopes);
+  void find_doubts(const Motion& errors);
   void look(const EventPoint& point, std::span<const double> x);
   void begin_ticks(double t);
   bool begins_as(std::size_t condition, bool truth) const;
@@ -132,6 +134,7 @@ class EquationEvents {
   std::vector<std::int64_t> ticks_before_;
   std::vector<char> truths_before_;
   std::vector<double> sides_, side_slopes_, slopes_, results_, direction_;  ///< scratch
+  std::vector<double> doubts_;  ///< what indicators may be wrong by
   std::vector<Indicator> z_;
   std::vector<double> counting_;  ///< per relation: its guard
 };

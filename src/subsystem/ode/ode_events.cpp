@@ -110,6 +110,7 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
   EventPoint point{t, u_, {dxdt_, dudt_}, slack};
   const auto& found = search_.way().found;
   if (found && std::abs(begin + found->tau - t) <= slack) point.certain = found->indicator;
+  if (errors_.t == t) point.errors = {errors_.states, errors_.inputs};
   const bool good = checked_.attempt(t, [&](double) {
     changed =
         pass == EventPass::settle ? model_.settle(point, x, what) : model_.happen(point, x, what);

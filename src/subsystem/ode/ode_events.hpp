@@ -45,6 +45,13 @@ class OdeEvents {
   std::vector<Graze> grazes(double begin, double t, std::span<const double> x,
                             std::span<const Sample> inputs, double noise);
 
+  /// What states and inputs are wrong by at t, where something may happen.
+  void take_errors(double t, std::span<const double> states, std::span<const double> inputs) {
+    errors_.t = t;
+    errors_.states.assign(states.begin(), states.end());
+    errors_.inputs.assign(inputs.begin(), inputs.end());
+  }
+
   /// The model's own first, which other models may take over.
   void io(Archive& archive) {
     model_.pass_events(archive);
@@ -79,6 +86,10 @@ class OdeEvents {
     double t = 0.0, until = never;
     std::vector<Sample> inputs;
   } looked_;
+  struct {
+    double t = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> states, inputs;
+  } errors_;
   double begun_at_ = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -78,6 +78,9 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
                                      tolerances * settings_.tolerance.relative)
                    : std::vector<Graze>();
   }
+  void take_errors(std::span<const double> states, std::span<const double> inputs) override {
+    if (events_) events_->take_errors(now_.t, states, inputs);
+  }
   Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
                  std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
