@@ -1,5 +1,6 @@
 #include "subsystem/ode/error_ratio.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -28,7 +29,7 @@ double error_ratio(const ARKodeButcherTableMem& pair) {
   const double exact = 1.0 / std::tgamma(pair.p + 3);  // 1 / (p+2)!
   const double left = std::abs(coefficient(pair, b, pair.p + 1) - exact);
   const double told = std::abs(coefficient(pair, difference, pair.p));
-  return left / std::pow(told, (pair.p + 2.0) / (pair.p + 1.0));
+  return std::max(1.0, left / std::pow(told, (pair.p + 2.0) / (pair.p + 1.0)));
 }
 
 }  // namespace concord
