@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "concord/archive.hpp"
+#include "concord/ode_model.hpp"
 #include "concord/polynomial.hpp"
 
 namespace concord {
@@ -32,8 +33,10 @@ class TellsGrazes {
   /// which conditions hardly touched on the way, or hardly did not.
   virtual std::vector<Graze> grazes(std::span<const Sample> inputs) = 0;
 
-  /// Before anything happens where it stands: what its states and inputs are wrong by there.
-  virtual void take_errors(std::span<const double> states, std::span<const double> inputs) = 0;
+  /// Before anything happens where it stands, with these inputs: what its states and inputs are
+  /// wrong by there. Returns what the instant is wrong by, s, if it was found: of the calculated one
+  /// less the true one, at first order; else 0.
+  virtual double take_errors(std::span<const Sample> inputs, const Motion& errors) = 0;
 };
 
 }  // namespace concord

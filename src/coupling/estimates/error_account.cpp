@@ -163,7 +163,9 @@ void ErrorAccount::close(const CommunicationPoint& point) {
   if (propagation_ && !interval_.empty()) {
     propagate(point, false);
   }
-  if (propagation_) propagation_->tell_errors();
+  if (propagation_) {
+    propagation_->begin_instant(point);
+  }
 }
 
 void ErrorAccount::restart(const CommunicationPoint& point) {
@@ -171,6 +173,7 @@ void ErrorAccount::restart(const CommunicationPoint& point) {
   holds_.start(point, point.inputs);
   inside_.restart(point);
   if (propagation_) {
+    propagation_->end_instant(point);
     propagation_->restart();
   }
   if (!propagation_ || !propagation_->steady()) {

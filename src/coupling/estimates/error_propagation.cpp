@@ -275,12 +275,14 @@ bool ErrorPropagation::solve(InputSystem& system, std::span<const double> distur
   return solved;
 }
 
-/// stage = target + gamma H (A stage + B u).
+/// stage = target + gamma H (A stage + B u + r), r H being what integrators have left, evenly over
+/// the interval: what dies out within it does so here.
 bool ErrorPropagation::stage(std::span<const double> disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     if (part.target.size() > 0) {
-      part.stage = part.shifted.solve(part.target + diagonal * h_ * (part.b_held * part.u_held));
+      part.stage = part.shifted.solve(
+          part.target + diagonal * (h_ * (part.b_held * part.u_held) + part.integrated));
     }
     part.y.noalias() = part.c * part.stage + part.d_held * part.u_held;
     if (part.late.any()) part.y += part.late.mean();
@@ -378,7 +380,7 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   }
   if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {
-    part.x = part.stage + part.integrated;
+    part.x = part.stage;
     part.integrated.setZero();
     part.late.add(diagonal, part.u);
   }
@@ -412,23 +414,6 @@ double ErrorPropagation::error_of(std::size_t k, const Graze& graze) const {
     error += graze.by_inputs[i] * std::abs(part.u_held[index(c)]);
   }
   return error;
-}
-
-void ErrorPropagation::tell_errors() const {
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    auto* const teller = dynamic_cast<TellsGrazes*>(&subsystems_.own(k));
-    if (teller == nullptr) continue;
-    const Part& part = parts_[k];
-    const IndexRange range = subsystems_.inputs_of(k);
-    std::vector<double> inputs(range.size());
-    const auto put = [&](std::span<const std::size_t> all, IndexRange own, const auto& u) {
-      for (std::size_t c = own.first; c < own.last; ++c)
-        inputs[all[c] - range.first] = u[index(c - own.first)];
-    };
-    put(subsystems_.connected_inputs(), part.connected, part.u);
-    put(subsystems_.held_inputs(), part.held, part.u_held);
-    teller->take_errors({part.x.data(), static_cast<std::size_t>(part.x.size())}, inputs);
-  }
 }
 
 /// Those that belong to what feeds them; else the last stage's, with e where the interval ends.

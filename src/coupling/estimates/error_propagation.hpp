@@ -18,7 +18,7 @@ namespace concord {
 /// How errors of the inputs become errors of states and outputs, through the whole coupled system:
 /// with the linearisation of every subsystem, delta(0) = 0 and e from HoldErrors,
 ///
-///     delta x' = A delta x + B u,   delta y = C delta x + D u,   u = P delta y + e.
+///     delta x' = A delta x + B u + r,   delta y = C delta x + D u,   u = P delta y + e.
 ///
 /// the linearisation being the mean of those at both ends of the interval. Integrated by
 /// Alexander's L-stable singly diagonally implicit method of order 2 (1977; gamma = 1 - 1/sqrt(2)),
@@ -45,9 +45,19 @@ class ErrorPropagation {
   /// errors of its states and inputs at the interval's ends.
   double error_of(std::size_t k, const Graze& graze) const;
 
-  /// Before something happens at the point where the last interval ended: what is wrong there, to
-  /// those that find their own events (TellsGrazes).
-  void tell_errors() const;
+  /// Before something happens at the point where the last interval ended: those that find their own
+  /// events are told what is wrong there, and tell what the instant is wrong by (TellsGrazes).
+  /// Collective.
+  void begin_instant(const CommunicationPoint& point);
+
+  /// It has happened, dt later than it should have: whom it reached went on with f- for so long, in
+  /// place of f+ (Aizerman and Gantmakher 1958),
+  ///
+  ///     delta x+ = R (delta x- + f- dt) - f+ dt,
+  ///
+  /// R what the event did to the states, as far as their values show: x+_i / x-_i of those that
+  /// jumped, 1 of all others.
+  void end_instant(const CommunicationPoint& point);
 
   /// An event: what follows is of another regime.
   void restart() {
@@ -95,9 +105,11 @@ class ErrorPropagation {
     Eigen::MatrixXd b_held, d_held;                ///< columns of held inputs
     LateErrors late;
     Eigen::VectorXd x, target, stage, u, y, u_held;
-    Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
-    Eigen::VectorXd integrated;        ///< what integrators have left since then
-    IndexRange connected, held;        ///< positions among connected and held inputs
+    Eigen::VectorXd x_begin, u_begin;        ///< x and u where the interval began
+    Eigen::VectorXd integrated;              ///< what integrators have left since then
+    IndexRange connected, held;              ///< positions among connected and held inputs
+    std::vector<double> x_before, f_before;  ///< where the instant under way has begun
+    std::int64_t restarts_before = 0;        ///< `restarts` there
     bool known = false;
     bool steady = false;        ///< `last` was what it was at the interval's begin, too
     std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
@@ -129,6 +141,8 @@ class ErrorPropagation {
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   void set_stages(const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
+  double take_errors(std::size_t k, TellsGrazes& teller, std::span<const Sample> inputs) const;
+  bool find_slopes(std::size_t k, const CommunicationPoint& point, std::vector<double>& slopes);
 
   RankNetwork& subsystems_;
   bool closely_;
@@ -140,6 +154,7 @@ class ErrorPropagation {
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   std::vector<double> nothing_;  ///< zeros, per connected input
   double h_ = 0.0;
+  double instant_error_ = 0.0;  ///< dt of the instant under way, s
   bool steady_ = false;
   std::optional<std::string> failure_;
 };

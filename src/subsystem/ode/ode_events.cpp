@@ -124,6 +124,34 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
   return good;
 }
 
+double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
+                              std::span<const Sample> inputs, const Motion& errors) {
+  constexpr double there = 1e-6;  // of the way: as near as instants are found
+  errors_.t = t;
+  errors_.states.assign(errors.dxdt.begin(), errors.dxdt.end());
+  errors_.inputs.assign(errors.dudt.begin(), errors.dudt.end());
+  const auto& found = search_.way().found;
+  if (!found || std::abs(begin + found->tau - t) > there * (t - begin)) return 0.0;
+  double error = 0.0;
+  const auto find = [&](double) { error = instant_error(found->indicator, t, x); };
+  if (!take(t, x, inputs) || !checked_.attempt(t, find)) return 0.0;
+  return std::clamp(error, begin - t, t - begin);
+}
+
+/// Where the indicator z is 0 is wrong by what z is wrong by, over how fast it falls.
+double OdeEvents::instant_error(std::size_t indicator, double t, std::span<const double> x) {
+  const auto slope = [&](std::span<const double> dx, std::span<const double> du) {
+    model_.indicator_slopes(t, x, u_, {dx, du}, slopes_);
+    return slopes_[indicator];
+  };
+  const double falls = slope(dxdt_, dudt_);
+  const double wrong = slope(errors_.states, errors_.inputs);
+  std::ranges::fill(dxdt_, 0.0);
+  std::ranges::fill(dudt_, 0.0);
+  const double by_time = slope(dxdt_, dudt_);
+  return falls < 0.0 ? -(wrong - by_time) / falls : 0.0;
+}
+
 std::vector<Graze> OdeEvents::grazes(double begin, double t, std::span<const double> x,
                                      std::span<const Sample> inputs, double noise) {
   std::vector<Graze> result;

@@ -45,12 +45,9 @@ class OdeEvents {
   std::vector<Graze> grazes(double begin, double t, std::span<const double> x,
                             std::span<const Sample> inputs, double noise);
 
-  /// What states and inputs are wrong by at t, where something may happen.
-  void take_errors(double t, std::span<const double> states, std::span<const double> inputs) {
-    errors_.t = t;
-    errors_.states.assign(states.begin(), states.end());
-    errors_.inputs.assign(inputs.begin(), inputs.end());
-  }
+  /// As TellsGrazes, at t, where the way from `begin` has ended and something may happen.
+  double take_errors(double begin, double t, std::span<const double> x,
+                     std::span<const Sample> inputs, const Motion& errors);
 
   /// The model's own first, which other models may take over.
   void io(Archive& archive) {
@@ -69,6 +66,7 @@ class OdeEvents {
                    std::span<const Sample> inputs);
   double next_by_end(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, bool hold_jumped);
+  double instant_error(std::size_t indicator, double t, std::span<const double> x);
   double last_known(std::size_t indicator, double begin, double t) const;
   Graze graze(const EventSearch::Turn& turn, double t, std::span<const double> x);
   bool take(double t, std::span<const double> x, std::span<const Sample> inputs);

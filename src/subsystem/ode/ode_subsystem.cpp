@@ -78,8 +78,8 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
                                      tolerances * settings_.tolerance.relative)
                    : std::vector<Graze>();
   }
-  void take_errors(std::span<const double> states, std::span<const double> inputs) override {
-    if (events_) events_->take_errors(now_.t, states, inputs);
+  double take_errors(std::span<const Sample> inputs, const Motion& errors) override {
+    return events_ ? events_->take_errors(now_.begin, now_.t, now_.x, inputs, errors) : 0.0;
   }
   Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
                  std::vector<Happening>& what) override;
