@@ -435,6 +435,7 @@ bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& d
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     part.y.noalias() = part.c * part.x;
+    pass_states_through_curve(k, point);
     if (part.late.any()) part.y += part.late.at_end();
     write_outputs(k);
   }
@@ -471,6 +472,46 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
     const std::size_t output = first + static_cast<std::size_t>(o);
     part.y[o] += point.outputs[output].value - exact_[output].value;
   }
+}
+
+/// The same of states that are wrong by more than they are, as of a tank that runs empty, q =
+/// sqrt(h).
+void ErrorPropagation::pass_states_through_curve(std::size_t k, const CommunicationPoint& point) {
+  Part& part = parts_[k];
+  const Capabilities& has = subsystems_.own(k).description().capabilities;
+  if (!has.states || !has.state_outputs) return;
+  const auto x = subsystems_.own(k).states();
+  bool large = false;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    large =
+        large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.c.col(index(i)).isZero(0.0));
+  for (const double sign : {-1.0, 1.0}) {  // one of both sides may be none that g knows
+    if (large && find_outputs_beside(k, point, sign)) return;
+  }
+}
+
+/// What g says of states that are as wrong on this side; whether it says anything.
+bool ErrorPropagation::find_outputs_beside(std::size_t k, const CommunicationPoint& point,
+                                           double sign) {
+  Part& part = parts_[k];
+  const IndexRange inputs = subsystems_.inputs_of(k), outputs = subsystems_.outputs_of(k);
+  const auto states = subsystems_.own(k).states();
+  std::vector<double> x(states.begin(), states.end());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += sign * part.x[index(i)];
+  StatePoint beside{point.time, h_, x,
+                    std::span(point.inputs).subspan(inputs.first, inputs.size())};
+  beside.wanted = Wanted::values;
+  const auto there = std::span(exact_).subspan(outputs.first, outputs.size());
+  Outcome outcome = Outcome::failed;
+  const auto thrown =
+      subsystems_.asking(k, [&] { outcome = subsystems_.own(k).outputs_at(beside, there); });
+  if (thrown || outcome == Outcome::failed) return false;
+  for (std::size_t o = 0; o < there.size(); ++o) {
+    const double moved = there[o].value - point.outputs[outputs.first + o].value;
+    if (!std::isfinite(moved)) return false;
+    part.y[index(o)] = sign * moved;
+  }
+  return true;
 }
 
 /// K of one subsystem over a long time: what its inputs can have made of its outputs.

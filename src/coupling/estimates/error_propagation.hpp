@@ -128,6 +128,8 @@ class ErrorPropagation {
   void assemble(Eigen::MatrixXd Part::*gain, InputSystem& system);
   void pass_through(Disturbance& disturbance);
   void hold(const Disturbance& disturbance);
+  void pass_states_through_curve(std::size_t k, const CommunicationPoint& point);
+  bool find_outputs_beside(std::size_t k, const CommunicationPoint& point, double sign);
   void pass_through_curve(std::size_t k, const CommunicationPoint& point,
                           std::span<const double> end);
   void write_outputs(std::size_t k);
