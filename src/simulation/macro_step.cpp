@@ -251,9 +251,10 @@ bool MacroStepper::is_listed(double time) const {
 }
 
 /// Whom the events reach that are known before the start: everybody, where they are nobody's own.
+/// So does a jump that a black box has not told of.
 void MacroStepper::touch_listed() {
   const auto& nobodys = settings_.listed_events;
-  if (coupling_->whole() != nullptr ||
+  if (jumps_.any() || coupling_->whole() != nullptr ||
       std::binary_search(nobodys.begin(), nobodys.end(), point_.time)) {
     subsystems_.touched().add_all();
   } else if (is_listed(point_.time)) {
