@@ -126,30 +126,36 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
 
 double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
                               std::span<const Sample> inputs, const Motion& errors) {
-  constexpr double there = 1e-6;  // of the way: as near as instants are found
   errors_.t = t;
   errors_.states.assign(errors.dxdt.begin(), errors.dxdt.end());
   errors_.inputs.assign(errors.dudt.begin(), errors.dudt.end());
-  const auto& found = search_.way().found;
-  if (!found || std::abs(begin + found->tau - t) > there * (t - begin)) return 0.0;
   double error = 0.0;
-  const auto find = [&](double) { error = instant_error(found->indicator, t, x); };
-  if (!take(t, x, inputs) || !checked_.attempt(t, find)) return 0.0;
+  const auto find = [&](double) { error = instant_error(t, t - begin, x); };
+  if (z_.empty() || !take(t, x, inputs) || !checked_.attempt(t, find)) return 0.0;
   return std::clamp(error, begin - t, t - begin);
 }
 
-/// Where the indicator z is 0 is wrong by what z is wrong by, over how fast it falls.
-double OdeEvents::instant_error(std::size_t indicator, double t, std::span<const double> x) {
-  const auto slope = [&](std::span<const double> dx, std::span<const double> du) {
-    model_.indicator_slopes(t, x, u_, {dx, du}, slopes_);
-    return slopes_[indicator];
+/// Where an indicator falls through 0 is wrong by what it is wrong by, over how fast it falls.
+double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
+  constexpr double there = 1e-6;  // of the way: as near as instants are found
+  model_.indicators(t, x, u_, z_);
+  model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
+  const auto falls_here = [&](std::size_t i) {
+    return slopes_[i] < 0.0 && std::abs(z_[i].value) <= z_[i].rounding - there * h * slopes_[i];
   };
-  const double falls = slope(dxdt_, dudt_);
-  const double wrong = slope(errors_.states, errors_.inputs);
-  std::ranges::fill(dxdt_, 0.0);
-  std::ranges::fill(dudt_, 0.0);
-  const double by_time = slope(dxdt_, dudt_);
-  return falls < 0.0 ? -(wrong - by_time) / falls : 0.0;
+  std::vector<std::size_t> falling;
+  for (std::size_t i = 0; i < z_.size(); ++i)
+    if (falls_here(i)) falling.push_back(i);
+  if (falling.empty()) return 0.0;
+  std::vector<double> wrong(z_.size()), by_time(z_.size()), none_x(x.size()), none_u(u_.size());
+  model_.indicator_slopes(t, x, u_, {errors_.states, errors_.inputs}, wrong);
+  model_.indicator_slopes(t, x, u_, {none_x, none_u}, by_time);
+  double largest = 0.0;
+  for (const std::size_t i : falling) {
+    const double error = -(wrong[i] - by_time[i]) / slopes_[i];
+    if (std::abs(error) > std::abs(largest)) largest = error;
+  }
+  return largest;
 }
 
 std::vector<Graze> OdeEvents::grazes(double begin, double t, std::span<const double> x,

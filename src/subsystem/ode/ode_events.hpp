@@ -66,7 +66,7 @@ class OdeEvents {
                    std::span<const Sample> inputs);
   double next_by_end(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, bool hold_jumped);
-  double instant_error(std::size_t indicator, double t, std::span<const double> x);
+  double instant_error(double t, double h, std::span<const double> x);
   double last_known(std::size_t indicator, double begin, double t) const;
   Graze graze(const EventSearch::Turn& turn, double t, std::span<const double> x);
   bool take(double t, std::span<const double> x, std::span<const Sample> inputs);
