@@ -34,8 +34,8 @@ class TellsGrazes {
   virtual std::vector<Graze> grazes(std::span<const Sample> inputs) = 0;
 
   /// Before anything happens where it stands, with these inputs: what its states and inputs are
-  /// wrong by there. Returns what the instant is wrong by, s, if it was found: of the calculated one
-  /// less the true one, at first order; else 0.
+  /// wrong by there. Returns what the instant is wrong by, s, if it was found: of the calculated
+  /// one less the true one, at first order; else 0.
   virtual double take_errors(std::span<const Sample> inputs, const Motion& errors) = 0;
 };
 
