@@ -490,27 +490,30 @@ void ErrorPropagation::pass_states_through_curve(std::size_t k, const Communicat
   }
 }
 
-/// What g says of states that are as wrong on this side; whether it says anything.
+/// What g says of states that are as wrong on this side, with the point's inputs; whether it says
+/// anything. Outputs there may come from others.
 bool ErrorPropagation::find_outputs_beside(std::size_t k, const CommunicationPoint& point,
                                            double sign) {
   Part& part = parts_[k];
-  const IndexRange inputs = subsystems_.inputs_of(k), outputs = subsystems_.outputs_of(k);
+  const IndexRange inputs = subsystems_.inputs_of(k);
   const auto states = subsystems_.own(k).states();
   std::vector<double> x(states.begin(), states.end());
+  std::vector<Sample> here(subsystems_.outputs_of(k).size()), beside(here.size());
+  const auto find = [&](std::span<Sample> outputs) {
+    StatePoint at{point.time, h_, x, std::span(point.inputs).subspan(inputs.first, inputs.size())};
+    at.wanted = Wanted::values;
+    Outcome outcome = Outcome::failed;
+    const auto thrown =
+        subsystems_.asking(k, [&] { outcome = subsystems_.own(k).outputs_at(at, outputs); });
+    return !thrown && outcome == Outcome::ok;
+  };
+  if (!find(here)) return false;
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += sign * part.x[index(i)];
-  StatePoint beside{point.time, h_, x,
-                    std::span(point.inputs).subspan(inputs.first, inputs.size())};
-  beside.wanted = Wanted::values;
-  const auto there = std::span(exact_).subspan(outputs.first, outputs.size());
-  Outcome outcome = Outcome::failed;
-  const auto thrown =
-      subsystems_.asking(k, [&] { outcome = subsystems_.own(k).outputs_at(beside, there); });
-  if (thrown || outcome == Outcome::failed) return false;
-  for (std::size_t o = 0; o < there.size(); ++o) {
-    const double moved = there[o].value - point.outputs[outputs.first + o].value;
-    if (!std::isfinite(moved)) return false;
-    part.y[index(o)] = sign * moved;
-  }
+  if (!find(beside)) return false;
+  for (std::size_t o = 0; o < here.size(); ++o)
+    if (!std::isfinite(beside[o].value - here[o].value)) return false;
+  for (std::size_t o = 0; o < here.size(); ++o)
+    part.y[index(o)] = sign * (beside[o].value - here[o].value);
   return true;
 }
 
