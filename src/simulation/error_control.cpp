@@ -24,11 +24,12 @@ void ErrorControl::start(const CommunicationPoint& point) {
   }
 }
 
+/// Subsystems are told last, and go by, what the run's own account knows.
 void ErrorControl::close(const CommunicationPoint& point) {
-  account_.close(point);
   if (budget_) {
     budget_->spent.close(point);
   }
+  account_.close(point);
 }
 
 void ErrorControl::restart(const CommunicationPoint& point) {

@@ -118,6 +118,23 @@ subsystems:
 connections: [o.x -> p.x]
 """
 
+THERMOSTAT = """
+name: a room whose heater switches, below a roof in the sun
+experiment: {start: 0, stop: 40}
+subsystems:
+  outside: {equations: {outputs: {T: 5*sin(t)}}}
+  room:
+    equations:
+      {inputs: {out: 0, heat: 1}, states: {T: 15}, derivatives: {T: -0.2*(T - out) + 6*heat}, outputs: {T: T}}
+  thermostat:
+    equations:
+      inputs: {T: 15}
+      discrete: {heat: 1}
+      when: [{condition: T > 21, set: {heat: 0}}, {condition: T < 19, set: {heat: 1}}]
+      outputs: {heat: heat}
+connections: [outside.T -> room.out, room.T -> thermostat.T, thermostat.heat -> room.heat]
+"""
+
 METHODS = ("jacobi", "gauss_seidel", "missiles", "jfm")
 
 
@@ -251,6 +268,36 @@ class Integrators(unittest.TestCase):
     def test_isolated(self):
         """The same from another process."""
         self.check("erk", 1e-5, 1.0, 1.5, "-subsystem_isolated", "true")
+
+
+class Instants(unittest.TestCase):
+    """Of events, which are wrong by what signals are: a tenth of the truth where they count as exact."""
+
+    ROWS = ("-cosim_output_interval", 0.5)
+
+    def check(self, *options, factor=4.0, ranks=1):
+        with tempfile.TemporaryDirectory() as folder:
+            model = write_model(folder, "thermostat", THERMOSTAT)
+            exact = Run(model, *self.ROWS, "-cosim_type", "monolithic", "-subsystem_rtol", 1e-12,
+                        "-subsystem_atol", 1e-14)
+            run = Run(model, *self.ROWS, *options, ranks=ranks)
+        room = run.names.index("room.T")
+        true = (np.max(np.abs(run.values[:, room] - exact.values[:, room]))
+                / np.max(np.abs(run.values[:, room])))
+        with self.subTest(options=options, ranks=ranks):
+            print(f"{options}: true {true}, estimated {run.errors[room]}")
+            self.assertLess(run.errors[room], factor * true)
+            self.assertGreater(run.errors[room], true / factor)
+        return run.errors[room]
+
+    def test_a_thermostat(self):
+        for options in (("-cosim_accuracy", 1e-3), (), ("-cosim_accuracy", 1e-6),
+                        ("-cosim_type", "missiles", "-cosim_step", 0.25)):
+            self.check(*options)
+
+    def test_ranks(self):
+        one, three = (self.check("-cosim_step", 0.5, ranks=ranks) for ranks in (1, 3))
+        self.assertAlmostEqual(one / three, 1, delta=1e-4)
 
 
 class Ranks(unittest.TestCase):

@@ -477,7 +477,7 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
 /// The same of states that are wrong by more than they are, as of a tank that runs empty, q =
 /// sqrt(h).
 void ErrorPropagation::pass_states_through_curve(std::size_t k, const CommunicationPoint& point) {
-  Part& part = parts_[k];
+  const Part& part = parts_[k];
   const Capabilities& has = subsystems_.own(k).description().capabilities;
   if (!has.states || !has.state_outputs) return;
   const auto x = subsystems_.own(k).states();
@@ -485,9 +485,8 @@ void ErrorPropagation::pass_states_through_curve(std::size_t k, const Communicat
   for (std::size_t i = 0; i < x.size(); ++i)
     large =
         large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.c.col(index(i)).isZero(0.0));
-  for (const double sign : {-1.0, 1.0}) {  // one of both sides may be none that g knows
-    if (large && find_outputs_beside(k, point, sign)) return;
-  }
+  // One of both sides may be none that g knows.
+  if (large && !find_outputs_beside(k, point, -1.0)) find_outputs_beside(k, point, 1.0);
 }
 
 /// What g says of states that are as wrong on this side, with the point's inputs; whether it says

@@ -144,7 +144,8 @@ class ErrorPropagation {
   void set_stages(const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
   double take_errors(std::size_t k, TellsGrazes& teller, std::span<const Sample> inputs) const;
-  bool find_slopes(std::size_t k, const CommunicationPoint& point, std::vector<double>& slopes);
+  bool find_slopes(std::size_t k, std::span<const Sample> inputs, std::vector<double>& slopes);
+  void note_slopes(const CommunicationPoint& point);
 
   RankNetwork& subsystems_;
   bool closely_;

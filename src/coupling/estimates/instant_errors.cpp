@@ -24,18 +24,15 @@ double ErrorPropagation::take_errors(std::size_t k, TellsGrazes& teller,
   return std::isfinite(result) ? result : 0.0;
 }
 
-/// f at the point; false where the subsystem cannot tell.
-bool ErrorPropagation::find_slopes(std::size_t k, const CommunicationPoint& point,
+/// f at the point, with its inputs; false where the subsystem cannot tell.
+bool ErrorPropagation::find_slopes(std::size_t k, std::span<const Sample> inputs,
                                    std::vector<double>& slopes) {
   const Capabilities& has = subsystems_.own(k).description().capabilities;
-  const IndexRange inputs = subsystems_.inputs_of(k);
   slopes.resize(subsystems_.states_of(k).size());
   if (slopes.empty() || !has.states || !has.state_derivatives) return false;
   Outcome outcome = Outcome::failed;
-  const auto thrown = subsystems_.at_point(k, [&] {
-    outcome = subsystems_.own(k).state_derivatives(
-        std::span(point.inputs).subspan(inputs.first, inputs.size()), slopes);
-  });
+  const auto thrown = subsystems_.at_point(
+      k, [&] { outcome = subsystems_.own(k).state_derivatives(inputs, slopes); });
   return !thrown && outcome == Outcome::ok;
 }
 
@@ -53,15 +50,22 @@ void ErrorPropagation::begin_instant(const CommunicationPoint& point) {
   agree_on_largest(subsystems_.comm(), later_earlier);
   const auto [later, earlier] = later_earlier;
   instant_error_ = later >= earlier ? later : -earlier;
-  for (std::size_t k = 0; instant_error_ != 0.0 && k < parts_.size(); ++k) {
+  if (instant_error_ != 0.0) note_slopes(point);
+}
+
+/// f- with the inputs that led here: mostly what integrators have evaluated last.
+void ErrorPropagation::note_slopes(const CommunicationPoint& point) {
+  std::vector<Sample> inputs;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     part.restarts_before = subsystems_.touched().restarts(k);
-    if (find_slopes(k, point, part.f_before)) {
-      const auto x = subsystems_.own(k).states();
-      part.x_before.assign(x.begin(), x.end());
-    } else {
-      part.x_before.clear();
-    }
+    const IndexRange range = subsystems_.inputs_of(k);
+    inputs.clear();
+    for (std::size_t i = range.first; i < range.last; ++i)
+      inputs.push_back(point.polynomials[i].at(point.last_step));
+    const bool known = find_slopes(k, inputs, part.f_before);
+    const auto x = known ? subsystems_.own(k).states() : std::span<const double>();
+    part.x_before.assign(x.begin(), x.end());
   }
 }
 
@@ -69,8 +73,9 @@ void ErrorPropagation::end_instant(const CommunicationPoint& point) {
   std::vector<double> f;
   for (std::size_t k = 0; instant_error_ != 0.0 && k < parts_.size(); ++k) {
     Part& part = parts_[k];
+    const IndexRange inputs = subsystems_.inputs_of(k);
     if (part.x_before.empty() || part.restarts_before == subsystems_.touched().restarts(k) ||
-        !find_slopes(k, point, f)) {
+        !find_slopes(k, std::span(point.inputs).subspan(inputs.first, inputs.size()), f)) {
       continue;
     }
     const auto x = subsystems_.own(k).states();

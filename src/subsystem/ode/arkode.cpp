@@ -20,7 +20,6 @@ Arkode::Arkode(RightHandSide& rhs, Driver driver, Roots roots)
       context_(sundials_handle::make_context()) {
   const auto length = static_cast<sunindextype>(std::max<std::size_t>(rhs.state_count(), 1));
   x_.reset(sundials_handle::made(N_VNew_Serial(length, context_.get())));
-  error_.reset(sundials_handle::made(N_VNew_Serial(length, context_.get())));
   sundials_handle::require(N_VEnableFusedOps_Serial(x_.get(), SUNTRUE));
   N_VConst(0.0, x_.get());
 }
@@ -82,8 +81,6 @@ using sundials_handle::ButcherTable;
 using sundials_handle::made;
 using sundials_handle::require;
 
-double ratio_of(const ButcherTable& table) { return error_ratio(*made(table.get())); }
-
 /// The very first micro-step is like all others: ARKODE would let the next one be 10^4 times as
 /// large.
 class ExplicitPair final : public Arkode {
@@ -113,15 +110,6 @@ class ExplicitPair final : public Arkode {
     require(ERKStepSetMinStep(memory_.get(), smallest_size));
   }
   void limit_next_size(double size) override { require(ERKStepSetInitStep(memory_.get(), size)); }
-  std::span<const double> error() override {
-    require(ERKStepGetEstLocalErrors(memory_.get(), error_vector()));
-    return estimate();
-  }
-  double error_ratio() const override {
-    static const double ratio =
-        ratio_of(ButcherTable(ARKodeButcherTable_LoadERK(ARKODE_DORMAND_PRINCE_7_4_5)));
-    return ratio;
-  }
   int evolve(double end, double& tau, int task) override {
     require(ERKStepSetStopTime(memory_.get(), end));
     return ERKStepEvolve(memory_.get(), end, vector(), &tau, task);
@@ -151,6 +139,7 @@ class ImplicitPair final : public Arkode {
  public:
   ImplicitPair(RightHandSide& rhs, Driver driver, Roots roots)
       : Arkode(rhs, std::move(driver), std::move(roots)) {
+    error_.reset(made(N_VClone(vector())));
     memory_.reset(made(ARKStepCreate(nullptr, &Arkode::evaluate, 0.0, vector(), context())));
     void* const ark = memory_.get();
     require(ARKStepSetUserData(ark, static_cast<Arkode*>(this)));
@@ -183,12 +172,12 @@ class ImplicitPair final : public Arkode {
   }
   void limit_next_size(double size) override { require(ARKStepSetInitStep(memory_.get(), size)); }
   std::span<const double> error() override {
-    require(ARKStepGetEstLocalErrors(memory_.get(), error_vector()));
-    return estimate();
+    require(ARKStepGetEstLocalErrors(memory_.get(), error_.get()));
+    return view(*this, error_.get());
   }
   double error_ratio() const override {
-    static const double ratio =
-        ratio_of(ButcherTable(ARKodeButcherTable_LoadDIRK(ARKODE_ESDIRK43I6L2SA_6_3_4)));
+    static const double ratio = concord::error_ratio(
+        *made(ButcherTable(ARKodeButcherTable_LoadDIRK(ARKODE_ESDIRK43I6L2SA_6_3_4)).get()));
     return ratio;
   }
   int evolve(double end, double& tau, int task) override {
@@ -231,6 +220,7 @@ class ImplicitPair final : public Arkode {
     require(ARKStepSetPostprocessStepFn(ark, &Arkode::after_step));
   }
 
+  sundials_handle::Vector error_;
   sundials_handle::Matrix jacobian_;
   sundials_handle::LinearSolver solver_;
   sundials_handle::ArkStepMemory memory_;

@@ -41,8 +41,6 @@ class Arkode : public OneStepPair {
 
   SUNContext context() const { return context_.get(); }
   N_Vector vector() const { return x_.get(); }
-  N_Vector error_vector() const { return error_.get(); }
-  std::span<const double> estimate() const { return view(*this, error_.get()); }
   RightHandSide& rhs() const { return rhs_; }
   std::size_t root_count() const { return roots_.count; }
   bool adapts() const { return static_cast<bool>(driver_.adapt); }
@@ -68,7 +66,7 @@ class Arkode : public OneStepPair {
   Driver driver_;
   Roots roots_;
   sundials_handle::Context context_;
-  sundials_handle::Vector x_, error_;
+  sundials_handle::Vector x_;
 };
 
 /// Dormand and Prince (1980), 5(4), whose micro-steps ARKODE chooses.

@@ -8,6 +8,9 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+/// Of the way to an instant: as near as it is found.
+constexpr double there = 1e-6;
+
 }  // namespace
 
 OdeEvents::OdeEvents(EventModel& model, CheckedModel& checked, RightHandSide& rhs)
@@ -129,15 +132,15 @@ double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
   errors_.t = t;
   errors_.states.assign(errors.dxdt.begin(), errors.dxdt.end());
   errors_.inputs.assign(errors.dudt.begin(), errors.dudt.end());
+  if (is_quiet(t, inputs, there * (t - begin))) return 0.0;
   double error = 0.0;
   const auto find = [&](double) { error = instant_error(t, t - begin, x); };
-  if (z_.empty() || !take(t, x, inputs) || !checked_.attempt(t, find)) return 0.0;
+  if (!take(t, x, inputs) || !checked_.attempt(t, find)) return 0.0;
   return std::clamp(error, begin - t, t - begin);
 }
 
 /// Where an indicator falls through 0 is wrong by what it is wrong by, over how fast it falls.
 double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
-  constexpr double there = 1e-6;  // of the way: as near as instants are found
   model_.indicators(t, x, u_, z_);
   model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
   const auto falls_here = [&](std::size_t i) {
