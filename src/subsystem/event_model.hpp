@@ -9,6 +9,7 @@
 #include "concord/archive.hpp"
 #include "concord/ode_model.hpp"
 #include "concord/subsystem.hpp"
+#include "subsystem/grazes.hpp"
 
 namespace concord {
 
@@ -73,6 +74,16 @@ class EventModel : public OdeModel {
   /// ticks, act on discrete variables and on x. False where nothing happens, else adds what does.
   virtual bool happen(const EventPoint& point, std::span<double> x,
                       std::vector<Happening>& what) = 0;
+
+  /// What was set at t, pass by pass, if anything was.
+  virtual std::span<const Jump> jumps(double /*t*/) const { return {}; }
+
+  virtual std::size_t discrete_count() const { return 0; }
+
+  /// Derivatives of f and g along `discrete`, the discrete variables.
+  virtual void discrete_slopes(double /*t*/, std::span<const double> /*x*/,
+                               std::span<const double> /*u*/, std::span<const double> /*discrete*/,
+                               std::span<double> /*f*/, std::span<double> /*g*/) {}
 
   /// What events have changed.
   virtual void pass_events(Archive& archive) = 0;

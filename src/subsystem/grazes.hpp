@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "concord/archive.hpp"
@@ -24,6 +26,16 @@ struct Graze {
   }
 };
 
+/// A state or a discrete variable has been set, at the `pass`-th pass of an instant: the partial
+/// derivatives of what it was set to by what was there before the pass, in the order t, states,
+/// inputs, discrete variables.
+struct Jump {
+  int pass = 0;
+  bool state = false;
+  std::size_t index = 0;
+  std::vector<std::pair<std::uint32_t, double>> by{};
+};
+
 /// A subsystem that finds its own events.
 class TellsGrazes {
  public:
@@ -37,6 +49,15 @@ class TellsGrazes {
   /// wrong by there. Returns what the instant is wrong by, s, if it was found: of the calculated
   /// one less the true one, at first order; else 0.
   virtual double take_errors(std::span<const Sample> inputs, const Motion& errors) = 0;
+
+  /// What has been set where it stands, pass by pass.
+  virtual std::span<const Jump> jumps() const = 0;
+
+  virtual std::size_t discrete_count() const = 0;
+
+  /// What errors of its discrete variables make of f and g where it stands, at first order.
+  virtual bool pass_discrete(std::span<const Sample> inputs, std::span<const double> errors,
+                             std::span<double> f, std::span<double> g) = 0;
 };
 
 }  // namespace concord

@@ -1,10 +1,11 @@
 """Events of FMUs end macro-steps, are recorded, and reach the other subsystems at their instants."""
 import math
 import unittest
+from itertools import product
 
 import h5py
 import numpy as np
-from concord_runs import TIGHT, Results, execute, simulate
+from concord_runs import TIGHT, Results, execute, in_short, simulate
 from event_references import impacts, thermostat_instants
 from fmu_runs import FmuTest
 
@@ -137,18 +138,17 @@ class Exchange(Network):
 
     def test_ball_on_a_moving_table(self):
         exact = impacts(3.0)
-        for version in (2, 3):
-            for how in EXCHANGE:
-                model = self.network(BALL, "bouncer", version, **how)
-                for method in ("jfm", "missiles", "jacobi"):
-                    with self.subTest(version=version, how=how, method=method):
-                        run = simulate(model, "-cosim_type", method, "-cosim_step", 0.1)
-                        self.assert_instants(run, [t for t, _ in exact], 1e-8)
-                        self.assertEqual(run.outputs["ball.bounces"][-1], len(exact))
-                        self.assertEqual(set(run.happened), {("ball", "state event 0")})
-                        for t, speed in exact if method != "jacobi" else ():
-                            row = np.argmin(np.abs(run.time - t))
-                            self.assertAlmostEqual(run.outputs["ball.v"][row], speed, delta=1e-6)
+        for version, how in in_short(list(product((2, 3), EXCHANGE)), 2):
+            model = self.network(BALL, "bouncer", version, **how)
+            for method in ("jfm", "missiles", "jacobi"):
+                with self.subTest(version=version, how=how, method=method):
+                    run = simulate(model, "-cosim_type", method, "-cosim_step", 0.1)
+                    self.assert_instants(run, [t for t, _ in exact], 1e-8)
+                    self.assertEqual(run.outputs["ball.bounces"][-1], len(exact))
+                    self.assertEqual(set(run.happened), {("ball", "state event 0")})
+                    for t, speed in exact if method != "jacobi" else ():
+                        row = np.argmin(np.abs(run.time - t))
+                        self.assertAlmostEqual(run.outputs["ball.v"][row], speed, delta=1e-6)
 
     def test_thermostat(self):
         exact = thermostat_instants(220.0)

@@ -1,5 +1,6 @@
 """Outputs and derivatives that are curved, and linearisations that change while nothing moves: the
 estimators follow f and g to where their predictions lead. Against `monolithic`."""
+import functools
 import unittest
 
 import numpy as np
@@ -46,11 +47,16 @@ class Orders(InFolder, unittest.TestCase):
 
     def errors(self, model, options):
         for step in self.steps:
-            results, reference = (simulate(model, *what.split(), *TIGHT, "-cosim_step", step)
-                                  for what in (options, "-cosim_type monolithic"))
+            results = self.run_with(model, options, step)
+            reference = self.run_with(model, "-cosim_type monolithic", step)
             if "missiles" in options:
                 self.assertEqual(set(results.steps["coupling_evaluations"]), {1})
             yield distance(results, reference)
+
+    @staticmethod
+    @functools.cache
+    def run_with(model, options, step):
+        return simulate(model, *options.split(), *TIGHT, "-cosim_step", step)
 
     def test_orders(self):
         """One integration, the error of the fully implicit method, with any defect."""

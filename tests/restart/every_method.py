@@ -54,11 +54,11 @@ class Choices(EveryMethod):
     def all_of(self, option, needs, model=TWO_MASS, others=FIXED):
         words = words_of(option)
         self.assertEqual(set(needs), set(words), "the table lacks a word of the help, or has more")
-        for word in words:
+        for word in in_short(words, 2):
             self.same(model, *needs[word], f"-{option}", word, *others)
 
     def test_methods(self):
-        for path in sorted(OPTIONS.glob("*.opts")):
+        for path in in_short(sorted(OPTIONS.glob("*.opts")), 2):
             self.same(TWO_MASS, "-options_file", path, *FIXED)
 
     def test_holds(self):
@@ -69,7 +69,7 @@ class Choices(EveryMethod):
             self.same(LOTKA_VOLTERRA, *ADAPTS[word], "-cosim_adapt", word, "-cosim_step", 0.05)
 
     def test_integrators(self):
-        for word in words_of("subsystem_integrator"):
+        for word in in_short(words_of("subsystem_integrator"), 2):
             self.same(TWO_MASS, "-subsystem_integrator", word, *FIXED)
             self.same(LOTKA_VOLTERRA, "-subsystem_integrator", word, "-cosim_adapt", "predictor")
 

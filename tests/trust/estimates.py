@@ -270,6 +270,23 @@ class Integrators(unittest.TestCase):
         self.check("erk", 1e-5, 1.0, 1.5, "-subsystem_isolated", "true")
 
 
+SAMPLED = """
+name: an upright pendulum, a sampled controller, and who adds up what it does
+experiment: {start: 0, stop: 15}
+subsystems:
+  plant:
+    equations: {inputs: {u: 0}, states: {x: 0.5, v: 0}, derivatives: {x: v, v: 16*sin(x) + u},
+                outputs: {x: x, v: v}}
+  control:
+    equations: {inputs: {x: 0.5, v: 0}, discrete: {u: 0},
+                when: [{every: 0.05, set: {u: -40*x - 8.8*v + sin(t)}}], outputs: {u: u}}
+  meter:
+    equations: {inputs: {x: 0}, discrete: {s: 0}, when: [{every: 0.1, set: {s: 0.99*s + x}}],
+                outputs: {s: s}}
+connections: [plant.x -> control.x, plant.v -> control.v, control.u -> plant.u, plant.x -> meter.x]
+"""
+
+
 class Instants(unittest.TestCase):
     """Of events, which are wrong by what signals are: a tenth of the truth where they count as exact."""
 
@@ -298,6 +315,33 @@ class Instants(unittest.TestCase):
     def test_ranks(self):
         one, three = (self.check("-cosim_step", 0.5, ranks=ranks) for ranks in (1, 3))
         self.assertAlmostEqual(one / three, 1, delta=1e-4)
+
+
+class Discrete(unittest.TestCase):
+    """Discrete variables are wrong by what they were set to, and pass it on."""
+
+    def check(self, text, output, *options, factor=5.0):
+        with tempfile.TemporaryDirectory() as folder:
+            model = write_model(folder, "sampled", text)
+            exact = Run(model, *Instants.ROWS, "-cosim_type", "monolithic", "-subsystem_rtol", 1e-12,
+                        "-subsystem_atol", 1e-14)
+            run = Run(model, *Instants.ROWS, *options)
+        column = run.names.index(output)
+        true = (np.max(np.abs(run.values[:, column] - exact.values[:, column]))
+                / np.max(np.abs(exact.values[:, column])))
+        with self.subTest(output=output, options=options):
+            print(f"{output} {options}: true {true}, estimated {run.errors[column]}")
+            self.assertLess(run.errors[column], factor * true)
+            self.assertGreater(run.errors[column], true / factor)
+
+    def test_a_sampled_controller_holds_what_would_fall(self):
+        """An error of the plant grows by e^60 without it."""
+        for options in (("-cosim_accuracy", 1e-3), (), ("-cosim_accuracy", 1e-6)):
+            self.check(SAMPLED, "plant.x", *options)
+
+    def test_a_sum_of_samples(self):
+        for options in ((), ("-cosim_accuracy", 1e-6), ("-cosim_type", "jacobi", "-cosim_step", 0.01)):
+            self.check(SAMPLED, "meter.s", *options)
 
 
 class Ranks(unittest.TestCase):

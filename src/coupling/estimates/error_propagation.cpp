@@ -86,6 +86,11 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     parts_[k].stage.setZero(n);
     parts_[k].u.setZero(index(parts_[k].connected.size()));
     parts_[k].u_begin = parts_[k].u;
+    parts_[k].teller = dynamic_cast<TellsGrazes*>(&subsystems.own(k));
+    parts_[k].discrete.setZero(
+        parts_[k].teller != nullptr ? index(parts_[k].teller->discrete_count()) : 0);
+    parts_[k].f_discrete.setZero(n);
+    parts_[k].g_discrete.setZero(index(subsystems.outputs_of(k).size()));
   }
 }
 
@@ -198,6 +203,7 @@ void ErrorPropagation::Part::io(Archive& archive) {
   };
   archive.as("errors", [&] { values(x); });
   archive.as("integrated", [&] { values(integrated); });
+  archive.as("discrete", [&] { values(discrete); });
   CONCORD_MEMBERS(archive, continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t,
                   last.g_late, last.late, last.parameters);
   CONCORD_MEMBERS(archive, steady, restarts, late);
@@ -282,9 +288,10 @@ bool ErrorPropagation::stage(std::span<const double> disturbance) {
     Part& part = parts_[k];
     if (part.target.size() > 0) {
       part.stage = part.shifted.solve(
-          part.target + diagonal * (h_ * (part.b_held * part.u_held) + part.integrated));
+          part.target +
+          diagonal * (h_ * (part.b_held * part.u_held + part.f_discrete) + part.integrated));
     }
-    part.y.noalias() = part.c * part.stage + part.d_held * part.u_held;
+    part.y.noalias() = part.c * part.stage + part.d_held * part.u_held + part.g_discrete;
     if (part.late.any()) part.y += part.late.mean();
     write_outputs(k);
   }
@@ -365,6 +372,7 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
       assemble(&Part::d, *at_end_);
     }
   }
+  for (std::size_t k = 0; k < parts_.size(); ++k) pass_discrete(k, point);
   hold(disturbance);
   pass_through(disturbance);
   set_stages(disturbance);
@@ -436,6 +444,7 @@ bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& d
     Part& part = parts_[k];
     part.y.noalias() = part.c * part.x;
     pass_states_through_curve(k, point);
+    part.y += part.g_discrete;
     if (part.late.any()) part.y += part.late.at_end();
     write_outputs(k);
   }

@@ -18,8 +18,11 @@ namespace concord {
 /// How errors of the inputs become errors of states and outputs, through the whole coupled system:
 /// with the linearisation of every subsystem, delta(0) = 0 and e from HoldErrors,
 ///
-///     delta x' = A delta x + B u + r,   delta y = C delta x + D u,   u = P delta y + e.
+///     delta x' = A delta x + B u + f_d delta d + r,   delta y = C delta x + D u + g_d delta d,
+///     u = P delta y + e,
 ///
+/// d being the discrete variables, which events set to what their instants and all else were wrong
+/// by (delta d' = 0; TellsGrazes),
 /// the linearisation being the mean of those at both ends of the interval. Integrated by
 /// Alexander's L-stable singly diagonally implicit method of order 2 (1977; gamma = 1 - 1/sqrt(2)),
 /// whose stages are one sparse linear system for the inputs of all subsystems, (I - P K) u = P C R
@@ -53,10 +56,10 @@ class ErrorPropagation {
   /// It has happened, dt later than it should have: whom it reached went on with f- for so long, in
   /// place of f+ (Aizerman and Gantmakher 1958),
   ///
-  ///     delta x+ = R (delta x- + f- dt) - f+ dt,
+  ///     delta x+ = R_x (delta x- + f- dt) + R_u (delta u + u' dt) + R_d delta d- + R_t dt - f+ dt,
   ///
-  /// R what the event did to the states, as far as their values show: x+_i / x-_i of those that
-  /// jumped, 1 of all others.
+  /// R the derivatives of what was set (Jump); delta d+ the same, without f+. Inputs' errors are
+  /// those of before the instant in all its passes.
   void end_instant(const CommunicationPoint& point);
 
   /// An event: what follows is of another regime.
@@ -105,17 +108,20 @@ class ErrorPropagation {
     Eigen::MatrixXd b_held, d_held;                ///< columns of held inputs
     LateErrors late;
     Eigen::VectorXd x, target, stage, u, y, u_held;
-    Eigen::VectorXd x_begin, u_begin;        ///< x and u where the interval began
-    Eigen::VectorXd integrated;              ///< what integrators have left since then
-    IndexRange connected, held;              ///< positions among connected and held inputs
-    std::vector<double> x_before, f_before;  ///< where the instant under way has begun
+    Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
+    Eigen::VectorXd integrated;        ///< what integrators have left since then
+    IndexRange connected, held;        ///< positions among connected and held inputs
+    TellsGrazes* teller = nullptr;
+    Eigen::VectorXd discrete;  ///< of its discrete variables; none: no events, or not told
+    Eigen::VectorXd f_discrete, g_discrete;  ///< what they make of f and g
+    std::vector<double> f_before, u_before;  ///< f-, delta u + u' dt of the instant under way
     std::int64_t restarts_before = 0;        ///< `restarts` there
     bool known = false;
     bool steady = false;        ///< `last` was what it was at the interval's begin, too
     std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
 
     void io(Archive& archive);
-    int memory_version() const { return 3; }
+    int memory_version() const { return 4; }
     void pass_mean(Archive& archive);
   };
 
@@ -143,9 +149,15 @@ class ErrorPropagation {
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   void set_stages(const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
-  double take_errors(std::size_t k, TellsGrazes& teller, std::span<const Sample> inputs) const;
+  std::vector<double> input_errors(std::size_t k) const;
+  double take_errors(std::size_t k, std::span<const Sample> inputs) const;
   bool find_slopes(std::size_t k, std::span<const Sample> inputs, std::vector<double>& slopes);
   void note_slopes(const CommunicationPoint& point);
+  void move_inputs(std::size_t k, std::span<const Sample> inputs);
+  void jump(std::size_t k, const CommunicationPoint& point);
+  void set(Part& part, std::span<const Jump> jumps) const;
+  void set_pass(Part& part, std::span<const Jump> pass) const;
+  void pass_discrete(std::size_t k, const CommunicationPoint& point);
 
   RankNetwork& subsystems_;
   bool closely_;

@@ -7,20 +7,26 @@
 
 namespace concord {
 
-double ErrorPropagation::take_errors(std::size_t k, TellsGrazes& teller,
-                                     std::span<const Sample> inputs) const {
+/// Of all inputs of own subsystem k, where the last interval has ended.
+std::vector<double> ErrorPropagation::input_errors(std::size_t k) const {
   const Part& part = parts_[k];
-  const std::size_t first = subsystems_.inputs_of(k).first;
+  const IndexRange inputs = subsystems_.inputs_of(k);
   std::vector<double> errors(inputs.size());
   const auto put = [&](std::span<const std::size_t> all, IndexRange own, const auto& u) {
     for (std::size_t c = own.first; c < own.last; ++c)
-      errors[all[c] - first] = u[static_cast<Eigen::Index>(c - own.first)];
+      errors[all[c] - inputs.first] = u[static_cast<Eigen::Index>(c - own.first)];
   };
   put(subsystems_.connected_inputs(), part.connected, part.u);
   put(subsystems_.held_inputs(), part.held, part.u_held);
+  return errors;
+}
+
+double ErrorPropagation::take_errors(std::size_t k, std::span<const Sample> inputs) const {
+  const Part& part = parts_[k];
+  const std::vector<double> of_inputs = input_errors(k);
   const std::span<const double> of_states(part.x.data(), static_cast<std::size_t>(part.x.size()));
   double result = 0.0;
-  subsystems_.asking(k, [&] { result = teller.take_errors(inputs, {of_states, errors}); });
+  subsystems_.asking(k, [&] { result = part.teller->take_errors(inputs, {of_states, of_inputs}); });
   return std::isfinite(result) ? result : 0.0;
 }
 
@@ -39,54 +45,118 @@ bool ErrorPropagation::find_slopes(std::size_t k, std::span<const Sample> inputs
 void ErrorPropagation::begin_instant(const CommunicationPoint& point) {
   double later_earlier[2] = {0.0, 0.0};
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    auto* const teller = dynamic_cast<TellsGrazes*>(&subsystems_.own(k));
-    if (teller == nullptr) continue;
+    if (parts_[k].teller == nullptr) continue;
     const IndexRange range = subsystems_.inputs_of(k);
-    const double error =
-        take_errors(k, *teller, std::span(point.inputs).subspan(range.first, range.size()));
+    const double error = take_errors(k, std::span(point.inputs).subspan(range.first, range.size()));
     later_earlier[0] = std::max(later_earlier[0], error);
     later_earlier[1] = std::max(later_earlier[1], -error);
   }
   agree_on_largest(subsystems_.comm(), later_earlier);
   const auto [later, earlier] = later_earlier;
   instant_error_ = later >= earlier ? later : -earlier;
-  if (instant_error_ != 0.0) note_slopes(point);
+  note_slopes(point);
 }
 
-/// f- with the inputs that led here: mostly what integrators have evaluated last.
+/// With the inputs that led here: f- is mostly what integrators have evaluated last.
 void ErrorPropagation::note_slopes(const CommunicationPoint& point) {
   std::vector<Sample> inputs;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     part.restarts_before = subsystems_.touched().restarts(k);
+    part.f_before.clear();
+    if (instant_error_ == 0.0 && part.discrete.size() == 0) continue;
     const IndexRange range = subsystems_.inputs_of(k);
     inputs.clear();
     for (std::size_t i = range.first; i < range.last; ++i)
       inputs.push_back(point.polynomials[i].at(point.last_step));
-    const bool known = find_slopes(k, inputs, part.f_before);
-    const auto x = known ? subsystems_.own(k).states() : std::span<const double>();
-    part.x_before.assign(x.begin(), x.end());
+    move_inputs(k, inputs);
+    if (instant_error_ != 0.0 && !find_slopes(k, inputs, part.f_before)) part.f_before.clear();
   }
 }
 
+void ErrorPropagation::move_inputs(std::size_t k, std::span<const Sample> inputs) {
+  parts_[k].u_before = input_errors(k);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    parts_[k].u_before[i] += inputs[i].derivative * instant_error_;
+}
+
 void ErrorPropagation::end_instant(const CommunicationPoint& point) {
-  std::vector<double> f;
-  for (std::size_t k = 0; instant_error_ != 0.0 && k < parts_.size(); ++k) {
-    Part& part = parts_[k];
-    const IndexRange inputs = subsystems_.inputs_of(k);
-    if (part.x_before.empty() || part.restarts_before == subsystems_.touched().restarts(k) ||
-        !find_slopes(k, std::span(point.inputs).subspan(inputs.first, inputs.size()), f)) {
-      continue;
-    }
-    const auto x = subsystems_.own(k).states();
-    for (std::size_t i = 0; i < f.size(); ++i) {
-      const bool jumped = x[i] != part.x_before[i] && part.x_before[i] != 0.0;
-      const double factor = jumped ? x[i] / part.x_before[i] : 1.0;
-      double& error = part.x[static_cast<Eigen::Index>(i)];
-      error = factor * (error + part.f_before[i] * instant_error_) - f[i] * instant_error_;
-    }
-  }
+  for (std::size_t k = 0; k < parts_.size(); ++k) jump(k, point);
   instant_error_ = 0.0;
+}
+
+void ErrorPropagation::jump(std::size_t k, const CommunicationPoint& point) {
+  Part& part = parts_[k];
+  const auto jumps = part.teller != nullptr ? part.teller->jumps() : std::span<const Jump>();
+  const bool reached = part.restarts_before != subsystems_.touched().restarts(k);
+  const IndexRange inputs = subsystems_.inputs_of(k);
+  std::vector<double> f;
+  const bool moves =
+      reached && !part.f_before.empty() &&
+      find_slopes(k, std::span(point.inputs).subspan(inputs.first, inputs.size()), f);
+  if (!moves && jumps.empty()) return;
+  const Eigen::VectorXd x = part.x, g_discrete = part.g_discrete;
+  const auto move = [&](const std::vector<double>& slopes, double dt) {
+    part.x += dt * Eigen::Map<const Eigen::VectorXd>(slopes.data(), part.x.size());
+  };
+  if (moves) move(part.f_before, instant_error_);
+  set(part, jumps);
+  if (moves) move(f, -instant_error_);
+  pass_discrete(k, point);
+  if (!part.known) return;
+  const Eigen::VectorXd change = part.c * (part.x - x) + part.g_discrete - g_discrete;
+  const std::size_t first = subsystems_.outputs_of(k).first;
+  for (Eigen::Index o = 0; o < change.size(); ++o)
+    outputs_[first + static_cast<std::size_t>(o)].value += change[o];
+}
+
+void ErrorPropagation::set(Part& part, std::span<const Jump> jumps) const {
+  while (!jumps.empty()) {
+    const auto other = [&](const Jump& jump) { return jump.pass != jumps.front().pass; };
+    const auto count = std::ranges::find_if(jumps, other) - jumps.begin();
+    set_pass(part, jumps.first(static_cast<std::size_t>(count)));
+    jumps = jumps.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+/// All with the errors of before the pass.
+void ErrorPropagation::set_pass(Part& part, std::span<const Jump> pass) const {
+  const auto states = static_cast<std::size_t>(part.x.size());
+  const std::size_t inputs = part.u_before.size();
+  const auto of = [&](std::size_t variable) {
+    if (variable == 0) return instant_error_;
+    if (variable <= states) return part.x[static_cast<Eigen::Index>(variable - 1)];
+    if (variable <= states + inputs) return part.u_before[variable - 1 - states];
+    return part.discrete[static_cast<Eigen::Index>(variable - 1 - states - inputs)];
+  };
+  std::vector<double> errors;
+  for (const Jump& jump : pass) {
+    double& error = errors.emplace_back(0.0);
+    for (const auto& [variable, derivative] : jump.by) error += derivative * of(variable);
+  }
+  for (std::size_t i = 0; i < pass.size(); ++i) {
+    Eigen::VectorXd& to = pass[i].state ? part.x : part.discrete;
+    to[static_cast<Eigen::Index>(pass[i].index)] = errors[i];
+  }
+}
+
+void ErrorPropagation::pass_discrete(std::size_t k, const CommunicationPoint& point) {
+  Part& part = parts_[k];
+  if (part.discrete.size() == 0) return;
+  const IndexRange inputs = subsystems_.inputs_of(k);
+  const auto values = [](auto& vector) {
+    return std::span(vector.data(), static_cast<std::size_t>(vector.size()));
+  };
+  bool known = false;
+  subsystems_.asking(k, [&] {
+    known = part.teller->pass_discrete(std::span(point.inputs).subspan(inputs.first, inputs.size()),
+                                       values(part.discrete), values(part.f_discrete),
+                                       values(part.g_discrete));
+  });
+  if (!known) {
+    part.f_discrete.setZero();
+    part.g_discrete.setZero();
+  }
 }
 
 }  // namespace concord

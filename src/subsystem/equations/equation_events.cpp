@@ -334,10 +334,12 @@ bool EquationEvents::act(const EventPoint& point, std::span<double> x,
   evaluate_whens(point, x);
   bool any = false;
   std::size_t result = 0;
+  ++pass_;
   for (std::size_t c = 0; c < conditions_.size(); ++c) {
     if (fires(c, point.t + std::max(point.slack, rounding_of(point.t)), result)) {
       any = true;
       note(what, conditions_[c].text);
+      note_jumps(point.t, conditions_[c], result);
       set(conditions_[c], result, x);
     }
     result += conditions_[c].sets.size();
@@ -356,6 +358,23 @@ bool EquationEvents::fires(std::size_t c, double until, std::size_t& result) {
   const bool truth = results_[result++] != 0.0;
   const bool before = std::exchange(now_.truths[c], truth ? 1 : 0) != 0;
   return truth && !before;
+}
+
+/// Where `whens` were evaluated last. `result`: of the condition's first set.
+void EquationEvents::note_jumps(double t, const EquationCondition& condition, std::size_t result) {
+  if (std::exchange(jumped_at_, t) != t) jumps_.clear();
+  const std::span<const double> derivatives = lists_.whens.differentiate();
+  const auto entries = lists_.whens.entries();
+  for (const auto& [state, index] : condition.sets) {
+    Jump& jump = jumps_.emplace_back(Jump{pass_, state, index});
+    const auto [first, last] =
+        std::ranges::equal_range(entries, result++, {}, &ExpressionList::Entry::row);
+    for (auto entry = first; entry != last; ++entry) {
+      if (entry->variable >= places_.moving() + places_.discrete) continue;  // of a relation
+      jump.by.emplace_back(entry->variable,
+                           derivatives[static_cast<std::size_t>(entry - entries.begin())]);
+    }
+  }
 }
 
 void EquationEvents::set(const EquationCondition& condition, std::size_t result,

@@ -10,6 +10,7 @@
 #include "expression/expression_list.hpp"
 #include "subsystem/equations/smooth_equations.hpp"
 #include "subsystem/event_model.hpp"
+#include "subsystem/grazes.hpp"
 
 namespace concord {
 
@@ -45,6 +46,9 @@ class EquationEvents {
   void begin(double t, std::span<const double> x, std::span<const double> u);
   bool settle(const EventPoint& point, std::span<const double> x, std::vector<Happening>& what);
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
+  std::span<const Jump> jumps(double t) const {
+    return t == jumped_at_ ? jumps_ : std::span<const Jump>();
+  }
 
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, now_);
@@ -119,6 +123,7 @@ class EquationEvents {
   bool act(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
   bool fires(std::size_t condition, double until, std::size_t& result);
   void set(const EquationCondition& condition, std::size_t result, std::span<double> x);
+  void note_jumps(double t, const EquationCondition& condition, std::size_t result);
   double tick(std::size_t condition) const;
   void find_next_time(const EventPoint& point, std::span<const double> x);
   bool would_set(const EquationCondition& condition, std::size_t result,
@@ -137,6 +142,9 @@ class EquationEvents {
   std::vector<double> doubts_;  ///< what indicators may be wrong by
   std::vector<Indicator> z_;
   std::vector<double> counting_;  ///< per relation: its guard
+  std::vector<Jump> jumps_;       ///< of the instant `jumped_at_`
+  double jumped_at_ = std::numeric_limits<double>::quiet_NaN();
+  int pass_ = 0;  ///< of that instant
 };
 
 }  // namespace concord

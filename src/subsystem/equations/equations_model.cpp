@@ -248,6 +248,19 @@ bool EquationsModel::output_slopes(double t, std::span<const double> x, std::spa
   return true;
 }
 
+void EquationsModel::discrete_slopes(double t, std::span<const double> x, std::span<const double> u,
+                                     std::span<const double> discrete, std::span<double> f,
+                                     std::span<double> g) {
+  std::ranges::fill(direction_, 0.0);
+  const auto held = direction_.begin() + static_cast<std::ptrdiff_t>(places_.moving());
+  std::ranges::copy(discrete, held);
+  move_to(derivatives_->point(), t, x, u);
+  derivatives_->slopes(direction_, f);
+  move_to(outputs_->point(), t, x, u);
+  outputs_->slopes(direction_, g);
+  std::fill_n(held, discrete.size(), 0.0);
+}
+
 bool EquationsModel::output_curvatures(double t, std::span<const double> x,
                                        std::span<const double> u, const InputMotion& motion,
                                        std::span<double> d2ydt2) {

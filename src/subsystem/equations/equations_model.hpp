@@ -70,6 +70,11 @@ class EquationsModel : public EventModel, public BatchModel {
   bool settle(const EventPoint& point, std::span<const double> x,
               std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
+  std::span<const Jump> jumps(double t) const override { return events_->jumps(t); }
+  std::size_t discrete_count() const override { return places_.discrete; }
+  void discrete_slopes(double t, std::span<const double> x, std::span<const double> u,
+                       std::span<const double> discrete, std::span<double> f,
+                       std::span<double> g) override;
   void pass_events(Archive& archive) override;
   void take_over(Archive& archive) override;
 

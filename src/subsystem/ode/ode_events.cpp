@@ -161,6 +161,14 @@ double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
   return largest;
 }
 
+bool OdeEvents::pass_discrete(double t, std::span<const double> x, std::span<const Sample> inputs,
+                              std::span<const double> errors, std::span<double> f,
+                              std::span<double> g) {
+  u_there_.clear();
+  for (const Sample& input : inputs) u_there_.push_back(input.value);
+  return checked_.attempt(t, [&](double) { model_.discrete_slopes(t, x, u_there_, errors, f, g); });
+}
+
 std::vector<Graze> OdeEvents::grazes(double begin, double t, std::span<const double> x,
                                      std::span<const Sample> inputs, double noise) {
   std::vector<Graze> result;

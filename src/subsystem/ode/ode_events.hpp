@@ -49,6 +49,10 @@ class OdeEvents {
   double take_errors(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, const Motion& errors);
 
+  /// As TellsGrazes, at t.
+  bool pass_discrete(double t, std::span<const double> x, std::span<const Sample> inputs,
+                     std::span<const double> errors, std::span<double> f, std::span<double> g);
+
   /// The model's own first, which other models may take over.
   void io(Archive& archive) {
     model_.pass_events(archive);
@@ -75,8 +79,8 @@ class OdeEvents {
   CheckedModel& checked_;
   RightHandSide& rhs_;
   EventSearch search_;
-  std::vector<double> u_;                     ///< inputs that were given last
-  std::vector<double> dudt_, dxdt_, slopes_;  ///< scratch
+  std::vector<double> u_;                               ///< inputs that were given last
+  std::vector<double> dudt_, dxdt_, slopes_, u_there_;  ///< scratch
   std::vector<Indicator> z_;
   std::vector<Indicator> z_begin_;  ///< where the macro-step begins, with the inputs there
   /// At t, with these inputs: nothing happens up to `until`.

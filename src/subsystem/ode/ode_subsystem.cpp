@@ -81,6 +81,16 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   double take_errors(std::span<const Sample> inputs, const Motion& errors) override {
     return events_ ? events_->take_errors(now_.begin, now_.t, now_.x, inputs, errors) : 0.0;
   }
+  std::span<const Jump> jumps() const override {
+    return events_ ? events_->model().jumps(now_.t) : std::span<const Jump>();
+  }
+  std::size_t discrete_count() const override {
+    return events_ ? events_->model().discrete_count() : 0;
+  }
+  bool pass_discrete(std::span<const Sample> inputs, std::span<const double> errors,
+                     std::span<double> f, std::span<double> g) override {
+    return events_->pass_discrete(now_.t, now_.x, inputs, errors, f, g);
+  }
   Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
                  std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
