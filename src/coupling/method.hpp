@@ -95,12 +95,6 @@ struct Method {
   bool makes_outputs_consistent(const Network& network) const {
     return solve.from_past && (consistent_outputs || network.has_constraints());
   }
-  /// Whether they are so for all subsystems: staggered constraints leave the outputs of their
-  /// carriers, but for the last, as the held unknowns gave them.
-  bool outputs_belong_to_inputs(const Network& network) const {
-    const bool staggered = network.has_constraints() && constraints == Constraints::staggered;
-    return makes_outputs_consistent(network) && !staggered;
-  }
   /// Explicit methods whose holds know the last values alone: to them every change is a jump.
   bool knows_only_last_values() const {
     return solve.from_past && hold_order == 0 && !hold.begins_at_last_end;

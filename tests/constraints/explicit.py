@@ -133,14 +133,20 @@ class Staggered(unittest.TestCase):
 
     def test_diverges_where_alpha_is_above_one(self):
         for step in (0.02, 0.002):
-            results = run(right_first(), *STAGGERED, "-cosim_step", step, "-cosim_stop", 20 * step)
+            results = run(right_first(), *STAGGERED, "-cosim_step", step, "-cosim_stop", 20 * step,
+                          "-cosim_diverged", "warn")
             error = results.outputs["u.value"] - results.time**4
             growth = error[12:] / error[11:-1]
             print(f"staggered, alpha = 5/2, h = {step}: growth {growth[-1]:.3f}")
             np.testing.assert_allclose(growth[-4:], -2.5, rtol=0.05)
 
     def test_three_carriers(self):
-        results = run(THREE, *STAGGERED, "-cosim_step", 0.01, "-cosim_stop", 0.1)
+        short = (*STAGGERED, "-cosim_step", 0.01, "-cosim_stop", 0.1)
+        with tempfile.TemporaryDirectory() as folder:
+            told = execute("run", write_model(folder, "three", THREE), *short)
+        self.assertEqual(told.returncode, 1, "an error of a hundred times the signals is told")
+        self.assertIn("the run has diverged", told.stderr)
+        results = run(THREE, *short, "-cosim_diverged", "warn")
         error = results.outputs["u.value"] - np.sin(results.time)
         np.testing.assert_allclose(error[6:] / error[5:-1], -6, rtol=0.1)
 

@@ -22,6 +22,10 @@ std::optional<std::string> why_not(const Method& method, const RankNetwork& subs
   if (method.schedule.half_steps_apart) {
     return "none for -cosim_schedule staggered_grid; -cosim_adapt predictor gives one";
   }
+  if (subsystems.network().has_constraints() && method.constraints == Constraints::staggered) {
+    return "none for -cosim_constraints staggered, which leaves outputs of carriers as the held "
+           "unknowns gave them; -cosim_constraints projection gives one";
+  }
   std::optional<std::string> lacking;
   for (const std::size_t k : subsystems.all()) {
     const auto& description = subsystems.own(k).description();

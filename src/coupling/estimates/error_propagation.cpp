@@ -92,6 +92,9 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     parts_[k].f_discrete.setZero(n);
     parts_[k].g_discrete.setZero(index(subsystems.outputs_of(k).size()));
   }
+  const auto tells = [](const Part& part) { return part.teller != nullptr; };
+  const int any = std::ranges::any_of(parts_, tells) ? 1 : 0;
+  any_teller_ = agree_on_largest(subsystems.comm(), any) != 0;
 }
 
 /// Whether the last linearisation still holds, as far as that costs less than another one: it has

@@ -153,7 +153,6 @@ class ErrorPropagation {
   double take_errors(std::size_t k, std::span<const Sample> inputs) const;
   bool find_slopes(std::size_t k, std::span<const Sample> inputs, std::vector<double>& slopes);
   void note_slopes(const CommunicationPoint& point);
-  void move_inputs(std::size_t k, std::span<const Sample> inputs);
   void jump(std::size_t k, const CommunicationPoint& point);
   void set(Part& part, std::span<const Jump> jumps) const;
   void set_pass(Part& part, std::span<const Jump> pass) const;
@@ -169,6 +168,7 @@ class ErrorPropagation {
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   std::vector<double> nothing_;  ///< zeros, per connected input
   double h_ = 0.0;
+  bool any_teller_;             ///< of all ranks
   double instant_error_ = 0.0;  ///< dt of the instant under way, s
   bool steady_ = false;
   std::optional<std::string> failure_;

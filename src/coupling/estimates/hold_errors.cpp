@@ -32,7 +32,7 @@ std::optional<double> mean_of_layer(const Polynomial& given, const Sample& fed, 
 HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
     : subsystems_(subsystems),
       hermite_(method.hold.ends_with_slope()),
-      consistent_(method.outputs_belong_to_inputs(subsystems.network())),
+      consistent_(method.makes_outputs_consistent(subsystems.network())),
       hermite_errors_(subsystems.connected_inputs().size(), method.hold.ends_with_curvature()),
       past_(subsystems.connected_inputs().size(), points_for(method)) {
   const std::size_t n = subsystems.connected_inputs().size();
@@ -44,8 +44,7 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
   solved_.assign(n, 0);
   std::size_t j = 0;
   for (const std::size_t k : subsystems.all()) {
-    const bool solved = method.makes_outputs_consistent(subsystems.network()) &&
-                        subsystems.network().constraint(subsystems.global(k));
+    const bool solved = consistent_ && subsystems.network().constraint(subsystems.global(k));
     for (; j < n && subsystems.connected_inputs()[j] < subsystems.inputs_of(k).last; ++j) {
       solved_[j] = solved ? 1 : 0;
     }

@@ -57,27 +57,26 @@ void ErrorPropagation::begin_instant(const CommunicationPoint& point) {
   note_slopes(point);
 }
 
-/// With the inputs that led here: f- is mostly what integrators have evaluated last.
+/// f- with the inputs that led here, which integrators have evaluated last; what is set reads
+/// inputs that belong to the outputs.
 void ErrorPropagation::note_slopes(const CommunicationPoint& point) {
+  if (instant_error_ == 0.0 && !any_teller_) return;
+  subsystems_.exchange(outputs_, fed_);
   std::vector<Sample> inputs;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     part.restarts_before = subsystems_.touched().restarts(k);
     part.f_before.clear();
-    if (instant_error_ == 0.0 && part.discrete.size() == 0) continue;
+    part.u_before.clear();
     const IndexRange range = subsystems_.inputs_of(k);
     inputs.clear();
-    for (std::size_t i = range.first; i < range.last; ++i)
+    for (std::size_t i = range.first; i < range.last; ++i) {
       inputs.push_back(point.polynomials[i].at(point.last_step));
-    move_inputs(k, inputs);
+      part.u_before.push_back(fed_[i].value - fed_by_zero_[i].value +
+                              inputs.back().derivative * instant_error_);
+    }
     if (instant_error_ != 0.0 && !find_slopes(k, inputs, part.f_before)) part.f_before.clear();
   }
-}
-
-void ErrorPropagation::move_inputs(std::size_t k, std::span<const Sample> inputs) {
-  parts_[k].u_before = input_errors(k);
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    parts_[k].u_before[i] += inputs[i].derivative * instant_error_;
 }
 
 void ErrorPropagation::end_instant(const CommunicationPoint& point) {
