@@ -16,6 +16,8 @@ constexpr double diagonal = 1.0 - 0.5 * std::numbers::sqrt2;  // gamma
 /// Intervals that differ by less than this fraction are of one size.
 constexpr double same_size = 1e-8;
 
+constexpr SolverOptions estimate_options{"estimate_", 1e-6};
+
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, std::size_t rows,
@@ -57,7 +59,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     : subsystems_(subsystems),
       closely_(closely),
       constraints_(subsystems),
-      over_interval_(subsystems, constraints_),
+      over_interval_(subsystems, constraints_, 1, estimate_options),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),
@@ -65,7 +67,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       fed_by_zero_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   if (consistent) {
-    at_end_.emplace(subsystems, constraints_);
+    at_end_.emplace(subsystems, constraints_, 1, estimate_options);
   }
   subsystems.exchange(outputs_, fed_by_zero_);
   std::size_t first = 0, first_held = 0;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <vector>
+
+#include "coupling/collocation/node_system.hpp"
+#include "coupling/collocation/value_errors.hpp"
+
+namespace concord {
+
+/// What a macro-step of a collocation method leaves wrong at its end: what defects of its
+/// polynomials at the nodes of the method with one node more, which are no nodes of its own, make
+/// of the states there. That is one Newton step for the other method, whose errors are of two
+/// orders more, so that the estimate is exact to leading order.
+class CollocationError {
+ public:
+  CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
+                   const SolverOptions& options, const Tolerance& tolerance);
+
+  /// Of a system whose sweeps are done. False where a subsystem fails at these nodes. Collective.
+  bool look(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
+
+  /// Of the states of own subsystem k: what they are less what they should be.
+  std::span<const double> of_states(std::size_t k) const;
+
+  /// err of the step control: the worst state or output, in units of its tolerance. Collective.
+  double norm(double h, std::span<const Sample> outputs);
+  /// The trial became the communication point.
+  void commit(const CommunicationPoint& point);
+  /// A start, or an event.
+  void restart(const CommunicationPoint& point);
+
+  void io(Archive& archive);
+
+ private:
+  void continue_polynomials(const NodeSystem& system, const CommunicationPoint& point);
+  std::span<const double> find_states();
+  std::span<const double> values_of(std::span<const Sample> outputs);
+
+  RankNetwork& subsystems_;
+  CollocationNodes nodes_;
+  NodeSystem system_;
+  Eigen::MatrixXd of_slopes_, of_inputs_;  ///< polynomials of the other system at these nodes
+  std::vector<double> state_errors_, output_errors_;
+  ValueErrors states_, outputs_;
+  std::vector<double> x_, y_;  ///< scratch
+};
+
+}  // namespace concord
