@@ -39,7 +39,7 @@ CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family
       guess_(subsystems, nodes_),
       sweeps_(method.tolerance.relative, method.max_it),
       error_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol},
-             method.adapt_tolerance),
+             method),
       shares_(shares_of(nodes_)),
       ways_(subsystems.n_own()) {}
 
@@ -69,14 +69,15 @@ End CollocationCoupling::sweep(const MacroStep& step, const CommunicationPoint& 
                                CouplingReport& report) {
   system_.begin(step, point);
   guess_.put_into(system_, step, point);
-  End end = sweeps_.run(system_);
+  using Derivatives = NodeSystem::Derivatives;
+  End end = sweeps_.run(system_, error_.due() ? Derivatives::fresh : Derivatives::kept);
   report.iterations = sweeps_.count();
   if (end == End::failed || end == End::slow) {
     sweeps_.restart();
     guess_.forget();
     system_.begin(step, point);
     guess_.put_into(system_, step, point);
-    end = sweeps_.run(system_);
+    end = sweeps_.run(system_, Derivatives::fresh);
     report.iterations += sweeps_.count();
   }
   report.linear_iterations = static_cast<std::int32_t>(system_.linear_iterations());

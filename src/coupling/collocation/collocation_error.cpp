@@ -3,18 +3,25 @@
 #include <algorithm>
 
 namespace concord {
+namespace {
+
+/// Of so many macro-steps without step control one is looked at.
+constexpr int one_in = 4;
+
+}  // namespace
 
 CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
-                                   const SolverOptions& options, const Tolerance& tolerance)
+                                   const SolverOptions& options, const Method& method)
     : subsystems_(subsystems),
       nodes_(nodes.family(), static_cast<int>(nodes.count()) + 1),
       system_(subsystems, nodes_, options),
       of_slopes_(nodes.count(), nodes_.count()),
       of_inputs_(nodes.count() + 1, nodes_.count()),
+      controls_(method.estimate == ErrorEstimate::predictor),
       state_errors_(subsystems.n_states()),
       output_errors_(subsystems.n_outputs()),
-      states_(subsystems.comm(), tolerance, nodes.order(), subsystems.n_states()),
-      outputs_(subsystems.comm(), tolerance, nodes.order(), subsystems.n_outputs()),
+      states_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_states()),
+      outputs_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_outputs()),
       x_(subsystems.n_states()),
       y_(subsystems.n_outputs()) {
   Eigen::VectorXd with_begin(nodes.count() + 1);
@@ -40,13 +47,16 @@ void CollocationError::continue_polynomials(const NodeSystem& system,
 
 bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
                             const CommunicationPoint& point) {
+  looked_ = due();
+  if (!looked_) return true;
   system_.begin(step, point);
   continue_polynomials(system, point);
   if (system_.sweep_with(system).failed) return false;
   for (const std::size_t k : subsystems_.all()) {
     const NodeBlock& better = system_.block(k);
-    const Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
+    Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
     const Eigen::VectorXd by_errors = better.outputs_by(errors);
+    errors *= 1.0 + unseen_ / step.size();
     std::copy(errors.begin(), errors.end(),
               state_errors_.data() + subsystems_.states_of(k).first);
     std::copy(by_errors.begin(), by_errors.end(),
@@ -56,6 +66,7 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
 }
 
 std::span<const double> CollocationError::of_states(std::size_t k) const {
+  if (!looked_) return {};
   const IndexRange range = subsystems_.states_of(k);
   return std::span(state_errors_).subspan(range.first, range.size());
 }
@@ -76,16 +87,20 @@ double CollocationError::norm(double h, std::span<const Sample> outputs) {
 }
 
 void CollocationError::commit(const CommunicationPoint& point) {
+  unseen_ = looked_ ? 0.0 : unseen_ + point.last_step;
+  rest_ = looked_ ? one_in - 1 : rest_ - 1;
   states_.commit(find_states());
   outputs_.commit(values_of(point.outputs));
 }
 
 void CollocationError::restart(const CommunicationPoint& point) {
+  rest_ = 0;
   states_.restart(find_states());
   outputs_.restart(values_of(point.outputs));
 }
 
 void CollocationError::io(Archive& archive) {
+  CONCORD_MEMBERS(archive, looked_, rest_, unseen_);
   archive.as("states", [&] { states_.io(archive, Per::state); });
   archive.as("outputs", [&] { outputs_.io(archive, Per::output); });
 }

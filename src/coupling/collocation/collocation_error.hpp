@@ -10,16 +10,23 @@ namespace concord {
 /// What a macro-step of a collocation method leaves wrong at its end: what defects of its
 /// polynomials at the nodes of the method with one node more, which are no nodes of its own, make
 /// of the states there. That is one Newton step for the other method, whose errors are of two
-/// orders more, so that the estimate is exact to leading order.
+/// orders more, so that the estimate is exact to leading order, where derivatives are those of this
+/// macro-step: what a defect of O(h^k) makes of the end is O(h^{2k+1}) by cancellation only.
+///
+/// Without step control a few macro-steps are looked at for all.
 class CollocationError {
  public:
   CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
-                   const SolverOptions& options, const Tolerance& tolerance);
+                   const SolverOptions& options, const Method& method);
 
+  /// Whether the macro-step that begins is looked at; then its derivatives are to be its own. The
+  /// same on every rank.
+  bool due() const { return controls_ || rest_ == 0; }
   /// Of a system whose sweeps are done. False where a subsystem fails at these nodes. Collective.
   bool look(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
 
-  /// Of the states of own subsystem k: what they are less what they should be.
+  /// Of the states of own subsystem k, what they are less what they should be: of this macro-step
+  /// and those before that nobody has looked at. Empty where it was not looked at.
   std::span<const double> of_states(std::size_t k) const;
 
   /// err of the step control: the worst state or output, in units of its tolerance. Collective.
@@ -40,6 +47,10 @@ class CollocationError {
   CollocationNodes nodes_;
   NodeSystem system_;
   Eigen::MatrixXd of_slopes_, of_inputs_;  ///< polynomials of the other system at these nodes
+  bool controls_;         ///< the step control stands on it
+  bool looked_ = false;   ///< at the last macro-step
+  int rest_ = 0;          ///< macro-steps up to the next look
+  double unseen_ = 0.0;   ///< time since the last one, s
   std::vector<double> state_errors_, output_errors_;
   ValueErrors states_, outputs_;
   std::vector<double> x_, y_;  ///< scratch

@@ -27,17 +27,18 @@ void CollocationSweeps::restart() {
   derived_ = false;
 }
 
-Derivatives CollocationSweeps::choose(double rate) const {
-  const bool keeps = count_ == 0 ? derived_ && rest_ == 0 : rate <= too_slow;
+Derivatives CollocationSweeps::choose(Derivatives first, double rate) const {
+  const bool kept = first == Derivatives::kept && derived_ && rest_ == 0;
+  const bool keeps = count_ == 0 ? kept : rate <= too_slow;
   return keeps ? Derivatives::kept : Derivatives::fresh;
 }
 
-CollocationSweeps::End CollocationSweeps::run(NodeSystem& system) {
+CollocationSweeps::End CollocationSweeps::run(NodeSystem& system, Derivatives first) {
   rate_ = std::min(doubt * rate_, 1.0);
   double rate = rate_, last = std::numeric_limits<double>::infinity();
   bool kept = true;
   for (count_ = 0; count_ < most_;) {
-    const Derivatives derivatives = choose(rate);
+    const Derivatives derivatives = choose(first, rate);
     kept = kept && derivatives == Derivatives::kept;
     const NodeSystem::Sweep sweep = system.sweep(derivatives);
     derived_ = true;
@@ -56,7 +57,7 @@ CollocationSweeps::End CollocationSweeps::run(NodeSystem& system) {
 
 /// Rates with derivatives from the guess depend on the guess, and tell nothing of the next ones.
 void CollocationSweeps::learn(bool kept, double rate) {
-  rate_ = kept ? rate : 1.0;
+  rate_ = kept ? rate : rate_;
   rest_ = kept && count_ > cheap ? pause : std::max(rest_ - 1, 0);
 }
 

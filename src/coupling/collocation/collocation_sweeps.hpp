@@ -16,8 +16,9 @@ class CollocationSweeps {
 
   CollocationSweeps(double tolerance, int most) : tolerance_(tolerance), most_(most) {}
 
-  /// From the guess. The same on every rank. Collective.
-  End run(NodeSystem& system);
+  /// From the guess; `first`: whether derivatives may be kept there. The same on every rank.
+  /// Collective.
+  End run(NodeSystem& system, NodeSystem::Derivatives first);
 
   int count() const { return count_; }       ///< sweeps of the last run
   double left() const { return left_; }      ///< about: of its result, in units of sizes
@@ -27,7 +28,7 @@ class CollocationSweeps {
   void io(Archive& archive) { CONCORD_MEMBERS(archive, rate_, rest_, derived_); }
 
  private:
-  NodeSystem::Derivatives choose(double rate) const;
+  NodeSystem::Derivatives choose(NodeSystem::Derivatives first, double rate) const;
   void learn(bool kept, double rate);
 
   double tolerance_;

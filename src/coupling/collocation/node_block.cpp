@@ -17,10 +17,8 @@ Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, Eigen::Inde
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
-Eigen::Index nearest(const Eigen::VectorXd& shares, double share) {
-  Eigen::Index found = 0;
-  (shares.array() - share).abs().minCoeff(&found);
-  return found;
+void add(double weight, const std::vector<double>& values, std::vector<double>& sum) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += weight * values[i];
 }
 
 }  // namespace
@@ -110,11 +108,17 @@ bool NodeBlock::linearize(const Inputs& inputs, const Outputs& outputs) {
   return good && defects_.allFinite();
 }
 
-void NodeBlock::take_derivatives(const NodeBlock& other) {
+void NodeBlock::interpolate_derivatives(const NodeBlock& other) {
   for (Eigen::Index node = 0; node < count(); ++node) {
-    const auto from = static_cast<std::size_t>(
-        nearest(other.nodes_.shares(), nodes_.shares()[node]));
-    derivatives_[static_cast<std::size_t>(node)] = other.derivatives_[from];
+    const Eigen::VectorXd weights = other.nodes_.at(nodes_.shares()[node]);
+    Linearization& here = derivatives_[static_cast<std::size_t>(node)];
+    for (const auto part :
+         {&Linearization::f_x, &Linearization::f_u, &Linearization::g_x, &Linearization::g_u}) {
+      (here.*part).assign((other.derivatives_[0].*part).size(), 0.0);
+      for (std::size_t j = 0; j < other.derivatives_.size(); ++j) {
+        add(weights[index(j)], other.derivatives_[j].*part, here.*part);
+      }
+    }
   }
   factorized_for_ = 0.0;
 }

@@ -40,8 +40,8 @@ class NodeBlock {
   bool evaluate(const Inputs& inputs, const Outputs& outputs);
   /// The same with their derivatives, at all nodes.
   bool linearize(const Inputs& inputs, const Outputs& outputs);
-  /// With the derivatives of another block, at those of its nodes that are nearest.
-  void take_derivatives(const NodeBlock& other);
+  /// Derivatives at these nodes are those of the polynomials through another block's.
+  void interpolate_derivatives(const NodeBlock& other);
   /// M and K, of the derivatives that were taken last.
   void factorize();
   /// K, rows (output, node), columns (connected input, node), the node running fastest.

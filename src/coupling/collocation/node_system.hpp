@@ -43,7 +43,7 @@ class NodeSystem {
   enum class Derivatives { kept, fresh };
   /// Defects, and a correction of everything by what they are. Collective.
   Sweep sweep(Derivatives derivatives);
-  /// The same with the derivatives of another system. Collective.
+  /// The same with derivatives between those of another system. Collective.
   Sweep sweep_with(const NodeSystem& other);
 
   const NodeBlock& block(std::size_t k) const { return blocks_[k]; }
