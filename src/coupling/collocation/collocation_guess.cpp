@@ -15,40 +15,71 @@ CollocationGuess::CollocationGuess(RankNetwork& subsystems, const CollocationNod
 
 void CollocationGuess::put_into(NodeSystem& system, const MacroStep& step,
                                 const CommunicationPoint& point) {
-  if (known_for_ == 0.0) {
+  if (known_for_ > 0.0) {
+    continue_polynomials(system, step, point);
+  } else {
     go_along_slopes(system, step, point);
-    return;
-  }
-  const Eigen::Index count = nodes_.count();
-  const double offset = begin_ == step.begin ? 0.0 : 1.0;
-  Eigen::MatrixXd continued(count, count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    continued.col(i) = nodes_.at(offset + nodes_.shares()[i] * step.size() / known_for_);
-  }
-  for (const std::size_t k : subsystems_.all()) system.set_slopes(k, slopes_[k] * continued);
-  const Eigen::Map<const Eigen::MatrixXd> inputs(
-      inputs_.data(), count, static_cast<Eigen::Index>(inputs_.size()) / count);
-  for (Eigen::Index j = 0; j < inputs.cols(); ++j) {
-    system.set_inputs(static_cast<std::size_t>(j), continued.transpose() * inputs.col(j));
   }
 }
 
-/// A subsystem that cannot tell its slopes stays where it is.
+/// What polynomials through values at the nodes and at the begin of the macro-step, the last row,
+/// are at its nodes.
+Eigen::MatrixXd CollocationGuess::continuation(const MacroStep& step) const {
+  const Eigen::Index count = nodes_.count();
+  const double offset = begin_ == step.begin ? 0.0 : 1.0;
+  Eigen::VectorXd shares(count + 1);
+  shares << nodes_.shares(), offset;
+  const bool twice = shares[count] == shares[count - 1];
+  Eigen::MatrixXd continued = Eigen::MatrixXd::Zero(count + 1, count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const double s = offset + nodes_.shares()[i] * step.size() / known_for_;
+    if (twice) {
+      continued.col(i).head(count) = nodes_.at(s);
+    } else {
+      continued.col(i) = lagrange_weights(shares, s);
+    }
+  }
+  return continued;
+}
+
+void CollocationGuess::continue_polynomials(NodeSystem& system, const MacroStep& step,
+                                            const CommunicationPoint& point) {
+  const Eigen::Index count = nodes_.count();
+  const Eigen::MatrixXd continued = continuation(step);
+  for (const std::size_t k : subsystems_.all()) {
+    Eigen::MatrixXd slopes(slopes_[k].rows(), count + 1);
+    slopes << slopes_[k], slopes_at(k, point);
+    system.set_slopes(k, slopes * continued);
+  }
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    Eigen::VectorXd values(count + 1);
+    values << Eigen::Map<const Eigen::VectorXd>(
+        inputs_.data() + j * static_cast<std::size_t>(count), count),
+        point.inputs[connected[j]].value;
+    system.set_inputs(j, continued.transpose() * values);
+  }
+}
+
+/// f there, which outputs' slopes have asked for already. A subsystem that cannot tell it stays
+/// where it is.
+Eigen::VectorXd CollocationGuess::slopes_at(std::size_t k, const CommunicationPoint& point) {
+  const IndexRange in = subsystems_.inputs_of(k);
+  Eigen::VectorXd f = Eigen::VectorXd::Zero(slopes_[k].rows());
+  Outcome outcome = Outcome::failed;
+  subsystems_.asking(k, [&] {
+    outcome = subsystems_.own(k).state_derivatives(
+        std::span(point.inputs).subspan(in.first, in.size()),
+        {f.data(), static_cast<std::size_t>(f.size())});
+  });
+  return outcome == Outcome::ok ? f : Eigen::VectorXd::Zero(f.size());
+}
+
 void CollocationGuess::go_along_slopes(NodeSystem& system, const MacroStep& step,
                                        const CommunicationPoint& point) {
   const Eigen::VectorXd& shares = nodes_.shares();
-  std::vector<double> f;
   for (const std::size_t k : subsystems_.all()) {
-    const IndexRange in = subsystems_.inputs_of(k);
-    f.assign(subsystems_.states_of(k).size(), 0.0);
-    Outcome outcome = Outcome::failed;
-    subsystems_.asking(k, [&] {
-      outcome = subsystems_.own(k).state_derivatives(
-          std::span(point.inputs).subspan(in.first, in.size()), f);
-    });
-    if (outcome == Outcome::failed) std::ranges::fill(f, 0.0);
-    const Eigen::Map<const Eigen::VectorXd> slopes(f.data(), static_cast<Eigen::Index>(f.size()));
-    system.set_slopes(k, slopes.replicate(1, shares.size()));
+    system.set_slopes(k, slopes_at(k, point).replicate(1, shares.size()));
   }
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {

@@ -6,8 +6,8 @@
 
 namespace concord {
 
-/// Where Newton's method begins in a macro-step: the polynomials of the last one continued, or of a
-/// trial from the same communication point that was longer; at a start or behind an event states
+/// Where Newton's method begins in a macro-step: the polynomials of the last one continued, from
+/// what is known where it begins, or those of a trial from the same communication point; at a start or behind an event states
 /// and inputs go on along their slopes.
 class CollocationGuess {
  public:
@@ -22,6 +22,10 @@ class CollocationGuess {
   void io(Archive& archive);
 
  private:
+  Eigen::MatrixXd continuation(const MacroStep& step) const;
+  Eigen::VectorXd slopes_at(std::size_t k, const CommunicationPoint& point);
+  void continue_polynomials(NodeSystem& system, const MacroStep& step,
+                            const CommunicationPoint& point);
   void go_along_slopes(NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
 
   RankNetwork& subsystems_;
