@@ -46,6 +46,9 @@ struct Solve {
   std::string (*describe)(const Method&) = nullptr;  ///< more than the word, for -cosim_view
   Create create = nullptr;
 
+  /// Whether inputs are polynomials that somebody chooses.
+  bool holds_inputs() const { return !as_one && !at_nodes; }
+
   friend bool operator==(const Solve& a, const Solve& b) { return a.word == b.word; }
 };
 

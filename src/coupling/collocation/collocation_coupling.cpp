@@ -140,7 +140,7 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
   report.noise = report.at_noise ? sweeps_.left() / method_.tolerance.relative : 0.0;
   report.residual = sweeps_.left() / method_.tolerance.relative;
   guess_.remember(system_, step);
-  const bool looked = error_.look(system_, step, point);
+  const bool looked = error_.find(system_, step, point);
   if (!looked || follow(step, point, trial) == Outcome::failed) {
     report.status = CouplingStatus::failed;
     return report;

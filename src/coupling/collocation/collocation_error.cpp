@@ -1,6 +1,7 @@
 #include "coupling/collocation/collocation_error.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace concord {
 namespace {
@@ -20,6 +21,7 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
       controls_(method.estimate == ErrorEstimate::predictor),
       state_errors_(subsystems.n_states()),
       output_errors_(subsystems.n_outputs()),
+      seen_errors_(subsystems.n_states()),
       states_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_states()),
       outputs_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_outputs()),
       x_(subsystems.n_states()),
@@ -45,20 +47,28 @@ void CollocationError::continue_polynomials(const NodeSystem& system,
   }
 }
 
-bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
+bool CollocationError::find(const NodeSystem& system, const MacroStep& step,
                             const CommunicationPoint& point) {
   looked_ = due();
-  if (!looked_) return true;
+  if (looked_ && !look(system, step, point)) return false;
+  const double ratio = std::pow(step.size() / seen_for_, nodes_.order() - 1);
+  std::ranges::transform(seen_errors_, state_errors_.begin(),
+                         [ratio](double error) { return ratio * error; });
+  return true;
+}
+
+bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
+                            const CommunicationPoint& point) {
+  seen_for_ = step.size();
   system_.begin(step, point);
   continue_polynomials(system, point);
   if (system_.sweep_with(system).failed) return false;
   for (const std::size_t k : subsystems_.all()) {
     const NodeBlock& better = system_.block(k);
-    Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
+    const Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
     const Eigen::VectorXd by_errors = better.outputs_by(errors);
-    errors *= 1.0 + unseen_ / step.size();
     std::copy(errors.begin(), errors.end(),
-              state_errors_.data() + subsystems_.states_of(k).first);
+              seen_errors_.data() + subsystems_.states_of(k).first);
     std::copy(by_errors.begin(), by_errors.end(),
               output_errors_.data() + subsystems_.outputs_of(k).first);
   }
@@ -66,7 +76,6 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
 }
 
 std::span<const double> CollocationError::of_states(std::size_t k) const {
-  if (!looked_) return {};
   const IndexRange range = subsystems_.states_of(k);
   return std::span(state_errors_).subspan(range.first, range.size());
 }
@@ -87,7 +96,6 @@ double CollocationError::norm(double h, std::span<const Sample> outputs) {
 }
 
 void CollocationError::commit(const CommunicationPoint& point) {
-  unseen_ = looked_ ? 0.0 : unseen_ + point.last_step;
   rest_ = looked_ ? one_in - 1 : rest_ - 1;
   states_.commit(find_states());
   outputs_.commit(values_of(point.outputs));
@@ -100,7 +108,8 @@ void CollocationError::restart(const CommunicationPoint& point) {
 }
 
 void CollocationError::io(Archive& archive) {
-  CONCORD_MEMBERS(archive, looked_, rest_, unseen_);
+  CONCORD_MEMBERS(archive, looked_, rest_, seen_for_);
+  CONCORD_MEMBERS_PER(archive, Per::state, seen_errors_);
   archive.as("states", [&] { states_.io(archive, Per::state); });
   archive.as("outputs", [&] { outputs_.io(archive, Per::output); });
 }

@@ -13,7 +13,7 @@ namespace concord {
 /// orders more, so that the estimate is exact to leading order, where derivatives are those of this
 /// macro-step: what a defect of O(h^k) makes of the end is O(h^{2k+1}) by cancellation only.
 ///
-/// Without step control a few macro-steps are looked at for all.
+/// Without step control only some macro-steps are looked at; those that follow leave about as much.
 class CollocationError {
  public:
   CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
@@ -23,10 +23,9 @@ class CollocationError {
   /// same on every rank.
   bool due() const { return controls_ || rest_ == 0; }
   /// Of a system whose sweeps are done. False where a subsystem fails at these nodes. Collective.
-  bool look(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
+  bool find(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
 
-  /// Of the states of own subsystem k, what they are less what they should be: of this macro-step
-  /// and those before that nobody has looked at. Empty where it was not looked at.
+  /// Of the states of own subsystem k, what they are less what they should be.
   std::span<const double> of_states(std::size_t k) const;
 
   /// err of the step control: the worst state or output, in units of its tolerance. Collective.
@@ -39,6 +38,7 @@ class CollocationError {
   void io(Archive& archive);
 
  private:
+  bool look(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
   void continue_polynomials(const NodeSystem& system, const CommunicationPoint& point);
   std::span<const double> find_states();
   std::span<const double> values_of(std::span<const Sample> outputs);
@@ -50,8 +50,9 @@ class CollocationError {
   bool controls_;         ///< the step control stands on it
   bool looked_ = false;   ///< at the last macro-step
   int rest_ = 0;          ///< macro-steps up to the next look
-  double unseen_ = 0.0;   ///< time since the last one, s
+  double seen_for_ = 0.0;  ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
+  std::vector<double> seen_errors_;  ///< of states, of that macro-step
   ValueErrors states_, outputs_;
   std::vector<double> x_, y_;  ///< scratch
 };

@@ -107,6 +107,7 @@ class ErrorPropagation {
     Eigen::VectorXd x, target, stage, u, y, u_held;
     Eigen::VectorXd x_begin, u_begin;        ///< x and u where the interval began
     Eigen::VectorXd integrated;              ///< what integrators have left since then
+    Eigen::VectorXd last_integrated;         ///< in the last macro-step, not in `integrated` yet
     IndexRange connected, held;              ///< positions among connected and held inputs
     std::vector<double> x_before, f_before;  ///< where the instant under way has begun
     std::int64_t restarts_before = 0;        ///< `restarts` there
@@ -115,7 +116,7 @@ class ErrorPropagation {
     std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
 
     void io(Archive& archive);
-    int memory_version() const { return 3; }
+    int memory_version() const { return 4; }
     void pass_mean(Archive& archive);
   };
 
