@@ -116,7 +116,8 @@ struct Happening {
 struct IntegratedWay {
   std::span<const double> shares;  ///< of the macro-step, ascending, the last one 1
   std::span<const double> states;  ///< n_st at each of these, one after the other
-  std::span<const double> errors;  ///< n_st, signed: what is left wrong at the end; empty: not known
+  std::span<const double>
+      errors;  ///< n_st, signed: what is left wrong at the end; empty: not known
 };
 
 /// Finding out what holds at the start, or one pass over what happens at an instant.

@@ -92,10 +92,10 @@ struct Method {
     return estimate == ErrorEstimate::predictor && !hold.estimated;
   }
   /// Outputs at communication points are those of what feeds the inputs there: where nothing is
-  /// held, and of explicit methods whatever was held before; constraints, which are solved there, make them so.
+  /// held, and of explicit methods whatever was held before; constraints, which are solved there,
+  /// make them so.
   bool makes_outputs_consistent(const Network& network) const {
-    return solve.at_nodes ||
-           (solve.from_past && (consistent_outputs || network.has_constraints()));
+    return solve.at_nodes || (solve.from_past && (consistent_outputs || network.has_constraints()));
   }
   /// Explicit methods whose holds know the last values alone: to them every change is a jump.
   bool knows_only_last_values() const {

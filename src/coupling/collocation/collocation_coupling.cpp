@@ -38,8 +38,7 @@ CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family
       system_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol}),
       guess_(subsystems, nodes_),
       sweeps_(method.tolerance.relative, method.max_it),
-      error_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol},
-             method),
+      error_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol}, method),
       shares_(shares_of(nodes_)),
       ways_(subsystems.n_own()) {}
 
@@ -90,8 +89,8 @@ void CollocationCoupling::set_curves(const MacroStep& step, const CommunicationP
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    const Eigen::VectorXd values = curves_.values(point.inputs[i].value, system_.inputs(j),
-                                                  trial.inputs[i].value);
+    const Eigen::VectorXd values =
+        curves_.values(point.inputs[i].value, system_.inputs(j), trial.inputs[i].value);
     trial.polynomials[i] = curves_.polynomial(values, step.size());
   }
 }
@@ -105,7 +104,8 @@ Outcome CollocationCoupling::follow(const MacroStep& step, const CommunicationPo
     states.resize(block.slopes().rows(), static_cast<Eigen::Index>(shares_.size()));
     states.leftCols(nodes_.count()) = block.states();
     states.rightCols(1) = block.end_states();
-    ways.push_back({shares_, {states.data(), static_cast<std::size_t>(states.size())}, error_.of_states(k)});
+    ways.push_back(
+        {shares_, {states.data(), static_cast<std::size_t>(states.size())}, error_.of_states(k)});
   }
   const Eigen::VectorXd at_end = nodes_.at(1.0);
   const auto& connected = subsystems_.connected_inputs();

@@ -67,8 +67,7 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
     const NodeBlock& better = system_.block(k);
     const Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
     const Eigen::VectorXd by_errors = better.outputs_by(errors);
-    std::copy(errors.begin(), errors.end(),
-              seen_errors_.data() + subsystems_.states_of(k).first);
+    std::copy(errors.begin(), errors.end(), seen_errors_.data() + subsystems_.states_of(k).first);
     std::copy(by_errors.begin(), by_errors.end(),
               output_errors_.data() + subsystems_.outputs_of(k).first);
   }

@@ -47,10 +47,10 @@ class CollocationError {
   CollocationNodes nodes_;
   NodeSystem system_;
   Eigen::MatrixXd of_slopes_, of_inputs_;  ///< polynomials of the other system at these nodes
-  bool controls_;         ///< the step control stands on it
-  bool looked_ = false;   ///< at the last macro-step
-  int rest_ = 0;          ///< macro-steps up to the next look
-  double seen_for_ = 0.0;  ///< h of the macro-step that was looked at last
+  bool controls_;                          ///< the step control stands on it
+  bool looked_ = false;                    ///< at the last macro-step
+  int rest_ = 0;                           ///< macro-steps up to the next look
+  double seen_for_ = 0.0;                  ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
   std::vector<double> seen_errors_;  ///< of states, of that macro-step
   ValueErrors states_, outputs_;

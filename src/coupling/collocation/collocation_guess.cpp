@@ -68,9 +68,9 @@ Eigen::VectorXd CollocationGuess::slopes_at(std::size_t k, const CommunicationPo
   Eigen::VectorXd f = Eigen::VectorXd::Zero(slopes_[k].rows());
   Outcome outcome = Outcome::failed;
   subsystems_.asking(k, [&] {
-    outcome = subsystems_.own(k).state_derivatives(
-        std::span(point.inputs).subspan(in.first, in.size()),
-        {f.data(), static_cast<std::size_t>(f.size())});
+    outcome =
+        subsystems_.own(k).state_derivatives(std::span(point.inputs).subspan(in.first, in.size()),
+                                             {f.data(), static_cast<std::size_t>(f.size())});
   });
   return outcome == Outcome::ok ? f : Eigen::VectorXd::Zero(f.size());
 }

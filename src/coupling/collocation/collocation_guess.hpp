@@ -7,8 +7,8 @@
 namespace concord {
 
 /// Where Newton's method begins in a macro-step: the polynomials of the last one continued, from
-/// what is known where it begins, or those of a trial from the same communication point; at a start or behind an event states
-/// and inputs go on along their slopes.
+/// what is known where it begins, or those of a trial from the same communication point; at a start
+/// or behind an event states and inputs go on along their slopes.
 class CollocationGuess {
  public:
   CollocationGuess(RankNetwork& subsystems, const CollocationNodes& nodes);

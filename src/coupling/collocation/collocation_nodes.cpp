@@ -34,8 +34,7 @@ Eigen::VectorXd radau_shares(Eigen::Index count) {
 CollocationNodes::CollocationNodes(NodeFamily family, int count)
     : family_(family),
       order_(family == NodeFamily::gauss ? 2 * count : 2 * count - 1),
-      shares_(family == NodeFamily::gauss ? gauss_on(0.0, 1.0, count).points
-                                          : radau_shares(count)),
+      shares_(family == NodeFamily::gauss ? gauss_on(0.0, 1.0, count).points : radau_shares(count)),
       inside_(count, count) {
   weights_ = up_to(1.0);
   for (Eigen::Index i = 0; i < shares_.size(); ++i) inside_.row(i) = up_to(shares_[i]);

@@ -20,8 +20,8 @@ class CollocationSweeps {
   /// Collective.
   End run(NodeSystem& system, NodeSystem::Derivatives first);
 
-  int count() const { return count_; }       ///< sweeps of the last run
-  double left() const { return left_; }      ///< about: of its result, in units of sizes
+  int count() const { return count_; }   ///< sweeps of the last run
+  double left() const { return left_; }  ///< about: of its result, in units of sizes
   /// Something has jumped: nothing is known of rates and derivatives.
   void restart();
 

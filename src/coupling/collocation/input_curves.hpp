@@ -2,8 +2,8 @@
 
 #include <Eigen/Core>
 
-#include "coupling/collocation/collocation_nodes.hpp"
 #include "concord/polynomial.hpp"
+#include "coupling/collocation/collocation_nodes.hpp"
 
 namespace concord {
 

@@ -57,7 +57,9 @@ class NodeBlock {
   const Eigen::MatrixXd& states() const { return states_; }  ///< at the nodes
   const Eigen::VectorXd& begin_states() const { return begin_; }
   Eigen::VectorXd states_at(double share) const;
-  Eigen::VectorXd end_states() const { return begin_ + step_.size() * (slopes_ * nodes_.weights()); }
+  Eigen::VectorXd end_states() const {
+    return begin_ + step_.size() * (slopes_ * nodes_.weights());
+  }
 
   /// What errors of the states at the end make of outputs, their inputs being right.
   Eigen::VectorXd outputs_by(const Eigen::VectorXd& states) const;

@@ -151,7 +151,8 @@ NodeSystem::Sweep NodeSystem::sweep(Derivatives derivatives) {
 
 NodeSystem::Sweep NodeSystem::sweep_with(const NodeSystem& other) {
   assembled_for_ = 0.0;
-  for (const std::size_t k : subsystems_.all()) blocks_[k].interpolate_derivatives(other.blocks_[k]);
+  for (const std::size_t k : subsystems_.all())
+    blocks_[k].interpolate_derivatives(other.blocks_[k]);
   return sweep(Derivatives::kept);
 }
 

@@ -23,8 +23,8 @@ class NodeSystem {
  public:
   /// What a sweep has come to, the same on every rank.
   struct Sweep {
-    bool failed = false;    ///< a subsystem, or the linear system
-    double moved = 0.0;     ///< largest correction of a state or input, in units of its size
+    bool failed = false;  ///< a subsystem, or the linear system
+    double moved = 0.0;   ///< largest correction of a state or input, in units of its size
   };
 
   NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes, const SolverOptions& options);

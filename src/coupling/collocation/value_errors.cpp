@@ -25,8 +25,7 @@ void ValueErrors::restart(std::span<const double> values) {
   }
 }
 
-double ValueErrors::norm(double h, std::span<const double> errors,
-                         std::span<const double> values) {
+double ValueErrors::norm(double h, std::span<const double> errors, std::span<const double> values) {
   norm_.begin(h);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double magnitude = std::abs(values[i]), size = std::max(largest_[i], magnitude);

@@ -65,22 +65,23 @@ std::string described_sweeps(const Method& method) {
 }
 
 constexpr Solve collocation(const char* word, Solve::Create create) {
-  return {.word = word,
-          .by_option = false,
-          .repeats = true,
-          .at_nodes = true,
-          .needs = {.equations = true},
-          .refuses_hold =
-              "-cosim_type gauss and radau hold nothing: inputs belong to the states at every node; "
-              "leave -cosim_hold out",
-          .refuses_schedule =
-              "-cosim_type gauss and radau solve for all subsystems at once, so that "
-              "-cosim_schedule sequential and hierarchical have nothing to bring; leave it out",
-          .refuses_indirect =
-              " answers to its unknown through states only (index 2 or 3), for which -cosim_type "
-              "gauss and radau have no equations at the nodes yet; use -cosim_type jfm",
-          .describe = described_sweeps,
-          .create = create};
+  return {
+      .word = word,
+      .by_option = false,
+      .repeats = true,
+      .at_nodes = true,
+      .needs = {.equations = true},
+      .refuses_hold =
+          "-cosim_type gauss and radau hold nothing: inputs belong to the states at every node; "
+          "leave -cosim_hold out",
+      .refuses_schedule =
+          "-cosim_type gauss and radau solve for all subsystems at once, so that "
+          "-cosim_schedule sequential and hierarchical have nothing to bring; leave it out",
+      .refuses_indirect =
+          " answers to its unknown through states only (index 2 or 3), for which -cosim_type "
+          "gauss and radau have no equations at the nodes yet; use -cosim_type jfm",
+      .describe = described_sweeps,
+      .create = create};
 }
 
 }  // namespace
