@@ -112,6 +112,14 @@ struct Happening {
   std::string what;
 };
 
+/// Where a subsystem has been in a macro-step that the coupling has integrated.
+struct IntegratedWay {
+  std::span<const double> shares;  ///< of the macro-step, ascending, the last one 1
+  std::span<const double> states;  ///< n_st at each of these, one after the other
+  std::span<const double>
+      errors;  ///< n_st, signed: what is left wrong at the end; empty: not known
+};
+
 /// Finding out what holds at the start, or one pass over what happens at an instant.
 enum class EventPass { settle, happen };
 
@@ -178,6 +186,13 @@ class Subsystem {
   virtual Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                           InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) = 0;
 
+  /// In place of `advance`, where the coupling has integrated f: the subsystem has gone this way,
+  /// with inputs that are about these polynomials, and stands at step.end.
+  virtual Outcome follow(const MacroStep& /*step*/, std::span<const Polynomial> /*inputs*/,
+                         const IntegratedWay& /*way*/) {
+    return unable();
+  }
+
   /// Outputs at the current communication point for inputs u, u'.
   virtual Outcome point_outputs(std::span<const Sample> /*inputs*/, Wanted /*wanted*/,
                                 std::span<Sample> /*outputs*/) {
@@ -224,6 +239,11 @@ class Subsystem {
   }
   virtual Outcome outputs_at(const StatePoint& /*point*/, std::span<Sample> /*outputs*/) {
     return Outcome::failed;
+  }
+
+  /// The same as `linearize`, there, but for f_t and g_t, which stay as they were.
+  virtual Outcome linearize_at(const StatePoint& /*point*/, Linearization& /*result*/) {
+    return unable();
   }
 
   /// y'' there, as `output_curvatures` gives it at the communication point.

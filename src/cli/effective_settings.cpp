@@ -146,7 +146,7 @@ void print_effective(const Settings& settings, const Model& model) {
   if (!settings.against_better.empty()) {
     line("chosen", "as others cannot run: " + settings.against_better);
   }
-  if (!method.solve.as_one) {
+  if (method.solve.holds_inputs()) {
     line("schedule", described_schedule(method, model));
     line("hold", described_hold(method));
   }

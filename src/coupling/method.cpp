@@ -55,10 +55,10 @@ struct Candidate {
   bool may_be_estimated() const { return method.solve.needs.rollback && method.hold.estimated; }
   bool linearizes() const { return method.solve.needs.linearization || compares(); }
   bool joins_slopes() const { return method.solve.iterates && method.hold.joins_smoothly; }
-  bool bends() const { return !method.solve.as_one && method.hold.ends_with_curvature(); }
+  bool bends() const { return method.solve.holds_inputs() && method.hold.ends_with_curvature(); }
   bool takes_polynomials() const {
     const bool interpolates = method.solve.from_past && method.schedule.in_sequence;
-    return !method.solve.as_one &&
+    return method.solve.holds_inputs() &&
            (!method.hold.is_constant() || method.hold_order > 0 || interpolates ||
             method.smooth_switching || method.balance == Balance::smooth);
   }

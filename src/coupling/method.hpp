@@ -71,6 +71,7 @@ struct Method {
   Predictor predictor = Predictor::missiles;
   Tolerance tolerance;  ///< eps_rel and eps_abs of the coupling
   int max_it = 50;      ///< m_max
+  int nodes = 4;        ///< of a macro-step, where states and inputs are solved for at these
   /// Explicit methods: evaluate outputs with direct feedthrough again with the new inputs, instead
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
@@ -90,10 +91,11 @@ struct Method {
   bool compares_with_prediction() const {
     return estimate == ErrorEstimate::predictor && !hold.estimated;
   }
-  /// Explicit methods: outputs at communication points are those of what feeds the inputs there,
-  /// whatever was held before; constraints, which are solved there, make them so.
+  /// Outputs at communication points are those of what feeds the inputs there: where nothing is
+  /// held, and of explicit methods whatever was held before; constraints, which are solved there,
+  /// make them so.
   bool makes_outputs_consistent(const Network& network) const {
-    return solve.from_past && (consistent_outputs || network.has_constraints());
+    return solve.at_nodes || (solve.from_past && (consistent_outputs || network.has_constraints()));
   }
   /// Explicit methods whose holds know the last values alone: to them every change is a jump.
   bool knows_only_last_values() const {

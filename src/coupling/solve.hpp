@@ -15,7 +15,7 @@ struct SubsystemSettings;
 /// How the coupling at the end of a macro-step is solved, as data: what it is like, what it needs
 /// of the subsystems, what it does not go with and why, and the object that does it.
 struct Solve {
-  static const Solve snes, missiles, none, monolithic;
+  static const Solve snes, missiles, none, monolithic, gauss, radau;
 
   using Create = std::unique_ptr<Coupling> (*)(const Method&, RankNetwork&,
                                                const SubsystemSettings& defaults,
@@ -35,6 +35,7 @@ struct Solve {
   bool iterates = false;   ///< from a first guess to a tolerance
   bool repeats = false;    ///< integrates again where that helps and all subsystems roll back
   bool as_one = false;     ///< all equations as one ODE on each rank, without holds and order
+  bool at_nodes = false;   ///< states and inputs together at nodes within: nothing is held
   Needs needs{};
   /// Why it does not go with something else, and what to do; null where it does.
   const char* refuses_hold = nullptr;        ///< that the estimators don't know
@@ -44,6 +45,9 @@ struct Solve {
   const char* estimates_no_error = nullptr;  ///< of a whole run, and what to compare with instead
   std::string (*describe)(const Method&) = nullptr;  ///< more than the word, for -cosim_view
   Create create = nullptr;
+
+  /// Whether inputs are polynomials that somebody chooses.
+  bool holds_inputs() const { return !as_one && !at_nodes; }
 
   friend bool operator==(const Solve& a, const Solve& b) { return a.word == b.word; }
 };

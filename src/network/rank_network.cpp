@@ -213,6 +213,27 @@ Outcome RankNetwork::advance(std::span<const std::size_t> which, const MacroStep
                                        : total;
 }
 
+Outcome RankNetwork::follow(const MacroStep& step, std::span<const Polynomial> inputs,
+                            std::span<const IntegratedWay> ways) {
+  const PhaseScope scope(clock_, Phase::advance);
+  own_.forget_failure();
+  now_ = {step.end, step.size()};
+  inputs = held_.feed(inputs);
+  Outcome total = Outcome::ok;
+  for (const std::size_t k : all()) {
+    const IndexRange in = inputs_of(k);
+    const auto own_inputs = inputs.subspan(in.first, in.size());
+    if (way_.wanted()) [[unlikely]] {
+      way_.note(k, step, own_inputs, InputContinuity::broken, Wanted::values_and_derivatives);
+    }
+    const WorkScope timed(clock_, k, Work::advance);
+    const Outcome own = own_.guarded(
+        k, [&](Subsystem& subsystem) { return subsystem.follow(step, own_inputs, ways[k]); });
+    total = own == Outcome::ok ? total : Outcome::failed;
+  }
+  return total;
+}
+
 bool RankNetwork::has_jumped(std::span<const Sample> outputs, double h, bool slopes_known) const {
   if (!network_.has_black_boxes()) {
     return false;

@@ -137,6 +137,11 @@ class RankNetwork {
                   std::span<const Polynomial> inputs, InputContinuity continuity, Wanted wanted,
                   std::span<Sample> outputs);
 
+  /// In place of `advance`, where the coupling has integrated: own subsystems have gone these ways,
+  /// one for each, and stand at step.end.
+  Outcome follow(const MacroStep& step, std::span<const Polynomial> inputs,
+                 std::span<const IntegratedWay> ways);
+
   /// Curvatures of flagged outputs of own subsystem k (one flag each) at the ends of the next
   /// macro-steps are those of the cubics that leave `outputs` (whole local array).
   void take_end_curvatures(std::size_t k, std::span<const char> flags,

@@ -209,6 +209,8 @@ bool keeps_groups_on_ranks(const Settings& settings) {
   return settings.method.schedule.groups_on_ranks;
 }
 
+bool has_no_nodes(const Settings& settings) { return !settings.method.solve.at_nodes; }
+
 bool has_grid(const Settings& settings) { return settings.record.grid.given(); }
 
 OptionTable<Settings> make_run_options() {
@@ -297,6 +299,11 @@ OptionTable<Settings> make_run_options() {
           .in("input's unit"),
       O("cosim_max_it", "largest number of iterations per macro-step", whole_number(1, 1000000),
         in_method<&M::max_it>),
+      O("cosim_nodes",
+        "gauss and radau: nodes of a macro-step, k, at which states and inputs are solved for; "
+        "order 2k or 2k - 1",
+        whole_number(2, 6), in_method<&M::nodes>)
+          .idle(has_no_nodes, "a choice of -cosim_type gauss and radau"),
       O("cosim_constraints",
         "explicit methods: unknowns of constraints at the end of the macro-step from all outputs, "
         "from a copy for each subsystem alone, combined, or from the last subsystem alone "

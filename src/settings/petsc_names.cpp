@@ -18,7 +18,8 @@ namespace concord {
 namespace {
 
 /// Prefixes of Concord's own objects, and of those that PETSc's objects have within them.
-constexpr std::array<std::string_view, 3> own_prefixes = {"loop_", "missiles_", "estimate_"};
+constexpr std::array<std::string_view, 5> own_prefixes = {"loop_", "missiles_", "estimate_",
+                                                          "gauss_", "radau_"};
 constexpr std::array<std::string_view, 16> inner_prefixes = {
     "npc_",    "fas_",       "sub_",       "inner_",      "mg_levels_", "mg_coarse_",
     "esteig_", "redundant_", "telescope_", "fieldsplit_", "schur_",     "galerkin_",

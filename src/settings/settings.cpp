@@ -22,9 +22,10 @@ namespace {
 /// "-cosim_type jacobi (-cosim_solve none with -cosim_hold zoh)".
 std::string choices_of(const Method& method) {
   const std::string type = "-cosim_type " + method.type;
-  return method.solve.as_one ? type
-                             : type + " (-cosim_solve " + std::string(method.solve.word) +
-                                   " with -cosim_hold " + std::string(method.hold.word) + ")";
+  return method.solve.holds_inputs()
+             ? type + " (-cosim_solve " + std::string(method.solve.word) + " with -cosim_hold " +
+                   std::string(method.hold.word) + ")"
+             : type;
 }
 
 void refuse_contradictions(const Method& method) {

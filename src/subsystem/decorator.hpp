@@ -37,6 +37,10 @@ class SubsystemDecorator : public Subsystem {
     return pass("advance",
                 [&] { return inner_->advance(step, inputs, continuity, wanted, outputs); });
   }
+  Outcome follow(const MacroStep& step, std::span<const Polynomial> inputs,
+                 const IntegratedWay& way) override {
+    return pass("follow", [&] { return inner_->follow(step, inputs, way); });
+  }
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override {
     return pass("point_outputs",
@@ -65,6 +69,9 @@ class SubsystemDecorator : public Subsystem {
   }
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override {
     return pass("outputs_at", [&] { return inner_->outputs_at(point, outputs); });
+  }
+  Outcome linearize_at(const StatePoint& point, Linearization& result) override {
+    return pass("linearize_at", [&] { return inner_->linearize_at(point, result); });
   }
   Outcome output_curvatures_at(const StatePoint& point, std::span<double> result) override {
     return pass("output_curvatures_at",

@@ -43,9 +43,10 @@ INNER = {
         "points": {"", "problem"},
         "estimation": {"", "problem"},
         "implicit": {"", "problem", "points", "estimation"},
+        "collocation": {"", "problem", "points"},
         "explicit": {"", "problem", "points"},
         "estimates": {"", "problem", "points", "estimation", "explicit"},
-        "registry": {"", "explicit", "implicit", "estimates"},
+        "registry": {"", "collocation", "explicit", "implicit", "estimates"},
     },
     "network": {"": set(), "schedule": {""}, "placement": {"", "schedule"}},
     "subsystem": {

@@ -239,6 +239,13 @@ class Orders(Models):
                 self.assertLess(errors[-1], 2e-11)
                 self.assertGreater(order, 5.5)
 
+    def test_collocation(self):
+        for kind, k, order_of in (("gauss", 2, 4), ("gauss", 3, 6), ("radau", 3, 5)):
+            with self.subTest(kind=kind, k=k):
+                errors, order = self.order("-cosim_type", kind, "-cosim_nodes", k, steps=(0.4, 0.2, 0.1))
+                self.assertGreater(order, order_of - 0.3)
+                self.assertLess(order, order_of + 0.3)
+
     def test_explicit(self):
         for k in (0, 1, 2):
             with self.subTest(k=k):
@@ -261,7 +268,7 @@ class Orders(Models):
 
 class Ranks(Models):
     def test_agree(self):
-        for method in ("jfm", "missiles", "jacobi", "gauss_seidel", "monolithic"):
+        for method in ("jfm", "missiles", "jacobi", "gauss_seidel", "monolithic", "gauss"):
             alone = simulate(self.model(RELAY), "-cosim_type", method, "-cosim_step", 0.1)
             for ranks in (2, 3):
                 with self.subTest(method=method, ranks=ranks):

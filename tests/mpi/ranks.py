@@ -10,7 +10,7 @@ from concord_runs import ALGEBRAIC_LOOP, TIGHT, TWO_MASS, execute, in_short, sim
 from models import integrate, ring, ring_derivative
 
 PRESETS = ("jacobi", "gauss_seidel", "hierarchical", "extripol", "kuebler_schiehlen", "ifosmondi", "jfm",
-           "jfm6", "missiles", "missiles6", "monolithic", "staggered_grid")
+           "jfm6", "missiles", "missiles6", "monolithic", "staggered_grid", "gauss", "radau")
 SAME = 1e-12
 
 
@@ -68,7 +68,7 @@ class AlgebraicLoop(SameOnEveryNumberOfRanks, unittest.TestCase):
     """The loop goes through two ranks."""
 
     def test_presets(self):
-        for preset in ("jfm", "monolithic"):
+        for preset in ("jfm", "monolithic", "gauss"):
             self.check(ALGEBRAIC_LOOP, preset, ["-cosim_stop", 2, "-cosim_step", 0.02])
         # Unstable: a few steps, before the explicit method's error has grown beyond all numbers.
         self.check(ALGEBRAIC_LOOP, "jacobi", ["-cosim_stop", 0.05, "-cosim_step", 0.01])

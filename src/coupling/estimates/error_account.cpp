@@ -67,9 +67,10 @@ std::vector<std::size_t> outputs_of(const RankNetwork& subsystems, bool indirect
 ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight sight)
     : subsystems_(subsystems),
       sight_(sight),
+      at_nodes_(method.solve.at_nodes),
       holds_(method, subsystems),
       inside_(method, subsystems),
-      sees_inside_(sight == Sight::inside && !method.takes_steps_twice()),
+      sees_inside_(sight == Sight::inside && !method.takes_steps_twice() && !at_nodes_),
       controls_(method.estimate == ErrorEstimate::predictor && !method.compares_with_prediction()),
       missing_(why_not(method, subsystems)),
       undecided_(subsystems),
@@ -85,7 +86,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.unseen.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
   disturbance_.held.resize(subsystems.held_inputs().size());
-  if (count_connected(subsystems) == 0) {
+  if (count_connected(subsystems) == 0 && !at_nodes_) {
     uncoupled_ =
         "nothing is connected, so that no coupling errs; what integrators leave in each micro-step "
         "is within -subsystem_rtol";
@@ -154,7 +155,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
     const double mean = inside_.means()[subsystems_.held_inputs()[j]];
     disturbance_.held[j] += std::isnan(mean) ? 0.0 : point.last_step * mean;
   }
-  if (sight_ == Sight::inside) {
+  if (sight_ == Sight::inside || at_nodes_) {
     propagation_->add_integration_errors();
   }
   inside_.commit(point);

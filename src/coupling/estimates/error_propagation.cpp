@@ -16,6 +16,8 @@ constexpr double diagonal = 1.0 - 0.5 * std::numbers::sqrt2;  // gamma
 /// Intervals that differ by less than this fraction are of one size.
 constexpr double same_size = 1e-8;
 
+constexpr SolverOptions estimate_options{"estimate_", 1e-6};
+
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, std::size_t rows,
@@ -57,7 +59,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     : subsystems_(subsystems),
       closely_(closely),
       constraints_(subsystems),
-      over_interval_(subsystems, constraints_),
+      over_interval_(subsystems, constraints_, 1, estimate_options),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),
@@ -65,7 +67,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       fed_by_zero_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   if (consistent) {
-    at_end_.emplace(subsystems, constraints_);
+    at_end_.emplace(subsystems, constraints_, 1, estimate_options);
   }
   subsystems.exchange(outputs_, fed_by_zero_);
   std::size_t first = 0, first_held = 0;
@@ -82,6 +84,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     parts_[k].x.setZero(n);
     parts_[k].x_begin.setZero(n);
     parts_[k].integrated.setZero(n);
+    parts_[k].last_integrated.setZero(n);
     parts_[k].target.setZero(n);
     parts_[k].stage.setZero(n);
     parts_[k].u.setZero(index(parts_[k].connected.size()));
@@ -207,6 +210,7 @@ void ErrorPropagation::Part::io(Archive& archive) {
   archive.as("errors", [&] { values(x); });
   archive.as("integrated", [&] { values(integrated); });
   archive.as("discrete", [&] { values(discrete); });
+  archive.as("last_integrated", [&] { values(last_integrated); });
   CONCORD_MEMBERS(archive, continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t,
                   last.g_late, last.late, last.parameters);
   CONCORD_MEMBERS(archive, steady, restarts, late);
@@ -391,8 +395,9 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   }
   if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {
-    part.x = part.stage;
+    part.x = part.stage + part.last_integrated;
     part.integrated.setZero();
+    part.last_integrated.setZero();
     part.late.add(diagonal, part.u);
   }
   const bool solved = end(point, disturbance);
@@ -400,10 +405,14 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   return solved;
 }
 
+/// What the last macro-step has left has had no time to die out.
 void ErrorPropagation::add_integration_errors() {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
     const std::span<const double> errors = subsystems_.own(k).integration_errors();
-    for (std::size_t i = 0; i < errors.size(); ++i) parts_[k].integrated[index(i)] += errors[i];
+    part.integrated += part.last_integrated;
+    part.last_integrated.setZero();
+    for (std::size_t i = 0; i < errors.size(); ++i) part.last_integrated[index(i)] = errors[i];
   }
 }
 

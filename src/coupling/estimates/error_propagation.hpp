@@ -110,6 +110,7 @@ class ErrorPropagation {
     Eigen::VectorXd x, target, stage, u, y, u_held;
     Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
     Eigen::VectorXd integrated;        ///< what integrators have left since then
+    Eigen::VectorXd last_integrated;   ///< in the last macro-step, not in `integrated` yet
     IndexRange connected, held;        ///< positions among connected and held inputs
     TellsGrazes* teller = nullptr;
     Eigen::VectorXd discrete;  ///< of its discrete variables; none: no events, or not told

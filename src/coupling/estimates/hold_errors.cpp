@@ -44,7 +44,8 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
   solved_.assign(n, 0);
   std::size_t j = 0;
   for (const std::size_t k : subsystems.all()) {
-    const bool solved = consistent_ && subsystems.network().constraint(subsystems.global(k));
+    const bool solved = method.solve.at_nodes ||
+                        (consistent_ && subsystems.network().constraint(subsystems.global(k)));
     for (; j < n && subsystems.connected_inputs()[j] < subsystems.inputs_of(k).last; ++j) {
       solved_[j] = solved ? 1 : 0;
     }

@@ -76,7 +76,7 @@ class HoldErrors {
   const RankNetwork& subsystems_;
   bool hermite_;  ///< holds through values and derivatives at both ends
   bool consistent_;
-  std::vector<char> solved_;  ///< of constraints, which are solved where nothing is held
+  std::vector<char> solved_;  ///< where nothing is held: of constraints, or all
   std::vector<double> impulse_, deviation_, unseen_, largest_, variation_, at_end_, accumulated_;
   std::vector<Sample> last_;
   HermiteErrors hermite_errors_;

@@ -5,15 +5,16 @@
 
 namespace concord {
 
-InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints)
+InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints, int parts,
+                         const SolverOptions& options)
     : subsystems_(subsystems),
       constraints_(constraints),
-      gains_(subsystems, 1),
-      operator_(subsystems, gains_, SolverOptions{"estimate_", 1e-6}),
+      gains_(subsystems, parts),
+      operator_(subsystems, gains_, options),
       scale_values_(subsystems.connected_inputs().size(), 1.0),
       row_scale_values_(scale_values_),
-      right_side_values_(scale_values_),
-      solution_(scale_values_) {
+      right_side_values_(scale_values_.size() * static_cast<std::size_t>(parts)),
+      solution_(right_side_values_) {
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
   petsc(VecDuplicate(unknown_, scale_.out()));
   petsc(VecDuplicate(unknown_, row_scale_.out()));
@@ -41,20 +42,28 @@ void InputSystem::io(Archive& archive) {
 }
 
 void InputSystem::assemble_scaled() {
-  copy(scale_values_, scale_);
-  copy(row_scale_values_, row_scale_);
+  spread(scale_values_, scale_);
+  spread(row_scale_values_, row_scale_);
   operator_.assemble(gains_, row_scale_, scale_);
 }
 
+void InputSystem::spread(std::span<const double> per_input, Vec per_part) {
+  const auto parts = static_cast<std::size_t>(gains_.parts());
+  std::vector<double> values(solution_.size());
+  for (std::size_t r = 0; r < values.size(); ++r) values[r] = per_input[r / parts];
+  copy(values, per_part);
+}
+
 bool InputSystem::solve() {
-  for (std::size_t j = 0; j < right_side_values_.size(); ++j) {
-    right_side_values_[j] /= row_scale_values_[j];
+  const auto parts = static_cast<std::size_t>(gains_.parts());
+  for (std::size_t r = 0; r < right_side_values_.size(); ++r) {
+    right_side_values_[r] /= row_scale_values_[r / parts];
   }
   copy(right_side_values_, right_side_);
   const bool solved = operator_.solve(right_side_, unknown_);
   const ReadEntries u(unknown_);
-  for (std::size_t j = 0; j < solution_.size(); ++j) {
-    solution_[j] = u[j] * scale_values_[j];
+  for (std::size_t r = 0; r < solution_.size(); ++r) {
+    solution_[r] = u[r] * scale_values_[r / parts];
   }
   return solved;
 }

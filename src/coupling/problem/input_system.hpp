@@ -10,10 +10,12 @@
 namespace concord {
 
 /// (I - P K) u = b for the values of all connected inputs, in the units of the inputs and, where a
-/// row is the equation of a constraint, of what its terms usually sum to.
+/// row is the equation of a constraint, of what its terms usually sum to. An input may have several
+/// values, its `parts`, as at the nodes of a macro-step; they stand side by side.
 class InputSystem {
  public:
-  InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints);
+  InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints, int parts,
+              const SolverOptions& options);
 
   /// K, to be filled before `assemble`.
   SubsystemGains& gains() { return gains_; }
@@ -31,15 +33,20 @@ class InputSystem {
   /// u, of this rank's connected inputs.
   std::span<const double> solution() const { return solution_; }
 
+  PetscInt iterations() const { return operator_.iterations(); }  ///< of the last `solve`
+  void view() const { operator_.view(); }
+
  private:
   void assemble_scaled();
+  void spread(std::span<const double> per_input, Vec per_part);
 
   RankNetwork& subsystems_;
   const ConstraintRows& constraints_;
   SubsystemGains gains_;
   InputOperator operator_;
   VecHandle unknown_, right_side_, scale_, row_scale_;
-  std::vector<double> scale_values_, row_scale_values_, right_side_values_, solution_;
+  std::vector<double> scale_values_, row_scale_values_;  ///< per input, of all its parts
+  std::vector<double> right_side_values_, solution_;
 };
 
 }  // namespace concord

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "coupling/collocation/collocation_coupling.hpp"
 #include "coupling/estimates/compared_coupling.hpp"
 #include "coupling/estimates/richardson_coupling.hpp"
 #include "coupling/explicit/explicit_coupling.hpp"
@@ -49,7 +50,44 @@ std::unique_ptr<Coupling> make_whole(const Method& /*method*/, RankNetwork& subs
   return std::make_unique<MonolithicCoupling>(subsystems, defaults);
 }
 
+template <NodeFamily family>
+std::unique_ptr<Coupling> make_collocation(const Method& method, RankNetwork& subsystems,
+                                           const SubsystemSettings& /*defaults*/,
+                                           double /*loosest_rtol*/) {
+  return std::make_unique<CollocationCoupling>(method, family, subsystems);
+}
+
+std::string described_sweeps(const Method& method) {
+  std::ostringstream text;
+  text << ", " << method.nodes << " nodes, rtol " << method.tolerance.relative << ", at most "
+       << method.max_it << " sweeps";
+  return text.str();
+}
+
+constexpr Solve collocation(const char* word, Solve::Create create) {
+  return {
+      .word = word,
+      .by_option = false,
+      .repeats = true,
+      .at_nodes = true,
+      .needs = {.equations = true},
+      .refuses_hold =
+          "-cosim_type gauss and radau hold nothing: inputs belong to the states at every node; "
+          "leave -cosim_hold out",
+      .refuses_schedule =
+          "-cosim_type gauss and radau solve for all subsystems at once, so that "
+          "-cosim_schedule sequential and hierarchical have nothing to bring; leave it out",
+      .refuses_indirect =
+          " answers to its unknown through states only (index 2 or 3), for which -cosim_type "
+          "gauss and radau have no equations at the nodes yet; use -cosim_type jfm",
+      .describe = described_sweeps,
+      .create = create};
+}
+
 }  // namespace
+
+constexpr Solve Solve::gauss = collocation("gauss", make_collocation<NodeFamily::gauss>);
+constexpr Solve Solve::radau = collocation("radau", make_collocation<NodeFamily::radau>);
 
 constexpr Solve Solve::snes{.word = "snes",
                             .iterates = true,
@@ -99,7 +137,8 @@ constexpr Solve Solve::monolithic{
 
 namespace {
 
-constexpr Solve solves[] = {Solve::snes, Solve::missiles, Solve::none, Solve::monolithic};
+constexpr Solve solves[] = {Solve::snes,       Solve::missiles, Solve::none,
+                            Solve::monolithic, Solve::gauss,    Solve::radau};
 
 Method preset(std::string type, Hold hold, Solve solve, std::string snes_type = "",
               Predictor predictor = Predictor::missiles) {
@@ -122,6 +161,14 @@ Method in_schedule(Schedule schedule, Method method) {
   return method;
 }
 
+/// What sweeps leave, relative to sizes: below what high orders leave, at hardly a sweep more.
+constexpr double sweeps_end = 1e-12;
+
+Method converged_to(double relative, Method method) {
+  method.tolerance.absolute = method.tolerance.relative = relative;
+  return method;
+}
+
 }  // namespace
 
 const std::vector<Method>& method_presets() {
@@ -138,6 +185,8 @@ const std::vector<Method>& method_presets() {
       preset("extripol", Hold::extripol, Solve::none),
       preset("kuebler_schiehlen", Hold::foh, Solve::snes, "nrichardson", Predictor::hold),
       preset("monolithic", Hold::hermite, Solve::monolithic),
+      converged_to(sweeps_end, preset("gauss", Hold::hermite, Solve::gauss)),
+      converged_to(sweeps_end, preset("radau", Hold::hermite, Solve::radau)),
   };
   return presets;
 }

@@ -88,6 +88,16 @@ class ConstraintSubsystem : public Subsystem {
     return outcome(gamma);
   }
 
+  Outcome linearize_at(const StatePoint& point, Linearization& result) override {
+    return linearize(point.inputs, result);
+  }
+
+  Outcome follow(const MacroStep& /*step*/, std::span<const Polynomial> /*inputs*/,
+                 const IntegratedWay& /*way*/) override {
+    ++counters_.advances;
+    return Outcome::ok;
+  }
+
   bool retraces() const override { return true; }
   Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,
                   std::span<double> /*states*/, std::span<Sample> outputs) override {

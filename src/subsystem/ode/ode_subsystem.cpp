@@ -51,6 +51,8 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   Outcome end_initialization(std::span<const Sample> inputs) override;
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
+  Outcome follow(const MacroStep& step, std::span<const Polynomial> inputs,
+                 const IntegratedWay& way) override;
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override;
   Outcome output_curvatures(std::span<const Sample> inputs, std::span<double> result) override {
@@ -63,6 +65,7 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
+  Outcome linearize_at(const StatePoint& point, Linearization& result) override;
   Outcome output_curvatures_at(const StatePoint& point, std::span<double> result) override {
     return checked(derivatives_.output_curvatures(point.t, point.h, point.x, point.inputs, result));
   }
@@ -123,6 +126,7 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   bool pass_model(Archive& archive);
   Outcome integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                     InputContinuity continuity);
+  void arrive(const MacroStep& step, std::span<const Polynomial> inputs);
   History usable_history(InputContinuity continuity);
   void keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs);
   bool is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const;
@@ -237,11 +241,32 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
     rhs_.begin_step(step, inputs);
     events_->search().pass(step.size());
   }
+  arrive(step, inputs);
+  return checked(derivatives_.outputs(now_.t, now_.h, now_.x, end_inputs_, wanted, outputs));
+}
+
+void OdeSubsystem::arrive(const MacroStep& step, std::span<const Polynomial> inputs) {
   now_.t = step.end;
   now_.h = step.size();
   now_.seen = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) end_inputs_[i] = inputs[i].at(now_.h);
-  return checked(derivatives_.outputs(now_.t, now_.h, now_.x, end_inputs_, wanted, outputs));
+}
+
+Outcome OdeSubsystem::follow(const MacroStep& step, std::span<const Polynomial> inputs,
+                             const IntegratedWay& way) {
+  ++counters_.advances;
+  sizes_.see(now_, step.size(), [&](std::size_t i) { return inputs[i].at(0.0); });
+  now_.begin = step.begin;
+  rhs_.begin_step(step, inputs);
+  const std::size_t n = now_.x.size();
+  rhs_.path_begins(now_.x);
+  for (std::size_t i = 0; i < way.shares.size(); ++i)
+    rhs_.path_reaches(way.shares[i] * step.size(), way.states.subspan(i * n, n));
+  rhs_.rethrow();
+  std::ranges::copy(way.states.last(n), now_.x.begin());
+  errors_.assign(way.errors.begin(), way.errors.end());
+  arrive(step, inputs);
+  return checked(true);
 }
 
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
@@ -362,6 +387,12 @@ bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inp
 Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> result) {
   std::ranges::transform(point.inputs, scratch_.u.begin(), &Sample::value);
   return checked(model_.f(point.t, point.x, scratch_.u, result));
+}
+
+Outcome OdeSubsystem::linearize_at(const StatePoint& point, Linearization& result) {
+  const PointSizes sizes{now_.states.values(), now_.inputs.values()};
+  result.parameters = parameters_.times_set;
+  return checked(derivatives_.linearize_at(point.t, point.x, point.inputs, sizes, result));
 }
 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {

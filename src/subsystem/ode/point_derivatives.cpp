@@ -224,6 +224,14 @@ bool PointDerivatives::slopes_by_stencil(const Stencil& stencil, double t, doubl
 bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
                                  std::span<const Sample> inputs, const PointSizes& sizes,
                                  Linearization& result) {
+  result.f_t.resize(at_.f.size());
+  result.g_t.resize(at_.y.size());
+  return linearize_at(t, x, inputs, sizes, result) && derive_by_time(t, h, x, result);
+}
+
+bool PointDerivatives::linearize_at(double t, std::span<const double> x,
+                                    std::span<const Sample> inputs, const PointSizes& sizes,
+                                    Linearization& result) {
   const std::size_t n_st = at_.f.size(), n_in = at_.u.size(), n_out = at_.y.size();
   take_inputs(inputs);
   result.f_x.resize(n_st * n_st);
@@ -232,8 +240,6 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
   result.g_u.resize(n_out * n_in);
   result.f.resize(n_st);
   result.g.resize(n_out);
-  result.f_t.resize(n_st);
-  result.g_t.resize(n_out);
   if (!model_.f(t, x, at_.u, result.f) || !model_.g(t, x, at_.u, result.g)) return false;
   has_jacobians_ = model_.jacobians(t, x, at_.u, {result.f_x, result.f_u, result.g_x, result.g_u});
   if (!has_jacobians_) {
@@ -244,7 +250,7 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
                             result))
       return false;
   }
-  return derive_by_time(t, h, x, result);
+  return true;
 }
 
 bool PointDerivatives::keeps(const Linearization& known, double t, double h,

@@ -1,0 +1,175 @@
+#include "coupling/collocation/collocation_coupling.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "concord/errors.hpp"
+#include "coupling/points/start.hpp"
+#include "support/agreement.hpp"
+
+namespace concord {
+namespace {
+
+using End = CollocationSweeps::End;
+
+/// Of corrections, from one iterative linear solve to the next sweep.
+constexpr double solver_rtol = 1e-6;
+
+constexpr const char* prefix(NodeFamily family) {
+  return family == NodeFamily::gauss ? "gauss_" : "radau_";
+}
+
+/// The nodes, and the end.
+std::vector<double> shares_of(const CollocationNodes& nodes) {
+  std::vector<double> shares(nodes.shares().begin(), nodes.shares().end());
+  if (nodes.family() == NodeFamily::gauss) shares.push_back(1.0);
+  return shares;
+}
+
+}  // namespace
+
+CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family,
+                                         RankNetwork& subsystems)
+    : method_(method),
+      subsystems_(subsystems),
+      nodes_(family, method.nodes),
+      curves_(nodes_),
+      consistent_(subsystems),
+      system_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol}),
+      guess_(subsystems, nodes_),
+      sweeps_(method.tolerance.relative, method.max_it),
+      error_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol}, method),
+      shares_(shares_of(nodes_)),
+      ways_(subsystems.n_own()) {}
+
+void CollocationCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
+  start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
+  error_.restart(point);
+}
+
+/// FMUs want to know where they have come to for good.
+bool CollocationCoupling::complete_steps(const CommunicationPoint& point) {
+  bool good = true;
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange in = subsystems_.inputs_of(k);
+    std::vector<double> u(in.size());
+    std::ranges::transform(std::span(point.inputs).subspan(in.first, in.size()), u.begin(),
+                           &Sample::value);
+    subsystems_.at_point(k, [&] {
+      Subsystem& subsystem = subsystems_.own(k);
+      good = subsystem.complete_step(point.time, subsystem.states(), u) && good;
+    });
+  }
+  return agree_on_largest(subsystems_.comm(), good ? 0 : 1) == 0;
+}
+
+/// What kept derivatives or continued polynomials have not led to may be found without them.
+End CollocationCoupling::sweep(const MacroStep& step, const CommunicationPoint& point,
+                               CouplingReport& report) {
+  system_.begin(step, point);
+  guess_.put_into(system_, step, point);
+  using Derivatives = NodeSystem::Derivatives;
+  End end = sweeps_.run(system_, error_.due() ? Derivatives::fresh : Derivatives::kept);
+  report.iterations = sweeps_.count();
+  if (end == End::failed || end == End::slow) {
+    sweeps_.restart();
+    guess_.forget();
+    system_.begin(step, point);
+    guess_.put_into(system_, step, point);
+    end = sweeps_.run(system_, Derivatives::fresh);
+    report.iterations += sweeps_.count();
+  }
+  report.linear_iterations = static_cast<std::int32_t>(system_.linear_iterations());
+  return end;
+}
+
+/// Inputs at the end are those of the polynomials through the nodes, for now.
+void CollocationCoupling::set_curves(const MacroStep& step, const CommunicationPoint& point,
+                                     Trial& trial) {
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    const Eigen::VectorXd values =
+        curves_.values(point.inputs[i].value, system_.inputs(j), trial.inputs[i].value);
+    trial.polynomials[i] = curves_.polynomial(values, step.size());
+  }
+}
+
+Outcome CollocationCoupling::follow(const MacroStep& step, const CommunicationPoint& point,
+                                    Trial& trial) {
+  std::vector<IntegratedWay> ways;
+  for (const std::size_t k : subsystems_.all()) {
+    const NodeBlock& block = system_.block(k);
+    Eigen::MatrixXd& states = ways_[k];
+    states.resize(block.slopes().rows(), static_cast<Eigen::Index>(shares_.size()));
+    states.leftCols(nodes_.count()) = block.states();
+    states.rightCols(1) = block.end_states();
+    ways.push_back(
+        {shares_, {states.data(), static_cast<std::size_t>(states.size())}, error_.of_states(k)});
+  }
+  const Eigen::VectorXd at_end = nodes_.at(1.0);
+  const auto& connected = subsystems_.connected_inputs();
+  trial.inputs = point.inputs;
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    trial.inputs[connected[j]].value = at_end.dot(system_.inputs(j));
+  }
+  set_curves(step, point, trial);
+  Outcome outcome = subsystems_.follow(step, trial.polynomials, ways);
+  CommunicationPointEvaluation evaluation(subsystems_);
+  const Outcome at_the_end =
+      consistent_.solve(evaluation, Wanted::values_and_derivatives, trial.inputs, trial.outputs);
+  set_curves(step, point, trial);
+  return at_the_end == Outcome::ok ? outcome : at_the_end;
+}
+
+CouplingReport CollocationCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
+                                          Trial& trial) {
+  CouplingReport report;
+  if (point.last_step > 0.0 && !complete_steps(point)) {
+    report.status = CouplingStatus::failed;
+    report.retryable = false;
+    return report;
+  }
+  report.evaluations = 1;
+  end_ = sweep(step, point, report);
+  if (end_ == End::failed || end_ == End::slow) {
+    report.status = end_ == End::failed ? CouplingStatus::failed : CouplingStatus::not_converged;
+    return report;
+  }
+  report.at_noise = end_ == End::at_noise;
+  report.noise = report.at_noise ? sweeps_.left() / method_.tolerance.relative : 0.0;
+  report.residual = sweeps_.left() / method_.tolerance.relative;
+  guess_.remember(system_, step);
+  const bool looked = error_.find(system_, step, point);
+  if (!looked || follow(step, point, trial) == Outcome::failed) {
+    report.status = CouplingStatus::failed;
+    return report;
+  }
+  if (method_.estimate == ErrorEstimate::predictor) {
+    report.error = error_.norm(step.size(), trial.outputs);
+    report.error_order = nodes_.order();
+  }
+  return report;
+}
+
+void CollocationCoupling::restart(CommunicationPoint& point) {
+  make_touched_consistent(subsystems_, consistent_, Wanted::values_and_derivatives, point);
+  guess_.forget();
+  sweeps_.restart();
+  error_.restart(point);
+}
+
+std::string CollocationCoupling::explain(const CouplingReport& /*report*/) {
+  if (const auto failure = agree_on_text(
+          subsystems_.comm(), system_.failure() ? system_.failure() : subsystems_.failure())) {
+    return *failure;
+  }
+  return "Newton's method for states and inputs at the nodes does not converge; use a smaller "
+         "-cosim_step, or -cosim_adapt predictor";
+}
+
+void CollocationCoupling::io(Archive& archive) {
+  CONCORD_MEMBERS(archive, consistent_, system_, guess_, sweeps_, error_);
+}
+
+}  // namespace concord

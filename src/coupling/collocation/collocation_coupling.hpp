@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coupling/collocation/collocation_error.hpp"
+#include "coupling/collocation/collocation_guess.hpp"
+#include "coupling/collocation/collocation_sweeps.hpp"
+#include "coupling/collocation/input_curves.hpp"
+#include "coupling/coupling.hpp"
+#include "coupling/points/consistent_inputs.hpp"
+
+namespace concord {
+
+/// Solves `gauss` and `radau`: a collocation method of k nodes on the coupled system, of order 2k
+/// or 2k - 1, made of subsystems that each keep their states to themselves. Nothing is held and
+/// nothing is integrated: states and inputs at the nodes come from sweeps of Newton's method, and
+/// the subsystems are told where they have been (Subsystem::follow).
+class CollocationCoupling : public Coupling {
+ public:
+  CollocationCoupling(const Method& method, NodeFamily family, RankNetwork& subsystems);
+  void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
+  CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
+                       Trial& trial) override;
+  void commit(const CommunicationPoint& point) override { error_.commit(point); }
+  void restart(CommunicationPoint& point) override;
+  std::string explain(const CouplingReport& report) override;
+  void io(Archive& archive) override;
+  void view() const override { system_.view(); }
+
+ private:
+  CollocationSweeps::End sweep(const MacroStep& step, const CommunicationPoint& point,
+                               CouplingReport& report);
+  bool complete_steps(const CommunicationPoint& point);
+  void set_curves(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
+  Outcome follow(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
+
+  Method method_;
+  RankNetwork& subsystems_;
+  CollocationNodes nodes_;
+  InputCurves curves_;
+  ConsistentInputs consistent_;
+  NodeSystem system_;
+  CollocationGuess guess_;
+  CollocationSweeps sweeps_;
+  CollocationError error_;
+  std::vector<double> shares_;  ///< on the way
+  std::vector<Eigen::MatrixXd> ways_;
+  CollocationSweeps::End end_ = CollocationSweeps::End::converged;
+};
+
+}  // namespace concord

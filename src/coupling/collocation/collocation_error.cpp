@@ -1,0 +1,116 @@
+#include "coupling/collocation/collocation_error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+namespace {
+
+/// Of so many macro-steps without step control one is looked at.
+constexpr int one_in = 4;
+
+}  // namespace
+
+CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
+                                   const SolverOptions& options, const Method& method)
+    : subsystems_(subsystems),
+      nodes_(nodes.family(), static_cast<int>(nodes.count()) + 1),
+      system_(subsystems, nodes_, options),
+      of_slopes_(nodes.count(), nodes_.count()),
+      of_inputs_(nodes.count() + 1, nodes_.count()),
+      controls_(method.estimate == ErrorEstimate::predictor),
+      state_errors_(subsystems.n_states()),
+      output_errors_(subsystems.n_outputs()),
+      seen_errors_(subsystems.n_states()),
+      states_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_states()),
+      outputs_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_outputs()),
+      x_(subsystems.n_states()),
+      y_(subsystems.n_outputs()) {
+  Eigen::VectorXd with_begin(nodes.count() + 1);
+  with_begin << 0.0, nodes.shares();
+  for (Eigen::Index i = 0; i < nodes_.count(); ++i) {
+    of_slopes_.col(i) = nodes.at(nodes_.shares()[i]);
+    of_inputs_.col(i) = lagrange_weights(with_begin, nodes_.shares()[i]);
+  }
+}
+
+void CollocationError::continue_polynomials(const NodeSystem& system,
+                                            const CommunicationPoint& point) {
+  for (const std::size_t k : subsystems_.all()) {
+    system_.set_slopes(k, system.block(k).slopes() * of_slopes_);
+  }
+  const auto& connected = subsystems_.connected_inputs();
+  Eigen::VectorXd values(of_inputs_.rows());
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    values << point.inputs[connected[j]].value, system.inputs(j);
+    system_.set_inputs(j, of_inputs_.transpose() * values);
+  }
+}
+
+bool CollocationError::find(const NodeSystem& system, const MacroStep& step,
+                            const CommunicationPoint& point) {
+  looked_ = due();
+  if (looked_ && !look(system, step, point)) return false;
+  const double ratio = std::pow(step.size() / seen_for_, nodes_.order() - 1);
+  std::ranges::transform(seen_errors_, state_errors_.begin(),
+                         [ratio](double error) { return ratio * error; });
+  return true;
+}
+
+bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
+                            const CommunicationPoint& point) {
+  seen_for_ = step.size();
+  system_.begin(step, point);
+  continue_polynomials(system, point);
+  if (system_.sweep_with(system).failed) return false;
+  for (const std::size_t k : subsystems_.all()) {
+    const NodeBlock& better = system_.block(k);
+    const Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
+    const Eigen::VectorXd by_errors = better.outputs_by(errors);
+    std::copy(errors.begin(), errors.end(), seen_errors_.data() + subsystems_.states_of(k).first);
+    std::copy(by_errors.begin(), by_errors.end(),
+              output_errors_.data() + subsystems_.outputs_of(k).first);
+  }
+  return true;
+}
+
+std::span<const double> CollocationError::of_states(std::size_t k) const {
+  const IndexRange range = subsystems_.states_of(k);
+  return std::span(state_errors_).subspan(range.first, range.size());
+}
+
+std::span<const double> CollocationError::find_states() {
+  subsystems_.gather_states(x_);
+  return x_;
+}
+
+std::span<const double> CollocationError::values_of(std::span<const Sample> outputs) {
+  std::ranges::transform(outputs, y_.begin(), &Sample::value);
+  return y_;
+}
+
+double CollocationError::norm(double h, std::span<const Sample> outputs) {
+  return std::max(states_.norm(h, state_errors_, find_states()),
+                  outputs_.norm(h, output_errors_, values_of(outputs)));
+}
+
+void CollocationError::commit(const CommunicationPoint& point) {
+  rest_ = looked_ ? one_in - 1 : rest_ - 1;
+  states_.commit(find_states());
+  outputs_.commit(values_of(point.outputs));
+}
+
+void CollocationError::restart(const CommunicationPoint& point) {
+  rest_ = 0;
+  states_.restart(find_states());
+  outputs_.restart(values_of(point.outputs));
+}
+
+void CollocationError::io(Archive& archive) {
+  CONCORD_MEMBERS(archive, looked_, rest_, seen_for_);
+  CONCORD_MEMBERS_PER(archive, Per::state, seen_errors_);
+  archive.as("states", [&] { states_.io(archive, Per::state); });
+  archive.as("outputs", [&] { outputs_.io(archive, Per::output); });
+}
+
+}  // namespace concord

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <vector>
+
+#include "coupling/collocation/node_system.hpp"
+#include "coupling/collocation/value_errors.hpp"
+
+namespace concord {
+
+/// What a macro-step of a collocation method leaves wrong at its end: what defects of its
+/// polynomials at the nodes of the method with one node more, which are no nodes of its own, make
+/// of the states there. That is one Newton step for the other method, whose errors are of two
+/// orders more, so that the estimate is exact to leading order, where derivatives are those of this
+/// macro-step: what a defect of O(h^k) makes of the end is O(h^{2k+1}) by cancellation only.
+///
+/// Without step control only some macro-steps are looked at; those that follow leave about as much.
+class CollocationError {
+ public:
+  CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
+                   const SolverOptions& options, const Method& method);
+
+  /// Whether the macro-step that begins is looked at; then its derivatives are to be its own. The
+  /// same on every rank.
+  bool due() const { return controls_ || rest_ == 0; }
+  /// Of a system whose sweeps are done. False where a subsystem fails at these nodes. Collective.
+  bool find(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
+
+  /// Of the states of own subsystem k, what they are less what they should be.
+  std::span<const double> of_states(std::size_t k) const;
+
+  /// err of the step control: the worst state or output, in units of its tolerance. Collective.
+  double norm(double h, std::span<const Sample> outputs);
+  /// The trial became the communication point.
+  void commit(const CommunicationPoint& point);
+  /// A start, or an event.
+  void restart(const CommunicationPoint& point);
+
+  void io(Archive& archive);
+
+ private:
+  bool look(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
+  void continue_polynomials(const NodeSystem& system, const CommunicationPoint& point);
+  std::span<const double> find_states();
+  std::span<const double> values_of(std::span<const Sample> outputs);
+
+  RankNetwork& subsystems_;
+  CollocationNodes nodes_;
+  NodeSystem system_;
+  Eigen::MatrixXd of_slopes_, of_inputs_;  ///< polynomials of the other system at these nodes
+  bool controls_;                          ///< the step control stands on it
+  bool looked_ = false;                    ///< at the last macro-step
+  int rest_ = 0;                           ///< macro-steps up to the next look
+  double seen_for_ = 0.0;                  ///< h of the macro-step that was looked at last
+  std::vector<double> state_errors_, output_errors_;
+  std::vector<double> seen_errors_;  ///< of states, of that macro-step
+  ValueErrors states_, outputs_;
+  std::vector<double> x_, y_;  ///< scratch
+};
+
+}  // namespace concord

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "coupling/collocation/node_system.hpp"
+
+namespace concord {
+
+/// Where Newton's method begins in a macro-step: the polynomials of the last one continued, from
+/// what is known where it begins, or those of a trial from the same communication point; at a start
+/// or behind an event states and inputs go on along their slopes.
+class CollocationGuess {
+ public:
+  CollocationGuess(RankNetwork& subsystems, const CollocationNodes& nodes);
+
+  void put_into(NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
+
+  /// A macro-step that begins at `begin` has these.
+  void remember(const NodeSystem& system, const MacroStep& step);
+  void forget() { known_for_ = 0.0; }
+
+  void io(Archive& archive);
+
+ private:
+  Eigen::MatrixXd continuation(const MacroStep& step) const;
+  Eigen::VectorXd slopes_at(std::size_t k, const CommunicationPoint& point);
+  void continue_polynomials(NodeSystem& system, const MacroStep& step,
+                            const CommunicationPoint& point);
+  void go_along_slopes(NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
+
+  RankNetwork& subsystems_;
+  const CollocationNodes& nodes_;
+  double begin_ = 0.0;
+  double known_for_ = 0.0;               ///< h of the macro-step; 0: nothing is known
+  std::vector<Eigen::MatrixXd> slopes_;  ///< of states, per own subsystem
+  std::vector<double> inputs_;           ///< of connected inputs, at all nodes
+};
+
+}  // namespace concord

@@ -1,0 +1,63 @@
+#include "coupling/collocation/collocation_nodes.hpp"
+
+#include <petscdt.h>
+
+#include "support/petsc.hpp"
+
+namespace concord {
+namespace {
+
+struct Quadrature {
+  Eigen::VectorXd points, weights;
+};
+
+Quadrature gauss_on(double from, double to, Eigen::Index count) {
+  Quadrature rule{Eigen::VectorXd(count), Eigen::VectorXd(count)};
+  petsc(PetscDTGaussQuadrature(static_cast<PetscInt>(count), from, to, rule.points.data(),
+                               rule.weights.data()));
+  return rule;
+}
+
+/// The end of the macro-step, and the zeros of the polynomial of degree k - 1 that is orthogonal to
+/// all lower ones with the weight 1 - s (Hairer and Wanner, Solving ODEs II, IV.5).
+Eigen::VectorXd radau_shares(Eigen::Index count) {
+  Eigen::VectorXd shares = Eigen::VectorXd::Ones(count);
+  Eigen::VectorXd points(count - 1), weights(count - 1);
+  petsc(PetscDTGaussJacobiQuadrature(static_cast<PetscInt>(count - 1), -1.0, 1.0, 1.0, 0.0,
+                                     points.data(), weights.data()));
+  shares.head(count - 1) = 0.5 * (points.array() + 1.0);
+  return shares;
+}
+
+}  // namespace
+
+CollocationNodes::CollocationNodes(NodeFamily family, int count)
+    : family_(family),
+      order_(family == NodeFamily::gauss ? 2 * count : 2 * count - 1),
+      shares_(family == NodeFamily::gauss ? gauss_on(0.0, 1.0, count).points : radau_shares(count)),
+      inside_(count, count) {
+  weights_ = up_to(1.0);
+  for (Eigen::Index i = 0; i < shares_.size(); ++i) inside_.row(i) = up_to(shares_[i]);
+}
+
+Eigen::VectorXd lagrange_weights(const Eigen::VectorXd& points, double s) {
+  Eigen::VectorXd weights = Eigen::VectorXd::Ones(points.size());
+  for (Eigen::Index j = 0; j < points.size(); ++j) {
+    for (Eigen::Index i = 0; i < points.size(); ++i) {
+      weights[j] *= i == j ? 1.0 : (s - points[i]) / (points[j] - points[i]);
+    }
+  }
+  return weights;
+}
+
+Eigen::VectorXd CollocationNodes::at(double s) const { return lagrange_weights(shares_, s); }
+
+/// Gauss' rule with k points is exact for all l_j.
+Eigen::VectorXd CollocationNodes::up_to(double s) const {
+  const Quadrature rule = gauss_on(0.0, s, shares_.size());
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(shares_.size());
+  for (Eigen::Index q = 0; q < rule.points.size(); ++q) sum += rule.weights[q] * at(rule.points[q]);
+  return sum;
+}
+
+}  // namespace concord

@@ -1,0 +1,215 @@
+#include "coupling/collocation/node_block.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace concord {
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, Eigen::Index rows,
+                                  Eigen::Index columns) {
+  return {values.data(), rows, columns};
+}
+
+Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+void add(double weight, const std::vector<double>& values, std::vector<double>& sum) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += weight * values[i];
+}
+
+}  // namespace
+
+NodeBlock::NodeBlock(RankNetwork& subsystems, std::size_t k, const CollocationNodes& nodes,
+                     std::vector<std::size_t> fed)
+    : subsystems_(subsystems),
+      k_(k),
+      nodes_(nodes),
+      fed_(std::move(fed)),
+      begin_(index(subsystems.states_of(k).size())),
+      slopes_(Eigen::MatrixXd::Zero(begin_.size(), nodes.count())),
+      defects_(slopes_),
+      free_(slopes_),
+      derivatives_(static_cast<std::size_t>(nodes.count())) {}
+
+void NodeBlock::begin(const MacroStep& step) {
+  step_ = step;
+  failure_.reset();
+  inside_ = step.size() * nodes_.coefficients().transpose();
+  const auto states = subsystems_.own(k_).states();
+  std::ranges::copy(states, begin_.begin());
+}
+
+void NodeBlock::set_slopes(const Eigen::MatrixXd& slopes) {
+  slopes_ = slopes;
+  find_states();
+}
+
+Eigen::VectorXd NodeBlock::states_at(double share) const {
+  return begin_ + step_.size() * (slopes_ * nodes_.up_to(share));
+}
+
+StatePoint NodeBlock::point_at(Eigen::Index node, const Inputs& inputs) const {
+  StatePoint point;
+  const double share = nodes_.shares()[node];
+  point.t = share == 1.0 ? step_.end : step_.begin + share * step_.size();
+  point.h = step_.size();
+  point.x = {states_.col(node).data(), static_cast<std::size_t>(states_.rows())};
+  point.inputs = inputs[static_cast<std::size_t>(node)];
+  point.wanted = Wanted::values;
+  return point;
+}
+
+/// A failure there is one of this rank, for which the others must not wait.
+template <class Ask>
+bool NodeBlock::at_nodes(Work work, const Ask& ask) {
+  bool good = true;
+  const WorkScope timed(subsystems_.clock(), k_, work);
+  const auto thrown = subsystems_.asking(k_, [&] {
+    for (Eigen::Index node = 0; node < count() && good; ++node) good = ask(node);
+  });
+  if (thrown) failure_ = thrown;
+  if (!good) {
+    const Subsystem& subsystem = subsystems_.own(k_);
+    failure_ = "subsystem '" + subsystem.description().name + "': " + subsystem.failure();
+  }
+  return good && !thrown;
+}
+
+bool NodeBlock::ask(Eigen::Index node, const Inputs& inputs, const Outputs& outputs) {
+  Subsystem& subsystem = subsystems_.own(k_);
+  const StatePoint point = point_at(node, inputs);
+  const std::span<double> f(defects_.col(node).data(), static_cast<std::size_t>(begin_.size()));
+  if (subsystem.derivatives_at(point, f) != Outcome::ok) return false;
+  return subsystem.outputs_at(point, outputs[static_cast<std::size_t>(node)]) == Outcome::ok;
+}
+
+bool NodeBlock::evaluate(const Inputs& inputs, const Outputs& outputs) {
+  const bool good =
+      at_nodes(Work::outputs, [&](Eigen::Index node) { return ask(node, inputs, outputs); });
+  defects_ -= slopes_;
+  return good && defects_.allFinite();
+}
+
+bool NodeBlock::linearize(const Inputs& inputs, const Outputs& outputs) {
+  const bool good = at_nodes(Work::linearize, [&](Eigen::Index node) {
+    const auto i = static_cast<std::size_t>(node);
+    Linearization& here = derivatives_[i];
+    if (subsystems_.own(k_).linearize_at(point_at(node, inputs), here) != Outcome::ok) return false;
+    std::ranges::copy(here.f, defects_.col(node).begin());
+    std::ranges::transform(here.g, outputs[i].begin(), [](double y) { return Sample{y}; });
+    return true;
+  });
+  defects_ -= slopes_;
+  factorized_for_ = 0.0;
+  return good && defects_.allFinite();
+}
+
+void NodeBlock::interpolate_derivatives(const NodeBlock& other) {
+  for (Eigen::Index node = 0; node < count(); ++node) {
+    const Eigen::VectorXd weights = other.nodes_.at(nodes_.shares()[node]);
+    Linearization& here = derivatives_[static_cast<std::size_t>(node)];
+    for (const auto part :
+         {&Linearization::f_x, &Linearization::f_u, &Linearization::g_x, &Linearization::g_u}) {
+      (here.*part).assign((other.derivatives_[0].*part).size(), 0.0);
+      for (std::size_t j = 0; j < other.derivatives_.size(); ++j) {
+        add(weights[index(j)], other.derivatives_[j].*part, here.*part);
+      }
+    }
+  }
+  factorized_for_ = 0.0;
+}
+
+void NodeBlock::fill_shifted(Eigen::MatrixXd& shifted) const {
+  const Eigen::Index n = begin_.size();
+  shifted.setIdentity(n * count(), n * count());
+  for (Eigen::Index i = 0; i < count(); ++i) {
+    const auto f_x = matrix(derivatives_[static_cast<std::size_t>(i)].f_x, n, n);
+    for (Eigen::Index j = 0; j < count(); ++j) {
+      shifted.block(i * n, j * n, n, n) -= inside_(j, i) * f_x;
+    }
+  }
+}
+
+void NodeBlock::factorize() {
+  if (factorized_for_ == step_.size()) return;
+  factorized_for_ = step_.size();
+  Eigen::MatrixXd shifted;
+  fill_shifted(shifted);
+  if (shifted.size() > 0) factors_.compute(shifted);
+  fill_responses();
+}
+
+/// Of states (node, state) to inputs (input, node), of outputs (output, node) to both.
+void NodeBlock::fill_responses() {
+  const Eigen::Index n = begin_.size(), nodes = count();
+  const Eigen::Index m = index(fed_.size()), m_all = index(subsystems_.inputs_of(k_).size());
+  const Eigen::Index p = index(subsystems_.outputs_of(k_).size());
+  response_.setZero(n * nodes, m * nodes);
+  by_slopes_.setZero(p * nodes, n * nodes);
+  gain_.setZero(p * nodes, m * nodes);
+  for (Eigen::Index i = 0; i < nodes; ++i) {
+    const Linearization& at = derivatives_[static_cast<std::size_t>(i)];
+    const auto f_u = matrix(at.f_u, n, m_all), g_u = matrix(at.g_u, p, m_all);
+    const auto g_x = matrix(at.g_x, p, n);
+    for (Eigen::Index c = 0; c < m; ++c) {
+      const Eigen::Index input = index(fed_[static_cast<std::size_t>(c)]);
+      response_.col(c * nodes + i).segment(i * n, n) = f_u.col(input);
+      for (Eigen::Index o = 0; o < p; ++o) gain_(o * nodes + i, c * nodes + i) = g_u(o, input);
+    }
+    for (Eigen::Index o = 0; o < p; ++o) {
+      for (Eigen::Index j = 0; j < nodes; ++j) {
+        by_slopes_.row(o * nodes + i).segment(j * n, n) = inside_(j, i) * g_x.row(o);
+      }
+    }
+  }
+  if (response_.size() > 0) response_ = factors_.solve(response_).eval();
+  if (n > 0) gain_.noalias() += by_slopes_ * response_;
+}
+
+void NodeBlock::correct_outputs(const Outputs& outputs) {
+  if (begin_.size() == 0) return;
+  free_.reshaped() = factors_.solve(defects_.reshaped());
+  const Eigen::VectorXd by_defects = by_slopes_ * free_.reshaped();
+  for (Eigen::Index r = 0; r < by_defects.size(); ++r) {
+    outputs[static_cast<std::size_t>(r % count())][static_cast<std::size_t>(r / count())].value +=
+        by_defects[r];
+  }
+}
+
+/// What it is at the nodes, and how far it gets.
+double NodeBlock::size_of(Eigen::Index state) const {
+  return std::max(states_.row(state).cwiseAbs().maxCoeff(), std::abs(begin_[state])) +
+         step_.size() * slopes_.row(state).cwiseAbs().maxCoeff();
+}
+
+double NodeBlock::correct(const Eigen::VectorXd& du) {
+  if (begin_.size() == 0) return 0.0;
+  if (du.size() > 0) free_.reshaped() += response_ * du;
+  slopes_ += free_;
+  find_states();
+  const Eigen::MatrixXd moved = free_ * inside_;
+  double largest = 0.0;
+  for (Eigen::Index s = 0; s < moved.rows(); ++s) {
+    const double by = moved.row(s).cwiseAbs().maxCoeff();
+    if (!(by == 0.0)) largest = std::max(largest, by / size_of(s));
+  }
+  return moved.allFinite() ? largest : std::numeric_limits<double>::infinity();
+}
+
+Eigen::VectorXd NodeBlock::outputs_by(const Eigen::VectorXd& states) const {
+  const Linearization& last = derivatives_.back();
+  return matrix(last.g_x, index(subsystems_.outputs_of(k_).size()), states.size()) * states;
+}
+
+void NodeBlock::io(Archive& archive) {
+  for (Linearization& at : derivatives_) {
+    CONCORD_MEMBERS(archive, at.f_x, at.f_u, at.g_x, at.g_u);
+  }
+  if (archive.reading()) factorized_for_ = 0.0;
+}
+
+}  // namespace concord

@@ -1,0 +1,49 @@
+#include "coupling/collocation/value_errors.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace concord {
+
+ValueErrors::ValueErrors(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count)
+    : norm_(comm, tolerance, order, count), largest_(count) {
+  if (tolerance.of_range) ranges_.emplace(count);
+}
+
+void ValueErrors::see(std::span<const double> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    largest_[i] = std::max(largest_[i], std::abs(values[i]));
+    if (ranges_) ranges_->see(i, values[i]);
+  }
+}
+
+void ValueErrors::restart(std::span<const double> values) {
+  norm_.restart();
+  see(values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (largest_[i] == 0.0) norm_.begins_at_zero(i);
+  }
+}
+
+double ValueErrors::norm(double h, std::span<const double> errors, std::span<const double> values) {
+  norm_.begin(h);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double magnitude = std::abs(values[i]), size = std::max(largest_[i], magnitude);
+    norm_.add(i, errors[i], ranges_ ? ranges_->range(i, values[i]) : magnitude,
+              ranges_ ? ranges_->size(i, size) : size);
+  }
+  return norm_.worst();
+}
+
+void ValueErrors::commit(std::span<const double> values) {
+  norm_.commit();
+  see(values);
+}
+
+void ValueErrors::io(Archive& archive, Per kind) {
+  norm_.io(archive, kind);
+  CONCORD_MEMBERS_PER(archive, kind, largest_);
+  if (ranges_) ranges_->io(archive, kind);
+}
+
+}  // namespace concord

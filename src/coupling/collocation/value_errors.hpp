@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "coupling/problem/error_norm.hpp"
+#include "signal/signal_ranges.hpp"
+
+namespace concord {
+
+/// Errors of some variables at the end of a macro-step, in units of their tolerances.
+class ValueErrors {
+ public:
+  ValueErrors(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count);
+
+  /// At a start or event: what is 0 may rise from nothing.
+  void restart(std::span<const double> values);
+  /// The largest. Collective.
+  double norm(double h, std::span<const double> errors, std::span<const double> values);
+  void commit(std::span<const double> values);
+
+  void io(Archive& archive, Per kind);
+
+ private:
+  void see(std::span<const double> values);
+
+  ErrorNorm norm_;
+  std::optional<SignalRanges> ranges_;  ///< where errors are judged by them
+  std::vector<double> largest_;         ///< magnitudes so far
+};
+
+}  // namespace concord
