@@ -53,6 +53,14 @@ void overwrite_number(hid_t object, const char* name, hid_t native, const void* 
   hdf5_check(H5Awrite(attribute, native, value));
 }
 
+/// HDF5 clears two buffers for each writing of strings, of 1 MiB each unless it is told otherwise.
+Hdf5Properties with_small_buffers() {
+  constexpr std::size_t small = std::size_t{1} << 14;
+  Hdf5Properties transfer(hdf5_check(H5Pcreate(H5P_DATASET_XFER)));
+  hdf5_check(H5Pset_buffer(transfer, small, nullptr, nullptr));
+  return transfer;
+}
+
 void write_whole(hid_t file, const char* path, hid_t stored, hid_t native, hsize_t size,
                  const void* values) {
   const Hdf5Dataspace space(hdf5_check(H5Screate_simple(1, &size, nullptr)));
@@ -60,7 +68,8 @@ void write_whole(hid_t file, const char* path, hid_t stored, hid_t native, hsize
   hdf5_check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY));
   const Hdf5Dataset dataset(
       hdf5_check(H5Dcreate2(file, path, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
-  if (size > 0) hdf5_check(H5Dwrite(dataset, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+  if (size > 0)
+    hdf5_check(H5Dwrite(dataset, native, H5S_ALL, H5S_ALL, with_small_buffers(), values));
 }
 
 std::vector<const char*> pointers_to(std::span<const std::string> values) {
@@ -192,7 +201,8 @@ void append_strings(hid_t file, const char* path, hsize_t size,
   const Hdf5Dataspace in_file(hdf5_check(H5Dget_space(dataset)));
   hdf5_check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &size, nullptr, &count, nullptr));
   const Hdf5Dataspace in_memory(hdf5_check(H5Screate_simple(1, &count, nullptr)));
-  hdf5_check(H5Dwrite(dataset, utf8_string_type(), in_memory, in_file, H5P_DEFAULT, texts.data()));
+  hdf5_check(H5Dwrite(dataset, utf8_string_type(), in_memory, in_file, with_small_buffers(),
+                      texts.data()));
 }
 
 void write_dataset(hid_t file, const char* path, hid_t stored, std::span<const double> values) {

@@ -90,7 +90,7 @@ void InnerPoints::take_inputs(std::size_t k, const MacroStep& step, const Parts&
     while (p + 1 < pieces.size() && pieces[p + 1].step.begin < t) ++p;
     const double tau = pieces.size() == 1 ? share[i] * step.size() : t - pieces[p].step.begin;
     std::ranges::transform(pieces[p].inputs, inputs[i].begin(),
-                           [tau](const Polynomial& input) { return input.at(tau); });
+                           [tau](const Polynomial& input) { return Sample{input(tau)}; });
   }
 }
 
@@ -103,20 +103,21 @@ bool InnerPoints::look(std::size_t k, const PassedStep& passed, const Parts& inp
   const bool due = check.rest == 0 || std::max(h, check.h) > about_the_same * std::min(h, check.h);
   const bool told = check.by_slopes;
   check = due ? Check{0.0, checked_for, true, h} : Check{check.left, check.rest - 1, told, check.h};
-  const bool tells = check.by_slopes && by_slopes(k, passed.step, inputs, outputs, doubts);
+  const bool tells = check.by_slopes && by_slopes(k, passed, inputs, outputs, doubts);
   check.by_slopes = due ? tells : told;
   return tells || (told && go_again(k, passed, outputs));
 }
 
 /// Whether that has found them.
-bool InnerPoints::by_slopes(std::size_t k, const MacroStep& step, const Parts& inputs,
+bool InnerPoints::by_slopes(std::size_t k, const PassedStep& passed, const Parts& inputs,
                             const Parts& outputs, std::span<Sample> doubts) {
+  const MacroStep& step = passed.step;
   const auto pieces = way_.pieces(k);
   const std::size_t states = layout_.states_of(k).size();
   if (pieces.size() != 1 || states == 0 || !own_[k].description().capabilities.state_outputs) {
     return false;
   }
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count && x_[i].size() != states; ++i) {
     x_[i].resize(states);
     f_[i].resize(states);
   }
@@ -129,9 +130,7 @@ bool InnerPoints::by_slopes(std::size_t k, const MacroStep& step, const Parts& i
     if (!slope(k, step, 1, inputs) || !read(k, step, 1, inputs, doubts)) return;
     const Check& check = checks_[k];
     found = check.rest < checked_for ? bend(k, step.size()) : collocate(k, step, inputs);
-    for (std::size_t i = 0; i < count; ++i) {
-      found = found && read(k, step, i, inputs, outputs[i]);
-    }
+    found = found && read_all(k, passed, inputs, outputs);
     for (std::size_t o = 0; o < doubts.size(); ++o) {
       doubts[o].value = check.left * std::abs(doubts[o].value - outputs[1][o].value);
     }
@@ -222,12 +221,28 @@ bool InnerPoints::read(std::size_t k, const MacroStep& step, std::size_t i, cons
   return own_[k].outputs_at(point, outputs) == Outcome::ok;
 }
 
-/// From point to point; at the ends outputs are as they were.
-bool InnerPoints::go_again(std::size_t k, const PassedStep& passed, const Parts& outputs) {
-  if (!own_[k].retraces()) return false;
+/// At the ends outputs are as they were, but for inputs that reach them directly and have jumped
+/// since.
+bool InnerPoints::read_all(std::size_t k, const PassedStep& passed, const Parts& inputs,
+                           const Parts& outputs) {
+  const bool jumps = !own_[k].description().feedthrough.empty();
+  copy_ends(k, passed, outputs);
+  for (std::size_t i = jumps ? 0 : 1; i < (jumps ? count : last); ++i) {
+    if (!read(k, passed.step, i, inputs, outputs[i])) return false;
+  }
+  return true;
+}
+
+void InnerPoints::copy_ends(std::size_t k, const PassedStep& passed, const Parts& outputs) const {
   const IndexRange out = layout_.outputs_of(k);
   std::ranges::copy(passed.begin.subspan(out.first, out.size()), outputs[0].begin());
   std::ranges::copy(passed.end.subspan(out.first, out.size()), outputs[last].begin());
+}
+
+/// From point to point; at the ends outputs are as they were.
+bool InnerPoints::go_again(std::size_t k, const PassedStep& passed, const Parts& outputs) {
+  if (!own_[k].retraces()) return false;
+  copy_ends(k, passed, outputs);
   const auto pieces = way_.pieces(k);
   std::size_t p = 0;
   passed_ = pieces[0].states;

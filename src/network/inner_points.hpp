@@ -83,7 +83,7 @@ class InnerPoints {
   void take_inputs(std::size_t k, const MacroStep& step, const Parts& inputs) const;
   bool look(std::size_t k, const PassedStep& passed, const Parts& inputs, const Parts& outputs,
             std::span<Sample> doubts);
-  bool by_slopes(std::size_t k, const MacroStep& step, const Parts& inputs, const Parts& outputs,
+  bool by_slopes(std::size_t k, const PassedStep& passed, const Parts& inputs, const Parts& outputs,
                  std::span<Sample> doubts);
   bool slope(std::size_t k, const MacroStep& step, std::size_t i, const Parts& inputs);
   void put_cubic(double h);
@@ -93,6 +93,8 @@ class InnerPoints {
   bool collocate(std::size_t k, const MacroStep& step, const Parts& inputs);
   bool read(std::size_t k, const MacroStep& step, std::size_t i, const Parts& inputs,
             std::span<Sample> outputs);
+  bool read_all(std::size_t k, const PassedStep& passed, const Parts& inputs, const Parts& outputs);
+  void copy_ends(std::size_t k, const PassedStep& passed, const Parts& outputs) const;
   bool go_again(std::size_t k, const PassedStep& passed, const Parts& outputs);
 
   OwnSubsystems& own_;

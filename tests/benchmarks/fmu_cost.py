@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Cost per FMU-step of an explicit run without recording, beside the bare loop of set, DoStep, get.
+"""Cost per FMU-step of an explicit run without recording and without the second run that would
+estimate its error, beside the bare loop of set, DoStep, get.
 
 fmu_cost.py PROGRAM: 2, 10 and 100 instances of the cheapest FMU in a chain, 10^6 FMU-steps each; and the
 way to isolated instances and back: one of two, on all processors and on one, and ten, for which there may
@@ -69,7 +70,8 @@ def concord_cost(program, folder, name, count, steps):
         f"  s{k}: {{fmu: {name}.fmu}}\n" for k in range(count)) + "connections:\n" + "".join(
             f"  - s{k}.y -> s{k + 1}.u\n" for k in range(count - 1)))
     command = [program, "run", model, "-cosim_type", "jacobi", "-cosim_step", str(1 / steps),
-               "-cosim_record", "none", "-cosim_output", folder / f"{name}{count}.h5"]
+               "-cosim_record", "none", "-cosim_halving", "none",
+               "-cosim_output", folder / f"{name}{count}.h5"]
     seconds = seconds_of(command) - seconds_of([*command, "-cosim_stop", "0.01"])
     return 1e6 * seconds / (0.99 * steps * count)
 
@@ -82,7 +84,7 @@ def isolated_cost(program, folder, count, isolated, *launcher):
         begin = time.perf_counter()
         subprocess.run([*launcher, program, "run", folder / f"two{count}.yaml", "-cosim_type",
                         "jacobi", "-cosim_step", str(1 / steps), "-cosim_record", "none",
-                        "-cosim_output", folder / f"isolated{count}.h5", *options,
+                        "-cosim_halving", "none", "-cosim_output", folder / f"isolated{count}.h5", *options,
                         *(f"-subsystem_{name}_isolated" for name in names)], check=True,
                        capture_output=True)
         return time.perf_counter() - begin

@@ -187,8 +187,10 @@ void EquationsModel::take_over(Archive& archive) {
 
 void EquationsModel::move_to(std::span<double> point, double t, std::span<const double> x,
                              std::span<const double> u) {
-  point[0] = t;
-  std::copy(u.begin(), u.end(), std::copy(x.begin(), x.end(), point.begin() + 1));
+  double* next = point.data();
+  *next++ = t;
+  for (const double value : x) *next++ = value;
+  for (const double value : u) *next++ = value;
 }
 
 void EquationsModel::derivatives(double t, std::span<const double> x, std::span<const double> u,

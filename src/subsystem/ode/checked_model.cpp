@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "concord/errors.hpp"
 #include "subsystem/ode/hybrid_model.hpp"
@@ -23,11 +22,12 @@ std::size_t first_bad(std::span<const double> values) {
 
 bool all_finite(std::span<const double> values) { return first_bad(values) == values.size(); }
 
-}  // namespace
-
-bool same_bits(std::span<const double> a, std::span<const double> b) {
-  return a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+/// They are few: a call of memmove costs more than it moves.
+void copy(std::span<const double> from, std::vector<double>& to) {
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
 }
+
+}  // namespace
 
 std::string in_words(double value) {
   if (std::isnan(value)) return "nan";
@@ -93,8 +93,10 @@ bool CheckedModel::confine(double& t) {
 
 bool CheckedModel::f(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> dxdt) {
-  for (const Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
-    if (recall(*known, t, x, u, dxdt)) return true;
+  if (const Known* const known = known_at(t, x, u)) {
+    std::ranges::copy(known->f, dxdt.begin());
+    return true;
+  }
   if (Advancing::too_long()) [[unlikely]] {
     throw SimulationError(
         "does not reach the end of its macro-step within -cosim_hang_limit, at t = " +
@@ -116,8 +118,7 @@ bool CheckedModel::f(double t, std::span<const double> x, std::span<const double
 
 void CheckedModel::take_over(double t, std::span<const double> x, std::span<const double> u,
                              std::span<const double> dxdt) {
-  for (const Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
-    if (t == known->t && same_bits(x, known->x) && same_bits(u, known->u)) return;
+  if (known_at(t, x, u) != nullptr) return;
   ++rhs_evaluations_;
   remember(t, x, u, dxdt);
 }
@@ -134,19 +135,23 @@ void CheckedModel::forget() {
     known->t = std::numeric_limits<double>::quiet_NaN();
 }
 
-bool CheckedModel::recall(const Known& known, double t, std::span<const double> x,
-                          std::span<const double> u, std::span<double> dxdt) {
-  if (t != known.t || !same_bits(x, known.x) || !same_bits(u, known.u)) return false;
-  std::copy(known.f.begin(), known.f.end(), dxdt.begin());
-  return true;
+/// Null: nothing is remembered there.
+const CheckedModel::Known* CheckedModel::known_at(double t, std::span<const double> x,
+                                                  std::span<const double> u) const {
+  const auto is = [&](const Known& known) {
+    return t == known.t && same_bits(x, known.x) && same_bits(u, known.u);
+  };
+  if (is(memory_.latest)) return &memory_.latest;
+  if (is(memory_.at_begin)) return &memory_.at_begin;
+  return is(memory_.at_end) ? &memory_.at_end : nullptr;
 }
 
 void CheckedModel::remember(Known& known, double t, std::span<const double> x,
                             std::span<const double> u, std::span<const double> dxdt) {
   known.t = t;
-  std::copy(x.begin(), x.end(), known.x.begin());
-  std::copy(u.begin(), u.end(), known.u.begin());
-  std::copy(dxdt.begin(), dxdt.end(), known.f.begin());
+  copy(x, known.x);
+  copy(u, known.u);
+  copy(dxdt, known.f);
 }
 
 bool CheckedModel::g(double t, std::span<const double> x, std::span<const double> u,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -144,8 +145,7 @@ class CheckedModel {
     Failure failure;
   };
 
-  static bool recall(const Known& known, double t, std::span<const double> x,
-                     std::span<const double> u, std::span<double> dxdt);
+  const Known* known_at(double t, std::span<const double> x, std::span<const double> u) const;
   static void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> dxdt);
   void remember(double t, std::span<const double> x, std::span<const double> u,
@@ -166,8 +166,12 @@ class CheckedModel {
   Memory memory_;
 };
 
-/// Value by value.
-bool same_bits(std::span<const double> a, std::span<const double> b);
+/// Value by value. They are few: a call of memcmp costs more than it compares.
+inline bool same_bits(std::span<const double> a, std::span<const double> b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i])) return false;
+  return true;
+}
 
 /// A number for a message: 17 digits only where needed ("0.25", "inf", "nan").
 std::string in_words(double value);

@@ -29,8 +29,9 @@ class ExplicitSteps final : public OneStepPair {
   ExplicitSteps(RightHandSide& rhs, Driver driver)
       : rhs_(rhs),
         driver_(std::move(driver)),
-        usual_(erk_pair(rhs.weights().tolerance().relative), rhs.state_count(), 1),
+        usual_(erk_pair(rhs.weights().tolerance().relative), 1, rhs.state_count()),
         orders_{order_of(usual_.pair()), order_of(long_erk_pair())},
+        sizes_(rhs.state_count()),
         x_(rhs.state_count()),
         weights_(rhs.state_count()),
         next_(rhs.state_count()),
@@ -66,6 +67,7 @@ class ExplicitSteps final : public OneStepPair {
   std::unique_ptr<ErkStages> long_;  ///< made when it is first wanted
   ErkStages* stages_ = &usual_;
   std::array<Order, 2> orders_;
+  std::vector<double> sizes_;  ///< the same of each state: their loops are the inner ones
   std::vector<double> x_, weights_;
   std::vector<double> next_, error_;  ///< where the last attempt ended
   double tau_ = 0.0, size_ = 0.0, smallest_ = 0.0;
@@ -73,7 +75,7 @@ class ExplicitSteps final : public OneStepPair {
 };
 
 void ExplicitSteps::take_order(bool high) {
-  if (high && !long_) long_ = std::make_unique<ErkStages>(long_erk_pair(), rhs_.state_count(), 1);
+  if (high && !long_) long_ = std::make_unique<ErkStages>(long_erk_pair(), 1, rhs_.state_count());
   stages_ = high ? long_.get() : &usual_;
 }
 
@@ -123,10 +125,11 @@ int ExplicitSteps::attempt(double end, bool last) {
   if (!std::exchange(knows_slopes_, true))
     if (const int code = rhs_.evaluate(tau_, x_, stages_->slopes(0)); code != RightHandSide::ok)
       return code;
+  std::ranges::fill(sizes_, size_);
   const int code = evaluate_stages(end, last);
   if (code == RightHandSide::ok) {
-    std::ranges::copy(stages_->end({&size_, 1}, x_), next_.begin());
-    std::ranges::copy(stages_->error({&size_, 1}), error_.begin());
+    std::ranges::copy(stages_->end(sizes_, x_), next_.begin());
+    std::ranges::copy(stages_->error(sizes_), error_.begin());
   }
   return code;
 }
@@ -135,7 +138,7 @@ int ExplicitSteps::evaluate_stages(double end, bool last) {
   const ErkPair& pair = stages_->pair();
   for (std::size_t i = 1; i < pair.stages(); ++i) {
     const double tau = last && pair.c(i) == 1.0 ? end : tau_ + pair.c(i) * size_;
-    const auto point = stages_->point(i, {&size_, 1}, x_);
+    const auto point = stages_->point(i, sizes_, x_);
     if (const int code = rhs_.evaluate(tau, point, stages_->slopes(i)); code != RightHandSide::ok)
       return code;
   }
