@@ -57,14 +57,22 @@ std::string rejections(const RunSummary& summary) {
   return text;
 }
 
-void print_cost(const RunSummary& summary) {
+/// "1.000 per macro-step"
+void print_count(const char* what, std::int64_t count, double steps) {
+  std::printf("  %-21s %lld, %.3f per macro-step\n", what, static_cast<long long>(count),
+              static_cast<double>(count) / steps);
+}
+
+void print_cost(const RunSummary& summary, const Method& method) {
   const auto steps = static_cast<double>(std::max<std::int64_t>(summary.steps, 1));
   std::printf("  macro-steps           %lld (%s), size %.6g to %.6g s\n",
               static_cast<long long>(summary.steps), rejections(summary).c_str(),
               summary.smallest_step, summary.largest_step);
-  std::printf("  coupling evaluations  %lld, %.3f per macro-step\n",
-              static_cast<long long>(summary.evaluations),
-              static_cast<double>(summary.evaluations) / steps);
+  if (method.solve.at_nodes) {
+    print_count("sweeps", summary.iterations, steps);
+  } else {
+    print_count("coupling evaluations", summary.evaluations, steps);
+  }
 }
 
 void print_remarkable(const RunSummary& summary, const RunQuality& quality) {
@@ -184,7 +192,7 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
                 plan.settings.against_better.c_str());
   }
   print_roles(plan);
-  print_cost(summary);
+  print_cost(summary, plan.settings.method);
   print_estimate(conclusion);
   if (plan.settings.by_accuracy) {
     std::printf("  accuracy              %s%s\n",

@@ -57,7 +57,7 @@ static_assert(by_work.size() == reasons_by_work.size());
 constexpr std::array by_work_of_order_six = {"missiles6", "jfm6"};
 
 /// With a step control of their own.
-constexpr std::array of_high_order = {"jfm", "missiles", "jfm6", "missiles6"};
+constexpr std::array of_high_order = {"jfm", "missiles", "jfm6", "missiles6", "gauss", "radau"};
 
 bool any_given(std::span<const char* const> names) {
   return std::any_of(names.begin(), names.end(),

@@ -269,7 +269,7 @@ OptionTable<Settings> make_run_options() {
       O("cosim_accuracy",
         "largest error wanted, in units of each signal's range: chooses type, step control and "
         "tolerances that are not given; by default only where -cosim_step and -cosim_adapt are not "
-        "given, and for jfm, missiles, jfm6 and missiles6 as they are",
+        "given, and for jfm, missiles, jfm6, missiles6, gauss and radau as they are",
         number_from(1e-12, 0.1), at<&Settings::accuracy>),
       O("cosim_step",
         "macro-step; the largest with -cosim_adapt, whose error estimates without it are the only "

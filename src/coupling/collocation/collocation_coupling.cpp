@@ -49,7 +49,6 @@ void CollocationCoupling::start(const MacroStep& first, double stop, Communicati
 
 /// FMUs want to know where they have come to for good.
 bool CollocationCoupling::complete_steps(const CommunicationPoint& point) {
-  bool good = true;
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange in = subsystems_.inputs_of(k);
     std::vector<double> u(in.size());
@@ -57,33 +56,39 @@ bool CollocationCoupling::complete_steps(const CommunicationPoint& point) {
                            &Sample::value);
     subsystems_.at_point(k, [&] {
       Subsystem& subsystem = subsystems_.own(k);
-      good = subsystem.complete_step(point.time, subsystem.states(), u) && good;
+      if (!subsystem.complete_step(point.time, subsystem.states(), u)) {
+        unhandled_ = "subsystem '" + subsystems_.name(k) +
+                     "' has an event, which gauss and radau cannot handle; choose another "
+                     "-cosim_type";
+      }
     });
   }
-  return agree_on_largest(subsystems_.comm(), good ? 0 : 1) == 0;
+  return agree_on_largest(subsystems_.comm(), unhandled_ ? 1 : 0) == 0;
+}
+
+End CollocationCoupling::sweep_from_guess(const MacroStep& step, const CommunicationPoint& point,
+                                          NodeSystem::Derivatives derivatives,
+                                          CouplingReport& report) {
+  system_.begin(step, point);
+  guess_.put_into(system_, step, point);
+  const End end = sweeps_.run(system_, derivatives);
+  report.iterations += sweeps_.count();
+  report.linear_iterations = static_cast<std::int32_t>(system_.linear_iterations());
+  return end;
 }
 
 /// What kept derivatives or continued polynomials have not led to may be found without them.
 End CollocationCoupling::sweep(const MacroStep& step, const CommunicationPoint& point,
                                CouplingReport& report) {
-  system_.begin(step, point);
-  guess_.put_into(system_, step, point);
   using Derivatives = NodeSystem::Derivatives;
-  End end = sweeps_.run(system_, error_.due() ? Derivatives::fresh : Derivatives::kept);
-  report.iterations = sweeps_.count();
-  if (end == End::failed || end == End::slow) {
-    sweeps_.restart();
-    guess_.forget();
-    system_.begin(step, point);
-    guess_.put_into(system_, step, point);
-    end = sweeps_.run(system_, Derivatives::fresh);
-    report.iterations += sweeps_.count();
-  }
-  report.linear_iterations = static_cast<std::int32_t>(system_.linear_iterations());
-  return end;
+  const Derivatives first = error_.due() ? Derivatives::fresh : Derivatives::kept;
+  const End end = sweep_from_guess(step, point, first, report);
+  if (end != End::failed && end != End::slow) return end;
+  sweeps_.restart();
+  guess_.forget();
+  return sweep_from_guess(step, point, Derivatives::fresh, report);
 }
 
-/// Inputs at the end are those of the polynomials through the nodes, for now.
 void CollocationCoupling::set_curves(const MacroStep& step, const CommunicationPoint& point,
                                      Trial& trial) {
   const auto& connected = subsystems_.connected_inputs();
@@ -95,31 +100,40 @@ void CollocationCoupling::set_curves(const MacroStep& step, const CommunicationP
   }
 }
 
-Outcome CollocationCoupling::follow(const MacroStep& step, const CommunicationPoint& point,
-                                    Trial& trial) {
-  std::vector<IntegratedWay> ways;
+std::vector<IntegratedWay> CollocationCoupling::ways() {
+  std::vector<IntegratedWay> result;
   for (const std::size_t k : subsystems_.all()) {
     const NodeBlock& block = system_.block(k);
     Eigen::MatrixXd& states = ways_[k];
     states.resize(block.slopes().rows(), static_cast<Eigen::Index>(shares_.size()));
     states.leftCols(nodes_.count()) = block.states();
     states.rightCols(1) = block.end_states();
-    ways.push_back(
+    result.push_back(
         {shares_, {states.data(), static_cast<std::size_t>(states.size())}, error_.of_states(k)});
   }
+  return result;
+}
+
+/// Those of the polynomials through the nodes, until the subsystems stand there.
+void CollocationCoupling::guess_end_inputs(const CommunicationPoint& point, Trial& trial) const {
   const Eigen::VectorXd at_end = nodes_.at(1.0);
   const auto& connected = subsystems_.connected_inputs();
   trial.inputs = point.inputs;
   for (std::size_t j = 0; j < connected.size(); ++j) {
     trial.inputs[connected[j]].value = at_end.dot(system_.inputs(j));
   }
+}
+
+Outcome CollocationCoupling::follow(const MacroStep& step, const CommunicationPoint& point,
+                                    Trial& trial) {
+  guess_end_inputs(point, trial);
   set_curves(step, point, trial);
-  Outcome outcome = subsystems_.follow(step, trial.polynomials, ways);
+  const Outcome followed = subsystems_.follow(step, trial.polynomials, ways());
   CommunicationPointEvaluation evaluation(subsystems_);
-  const Outcome at_the_end =
+  const Outcome at_end =
       consistent_.solve(evaluation, Wanted::values_and_derivatives, trial.inputs, trial.outputs);
   set_curves(step, point, trial);
-  return at_the_end == Outcome::ok ? outcome : at_the_end;
+  return at_end == Outcome::ok ? followed : at_end;
 }
 
 CouplingReport CollocationCoupling::solve(const MacroStep& step, const CommunicationPoint& point,
@@ -131,12 +145,12 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
     return report;
   }
   report.evaluations = 1;
-  end_ = sweep(step, point, report);
-  if (end_ == End::failed || end_ == End::slow) {
-    report.status = end_ == End::failed ? CouplingStatus::failed : CouplingStatus::not_converged;
+  const End end = sweep(step, point, report);
+  if (end == End::failed || end == End::slow) {
+    report.status = end == End::failed ? CouplingStatus::failed : CouplingStatus::not_converged;
     return report;
   }
-  report.at_noise = end_ == End::at_noise;
+  report.at_noise = end == End::at_noise;
   report.noise = report.at_noise ? sweeps_.left() / method_.tolerance.relative : 0.0;
   report.residual = sweeps_.left() / method_.tolerance.relative;
   guess_.remember(system_, step);
@@ -160,10 +174,9 @@ void CollocationCoupling::restart(CommunicationPoint& point) {
 }
 
 std::string CollocationCoupling::explain(const CouplingReport& /*report*/) {
-  if (const auto failure = agree_on_text(
-          subsystems_.comm(), system_.failure() ? system_.failure() : subsystems_.failure())) {
-    return *failure;
-  }
+  const auto of_nodes = system_.failure() ? system_.failure() : subsystems_.failure();
+  const auto own = unhandled_ ? unhandled_ : of_nodes;
+  if (const auto failure = agree_on_text(subsystems_.comm(), own)) return *failure;
   return "Newton's method for states and inputs at the nodes does not converge; use a smaller "
          "-cosim_step, or -cosim_adapt predictor";
 }

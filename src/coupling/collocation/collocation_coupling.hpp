@@ -33,6 +33,11 @@ class CollocationCoupling : public Coupling {
   CollocationSweeps::End sweep(const MacroStep& step, const CommunicationPoint& point,
                                CouplingReport& report);
   bool complete_steps(const CommunicationPoint& point);
+  CollocationSweeps::End sweep_from_guess(const MacroStep& step, const CommunicationPoint& point,
+                                          NodeSystem::Derivatives derivatives,
+                                          CouplingReport& report);
+  std::vector<IntegratedWay> ways();
+  void guess_end_inputs(const CommunicationPoint& point, Trial& trial) const;
   void set_curves(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   Outcome follow(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
 
@@ -47,7 +52,7 @@ class CollocationCoupling : public Coupling {
   CollocationError error_;
   std::vector<double> shares_;  ///< on the way
   std::vector<Eigen::MatrixXd> ways_;
-  CollocationSweeps::End end_ = CollocationSweeps::End::converged;
+  std::optional<std::string> unhandled_;  ///< an event of a subsystem of this rank
 };
 
 }  // namespace concord

@@ -16,9 +16,6 @@ class InputCurves {
   Eigen::Index count() const { return shares_.size(); }
   Eigen::VectorXd values(double begin, const Eigen::VectorXd& at_nodes, double end) const;
 
-  /// What they count for at the share s of the macro-step.
-  Eigen::VectorXd at(double s) const { return lagrange_weights(shares_, s); }
-
   /// The polynomial of degree 5 at most that has both ends and, of more than four values inside,
   /// is as near to them as can be (least squares with the weights of the nodes).
   Polynomial polynomial(const Eigen::VectorXd& values, double h) const;

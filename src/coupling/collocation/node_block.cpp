@@ -48,10 +48,6 @@ void NodeBlock::set_slopes(const Eigen::MatrixXd& slopes) {
   find_states();
 }
 
-Eigen::VectorXd NodeBlock::states_at(double share) const {
-  return begin_ + step_.size() * (slopes_ * nodes_.up_to(share));
-}
-
 StatePoint NodeBlock::point_at(Eigen::Index node, const Inputs& inputs) const {
   StatePoint point;
   const double share = nodes_.shares()[node];

@@ -55,8 +55,6 @@ class NodeBlock {
 
   const Eigen::MatrixXd& slopes() const { return slopes_; }  ///< n_st x k
   const Eigen::MatrixXd& states() const { return states_; }  ///< at the nodes
-  const Eigen::VectorXd& begin_states() const { return begin_; }
-  Eigen::VectorXd states_at(double share) const;
   Eigen::VectorXd end_states() const {
     return begin_ + step_.size() * (slopes_ * nodes_.weights());
   }

@@ -48,7 +48,6 @@ class NodeSystem {
 
   const NodeBlock& block(std::size_t k) const { return blocks_[k]; }
   Eigen::VectorXd inputs(std::size_t j) const;  ///< of connected input j, at all nodes
-  const CollocationNodes& nodes() const { return nodes_; }
 
   PetscInt linear_iterations() const { return system_.iterations(); }
   /// What failed on this rank, if a subsystem did.

@@ -156,7 +156,8 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
     disturbance_.held[j] += std::isnan(mean) ? 0.0 : point.last_step * mean;
   }
   if (sight_ == Sight::inside || at_nodes_) {
-    propagation_->add_integration_errors();
+    using Left = ErrorPropagation::Left;
+    propagation_->add_integration_errors(at_nodes_ ? Left::at_end : Left::on_the_way);
   }
   inside_.commit(point);
   inside_.forget();

@@ -84,7 +84,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     parts_[k].x.setZero(n);
     parts_[k].x_begin.setZero(n);
     parts_[k].integrated.setZero(n);
-    parts_[k].last_integrated.setZero(n);
+    parts_[k].left_at_end.setZero(n);
     parts_[k].target.setZero(n);
     parts_[k].stage.setZero(n);
     parts_[k].u.setZero(index(parts_[k].connected.size()));
@@ -210,7 +210,7 @@ void ErrorPropagation::Part::io(Archive& archive) {
   archive.as("errors", [&] { values(x); });
   archive.as("integrated", [&] { values(integrated); });
   archive.as("discrete", [&] { values(discrete); });
-  archive.as("last_integrated", [&] { values(last_integrated); });
+  archive.as("left_at_end", [&] { values(left_at_end); });
   CONCORD_MEMBERS(archive, continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t,
                   last.g_late, last.late, last.parameters);
   CONCORD_MEMBERS(archive, steady, restarts, late);
@@ -395,9 +395,9 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   }
   if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {
-    part.x = part.stage + part.last_integrated;
+    part.x = part.stage + part.left_at_end;
     part.integrated.setZero();
-    part.last_integrated.setZero();
+    part.left_at_end.setZero();
     part.late.add(diagonal, part.u);
   }
   const bool solved = end(point, disturbance);
@@ -405,14 +405,15 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   return solved;
 }
 
-/// What the last macro-step has left has had no time to die out.
-void ErrorPropagation::add_integration_errors() {
+/// What is left at the end of the last macro-step has had no time to die out.
+void ErrorPropagation::add_integration_errors(Left left) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     const std::span<const double> errors = subsystems_.own(k).integration_errors();
-    part.integrated += part.last_integrated;
-    part.last_integrated.setZero();
-    for (std::size_t i = 0; i < errors.size(); ++i) part.last_integrated[index(i)] = errors[i];
+    part.integrated += part.left_at_end;
+    part.left_at_end.setZero();
+    Eigen::VectorXd& sum = left == Left::at_end ? part.left_at_end : part.integrated;
+    for (std::size_t i = 0; i < errors.size(); ++i) sum[index(i)] += errors[i];
   }
 }
 

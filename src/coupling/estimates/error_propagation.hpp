@@ -37,8 +37,12 @@ class ErrorPropagation {
   /// the linearisation at the end and the mean of e, which errs on the large side.
   ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely);
 
+  /// When what a macro-step leaves in the states has come about: in micro-steps on the way, or, as
+  /// a whole, at its end.
+  enum class Left { on_the_way, at_end };
+
   /// What integrators have left in the macro-step that was accepted last: part of the interval.
-  void add_integration_errors();
+  void add_integration_errors(Left left);
 
   /// Over an interval of size h that ended at `point`. False: a subsystem cannot be linearised, or
   /// the system not solved. Collective.
@@ -110,7 +114,7 @@ class ErrorPropagation {
     Eigen::VectorXd x, target, stage, u, y, u_held;
     Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
     Eigen::VectorXd integrated;        ///< what integrators have left since then
-    Eigen::VectorXd last_integrated;   ///< in the last macro-step, not in `integrated` yet
+    Eigen::VectorXd left_at_end;       ///< by the last macro-step, not in `integrated` yet
     IndexRange connected, held;        ///< positions among connected and held inputs
     TellsGrazes* teller = nullptr;
     Eigen::VectorXd discrete;  ///< of its discrete variables; none: no events, or not told
