@@ -142,7 +142,8 @@ void ErkStages::combine(std::size_t stages, const Coefficient& coefficient,
   for (std::size_t i = 0; i < row_ && lanes_ < few; ++i) {
     const double own_size = size[i % lanes_];
     double sum = own_size * coefficient(0) * slopes_[i];
-    for (std::size_t j = 1; j < stages; ++j) sum += own_size * coefficient(j) * slopes_[j * row_ + i];
+    for (std::size_t j = 1; j < stages; ++j)
+      sum += own_size * coefficient(j) * slopes_[j * row_ + i];
     result[i] = sum;
   }
   if (lanes_ < few) return;
