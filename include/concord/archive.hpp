@@ -107,14 +107,14 @@ class Archive {
   explicit Archive(Layout layout)
       : layout_(std::move(layout)),
         memory_{{}, Lanes(subsystems()), Lanes(subsystems())},
-        read_(1 + 2 * subsystems()) {}
+        passed_(1 + 2 * subsystems()) {}
   /// For reading what was written.
   explicit Archive(std::vector<std::byte> bytes)
       : memory_{std::move(bytes), {}, {}}, reading_(true) {}
   Archive(Layout layout, Memory memory)
       : layout_(std::move(layout)),
         memory_(std::move(memory)),
-        read_(1 + 2 * subsystems()),
+        passed_(1 + 2 * subsystems()),
         reading_(true) {
     const std::size_t n = subsystems();
     if (memory_.own.size() != n || memory_.themselves.size() != n) disagree();
@@ -139,10 +139,14 @@ class Archive {
   bool reading() const { return reading_; }
   /// What was written is read, from its beginning; and written on, at its end.
   void begin_reading() {
+    end_lanes();
     reading_ = true;
-    read_.assign(read_.size(), 0);
+    passed_.assign(passed_.size(), 0);
   }
-  void go_on_writing() { reading_ = false; }
+  void go_on_writing() {
+    reading_ = false;
+    for (std::size_t l = 0; l < passed_.size(); ++l) passed_[l] = lane(l).size();
+  }
 
   /// Whether what `work` reads is something else than what is there: what was made of that is to be
   /// made anew.
@@ -155,16 +159,19 @@ class Archive {
     return result;
   }
 
-  const std::vector<std::byte>& bytes() const { return memory_.common; }
-  const Memory& memory() const { return memory_; }
-  Memory take_memory() { return std::move(memory_); }
+  const std::vector<std::byte>& bytes() { return memory().common; }
+  const Memory& memory() {
+    end_lanes();
+    return memory_;
+  }
+  Memory take_memory() {
+    end_lanes();
+    return std::move(memory_);
+  }
   /// Whether everything has been read.
-  bool at_end() const {
-    bool all = read_[0] == memory_.common.size();
-    for (std::size_t k = 0; k < subsystems(); ++k) {
-      all = all && read_[1 + k] == memory_.own[k].size() &&
-            read_[1 + subsystems() + k] == memory_.themselves[k].size();
-    }
+  bool at_end() {
+    bool all = true;
+    for (std::size_t l = 0; l < passed_.size(); ++l) all = all && passed_[l] == lane(l).size();
     return all;
   }
 
@@ -269,32 +276,36 @@ class Archive {
     work();
     lane_ = outside;
   }
-  std::vector<std::byte>& lane() {
-    if (lane_ == 0) return memory_.common;
-    const std::size_t k = lane_ - 1, n = subsystems();
+  std::vector<std::byte>& lane(std::size_t lane) {
+    if (lane == 0) return memory_.common;
+    const std::size_t k = lane - 1, n = subsystems();
     return k < n ? memory_.own[k] : memory_.themselves[k - n];
+  }
+  /// While a lane is written it may be longer than what there is.
+  void end_lanes() {
+    for (std::size_t l = 0; l < passed_.size() && !reading_; ++l) lane(l).resize(passed_[l]);
   }
 
   template <class T>
   void transfer(T* data, std::size_t count) {
     if (schema_ && !reading_) [[unlikely]]
       note(archive_detail::type_of<T>(), sizeof(T), count);
-    transfer_bytes(data, count * sizeof(T));
+    pass_bytes(data, count * sizeof(T));
   }
 
-  void transfer_bytes(void* data, std::size_t size) {
-    std::vector<std::byte>& bytes = lane();
+  void pass_bytes(void* data, std::size_t size) {
+    if (size > lane(lane_).size() - passed_[lane_]) [[unlikely]]
+      make_room(size);
+    std::byte* const place = lane(lane_).data() + passed_[lane_];
+    passed_[lane_] += size;
     if (!reading_) {
-      const auto* begin = static_cast<const std::byte*>(data);
-      bytes.insert(bytes.end(), begin, begin + size);
+      std::memcpy(place, data, size);
       return;
     }
-    std::size_t& position = read_[lane_];
-    if (size > bytes.size() - position) disagree();
-    changed_ = changed_ || std::memcmp(data, bytes.data() + position, size) != 0;
-    std::memcpy(data, bytes.data() + position, size);
-    position += size;
+    changed_ = changed_ || std::memcmp(data, place, size) != 0;
+    std::memcpy(data, place, size);
   }
+  void make_room(std::size_t size);
 
   /// Calls `work` with the first entry and the number of entries of each subsystem, within it.
   template <class Work>
@@ -330,7 +341,7 @@ class Archive {
   std::size_t count(std::size_t own) {
     if (schema_ && !reading_) [[unlikely]]
       note('n', sizeof own, own);
-    transfer_bytes(&own, sizeof own);
+    pass_bytes(&own, sizeof own);
     return own;
   }
 
@@ -390,8 +401,8 @@ class Archive {
   std::shared_ptr<Schema> schema_;    ///< null: nobody asks for it
   std::shared_ptr<Classes> classes_;  ///< null: nobody asks for them
   Memory memory_;
-  /// 0 what is common, then `own`, then `themselves`: how much has been read of each.
-  std::vector<std::size_t> read_{0};
+  /// 0 what is common, then `own`, then `themselves`: how much has been read or written of each.
+  std::vector<std::size_t> passed_{0};
   std::size_t lane_ = 0;
   bool reading_ = false;
   bool changed_ = false;  ///< by what was read since `changes`

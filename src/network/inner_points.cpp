@@ -62,9 +62,7 @@ double InnerPoints::time_of(const MacroStep& step, std::size_t i) {
 
 void InnerPoints::find(const PassedStep& passed, Past past, Rows& inputs, Rows& outputs,
                        std::vector<Sample>& doubts) {
-  for (auto& row : inputs) row.resize(layout_.n_inputs());
-  for (auto& row : outputs) row.resize(layout_.n_outputs());
-  doubts.assign(layout_.n_outputs(), {});
+  std::ranges::fill(doubts, Sample{});
   for (std::size_t k = 0; k < own_.count(); ++k) {
     const Parts in = parts_of(inputs, layout_.inputs_of(k));
     const Parts out = parts_of(outputs, layout_.outputs_of(k));

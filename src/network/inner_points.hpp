@@ -56,7 +56,7 @@ class InnerPoints {
 
   /// Before anything happens at its end: values of this rank's inputs, as they were given, and
   /// outputs; not a number where a subsystem cannot tell. `doubts`: what outputs inside may be
-  /// wrong by.
+  /// wrong by. All have an entry for each of the rank's inputs or outputs.
   void find(const PassedStep& passed, Past past, Rows& inputs, Rows& outputs,
             std::vector<Sample>& doubts);
 

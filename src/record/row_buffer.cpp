@@ -1,6 +1,15 @@
 #include "record/row_buffer.hpp"
 
 namespace concord {
+namespace {
+
+/// For rows that are no macro-steps' own.
+const StepSums& no_step() {
+  static const StepSums none;
+  return none;
+}
+
+}  // namespace
 
 RowBuffer::RowBuffer(MPI_Comm comm, const ResultsLayout& layout, std::size_t capacity)
     : capacity_(capacity) {
@@ -24,7 +33,7 @@ void RowBuffer::keep(Extent extent, std::size_t row, const ResultsRow& values,
 }
 
 bool RowBuffer::add_row(const ResultsRow& row) {
-  keep(Extent::rows, rows_, row, {});
+  keep(Extent::rows, rows_, row, no_step());
   return ++rows_ == capacity_;
 }
 
@@ -34,7 +43,7 @@ bool RowBuffer::add_step(const ResultsRow& end, const StepSums& step) {
 }
 
 bool RowBuffer::add_event(const ResultsRow& left, RecordedEvent event) {
-  keep(Extent::events, events_.size(), left, {});
+  keep(Extent::events, events_.size(), left, no_step());
   events_.push_back(std::move(event));
   return events_.size() == capacity_;
 }

@@ -66,7 +66,15 @@ struct Archive::Schema {
 void Archive::note_classes() {
   classes_ = std::make_shared<Classes>();
   schema_ = std::make_shared<Schema>();
-  schema_->lanes.resize(read_.size());
+  schema_->lanes.resize(passed_.size());
+}
+
+/// For `size` more bytes, where there are any to come.
+void Archive::make_room(std::size_t size) {
+  constexpr std::size_t fewest = 256;
+  if (reading_) disagree();
+  std::vector<std::byte>& bytes = lane(lane_);
+  bytes.resize(std::max(2 * bytes.size(), passed_[lane_] + size + fewest));
 }
 
 std::uint32_t Archive::begin_name(const char*& names) {

@@ -101,6 +101,8 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       followers_(followers_in(subsystems)),
       scanned_(
           count_scanned(subsystems, followers_, subsystems.scanned_outputs().outputs().size())) {
+  for (auto& row : inputs_) row.resize(subsystems.n_inputs());
+  for (auto& row : outputs_) row.resize(subsystems.n_outputs());
   if (method.adapt_tolerance.of_range) {
     ranges_.emplace(subsystems.connected_inputs().size());
   }

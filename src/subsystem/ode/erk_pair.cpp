@@ -139,11 +139,13 @@ void ErkStages::combine(std::size_t stages, const Coefficient& coefficient,
                         std::span<const double> sizes, std::span<double> result) const {
   constexpr std::size_t few = 8;
   const double* __restrict const size = sizes.data();
-  for (std::size_t i = 0; i < row_ && lanes_ < few; ++i) {
-    const double own_size = size[i % lanes_];
-    double sum = own_size * coefficient(0) * slopes_[i];
-    for (std::size_t j = 1; j < stages; ++j) sum += own_size * coefficient(j) * slopes_[j * row_ + i];
-    result[i] = sum;
+  for (std::size_t first = 0; first < row_ && lanes_ < few; first += lanes_) {
+    for (std::size_t k = 0; k < lanes_; ++k) {
+      const double* const slope = slopes_.data() + first + k;
+      double sum = size[k] * coefficient(0) * slope[0];
+      for (std::size_t j = 1; j < stages; ++j) sum += size[k] * coefficient(j) * slope[j * row_];
+      result[first + k] = sum;
+    }
   }
   if (lanes_ < few) return;
   for (std::size_t first = 0; first < row_; first += lanes_) {
