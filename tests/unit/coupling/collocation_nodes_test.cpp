@@ -53,8 +53,8 @@ TEST(CollocationNodes, RadauEndsWithTheMacroStep) {
   EXPECT_TRUE(nodes.coefficients().row(3).transpose().isApprox(nodes.weights(), rounding));
 }
 
-/// Both ends always; up to six values, all of them. Coefficients of powers are hundreds of times the
-/// values where nodes are near to each other, and cancel.
+/// Both ends always; up to six values, all of them. Coefficients of powers are hundreds of times
+/// the values where nodes are near to each other, and cancel.
 TEST(InputCurves, GoThroughTheirValues) {
   constexpr double h = 0.3, cancelled = 1e-12;
   for (const NodeFamily family : families) {
