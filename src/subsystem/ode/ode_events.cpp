@@ -139,8 +139,8 @@ double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
   return std::clamp(error, begin - t, t - begin);
 }
 
-/// Where an indicator falls through 0 is wrong by what it is there and is wrong by, over how fast it
-/// falls.
+/// Where an indicator falls through 0 is wrong by what it is there and is wrong by, over how fast
+/// it falls.
 double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
   model_.indicators(t, x, u_, z_);
   model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
