@@ -254,7 +254,7 @@ def kinds(models):
 
 def is_multistep(name, options):
     """Whether some subsystem, or all of them, may have a history."""
-    words = {str(word) for word in options}
+    words = {Path(str(word)).name for word in options}
     chosen = words & {"erk", "dirk", "cvode_bdf", "cvode_adams"}
     return bool(chosen & {"cvode_bdf", "cvode_adams"}) or (
         not chosen and (bool(words & {"monolithic", "monolithic.opts"}) or "stiff" in name))
