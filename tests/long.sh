@@ -100,11 +100,19 @@ log=$logs/tolerances.log
 
 log=$logs/restarts.log
 { KILLS=15 restarts checkpoints.py Files Kills && kills_at_growth && kill_chains &&
-  restarts every_method.py Subsystems OtherRanks &&
   restarts with_and_without.py && restarts warm_starts.py SameModel && restarts ../mpi/ranks.py TwoMass RingVariants &&
   restarts ../delays/runs.py Ranks &&
-  restarts ../isolation/isolated.py Same && restarts slurm.py; } 2>&1 | tee "$log" || {
+  restarts slurm.py; } 2>&1 | tee "$log" || {
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
+  exit 1
+}
+
+build_targets all
+log=$logs/whole_tables.log
+CONCORD_LONG=1 ctest --test-dir "$build" --output-on-failure --timeout 6000 --parallel "$(cores)" -R \
+  '^(fmu_(agreement|network_events)|findings_explicit|isolation_isolated|restart_every_method|trust_accuracy)_' \
+  2>&1 | tee "$log" || {
+  echo "concord: error: a test fails that takes every row of its table (whole log: $log)" >&2
   exit 1
 }
 

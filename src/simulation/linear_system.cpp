@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "coupling/problem/row_major.hpp"
 #include "support/agreement.hpp"
 #include "support/wording.hpp"
 
@@ -13,8 +14,6 @@ namespace concord {
 namespace {
 
 using Dense = Eigen::MatrixXd;
-using Rows =
-    Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
 /// The subsystems side by side, not yet coupled: all inputs, connected or not.
 struct Blocks {
@@ -32,7 +31,7 @@ struct Blocks {
 void put(Dense& whole, IndexRange rows, IndexRange columns, const std::vector<double>& block) {
   whole.block(Blocks::size(rows.first), Blocks::size(columns.first), Blocks::size(rows.size()),
               Blocks::size(columns.size())) =
-      Rows(block.data(), Blocks::size(rows.size()), Blocks::size(columns.size()));
+      row_major(block, Blocks::size(rows.size()), Blocks::size(columns.size()));
 }
 
 void require_form(const SimulationPlan& plan) {

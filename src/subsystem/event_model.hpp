@@ -75,7 +75,8 @@ class EventModel : public OdeModel {
   virtual bool happen(const EventPoint& point, std::span<double> x,
                       std::vector<Happening>& what) = 0;
 
-  /// What was set at t, pass by pass, if anything was.
+  /// What has been set at t, pass by pass, since an instant has begun there.
+  virtual void begin_instant() {}
   virtual std::span<const Jump> jumps(double /*t*/) const { return {}; }
 
   virtual std::size_t discrete_count() const { return 0; }

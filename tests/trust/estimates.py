@@ -291,25 +291,32 @@ connections: [plant.x -> control.x, plant.v -> control.v, control.u -> plant.u, 
 """
 
 
+def compared(case, text, output, options, factor, ranks=1):
+    """The estimated error of an output, which is to be within this factor of the true one at the rows
+    (`monolithic`); both in units of its size."""
+    rows = options[options.index("-cosim_output_interval"):][:2]
+    with tempfile.TemporaryDirectory() as folder:
+        model = write_model(folder, "hybrid", text)
+        exact = Run(model, *rows, "-cosim_type", "monolithic", "-subsystem_rtol", 1e-12,
+                    "-subsystem_atol", 1e-14)
+        run = Run(model, *options, ranks=ranks)
+    column = run.names.index(output)
+    true = (np.max(np.abs(run.values[:, column] - exact.values[:, column]))
+            / np.max(np.abs(exact.values[:, column])))
+    with case.subTest(output=output, options=options, ranks=ranks):
+        print(f"{output} {options}: true {true}, estimated {run.errors[column]}")
+        case.assertLess(run.errors[column], factor * true)
+        case.assertGreater(run.errors[column], true / factor)
+    return run.errors[column]
+
+
 class Instants(unittest.TestCase):
     """Of events, which are wrong by what signals are: a tenth of the truth where they count as exact."""
 
     ROWS = ("-cosim_output_interval", 0.5)
 
-    def check(self, *options, factor=4.0, ranks=1):
-        with tempfile.TemporaryDirectory() as folder:
-            model = write_model(folder, "thermostat", THERMOSTAT)
-            exact = Run(model, *self.ROWS, "-cosim_type", "monolithic", "-subsystem_rtol", 1e-12,
-                        "-subsystem_atol", 1e-14)
-            run = Run(model, *self.ROWS, *options, ranks=ranks)
-        room = run.names.index("room.T")
-        true = (np.max(np.abs(run.values[:, room] - exact.values[:, room]))
-                / np.max(np.abs(run.values[:, room])))
-        with self.subTest(options=options, ranks=ranks):
-            print(f"{options}: true {true}, estimated {run.errors[room]}")
-            self.assertLess(run.errors[room], factor * true)
-            self.assertGreater(run.errors[room], true / factor)
-        return run.errors[room]
+    def check(self, *options, ranks=1):
+        return compared(self, THERMOSTAT, "room.T", (*self.ROWS, *options), factor=4.0, ranks=ranks)
 
     def test_a_thermostat(self):
         for options in (("-cosim_accuracy", 1e-3), (), ("-cosim_accuracy", 1e-6),
@@ -326,28 +333,17 @@ class Discrete(unittest.TestCase):
 
     ROWS = ("-cosim_output_interval", 0.013)
 
-    def check(self, text, output, *options, factor=2.0):
-        with tempfile.TemporaryDirectory() as folder:
-            model = write_model(folder, "sampled", text)
-            exact = Run(model, *self.ROWS, "-cosim_type", "monolithic", "-subsystem_rtol", 1e-12,
-                        "-subsystem_atol", 1e-14)
-            run = Run(model, *self.ROWS, *options)
-        column = run.names.index(output)
-        true = (np.max(np.abs(run.values[:, column] - exact.values[:, column]))
-                / np.max(np.abs(exact.values[:, column])))
-        with self.subTest(output=output, options=options):
-            print(f"{output} {options}: true {true}, estimated {run.errors[column]}")
-            self.assertLess(run.errors[column], factor * true)
-            self.assertGreater(run.errors[column], true / factor)
+    def check(self, output, *options):
+        compared(self, SAMPLED, output, (*self.ROWS, *options), factor=2.0)
 
     def test_a_sampled_controller_holds_what_would_fall(self):
         """An error of the plant grows by e^60 without it."""
         for options in (("-cosim_accuracy", 1e-3), (), ("-cosim_accuracy", 1e-6)):
-            self.check(SAMPLED, "plant.x", *options)
+            self.check("plant.x", *options)
 
     def test_a_sum_of_samples(self):
         for options in ((), ("-cosim_accuracy", 1e-6), ("-cosim_type", "jacobi", "-cosim_step", 0.01)):
-            self.check(SAMPLED, "meter.s", *options)
+            self.check("meter.s", *options)
 
 
 class Ranks(unittest.TestCase):

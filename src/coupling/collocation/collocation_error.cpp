@@ -23,9 +23,8 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
       output_errors_(subsystems.n_outputs()),
       seen_errors_(subsystems.n_states()),
       states_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_states()),
-      outputs_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_outputs()),
-      x_(subsystems.n_states()),
-      y_(subsystems.n_outputs()) {
+      outputs_(subsystems, method.adapt_tolerance, nodes.order()),
+      x_(subsystems.n_states()) {
   Eigen::VectorXd with_begin(nodes.count() + 1);
   with_begin << 0.0, nodes.shares();
   for (Eigen::Index i = 0; i < nodes_.count(); ++i) {
@@ -84,33 +83,27 @@ std::span<const double> CollocationError::find_states() {
   return x_;
 }
 
-std::span<const double> CollocationError::values_of(std::span<const Sample> outputs) {
-  std::ranges::transform(outputs, y_.begin(), &Sample::value);
-  return y_;
-}
-
 double CollocationError::norm(double h, std::span<const Sample> outputs) {
-  return std::max(states_.norm(h, state_errors_, find_states()),
-                  outputs_.norm(h, output_errors_, values_of(outputs)));
+  return std::max(states_(h, state_errors_, find_states()), outputs_(h, output_errors_, outputs));
 }
 
 void CollocationError::commit(const CommunicationPoint& point) {
   rest_ = looked_ ? one_in - 1 : rest_ - 1;
   states_.commit(find_states());
-  outputs_.commit(values_of(point.outputs));
+  outputs_.commit(point);
 }
 
 void CollocationError::restart(const CommunicationPoint& point) {
   rest_ = 0;
   states_.restart(find_states());
-  outputs_.restart(values_of(point.outputs));
+  outputs_.restart(point);
 }
 
 void CollocationError::io(Archive& archive) {
   CONCORD_MEMBERS(archive, looked_, rest_, seen_for_);
   CONCORD_MEMBERS_PER(archive, Per::state, seen_errors_);
-  archive.as("states", [&] { states_.io(archive, Per::state); });
-  archive.as("outputs", [&] { outputs_.io(archive, Per::output); });
+  archive.as("states", [&] { states_.io(archive); });
+  archive.as("outputs", [&] { outputs_.io(archive); });
 }
 
 }  // namespace concord

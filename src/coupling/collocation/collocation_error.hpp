@@ -3,7 +3,8 @@
 #include <vector>
 
 #include "coupling/collocation/node_system.hpp"
-#include "coupling/collocation/value_errors.hpp"
+#include "coupling/collocation/state_error_norm.hpp"
+#include "coupling/problem/output_error_norm.hpp"
 
 namespace concord {
 
@@ -41,7 +42,6 @@ class CollocationError {
   bool look(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
   void continue_polynomials(const NodeSystem& system, const CommunicationPoint& point);
   std::span<const double> find_states();
-  std::span<const double> values_of(std::span<const Sample> outputs);
 
   RankNetwork& subsystems_;
   CollocationNodes nodes_;
@@ -53,8 +53,9 @@ class CollocationError {
   double seen_for_ = 0.0;                  ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
   std::vector<double> seen_errors_;  ///< of states, of that macro-step
-  ValueErrors states_, outputs_;
-  std::vector<double> x_, y_;  ///< scratch
+  StateErrorNorm states_;
+  OutputErrorNorm outputs_;
+  std::vector<double> x_;  ///< scratch
 };
 
 }  // namespace concord

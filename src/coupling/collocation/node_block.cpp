@@ -5,15 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "coupling/problem/row_major.hpp"
+
 namespace concord {
 namespace {
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, Eigen::Index rows,
-                                  Eigen::Index columns) {
-  return {values.data(), rows, columns};
-}
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
@@ -123,7 +118,7 @@ void NodeBlock::fill_shifted(Eigen::MatrixXd& shifted) const {
   const Eigen::Index n = begin_.size();
   shifted.setIdentity(n * count(), n * count());
   for (Eigen::Index i = 0; i < count(); ++i) {
-    const auto f_x = matrix(derivatives_[static_cast<std::size_t>(i)].f_x, n, n);
+    const auto f_x = row_major(derivatives_[static_cast<std::size_t>(i)].f_x, n, n);
     for (Eigen::Index j = 0; j < count(); ++j) {
       shifted.block(i * n, j * n, n, n) -= inside_(j, i) * f_x;
     }
@@ -149,8 +144,8 @@ void NodeBlock::fill_responses() {
   gain_.setZero(p * nodes, m * nodes);
   for (Eigen::Index i = 0; i < nodes; ++i) {
     const Linearization& at = derivatives_[static_cast<std::size_t>(i)];
-    const auto f_u = matrix(at.f_u, n, m_all), g_u = matrix(at.g_u, p, m_all);
-    const auto g_x = matrix(at.g_x, p, n);
+    const auto f_u = row_major(at.f_u, n, m_all), g_u = row_major(at.g_u, p, m_all);
+    const auto g_x = row_major(at.g_x, p, n);
     for (Eigen::Index c = 0; c < m; ++c) {
       const Eigen::Index input = index(fed_[static_cast<std::size_t>(c)]);
       response_.col(c * nodes + i).segment(i * n, n) = f_u.col(input);
@@ -198,7 +193,7 @@ double NodeBlock::correct(const Eigen::VectorXd& du) {
 
 Eigen::VectorXd NodeBlock::outputs_by(const Eigen::VectorXd& states) const {
   const Linearization& last = derivatives_.back();
-  return matrix(last.g_x, index(subsystems_.outputs_of(k_).size()), states.size()) * states;
+  return row_major(last.g_x, index(subsystems_.outputs_of(k_).size()), states.size()) * states;
 }
 
 void NodeBlock::io(Archive& archive) {

@@ -24,6 +24,13 @@ NodeSystem::NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes,
     std::vector<std::size_t> fed(connected.begin(), connected.end());
     for (std::size_t& input : fed) input -= subsystems.inputs_of(k).first;
     blocks_.emplace_back(subsystems, k, nodes, std::move(fed));
+    const IndexRange in = subsystems.inputs_of(k), out = subsystems.outputs_of(k);
+    auto& own_inputs = inputs_of_.emplace_back();
+    auto& own_outputs = outputs_of_.emplace_back();
+    for (std::size_t i = 0; i < count(); ++i) {
+      own_inputs.push_back(std::span<const Sample>(inputs_[i]).subspan(in.first, in.size()));
+      own_outputs.push_back(std::span(outputs_[i]).subspan(out.first, out.size()));
+    }
   }
 }
 
@@ -52,23 +59,13 @@ Eigen::VectorXd NodeSystem::inputs(std::size_t j) const {
   return values;
 }
 
-template <class Call>
-bool NodeSystem::with_spans(std::size_t k, const Call& call) {
-  const IndexRange in = subsystems_.inputs_of(k), out = subsystems_.outputs_of(k);
-  std::vector<std::span<const Sample>> inputs;
-  std::vector<std::span<Sample>> outputs;
-  for (std::size_t i = 0; i < count(); ++i) {
-    inputs.push_back(std::span<const Sample>(inputs_[i]).subspan(in.first, in.size()));
-    outputs.push_back(std::span(outputs_[i]).subspan(out.first, out.size()));
-  }
-  return call(blocks_[k], NodeBlock::Inputs(inputs), NodeBlock::Outputs(outputs));
-}
-
 /// Whether all subsystems of all ranks could be evaluated.
 template <class Find>
 bool NodeSystem::find_defects(const Find& find) {
   bool good = true;
-  for (const std::size_t k : subsystems_.all()) good = with_spans(k, find) && good;
+  for (const std::size_t k : subsystems_.all())
+    good = find(blocks_[k], NodeBlock::Inputs(inputs_of_[k]), NodeBlock::Outputs(outputs_of_[k])) &&
+           good;
   return agree_on_largest(subsystems_.comm(), good ? 0 : 1) == 0;
 }
 
@@ -90,12 +87,7 @@ void NodeSystem::assemble() {
 
 /// Outputs answer to defects before inputs do.
 void NodeSystem::fill_right_side() {
-  for (const std::size_t k : subsystems_.all()) {
-    with_spans(k, [](NodeBlock& block, const auto&, const auto& outputs) {
-      block.correct_outputs(outputs);
-      return true;
-    });
-  }
+  for (const std::size_t k : subsystems_.all()) blocks_[k].correct_outputs(outputs_of_[k]);
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t i = 0; i < count(); ++i) {
     subsystems_.exchange(outputs_[i], fed_);

@@ -59,8 +59,6 @@ class NodeSystem {
 
  private:
   std::size_t count() const { return static_cast<std::size_t>(nodes_.count()); }
-  template <class Call>
-  bool with_spans(std::size_t k, const Call& call);
   template <class Find>
   bool find_defects(const Find& find);
   void assemble();
@@ -74,6 +72,9 @@ class NodeSystem {
   InputSystem system_;
   std::vector<NodeBlock> blocks_;
   std::vector<std::vector<Sample>> inputs_, outputs_;  ///< per node, whole local arrays
+  /// Of them, per own subsystem, its own at each node.
+  std::vector<std::vector<std::span<const Sample>>> inputs_of_;
+  std::vector<std::vector<std::span<Sample>>> outputs_of_;
   std::vector<Sample> fed_;
   double h_ = 0.0;
   double assembled_for_ = 0.0;  ///< h; 0: not, with these derivatives

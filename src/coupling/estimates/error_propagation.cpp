@@ -5,6 +5,7 @@
 #include <numbers>
 #include <utility>
 
+#include "coupling/problem/row_major.hpp"
 #include "support/agreement.hpp"
 #include "support/work_clock.hpp"
 
@@ -17,13 +18,6 @@ constexpr double diagonal = 1.0 - 0.5 * std::numbers::sqrt2;  // gamma
 constexpr double same_size = 1e-8;
 
 constexpr SolverOptions estimate_options{"estimate_", 1e-6};
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, std::size_t rows,
-                                  std::size_t columns) {
-  return {values.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns)};
-}
 
 /// Those of these inputs, `first` being the subsystem's first one.
 Eigen::MatrixXd columns(const Eigen::Map<const RowMajor>& all, std::span<const std::size_t> inputs,
@@ -162,20 +156,21 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
 void ErrorPropagation::take_linearization(std::size_t k) {
   Part& part = parts_[k];
   const IndexRange inputs = subsystems_.inputs_of(k);
-  const std::size_t n = subsystems_.states_of(k).size();
-  const std::size_t p = subsystems_.outputs_of(k).size();
+  const Eigen::Index n = index(subsystems_.states_of(k).size());
+  const Eigen::Index p = index(subsystems_.outputs_of(k).size());
+  const Eigen::Index m = index(inputs.size());
   const auto connected = over_interval_.gains().inputs(k);
   const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
-  part.a = matrix(part.linearization.f_x, n, n);
-  part.c = matrix(part.linearization.g_x, p, n);
-  const auto all_b = matrix(part.linearization.f_u, n, inputs.size());
-  const auto all_d = matrix(part.linearization.g_u, p, inputs.size());
+  part.a = row_major(part.linearization.f_x, n, n);
+  part.c = row_major(part.linearization.g_x, p, n);
+  const auto all_b = row_major(part.linearization.f_u, n, m);
+  const auto all_d = row_major(part.linearization.g_u, p, m);
   part.b = columns(all_b, connected, inputs.first);
   part.d = columns(all_d, connected, inputs.first);
   part.b_held = columns(all_b, held, inputs.first);
   part.d_held = columns(all_d, held, inputs.first);
   if (part.linearization.late > 0.0) {
-    const auto late = matrix(part.linearization.g_late, p, inputs.size());
+    const auto late = row_major(part.linearization.g_late, p, m);
     part.late.take(part.linearization.late, columns(late, connected, inputs.first),
                    columns(late, held, inputs.first));
   }

@@ -141,7 +141,11 @@ void ErrorPropagation::set_pass(Part& part, std::span<const Jump> pass) const {
 
 void ErrorPropagation::pass_discrete(std::size_t k, const CommunicationPoint& point) {
   Part& part = parts_[k];
-  if (part.discrete.size() == 0) return;
+  if (part.discrete.isZero(0.0)) {
+    part.f_discrete.setZero();
+    part.g_discrete.setZero();
+    return;
+  }
   const IndexRange inputs = subsystems_.inputs_of(k);
   const auto values = [](auto& vector) {
     return std::span(vector.data(), static_cast<std::size_t>(vector.size()));

@@ -5,6 +5,8 @@
 #include <functional>
 #include <string_view>
 
+#include "coupling/problem/row_major.hpp"
+
 namespace concord {
 namespace {
 
@@ -13,13 +15,6 @@ constexpr double same_entry = 1e-10;
 
 /// The same for what an entry makes of its variable, relative to all of the row's terms.
 constexpr double same_effect = 1e-14;
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-Eigen::Map<const RowMajor> matrix(const std::vector<double>& values, Eigen::Index rows,
-                                  Eigen::Index columns) {
-  return {values.data(), rows, columns};
-}
 
 Eigen::Map<const Eigen::VectorXd> vector(std::span<const double> values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
@@ -119,10 +114,10 @@ bool LocalLinearization::linearize(std::span<const Sample> inputs, Outcome& outc
 }
 
 void LocalLinearization::copy_matrices() {
-  a_ = matrix(at_point_.f_x, a_.rows(), a_.cols());
-  b_ = matrix(at_point_.f_u, b_.rows(), b_.cols());
-  c_ = matrix(at_point_.g_x, c_.rows(), c_.cols());
-  d_ = matrix(at_point_.g_u, d_.rows(), d_.cols());
+  a_ = row_major(at_point_.f_x, a_.rows(), a_.cols());
+  b_ = row_major(at_point_.f_u, b_.rows(), b_.cols());
+  c_ = row_major(at_point_.g_x, c_.rows(), c_.cols());
+  d_ = row_major(at_point_.g_u, d_.rows(), d_.cols());
 }
 
 bool LocalLinearization::is_as(const LocalLinearization& other) const {

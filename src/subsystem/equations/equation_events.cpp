@@ -332,14 +332,16 @@ void EquationEvents::evaluate_whens(const EventPoint& point, std::span<const dou
 bool EquationEvents::act(const EventPoint& point, std::span<double> x,
                          std::vector<Happening>& what) {
   evaluate_whens(point, x);
+  std::span<const double> derivatives;
   bool any = false;
   std::size_t result = 0;
+  if (std::exchange(jumped_at_, point.t) != point.t) jumps_.clear();
   ++pass_;
   for (std::size_t c = 0; c < conditions_.size(); ++c) {
     if (fires(c, point.t + std::max(point.slack, rounding_of(point.t)), result)) {
-      any = true;
+      if (!std::exchange(any, true)) derivatives = lists_.whens.differentiate();
       note(what, conditions_[c].text);
-      note_jumps(point.t, conditions_[c], result);
+      note_jumps(conditions_[c], result, derivatives);
       set(conditions_[c], result, x);
     }
     result += conditions_[c].sets.size();
@@ -360,19 +362,18 @@ bool EquationEvents::fires(std::size_t c, double until, std::size_t& result) {
   return truth && !before;
 }
 
-/// Where `whens` were evaluated last. `result`: of the condition's first set.
-void EquationEvents::note_jumps(double t, const EquationCondition& condition, std::size_t result) {
-  if (std::exchange(jumped_at_, t) != t) jumps_.clear();
-  const std::span<const double> derivatives = lists_.whens.differentiate();
+/// `result`: of the condition's first set. `derivatives` of all `whens`, as they were evaluated
+/// last.
+void EquationEvents::note_jumps(const EquationCondition& condition, std::size_t result,
+                                std::span<const double> derivatives) {
   const auto entries = lists_.whens.entries();
   for (const auto& [state, index] : condition.sets) {
     Jump& jump = jumps_.emplace_back(Jump{pass_, state, index});
-    const auto [first, last] =
-        std::ranges::equal_range(entries, result++, {}, &ExpressionList::Entry::row);
-    for (auto entry = first; entry != last; ++entry) {
-      if (entry->variable >= places_.moving() + places_.discrete) continue;  // of a relation
-      jump.by.emplace_back(entry->variable,
-                           derivatives[static_cast<std::size_t>(entry - entries.begin())]);
+    const auto row = std::ranges::equal_range(entries, result++, {}, &ExpressionList::Entry::row);
+    for (const ExpressionList::Entry& entry : row) {
+      if (entry.variable >= places_.moving() + places_.discrete) continue;  // of a relation
+      jump.by.emplace_back(entry.variable,
+                           derivatives[static_cast<std::size_t>(&entry - entries.data())]);
     }
   }
 }

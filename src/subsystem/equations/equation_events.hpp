@@ -46,6 +46,8 @@ class EquationEvents {
   void begin(double t, std::span<const double> x, std::span<const double> u);
   bool settle(const EventPoint& point, std::span<const double> x, std::vector<Happening>& what);
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
+  /// Whatever has happened at the same time before is over.
+  void begin_instant() { jumped_at_ = std::numeric_limits<double>::quiet_NaN(); }
   std::span<const Jump> jumps(double t) const {
     return t == jumped_at_ ? jumps_ : std::span<const Jump>();
   }
@@ -123,7 +125,8 @@ class EquationEvents {
   bool act(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
   bool fires(std::size_t condition, double until, std::size_t& result);
   void set(const EquationCondition& condition, std::size_t result, std::span<double> x);
-  void note_jumps(double t, const EquationCondition& condition, std::size_t result);
+  void note_jumps(const EquationCondition& condition, std::size_t result,
+                  std::span<const double> derivatives);
   double tick(std::size_t condition) const;
   void find_next_time(const EventPoint& point, std::span<const double> x);
   bool would_set(const EquationCondition& condition, std::size_t result,

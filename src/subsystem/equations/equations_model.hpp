@@ -70,6 +70,7 @@ class EquationsModel : public EventModel, public BatchModel {
   bool settle(const EventPoint& point, std::span<const double> x,
               std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
+  void begin_instant() override { events_->begin_instant(); }
   std::span<const Jump> jumps(double t) const override { return events_->jumps(t); }
   std::size_t discrete_count() const override { return places_.discrete; }
   void discrete_slopes(double t, std::span<const double> x, std::span<const double> u,

@@ -132,6 +132,7 @@ double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
   errors_.t = t;
   errors_.states.assign(errors.dxdt.begin(), errors.dxdt.end());
   errors_.inputs.assign(errors.dudt.begin(), errors.dudt.end());
+  model_.begin_instant();
   if (is_quiet(t, inputs, there * (t - begin))) return 0.0;
   double error = 0.0;
   const auto find = [&](double) { error = instant_error(t, t - begin, x); };

@@ -226,5 +226,62 @@ TEST(EquationsModel, is_fast) {
   EXPECT_LT(each, 2000.0) << sum;
 }
 
+/// Adds up what it sees with a weight that moves, and forgets a part of the sum.
+EquationsDescription meter() {
+  return {.subsystem = "meter",
+          .location = "m.yaml:4",
+          .parameters = {},
+          .inputs = {{"u", 0.0, "m.yaml:5"}},
+          .states = {{"x", 2.0, "m.yaml:6"}},
+          .derivatives = {{"x", "s*u", "m.yaml:7"}},
+          .outputs = {{"y", "x + s^2", "m.yaml:8"}},
+          .discrete = {{"s", 3.0, "m.yaml:9"}},
+          .whens = {{.condition = {},
+                     .every = 1.0,
+                     .sets = {{"s", "0.9*s + t*x*u", "m.yaml:10"}, {"x", "x/2", "m.yaml:10"}},
+                     .location = "m.yaml:10"}},
+          .units = {}};
+}
+
+/// One pass at an instant.
+void pass(EquationsModel& model, double t, std::span<double> x, std::span<const double> u) {
+  const double dxdt[] = {0.0}, dudt[] = {0.0};
+  std::vector<Happening> what;
+  model.happen({t, u, {dxdt, dudt}, 1e-9}, x, what);
+}
+
+TEST(EquationsModel, tells_how_what_was_set_depends_on_what_was_there) {
+  EquationsModel model(meter());
+  double x[] = {2.0};
+  const double u[] = {5.0};
+  std::vector<Happening> what;
+  const double dxdt[] = {0.0}, dudt[] = {0.0};
+  model.begin(0.5, x, u);
+  model.settle({0.5, u, {dxdt, dudt}, 1e-9}, x, what);
+  model.begin_instant();
+  pass(model, 1.0, x, u);
+  const auto jumps = model.jumps(1.0);
+  ASSERT_EQ(jumps.size(), 2u);
+  using Entries = std::vector<std::pair<std::uint32_t, double>>;
+  EXPECT_FALSE(jumps[0].state);
+  EXPECT_EQ(jumps[0].by, (Entries{{0, 10.0}, {1, 5.0}, {2, 2.0}, {3, 0.9}}));  // t, x, u, s
+  EXPECT_TRUE(jumps[1].state);
+  EXPECT_EQ(jumps[1].by, (Entries{{1, 0.5}}));
+  EXPECT_EQ(jumps[0].pass, jumps[1].pass);
+  EXPECT_TRUE(model.jumps(1.5).empty());
+  model.begin_instant();  // another one at the same time: what has been set stays set
+  pass(model, 1.0, x, u);
+  EXPECT_TRUE(model.jumps(1.0).empty());
+}
+
+TEST(EquationsModel, passes_errors_of_discrete_variables_on) {
+  EquationsModel model(meter());
+  const double x[] = {2.0}, u[] = {5.0}, wrong[] = {0.25};
+  double f[1], g[1];
+  model.discrete_slopes(0.0, x, u, wrong, f, g);
+  EXPECT_DOUBLE_EQ(f[0], 5.0 * 0.25);
+  EXPECT_DOUBLE_EQ(g[0], 2.0 * 3.0 * 0.25);
+}
+
 }  // namespace
 }  // namespace concord

@@ -9,18 +9,18 @@
 
 namespace concord {
 
-/// Errors of some variables at the end of a macro-step, in units of their tolerances.
-class ValueErrors {
+/// ErrorNorm of the states of all ranks, which have no sizes but what they have been.
+class StateErrorNorm {
  public:
-  ValueErrors(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count);
+  StateErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count);
 
   /// At a start or event: what is 0 may rise from nothing.
   void restart(std::span<const double> values);
   /// The largest. Collective.
-  double norm(double h, std::span<const double> errors, std::span<const double> values);
+  double operator()(double h, std::span<const double> errors, std::span<const double> values);
   void commit(std::span<const double> values);
 
-  void io(Archive& archive, Per kind);
+  void io(Archive& archive);
 
  private:
   void see(std::span<const double> values);

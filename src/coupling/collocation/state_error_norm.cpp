@@ -1,23 +1,24 @@
-#include "coupling/collocation/value_errors.hpp"
+#include "coupling/collocation/state_error_norm.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace concord {
 
-ValueErrors::ValueErrors(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count)
+StateErrorNorm::StateErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order,
+                               std::size_t count)
     : norm_(comm, tolerance, order, count), largest_(count) {
   if (tolerance.of_range) ranges_.emplace(count);
 }
 
-void ValueErrors::see(std::span<const double> values) {
+void StateErrorNorm::see(std::span<const double> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     largest_[i] = std::max(largest_[i], std::abs(values[i]));
     if (ranges_) ranges_->see(i, values[i]);
   }
 }
 
-void ValueErrors::restart(std::span<const double> values) {
+void StateErrorNorm::restart(std::span<const double> values) {
   norm_.restart();
   see(values);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -25,7 +26,8 @@ void ValueErrors::restart(std::span<const double> values) {
   }
 }
 
-double ValueErrors::norm(double h, std::span<const double> errors, std::span<const double> values) {
+double StateErrorNorm::operator()(double h, std::span<const double> errors,
+                                  std::span<const double> values) {
   norm_.begin(h);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double magnitude = std::abs(values[i]), size = std::max(largest_[i], magnitude);
@@ -35,15 +37,15 @@ double ValueErrors::norm(double h, std::span<const double> errors, std::span<con
   return norm_.worst();
 }
 
-void ValueErrors::commit(std::span<const double> values) {
+void StateErrorNorm::commit(std::span<const double> values) {
   norm_.commit();
   see(values);
 }
 
-void ValueErrors::io(Archive& archive, Per kind) {
-  norm_.io(archive, kind);
-  CONCORD_MEMBERS_PER(archive, kind, largest_);
-  if (ranges_) ranges_->io(archive, kind);
+void StateErrorNorm::io(Archive& archive) {
+  norm_.io(archive, Per::state);
+  CONCORD_MEMBERS_PER(archive, Per::state, largest_);
+  if (ranges_) ranges_->io(archive, Per::state);
 }
 
 }  // namespace concord
