@@ -268,7 +268,7 @@ std::string CouplingSolver::describe(const CouplingReport& report,
 void CouplingSolver::view() const {
   KSP ksp = nullptr;
   petsc(SNESGetKSP(snes_, &ksp));
-  make_viewable(ksp);
+  begin_view(ksp, jacobian_.matrix());
   petsc(SNESView(snes_, PETSC_VIEWER_STDOUT_(comm_)));
 }
 

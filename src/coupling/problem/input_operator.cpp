@@ -153,7 +153,7 @@ PetscInt InputOperator::iterations() const {
 void InputOperator::view() const {
   MPI_Comm comm = MPI_COMM_NULL;
   petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(matrix_.operator Mat()), &comm));
-  make_viewable(solver_);
+  begin_view(solver_, matrix_);
   petsc(KSPView(solver_, PETSC_VIEWER_STDOUT_(comm)));
 }
 

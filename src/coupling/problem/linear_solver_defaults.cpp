@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "coupling/problem/elimination.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
 
@@ -54,6 +55,11 @@ void factorise_with_little_fill(PC pc, Mat matrix) {
   }
 }
 
+void factorise_alone(KSP ksp, Mat matrix) {
+  petsc(KSPSetType(ksp, KSPPREONLY));
+  factorise_with_little_fill(preconditioner_of(ksp), matrix);
+}
+
 void factorise_across_ranks(KSP ksp) {
   petsc(KSPSetType(ksp, KSPPREONLY));
   factorise(preconditioner_of(ksp), MATSOLVERMUMPS);
@@ -68,11 +74,29 @@ void factorise_on_each_rank(KSP ksp, MatSolverType with) {
   factorise(preconditioner_of(inner), with);
 }
 
-void iterate_over_blocks(KSP ksp, double rtol) {
+/// With a choice of pivots.
+void factorise_in_one_piece(KSP ksp, bool alone, PetscInt rows) {
+  if (alone) {
+    petsc(KSPSetType(ksp, KSPPREONLY));
+    factorise(preconditioner_of(ksp), MATSOLVERKLU);
+  } else if (rows <= small) {
+    factorise_on_each_rank(ksp, MATSOLVERKLU);
+  } else {
+    factorise_across_ranks(ksp);
+  }
+}
+
+void iterate(KSP ksp, PCType preconditioner, double rtol) {
   constexpr PetscInt few = 50;
   petsc(KSPSetType(ksp, KSPGMRES));
   petsc(KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, few));
-  petsc(PCSetType(preconditioner_of(ksp), PCBJACOBI));
+  petsc(PCSetType(preconditioner_of(ksp), preconditioner));
+}
+
+bool factorises_cheaply(Mat matrix) {
+  PetscInt rows = 0;
+  petsc(MatGetSize(matrix, &rows, nullptr));
+  return rows <= small || elimination_of(matrix).is_cheap();
 }
 
 template <class T>
@@ -89,7 +113,7 @@ bool only_shows(const std::string& option) {
 }
 
 /// Nobody else's choice.
-bool has_default_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
+bool iterates_by_default(KSP ksp, const std::optional<SolverOptions>& options) {
   for (const char* chosen : {"ksp_", "pc_", "sub_"}) {
     const auto given = options ? options::given(options->prefix + std::string(chosen))
                                : std::vector<std::string>();
@@ -97,7 +121,8 @@ bool has_default_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
       return false;
     }
   }
-  return is_of_type(ksp, KSPGMRES) && is_of_type(preconditioner_of(ksp), PCBJACOBI);
+  PC pc = preconditioner_of(ksp);
+  return is_of_type(ksp, KSPGMRES) && (is_of_type(pc, PCBJACOBI) || is_of_type(pc, PCILU));
 }
 
 bool has_converged(KSP ksp) {
@@ -114,25 +139,21 @@ void choose_solver(KSP ksp, Mat matrix, Diagonal diagonal,
   PetscInt rows = 0;
   petsc(MatGetSize(matrix, &rows, nullptr));
   const bool full = diagonal == Diagonal::full;
-  const auto* in_one_piece = full ? MATSOLVERPETSC : MATSOLVERKLU;
-  if (ranks_that_share(matrix) == 1) {
-    petsc(KSPSetType(ksp, KSPPREONLY));
-    if (full) {
-      factorise_with_little_fill(preconditioner_of(ksp), matrix);
-    } else {
-      factorise(preconditioner_of(ksp), in_one_piece);
-    }
-  } else if (rows <= small) {
-    factorise_on_each_rank(ksp, in_one_piece);
-  } else if (full) {
-    iterate_over_blocks(ksp, options ? options->rtol : nearly_exact);
+  const bool alone = ranks_that_share(matrix) == 1;
+  const double rtol = options ? options->rtol : nearly_exact;
+  if (!full) {
+    factorise_in_one_piece(ksp, alone, rows);
+  } else if (alone && factorises_cheaply(matrix)) {
+    factorise_alone(ksp, matrix);
+  } else if (!alone && rows <= small) {
+    factorise_on_each_rank(ksp, MATSOLVERPETSC);
   } else {
-    factorise_across_ranks(ksp);
+    iterate(ksp, alone ? PCILU : PCBJACOBI, rtol);
   }
 }
 
 void factorise_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
-  if (!has_default_blocks(ksp, options)) {
+  if (!iterates_by_default(ksp, options) || !is_of_type(preconditioner_of(ksp), PCBJACOBI)) {
     return;
   }
   petsc(KSPSetUp(ksp));
@@ -142,17 +163,23 @@ void factorise_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
   for (PetscInt b = 0; b < count; ++b) {
     Mat block = nullptr;
     petsc(KSPGetOperators(blocks[b], &block, nullptr));
-    factorise_with_little_fill(preconditioner_of(blocks[b]), block);
+    if (factorises_cheaply(block)) {
+      factorise_with_little_fill(preconditioner_of(blocks[b]), block);
+    }
   }
 }
 
 bool goes_over_to_direct(KSP ksp, Mat matrix, const std::optional<SolverOptions>& options) {
-  if (!has_default_blocks(ksp, options)) {
+  if (!iterates_by_default(ksp, options)) {
     return false;
   }
   petsc(KSPReset(ksp));
   petsc(KSPSetOperators(ksp, matrix, matrix));
-  factorise_across_ranks(ksp);
+  if (ranks_that_share(matrix) == 1) {
+    factorise_alone(ksp, matrix);
+  } else {
+    factorise_across_ranks(ksp);
+  }
   return true;
 }
 
@@ -183,6 +210,17 @@ KspHandle linear_solver(Mat matrix, Diagonal diagonal,
   return ksp;
 }
 
+namespace {
+
+void view_elimination(Mat matrix) {
+  const Elimination elimination = elimination_of(matrix);
+  petsc(PetscPrintf(PETSC_COMM_SELF,
+                    "interface: factors would take %.2g operations, as %.0f products with its "
+                    "matrix; from %g on it is solved by iteration\n",
+                    elimination.operations, elimination.operations / elimination.product,
+                    Elimination::as_many_products));
+}
+
 void make_viewable(KSP ksp) {
   PC pc = preconditioner_of(ksp);
   if (is_of_type(pc, PCREDUNDANT)) {
@@ -203,6 +241,17 @@ void make_viewable(KSP ksp) {
     petsc(MatDestroy(&matrix));
     petsc(MatDestroy(&near));
   }
+}
+
+}  // namespace
+
+void begin_view(KSP ksp, Mat matrix) {
+  PetscInt rows = 0;
+  petsc(MatGetSize(matrix, &rows, nullptr));
+  if (ranks_that_share(matrix) == 1 && rows > small) {
+    view_elimination(matrix);
+  }
+  make_viewable(ksp);
 }
 
 bool solve(KSP ksp, Mat matrix, Vec right_side, Vec unknown,

@@ -20,11 +20,13 @@ struct SolverOptions {
   double rtol;
 };
 
-/// Defaults for the interface's linear system, before KSPSetFromOptions: direct on one rank, and
-/// redundantly on each of several where the system is small. Large ones on several ranks, which
-/// couple weakly beside what lies on one rank, take GMRES with each rank's own block factorised
-/// (block Jacobi): a few iterations, and no factorisation across ranks. Where constraints put zeros
-/// on the diagonal, blocks may be singular: a parallel factorisation.
+/// Defaults for the interface's linear system, before KSPSetFromOptions: direct on one rank where
+/// that is cheap (Elimination), and redundantly on each of several where the system is small. Large
+/// ones on several ranks, which couple weakly beside what lies on one rank, take GMRES with each
+/// rank's own block factorised (block Jacobi): a few iterations, and no factorisation across ranks.
+/// What is not cheap to factorise, a rank's block or the whole on one rank, is factorised in its
+/// own pattern only (ILU). Where constraints put zeros on the diagonal, blocks may be singular: a
+/// factorisation that chooses its pivots.
 void choose_solver(KSP ksp, Mat matrix, Diagonal diagonal,
                    const std::optional<SolverOptions>& options = std::nullopt);
 
@@ -32,8 +34,8 @@ void choose_solver(KSP ksp, Mat matrix, Diagonal diagonal,
 /// chosen others. Collective.
 void factorise_blocks(KSP ksp, const std::optional<SolverOptions>& options = std::nullopt);
 
-/// After a solve that failed: whether the blocks were a default, which did not suit; the next solve
-/// is a parallel factorisation. Collective.
+/// After a solve that failed: whether the iteration was a default, which did not suit; the next
+/// solve is a factorisation. Collective.
 bool goes_over_to_direct(KSP ksp, Mat matrix,
                          const std::optional<SolverOptions>& options = std::nullopt);
 
@@ -51,8 +53,9 @@ KspHandle linear_solver(Mat matrix, Diagonal diagonal,
 bool solve(KSP ksp, Mat matrix, Vec right_side, Vec unknown,
            const std::optional<SolverOptions>& options = std::nullopt);
 
-/// Before KSPView or SNESView: PETSc 3.18 cannot show factors of KLU that are not there yet. They
-/// are made, or made anew, when they are needed.
-void make_viewable(KSP ksp);
+/// Before KSPView or SNESView: what the choice of the solver was made from. PETSc 3.18 cannot show
+/// factors of KLU that are not there yet: they are made, or made anew, when they are needed.
+/// Collective.
+void begin_view(KSP ksp, Mat matrix);
 
 }  // namespace concord

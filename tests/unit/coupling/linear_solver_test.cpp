@@ -15,16 +15,19 @@ namespace {
 
 constexpr PetscInt rows = 1200;
 
-/// I - gain P, with P of one entry in each row.
+/// I - gain P, with P of one entry in each row and `source`, or of several.
 MatHandle network(const std::vector<PetscInt>& source, double gain) {
+  const auto each = static_cast<PetscInt>(source.size()) / rows;
   MatHandle matrix;
   PetscInt first = 0, last = 0;
-  petsc(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, rows, rows, 2, nullptr, 2,
-                     nullptr, matrix.out()));
+  petsc(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, rows, rows, each + 1, nullptr,
+                     each + 1, nullptr, matrix.out()));
   petsc(MatGetOwnershipRange(matrix, &first, &last));
   for (PetscInt row = first; row < last; ++row) {
     petsc(MatSetValue(matrix, row, row, 1.0, ADD_VALUES));
-    petsc(MatSetValue(matrix, row, source[static_cast<std::size_t>(row)], -gain, ADD_VALUES));
+    for (PetscInt e = row; e < each * rows; e += rows) {
+      petsc(MatSetValue(matrix, row, source[static_cast<std::size_t>(e)], -gain, ADD_VALUES));
+    }
   }
   petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
   petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
@@ -66,6 +69,20 @@ TEST(ImplicitLinearSolver, TakesFewIterationsWhereNeighboursCouple) {
   EXPECT_TRUE(chain.done);
   EXPECT_LT(chain.error, 1e-11);
   EXPECT_LE(chain.iterations, ranks_of(PETSC_COMM_WORLD));
+}
+
+/// Random neighbours: factors are nearly full, and a few iterations will do.
+TEST(ImplicitLinearSolver, IteratesWhereFactorsFillUp) {
+  std::vector<PetscInt> anywhere(3 * rows);
+  std::minstd_rand random(7);
+  for (PetscInt& source : anywhere) {
+    source = static_cast<PetscInt>(random() % static_cast<unsigned>(rows));
+  }
+  const Solved filled = solved(network(anywhere, 0.1));
+  EXPECT_TRUE(filled.done);
+  EXPECT_LT(filled.error, 1e-11);
+  EXPECT_GT(filled.iterations, 1);
+  EXPECT_LE(filled.iterations, 20);
 }
 
 /// Eigenvalues all around a circle that nearly meets 0: no Krylov method gets far in a few
