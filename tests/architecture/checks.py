@@ -274,17 +274,6 @@ def clang_format():
     return None
 
 
-def check_long(root):
-    """What takes some of its cases in tests/run.sh takes all of them in tests/long.sh."""
-    long = (root / "tests" / "long.sh").read_text(encoding="utf-8")
-    for path in (file for file in files(root, ["tests"]) if file.suffix == ".py"):
-        if path.parent.name == "architecture":
-            continue
-        if re.search(r"\bin in_short\(|= in_short\(", path.read_text(encoding="utf-8")):
-            if path.stem not in long:
-                yield f"{path.relative_to(root)}: takes some of its cases, and tests/long.sh does not run it"
-
-
 def check_format(root):
     program = clang_format()
     if not program:

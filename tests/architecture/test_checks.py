@@ -27,8 +27,6 @@ GOOD = {
                                    "  bool is() const override { return true; }\n};\n",
     "src/coupling/coupling.hpp": "",
     "src/coupling/coupling_decorator.hpp": "",
-    "tests/long.sh": "restarts kills.py\n",
-    "tests/restart/kills.py": "for rank in in_short((1, 2, 3), 2):\n    run(rank)\n",
     "README.md": "Cite the papers; configure into build/, results in ~/results or $HOME/results.\n",
 }
 
@@ -71,7 +69,6 @@ BAD = {
         ("src/coupling/x.cpp", "namespace concord {\nvoid f() { g(\"{\"); }  // {\n"
          "template <class T>\nstruct Shared final {};\n}\n", "concord::Shared"),
     ],
-    "long": [("tests/restart/other.py", "for rank in in_short((1, 2, 3), 2):\n    run(rank)\n", "other.py")],
     "format": [("src/signal/x.cpp", "int  f( ){return 1;}\n", "x.cpp")],
 }
 

@@ -1,9 +1,10 @@
 """Events that come closer and closer, and what comes to rest: told, or as its user says."""
 import unittest
+from itertools import product
 
 import numpy as np
 
-from concord_runs import ModelTest, execute, simulate
+from concord_runs import ModelTest, execute, in_short, simulate
 
 CONTROLLED = {"default": (), "jfm": ("-cosim_type", "jfm"), "missiles": ("-cosim_type", "missiles")}
 FIXED = {"jacobi": ("-cosim_type", "jacobi"), "jfm steps": ("-cosim_step", 0.1)}
@@ -62,11 +63,11 @@ class Accumulating(ModelTest):
 
     def test_a_ball_that_comes_to_rest_is_told_under_every_control(self):
         """However fast it loses its speed: nothing falls through the floor."""
-        for e in (0.8, 0.5, 0.3, 0.01, 1e-4, 1e-6):
-            for wires in ("", "ball.h -> meter.h"):
-                for name, options in {**CONTROLLED, **FIXED}.items():
-                    with self.subTest(e=e, wires=wires, method=name):
-                        self.refused(BALL % (e, wires), options, "events accumulate")
+        for e, wires, (name, options) in in_short(
+                list(product((0.8, 0.5, 0.3, 0.01, 1e-4, 1e-6), ("", "ball.h -> meter.h"),
+                             {**CONTROLLED, **FIXED}.items())), 5):
+            with self.subTest(e=e, wires=wires, method=name):
+                self.refused(BALL % (e, wires), options, "events accumulate")
 
     def test_what_comes_to_rest_rests_where_its_user_says_so(self):
         for e in (0.3, 0.8):

@@ -2,6 +2,7 @@
 import unittest
 
 import numpy as np
+from concord_runs import in_short
 from equation_models import Constraint, Model, Subsystem
 from kinds import Kinds, exact_outputs, run
 
@@ -177,7 +178,7 @@ class AllUnits(Kinds, unittest.TestCase):
 
     def test_index_1(self):
         exact = None
-        for units in self.draws(10):
+        for units in in_short(self.draws(10), 4):
             sizes = np.array(units[4:6])
             for method in ("jfm", "missiles", "monolithic", "jfm -subsystem_linearization false"):
                 with self.subTest(units=units, method=method):
@@ -198,7 +199,7 @@ class AllUnits(Kinds, unittest.TestCase):
                         "jacobi -cosim_adapt richardson", "jacobi -cosim_adapt predictor",
                         "gauss_seidel -cosim_hold_order 1 -cosim_adapt predictor"):
             steps = []
-            for units in self.draws(5):
+            for units in in_short(self.draws(5), 3):
                 with self.subTest(units=units, options=options):
                     done = run(carried(units), f"-cosim_type {options} -cosim_adapt_rtol 1e-4")
                     self.assertTrue(done.completed, done.reason)

@@ -3,12 +3,13 @@ import csv
 import os
 import unittest
 import unittest.mock
+from itertools import product
 from collections import defaultdict
 from pathlib import Path
 
 import h5py
 import numpy as np
-from concord_runs import execute
+from concord_runs import execute, in_short
 from fmu_runs import FmuTest, model_text
 
 WITNESS = Path(__file__).resolve().parent / "witness" / "witness.c"
@@ -98,16 +99,15 @@ class CallTest(FmuTest):
 
 class EveryCall(CallTest):
     def test_as_the_fmu_sees_them(self):
-        for version, kind in KINDS:
-            for method in ("jfm", "jacobi"):
-                for isolated in ("false", "true"):
-                    with self.subTest(version=version, kind=kind, method=method, isolated=isolated):
-                        self.witness.unlink(missing_ok=True)
-                        self.watched(version=version, kind=kind)
-                        run = self.run_logged(self.alone(), "-cosim_type", method, "-cosim_step",
-                                              0.02, "-subsystem_isolated", isolated)
-                        self.assertEqual((run.returncode, run.stderr), (0, ""))
-                        self.require_all(self.rows())
+        for (version, kind), method, isolated in in_short(
+                list(product(KINDS, ("jfm", "jacobi"), ("false", "true"))), 3):
+            with self.subTest(version=version, kind=kind, method=method, isolated=isolated):
+                self.witness.unlink(missing_ok=True)
+                self.watched(version=version, kind=kind)
+                run = self.run_logged(self.alone(), "-cosim_type", method, "-cosim_step", 0.02,
+                                      "-subsystem_isolated", isolated)
+                self.assertEqual((run.returncode, run.stderr), (0, ""))
+                self.require_all(self.rows())
 
     def test_before_and_behind(self):
         """Each call has a line behind it, in the order of brackets, with status and time."""
@@ -127,24 +127,23 @@ class EveryCall(CallTest):
         self.assertEqual(open_calls, [])
 
     def test_the_state_machine_of_the_standard(self):
-        for kind in ("cs", "me"):
-            for method in ("jfm", "jacobi", "missiles"):
-                with self.subTest(kind=kind, method=method):
-                    self.watched(kind=kind)
-                    run = self.run_logged(self.alone(), "-cosim_type", method, "-cosim_step", 0.02)
-                    self.assertEqual(run.returncode, 0, run.stderr)
-                    modes = {}
-                    for row in self.calls():
-                        name = row["function"].removeprefix("fmi2")
-                        who = row["process"], row["instance"]
-                        if name == "Instantiate":
-                            self.assertNotIn(who, modes)
-                            modes[who] = "instantiated"
-                            continue
-                        self.assertIn(name, MODES[modes[who]], (modes[who], row))
-                        to = MODES[modes[who]][name]
-                        modes[who] = to if isinstance(to, str) else to[kind == "me"]
-                    self.assertEqual(set(modes.values()), {"over"})
+        for kind, method in in_short(list(product(("cs", "me"), ("jfm", "jacobi", "missiles"))), 2):
+            with self.subTest(kind=kind, method=method):
+                self.watched(kind=kind)
+                run = self.run_logged(self.alone(), "-cosim_type", method, "-cosim_step", 0.02)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                modes = {}
+                for row in self.calls():
+                    name = row["function"].removeprefix("fmi2")
+                    who = row["process"], row["instance"]
+                    if name == "Instantiate":
+                        self.assertNotIn(who, modes)
+                        modes[who] = "instantiated"
+                        continue
+                    self.assertIn(name, MODES[modes[who]], (modes[who], row))
+                    to = MODES[modes[who]][name]
+                    modes[who] = to if isinstance(to, str) else to[kind == "me"]
+                self.assertEqual(set(modes.values()), {"over"})
 
     def test_arguments(self):
         """Steps lie end to end; what is read is what the results file has."""
@@ -197,7 +196,7 @@ class EveryCall(CallTest):
         self.witness.unlink()
         for part in ("left", "right"):
             self.watched(part, kind="me")
-        run = self.run_logged(self.model(("left", "right"), 0.1), "-cosim_accuracy", "1e-8")
+        run = self.run_logged(self.model(("left", "right"), 0.02), "-cosim_accuracy", "1e-5")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.require_all(self.rows())
         self.assertGreater(len({row["instance"] for row in self.rows()}), 1)

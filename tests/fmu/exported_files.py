@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-from concord_runs import LOTKA_VOLTERRA, TWO_MASS, write_model
+from concord_runs import LOTKA_VOLTERRA, TWO_MASS, in_short, write_model
 from exported_fmus import FOLDERS, Fmu2, compile_sources, export, unpack
 from fmu_runs import FmuTest
 
@@ -251,9 +251,9 @@ class Description(FilesTest):
 class Sources(FilesTest):
     def test_compile_without_warnings(self):
         for version in (2, 3):
-            for part, source in ((PARTS[0], None), (PARTS[1], None), (PARTS[2], None),
-                                 (PARTS[3], None), ("switched", None), ("right", TWO_MASS),
-                                 ("prey", LOTKA_VOLTERRA)):
+            for part, source in in_short(((PARTS[0], None), (PARTS[1], None), (PARTS[2], None),
+                                          (PARTS[3], None), ("switched", None), ("right", TWO_MASS),
+                                          ("prey", LOTKA_VOLTERRA)), 3, version):
                 folder = self.exported(part, version, "--no-binary", source=source)
                 for optimisation in ("-O0", "-O2"):
                     run = compile_sources(folder, *STRICT, optimisation, "-shared", "-fPIC")
@@ -289,7 +289,8 @@ class Sources(FilesTest):
     def test_walks_under_sanitizers(self):
         sanitizers = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
         for version in (2, 3):
-            for part, source in (("right", TWO_MASS), ("rich", None), ("switched", None)):
+            for part, source in in_short((("right", TWO_MASS), ("rich", None), ("switched", None)), 2,
+                                         version):
                 folder = self.exported(part, version, "--no-binary", source=source)
                 model = folder / "sources" / f"{part}.c"
                 run = compile_sources(folder, *STRICT, *sanitizers, f'-DMODEL="{model}"',

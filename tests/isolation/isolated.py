@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import unittest
+from itertools import product
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,8 +52,8 @@ class Revived(unittest.TestCase):
     def test_every_call(self):
         self.check(*(Fault("cs", "segfault", call, "ifosmondi", ranks=1,
                            options=("-cosim_predictor", "hold"))
-                     for call in ("fmi2GetFMUstate", "fmi2SetFMUstate", "fmi2SetReal",
-                                  "fmi2GetReal")),
+                     for call in in_short(("fmi2GetFMUstate", "fmi2SetReal", "fmi2SetFMUstate",
+                                           "fmi2GetReal"), 2)),
                    # Believed, as trials of saved states initialise FMUs, too.
                    Fault("cs", "segfault", "fmi2ExitInitializationMode", ranks=1, time=0,
                          options=("-subsystem_rollback", "true")))
@@ -205,19 +206,18 @@ class Same(ModelTest):
             f"  a: {{native: {{library: {library}, type: cart}}, start: {{x: 0.5}}}}\n"
             "  b: {equations: {inputs: {x: 0}, states: {z: 0}, derivatives: {z: x - z}, "
             "outputs: {f: 1 - z - 3*x}}}\nconnections: [a.x -> b.x, b.f -> a.force]\n")
-        for method in PRESETS:
+        for method in in_short(PRESETS, 3, 1):
             self.check(model, "-cosim_type", method, "-cosim_step", 1e-2)
         self.check(model, "-cosim_adapt", "predictor", "-subsystem_integrator", "cvode_bdf")
 
     def test_events(self):
-        for version in (2, 3):
-            for kind in ("me", "cs"):
-                fmu_factory.build(self.folder, "ball", version, kinds=(kind,),
-                                  capabilities=(*CAPABILITIES, "event_mode"))
-                model = self.model("experiment: {start: 0, stop: 2}\nsubsystems:\n"
-                                   "  ball: {fmu: ball.fmu}\n")
-                for method in ("jfm", "jacobi"):
-                    self.check(model, "-cosim_type", method, "-cosim_step", 0.01)
+        for version, kind, method in in_short(
+                list(product((2, 3), ("me", "cs"), ("jfm", "jacobi"))), 3):
+            fmu_factory.build(self.folder, "ball", version, kinds=(kind,),
+                              capabilities=(*CAPABILITIES, "event_mode"))
+            model = self.model("experiment: {start: 0, stop: 2}\nsubsystems:\n"
+                               "  ball: {fmu: ball.fmu}\n")
+            self.check(model, "-cosim_type", method, "-cosim_step", 0.01)
 
 
 class Kept(ModelTest):

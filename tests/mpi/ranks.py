@@ -36,7 +36,7 @@ class SameOnEveryNumberOfRanks:
     def check(self, model, preset, options):
         one = simulate(model, "-cosim_type", preset, *TIGHT, *options)
         self.assertEqual(set(one.subsystems["rank"]), {0})
-        for ranks in self.ranks:
+        for ranks in in_short(self.ranks, 3, PRESETS.index(preset)):
             with self.subTest(preset=preset, ranks=ranks):
                 other = simulate(model, "-cosim_type", preset, *TIGHT, *options, ranks=ranks)
                 self.assertGreater(len(set(other.subsystems["rank"])), 1)
@@ -55,8 +55,6 @@ class Coverage(unittest.TestCase):
 
 class TwoMass(SameOnEveryNumberOfRanks, unittest.TestCase):
     """Fewer subsystems than ranks."""
-    ranks = in_short((2, 3, 5), 2)
-
     def test_presets(self):
         # Weight 1: a group, and so a rank, for each of both.
         for preset in PRESETS:
@@ -105,8 +103,6 @@ class Ring(RingOfSeven):
 
 
 class RingVariants(RingOfSeven):
-    ranks = in_short((3, 2, 5), 3)
-
     def test_hierarchical(self):
         """Groups, some of several subsystems; each whole on one rank."""
         self.check(self.model, "hierarchical",

@@ -5,6 +5,7 @@ import unittest
 import numpy as np
 from collocation import NoSolution, reference
 from comparison import BAD, Problem, problems
+from concord_runs import in_short
 from generator import Network
 
 
@@ -49,14 +50,9 @@ class Networks:
                     if not problem.network.constraints:
                         self.assertEqual(verdict.kind, "agreed", f"{one.reason} {scaled.reason}")
 
-    def test_first_networks(self):
-        self.check(0)
-
-    def test_more_networks(self):
-        self.check(100)
-
-    def test_last_networks(self):
-        self.check(200)
+    def test_networks(self):
+        for first in in_short((0, 100, 200), 3):
+            self.check(first)
 
 
 class Cubic(Networks, unittest.TestCase):

@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from concord_runs import (LOTKA_VOLTERRA, SPRING_MASS, TIGHT, TWO_MASS, execute, simulate,
+from concord_runs import (LOTKA_VOLTERRA, SPRING_MASS, TIGHT, TWO_MASS, execute, in_short, simulate,
                           write_model)
 from explicit_methods import JUMPS, jumps_exactly, order_options
 from references import LotkaVolterra, error_percent, observed_orders, two_mass
@@ -51,8 +51,8 @@ class SpringMass(OrderTest):
 
     def test_correction_gains_one_order(self):
         for k in range(3):
-            for correction, spread in (("constant", 1), ("smooth", 1), ("constant", 2),
-                                       ("smooth", 4)):
+            for correction, spread in in_short((("constant", 1), ("smooth", 1), ("constant", 2),
+                                                ("smooth", 4)), 3, k):
                 self.check(SPRING_MASS, self.steps, k + 2, f"order {k}, {correction} over {spread}",
                            "-cosim_type", "jacobi", "-cosim_balance", correction,
                            "-cosim_balance_spread", spread, *order_options(k), allowed=0.05)
@@ -70,9 +70,10 @@ class SpringMass(OrderTest):
     def test_schedules_and_extripol_gain_one_order(self):
         for correction in ("constant", "smooth"):
             for k in range(2):
-                for method, options in (("gauss_seidel", order_options(k)),
-                                        ("hierarchical", order_options(k)),
-                                        ("extripol", ["-cosim_hold_order", k])):
+                for method, options in in_short((("gauss_seidel", order_options(k)),
+                                                 ("hierarchical", order_options(k)),
+                                                 ("extripol", ["-cosim_hold_order", k])), 3,
+                                                k + len(correction)):
                     self.check(SPRING_MASS, self.steps, k + 2, f"{method}, order {k}, {correction}",
                                "-cosim_type", method, *options, "-cosim_balance", correction,
                                allowed=0.05)

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import unittest
+from itertools import product
 
 import fmu_factory
 import h5py
@@ -96,7 +97,7 @@ class Files(RestartTest):
         whole = path.read_bytes()
         earlier = self.folder / "parts.chk.old"
         earlier.write_bytes(whole)
-        for size in in_short(range(0, len(whole), 100), 16):
+        for size in in_short(range(0, len(whole), 100), 160):
             path.write_bytes(whole[:size])
             run = self.goes_on(restart=path)
             self.refused(run, str(path), f"-cosim_restart {earlier}")
@@ -147,22 +148,21 @@ class Files(RestartTest):
         kept, saved = results.read_bytes(), checkpoint.read_bytes()
         damages = {"not there": None, "empty": b"", "cut": kept[:len(kept) // 2],
                    "without its indices": kept.replace(b"TREE", b"EERT")}
-        for number, (name, content) in enumerate(damages.items()):
-            for restart in ("auto", checkpoint):
-                with self.subTest(name, restart=str(restart)):
-                    for path in (*self.folder.glob("parts.chk*"), *self.folder.glob("*.aside*")):
-                        path.unlink()
-                    checkpoint.write_bytes(saved)
-                    results.unlink() if content is None else results.write_bytes(content)
-                    run = self.goes_on(restart=restart)
-                    self.assertEqual(run.returncode, 0, run.stderr)
-                    self.assertIn("without the rows before, which begin here in", run.stderr)
-                    aside = self.folder / "parts.h5.aside"
-                    self.assertEqual(aside.exists(), content is not None)
-                    if content is not None:
-                        self.assertEqual(aside.read_bytes(), content)
-                        self.assertIn(f"is kept as '{aside}'", run.stderr)
-                    self.require_tail()
+        for (name, content), restart in in_short(list(product(damages.items(), ("auto", checkpoint))), 3):
+            with self.subTest(name, restart=str(restart)):
+                for path in (*self.folder.glob("parts.chk*"), *self.folder.glob("*.aside*")):
+                    path.unlink()
+                checkpoint.write_bytes(saved)
+                results.unlink() if content is None else results.write_bytes(content)
+                run = self.goes_on(restart=restart)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertIn("without the rows before, which begin here in", run.stderr)
+                aside = self.folder / "parts.h5.aside"
+                self.assertEqual(aside.exists(), content is not None)
+                if content is not None:
+                    self.assertEqual(aside.read_bytes(), content)
+                    self.assertIn(f"is kept as '{aside}'", run.stderr)
+                self.require_tail()
 
     def require_tail(self):
         with h5py.File(self.folder / "parts.h5") as file, h5py.File(self.folder / "whole.h5") as whole:
@@ -391,7 +391,7 @@ class Kills(RestartTest):
              (BALL, 2, ("-cosim_step", 5e-4, "-cosim_record_split", 1e-4)))
 
     def test_kills(self):
-        for model, ranks, options in self.CASES:
+        for model, ranks, options in in_short(self.CASES, 2):
             with self.subTest(model=model.name, ranks=ranks, options=options):
                 self.clear()
                 seconds = self.whole(model, *options, ranks=ranks)

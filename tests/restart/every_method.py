@@ -58,14 +58,14 @@ class Choices(EveryMethod):
             self.same(model, *needs[word], f"-{option}", word, *others)
 
     def test_methods(self):
-        for path in in_short(sorted(OPTIONS.glob("*.opts")), 2):
+        for path in in_short(sorted(OPTIONS.glob("*.opts")), 4):
             self.same(TWO_MASS, "-options_file", path, *FIXED)
 
     def test_holds(self):
         self.all_of("cosim_hold", HOLDS)
 
     def test_step_control(self):
-        for word in words_of("cosim_adapt"):
+        for word in in_short(words_of("cosim_adapt"), 2):
             self.same(LOTKA_VOLTERRA, *ADAPTS[word], "-cosim_adapt", word, "-cosim_step", 0.05)
 
     def test_integrators(self):
@@ -80,7 +80,7 @@ class Choices(EveryMethod):
         self.all_of("cosim_balance", BALANCES)
 
     def test_events(self):
-        for method in ("jfm", "missiles", "jacobi", "monolithic"):
+        for method in in_short(("jfm", "missiles", "jacobi", "monolithic"), 2):
             self.same(BALL, "-cosim_type", method, "-cosim_step", 0.01)
             self.same(BALL, "-cosim_type", method, "-cosim_output_interval", 0.013, "-cosim_step",
                       0.01)
@@ -99,19 +99,18 @@ class Choices(EveryMethod):
         return path
 
     def test_recording(self):
-        for options in (("-cosim_record_every", 7),
-                        ("-cosim_record", "outputs,polynomials,inputs"),
-                        ("-cosim_type", "jacobi", "-cosim_record", "outputs,balance"),
-                        ("-cosim_record", "none"), ("-cosim_record_variables", "left.*"),
-                        ("-cosim_output_interval", 7.3e-4),
-                        ("-cosim_output_interval", 1.7e-4, "-cosim_record",
-                         "outputs,polynomials"),
-                        ("-cosim_output_interval", 7.3e-4, "-subsystem_integrator", "cvode_bdf"),
-                        ("-cosim_output_interval", 7.3e-4, "-cosim_type", "monolithic"),
-                        ("-cosim_record_compression", 4), ("-cosim_record_split", 2e-4),
-                        ("-cosim_record_split", 2e-4, "-cosim_record_compression", 1),
-                        ("-cosim_record_split", 2e-4, "-cosim_output_interval", 7.3e-4),
-                        ("-cosim_output_times", self.times())):
+        for options in in_short(
+                (("-cosim_record_every", 7), ("-cosim_record", "none"),
+                 ("-cosim_record", "outputs,polynomials,inputs"),
+                 ("-cosim_type", "jacobi", "-cosim_record", "outputs,balance"),
+                 ("-cosim_output_interval", 7.3e-4), ("-cosim_record_variables", "left.*"),
+                 ("-cosim_output_interval", 1.7e-4, "-cosim_record", "outputs,polynomials"),
+                 ("-cosim_output_interval", 7.3e-4, "-cosim_type", "monolithic"),
+                 ("-cosim_output_interval", 7.3e-4, "-subsystem_integrator", "cvode_bdf"),
+                 ("-cosim_record_compression", 4), ("-cosim_record_split", 2e-4),
+                 ("-cosim_record_split", 2e-4, "-cosim_record_compression", 1),
+                 ("-cosim_output_times", self.times()),
+                 ("-cosim_record_split", 2e-4, "-cosim_output_interval", 7.3e-4)), 3):
             self.same(TWO_MASS, *FIXED, *options)
 
 
@@ -172,12 +171,12 @@ class OtherRanks(Kinds):
             self.near(model, "-cosim_type", method, "-cosim_step", 0.01, ranks=2, then=3)
 
     def test_methods(self):
-        for number, path in enumerate(in_short(sorted(OPTIONS.glob("*.opts")), 3)):
+        for number, path in enumerate(in_short(sorted(OPTIONS.glob("*.opts")), 7)):
             ranks, then = ((1, 2), (3, 1), (2, 3))[number % 3]
             self.near(TWO_MASS, "-options_file", path, *FIXED, ranks=ranks, then=then)
 
     def test_step_control(self):
-        for number, word in enumerate(in_short(words_of("cosim_adapt"), 2)):
+        for number, word in enumerate(in_short(words_of("cosim_adapt"), 3)):
             self.near(LOTKA_VOLTERRA, *ADAPTS[word], "-cosim_adapt", word, "-cosim_step", 0.05,
                       ranks=1 + number % 2, then=2 - number % 2)
 
@@ -186,9 +185,9 @@ class OtherRanks(Kinds):
             self.near(TWO_MASS, *BALANCES[word], "-cosim_balance", word, *FIXED, then=2)
 
     def test_events(self):
-        for method in in_short(("jfm", "missiles", "jacobi", "monolithic"), 2):
+        for method in in_short(("jfm", "missiles", "jacobi", "monolithic"), 3):
             self.near(BALL, "-cosim_type", method, "-cosim_step", 0.01, ranks=2, then=1)
-        for method in in_short(("jfm", "missiles", "jacobi", "monolithic"), 2):
+        for method in in_short(("jfm", "missiles", "jacobi", "monolithic"), 3, 1):
             self.near(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.5, then=2)
 
     def test_loops_and_constraints(self):
