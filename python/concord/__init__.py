@@ -9,8 +9,8 @@
 
 `run` simulates a model, `read` opens a results file, `Simulation` goes step by step,
 `ModelBuilder` describes a model whose subsystems are Python functions; `sweep` varies parameters,
-`study` compares methods and steps, `linearize` gives matrices. Keyword arguments are the
-options of the command `concord run` without their dash. Errors are `InputError`, where what was
+`study` compares methods and steps, `linearize` gives matrices, `steady` operating points. Keyword
+arguments are the options of the command `concord run` without their dash. Errors are `InputError`, where what was
 asked for is wrong, and `SimulationError`, where the simulation failed.
 """
 from ._errors import ConcordError, InputError, RecoverableFailure, SimulationError
@@ -20,16 +20,17 @@ from ._model import ModelBuilder
 from ._results import Event, Result, read
 from ._run import run
 from ._simulation import Simulation, Snapshot
+from ._steady import OperatingPoint, steady
 from ._studies import Study, Sweep, SweepRun, study, sweep
 
 __all__ = [
-    "ConcordError", "Event", "InputError", "LinearSystem", "ModelBuilder", "RecoverableFailure",
-    "Result", "Simulation", "SimulationError", "Snapshot", "Study", "Sweep", "SweepRun", "__version__",
-    "linearize", "read", "run", "study", "sweep",
+    "ConcordError", "Event", "InputError", "LinearSystem", "ModelBuilder", "OperatingPoint",
+    "RecoverableFailure", "Result", "Simulation", "SimulationError", "Snapshot", "Study", "Sweep",
+    "SweepRun", "__version__", "linearize", "read", "run", "steady", "study", "sweep",
 ]
 
-for _thing in (ConcordError, Event, InputError, LinearSystem, ModelBuilder, RecoverableFailure,
-               Result, Simulation, SimulationError, Snapshot, Study, Sweep, SweepRun, linearize,
-               read, run, study, sweep):
+for _thing in (ConcordError, Event, InputError, LinearSystem, ModelBuilder, OperatingPoint,
+               RecoverableFailure, Result, Simulation, SimulationError, Snapshot, Study, Sweep,
+               SweepRun, linearize, read, run, steady, study, sweep):
     _thing.__module__ = __name__  # as they are named by those who use them
 del _thing

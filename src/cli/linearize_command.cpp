@@ -1,14 +1,12 @@
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <numbers>
-#include <numeric>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/model_command.hpp"
+#include "cli/modes_table.hpp"
 #include "concord/errors.hpp"
 #include "files/hdf5_io.hpp"
 #include "files/whole_file.hpp"
@@ -71,56 +69,6 @@ void write_system(const fs::path& path, const std::string& model, const LinearSy
   }
 }
 
-/// "left.x 0.52, left.v 0.48": who takes the largest parts in the mode.
-std::string participants(const LinearSystem& system, const Modes& modes, Eigen::Index mode) {
-  constexpr std::size_t listed = 4;
-  constexpr double little = 0.01;
-  if (modes.participation.size() == 0) return "not told: eigenvectors nearly dependent";
-  std::vector<Eigen::Index> order(system.states.size());
-  std::iota(order.begin(), order.end(), Eigen::Index{0});
-  const auto part = [&](Eigen::Index state) { return modes.participation(state, mode); };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Eigen::Index i, Eigen::Index j) { return part(i) > part(j); });
-  std::string text;
-  for (std::size_t i = 0; i < std::min(listed, order.size()) && part(order[i]) >= little; ++i) {
-    char number[32];
-    std::snprintf(number, sizeof number, " %.2f", part(order[i]));
-    text += (i == 0 ? "" : ", ") + system.states[static_cast<std::size_t>(order[i])] + number;
-  }
-  return text;
-}
-
-void print_modes(const LinearSystem& system, const Modes& modes) {
-  constexpr Eigen::Index listed = 50;
-  std::printf("  %-29s %-13s %-8s %s\n", "eigenvalue, 1/s", "frequency, Hz", "damping",
-              "states that take part");
-  const Eigen::Index count = modes.eigenvalues.size();
-  for (Eigen::Index i = 0; i < std::min(listed, count); ++i) {
-    const auto value = modes.eigenvalues[i];
-    const double size = std::abs(value);
-    char text[64];
-    std::snprintf(text, sizeof text, value.imag() == 0.0 ? "%.6g" : "%.6g %+.6gi", value.real(),
-                  value.imag());
-    std::printf("  %-29s %-13.6g %-8.3g %s\n", text,
-                std::abs(value.imag()) / (2.0 * std::numbers::pi),
-                size > 0.0 ? -value.real() / size : 1.0, participants(system, modes, i).c_str());
-  }
-  if (count > listed) {
-    std::printf("  and %td more, of smaller real parts, in the file\n", count - listed);
-  }
-}
-
-std::optional<double> time_in(const GivenWords& own) {
-  const auto text = own.value("time");
-  if (!text) return std::nullopt;
-  const auto time = parse_number(*text);
-  if (!time || !std::isfinite(*time)) {
-    throw InputError("concord linearize: --time " + in_quotes(*text) +
-                     " must be a time in seconds");
-  }
-  return time;
-}
-
 void go_to(SimulationCore& simulation, std::optional<double> time) {
   const Settings& settings = simulation.plan().settings;
   if (time && (*time < settings.start || *time > settings.stop)) {
@@ -136,7 +84,7 @@ void go_to(SimulationCore& simulation, std::optional<double> time) {
 }
 
 int linearize_model(ModelCall call) {
-  const auto time = time_in(call.own);
+  const auto time = time_in(call.own, "linearize");
   const std::string path = call.own.value("output").value_or("");
   auto plan = std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(call.model));
   const std::string name = plan->model.name;
@@ -148,11 +96,11 @@ int linearize_model(ModelCall call) {
   });
   together(PETSC_COMM_WORLD, [&] {
     if (rank_in(PETSC_COMM_WORLD) != 0) return;
-    const Modes modes = modes_of(system);
+    const Modes modes = modes_of(system.a);
     std::printf("%s at t = %.9g s: %zu states, %zu inputs that nothing feeds, %zu outputs\n",
                 name.c_str(), system.time, system.states.size(), system.inputs.size(),
                 system.outputs.size());
-    print_modes(system, modes);
+    print_modes(system.states, modes);
     if (!path.empty()) {
       write_system(path, name, system, modes);
       std::printf("  A, B, C, D            %s\n", path.c_str());

@@ -1,6 +1,7 @@
 #include "cli/model_command.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -230,6 +231,17 @@ std::vector<CommandWord> words_of_models(std::vector<CommandWord> others) {
        .value = "FILE",
        .help = "many of them: YAML, a parameter set of SSP (.ssv), or CSV with\nlines left.m,2"});
   return others;
+}
+
+std::optional<double> time_in(const GivenWords& own, const std::string& command) {
+  const auto text = own.value("time");
+  if (!text) return std::nullopt;
+  const auto time = parse_number(*text);
+  if (!time || !std::isfinite(*time)) {
+    throw InputError("concord " + command + ": --time " + in_quotes(*text) +
+                     " must be a time in seconds");
+  }
+  return time;
 }
 
 Model read_model(const std::string& path, const GivenWords& own,

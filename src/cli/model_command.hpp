@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct ModelFileCall {
 
 /// What every command with a model takes: --set left.m=2, --parameters FILE.
 std::vector<CommandWord> words_of_models(std::vector<CommandWord> others = {});
+
+/// What --time says, s. Throws InputError.
+std::optional<double> time_in(const GivenWords& own, const std::string& command);
 
 /// Runs `work` on every rank, with MPI and PETSc up, on the model that `arguments` name. The
 /// command's own words are no options of PETSc's; they and options may stand before MODEL.

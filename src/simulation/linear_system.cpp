@@ -127,14 +127,14 @@ LinearSystem linear_system(SimulationCore& simulation) {
   return system;
 }
 
-Modes modes_of(const LinearSystem& system) {
+Modes modes_of(const Eigen::MatrixXd& a) {
   constexpr double nearly_dependent = 1e-12;
   Modes modes;
-  const Eigen::Index n = system.a.rows();
+  const Eigen::Index n = a.rows();
   if (n == 0) {
     return modes;
   }
-  const Eigen::EigenSolver<Dense> solver(system.a);
+  const Eigen::EigenSolver<Dense> solver(a);
   std::vector<Eigen::Index> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   const auto& values = solver.eigenvalues();

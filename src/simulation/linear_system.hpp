@@ -34,6 +34,7 @@ struct Modes {
   Eigen::MatrixXd participation;
 };
 
-Modes modes_of(const LinearSystem& system);
+/// Of x' = A x.
+Modes modes_of(const Eigen::MatrixXd& a);
 
 }  // namespace concord

@@ -126,6 +126,18 @@ class Linear(unittest.TestCase):
         with self.assertRaisesRegex(concord.InputError, "time"):
             concord.linearize(TWO_MASS, time=-1)
 
+    def test_operating_point(self):
+        """Weights that a force holds: c x = f, and back; a run begins there."""
+        at = concord.steady(TWO_MASS, start_values={"left.m": 4})
+        self.assertEqual(sorted(at.start_values), ["left.v", "left.x", "right.v", "right.x"])
+        self.assertRegex(at.stability, "^stable: ")
+        held = concord.steady(TWO_MASS, hold={"left.x": 0.5}, free="left.c")
+        self.assertEqual(list(held.freed), ["left.c"])
+        run = concord.run(TWO_MASS, start_values=held.start_values, cosim_record="states")
+        self.assertLess(np.ptp(run["left.x"]), 1e-9)
+        with self.assertRaisesRegex(concord.InputError, "overdetermined"):
+            concord.steady(TWO_MASS, hold={"left.x": 1})
+
 
 if __name__ == "__main__":
     unittest.main()

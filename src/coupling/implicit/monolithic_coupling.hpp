@@ -4,6 +4,8 @@
 
 namespace concord {
 
+class NetworkEquations;
+
 /// The reference: all equations as one ODE, inputs eliminated at every evaluation (algebraic loops
 /// solved inside), integrated with the default -subsystem_* settings (CVODE BDF unless one is
 /// named).
@@ -29,8 +31,6 @@ class MonolithicCoupling : public Coupling {
   const Counters* counters() const override { return whole_ ? &whole_->counters() : nullptr; }
 
  private:
-  class NetworkEquations;
-
   void refuse_events() const;
   void put_out(CommunicationPoint& point);
   void make_whole();

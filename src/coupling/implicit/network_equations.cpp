@@ -1,0 +1,138 @@
+#include "coupling/implicit/network_equations.hpp"
+
+#include <algorithm>
+
+#include "concord/errors.hpp"
+
+namespace concord {
+
+NetworkEquations::NetworkEquations(RankNetwork& subsystems)
+    : subsystems_(subsystems),
+      point_(subsystems),
+      consistent_(subsystems),
+      inputs_(subsystems.start_inputs()),
+      outputs_(subsystems.n_outputs()),
+      derivatives_(subsystems),
+      events_(subsystems, point_) {}
+
+OdeInterface NetworkEquations::interface() const {
+  OdeInterface whole;
+  whole.time_dependent = false;
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+    const auto& d = subsystems_.own(k).description();
+    const auto x = subsystems_.own(k).states();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      whole.states.push_back(
+          {d.name + "." + d.states[i].name, d.states[i].unit, x[i], d.states[i].nominal});
+    }
+    for (const auto& output : d.outputs) {
+      whole.outputs.push_back({d.name + "." + output.name, output.unit, output.nominal});
+    }
+    whole.time_dependent =
+        whole.time_dependent || (!point_.stands_for_constraint(k) &&
+                                 subsystems_.own(k).equations()->interface().time_dependent);
+  }
+  return whole;
+}
+
+void NetworkEquations::derivatives(double t, std::span<const double> x, std::span<const double>,
+                                   std::span<double> dxdt) {
+  eliminate_inputs(t, x);
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+    if (point_.stands_for_constraint(k)) {
+      continue;
+    }
+    const IndexRange states = subsystems_.states_of(k);
+    point_.naming(k, [&](OdeModel& equations) {
+      equations.derivatives(t, point_.states_of(k), point_.inputs_of(k),
+                            dxdt.subspan(states.first, states.size()));
+    });
+  }
+}
+
+void NetworkEquations::outputs(double t, std::span<const double> x, std::span<const double>,
+                               std::span<double> y) {
+  eliminate_inputs(t, x);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    y[i] = outputs_[i].value;
+  }
+}
+
+void NetworkEquations::complete_step(double t, std::span<const double> x) {
+  eliminate_inputs(t, x);
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+    if (!subsystems_.own(k).complete_step(t, point_.states_of(k), point_.inputs_of(k))) {
+      throw SimulationError("subsystem '" + subsystems_.own(k).description().name +
+                            "' has an event, which monolithic cannot handle; choose another "
+                            "-cosim_type");
+    }
+  }
+}
+
+bool NetworkEquations::jacobians(double t, std::span<const double> x, std::span<const double>,
+                                 const Jacobians& result) {
+  eliminate_inputs(t, x);
+  return derivatives_.find(point_, inputs_, result);
+}
+
+bool NetworkEquations::output_slopes(double t, std::span<const double> x, std::span<const double>,
+                                     const Motion& motion, std::span<double> dydt) {
+  const Outcome outcome = solve_moving(t, x, motion);
+  for (std::size_t i = 0; i < dydt.size(); ++i) {
+    dydt[i] = outputs_[i].derivative;
+  }
+  return point_.slopes_given() && outcome == Outcome::ok;
+}
+
+void NetworkEquations::indicators(double t, std::span<const double> x, std::span<const double>,
+                                  std::span<Indicator> z) {
+  eliminate_inputs(t, x);
+  events_.indicators(z);
+}
+
+void NetworkEquations::indicator_slopes(double t, std::span<const double> x,
+                                        std::span<const double>, const Motion& motion,
+                                        std::span<double> slopes) {
+  move_inputs(t, x, motion);
+  events_.indicator_slopes(slopes);
+}
+
+bool NetworkEquations::settle(const EventPoint& point, std::span<const double> x,
+                              std::vector<Happening>& what) {
+  move_inputs(point.t, x, point.motion);
+  return events_.settle(point, what);
+}
+
+bool NetworkEquations::happen(const EventPoint& point, std::span<double> x,
+                              std::vector<Happening>& what) {
+  move_inputs(point.t, x, point.motion);
+  return events_.happen(point, x, what);
+}
+
+void NetworkEquations::take_inputs(std::span<const Sample> inputs) {
+  std::copy(inputs.begin(), inputs.end(), inputs_.begin());
+}
+
+void NetworkEquations::eliminate_inputs(double t, std::span<const double> x) {
+  point_.stand_at(t, x);
+  if (consistent_.solve(point_, Wanted::values, inputs_, outputs_) != Outcome::ok) {
+    throw RecoverableFailure(consistent_.failure());
+  }
+  point_.take(inputs_, Wanted::values);
+}
+
+Outcome NetworkEquations::solve_moving(double t, std::span<const double> x, const Motion& motion) {
+  point_.stand_at(t, x);
+  point_.move_by(motion.dxdt);
+  return consistent_.solve(point_, Wanted::values_and_derivatives, inputs_, outputs_);
+}
+
+/// Eliminated inputs with their slopes.
+void NetworkEquations::move_inputs(double t, std::span<const double> x, const Motion& motion) {
+  if (solve_moving(t, x, motion) != Outcome::ok) {
+    throw RecoverableFailure(consistent_.failure());
+  }
+  point_.take(inputs_, Wanted::values_and_derivatives);
+}
+
+}  // namespace concord

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "coupling/implicit/network_derivatives.hpp"
+#include "coupling/implicit/network_point.hpp"
+#include "coupling/implicit/whole_events.hpp"
+#include "coupling/points/consistent_inputs.hpp"
+#include "subsystem/event_model.hpp"
+
+namespace concord {
+
+/// x' = f(t, x, P y), y = g(t, x, P y) of the whole network, whose subsystems have been started:
+/// states and outputs of all subsystems one after the other, no inputs. Unknowns of direct
+/// constraints (index 1) are eliminated with the inputs.
+class NetworkEquations : public EventModel {
+ public:
+  explicit NetworkEquations(RankNetwork& subsystems);
+
+  OdeInterface interface() const override;
+  void derivatives(double t, std::span<const double> x, std::span<const double>,
+                   std::span<double> dxdt) override;
+  void outputs(double t, std::span<const double> x, std::span<const double>,
+               std::span<double> y) override;
+
+  /// The network has come to this point for good. Throws SimulationError where that makes an event.
+  void complete_step(double t, std::span<const double> x);
+
+  /// False where a subsystem has no Jacobians.
+  bool jacobians(double t, std::span<const double> x, std::span<const double>,
+                 const Jacobians& result) override;
+  /// y' = g_t + g_x f + g_u u' with u' = P y'. False where a subsystem doesn't give its part.
+  bool output_slopes(double t, std::span<const double> x, std::span<const double>,
+                     const Motion& motion, std::span<double> dydt) override;
+
+  bool has_events() const override { return events_.any(); }
+  std::size_t indicator_count() const override { return events_.indicator_count(); }
+  void indicators(double t, std::span<const double> x, std::span<const double>,
+                  std::span<Indicator> z) override;
+  void indicator_slopes(double t, std::span<const double> x, std::span<const double>,
+                        const Motion& motion, std::span<double> slopes) override;
+  double next_time_event() const override { return events_.next_time(); }
+  bool is_told_of_changes() const override { return false; }
+  /// The subsystems have begun.
+  void begin(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/) override {}
+  bool settle(const EventPoint& point, std::span<const double> x,
+              std::vector<Happening>& what) override;
+  bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
+  /// The subsystems' own, which pass it on themselves.
+  void pass_events(Archive& /*archive*/) override {}
+  void take_over(Archive& /*archive*/) override {}
+
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, inputs_, outputs_, consistent_); }
+
+  /// Inputs that nothing feeds are these from now on.
+  void take_inputs(std::span<const Sample> inputs);
+
+  NetworkPoint& point() { return point_; }
+
+ private:
+  void eliminate_inputs(double t, std::span<const double> x);
+  Outcome solve_moving(double t, std::span<const double> x, const Motion& motion);
+  void move_inputs(double t, std::span<const double> x, const Motion& motion);
+
+  RankNetwork& subsystems_;
+  NetworkPoint point_;
+  ConsistentInputs consistent_;
+  std::vector<Sample> inputs_, outputs_;
+  NetworkDerivatives derivatives_;
+  WholeEvents events_;
+};
+
+}  // namespace concord
