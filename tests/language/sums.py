@@ -54,8 +54,8 @@ class Sums(ModelTest):
 
     def test_all(self):
         self.same("sum(room[*].q) -> boiler.q", "a + b + c")
-        self.same("sum(room[*].q) -> boiler.q", "a + b + c", "-cosim_type", "jacobi", "-cosim_step", 0.01)
-        self.same("sum(room[*].q) -> boiler.q", "a + b + c", "-cosim_type", "monolithic")
+        self.same("sum(room[*].q) -> boiler.q", "a + b + c", "-cosim_type", "jacobi", "-cosim_step", 0.05, ranks=(1,))
+        self.same("sum(room[*].q) -> boiler.q", "a + b + c", "-cosim_type", "monolithic", ranks=(1,))
 
     def test_weighted(self):
         self.same("sum(room[i].area*room[i].q) -> boiler.q", "1.5*a + 2*b + 2.5*c", ranks=(1,))

@@ -47,10 +47,9 @@ void read_connection(const std::string& text, const NodeReader& item, Connection
   const std::string to = arrow == std::string::npos ? "" : trimmed(text.substr(arrow + 2));
   const auto terms = terms_of(from);
   if ((!terms && !is_variable_path(from)) || !is_variable_path(to)) {
-    item.fail(
-        "must read 'subsystem.output -> subsystem.input', or with a sum 'sum(room[*].q) -> "
-        "subsystem.input', not " +
-        in_quotes(text));
+    const std::string output =
+        from.starts_with("sum") ? "sum(subsystem[*].output)" : "subsystem.output";
+    item.fail("must read '" + output + " -> subsystem.input', not " + in_quotes(text));
   }
   entry.from = prefix + from;
   entry.to = prefix + to;

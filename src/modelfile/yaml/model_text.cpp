@@ -6,6 +6,7 @@
 #include "concord/errors.hpp"
 #include "files/text_file.hpp"
 #include "modelfile/yaml/model_keys.hpp"
+#include "modelfile/yaml/shipped_files.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -65,15 +66,20 @@ NodeReader ModelText::read(const std::filesystem::path& path, const std::string&
 }
 
 void ModelText::include(const NodeReader& item) {
-  const std::filesystem::path path = (item.folder() / item.text()).lexically_normal();
+  std::filesystem::path path = (item.folder() / item.text()).lexically_normal();
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !shipped_file(item.text()).empty()) {
+    path = shipped_file(item.text());
+  }
   const auto [known, is_new] = known_.emplace(identity(path), item.location());
   if (!is_new) {
     item.fail("is there already: " + in_quotes(path.string()) + ", at " + known->second +
               "; include it once");
   }
-  std::error_code error;
   if (!std::filesystem::exists(path, error)) {
-    item.fail("is not there: " + in_quotes(path.string()) + "; paths are relative to this file");
+    item.fail("is not there: " + in_quotes(path.string()) +
+              "; paths are relative to this file, or name what comes with Concord: "
+              "library/control.yaml, library/mechanics.yaml, library/sources.yaml");
   }
   read(path, "the included file");
 }
