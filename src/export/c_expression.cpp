@@ -13,7 +13,13 @@ using Kind = ExpressionNode::Kind;
 
 /// Functions that have another name in C.
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
-    {"ln", "log"}, {"abs", "fabs"}, {"mod", "modulo"}, {"rem", "fmod"}};
+    {"ln", "log"},
+    {"abs", "fabs"},
+    {"mod", "modulo"},
+    {"rem", "fmod"},
+    {"table at", "table_at"},
+    {"table place", "table_place"},
+    {"table inside", "table_inside"}};
 
 std::string function_in_c(const std::string& name) {
   for (const auto& [own, in_c] : other_names)
@@ -41,7 +47,7 @@ class CWriter {
     const ExpressionNode& node = *expression;
     switch (node.kind) {
       case Kind::number:
-        return {c_number(node.value)};
+        return {c_number(node, names_)};
       case Kind::name:
         return {names_.at(node.symbol).value};
       case Kind::operation:
@@ -104,6 +110,10 @@ std::string c_number(double value) {
   std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return value < 0.0 ? "(" + text + ")" : text;
+}
+
+std::string c_number(const ExpressionNode& number, const CNames& names) {
+  return number.symbol.empty() ? c_number(number.value) : names.at(number.symbol).value;
 }
 
 std::string c_expression(const Expression& expression, const CNames& names) {

@@ -81,7 +81,7 @@ std::string CTangents::stored(const std::string& text) {
 /// The value as a name or number of C, which is computed once.
 std::string CTangents::value(const Expression& expression) {
   const ExpressionNode& node = *expression;
-  if (node.kind == Kind::number) return c_number(node.value);
+  if (node.kind == Kind::number) return c_number(node, names_);
   if (node.kind == Kind::name) {
     const auto definition = definitions_.find(node.symbol);
     return definition == definitions_.end() ? names_.at(node.symbol).value
@@ -153,8 +153,16 @@ std::string CTangents::of_power(const Expression& base, const Expression& expone
   return summed(first, chain(exponent, by_exponent));
 }
 
+/// Coefficients stay while the place moves.
+std::string CTangents::of_table(const std::string& function, const std::vector<Expression>& a) {
+  if (function == "table inside") return tangent(a[1]);
+  if (function != "table place") return "";
+  return chain(a[1], [&] { return "table_slope(" + value(a[0]) + ", " + value(a[1]) + ")"; });
+}
+
 std::string CTangents::of_function(const Expression& expression) {
   const auto& a = expression->arguments;
+  if (expression->symbol.starts_with("table ")) return of_table(expression->symbol, a);
   if (a.size() == 2) return of_two(expression->symbol, a[0], a[1]);
   const std::string_view slope = slope_of(expression->symbol);
   if (slope.empty()) return "";

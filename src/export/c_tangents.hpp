@@ -34,6 +34,7 @@ class CTangents {
   std::string of_operation(const Expression& expression);
   std::string of_power(const Expression& base, const Expression& exponent);
   std::string of_function(const Expression& expression);
+  std::string of_table(const std::string& function, const std::vector<Expression>& arguments);
   std::string of_two(const std::string& function, const Expression& a, const Expression& b);
   std::string of_extremum(const ExpressionNode& node);
   std::string of_choice(const std::vector<Expression>& arguments);

@@ -30,6 +30,7 @@ class Layout {
   ExportedModel make() {
     read_equations();
     read_events();
+    find_tables();
     choose_names();
     add_all();
     note_missing_starts();
@@ -53,7 +54,9 @@ class Layout {
   }
   void read_equations();
   void read_events();
+  std::vector<std::string> names_used_by(const Relation& relation) const;
   void watch(std::size_t relation);
+  void find_tables();
   void choose_names();
   std::string fresh(const std::string& wanted, const char* ending, const char* role);
   void add(VariableRole role, std::size_t index, const std::string& name, const std::string& unit,
@@ -88,6 +91,8 @@ void Layout::read_equations() {
   result_.parameters = names_of(description_.parameters);
   result_.discrete = names_of(description_.discrete);
   result_.definitions = smooth_.names().definitions;
+  for (const auto& [name, meaning] : result_.definitions)
+    check_depth(meaning, in_words(meaning), description_.location);
   for (const Text& variable : description_.variables)
     check_depth(result_.definitions.at(variable.name), variable.text, variable.location);
   for (std::size_t i = 0; i < result_.states.size(); ++i)
@@ -104,13 +109,33 @@ void Layout::read_equations() {
   }
 }
 
+/// By way of definitions and other relations.
+std::vector<std::string> Layout::names_used_by(const Relation& relation) const {
+  std::set<std::string> found;
+  std::vector<const ExpressionNode*> open;
+  const auto look_at = [&](const Relation& one) {
+    for (const Expression& side : {one.left, one.right})
+      if (side) open.push_back(side.get());
+  };
+  for (look_at(relation); !open.empty();) {
+    const ExpressionNode& node = *open.back();
+    open.pop_back();
+    for (const Expression& argument : node.arguments) open.push_back(argument.get());
+    if (node.kind != ExpressionNode::Kind::name || !found.insert(node.symbol).second) continue;
+    const auto definition = result_.definitions.find(node.symbol);
+    if (definition != result_.definitions.end()) open.push_back(definition->second.get());
+    for (std::size_t i = 0; i < smooth_.relations().size(); ++i)
+      if (node.symbol == Relations::name(i)) look_at(smooth_.relations()[i]);
+  }
+  return {found.begin(), found.end()};
+}
+
 /// A floor is watched on both sides; that two sides are equal cannot be watched.
 void Layout::watch(std::size_t relation) {
   using Side = ExportedWatch::Side;
   const auto& [kind, left, right, text] = smooth_.relations()[relation];
   if (kind == Relation::Kind::equal) return;
-  const std::set<std::string> names = names_behind_(text);
-  const std::vector<std::string> uses(names.begin(), names.end());
+  const std::vector<std::string> uses = names_used_by(smooth_.relations()[relation]);
   if (kind != Relation::Kind::floor) {
     result_.events.watched.push_back({relation, Side::truth, uses});
     return;
@@ -138,6 +163,29 @@ void Layout::read_events() {
     if (!when.every) check_depth(events.whens[result++], when.condition, when.location);
     for (const Text& set : when.sets) check_depth(events.whens[result++], set.text, set.location);
   }
+}
+
+/// In the order of their names.
+void Layout::find_tables() {
+  std::vector<const ExpressionNode*> open;
+  const auto look_at = [&](const Expression& tree) {
+    if (tree) open.push_back(tree.get());
+  };
+  for (const auto& [name, meaning] : result_.definitions) look_at(meaning);
+  for (const auto* equations : {&result_.derivatives, &result_.outputs})
+    for (const ExportedEquation& equation : *equations) look_at(equation.expression);
+  for (const Expression& when : result_.events.whens) look_at(when);
+  for (const Relation& relation : result_.events.relations)
+    for (const Expression& side : {relation.left, relation.right}) look_at(side);
+  std::map<std::string, const NumberTable*> found;
+  while (!open.empty()) {
+    const ExpressionNode& node = *open.back();
+    open.pop_back();
+    for (const Expression& argument : node.arguments) look_at(argument);
+    if (node.kind == ExpressionNode::Kind::number && !node.symbol.empty())
+      found[node.symbol] = &NumberTable::of(node.value);
+  }
+  for (const auto& [name, table] : found) result_.tables.push_back(table);
 }
 
 /// `wanted`, or with the ending where it is taken.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "expression/expression_tree.hpp"
+#include "expression/number_table.hpp"
 #include "subsystem/equations/smooth_equations.hpp"
 
 namespace concord {
@@ -63,6 +64,7 @@ struct ExportedModel {
   std::unordered_map<std::string, Expression> definitions;  ///< of variables
   std::vector<ExportedEquation> derivatives, outputs;  ///< outputs that are not one with others
   ExportedEvents events;
+  std::vector<const NumberTable*> tables;   ///< that expressions look up, each once
   std::vector<ExportedVariable> variables;  ///< in the order of the description
   std::vector<std::string> notes;           ///< what the user should know
 

@@ -35,13 +35,23 @@ InC in_c(VariableRole role) {
   }
 }
 
+/// Of a variable, or of what a call of a function needs: "drag#3.v".
+std::string definition_in_c(std::string name) {
+  const std::size_t call = name.find('#');
+  if (call == std::string::npos) return "the_variable_" + name;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return "the_argument_" + name.substr(call + 1);
+}
+
 /// Definitions are local variables of the functions that use them.
 CNames names_in_c(const ExportedModel& model) {
   CNames names;
   names["t"] = {"t", "dt"};
   names["pi"] = {c_number(std::numbers::pi), ""};
   for (const auto& [name, definition] : model.definitions)
-    names[name] = {"the_variable_" + name, ""};
+    names[name] = {definition_in_c(name), ""};
+  for (std::size_t i = 0; i < model.tables.size(); ++i)
+    names[model.tables[i]->name()] = {"&table_" + std::to_string(i), ""};
   for (const std::string& name : model.discrete)
     names[name] = {std::string("held[") + in_c(VariableRole::discrete).prefix + name + "]", ""};
   for (std::size_t i = 0; i < model.events.relations.size(); ++i)
@@ -213,6 +223,22 @@ std::string event_tables(const ExportedEvents& events) {
          table("Set sets[" + std::to_string(n_sets) + " + 1]", sets, "{0, 0}");
 }
 
+std::string number_tables(const std::vector<const NumberTable*>& tables) {
+  std::string text;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const NumberTable& table = *tables[i];
+    const std::string number = std::to_string(i);
+    text +=
+        "\n/* " + comment(table.name()) + " */\nstatic const double numbers_" + number + "[] = {";
+    for (std::size_t k = 0; k < table.numbers().size(); ++k)
+      text += (k == 0 ? "\n    " : k % 6 == 0 ? ",\n    " : ", ") + c_number(table.numbers()[k]);
+    text += "};\nstatic const Table table_" + number + " = {numbers_" + number + ", " +
+            std::to_string(table.numbers().size()) + ", " + c_number(table.before()) + ", " +
+            c_number(table.behind()) + "};\n";
+  }
+  return text;
+}
+
 const char* interface_file(FmiVersion version) {
   return version == FmiVersion::v2 ? "fmi2.h" : "fmi3.h";
 }
@@ -243,7 +269,8 @@ std::string main_source(const ExportedModel& model, FmiVersion version,
           start_values(model, VariableRole::input, "inputs") +
           start_values(model, VariableRole::parameter, "parameters") +
           start_values(model, VariableRole::discrete, "discrete") + "\n";
-  text += "#include \"functions.h\"\n\n" + event_tables(model.events) + "\n";
+  text += "#include \"functions.h\"\n" + number_tables(model.tables) + "\n" +
+          event_tables(model.events) + "\n";
   const CFunction differentiated[] = {
       function_of("derivatives", "dxdt", "the_state_", model.derivatives),
       function_of("outputs", "y", "the_output_", model.outputs), relation_sides(model)};

@@ -369,12 +369,14 @@ void SspWriter::add_component(Node elements, const Part& part) {
 
 void SspWriter::set_end(Node node, const char* element, const char* connector,
                         const std::string& name, const Location& location) {
-  const std::size_t dot = name.find('.');
-  std::string variable_name = name.substr(dot + 1);
-  const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& candidate) {
-    return candidate.name == name.substr(0, dot);
-  });
-  if (part == parts_.end()) refuse(location, "there is no subsystem for " + in_quotes(name));
+  const auto longest = [&](const Part& a, const Part& b) {
+    const bool holds_a = name.starts_with(a.name + "."), holds_b = name.starts_with(b.name + ".");
+    return holds_a != holds_b ? holds_b : a.name.size() < b.name.size();
+  };
+  const auto part = std::max_element(parts_.begin(), parts_.end(), longest);
+  if (part == parts_.end() || !name.starts_with(part->name + "."))
+    refuse(location, "there is no subsystem for " + in_quotes(name));
+  std::string variable_name = name.substr(part->name.size() + 1);
   if (const auto other = part->renamed.find(variable_name); other != part->renamed.end())
     variable_name = other->second;
   const auto& variables = part->fmu->model->variables;

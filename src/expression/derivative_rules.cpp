@@ -75,6 +75,13 @@ NodeSlopes Rules::of(NodeId v) {
     case Operation::hypot:
     case Operation::atan2:
       return of_two(v);
+    case table_place:
+      return with(b, make(table_slope, a, b));
+    case table_inside:
+      return with(b, one);
+    case table_at:
+    case table_slope:
+      return {};
     default:
       return is_step(operation) ? NodeSlopes() : with(a, of_one(v));
   }

@@ -8,6 +8,13 @@ namespace concord {
 
 namespace {
 
+bool commutes(Operation operation) {
+  return operation == Operation::add || operation == Operation::multiply ||
+         operation == Operation::chain;
+}
+
+}  // namespace
+
 Operation operation_of(const ExpressionNode& node) {
   if (node.kind == ExpressionNode::Kind::call) return find_function(node.symbol)->operation;
   if (node.arguments.size() == 1) return node.symbol == "-" ? Operation::negate : Operation::invert;
@@ -19,13 +26,6 @@ Operation operation_of(const ExpressionNode& node) {
       {"||", Operation::either},     {"?", Operation::select}};
   return operations.at(node.symbol);
 }
-
-bool commutes(Operation operation) {
-  return operation == Operation::add || operation == Operation::multiply ||
-         operation == Operation::chain;
-}
-
-}  // namespace
 
 std::vector<std::string> ExpressionNames::sorted() const {
   std::vector<std::string> result;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -21,6 +22,7 @@ struct ExpressionNames {
   std::unordered_map<std::string, double> constants;
   /// Names of expressions, which use these names in turn, without loops.
   std::unordered_map<std::string, Expression> definitions = {};
+  std::shared_ptr<const UserFunctions> functions = {};  ///< of one's own; null: none
 
   bool contains(const std::string& name) const {
     return variables.contains(name) || constants.contains(name) || definitions.contains(name);
@@ -28,6 +30,9 @@ struct ExpressionNames {
   /// All names, sorted, for error messages.
   std::vector<std::string> sorted() const;
 };
+
+/// What an operation or call does; min and max of more than two do it again and again.
+Operation operation_of(const ExpressionNode& node);
 
 /// A node of an ExpressionGraph; its arguments have smaller numbers.
 using NodeId = std::uint32_t;

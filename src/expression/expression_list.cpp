@@ -4,6 +4,7 @@
 
 #include "expression/differentiation.hpp"
 #include "expression/expression_scan.hpp"
+#include "expression/function_calls.hpp"
 #include "expression/shared.hpp"
 #include "support/wording.hpp"
 
@@ -13,18 +14,18 @@ namespace {
 
 void check_function(const PlacedExpression& expression, const NameUse& use,
                     const ExpressionNames& names) {
-  if (find_function(use.name)) return;
+  const UserFunctions* const own = names.functions.get();
+  if (find_function(use.name) || find_own(own, use.name) != nullptr) return;
   if (names.contains(use.name) || find_constant(use.name))
     refuse(expression, use.position,
            "'" + use.name + "' is not a function; write " + use.name + "*(...) to multiply");
-  refuse(expression, use.position,
-         "unknown function '" + use.name + "'; " + known("functions", use.name, function_names()));
+  refuse(expression, use.position, unknown_function(use.name, own));
 }
 
 void check_variable(const PlacedExpression& expression, const NameUse& use,
                     const ExpressionNames& names) {
   if (names.contains(use.name) || find_constant(use.name)) return;
-  if (find_function(use.name))
+  if (find_function(use.name) || find_own(names.functions.get(), use.name) != nullptr)
     refuse(expression, use.position, "the function '" + use.name + "' needs its arguments in ( )");
   const std::vector<std::string> candidates = names.sorted();
   refuse(expression, use.position,
@@ -38,16 +39,37 @@ Expression read_expression(const PlacedExpression& expression, const ExpressionN
     refuse(expression, problem.position, problem.message);
   for (const NameUse& use : names_used(expression.text))
     use.called ? check_function(expression, use, names) : check_variable(expression, use, names);
-  return parse_expression(expression);
+  return parse_expression(expression, names.functions.get());
 }
 
-std::vector<Expression> read_expressions(std::span<const PlacedExpression> expressions,
-                                         const ExpressionNames& names) {
-  std::vector<Expression> result;
-  for (const PlacedExpression& expression : expressions)
-    result.push_back(read_expression(expression, names));
-  return result;
+Expression read_whole_expression(const PlacedExpression& expression, ExpressionNames& names) {
+  const Expression tree = read_expression(expression, names);
+  if (!names.functions) return tree;
+  const auto define = [&](const std::string& name, const Expression& meaning, auto) {
+    names.definitions.emplace(name, meaning);
+  };
+  const std::string prefix = std::to_string(names.definitions.size()) + "_";
+  return FunctionCalls(*names.functions, define, prefix).written_out(tree, expression);
 }
+
+namespace {
+
+/// What functions need is defined in a copy of the names.
+ExpressionList compiled(std::span<const PlacedExpression> expressions, const ExpressionNames& names,
+                        std::size_t variable_count) {
+  std::vector<Expression> trees;
+  if (!names.functions) {
+    for (const PlacedExpression& expression : expressions)
+      trees.push_back(read_expression(expression, names));
+    return ExpressionList::of_trees(trees, names, variable_count);
+  }
+  ExpressionNames all = names;
+  for (const PlacedExpression& expression : expressions)
+    trees.push_back(read_whole_expression(expression, all));
+  return ExpressionList::of_trees(trees, all, variable_count);
+}
+
+}  // namespace
 
 /// Of both programs.
 struct ExpressionList::Constants {
@@ -66,7 +88,7 @@ struct ExpressionList::Form {
 
 ExpressionList::ExpressionList(std::span<const PlacedExpression> expressions,
                                const ExpressionNames& names, std::size_t variable_count)
-    : ExpressionList(of_trees(read_expressions(expressions, names), names, variable_count)) {}
+    : ExpressionList(compiled(expressions, names, variable_count)) {}
 
 ExpressionList ExpressionList::of_trees(std::span<const Expression> trees,
                                         const ExpressionNames& names, std::size_t variable_count) {

@@ -11,13 +11,13 @@
 
 namespace concord {
 
-/// The expression as a tree whose names are all known. Throws InputError naming place, position,
-/// what is wrong and what is known.
+/// The expression as a tree whose names are all known; functions of one's own are called, not
+/// written out (FunctionCalls). Throws InputError naming place, position, what is wrong and what is
+/// known.
 Expression read_expression(const PlacedExpression& expression, const ExpressionNames& names);
 
-/// Each of them.
-std::vector<Expression> read_expressions(std::span<const PlacedExpression> expressions,
-                                         const ExpressionNames& names);
+/// The same, with functions written out: what their calls need is defined in `names`.
+Expression read_whole_expression(const PlacedExpression& expression, ExpressionNames& names);
 
 /// Expressions over the same variables with all their first derivatives, read once and compiled.
 /// Lists that differ in constants only share what is compiled.

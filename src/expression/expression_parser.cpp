@@ -6,6 +6,7 @@
 #include "expression/expression_scan.hpp"
 #include "expression/expression_tree.hpp"
 #include "expression/functions.hpp"
+#include "expression/user_functions.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -31,8 +32,8 @@ constexpr int sign_strength = 6, comparison_strength = 3;
 /// (Dijkstra 1961, the shunting yard).
 class ExpressionParser {
  public:
-  explicit ExpressionParser(const PlacedExpression& expression)
-      : expression_(expression), text_(expression.text) {}
+  ExpressionParser(const PlacedExpression& expression, const UserFunctions* own)
+      : expression_(expression), text_(expression.text), own_(own) {}
 
   Expression whole() {
     if (const ScanProblem problem = find_problem(text_); !problem.message.empty())
@@ -90,6 +91,7 @@ class ExpressionParser {
   void finish_group();
   void finish_one();
   void replace(std::size_t count, Kind kind, std::string_view symbol);
+  void check_count(const Open& call, std::size_t count) const;
   std::string_view word() const;
   const BinaryOperator* binary_operator() const;
   [[noreturn]] void refuse_as_operand() const;
@@ -97,6 +99,7 @@ class ExpressionParser {
 
   const PlacedExpression& expression_;
   std::string_view text_;
+  const UserFunctions* own_;
   std::size_t position_ = 0;
   bool wants_operand_ = true;
   std::vector<Open> open_;
@@ -146,9 +149,8 @@ void ExpressionParser::name() {
     wants_operand_ = false;
     return;
   }
-  if (!find_function(use.name))
-    fail(position_,
-         "unknown function '" + use.name + "'; " + known("functions", use.name, function_names()));
+  if (!find_function(use.name) && find_own(own_, use.name) == nullptr)
+    fail(position_, unknown_function(use.name, own_));
   push_operator(What::call, symbol, 0);
   position_ = text_.find('(', position_) + 1;
 }
@@ -249,15 +251,26 @@ void ExpressionParser::close() {
   const Open bracket = open_.back();
   open_.pop_back();
   if (bracket.what == What::call) {
-    const std::string name(bracket.symbol);
-    const Function function = *find_function(name);
     const std::size_t count = values_.size() - bracket.first_value;
-    if (count < function.fewest || count > function.most)
-      fail(bracket.position, "the function '" + name + "' has too " +
-                                 (count < function.fewest ? "few" : "many") + " arguments");
+    check_count(bracket, count);
     replace(count, Kind::call, bracket.symbol);
   }
   ++position_;
+}
+
+void ExpressionParser::check_count(const Open& call, std::size_t count) const {
+  const std::string name(call.symbol);
+  if (const UserFunction* own = find_own(own_, name)) {
+    if (count != own->arguments.size())
+      fail(call.position, "the function '" + in_words(*own) + "', defined at " + own->location +
+                              ", has too " + (count < own->arguments.size() ? "few" : "many") +
+                              " arguments here: " + std::to_string(count));
+    return;
+  }
+  const Function function = *find_function(name);
+  if (count < function.fewest || count > function.most)
+    fail(call.position, "the function '" + name + "' has too " +
+                            (count < function.fewest ? "few" : "many") + " arguments");
 }
 
 /// The number, name or character at the position, for messages.
@@ -295,8 +308,8 @@ void ExpressionParser::refuse_as_operator() const {
 
 }  // namespace
 
-Expression parse_expression(const PlacedExpression& expression) {
-  return ExpressionParser(expression).whole();
+Expression parse_expression(const PlacedExpression& expression, const UserFunctions* own) {
+  return ExpressionParser(expression, own).whole();
 }
 
 }  // namespace concord

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "concord/errors.hpp"
+#include "expression/tree_walk.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -31,6 +32,16 @@ ExpressionNode::~ExpressionNode() {
       below.clear();
     }
   }
+}
+
+Expression with_arguments(const Expression& node, const std::vector<Expression>& arguments) {
+  if (arguments == node->arguments) return node;
+  return std::make_shared<const ExpressionNode>(node->kind, node->value, node->symbol, arguments);
+}
+
+bool is_no_event(const ExpressionNode& node) {
+  return node.kind == ExpressionNode::Kind::call &&
+         (node.symbol == "no_event" || node.symbol == "noEvent");
 }
 
 std::size_t nesting(const Expression& expression) {

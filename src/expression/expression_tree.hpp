@@ -19,6 +19,7 @@ struct PlacedExpression {
                          const std::string& problem);
 
 struct ExpressionNode;
+class UserFunctions;
 using Expression = std::shared_ptr<const ExpressionNode>;
 
 /// An expression as its user wrote it, as a tree.
@@ -28,7 +29,8 @@ struct ExpressionNode {
   Kind kind = Kind::number;
   double value = 0.0;  ///< of a number
   /// A variable, parameter or constant; a function; or an operation: + - * / ^ < > <= >= == != &&
-  /// || of two arguments, - and ! of one, ? of three.
+  /// || of two arguments, - and ! of one, ? of three. Of a number that is the handle of a table,
+  /// the table's name.
   std::string symbol;
   std::vector<Expression> arguments;
 
@@ -44,8 +46,9 @@ struct ExpressionNode {
 std::size_t nesting(const Expression& expression);
 
 /// ^ binds stronger than a sign and to the right, -x^2 = -(x^2), 2^3^2 = 2^9; comparisons bind
-/// stronger than && and ||, ? : weakest. Names are not looked up, functions are. Throws InputError
-/// naming place, position and what is wrong.
-Expression parse_expression(const PlacedExpression& expression);
+/// stronger than && and ||, ? : weakest. Names are not looked up, functions are: those that every
+/// expression has and, where there are some, `own`. Throws InputError naming place, position and
+/// what is wrong.
+Expression parse_expression(const PlacedExpression& expression, const UserFunctions* own = nullptr);
 
 }  // namespace concord

@@ -49,6 +49,9 @@ constexpr Entry functions[] = {
     {"sin", {Operation::sin, 1, 1}},
     {"sinh", {Operation::sinh, 1, 1}},
     {"sqrt", {Operation::sqrt, 1, 1}},
+    {"table at", {Operation::table_at, 3, 3}},
+    {"table inside", {Operation::table_inside, 2, 2}},
+    {"table place", {Operation::table_place, 2, 2}},
     {"tan", {Operation::tan, 1, 1}},
     {"tanh", {Operation::tanh, 1, 1}},
 };
@@ -61,6 +64,7 @@ std::size_t argument_count(Operation operation) {
     case Operation::variable:
       return 0;
     case Operation::select:
+    case Operation::table_at:
       return 3;
     case Operation::add:
     case Operation::subtract:
@@ -82,6 +86,9 @@ std::size_t argument_count(Operation operation) {
     case Operation::rem:
     case Operation::atan2:
     case Operation::hypot:
+    case Operation::table_place:
+    case Operation::table_slope:
+    case Operation::table_inside:
       return 2;
     default:
       return 1;
@@ -100,6 +107,7 @@ std::span<const std::string> function_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const Entry& entry : functions) all.emplace_back(entry.name);
+    std::erase_if(all, [](const std::string& name) { return name.find(' ') != name.npos; });
     return all;
   }();
   return names;

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "expression/number_table.hpp"
+
 namespace concord {
 
 /// What a node of an expression does with its arguments a, b, c.
@@ -70,9 +72,14 @@ enum class Operation : std::uint32_t {
   no_event,  ///< a, taken as smooth
   atan2,
   hypot,
+  // of the table with the handle a
+  table_at,      ///< its number b + c
+  table_place,   ///< of b among its numbers
+  table_slope,   ///< of that
+  table_inside,  ///< b, which must not lie beyond its numbers
 };
 
-constexpr std::size_t operation_count = static_cast<std::size_t>(Operation::hypot) + 1;
+constexpr std::size_t operation_count = static_cast<std::size_t>(Operation::table_inside) + 1;
 
 /// How many arguments an operation has, 0 to 3.
 std::size_t argument_count(Operation operation);
@@ -83,10 +90,11 @@ struct Function {
   std::size_t fewest, most;  ///< arguments; min and max take any number, two at a time
 };
 
-/// The function of that name, if there is one.
+/// The function of that name, if there is one; those of tables have blanks in their names, which no
+/// user can write.
 std::optional<Function> find_function(const std::string& name);
 
-/// Names of all functions, sorted.
+/// Names of all functions that users can write, sorted.
 std::span<const std::string> function_names();
 
 /// Names of all constants (pi), and their values.
@@ -198,6 +206,14 @@ bool is_reserved_in_expressions(const std::string& name);
       return std::atan2(a, b);
     case Operation::hypot:
       return std::hypot(a, b);
+    case Operation::table_at:
+      return NumberTable::of(a).at(b + c);
+    case Operation::table_place:
+      return NumberTable::of(a).place(b);
+    case Operation::table_slope:
+      return NumberTable::of(a).place_slope(b);
+    case Operation::table_inside:
+      return NumberTable::of(a).inside(b);
     case Operation::constant:
     case Operation::variable:
       break;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "expression/tree_walk.hpp"
+
 namespace concord {
 
 namespace {
@@ -42,7 +44,7 @@ std::string words(const ExpressionNode& tree, const std::vector<std::string>& ar
     const int inner = binding(*tree.arguments[i]), outer = binding(tree);
     return inner < outer || (inner == outer && loose) ? "(" + arguments[i] + ")" : arguments[i];
   };
-  if (tree.kind == Kind::number) return short_text(tree.value);
+  if (tree.kind == Kind::number) return tree.symbol.empty() ? short_text(tree.value) : tree.symbol;
   if (tree.kind == Kind::name) return tree.symbol;
   if (tree.kind == Kind::call) {
     std::string text = tree.symbol + "(";
@@ -55,39 +57,6 @@ std::string words(const ExpressionNode& tree, const std::vector<std::string>& ar
   const bool tight = tree.symbol == "*" || tree.symbol == "/" || tree.symbol == "^";
   const std::string sign = tight ? tree.symbol : " " + tree.symbol + " ";
   return bracketed(0, tree.symbol == "^") + sign + bracketed(1, tree.symbol != "^");
-}
-
-/// Goes through a tree from its leaves, however deep it is: `make(node, results of its arguments)`.
-/// `whole(node)` gives the result of those below which nothing is to be looked at.
-template <class Result, class Whole, class Make>
-Result from_leaves(const Expression& tree, Whole&& whole, Make&& make) {
-  struct Step {
-    const Expression* node;
-    std::size_t done;
-  };
-  std::vector<Step> path = {{&tree, 0}};
-  std::vector<Result> results;
-  while (!path.empty()) {
-    const Expression& now = *path.back().node;
-    if (path.back().done == 0 && whole(now, results)) {
-      path.pop_back();
-      continue;
-    }
-    if (path.back().done < now->arguments.size()) {
-      path.push_back({&now->arguments[path.back().done++], 0});
-      continue;
-    }
-    const auto first = results.end() - static_cast<std::ptrdiff_t>(now->arguments.size());
-    const std::vector<Result> arguments(first, results.end());
-    results.erase(first, results.end());
-    results.push_back(make(now, arguments));
-    path.pop_back();
-  }
-  return results.back();
-}
-
-bool is_no_event(const ExpressionNode& tree) {
-  return tree.kind == Kind::call && (tree.symbol == "no_event" || tree.symbol == "noEvent");
 }
 
 bool is_relation(const ExpressionNode& tree) {
@@ -119,34 +88,32 @@ std::string in_words(const Expression& tree) {
       });
 }
 
-Expression Relations::taken_out_of(const Expression& tree) {
-  const auto whole = [](const Expression& now, std::vector<Part>& results) {
+Relations::Smooth Relations::taken_out_of(const Expression& tree) {
+  const auto whole = [](const Expression& now, std::vector<Smooth>& results) {
     if (!is_no_event(*now)) return false;
     results.push_back({now, true});
     return true;
   };
-  const auto make = [this](const Expression& now, const std::vector<Part>& arguments) {
+  const auto make = [this](const Expression& now, const std::vector<Smooth>& arguments) {
     return now->arguments.empty() ? leaf(now) : rebuilt(now, arguments);
   };
-  return from_leaves<Part>(tree, whole, make).tree;
+  return from_leaves<Smooth>(tree, whole, make);
 }
 
-Relations::Part Relations::leaf(const Expression& tree) const {
+Relations::Smooth Relations::leaf(const Expression& tree) const {
   return {tree, tree->kind == Kind::name && moves_(tree->symbol)};
 }
 
-Relations::Part Relations::rebuilt(const Expression& tree, const std::vector<Part>& arguments) {
-  bool moves = false, changed = false;
+Relations::Smooth Relations::rebuilt(const Expression& tree, const std::vector<Smooth>& arguments) {
+  bool moves = false;
   std::vector<Expression> parts;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    moves = moves || arguments[i].moves;
-    changed = changed || arguments[i].tree != tree->arguments[i];
-    parts.push_back(arguments[i].tree);
+  for (const Smooth& argument : arguments) {
+    moves = moves || argument.moves;
+    parts.push_back(argument.tree);
   }
   if (moves && (is_relation(*tree) || has_steps(*tree)))
     return {smooth(*tree, parts, in_words(tree)), !is_held(*tree)};
-  if (!changed) return {tree, moves};
-  return {node(tree->kind, tree->symbol, std::move(parts)), moves};
+  return {with_arguments(tree, parts), moves};
 }
 
 Expression Relations::smooth(const ExpressionNode& tree, const std::vector<Expression>& arguments,

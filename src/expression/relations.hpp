@@ -34,8 +34,13 @@ class Relations {
 
   explicit Relations(Moves moves) : moves_(std::move(moves)) {}
 
+  struct Smooth {
+    Expression tree;
+    bool moves;  ///< between events
+  };
+
   /// The expression without its relations.
-  Expression taken_out_of(const Expression& tree);
+  Smooth taken_out_of(const Expression& tree);
 
   const std::vector<Relation>& all() const { return relations_; }
 
@@ -43,13 +48,8 @@ class Relations {
   static std::string name(std::size_t i) { return "#" + std::to_string(i); }
 
  private:
-  struct Part {
-    Expression tree;
-    bool moves;
-  };
-
-  Part leaf(const Expression& tree) const;
-  Part rebuilt(const Expression& tree, const std::vector<Part>& arguments);
+  Smooth leaf(const Expression& tree) const;
+  Smooth rebuilt(const Expression& tree, const std::vector<Smooth>& arguments);
   Expression smooth(const ExpressionNode& node, const std::vector<Expression>& arguments,
                     const std::string& text);
   Expression smallest(const std::vector<Expression>& arguments, bool largest,

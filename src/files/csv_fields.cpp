@@ -65,34 +65,41 @@ char csv_separator(std::string_view header) {
   return header.find(';') != header.npos ? ';' : header.find('\t') != header.npos ? '\t' : ',';
 }
 
-TextTable read_text_table(const std::filesystem::path& path, UnfinishedLine last) {
+void for_each_csv_row(const std::filesystem::path& path, UnfinishedLine last, const TakeRow& take) {
   std::ifstream stream(path);
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) || !stream.good())
     throw InputError(path.string() + ": cannot be read; give a CSV file with a header row");
-  TextTable table;
   char separator = ',';
-  std::size_t number = 0;
+  std::size_t number = 0, columns = 0;
   for (std::string line; std::getline(stream, line);) {
     if (++number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
     line = without_end(std::move(line));
     if (line.empty() || (stream.eof() && last == UnfinishedLine::left_out)) continue;
-    if (table.names.empty()) separator = csv_separator(line);
+    if (columns == 0) separator = csv_separator(line);
     auto fields = csv_fields(line, separator);
     const std::string place = path.string() + ":" + std::to_string(number);
     if (!fields) throw InputError(place + ": a quote is not closed");
-    if (table.names.empty()) {
-      require_names(*fields, place);
-      table.names = *std::move(fields);
-    } else if (fields->size() != table.names.size()) {
+    if (columns != 0 && fields->size() != columns)
       throw InputError(place + ": has " + std::to_string(fields->size()) +
-                       " fields, the header has " + std::to_string(table.names.size()));
-    } else {
-      table.rows.push_back(*std::move(fields));
-    }
+                       " fields, the header has " + std::to_string(columns));
+    columns = fields->size();
+    take(place, *std::move(fields));
   }
-  if (table.names.empty())
+  if (columns == 0)
     throw InputError(path.string() + ": is empty; it needs a header row with names");
+}
+
+TextTable read_text_table(const std::filesystem::path& path, UnfinishedLine last) {
+  TextTable table;
+  for_each_csv_row(path, last, [&](const std::string& place, std::vector<std::string> fields) {
+    if (!table.names.empty()) {
+      table.rows.push_back(std::move(fields));
+      return;
+    }
+    require_names(fields, place);
+    table.names = std::move(fields);
+  });
   return table;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,13 @@ struct TextTable {
 
 /// What becomes of a last line that has no end, as a program leaves it that is killed.
 enum class UnfinishedLine { read, left_out };
+
+/// A row's fields, and where it stands ("rows.csv:3").
+using TakeRow = std::function<void(const std::string& place, std::vector<std::string> fields)>;
+
+/// Rows of a CSV file, the header first, that all have as many fields. Throws InputError with file
+/// and line.
+void for_each_csv_row(const std::filesystem::path& path, UnfinishedLine last, const TakeRow& take);
 
 /// Reads a CSV file with a header row. Throws InputError with file and line.
 TextTable read_text_table(const std::filesystem::path& path,

@@ -86,7 +86,7 @@ class Search {
   template <class List>
   std::vector<std::string> find(const std::string& path, List list, const std::string& role,
                                 const Location& location) const {
-    const std::size_t dot = path.find('.');
+    const std::size_t dot = end_of_owner(path);
     const std::string owner = path.substr(0, dot);
     const std::string_view variable = std::string_view(path).substr(dot + 1);
     std::vector<std::string> result, others;
@@ -105,6 +105,20 @@ class Search {
   }
 
  private:
+  /// The longest beginning that is a subsystem's name, where there is one.
+  std::size_t end_of_owner(const std::string& path) const {
+    for (std::size_t dot = path.rfind('.'); dot != path.npos && dot > 0;
+         dot = path.rfind('.', dot - 1)) {
+      const std::string owner = path.substr(0, dot);
+      const bool there = places_.contains(owner) ||
+                         std::ranges::any_of(model_.subsystems, [&](const SubsystemEntry& entry) {
+                           return stands_for(owner, entry.description.name);
+                         });
+      if (there) return dot;
+    }
+    return path.find('.');
+  }
+
   std::vector<std::size_t> subsystems(const std::string& owner, const Location& location) const {
     std::vector<std::size_t> result;
     if (const auto found = places_.find(owner); found != places_.end()) {

@@ -129,7 +129,9 @@ void connect(const ConstraintEntry& constraint, Index& index, Model& model) {
   description.place =
       constraint.equation_location + ": equation of constraint '" + constraint.unknown + "'";
   description.constants = constraint.constants;
+  description.functions = constraint.functions;
   index.outputs.constants = constraint.constants;
+  index.outputs.functions = constraint.functions;
   description.outputs = outputs_in(constraint, description.place, index.outputs);
   description.kind = kind_of(constraint, description.outputs, index);
 

@@ -10,6 +10,8 @@
 #include "modelfile/delayed_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
+#include "modelfile/summed_connections.hpp"
+#include "modelfile/system_connections.hpp"
 #include "modelfile/yaml/yaml_model.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -65,6 +67,8 @@ void list_files_of_subsystems(Model& model) {
 }  // namespace
 
 void complete(Model& model) {
+  connect_sums(model);
+  connect_systems(model);
   resolve_aliases(model);
   connect_arrays(model);
   connect_delays(model);

@@ -15,6 +15,7 @@ namespace concord {
 class CallLog;
 struct EquationsDescription;
 struct FmuSetup;
+class UserFunctions;
 
 /// Where something was written ("two_mass.yaml:17"), for error messages; may be empty.
 using Location = std::string;
@@ -68,6 +69,28 @@ struct ConnectionEntry {
   bool held = false;   ///< from one communication point to the next, whatever the method
 };
 
+/// An input or output of a system, and what it is of the subsystems within, by whole names.
+struct SystemTerminal {
+  std::string name;
+  std::vector<std::string> inner;
+  Location location;
+};
+
+/// Subsystems that belong together; what is left of it is their common beginning of names.
+struct SystemEntry {
+  std::string name;
+  std::vector<SystemTerminal> inputs, outputs;
+};
+
+/// to = the sum over all that the terms stand for: "room[*].q", "room[i].area*room[i].q".
+struct SumEntry {
+  std::string terms;
+  std::string prefix;                                      ///< of the names in them
+  ConnectionEntry connection;                              ///< `from` is where the sum will be
+  std::unordered_map<std::string, double> constants = {};  ///< that terms may name, too
+  std::shared_ptr<const UserFunctions> functions = {};     ///< that they may call; null: none
+};
+
 /// One input that a constraint's unknown feeds: input = factor * unknown.
 struct ConstraintFeed {
   std::string input;
@@ -81,6 +104,7 @@ struct ConstraintEntry {
   double start = 0.0;
   std::string equation;                                    ///< expression in "subsystem.output"
   std::unordered_map<std::string, double> constants = {};  ///< that the equation may name, too
+  std::shared_ptr<const UserFunctions> functions = {};     ///< that it may call; null: none
   std::vector<ConstraintFeed> feeds;
   Location location, equation_location;
 };
@@ -100,6 +124,8 @@ struct Model {
   Location start_location, stop_location;
   std::vector<SubsystemEntry> subsystems;
   std::vector<ConnectionEntry> connections;
+  std::vector<SumEntry> sums;
+  std::vector<SystemEntry> systems;
   std::vector<ConstraintEntry> constraints;
   std::vector<std::vector<ScheduledName>> groups;  ///< `schedule: {groups: ...}`; may be empty
   Location groups_location;

@@ -65,16 +65,21 @@ std::string way_out(const SubsystemDescription& description, const std::string& 
 /// Explains why "subsystem.variable" is unknown: which half is wrong, and what would be right.
 [[noreturn]] void refuse_name(const Model& model, const std::string& name, bool is_output,
                               const Location& location) {
-  const auto dot = name.find('.');
-  const std::string subsystem = name.substr(0, dot);
+  const SubsystemDescription* owner = nullptr;
   for (const auto& entry : model.subsystems) {
-    if (dot != std::string::npos && entry.description.name == subsystem) {
-      const auto& description = entry.description;
-      throw InputError(at(location) + "subsystem '" + subsystem + "' has no " +
-                       (is_output ? "output" : "input") + " '" + name.substr(dot + 1) + "'" +
-                       way_out(description, name.substr(dot + 1), is_output));
+    const std::string& candidate = entry.description.name;
+    if (name.starts_with(candidate + ".") &&
+        (owner == nullptr || candidate.size() > owner->name.size())) {
+      owner = &entry.description;
     }
   }
+  if (owner != nullptr) {
+    const std::string variable = name.substr(owner->name.size() + 1);
+    throw InputError(at(location) + "subsystem '" + owner->name + "' has no " +
+                     (is_output ? "output" : "input") + " '" + variable + "'" +
+                     way_out(*owner, variable, is_output));
+  }
+  const std::string subsystem = name.substr(0, name.find('.'));
   std::vector<std::string> known;
   for (const auto& entry : model.subsystems) {
     known.push_back(entry.description.name);

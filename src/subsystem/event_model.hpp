@@ -79,6 +79,15 @@ class EventModel : public OdeModel {
   virtual void begin_instant() {}
   virtual std::span<const Jump> jumps(double /*t*/) const { return {}; }
 
+  /// Why the derivative of state `index`, or output `index`, is no finite number there, in its
+  /// user's words; empty where nobody knows.
+  enum class Part { derivative, output };
+  virtual std::string why_not_finite(Part /*part*/, std::size_t /*index*/, double /*t*/,
+                                     std::span<const double> /*x*/,
+                                     std::span<const double> /*u*/) const {
+    return {};
+  }
+
   virtual std::size_t discrete_count() const { return 0; }
 
   /// Derivatives of f and g along `discrete`, the discrete variables.

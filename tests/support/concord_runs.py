@@ -96,6 +96,13 @@ def simulate(model, *options, ranks=1, timeout=HANGS, jumps=False):
     return results
 
 
+def export(model, subsystem, path, version):
+    """One subsystem as an FMU."""
+    run = execute("export-fmu", model, subsystem, "--fmi", version, "-o", path)
+    if run.returncode != 0:
+        raise AssertionError(f"export of '{subsystem}': {run.stderr}")
+
+
 def write_model(folder, name, text):
     path = Path(folder) / f"{name}.yaml"
     path.write_text(text, encoding="utf-8")

@@ -41,6 +41,7 @@ FirstGuess::FirstGuess(const Method& method, RankNetwork& subsystems, Joins& joi
 bool FirstGuess::begin() {
   joins_.begin();
   looks_.clear();
+  failure_.reset();
   supposed_ = {};
   const auto state = prepare();
   return (is_calm() && suppose(state)) || predict(state);
@@ -204,6 +205,7 @@ bool FirstGuess::look_at(Guess guess) {
   Look look{guess, Fault::none, first.scaled};
   if (!std::isfinite(first.ratio)) {
     look.fault = Fault::failed;
+    failure_ = subsystems_.failure();
   } else if (first.scaled > far_off) {
     look.fault = Fault::far_off;
   }
@@ -244,7 +246,9 @@ bool FirstGuess::find(bool plain) {
   return best.has_value();
 }
 
-std::string FirstGuess::describe() const {
+std::string FirstGuess::describe(const std::string& told) {
+  const auto failure = agree_on_text(subsystems_.comm(), failure_);
+  std::string reason = failure && *failure != told ? ": " + *failure : "";
   std::ostringstream text;
   const char* separator = "; first guesses tried: ";
   for (const Look& look : looks_) {
@@ -253,7 +257,7 @@ std::string FirstGuess::describe() const {
              : look.guess == Guess::extrapolated ? "the continued inputs"
                                                  : "back to the value before");
     if (look.fault == Fault::failed) {
-      text << " (cannot be evaluated)";
+      text << " (cannot be evaluated" << std::exchange(reason, "") << ")";
     } else {
       text << " (residual " << look.residual << " times the signals' sizes)";
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,8 @@ class FirstGuess {
   bool is_good() const { return good_; }
 
   /// "; first guesses tried: the estimators' prediction (...), ..." where more than one was.
-  std::string describe() const;
+  /// `told`: a failure that need not be said again. Collective.
+  std::string describe(const std::string& told = "");
 
  private:
   enum class Guess { estimated, extrapolated, held };
@@ -88,6 +90,7 @@ class FirstGuess {
   const StepAttempt& attempt_;
   SignalHistory history_;
   std::vector<Look> looks_;
+  std::optional<std::string> failure_;  ///< why one of them could not be evaluated here
   std::vector<Sample> best_inputs_;
   bool estimated_ = false;  ///< the estimators' prediction is there
   Supposition supposed_;

@@ -240,7 +240,7 @@ std::string ImplicitCoupling::explain(const CouplingReport& report) {
                                      : agree_on_text(subsystems_.comm(), subsystems_.failure());
   if (failure) {
     const bool fatal = agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0;
-    return *failure + (fatal ? "" : parts_->guess.describe());
+    return *failure + (fatal ? "" : parts_->guess.describe(*failure));
   }
   std::string text =
       parts_->solver.describe(report, describe_progress(report)) + parts_->guess.describe();

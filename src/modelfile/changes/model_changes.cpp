@@ -19,6 +19,8 @@ std::string trimmed(const std::string& text) {
              : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
+std::string path_of(const ModelChange& change) { return change.owner + "." + change.name; }
+
 bool has_pattern(const ModelChange& change) {
   return is_pattern(change.owner) || is_pattern(change.name);
 }
@@ -88,15 +90,28 @@ ChangesByOwner::ChangesByOwner(const ModelChanges& changes)
   }
 }
 
+/// Whether a pattern may stand for names that begin so: what it needs up to its first `*` fits.
+bool may_begin(std::string_view pattern, std::string_view begin) {
+  const std::string_view fixed = pattern.substr(0, pattern.find('*'));
+  const std::size_t count = std::min(fixed.size(), begin.size());
+  return matches(fixed.substr(0, count), begin.substr(0, count));
+}
+
 /// In their order. Parameters of the whole model are meant by their own name only.
 std::vector<std::size_t> ChangesByOwner::concerning(const std::string& owner) const {
+  const std::string begin = owner + ".";
   std::vector<std::size_t> result;
-  if (const auto found = by_owner_.find(owner); found != by_owner_.end()) {
-    result = found->second;
+  if (const auto found = by_owner_.find(owner.substr(0, owner.find('.')));
+      found != by_owner_.end()) {
+    std::copy_if(
+        found->second.begin(), found->second.end(), std::back_inserter(result), [&](std::size_t i) {
+          const std::string path = path_of(changes_[i]);
+          return has_pattern(changes_[i]) ? may_begin(path, begin) : path.starts_with(begin);
+        });
   }
   if (owner != whole_model) {
     std::copy_if(of_many_.begin(), of_many_.end(), std::back_inserter(result),
-                 [&](std::size_t i) { return matches(changes_[i].owner, owner); });
+                 [&](std::size_t i) { return may_begin(path_of(changes_[i]), begin); });
   }
   std::sort(result.begin(), result.end());
   return result;
@@ -110,14 +125,14 @@ bool ChangesByOwner::has_patterns(const std::string& owner) const {
 
 std::vector<std::string> ChangesByOwner::meant_by(std::size_t change, const std::string& owner,
                                                   std::span<const std::string> names) {
-  const std::string& wanted = changes_[change].name;
+  const std::string wanted = path_of(changes_[change]);
   if (!has_pattern(changes_[change])) {
-    return {wanted};
+    return {wanted.substr(owner.size() + 1)};
   }
   std::vector<std::string> result;
   for (const std::string& name : names) {
     offered_.push_back(owner + "." + name);
-    if (name == wanted || matches(wanted, name)) {
+    if (matches(wanted, offered_.back())) {
       result.push_back(name);
     }
   }

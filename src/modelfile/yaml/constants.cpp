@@ -6,21 +6,26 @@
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
 #include "expression/functions.hpp"
+#include "expression/user_functions.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
 namespace {
 
-/// Whether the entry's expression names one of these.
-bool waits_for(const Field& entry, const std::set<std::string>& open) {
+/// Whether the entry's expression, or a function that it calls, names one of these.
+bool waits_for(const Field& entry, const std::set<std::string>& open,
+               const UserFunctions* functions) {
   const NodeReader& value = entry.value;
   if (value.is_null() || value.is_list() || value.is_map()) {
     return false;
   }
   const auto uses = names_used(value.text());
-  return std::any_of(uses.begin(), uses.end(),
-                     [&](const NameUse& use) { return open.contains(use.name); });
+  const auto is_open = [&](const std::string& name) { return open.contains(name); };
+  return std::any_of(uses.begin(), uses.end(), [&](const NameUse& use) {
+    const UserFunction* const called = use.called ? find_own(functions, use.name) : nullptr;
+    return called != nullptr ? std::ranges::any_of(called->parameters, is_open) : is_open(use.name);
+  });
 }
 
 }  // namespace
@@ -30,18 +35,18 @@ Constants resolved(const std::vector<Field>& entries, const Constants& known) {
   std::set<std::string> open;
   std::vector<const Field*> waiting;
   for (const Field& entry : entries) {
-    result.erase(entry.key);
+    result.values.erase(entry.key);
     open.insert(entry.key);
     waiting.push_back(&entry);
   }
   while (!waiting.empty()) {
     std::vector<const Field*> still;
     for (const Field* entry : waiting) {
-      if (waits_for(*entry, open)) {
+      if (waits_for(*entry, open, known.functions.get())) {
         still.push_back(entry);
         continue;
       }
-      result[entry->key] = entry->value.number(result);
+      result.values[entry->key] = entry->value.number(result);
       open.erase(entry->key);
     }
     if (still.size() == waiting.size()) {

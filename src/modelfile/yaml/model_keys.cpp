@@ -24,12 +24,14 @@ constexpr Shape range{Kind::list, false, nullptr, &number, 2},
 constexpr Shape subsystem = record_of(subsystem_keys), a_template = record_of(template_keys),
                 connection{Kind::either, false, connection_keys, &text},
                 constraint = record_of(constraint_keys), group = list_of(text),
-                when = record_of(when_keys);
+                when = record_of(when_keys), a_map = record_of(map_keys);
 constexpr auto interpolation_words = words_of(interpolations);
 constexpr auto beyond_words = words_of(rules_beyond);
+constexpr auto outside_words = words_of(rules_outside);
 constexpr std::string_view hold_words[] = {"zoh"};
 
 constexpr Key name{"name", text, "of the model: one line"};
+constexpr Key functions{"functions", paths_of(expression), "name(arguments): expression"};
 constexpr Key repeat{"repeat", rounds, "{i: [1, 100]}: as many of them, of which i is the index"};
 
 /// What a subsystem is made of.
@@ -48,7 +50,12 @@ constexpr Key equations{.name = "equations",
     native{.name = "native",
            .shape = record_of(native_keys),
            .meaning = "a C++ class",
-           .alternative = true};
+           .alternative = true},
+    system_{.name = "system",
+            .shape = {Kind::either, false, system_keys, &text},
+            .meaning = "subsystems within, or a file of such: a path relative to this file",
+            .alternative = true};
+constexpr Key run{"run", paths_of(value), "of a system: macro-steps of its own; not there yet"};
 constexpr Key isolated{"isolated", flag, "of fmu and native: true: in a process of its own"};
 constexpr Key values{"parameters", paths_of(value), "values of parameters"},
     start{"start", paths_of(value), "start values of states and inputs"},
@@ -63,6 +70,8 @@ std::span<const Key> model_keys() {
       name,
       {"experiment", record_of(experiment_keys), "the time that is simulated"},
       {"parameters", names_of(number), "of the whole model, in every expression"},
+      {"maps", names_of(a_map), "functions that look up what is between points"},
+      functions,
       {"templates", names_of(a_template), "what several subsystems are made of"},
       {"subsystems", names_of(subsystem), "one entry each"},
       {"connections", list_of(connection), "subsystem.output -> subsystem.input"},
@@ -84,6 +93,7 @@ std::span<const Key> subsystem_keys() {
                                  table,
                                  fmu,
                                  native,
+                                 system_,
                                  {.name = "template",
                                   .shape = text,
                                   .meaning = "the name of one of the templates",
@@ -94,13 +104,29 @@ std::span<const Key> subsystem_keys() {
                                  start,
                                  effort,
                                  step,
-                                 rank};
+                                 rank,
+                                 run};
   return keys;
 }
 
 std::span<const Key> template_keys() {
-  static constexpr Key keys[] = {equations, table, fmu,    native, isolated,
-                                 values,    start, effort, step};
+  static constexpr Key keys[] = {equations, table, fmu,    native, system_, isolated,
+                                 values,    start, effort, step,   run};
+  return keys;
+}
+
+std::span<const Key> system_keys() {
+  static constexpr Key keys[] = {
+      {"name", text, "of a file: one line"},
+      {"experiment", record_of(experiment_keys), "of a file that is a model, too: not taken"},
+      {"parameters", names_of(number), "of the system, in every expression within"},
+      {"maps", names_of(a_map), "functions that look up what is between points"},
+      functions,
+      {"templates", names_of(a_template), "what subsystems within are made of"},
+      {"subsystems", names_of(subsystem), "one entry each", "subsystems: with one entry each"},
+      {"connections", list_of(connection), "subsystem.output -> subsystem.input"},
+      {"inputs", names_of(value), "name: subsystem.input within, or a list of these"},
+      {"outputs", names_of(text), "name: subsystem.output within"}};
   return keys;
 }
 
@@ -110,6 +136,7 @@ std::span<const Key> equations_keys() {
       {"inputs", names_of(number_or_nothing), "start values; without one it must be connected"},
       {"states", names_of(number), "start values"},
       {"discrete", names_of(number), "start values; changed by 'when' only"},
+      functions,
       {"variables", names_of(expression), "names of expressions, in any order"},
       {"derivatives", names_of(expression), "of each state, over time in s"},
       {"outputs", names_of(expression), "expressions"},
@@ -140,6 +167,19 @@ std::span<const Key> table_keys() {
       {"shift", number, "everything so much later, in s"},
       {"outputs", names_of(text), "name: column, or variable of a results file"},
       {"units", names_of(text), "of the outputs"}};
+  return keys;
+}
+
+std::span<const Key> map_keys() {
+  static constexpr Key keys[] = {
+      {"file", text, "CSV or results file, relative to this file"},
+      {"points", names_of(value), "in the place of a file: names of inputs and value: numbers"},
+      {"inputs", list_of(text), "columns, 1 to 3; without it all but the value"},
+      {"value", text, "column; without it that with the map's name, or the last"},
+      {"interpolation", choice_of(interpolation_words), "between points; cubic is Akima's"},
+      {"outside", choice_of(outside_words), "beyond the first or last points"},
+      {"smooth", flag, "true: kinks are no events"},
+      {"units", paths_of(text), "of inputs and value"}};
   return keys;
 }
 

@@ -90,6 +90,13 @@ Json record(const Shape& shape) {
   return result;
 }
 
+/// Systems hold systems: they are described once.
+Json system_reference() {
+  Json result;
+  result["$ref"] = "#/definitions/system";
+  return result;
+}
+
 Json schema_of(const Shape& shape) {
   Json result;
   switch (shape.kind) {
@@ -112,7 +119,9 @@ Json schema_of(const Shape& shape) {
     case Kind::record:
       return record(shape);
     case Kind::either:
-      result["anyOf"] = {schema_of(*shape.each), record({Kind::record, false, shape.keys})};
+      result["anyOf"] = {schema_of(*shape.each), shape.keys == system_keys
+                                                     ? system_reference()
+                                                     : record({Kind::record, false, shape.keys})};
       return result;
   }
   return result;
@@ -126,6 +135,7 @@ std::string model_schema() {
   schema["title"] = "Model file of Concord " CONCORD_VERSION;
   schema["type"] = "object";
   add_keys(model_keys, schema);
+  schema["definitions"]["system"] = record({Kind::record, false, system_keys});
   return schema.dump(2) + "\n";
 }
 

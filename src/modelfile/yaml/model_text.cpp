@@ -6,6 +6,7 @@
 #include "concord/errors.hpp"
 #include "files/text_file.hpp"
 #include "modelfile/yaml/model_keys.hpp"
+#include "modelfile/yaml/shipped_files.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -28,15 +29,32 @@ ModelText::ModelText(const std::filesystem::path& path) {
   }
 }
 
-NodeReader ModelText::read(const std::filesystem::path& path, const std::string& what) {
-  File& file = files_.emplace_back();
+NodeReader ModelText::parse(const std::filesystem::path& path, const std::string& what,
+                            const std::string& needs, std::deque<File>& files) {
+  File& file = files.emplace_back();
   file.source = path.string();
   file.document = parse_yaml(read_text_file(path, "a model file (YAML)"), file.source);
   if (file.document.root == nullptr || file.document.root->kind == YamlNode::Kind::null) {
-    throw InputError(file.source + ":1: " + what + " is empty; it needs " +
-                     (&file == &files_.front() ? "experiment and subsystems" : "content"));
+    throw InputError(file.source + ":1: " + what + " is empty; it needs " + needs);
   }
-  const NodeReader root(file.source, *file.document.root, what);
+  return {file.source, *file.document.root, what};
+}
+
+NodeReader ModelText::system_file(const NodeReader& name) const {
+  const std::filesystem::path path = (name.folder() / name.text()).lexically_normal();
+  if (std::error_code error; !std::filesystem::exists(path, error)) {
+    name.fail("is not there: " + in_quotes(path.string()) + "; paths are relative to this file");
+  }
+  for (const File& file : systems_) {
+    if (file.source == path.string())
+      return {file.source, *file.document.root, "the system's file"};
+  }
+  return parse(path, "the system's file", "subsystems", systems_);
+}
+
+NodeReader ModelText::read(const std::filesystem::path& path, const std::string& what) {
+  const NodeReader root =
+      parse(path, what, files_.empty() ? "experiment and subsystems" : "content", files_);
   std::vector<Field> fields = root.fields_among(model_keys);
   if (const auto others = find_field(fields, "include")) {
     for (const NodeReader& item : others->items("included file")) {
@@ -48,15 +66,20 @@ NodeReader ModelText::read(const std::filesystem::path& path, const std::string&
 }
 
 void ModelText::include(const NodeReader& item) {
-  const std::filesystem::path path = (item.folder() / item.text()).lexically_normal();
+  std::filesystem::path path = (item.folder() / item.text()).lexically_normal();
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !shipped_file(item.text()).empty()) {
+    path = shipped_file(item.text());
+  }
   const auto [known, is_new] = known_.emplace(identity(path), item.location());
   if (!is_new) {
     item.fail("is there already: " + in_quotes(path.string()) + ", at " + known->second +
               "; include it once");
   }
-  std::error_code error;
   if (!std::filesystem::exists(path, error)) {
-    item.fail("is not there: " + in_quotes(path.string()) + "; paths are relative to this file");
+    item.fail("is not there: " + in_quotes(path.string()) +
+              "; paths are relative to this file, or name what comes with Concord: "
+              "library/control.yaml, library/mechanics.yaml, library/sources.yaml");
   }
   read(path, "the included file");
 }
@@ -99,10 +122,17 @@ NodeReader ModelText::required(const char* key, const std::string& remedy) const
 }
 
 std::vector<Field> ModelText::entries(const char* key, const std::string& role) const {
+  for (const NodeReader& node : all(key)) {
+    node.named_fields(role, "");
+  }
+  return loose_entries(key, role);
+}
+
+std::vector<Field> ModelText::loose_entries(const char* key, const std::string& role) const {
   std::vector<Field> result;
   std::map<std::string, std::string> places;
   for (const NodeReader& node : all(key)) {
-    for (Field& field : node.named_fields(role, "")) {
+    for (Field& field : node.fields(role, "")) {
       const auto [place, is_new] = places.emplace(field.key, field.key_location);
       if (!is_new) {
         throw InputError(field.key_location + ": " + field.value.what() +

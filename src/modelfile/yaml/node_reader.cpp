@@ -8,6 +8,7 @@
 #include "concord/errors.hpp"
 #include "expression/expression_list.hpp"
 #include "expression/expression_scan.hpp"
+#include "expression/user_functions.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -57,7 +58,8 @@ double NodeReader::number(const Constants& known) const {
     return number();
   }
   ExpressionNames names;
-  names.constants = known;
+  names.constants = known.values;
+  names.functions = known.functions;
   const PlacedExpression expression{
       node_->text,
       location() + ": " + what_ + " must be a finite number or an expression of known names"};
@@ -99,7 +101,10 @@ std::string NodeReader::text() const {
 std::string NodeReader::text_of_value(const Constants& known) const {
   const std::string written = text();
   const auto uses = names_used(written);
-  const auto is_known = [&](const NameUse& use) { return known.contains(use.name); };
+  const auto is_known = [&](const NameUse& use) {
+    return known.values.contains(use.name) ||
+           (use.called && find_own(known.functions.get(), use.name) != nullptr);
+  };
   const bool computed = !node_->quoted && std::any_of(uses.begin(), uses.end(), is_known) &&
                         std::all_of(uses.begin(), uses.end(), [&](const NameUse& use) {
                           return is_known(use) || is_reserved_in_expressions(use.name);

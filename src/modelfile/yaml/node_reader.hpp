@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,9 +14,14 @@
 namespace concord {
 
 struct Field;
+class UserFunctions;
 
-/// Names that expressions may use where the model file wants a number, and their values.
-using Constants = std::unordered_map<std::string, double>;
+/// Names that expressions may use where the model file wants a number, and their values; and
+/// functions that they may call.
+struct Constants {
+  std::unordered_map<std::string, double> values;
+  std::shared_ptr<const UserFunctions> functions = {};  ///< null: none
+};
 
 /// A YAML node together with what it is in the model ("parameter 'm' of subsystem 'left'") and
 /// where it stands. Every getter throws InputError: location, what it is, what was found, what it

@@ -23,7 +23,7 @@ double whole(const NodeReader& node, const Constants& constants) {
 
 std::string computed_index(const std::string& text, const ExpressionNames& names,
                            const std::string& place) {
-  if (text == ":") {
+  if (text == ":" || text == "*") {
     return text;
   }
   const PlacedExpression index{text, place};
@@ -79,7 +79,8 @@ std::vector<Repetition> repetitions(const NodeReader& node, const Constants& con
 std::string with_index(const std::string& text, const Repetition& repetition,
                        const Constants& constants, const std::string& place) {
   ExpressionNames names;
-  names.constants = constants;
+  names.constants = constants.values;
+  names.functions = constants.functions;
   names.constants[repetition.index] = static_cast<double>(repetition.value);
   std::string result;
   std::size_t at = 0;

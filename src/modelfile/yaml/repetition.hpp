@@ -17,7 +17,7 @@ struct Repetition {
 std::vector<Repetition> repetitions(const NodeReader& node, const Constants& constants);
 
 /// The text with expressions in brackets, which name the index, as whole numbers:
-/// "cell[i+1].y[i,2]" to "cell[3].y[2,2]"; ':' stays. `place` is for error messages. Throws
+/// "cell[i+1].y[i,2]" to "cell[3].y[2,2]"; ':' and '*' stay. `place` is for error messages. Throws
 /// InputError.
 std::string with_index(const std::string& text, const Repetition& repetition,
                        const Constants& constants, const std::string& place);

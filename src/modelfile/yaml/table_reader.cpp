@@ -18,23 +18,6 @@ namespace {
 
 using Fields = std::vector<Field>;
 
-template <class Choice, std::size_t N>
-Choice choice(const Fields& fields, const char* key,
-              const std::pair<std::string_view, Choice> (&choices)[N]) {
-  const auto node = find_field(fields, key);
-  if (!node) {
-    return choices[0].second;
-  }
-  std::vector<std::string> words;
-  for (const auto& [word, value] : choices) {
-    if (node->text() == word) {
-      return value;
-    }
-    words.emplace_back(word);
-  }
-  node->fail("must be one of " + joined(words) + ", not " + in_quotes(node->text()));
-}
-
 /// Rows, and which columns go out by which names.
 struct Rows {
   CsvTable table;

@@ -6,11 +6,13 @@
 #include <string>
 
 #include "concord/errors.hpp"
+#include "modelfile/yaml/connections_reader.hpp"
 #include "modelfile/yaml/constants.hpp"
+#include "modelfile/yaml/function_reader.hpp"
+#include "modelfile/yaml/map_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/model_text.hpp"
 #include "modelfile/yaml/node_reader.hpp"
-#include "modelfile/yaml/repetition.hpp"
 #include "modelfile/yaml/subsystem_reader.hpp"
 #include "network/schedule/schedule.hpp"
 #include "support/wording.hpp"
@@ -43,10 +45,13 @@ void read_all_subsystems(const ModelText& text, const SubsystemSurroundings& aro
   const NodeReader some = text.required("subsystems", "subsystems: with one entry each");
   std::vector<std::string> owners = {whole_model};
   for (const Field& field : text.entries("subsystems", "subsystem")) {
-    for (SubsystemEntry& entry : read_subsystems(field, around)) {
-      owners.push_back(entry.description.name);
-      model.subsystems.push_back(std::move(entry));
-    }
+    read_subsystems(field, around);
+  }
+  for (const SystemEntry& system : model.systems) {
+    owners.push_back(system.name);
+  }
+  for (const SubsystemEntry& entry : model.subsystems) {
+    owners.push_back(entry.description.name);
   }
   if (model.subsystems.empty()) {
     some.fail("must name at least one subsystem");
@@ -54,9 +59,9 @@ void read_all_subsystems(const ModelText& text, const SubsystemSurroundings& aro
   around.changes.refuse_others(owners);
 }
 
-/// `parameters:` of the whole model, and changes of these.
+/// `parameters:` of the whole model, changes of these, `maps:` and `functions:`.
 Constants read_model_parameters(const ModelText& text, ChangesByOwner& changes,
-                                ChangedFields& changed) {
+                                ChangedFields& changed, std::vector<ModelFile>& files) {
   Fields parameters = text.entries("parameters", "parameter");
   std::vector<std::string> names;
   for (const Field& parameter : parameters) {
@@ -70,91 +75,10 @@ Constants read_model_parameters(const ModelText& text, ChangesByOwner& changes,
     }
     parameters = merged(std::move(parameters), {change});
   }
-  return resolved(parameters, {});
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
-/// "cell", "cell[3]", "cell[:]".
-bool is_subsystem_name(std::string_view text) {
-  const std::size_t bracket = text.find('[');
-  const auto digit = [](char c) { return (c >= '0' && c <= '9') || c == '-' || c == ':'; };
-  const bool indexed =
-      bracket != std::string_view::npos && text.size() > bracket + 2 && text.back() == ']' &&
-      std::all_of(text.begin() + static_cast<std::ptrdiff_t>(bracket) + 1, text.end() - 1, digit);
-  return is_name(text.substr(0, bracket)) && (bracket == std::string_view::npos || indexed);
-}
-
-/// Whether `text` is "subsystem.variable"; variables of FMUs may have any characters but blanks.
-bool is_variable_path(const std::string& text) {
-  const std::size_t dot = text.find('.');
-  return dot != std::string::npos && is_subsystem_name(std::string_view(text).substr(0, dot)) &&
-         dot + 1 < text.size() && text.find_first_of(" \t\r\n") == std::string::npos;
-}
-
-void read_connection(const std::string& text, const NodeReader& item, ConnectionEntry entry,
-                     Model& model) {
-  const std::size_t arrow = text.find("->");
-  const std::string from = trimmed(text.substr(0, arrow));
-  const std::string to = arrow == std::string::npos ? "" : trimmed(text.substr(arrow + 2));
-  if (!is_variable_path(from) || !is_variable_path(to)) {
-    item.fail("must read 'subsystem.output -> subsystem.input', not " + in_quotes(text));
-  }
-  entry.from = from;
-  entry.to = to;
-  entry.location = item.location();
-  model.connections.push_back(std::move(entry));
-}
-
-/// `delay: 0.2`, s.
-double read_delay(const std::optional<NodeReader>& node, const Constants& constants) {
-  const double delay = node ? node->number(constants) : 0.0;
-  if (delay < 0.0) {
-    node->fail("must not be negative, but is " + short_number(delay) +
-               " s; what is put out later cannot arrive");
-  }
-  return delay;
-}
-
-bool read_hold(const std::optional<NodeReader>& node) {
-  if (node && node->text() != "zoh") {
-    node->fail("must be zoh, not " + in_quotes(node->text()) +
-               "; other holds are those of the method, -cosim_hold");
-  }
-  return node.has_value();
-}
-
-/// `a.y -> b.u`, or `{connect: "a[i].y -> a[i+1].u", repeat: {i: [1, 9]}, delay: 0.2, hold: zoh}`.
-void read_connections(const ModelText& text, const Constants& constants, Model& model) {
-  for (const NodeReader& item : text.items("connections", "connection")) {
-    if (!item.is_map() || !find_field(item.fields("", item.what()), "connect")) {
-      read_connection(item.text(), item, {}, model);
-      continue;
-    }
-    const Fields fields = item.fields_among(connection_keys);
-    const NodeReader connect = field_of(fields, "connect");
-    const auto repeat = find_field(fields, "repeat"), delay = find_field(fields, "delay");
-    ConnectionEntry how;
-    how.held = read_hold(find_field(fields, "hold"));
-    if (!repeat) {
-      how.delay = read_delay(delay, constants);
-      read_connection(connect.text(), connect, how, model);
-      continue;
-    }
-    for (const Repetition& each : repetitions(*repeat, constants)) {
-      Constants with_round = constants;
-      with_round[each.index] = static_cast<double>(each.value);
-      how.delay = read_delay(delay, with_round);
-      read_connection(with_index(connect.text(), each, constants, connect.location()), connect, how,
-                      model);
-    }
-  }
+  Constants known;
+  read_maps(text.entries("maps", "map"), names, known, files);
+  read_functions(text.loose_entries("functions", "function"), names, known);
+  return resolved(parameters, known);
 }
 
 std::vector<ConstraintFeed> read_feeds(const NodeReader& node, const Constants& constants) {
@@ -185,7 +109,8 @@ ConstraintEntry read_constraint(const NodeReader& node, const Constants& constan
   const NodeReader equation = field_of(fields, "equation");
   entry.equation = equation.text();
   entry.equation_location = equation.location();
-  entry.constants = constants;
+  entry.constants = constants.values;
+  entry.functions = constants.functions;
   entry.feeds = read_feeds(field_of(fields, "feeds"), constants);
   const auto start = find_field(fields, "start");
   entry.start = start ? start->number(constants) : 0.0;
@@ -223,14 +148,15 @@ Model read_yaml_model(const ModelText& text, const ModelChanges& changes) {
   }
   ChangedFields changed;
   ChangesByOwner by_owner(changes);
-  const Constants constants = read_model_parameters(text, by_owner, changed);
+  const Constants constants = read_model_parameters(text, by_owner, changed, model.files);
   const auto name = text.find("name");
   model.name = name ? read_line(*name) : std::filesystem::path(text.source()).stem().string();
   read_experiment(text.required("experiment", "experiment: {start: 0.0, stop: 1.0}"), constants,
                   model);
-  read_all_subsystems(text, {constants, text.entries("templates", "template"), by_owner, changed},
-                      model);
-  read_connections(text, constants, model);
+  read_all_subsystems(
+      text, {constants, text.entries("templates", "template"), by_owner, changed, text, model},
+      model);
+  read_connections(text.items("connections", "connection"), constants, "", model);
   for (const NodeReader& item : text.items("constraints", "constraint")) {
     model.constraints.push_back(read_constraint(item, constants));
   }

@@ -18,18 +18,19 @@ ExpressionNames names(const ConstraintDescription& constraint) {
     result.variables.emplace(constraint.outputs[i], i);
   }
   result.constants = constraint.constants;
+  result.functions = constraint.functions;
   return result;
 }
 
 /// Of the equation by time, over all y, then y', then y''.
 Evaluation second_derivative(const ConstraintDescription& constraint) {
   const auto n = static_cast<std::uint32_t>(constraint.outputs.size());
-  const ExpressionNames known = names(constraint);
+  ExpressionNames known = names(constraint);
   ExpressionGraph graph;
   std::vector<NodeId> velocities;
   for (std::uint32_t i = 0; i < 2 * n; ++i) velocities.push_back(graph.variable(n + i));
   TotalDerivative derivative(graph, velocities);
-  const Expression equation = read_expression({constraint.equation, constraint.place}, known);
+  const Expression equation = read_whole_expression({constraint.equation, constraint.place}, known);
   const NodeId bend = derivative.of(derivative.of(graph.add(equation, known)));
   std::vector<double> constants;
   Program program(graph, std::vector{bend}, 3 * static_cast<std::size_t>(n), constants);

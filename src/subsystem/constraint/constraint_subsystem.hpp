@@ -9,6 +9,8 @@
 
 namespace concord {
 
+class UserFunctions;
+
 /// 0 = gamma(y) with the unknown lambda, as a subsystem without states, so that every room that
 /// connects, exchanges and solves treats it like any other (Arnold 2012, coupling by constraints).
 ///
@@ -21,7 +23,8 @@ struct ConstraintDescription {
   std::string equation;
   std::string place;                 ///< begins error messages about the equation
   std::vector<std::string> outputs;  ///< that the equation names, "subsystem.output"
-  std::unordered_map<std::string, double> constants;  ///< that it may name, too
+  std::unordered_map<std::string, double> constants;    ///< that it may name, too
+  std::shared_ptr<const UserFunctions> functions = {};  ///< that it may call; null: none
   ConstraintKind kind = ConstraintKind::direct;
 };
 

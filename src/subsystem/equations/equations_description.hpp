@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace concord {
+
+class UserFunctions;
 
 /// An ODE as its user wrote it: names, values and expressions with where they stand
 /// ("two_mass.yaml:12").
@@ -41,6 +44,8 @@ struct EquationsDescription {
   std::vector<When> whens = {};
   std::vector<Text> units;           ///< of parameters, inputs, states and outputs by name
   std::vector<Number> nominal = {};  ///< of inputs, states and outputs by name
+  /// That expressions may call; null: none.
+  std::shared_ptr<const UserFunctions> functions = {};
 };
 
 }  // namespace concord

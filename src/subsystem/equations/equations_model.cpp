@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "expression/expression_list.hpp"
+#include "expression/not_finite.hpp"
 #include "subsystem/equations/equations_batch.hpp"
 #include "subsystem/equations/equations_checks.hpp"
 #include "subsystem/equations/output_curvatures.hpp"
@@ -191,6 +192,30 @@ void EquationsModel::move_to(std::span<double> point, double t, std::span<const 
   *next++ = t;
   for (const double value : x) *next++ = value;
   for (const double value : u) *next++ = value;
+}
+
+std::string EquationsModel::why_not_finite(Part part, std::size_t index, double t,
+                                           std::span<const double> x,
+                                           std::span<const double> u) const {
+  const SmoothEquations equations(*description_);
+  const ExpressionNames& names = equations.names();
+  std::vector<double> point(places_.moving());
+  move_to(point, t, x, u);
+  point.insert(point.end(), held().begin(), held().end());
+  const auto value = [&](const std::string& name) {
+    if (const auto place = names.variables.find(name); place != names.variables.end())
+      return point[place->second];
+    const auto constant = names.constants.find(name);
+    return constant != names.constants.end() ? constant->second : find_constant(name).value();
+  };
+  const bool output = part == Part::output;
+  const std::string& name =
+      output ? description_->outputs[index].name : description_->states[index].name;
+  const auto& texts = output ? description_->outputs : description_->derivatives;
+  const auto text = std::ranges::find(texts, name, &Text::name);
+  const std::string why = concord::why_not_finite(
+      (output ? equations.outputs() : equations.derivatives())[index], names, value);
+  return why.empty() ? why : text->location + ": " + why;
 }
 
 void EquationsModel::derivatives(double t, std::span<const double> x, std::span<const double> u,

@@ -72,6 +72,8 @@ class EquationsModel : public EventModel, public BatchModel {
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
   void begin_instant() override { events_->begin_instant(); }
   std::span<const Jump> jumps(double t) const override { return events_->jumps(t); }
+  std::string why_not_finite(Part part, std::size_t index, double t, std::span<const double> x,
+                             std::span<const double> u) const override;
   std::size_t discrete_count() const override { return places_.discrete; }
   void discrete_slopes(double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> discrete, std::span<double> f,

@@ -1,6 +1,7 @@
 #include "subsystem/equations/smooth_equations.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "concord/errors.hpp"
 #include "expression/differentiation.hpp"
@@ -10,6 +11,7 @@
 #include "subsystem/equations/equations_checks.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 
@@ -58,6 +60,7 @@ ExpressionNames point_names(const EquationsDescription& description) {
   for (const Number& parameter : description.parameters) {
     result.constants.emplace(parameter.name, *parameter.value);
   }
+  result.functions = description.functions;
   return result;
 }
 
@@ -122,6 +125,26 @@ std::unordered_map<std::string, Expression> definitions_of(
   return result;
 }
 
+/// An expression in another unit; `what` it is, for messages.
+Expression in_other_unit(const Expression& tree, const std::string& from, const std::string& to,
+                         const PlacedExpression& text, const std::string& what) {
+  using Node = ExpressionNode;
+  const auto conversion = unit_conversion(from, to);
+  const auto* const factors = std::get_if<UnitConversion>(&conversion);
+  if (factors == nullptr) {
+    refuse(text, 0,
+           what + " is in " + in_quotes(from) + ", where " + in_quotes(to) +
+               " is wanted, and there is no way from one to the other");
+  }
+  const auto with = [](const char* symbol, const Expression& a, double b) {
+    const Expression number = std::make_shared<const Node>(Node::Kind::number, b, std::string());
+    return std::make_shared<const Node>(Node::Kind::operation, 0.0, symbol,
+                                        std::vector<Expression>{a, number});
+  };
+  const Expression scaled = factors->factor == 1.0 ? tree : with("*", tree, factors->factor);
+  return factors->offset == 0.0 ? scaled : with("+", scaled, factors->offset);
+}
+
 /// Whether the value of such a node may step while its derivative is zero or that of its branch.
 bool may_step(Operation operation) {
   return (operation >= Operation::less && operation <= Operation::unequal) ||
@@ -130,7 +153,8 @@ bool may_step(Operation operation) {
 
 }  // namespace
 
-NamesBehind::NamesBehind(const EquationsDescription& description) {
+NamesBehind::NamesBehind(const EquationsDescription& description)
+    : functions_(description.functions.get()) {
   for (const Text& variable : description.variables) {
     variables_.emplace(variable.name, &variable.text);
   }
@@ -147,6 +171,9 @@ std::set<std::string> NamesBehind::operator()(const std::string& text) const {
       if (result.insert(use.name).second && variable != variables_.end()) {
         open.push_back(variable->second);
       }
+      if (const UserFunction* called = use.called ? find_own(functions_, use.name) : nullptr) {
+        result.insert(called->parameters.begin(), called->parameters.end());
+      }
     }
   }
   return result;
@@ -157,16 +184,21 @@ SmoothEquations::SmoothEquations(const EquationsDescription& description)
       names_(point_names(description)),
       relations_([this](const std::string& name) { return moving_.contains(name); }) {
   names_.definitions = definitions_of(description);
+  if (description_.functions) {
+    calls_.emplace(*description_.functions, std::bind_front(&SmoothEquations::define, this));
+    calls_->convert_arguments(std::bind_front(&SmoothEquations::in_unit, this));
+    for (const Text& unit : description_.units) units_[unit.name] = unit.text;
+  }
   find_moving();
-  for (const Text& variable : description_.variables) {
-    Expression& definition = names_.definitions.at(variable.name);
-    definition = relations_.taken_out_of(definition);
+  smooth_variables();
+  const std::vector<PlacedExpression> derivatives = placed_derivatives(description),
+                                      outputs = placed_outputs(description);
+  for (std::size_t i = 0; i < derivatives.size(); ++i) {
+    const std::string& unit = units_[description.states[i].name];
+    derivatives_.push_back(smooth(derivatives[i], unit.empty() ? unit : "(" + unit + ")/s"));
   }
-  for (const PlacedExpression& text : placed_derivatives(description)) {
-    derivatives_.push_back(smooth(text));
-  }
-  for (const PlacedExpression& text : placed_outputs(description)) {
-    outputs_.push_back(smooth(text));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    outputs_.push_back(smooth(outputs[i], units_[description.outputs[i].name]));
   }
   for (const EquationsDescription::When& when : description_.whens) {
     read_when(when);
@@ -179,8 +211,59 @@ SmoothEquations::SmoothEquations(const EquationsDescription& description)
   }
 }
 
-Expression SmoothEquations::smooth(const PlacedExpression& text) {
-  return relations_.taken_out_of(read_expression(text, names_));
+void SmoothEquations::smooth_variables() {
+  for (const Text& variable : description_.variables) {
+    const Expression tree = written_out(names_.definitions.at(variable.name),
+                                        placed(description_, variable, "variable"));
+    names_.definitions.at(variable.name) = relations_.taken_out_of(tree).tree;
+  }
+}
+
+/// What a call of a function needs is smooth as far as the call is.
+void SmoothEquations::define(const std::string& name, const Expression& meaning,
+                             FunctionCalls::Events events) {
+  const auto [tree, moves] = events == FunctionCalls::Events::none
+                                 ? Relations::Smooth{meaning, true}
+                                 : relations_.taken_out_of(meaning);
+  names_.definitions.emplace(name, tree);
+  if (moves) moving_.insert(name);
+}
+
+Expression SmoothEquations::written_out(const Expression& tree, const PlacedExpression& text,
+                                        FunctionCalls::Events events) {
+  return calls_ ? calls_->written_out(tree, text, events) : tree;
+}
+
+/// A name that has a unit.
+Expression SmoothEquations::in_unit(const Expression& argument, const MapData::Input& input,
+                                    const PlacedExpression& text) const {
+  const auto unit =
+      argument->kind == ExpressionNode::Kind::name ? units_.find(argument->symbol) : units_.end();
+  if (unit == units_.end()) {
+    return argument;
+  }
+  return in_other_unit(
+      argument, unit->second, input.unit, text,
+      in_quotes(input.name) + " of the map, given by " + in_quotes(argument->symbol));
+}
+
+/// `unit`: that is wanted, of what is a map's value and nothing else.
+Expression SmoothEquations::smooth(const PlacedExpression& text, const std::string& unit) {
+  const Expression tree = read_expression(text, names_);
+  const bool called = tree->kind == ExpressionNode::Kind::call;
+  const UserFunction* const own =
+      called ? find_own(description_.functions.get(), tree->symbol) : nullptr;
+  Expression value = written_out(tree, text);
+  if (own != nullptr && own->map) {
+    value = in_other_unit(value, own->map->data().unit, unit, text,
+                          "the value of the map " + in_quotes(own->name));
+  }
+  return relations_.taken_out_of(value).tree;
+}
+
+/// At the instant at which it is read nothing moves.
+Expression SmoothEquations::as_it_is(const PlacedExpression& text) {
+  return written_out(read_expression(text, names_), text, FunctionCalls::Events::none);
 }
 
 void SmoothEquations::find_moving() {
@@ -222,7 +305,7 @@ void SmoothEquations::read_when(const EquationsDescription::When& when) {
     const auto discrete = static_cast<std::size_t>(place_in(description_.discrete, set.name));
     const bool is_state = state < description_.states.size();
     result.sets.push_back({is_state, is_state ? state : discrete});
-    whens_.push_back(read_expression(placed(description_, set, "set of"), names_));
+    whens_.push_back(as_it_is(placed(description_, set, "set of")));
   }
   conditions_.push_back(std::move(result));
 }

@@ -10,12 +10,13 @@
 
 #include "concord/subsystem.hpp"
 #include "expression/expression_graph.hpp"
+#include "expression/function_calls.hpp"
 #include "expression/relations.hpp"
 #include "subsystem/equations/equations_description.hpp"
 
 namespace concord {
 
-/// The names that texts use, and those that the variables among them stand for use.
+/// The names that texts use, and those that variables and functions among them stand for.
 class NamesBehind {
  public:
   explicit NamesBehind(const EquationsDescription& description);
@@ -23,6 +24,7 @@ class NamesBehind {
 
  private:
   std::unordered_map<std::string, const std::string*> variables_;
+  const UserFunctions* functions_;
 };
 
 /// Where the variables of compiled expressions stand: t, states, inputs, discrete variables,
@@ -79,13 +81,22 @@ class SmoothEquations {
 
  private:
   void find_moving();
-  Expression smooth(const PlacedExpression& text);
+  void define(const std::string& name, const Expression& meaning, FunctionCalls::Events events);
+  Expression written_out(const Expression& tree, const PlacedExpression& text,
+                         FunctionCalls::Events events = FunctionCalls::Events::yes);
+  Expression in_unit(const Expression& argument, const MapData::Input& input,
+                     const PlacedExpression& text) const;
+  Expression smooth(const PlacedExpression& text, const std::string& unit = "");
+  void smooth_variables();
+  Expression as_it_is(const PlacedExpression& text);
   void read_when(const EquationsDescription::When& when);
 
   const EquationsDescription& description_;
   ExpressionNames names_;
+  std::unordered_map<std::string, std::string> units_;
   std::unordered_set<std::string> moving_;  ///< names whose values move between events
   Relations relations_;
+  std::optional<FunctionCalls> calls_;  ///< of functions of one's own, where there are some
   std::vector<Expression> derivatives_, outputs_, whens_;
   std::vector<EquationCondition> conditions_;
   EquationPlaces places_;

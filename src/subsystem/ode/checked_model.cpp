@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "concord/errors.hpp"
+#include "subsystem/event_model.hpp"
 #include "subsystem/ode/hybrid_model.hpp"
 #include "support/foreign_call.hpp"
 #include "support/wording.hpp"
@@ -39,6 +40,7 @@ std::string in_words(double value) {
 CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescription& description)
     : model_(std::move(model)),
       hybrid_(dynamic_cast<const HybridModel*>(model_.get())),
+      event_(dynamic_cast<const EventModel*>(model_.get())),
       description_(description),
       time_dependent_(model_->interface().time_dependent),
       constant_jacobians_(model_->interface().constant_jacobians),
@@ -111,7 +113,7 @@ bool CheckedModel::f(double t, std::span<const double> x, std::span<const double
     note_thrown(t, thrown.what());
     return false;
   }
-  if (!finite(dxdt, Culprit::state_derivative, t)) return false;
+  if (!finite(dxdt, Culprit::state_derivative, t, x, u)) return false;
   remember(t, x, u, dxdt);
   return true;
 }
@@ -163,7 +165,7 @@ bool CheckedModel::g(double t, std::span<const double> x, std::span<const double
     note_thrown(t, thrown.what());
     return false;
   }
-  return finite(y, Culprit::output, t);
+  return finite(y, Culprit::output, t, x, u);
 }
 
 /// Whether the model gives what `call` asks it for at t.
@@ -204,16 +206,19 @@ bool CheckedModel::output_curvatures(double t, std::span<const double> x, std::s
     if (!model_->output_curvatures(t, x, u, motion, d2ydt2))
       throw RecoverableFailure("second derivatives of outputs were promised and are not given");
   };
-  return attempt(t, give) && finite(d2ydt2, Culprit::output_curvature, t);
+  return attempt(t, give) && finite(d2ydt2, Culprit::output_curvature, t, x, u);
 }
 
-bool CheckedModel::finite(std::span<const double> values, Culprit culprit, double t) {
+bool CheckedModel::finite(std::span<const double> values, Culprit culprit, double t,
+                          std::span<const double> x, std::span<const double> u) {
   const std::size_t bad = first_bad(values);
   if (bad == values.size()) return true;
   memory_.failure.culprit = culprit;
   memory_.failure.index = bad;
   memory_.failure.t = t;
   memory_.failure.value = values[bad];
+  memory_.failure.x.assign(x.begin(), x.end());
+  memory_.failure.u.assign(u.begin(), u.end());
   return false;
 }
 
@@ -223,14 +228,24 @@ void CheckedModel::note_thrown(double t, const char* text) {
   memory_.failure.text = text;
 }
 
+std::string CheckedModel::cause() const {
+  const auto& [culprit, index, t, value, text, x, u] = memory_.failure;
+  if (event_ == nullptr) return {};
+  const bool output = culprit == Culprit::output;
+  const std::string why = event_->why_not_finite(
+      output ? EventModel::Part::output : EventModel::Part::derivative, index, t, x, u);
+  return why.empty() ? why : ": " + why;
+}
+
 std::string CheckedModel::failure() const {
   const std::string at = " at t = " + in_words(memory_.failure.t) + " s";
   const std::string is = "' is " + in_words(memory_.failure.value) + at;
   switch (memory_.failure.culprit) {
     case Culprit::state_derivative:
-      return "derivative of state '" + description_.states[memory_.failure.index].name + is;
+      return "derivative of state '" + description_.states[memory_.failure.index].name + is +
+             cause();
     case Culprit::output:
-      return "output '" + description_.outputs[memory_.failure.index].name + is;
+      return "output '" + description_.outputs[memory_.failure.index].name + is + cause();
     case Culprit::output_curvature:
       return "second derivative of output '" + description_.outputs[memory_.failure.index].name +
              is;

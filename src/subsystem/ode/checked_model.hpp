@@ -15,6 +15,7 @@
 
 namespace concord {
 
+class EventModel;
 class HybridModel;
 
 /// An OdeModel whose evaluations are counted and checked.
@@ -128,6 +129,7 @@ class CheckedModel {
     double t = 0.0;
     double value = 0.0;
     std::string text;
+    std::vector<double> x, u;  ///< there
   };
 
   /// One remembered evaluation of f.
@@ -152,11 +154,14 @@ class CheckedModel {
                 std::span<const double> dxdt);
   template <class Call>
   bool given(double t, Call&& call);
-  bool finite(std::span<const double> values, Culprit culprit, double t);
+  bool finite(std::span<const double> values, Culprit culprit, double t, std::span<const double> x,
+              std::span<const double> u);
+  std::string cause() const;
   void note_thrown(double t, const char* text);
 
   std::unique_ptr<OdeModel> model_;
   const HybridModel* hybrid_;  ///< the model, if events may change it
+  const EventModel* event_;    ///< the model, if it can say why it is no number
   const SubsystemDescription& description_;
   bool time_dependent_;
   bool constant_jacobians_;

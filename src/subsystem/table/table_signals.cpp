@@ -6,41 +6,6 @@
 #include <ranges>
 
 namespace concord {
-namespace {
-
-/// Slopes of Akima (1970), "A new method of interpolation and smooth curve fitting", at the rows:
-/// those of the lines on both sides, each weighted by how much the line beyond the other one turns.
-std::vector<double> akima_slopes(std::span<const double> times, std::span<const double> values) {
-  const std::size_t n = times.size();
-  std::vector<double> lines(n + 3);  // of rows i-2 to i-1 at i, two beyond either end
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    lines[i + 2] = (values[i + 1] - values[i]) / (times[i + 1] - times[i]);
-  }
-  if (n == 2) {
-    return {lines[2], lines[2]};
-  }
-  lines[1] = 2.0 * lines[2] - lines[3];
-  lines[0] = 2.0 * lines[1] - lines[2];
-  lines[n + 1] = 2.0 * lines[n] - lines[n - 1];
-  lines[n + 2] = 2.0 * lines[n + 1] - lines[n];
-  std::vector<double> slopes(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const double left = std::abs(lines[i + 1] - lines[i]);
-    const double right = std::abs(lines[i + 3] - lines[i + 2]);
-    slopes[i] = left + right > 0.0 ? (right * lines[i + 1] + left * lines[i + 2]) / (left + right)
-                                   : 0.5 * (lines[i + 1] + lines[i + 2]);
-  }
-  return slopes;
-}
-
-/// Of the cubic with these values and slopes over h.
-Polynomial hermite_piece(double h, double from, double from_slope, double to, double to_slope) {
-  const double line = (to - from) / h;
-  return {{from, from_slope, (3.0 * line - 2.0 * from_slope - to_slope) / h,
-           (from_slope + to_slope - 2.0 * line) / (h * h)}};
-}
-
-}  // namespace
 
 TableSignals::TableSignals(std::vector<double> times,
                            const std::vector<std::vector<double>>& columns,
@@ -60,7 +25,8 @@ TableSignals::TableSignals(std::vector<double> times,
       } else if (interpolation == Interpolation::linear) {
         pieces.push_back({{values[i], (values[i + 1] - values[i]) / h, 0.0, 0.0}});
       } else {
-        pieces.push_back(hermite_piece(h, values[i], slopes[i], values[i + 1], slopes[i + 1]));
+        const auto c = hermite_piece(h, values[i], slopes[i], values[i + 1], slopes[i + 1]);
+        pieces.push_back({{c[0], c[1], c[2], c[3]}});
       }
     }
     Sample& size = sizes_.emplace_back();

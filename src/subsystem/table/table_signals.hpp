@@ -4,11 +4,9 @@
 #include <vector>
 
 #include "concord/polynomial.hpp"
+#include "expression/interpolation.hpp"
 
 namespace concord {
-
-/// Between rows: on the line, on the cubic of Akima (1970), or the value of the row before.
-enum class Interpolation { linear, cubic, step };
 
 /// Beyond the first or the last row: their value, their line, the rows again, or nothing.
 enum class Beyond { hold, linear, repeat, error };

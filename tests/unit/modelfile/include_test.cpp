@@ -134,7 +134,8 @@ TEST_F(Include, errors_name_the_included_file_and_its_line) {
   write("model.yaml", "\ninclude: [none.yaml]\n");
   EXPECT_EQ(error(),
             "model.yaml:2: included file is not there: 'none.yaml'; paths are relative to this "
-            "file");
+            "file, or name what comes with Concord: library/control.yaml, library/mechanics.yaml, "
+            "library/sources.yaml");
   write("model.yaml", "include: none.yaml\n");
   EXPECT_EQ(error().find("model.yaml:1: 'include' of the model file must be a list"), 0u);
 }

@@ -292,7 +292,8 @@ TEST_F(ModelFile, with_something_wrong_names_line_and_remedy) {
       {"- a\n", "m.yaml:1: the model file must be a map (lines 'name: value'), not a list"},
       {"subsystem: {}\n",
        "m.yaml:1: unknown key 'subsystem' in the model file; did you mean 'subsystems'? known "
-       "keys: name, experiment, parameters, templates, subsystems, connections, constraints"},
+       "keys: name, experiment, parameters, maps, functions, templates, subsystems, connections, "
+       "constraints"},
       {"name: a\nname: b\n", "m.yaml:2: 'name' is there twice in the model file"},
       {"name: a\n", "m.yaml:1: the model file lacks 'experiment'; add experiment: {"},
       {"experiment: {start: 0}\n", "m.yaml:1: 'experiment' of the model file lacks 'stop'"},

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "modelfile/changes/model_changes.hpp"
+#include "modelfile/yaml/constants.hpp"
+#include "modelfile/yaml/model_text.hpp"
+#include "modelfile/yaml/node_reader.hpp"
+#include "network/model.hpp"
+
+namespace concord {
+
+/// What entries of `subsystems:` are read with.
+struct SubsystemSurroundings {
+  Constants constants;           ///< the model's parameters
+  std::vector<Field> templates;  ///< by name
+  ChangesByOwner& changes;
+  ChangedFields& changed;
+  const ModelText& text;
+  Model& model;                         ///< that they are added to
+  std::string prefix = {};              ///< of their names: "drive."
+  std::vector<std::string> files = {};  ///< of systems that they are read from, outer ones first
+};
+
+/// What a subsystem is made of, whether it stands in its entry or in a template.
+struct SubsystemParts {
+  std::vector<Field> kind;  ///< `equations`, `table`, `fmu`, `native` or `system`, among others
+  std::vector<Field> parameters, start;  ///< beside it
+  std::optional<NodeReader> effort, rank, step, isolated, run;
+  Constants constants;
+};
+
+std::vector<std::string> keys_of(std::initializer_list<const std::vector<Field>*> lists);
+
+/// A change whose value has a unit of its own, in that of what it changes. Throws InputError.
+void convert(ModelChange& change, const std::string& unit);
+
+}  // namespace concord
