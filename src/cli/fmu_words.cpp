@@ -205,6 +205,18 @@ std::optional<std::size_t> fmu_word_values(const std::vector<std::string>& argum
   }
 }
 
+std::string instead_of_fmu_word(const std::string& word) {
+  const Word* const found = find_word(word);
+  if (found == nullptr) return "";
+  const bool start = found->kind == Kind::start || found->kind == Kind::starts;
+  const std::string other = *found->option != '\0'          ? found->option
+                            : start                         ? "--set subsystem.name=value"
+                            : found->kind == Kind::positive ? "-cosim_step"
+                                                            : "";
+  return "; " + word + " is for an FMU alone" +
+         (other.empty() ? "" : ", a model file takes " + other);
+}
+
 std::string fmu_words_help() {
   constexpr std::size_t column = 34;
   std::string text;

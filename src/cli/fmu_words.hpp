@@ -29,6 +29,9 @@ std::optional<std::size_t> fmu_word_values(const std::vector<std::string>& argum
 /// The words, one per line with their meaning, for the help text.
 std::string fmu_words_help();
 
+/// "; on a model file it is -cosim_stop" of "--stop-time"; empty for what is none of these words.
+std::string instead_of_fmu_word(const std::string& word);
+
 /// Their names, "--start-time" first.
 std::vector<std::string> fmu_word_names();
 

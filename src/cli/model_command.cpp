@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "cli/fmu_words.hpp"
 #include "cli/measured_efforts.hpp"
 #include "cli/session.hpp"
 #include "cli/signal_weights_option.hpp"
@@ -101,7 +102,8 @@ void refuse_unknown_words(const Arguments& arguments, std::vector<std::string> k
     const auto similar = nearest(text, known);
     throw InputError("unknown option " + text +
                      (similar ? "; did you mean " + *similar + "?" : ".") +
-                     " Options have one dash, see concord run --help" + owner_of(text));
+                     " Options have one dash, see concord run --help" + owner_of(text) +
+                     instead_of_fmu_word(text));
   }
 }
 

@@ -27,6 +27,9 @@ void check_variable(const PlacedExpression& expression, const NameUse& use,
   if (names.contains(use.name) || find_constant(use.name)) return;
   if (find_function(use.name) || find_own(names.functions.get(), use.name) != nullptr)
     refuse(expression, use.position, "the function '" + use.name + "' needs its arguments in ( )");
+  for (const auto& [word, sign] : {std::pair("and", "&&"), {"or", "||"}, {"not", "!"}})
+    if (use.name == word)
+      refuse(expression, use.position, std::string("write ") + sign + " for '" + word + "'");
   const std::vector<std::string> candidates = names.sorted();
   refuse(expression, use.position,
          "unknown name '" + use.name + "'; " + known("names", use.name, candidates));

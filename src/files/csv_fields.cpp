@@ -23,11 +23,6 @@ std::optional<std::string> quoted_field(std::string_view line, std::size_t& at) 
   return field;
 }
 
-std::string without_end(std::string line) {
-  line.erase(line.find_last_not_of(" \t\r") + 1);
-  return line;
-}
-
 void require_names(const std::vector<std::string>& names, const std::string& file) {
   std::set<std::string> known;
   for (const std::string& name : names) {
@@ -65,6 +60,20 @@ char csv_separator(std::string_view header) {
   return header.find(';') != header.npos ? ';' : header.find('\t') != header.npos ? '\t' : ',';
 }
 
+std::string csv_line(std::string line, std::size_t number, const std::string& place) {
+  if (number == 1 && (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff")))
+    throw InputError(place + ": is UTF-16 text; save it as CSV in UTF-8");
+  if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+  line.erase(line.find_last_not_of(" \t\r") + 1);
+  return line.starts_with('#') ? "" : line;
+}
+
+std::optional<double> csv_number(std::string field, char separator) {
+  const std::size_t comma = separator == ',' ? field.npos : field.find(',');
+  if (comma != field.npos) field[comma] = '.';
+  return parse_number(field);
+}
+
 void for_each_csv_row(const std::filesystem::path& path, UnfinishedLine last, const TakeRow& take) {
   std::ifstream stream(path);
   std::error_code error;
@@ -73,18 +82,18 @@ void for_each_csv_row(const std::filesystem::path& path, UnfinishedLine last, co
   char separator = ',';
   std::size_t number = 0, columns = 0;
   for (std::string line; std::getline(stream, line);) {
-    if (++number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
-    line = without_end(std::move(line));
+    ++number;
+    const std::string place = path.string() + ":" + std::to_string(number);
+    line = csv_line(std::move(line), number, place);
     if (line.empty() || (stream.eof() && last == UnfinishedLine::left_out)) continue;
     if (columns == 0) separator = csv_separator(line);
     auto fields = csv_fields(line, separator);
-    const std::string place = path.string() + ":" + std::to_string(number);
     if (!fields) throw InputError(place + ": a quote is not closed");
     if (columns != 0 && fields->size() != columns)
       throw InputError(place + ": has " + std::to_string(fields->size()) +
                        " fields, the header has " + std::to_string(columns));
     columns = fields->size();
-    take(place, *std::move(fields));
+    take({*std::move(fields), separator, place});
   }
   if (columns == 0)
     throw InputError(path.string() + ": is empty; it needs a header row with names");
@@ -92,13 +101,13 @@ void for_each_csv_row(const std::filesystem::path& path, UnfinishedLine last, co
 
 TextTable read_text_table(const std::filesystem::path& path, UnfinishedLine last) {
   TextTable table;
-  for_each_csv_row(path, last, [&](const std::string& place, std::vector<std::string> fields) {
+  for_each_csv_row(path, last, [&](CsvRow row) {
     if (!table.names.empty()) {
-      table.rows.push_back(std::move(fields));
+      table.rows.push_back(std::move(row.fields));
       return;
     }
-    require_names(fields, place);
-    table.names = std::move(fields);
+    require_names(row.fields, row.place);
+    table.names = std::move(row.fields);
   });
   return table;
 }

@@ -16,6 +16,14 @@ std::optional<std::vector<std::string>> csv_fields(std::string_view line, char s
 /// Semicolon or tabulator where the header has those and no comma, else comma.
 char csv_separator(std::string_view header);
 
+/// A line without what does not count: the mark that some editors begin a file with, blanks at the
+/// end, and all of it where it begins with #. Throws InputError for the first line of a file that
+/// is not UTF-8; `place` begins its message.
+std::string csv_line(std::string line, std::size_t number, const std::string& place);
+
+/// The number of a field; where commas separate nothing, they may begin decimals.
+std::optional<double> csv_number(std::string field, char separator);
+
 /// A table of texts under names.
 struct TextTable {
   std::vector<std::string> names;
@@ -25,8 +33,13 @@ struct TextTable {
 /// What becomes of a last line that has no end, as a program leaves it that is killed.
 enum class UnfinishedLine { read, left_out };
 
-/// A row's fields, and where it stands ("rows.csv:3").
-using TakeRow = std::function<void(const std::string& place, std::vector<std::string> fields)>;
+/// A row of a CSV file: its fields, what separates them, and where it stands ("rows.csv:3").
+struct CsvRow {
+  std::vector<std::string> fields;
+  char separator;
+  std::string place;
+};
+using TakeRow = std::function<void(CsvRow row)>;
 
 /// Rows of a CSV file, the header first, that all have as many fields. Throws InputError with file
 /// and line.

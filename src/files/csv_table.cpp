@@ -44,12 +44,11 @@ class CsvReader {
   CsvTable table_;
 };
 
-/// The next line that is not empty, without what editors on Windows add.
+/// The next line that says something.
 bool CsvReader::next_line() {
   while (std::getline(stream_, line_)) {
     ++line_number_;
-    if (line_number_ == 1 && line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);
-    line_.erase(line_.find_last_not_of(" \t\r") + 1);
+    line_ = csv_line(std::move(line_), line_number_, name_ + ":" + std::to_string(line_number_));
     if (!line_.empty()) return true;
   }
   return false;
@@ -72,6 +71,7 @@ void CsvReader::read_header() {
            known("columns", time_column_, table_.names));
     time_place_ = static_cast<std::size_t>(found - table_.names.begin());
   }
+  table_.time_name = table_.names[time_place_];
   table_.names.erase(table_.names.begin() + static_cast<std::ptrdiff_t>(time_place_));
   std::set<std::string> known;
   for (const std::string& name : table_.names) {
@@ -84,7 +84,7 @@ void CsvReader::read_header() {
 
 double CsvReader::number(const std::string& field, const std::string& column) const {
   if (field == "true" || field == "false") return field == "true" ? 1.0 : 0.0;
-  const auto value = parse_number(field);
+  const auto value = csv_number(field, separator_);
   if (!value) fail("column " + in_quotes(column) + " must have a number, not " + in_quotes(field));
   return *value;
 }
@@ -92,8 +92,10 @@ double CsvReader::number(const std::string& field, const std::string& column) co
 void CsvReader::read_row() {
   std::vector<std::string> row = fields();
   if (row.size() != table_.names.size() + 1)
-    fail("has " + std::to_string(row.size()) + " fields, the header has " +
-         std::to_string(table_.names.size() + 1));
+    fail(
+        "has " + std::to_string(row.size()) + " fields, the header has " +
+        std::to_string(table_.names.size() + 1) +
+        (separator_ == ',' ? "; decimals stand behind a point, or fields between semicolons" : ""));
   const std::string written = row[time_place_];
   row.erase(row.begin() + static_cast<std::ptrdiff_t>(time_place_));
   const double time = number(written, "time");

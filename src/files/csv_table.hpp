@@ -9,6 +9,7 @@ namespace concord {
 /// A table of numbers over time.
 struct CsvTable {
   std::vector<double> time;                  ///< s; does not fall
+  std::string time_name;                     ///< of its column
   std::vector<std::string> names;            ///< of the other columns, each once
   std::vector<std::vector<double>> columns;  ///< one per name, as long as `time`
 };

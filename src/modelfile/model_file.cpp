@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "modelfile/array_connections.hpp"
@@ -26,7 +27,8 @@ void note_unknown_units(Model& model) {
     for (const auto& variable : variables) {
       if (known.insert(variable.unit).second && !is_known_unit(variable.unit)) {
         model.notes.push_back("the unit " + in_quotes(variable.unit) + " of " + owner + "." +
-                              variable.name + " is not known: it matches itself only");
+                              variable.name + " is not known: it matches itself only" +
+                              unit_suggestion(variable.unit));
       }
     }
   };
@@ -34,6 +36,40 @@ void note_unknown_units(Model& model) {
     look_at(entry.description.name, entry.description.inputs);
     look_at(entry.description.name, entry.description.states);
     look_at(entry.description.name, entry.description.outputs);
+  }
+}
+
+/// What a factor may hide behind.
+void note_units_at_one_end(Model& model) {
+  std::unordered_map<std::string, std::string> units;
+  for (const SubsystemEntry& entry : model.subsystems) {
+    const SubsystemDescription& d = entry.description;
+    for (const auto& input : d.inputs) units[d.name + "." + input.name] = input.unit;
+    for (const auto& output : d.outputs) units[d.name + "." + output.name] = output.unit;
+  }
+  constexpr std::size_t most = 10;
+  std::size_t found = 0;
+  for (const ConnectionEntry& connection : model.connections) {
+    const std::string &from = units[connection.from], &to = units[connection.to];
+    if (from.empty() == to.empty()) continue;
+    const auto base = in_base_units(from.empty() ? to : from);
+    const bool scaled = base && (base->factor != 1.0 || base->offset != 0.0);
+    if (!scaled || ++found > most) continue;
+    model.notes.push_back(connection.location + ": " + connection.from + " -> " + connection.to +
+                          " has the unit " + in_quotes(from.empty() ? to : from) +
+                          " at one end only: nothing is converted, where a factor of " +
+                          short_number(base->factor) + " leads to base units");
+  }
+}
+
+/// What nobody may have meant: rows that end before the experiment does.
+void note_what_is_left(Model& model) {
+  for (const SubsystemEntry& entry : model.subsystems) {
+    const std::string name = entry.location + ": " + entry.description.name;
+    for (const std::string& note : entry.notes) model.notes.push_back(name + ": " + note);
+    if (entry.rows_end && *entry.rows_end < model.stop)
+      model.notes.push_back(name + ": its rows end at t = " + short_number(*entry.rows_end) +
+                            " s, before the stop at " + short_number(model.stop) + " s");
   }
 }
 
@@ -80,6 +116,8 @@ void complete(Model& model) {
     times->erase(std::unique(times->begin(), times->end()), times->end());
   }
   note_unknown_units(model);
+  note_units_at_one_end(model);
+  note_what_is_left(model);
 }
 
 ModelFileText::ModelFileText(const std::filesystem::path& path) : path_(path) {

@@ -48,7 +48,10 @@ struct SubsystemEntry {
   std::string false_states = {};  ///< what that has said
   /// Times after `from` and up to `to` at which its outputs jump or have kinks. May be null.
   std::function<std::vector<double>(double from, double to)> events = {};
-  bool isolated = false;  ///< in a process of its own
+  /// s: behind it what its rows said last goes on; none: nothing ends.
+  std::optional<double> rows_end = {};
+  std::vector<std::string> notes = {};  ///< for the model's
+  bool isolated = false;                ///< in a process of its own
   /// Whose memory fits into no other: an FMU's token and parameters, discrete variables, a delay.
   std::string identity = {};
   /// What it was made from, for export; null for other kinds.

@@ -83,6 +83,11 @@ std::string way_out(const SubsystemDescription& description, const std::string& 
   std::vector<std::string> known;
   for (const auto& entry : model.subsystems) {
     known.push_back(entry.description.name);
+    if (known.back().starts_with(subsystem + "[")) {
+      throw InputError(at(location) + "'" + subsystem + "' is repeated: write " + known.back() +
+                       " for one of them, or {connect: \"... " + subsystem +
+                       "[i]...\", repeat: {i: [1, n]}} for all, not '" + name + "'");
+    }
   }
   throw InputError(at(location) + "unknown subsystem '" + subsystem + "' in '" + name + "'" +
                    suggestion(subsystem, known));
@@ -107,9 +112,11 @@ UnitConversion require_conversion(const ConnectionEntry& connection, const std::
                             connection.to + " [" + to + "]: ";
   switch (std::get<UnitProblem>(result)) {
     case UnitProblem::unknown_from:
-      throw InputError(place + "unknown unit '" + from + "'; correct it or leave it out");
+      throw InputError(place + "unknown unit '" + from + "'" + unit_suggestion(from) +
+                       "; correct it or leave it out");
     case UnitProblem::unknown_to:
-      throw InputError(place + "unknown unit '" + to + "'; correct it or leave it out");
+      throw InputError(place + "unknown unit '" + to + "'" + unit_suggestion(to) +
+                       "; correct it or leave it out");
     case UnitProblem::periods_and_angles:
       throw InputError(place + "the units don't match: '" + from + "' and '" + to +
                        "' differ by 2 pi, as Hz counts periods and not angles; write rev/s for "

@@ -23,6 +23,15 @@ std::string without_subsystem_name(const std::string& name, const Model& model) 
   return rest;
 }
 
+/// The option that is most like the name, by what follows the prefix of all of them.
+std::optional<std::string> similar_option(const std::string& name, const std::string& prefix,
+                                          const std::vector<std::string>& options) {
+  std::vector<std::string> ends;
+  for (const std::string& option : options) ends.push_back(option.substr(1 + prefix.size()));
+  const auto similar = nearest(name.substr(prefix.size()), ends);
+  return similar ? std::optional("-" + prefix + *similar) : std::nullopt;
+}
+
 [[noreturn]] void refuse_option(const std::string& name, const std::string& prefix,
                                 const Model& model) {
   std::vector<std::string> allowed;
@@ -40,7 +49,7 @@ std::string without_subsystem_name(const std::string& name, const Model& model) 
                            allowed[i].substr(1 + prefix.size()));
     }
   }
-  const auto similar = nearest("-" + name, candidates);
+  const auto similar = similar_option(name, prefix, candidates);
   std::string message = "unknown option -" + name +
                         (similar ? "; did you mean " + *similar + "?" : ".") +
                         " Allowed: " + joined(allowed);
@@ -82,7 +91,7 @@ void refuse_unknown_missiles_options() {
     if (of_petsc || std::find(known.begin(), known.end(), "-" + name) != known.end()) {
       continue;
     }
-    const auto similar = nearest("-" + name, known);
+    const auto similar = similar_option(name, prefix, known);
     throw InputError("unknown option -" + name +
                      (similar ? "; did you mean " + *similar + "?" : ".") +
                      " Allowed: " + joined(known) +

@@ -178,6 +178,17 @@ bool is_known_unit(const std::string& unit) {
   return text.empty() || parse(text) != nullptr;
 }
 
+std::string unit_suggestion(const std::string& unit) {
+  for (std::size_t cut = 1; cut < unit.size(); ++cut) {
+    const std::string first = unit.substr(0, cut), second = unit.substr(cut);
+    const bool letters = std::isalpha(static_cast<unsigned char>(first.back())) != 0 &&
+                         std::isalpha(static_cast<unsigned char>(second.front())) != 0;
+    if (letters && is_known_unit(first) && is_known_unit(second))
+      return "; did you mean '" + first + "." + second + "'?";
+  }
+  return "";
+}
+
 std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& from,
                                                           const std::string& to) {
   const std::string output_text(trimmed(from));

@@ -29,6 +29,10 @@ std::variant<UnitConversion, UnitProblem> unit_conversion(const std::string& fro
 /// Whether udunits-2 can read the unit; so it can "".
 bool is_known_unit(const std::string& unit);
 
+/// "; did you mean 'N.m'?" of "Nm": a unit that udunits-2 cannot read, as a product of two that it
+/// can; else empty.
+std::string unit_suggestion(const std::string& unit);
+
 /// The unit in base units; nothing where udunits-2 cannot read it or FMI cannot express it
 /// (logarithms, fractional powers, other dimensions).
 std::optional<BaseUnit> in_base_units(const std::string& unit);

@@ -10,6 +10,7 @@
 #include "expression/user_functions.hpp"
 #include "modelfile/yaml/function_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
+#include "subsystem/equations/dimension_check.hpp"
 #include "subsystem/equations/equations_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/options.hpp"
@@ -271,8 +272,13 @@ SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> descr
 
 SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
                                const SubsystemParts& parts, const SubsystemSurroundings& around) {
-  return equations_entry(
-      std::make_shared<const EquationsDescription>(read_equations(name, node, parts, around)));
+  auto description =
+      std::make_shared<const EquationsDescription>(read_equations(name, node, parts, around));
+  SubsystemEntry entry = equations_entry(description);
+  if (around.checked->insert(find_field(parts.kind, "equations")->location()).second) {
+    check_dimensions(*description);
+  }
+  return entry;
 }
 
 }  // namespace concord

@@ -65,6 +65,19 @@ constexpr Key values{"parameters", paths_of(value), "values of parameters"},
 
 }  // namespace
 
+std::string place_of_key(std::string_view name) {
+  constexpr std::pair<std::string_view, Keys> maps[] = {
+      {"experiment", experiment_keys}, {"equations", equations_keys},
+      {"table", table_keys},           {"when", when_keys},
+      {"native", native_keys},         {"schedule", schedule_keys},
+      {"system", system_keys}};
+  for (const auto& [map, keys] : maps)
+    for (const Key& key : keys())
+      if (key.name == name)
+        return "; '" + std::string(name) + "' belongs under '" + std::string(map) + "'";
+  return "";
+}
+
 std::span<const Key> model_keys() {
   static constexpr Key keys[] = {
       name,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "modelfile/yaml/keys.hpp"
 
@@ -8,6 +10,8 @@ namespace concord {
 
 /// The keys of the model file, of one map each. What stands here is what readers take.
 std::span<const Key> model_keys();
+/// "; 'stop' belongs under 'experiment'" of a key that another map has; else empty.
+std::string place_of_key(std::string_view name);
 std::span<const Key> experiment_keys();
 std::span<const Key> subsystem_keys();
 std::span<const Key> template_keys();

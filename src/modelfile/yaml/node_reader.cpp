@@ -9,6 +9,7 @@
 #include "expression/expression_list.hpp"
 #include "expression/expression_scan.hpp"
 #include "expression/user_functions.hpp"
+#include "modelfile/yaml/model_keys.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -28,6 +29,23 @@ bool looks_like_expression(std::string_view text) {
   const char first = text[begin];
   return first == '(' || is_name(text.substr(begin, 1)) ||
          text.find_first_of("+-*/^(<>?", begin + 1) != std::string_view::npos;
+}
+
+/// x of "der(x)" and "x'".
+std::string state_in(const std::string& key) {
+  const bool called = key.starts_with("der(") && key.ends_with(')');
+  const std::string state = called                ? key.substr(4, key.size() - 5)
+                            : key.ends_with('\'') ? key.substr(0, key.size() - 1)
+                                                  : "";
+  return is_name(state) ? state : "";
+}
+
+/// "5,5"
+bool has_decimal_comma(std::string text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) return false;
+  text[comma] = '.';
+  return parse_number(text).has_value();
 }
 
 }  // namespace
@@ -77,7 +95,9 @@ double NodeReader::number() const {
   if (!value) {
     const bool quoted_number = node_->quoted && parse_number(node_->text);
     fail("must be a finite number such as 2, -0.5 or 1e4, not " + found() +
-         (quoted_number ? "; remove the quotes" : ""));
+         (quoted_number                    ? "; remove the quotes"
+          : has_decimal_comma(node_->text) ? "; decimals stand behind a point"
+                                           : ""));
   }
   return *value;
 }
@@ -155,6 +175,11 @@ std::vector<Field> NodeReader::named_fields(const std::string& role,
   std::vector<Field> result = fields(role, owner);
   for (const Field& field : result) {
     if (!is_name(field.key)) {
+      const std::string state = state_in(field.key);
+      if (role == "derivative" && !state.empty()) {
+        throw InputError(field.key_location + ": " + field.value.what() +
+                         " is named by its state: write " + state + ": ...");
+      }
       throw InputError(field.key_location + ": " + field.value.what() +
                        " is not a name: use letters, digits and _, not starting with a digit" +
                        (node_->flow
@@ -175,7 +200,7 @@ std::vector<Field> NodeReader::fields_among(Keys keys) const {
   for (const Field& field : result) {
     if (std::find(names.begin(), names.end(), field.key) == names.end()) {
       throw InputError(field.key_location + ": unknown key " + in_quotes(field.key) + " in " +
-                       what_ + "; " + known("keys", field.key, names));
+                       what_ + place_of_key(field.key) + "; " + known("keys", field.key, names));
     }
   }
   for (const Key& key : keys()) {

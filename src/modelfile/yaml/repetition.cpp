@@ -61,6 +61,10 @@ std::vector<Repetition> repetitions(const NodeReader& node, const Constants& con
   }
   refuse_taken_name(fields.front());
   const auto& [index, location, range] = fields.front();
+  if (!range.is_list()) {
+    range.fail("must be a range: " + index + ": [1, " +
+               (range.is_null() || range.is_map() ? "10" : range.text()) + "]");
+  }
   const std::vector<NodeReader> ends = range.items("end of the range");
   if (ends.size() != 2) {
     range.fail("must be a range [first, last]");

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,8 @@ struct SubsystemSurroundings {
   Model& model;                         ///< that they are added to
   std::string prefix = {};              ///< of their names: "drive."
   std::vector<std::string> files = {};  ///< of systems that they are read from, outer ones first
+  /// Where equations stand whose dimensions have been checked: once for all that are made of them.
+  std::shared_ptr<std::set<std::string>> checked = std::make_shared<std::set<std::string>>();
 };
 
 /// What a subsystem is made of, whether it stands in its entry or in a template.

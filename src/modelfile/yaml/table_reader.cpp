@@ -1,6 +1,7 @@
 #include "modelfile/yaml/table_reader.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 
 #include "concord/errors.hpp"
@@ -129,6 +130,15 @@ void refuse_endless(const TableDescription& table, double from, double to) {
   }
 }
 
+/// "time_ms", "t [ms]"
+bool says_milliseconds(const std::string& name) {
+  const std::size_t at = name.rfind("ms");
+  const auto is_letter = [&](std::size_t i) {
+    return i < name.size() && std::isalpha(static_cast<unsigned char>(name[i])) != 0;
+  };
+  return at != name.npos && (at == 0 || !is_letter(at - 1)) && !is_letter(at + 2);
+}
+
 }  // namespace
 
 SubsystemEntry table_entry(const std::string& name, const NodeReader& node, const NodeReader& table,
@@ -156,6 +166,13 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   SubsystemEntry entry;
   entry.location = node.location();
   entry.file = {"table", path};
+  if (after != Beyond::repeat && after != Beyond::error) {
+    entry.rows_end = description.signals->last();
+  }
+  if (says_milliseconds(rows.table.time_name)) {
+    entry.notes.push_back("its times, in the column " + in_quotes(rows.table.time_name) +
+                          ", are taken in s");
+  }
   entry.description = describe_ode(name, "table", make_table_model(description)->interface());
   entry.description.kinks = true;
   entry.events = [description](double from, double to) {

@@ -126,6 +126,17 @@ void check_is_text(const std::string& text, const std::string& source) {
   }
 }
 
+/// The first line up to `last` that is indented with a tab; 0: none.
+int line_with_tab(const std::string& text, int last) {
+  std::istringstream stream(text);
+  int number = 0;
+  for (std::string line; ++number <= last && std::getline(stream, line);) {
+    const std::size_t tab = line.find('\t');
+    if (tab != std::string::npos && line.find_first_not_of(" \t") > tab) return number;
+  }
+  return 0;
+}
+
 [[noreturn]] void fail(const std::string& source, int line, const std::string& message) {
   throw InputError(source + ":" + std::to_string(std::max(line, 1)) + ": " + message);
 }
@@ -149,10 +160,14 @@ YamlDocument parse_yaml(const std::string& text, const std::string& source) {
   } catch (const YAML::DeepRecursion& error) {
     fail(source, error.mark.line + 1, "this nests too deeply for a model file");
   } catch (const YAML::Exception& error) {
+    if (const int line = line_with_tab(text, error.mark.line + 1); line > 0) {
+      fail(source, line, "this line is indented with a tab; YAML wants spaces");
+    }
     fail(source, error.mark.line + 1,
          "this is not valid YAML: " + error.msg +
-             "; indent with spaces, and put a text that contains ': ' or, inside { }, a comma "
-             "in quotes");
+             "; indent with spaces, and put a text that contains ': ' or, inside { } or [ ], a "
+             "comma "
+             "or a bracket in quotes; inside these no line begins with '- '");
   }
   return document;
 }

@@ -1,0 +1,67 @@
+"""Dimensions inside equations: planted mistakes are found, right models are taken."""
+import unittest
+
+from concord_runs import EXAMPLES, ModelTest, execute
+
+MODEL = """
+experiment: {{stop: 1}}
+functions: {{"kinetic(v, m)": m*v^2, "sum(a, b)": a + b}}
+maps: {{torque: {{points: {{speed: [0, 9], torque: [5, 3]}}, units: {{speed: rpm, torque: N.m}}}}}}
+subsystems:
+  a:
+    equations:
+      parameters: {{m: 2, c: 3, k: 4, angle: 0.1, h: 1, free: 1}}
+      inputs: {{F: 0, u: 0}}
+      states: {{x: 1, v: 0, T: 300}}
+      variables: {{p: {variable}}}
+      derivatives: {{x: {x}, v: "{v}", T: free}}
+      when: [{{condition: "{condition}", set: {{x: {d}}}}}]
+      outputs: {{y: "{y}"}}
+      units: {{m: kg, c: N/m, k: N.s/m, F: N, x: m, v: m/s, angle: deg, h: m, T: degC, y: {unit}, u: rad/s}}
+"""
+RIGHT = {"variable": "m*v", "x": "v", "v": "(F - c*x - k*v)/m + 9.81*sin(angle)", "condition": "x > h", "d": "x + h",
+         "y": "kinetic(v, m) + c*x^2", "unit": "J"}
+
+
+class Planted(ModelTest):
+    def check(self, **change):
+        return execute("check", self.model(MODEL.format(**{**RIGHT, **change})))
+
+    def test_right_ones(self):
+        for change in ({}, {"v": "F/m - 0.1*v"}, {"v": "max(0, F)/m"}, {"y": "sqrt(m*x*F)*v", "unit": "kg.m2/s2"},
+                       {"y": "T + 273.15", "unit": "K"}, {"y": "sin(x/h) + sin(t)", "unit": "1"}, {"y": "free*m + x", "unit": ""}, {"y": "torque(u)", "unit": "N.m"},
+                       {"y": "x > 0 ? F*x : m*v^2", "unit": "J"}, {"y": "hypot(x, h) + cbrt(x^3)", "unit": "m"},
+                       {"y": "abs(x)*no_event(v)", "unit": "m2/s"}, {"y": "log(m/2)", "unit": ""}):
+            run = self.check(**change)
+            self.assertEqual(run.returncode, 0, f"{change}: {run.stderr}")
+
+    def test_planted_ones(self):
+        for place, text, words in (
+                ("v", "F*m + m", ("'F*m + m'", "kg2.m.s-2", "kg")), ("v", "F + m", ("'F'", "'m'")),
+                ("v", "F", ("derivative of 'v'", "m.s-2", "kg.m.s-2")), ("v", "(F - x)/m", ("'F - x'",)),
+                ("x", "x", ("derivative of 'x'", "m.s-1")), ("x", "v*x", ("derivative of 'x'",)),
+                ("y", "sin(m)", ("sin of 'm'", "pure")), ("y", "exp(F)", ("exp of 'F'",)), ("y", "log(x)", ("log of 'x'",)),
+                ("y", "F*v", ("output 'y'", "kg.m2.s-2", "kg.m2.s-3")), ("y", "min(x, v)", ("'min(x, v)'",)),
+                ("y", "x > v ? F*x : F*x", ("'x > v'",)), ("y", "x > 0 ? F : m", ("'F' in kg.m.s-2", "'m' in kg")),
+                ("y", "hypot(x, v)", ("hypot",)), ("y", "atan2(x, v)", ("atan2",)), ("y", "sqrt(x)", ("output 'y'", "m0.5")),
+                ("y", "kinetic(v, v)", ("output 'y'",)), ("y", "sum(x, v)", ("a + b",)), ("y", "torque(m)", ("'speed'", "'m'")),
+                ("y", "torque(u)*m", ("output 'y'",)), ("y", "p + x", ("'p + x'", "kg.m.s-1")), ("y", "mod(x, v)", ("mod",)),
+                ("y", "tanh(x/v)", ("tanh",)), ("y", "x^2", ("output 'y'", "m2")), ("y", "T - x", ("'T - x'", "K")),
+                ("condition", "x > v", ("'x > v'",)), ("condition", "F > x && v > 0", ("'F > x'",)), ("d", "v", ("set of 'x'",)),
+                ("variable", "m + v", ("'m + v'",)), ("variable", "cos(x)", ("cos of 'x'",))):
+            run = self.check(**{place: text})
+            self.assertEqual(run.returncode, 2, f"{place}: {text}: {run.stdout}")
+            for word in ("model.yaml:", "subsystem 'a'", *words):
+                self.assertIn(word, run.stderr, text)
+
+
+class Examples(ModelTest):
+    def test_have_no_mistakes(self):
+        for path in sorted(EXAMPLES.glob("*/*.yaml")):
+            run = execute("check", path)
+            for word in ("different dimensions", "must be in", "pure number"):
+                self.assertNotIn(word, run.stderr, path)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,97 @@
+"""Mistakes that engineers made, each with the message that mends it."""
+import unittest
+
+from concord_runs import ModelTest, execute
+
+HEAD = "experiment: {stop: 1}\nsubsystems:\n"
+PLAIN = HEAD + "  a: {equations: {outputs: {y: t}}}\n"
+
+
+class Models(ModelTest):
+    def refused(self, text, *words, options=()):
+        run = execute("check", self.model(text), *options)
+        self.assertEqual(run.returncode, 2, run.stdout)
+        for word in words:
+            self.assertIn(word, run.stderr)
+
+    def test_expressions(self):
+        self.refused(HEAD + '  a: {equations: {outputs: {y: "t > 0 and t < 1"}}}\n', "model.yaml:3", "write && for 'and'")
+        self.refused(HEAD + '  a: {equations: {outputs: {y: "not t"}}}\n', "write ! for 'not'")
+        self.refused(HEAD + "  a: {equations: {states: {x: 1}, derivatives: {der(x): -x}, outputs: {y: x}}}\n",
+                     "model.yaml:3", "write x: ...")
+        self.refused(HEAD + "  a: {equations: {states: {x: 1}, derivatives: {x': -x}, outputs: {y: x}}}\n", "write x: ...")
+        self.refused(HEAD + "  a:\n    equations:\n      parameters:\n        k: 5,5\n      outputs: {y: k}\n", "model.yaml:6",
+                     "'5,5'", "behind a point")
+
+    def test_yaml(self):
+        self.refused("experiment: {stop: 1}\nsubsystems:\n\ta: {equations: {outputs: {y: t}}}\n", "model.yaml:3", "tab")
+        self.refused(HEAD + "  c: {repeat: {i: [1, 2]}, equations: {inputs: {u: 0}, outputs: {y: u}}}\n"
+                     "connections: [c[1].y -> c[2].u]\n", "bracket", "in quotes")
+        self.refused(HEAD + "  c: {repeat: {i: 4}, equations: {outputs: {y: t}}}\n", "i: [1, 4]")
+        self.refused("stop: 1\n" + PLAIN, "model.yaml:1", "'stop' belongs under 'experiment'")
+        self.refused(HEAD + "  a: {states: {x: 1}, equations: {outputs: {y: t}}}\n", "'states' belongs under 'equations'")
+
+    def test_connections(self):
+        cells = HEAD + ("  c: {repeat: {i: [1, 2]}, equations: {inputs: {u: 0}, outputs: {y: u}}}\n"
+                        "  a: {equations: {outputs: {y: t}, units: {y: UNIT}}}\n"
+                        "  b: {equations: {inputs: {u: 0}, outputs: {y: u}, units: {u: N.m}}}\nconnections: [TEXT]\n")
+        self.refused(cells.replace("TEXT", "a.y -> c.u").replace("UNIT", "s"), "model.yaml:6", "'c' is repeated", "c[1]")
+        self.refused(cells.replace("TEXT", "a.y -> b.u").replace("UNIT", "Nm"), "'Nm'", "did you mean 'N.m'?")
+
+    def test_options(self):
+        self.refused(PLAIN, "an FMU alone", "-cosim_stop", options=("--stop-time", "3"))
+        run = execute("run", self.model(PLAIN), "--stop-time", "3")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("-cosim_stop", run.stderr)
+        run = execute("run", self.model(PLAIN), "-cosim_realtime", "1")
+        self.assertEqual(run.returncode, 2)
+        self.assertNotIn("did you mean", run.stderr)
+
+    def test_results_that_are_no_numbers(self):
+        run = execute("run", self.model(HEAD + "  a:\n    equations:\n      parameters: {m: 0}\n      states: {v: 1}\n"
+                                        "      derivatives: {v: v/m - 1}\n      outputs: {v: v}\n"))
+        self.assertEqual(run.returncode, 1)
+        for word in ("derivative of state 'v' is inf", "model.yaml:7: 'v/m' is inf where v = 1, m = 0"):
+            self.assertIn(word, run.stderr)
+
+
+class Tables(ModelTest):
+    def table(self, rows, command="check", options=""):
+        (self.folder / "rows.csv").write_bytes(rows if isinstance(rows, bytes) else rows.encode())
+        return execute(command, self.model(HEAD + f"  r: {{table: {{file: rows.csv{options}}}}}\n"))
+
+    def test_taken(self):
+        for rows in ("t;u\n0;1,5\n1;2,5\n", "# by hand\nt,u\n0,1\n1,2\n", "t\tu\n0\t1\n1\t2,5\n"):
+            self.assertEqual(self.table(rows).returncode, 0, rows)
+
+    def test_named(self):
+        for rows, words in (("t,u\n0,1,5,2\n", ("rows.csv:2", "4 fields", "semicolons")),
+                            ("t,u\n0,1\n".encode("utf-16"), ("rows.csv:1", "UTF-16", "UTF-8")),
+                            ("t;u\n0;1,5,5\n", ("rows.csv:2", "'1,5,5'"))):
+            run = self.table(rows)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            for word in words:
+                self.assertIn(word, run.stderr)
+
+    def test_noted(self):
+        run = self.table("t,u\n0,1\n0.5,2\n")
+        self.assertIn("r: its rows end at t = 0.5 s, before the stop at 1 s", run.stdout)
+        run = self.table("t [ms],u\n0,1\n1000,2\n")
+        self.assertIn("'t [ms]', are taken in s", run.stdout)
+        for rows, options in (("t,u\n0,1\n1,2\n", ""), ("t,u\n0,1\n0.5,2\n", ", after: repeat"), ("t_moms,u\n0,1\n1,2\n", "")):
+            self.assertNotIn("r: its", self.table(rows, options=options).stdout)
+
+
+class Units(ModelTest):
+    def test_at_one_end(self):
+        text = HEAD + ("  a: {equations: {outputs: {y: t}, units: {y: km/h}}}\n"
+                       "  b: {equations: {inputs: {u: 0}, outputs: {y: u}}}\nconnections: [a.y -> b.u]\n")
+        run = execute("check", self.model(text))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("model.yaml:5: a.y -> b.u has the unit 'km/h' at one end only", run.stdout)
+        run = execute("check", self.model(text.replace("km/h", "m/s")))
+        self.assertNotIn("one end only", run.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
