@@ -26,9 +26,9 @@ subsystems:
       states: {x: 1, v: -0.5, hidden: 2}
       derivatives:
         x: v
-        v: -k*x + if(f > 0, f, -f) + sin(angle)*t
+        v: -1*k*x + if(f > 0, 1*f, -1*f) + sin(angle)*t
         hidden: tiny
-      outputs: {x: x, power: f*v, late: "t < 2 ? x : hidden"}
+      outputs: {x: x, power: f*v, late: "t < 2 ? x : 1*hidden"}
       units: {x: mm, v: mm/s, f: N, angle: deg, power: mW, hidden: degC, k: '%'}
   no_state:
     equations:

@@ -30,6 +30,7 @@ KINDS = {
     "fmu": "fmu: left.fmu\n    start: {f: 1}",
     "native": "native: {library: LIBRARY, type: cart}\n    start: {force: 0}",
     "template": "template: cell",
+    "system": "system: {subsystems: {inner: {template: cell}}, inputs: {u: inner.u}, outputs: {y: inner.y}}",
 }
 
 

@@ -8,7 +8,7 @@ _SWING = """  swing{k}:
       states: {{x: {x}, v: 0}}
       derivatives:
         x: v
-        v: gravity - stiffness*sin(x) - 0.2*v + push
+        v: gravity - stiffness*sin(1*x) - 0.2*v + 1*push
       outputs: {{x: x, v: v}}
       units: {{x: m, v: m/s, push: m}}
 """
