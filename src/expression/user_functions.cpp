@@ -14,6 +14,8 @@ namespace {
 
 using Kind = ExpressionNode::Kind;
 
+constexpr std::size_t deepest_calls = 1000;  // calls
+
 /// Every node once, in no order.
 template <class Visit>
 void for_each_node(const Expression& tree, Visit&& visit) {
@@ -66,6 +68,9 @@ const std::set<std::string>& UserFunctions::complete(UserFunction& function,
     throw InputError(function.location + ": the functions " +
                      joined({path.begin() + begin, path.end()}, " -> ") +
                      " call each other in a circle, which never ends; let one do without");
+  if (path.size() > deepest_calls)
+    throw InputError(function.location + ": functions call each other more than " +
+                     std::to_string(deepest_calls) + " levels deep; let them do with fewer");
   for_each_node(function.body, [&](const ExpressionNode& node) {
     const auto called = node.kind == Kind::call ? all_.find(node.symbol) : all_.end();
     if (called != all_.end()) {

@@ -144,6 +144,12 @@ class Rules(ModelTest):
     def test_too_many_calls(self):
         chain = "".join(f"  f{i}(v): f{i - 1}(v) + f{i - 1}(2*v)\n" for i in range(1, 40))
         self.refused(f"  f0(v): v\n{chain}", "f39(x)", "more than 100000", line=51)
+        chain = "".join(f"  f{i}(v): f{i - 1}(v)\n" for i in range(1, 2000))
+        self.refused(f"  f0(v): v\n{chain}", "x", "levels deep", line=1003)
+        nest = "f(2*" * 2000 + "x" + ")" * 2000
+        path = self.model("experiment: {stop: 1}\nfunctions: {f(v): v}\nsubsystems:\n  a: {equations: {states: {x: 0}, "
+                          f"derivatives: {{x: \"{nest}\"}}, outputs: {{x: x}}}}}}\n")
+        self.assertEqual(execute("check", path).returncode, 0)
 
     def test_results_that_are_no_numbers(self):
         path = self.model("experiment: {stop: 1}\nfunctions: {f(v): 1/v}\nparameters: {k: f(0)}\nsubsystems:\n"

@@ -276,7 +276,7 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
       std::make_shared<const EquationsDescription>(read_equations(name, node, parts, around));
   SubsystemEntry entry = equations_entry(description);
   if (around.checked->insert(find_field(parts.kind, "equations")->location()).second) {
-    check_dimensions(*description);
+    entry.notes = check_dimensions(*description);
   }
   return entry;
 }

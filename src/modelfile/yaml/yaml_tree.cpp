@@ -161,7 +161,8 @@ YamlDocument parse_yaml(const std::string& text, const std::string& source) {
     fail(source, error.mark.line + 1, "this nests too deeply for a model file");
   } catch (const YAML::Exception& error) {
     if (const int line = line_with_tab(text, error.mark.line + 1); line > 0) {
-      fail(source, line, "this line is indented with a tab; YAML wants spaces");
+      fail(source, line,
+           "this is not valid YAML: the line is indented with a tab; indent with spaces");
     }
     fail(source, error.mark.line + 1,
          "this is not valid YAML: " + error.msg +

@@ -74,7 +74,7 @@ class DimensionCheck {
     for (const Text& variable : description.variables) variables_[variable.name] = &variable;
   }
 
-  void check_all() {
+  std::vector<std::string> check_all() {
     for (const Text& variable : description_.variables) check(variable, "variable", std::nullopt);
     const Dimension second = Exponents{0, 0, 1, 0, 0, 0, 0};
     for (const Text& derivative : description_.derivatives)
@@ -85,6 +85,7 @@ class DimensionCheck {
         check({"", when.condition, when.location}, "condition", std::nullopt);
       for (const Text& set : when.sets) check(set, "set of", units_[set.name]);
     }
+    return std::move(notes_);
   }
 
  private:
@@ -100,8 +101,8 @@ class DimensionCheck {
     const Dimension found =
         of(parse_expression({text.text, text.location}, description_.functions.get()), {});
     if (wanted && found && differ(*wanted, *found))
-      fail(text, role + " '" + text.name + "' must be in " + dimension_words(*wanted) + ", but " +
-                     in_quotes(text.text) + " is in " + dimension_words(*found));
+      notes_.push_back(role + " '" + text.name + "' is said to be in " + dimension_words(*wanted) +
+                       ", but " + in_quotes(text.text) + " is in " + dimension_words(*found));
   }
 
   Dimension of(const Expression& tree, const Bound& bound) {
@@ -240,13 +241,15 @@ class DimensionCheck {
   std::unordered_map<std::string, Dimension> units_, known_;
   std::unordered_map<std::string, const Text*> variables_;
   const Text* now_ = nullptr;  ///< that is looked at
+  std::vector<std::string> notes_;
   std::size_t calls_ = 0;
 };
 
 }  // namespace
 
-void check_dimensions(const EquationsDescription& description) {
-  if (!description.units.empty()) DimensionCheck(description).check_all();
+std::vector<std::string> check_dimensions(const EquationsDescription& description) {
+  return description.units.empty() ? std::vector<std::string>()
+                                   : DimensionCheck(description).check_all();
 }
 
 }  // namespace concord
