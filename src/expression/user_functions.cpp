@@ -59,31 +59,31 @@ void UserFunctions::complete() {
   for (auto& [name, function] : all_) complete(function, path);
 }
 
-const std::set<std::string>& UserFunctions::complete(UserFunction& function,
-                                                     std::vector<std::string>& path) {
-  if (complete_.contains(function.name) || !function.body) return function.parameters;
+void UserFunctions::complete(UserFunction& function, std::vector<std::string>& path) {
+  if (complete_.contains(function.name) || !function.body) return;
   const auto begin = std::find(path.begin(), path.end(), function.name) - path.begin();
   path.push_back(function.name);
   if (begin + 1 < std::ssize(path))
     throw InputError(function.location + ": the functions " +
                      joined({path.begin() + begin, path.end()}, " -> ") +
                      " call each other in a circle, which never ends; let one do without");
-  if (path.size() > deepest_calls)
-    throw InputError(function.location + ": functions call each other more than " +
-                     std::to_string(deepest_calls) + " levels deep; let them do with fewer");
   for_each_node(function.body, [&](const ExpressionNode& node) {
     const auto called = node.kind == Kind::call ? all_.find(node.symbol) : all_.end();
     if (called != all_.end()) {
-      const std::set<std::string> theirs = complete(called->second, path);
-      function.parameters.insert(theirs.begin(), theirs.end());
+      if (path.size() <= deepest_calls) complete(called->second, path);
+      const UserFunction& other = called->second;
+      function.parameters.insert(other.parameters.begin(), other.parameters.end());
+      function.depth = std::max(function.depth, other.depth + 1);
     }
     if (node.kind == Kind::name && !find_constant(node.symbol) &&
         std::ranges::find(function.arguments, node.symbol) == function.arguments.end())
       function.parameters.insert(node.symbol);
   });
+  if (std::max(function.depth, path.size()) > deepest_calls)
+    throw InputError(function.location + ": functions call each other more than " +
+                     std::to_string(deepest_calls) + " levels deep; let them do with fewer");
   path.pop_back();
   complete_.insert(function.name);
-  return function.parameters;
 }
 
 bool UserFunctions::use(const std::string& parameter) const {

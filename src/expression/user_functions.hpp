@@ -22,6 +22,7 @@ struct UserFunction {
   std::shared_ptr<const MapFunction> map = {};
   /// Names of parameters that its value depends on, those of functions that it calls included.
   std::set<std::string> parameters = {};
+  std::size_t depth = 1;  ///< of calls, its own among them
 };
 
 /// "drag(v)"
@@ -48,7 +49,7 @@ class UserFunctions {
   void replace_parameters(const std::map<std::string, double>& values);
 
  private:
-  const std::set<std::string>& complete(UserFunction& function, std::vector<std::string>& path);
+  void complete(UserFunction& function, std::vector<std::string>& path);
 
   std::map<std::string, UserFunction> all_;
   std::set<std::string> complete_;

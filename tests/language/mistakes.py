@@ -24,7 +24,7 @@ class Models(ModelTest):
                      "'5,5'", "behind a point")
 
     def test_yaml(self):
-        self.refused("experiment: {stop: 1}\nsubsystems:\n\ta: {equations: {outputs: {y: t}}}\n", "model.yaml:3", "tab")
+        self.refused(HEAD + "\ta: {equations: {outputs: {y: t}}}\n", "model.yaml:3", "tab")
         self.refused(HEAD + "  c: {repeat: {i: [1, 2]}, equations: {inputs: {u: 0}, outputs: {y: u}}}\n"
                      "connections: [c[1].y -> c[2].u]\n", "bracket", "in quotes")
         self.refused(HEAD + "  c: {repeat: {i: 4}, equations: {outputs: {y: t}}}\n", "i: [1, 4]")

@@ -33,19 +33,19 @@ SYSTEM = """system:
 CAR = """
 experiment: {stop: 2}
 parameters: {scale: 1.5, c0: 99}
-TEMPLATES
+# TEMPLATES
 subsystems:
   driver: {equations: {parameters: {f: 3}, outputs: {pedal: 1 + sin(f*t)}}}
-DRIVE
+# DRIVE
   wheel:
     equations: {parameters: {m: 4}, inputs: {force: 0}, states: {v: 0}, derivatives: {v: force/m - 0.1*v}, outputs: {v: v}}
-CONNECTIONS
+# CONNECTIONS
 """
-NESTED = (CAR.replace("TEMPLATES", TEMPLATES).replace("DRIVE", "  drive:\n    " + SYSTEM)
-          .replace("CONNECTIONS", "connections: [driver.pedal -> drive.pedal, drive.force -> wheel.force, wheel.v -> drive.wheel]"))
-FLAT = (CAR.replace("TEMPLATES", TEMPLATES.replace("c: c0", "c: 5")).replace(
-    "DRIVE", "  motor: {template: motor, parameters: {k: 2*scale}}\n  shaft: {template: shaft}")
-    .replace("CONNECTIONS", "connections: [motor.w -> shaft.w, shaft.load -> motor.load, driver.pedal -> motor.pedal, "
+NESTED = (CAR.replace("# TEMPLATES", TEMPLATES).replace("# DRIVE", "  drive:\n    " + SYSTEM)
+          .replace("# CONNECTIONS", "connections: [driver.pedal -> drive.pedal, drive.force -> wheel.force, wheel.v -> drive.wheel]"))
+FLAT = (CAR.replace("# TEMPLATES", TEMPLATES.replace("c: c0", "c: 5")).replace(
+    "# DRIVE", "  motor: {template: motor, parameters: {k: 2*scale}}\n  shaft: {template: shaft}")
+    .replace("# CONNECTIONS", "connections: [motor.w -> shaft.w, shaft.load -> motor.load, driver.pedal -> motor.pedal, "
              "shaft.load -> wheel.force, wheel.v -> shaft.wheel]"))
 
 
@@ -68,11 +68,11 @@ class Systems(ModelTest):
         (self.folder / "parts").mkdir()
         text = SYSTEM.replace("system:\n", "", 1).replace("\n      ", "\n").lstrip()
         (self.folder / "parts" / "drive.yaml").write_text("name: drive\nexperiment: {stop: 1}\n" + text)
-        base = CAR.replace("CONNECTIONS", NESTED[NESTED.index("connections: [driver"):])
-        run = simulate(self.model(base.replace("TEMPLATES", TEMPLATES).replace("DRIVE", "  drive: {system: parts/drive.yaml}")))
+        base = CAR.replace("# CONNECTIONS", NESTED[NESTED.index("connections: [driver"):])
+        run = simulate(self.model(base.replace("# TEMPLATES", TEMPLATES).replace("# DRIVE", "  drive: {system: parts/drive.yaml}")))
         self.same(run, self.flat())
-        run = simulate(self.model(base.replace("TEMPLATES", TEMPLATES + "  drive: {system: parts/drive.yaml}\n")
-                                  .replace("DRIVE", "  drive: {template: drive}")))
+        run = simulate(self.model(base.replace("# TEMPLATES", TEMPLATES + "  drive: {system: parts/drive.yaml}\n")
+                                  .replace("# DRIVE", "  drive: {template: drive}")))
         self.same(run, self.flat())
 
     def test_nested(self):
@@ -80,8 +80,8 @@ class Systems(ModelTest):
         outer = ("  car:\n    system:\n      subsystems:\n        drive:\n          " +
                  SYSTEM.replace("\n", "\n      ").rstrip() + "\n      inputs: {pedal: drive.pedal, wheel: drive.wheel}\n"
                  "      outputs: {force: drive.force}\n")
-        text = (CAR.replace("TEMPLATES", TEMPLATES).replace("DRIVE", outer).replace(
-            "CONNECTIONS", "connections: [driver.pedal -> car.pedal, car.force -> wheel.force, wheel.v -> car.wheel]"))
+        text = (CAR.replace("# TEMPLATES", TEMPLATES).replace("# DRIVE", outer).replace(
+            "# CONNECTIONS", "connections: [driver.pedal -> car.pedal, car.force -> wheel.force, wheel.v -> car.wheel]"))
         run = simulate(self.model(text))
         self.same(run, self.flat(), "car.drive.")
         run = simulate(self.model(text), "--set", "car.drive.motor.J=0.2", "--set", "car.drive.c0=7")
