@@ -25,8 +25,10 @@ def steady(model: Union[str, os.PathLike], *, hold: Optional[Mapping[str, float]
     that nothing feeds, and of outputs or states, for each of which a parameter or such an input
     is found, `free`.
 
-    >>> cruise = concord.steady("vehicle.yaml", hold={"car.v": 20}, free="driver.pedal")
-    >>> r = concord.run("vehicle.yaml", start_values=cruise.start_values)
+    >>> held = concord.steady("two_mass.yaml", hold={"left.x": 0.5}, free="left.c")
+    >>> held.stability[:7]
+    'stable:'
+    >>> r = concord.run("two_mass.yaml", start_values=held.start_values)
     """
     free = [free] if isinstance(free, str) else list(free)
     words = ["steady", *model_words(model, "steady")]

@@ -278,7 +278,7 @@ subsystems:
       parameters: {p: 2}
       inputs: {u: 1}
       states: {s: 1, r: 2}
-      derivatives: {s: r - s + u, r: -r}
+      derivatives: {s: 1*r - s + 1*u, r: -r}
       outputs: {s: 1000*s, u: u, p: p*u, r: r, s_state: s, t: time, time: u/2}
       units: {s: mm, u: degC, p: kg/furlong, time: km/h, r: deg}
   two:
