@@ -25,10 +25,10 @@ def steady(model: Union[str, os.PathLike], *, hold: Optional[Mapping[str, float]
     that nothing feeds, and of outputs or states, for each of which a parameter or such an input
     is found, `free`.
 
-    >>> held = concord.steady("two_mass.yaml", hold={"left.x": 0.5}, free="left.c")
-    >>> held.stability[:7]
-    'stable:'
-    >>> r = concord.run("two_mass.yaml", start_values=held.start_values)
+    >>> rest = concord.steady("two_mass.yaml")
+    >>> rest.stability[:6]
+    'stable'
+    >>> r = concord.run("two_mass.yaml", start_values=rest.start_values)
     """
     free = [free] if isinstance(free, str) else list(free)
     words = ["steady", *model_words(model, "steady")]
