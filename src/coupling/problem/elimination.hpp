@@ -6,9 +6,9 @@ namespace concord {
 
 /// What a factorisation of a sparse matrix of one rank would take, in the order of minimum degree
 /// of A + A^T without choice of pivots (Amestoy, Davis, Duff 1996): counted by symbolic
-/// elimination, in time and memory proportional to the factors' columns.
+/// elimination, no further than to what is too much.
 struct Elimination {
-  double operations = 0.0;  ///< of one factorisation
+  double operations = 0.0;  ///< of one factorisation; at least, where it is not cheap
   double product = 0.0;     ///< of one product with the matrix
 
   /// Whether it takes no more than an iteration would, which makes some tens of products with the

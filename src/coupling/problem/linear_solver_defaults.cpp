@@ -215,10 +215,10 @@ namespace {
 void view_elimination(Mat matrix) {
   const Elimination elimination = elimination_of(matrix);
   petsc(PetscPrintf(PETSC_COMM_SELF,
-                    "interface: factors would take %.2g operations, as %.0f products with its "
+                    "interface: factors would take %s%.2g operations, as %.0f products with its "
                     "matrix; from %g on it is solved by iteration\n",
-                    elimination.operations, elimination.operations / elimination.product,
-                    Elimination::as_many_products));
+                    elimination.is_cheap() ? "" : "at least ", elimination.operations,
+                    elimination.operations / elimination.product, Elimination::as_many_products));
 }
 
 void make_viewable(KSP ksp) {

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "coupling/problem/elimination.hpp"
 #include "coupling/problem/linear_solver_defaults.hpp"
 #include "support/agreement.hpp"
 #include "support/ranks.hpp"
@@ -83,6 +84,31 @@ TEST(ImplicitLinearSolver, IteratesWhereFactorsFillUp) {
   EXPECT_LT(filled.error, 1e-11);
   EXPECT_GT(filled.iterations, 1);
   EXPECT_LE(filled.iterations, 20);
+}
+
+/// In a chain each column has one entry below the diagonal; a full matrix has c in the c-th to
+/// last.
+TEST(ImplicitLinearSolver, CountsOperationsOfFactors) {
+  constexpr PetscInt n = 60;
+  for (const PetscInt band : {1, n}) {
+    MatHandle matrix;
+    petsc(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, n, nullptr, matrix.out()));
+    for (PetscInt i = 0; i < n; ++i) {
+      for (PetscInt j = std::max(0, i - band); j <= std::min(n - 1, i + band); ++j) {
+        petsc(MatSetValue(matrix, i, j, 1.0, INSERT_VALUES));
+      }
+    }
+    petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
+    petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+    double operations = 0.0;
+    for (PetscInt below = 0; below < n; ++below) {
+      const double entries = std::min(below, band);
+      operations += entries * (2.0 * entries + 1.0);
+    }
+    const Elimination counted = elimination_of(matrix);
+    EXPECT_DOUBLE_EQ(counted.operations, operations);
+    EXPECT_TRUE(counted.is_cheap());
+  }
 }
 
 /// Eigenvalues all around a circle that nearly meets 0: no Krylov method gets far in a few
