@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Optional, Unio
 
 import numpy as np
 
-from ._options import changes_of, text_of, texts_of, words_of
-from ._program import call, model_words
+from ._options import texts_of, words_of
+from ._program import call, words_at
 from ._results import imported, texts_in
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ def linearize(model: Union[str, os.PathLike], *, time: Optional[float] = None,
     >>> masses.states, masses.A.shape
     (['left.x', 'left.v', 'right.x', 'right.v'], (4, 4))
     """
-    words = ["linearize", *model_words(model, "linearize")]
-    words += [word for change in changes_of(start_values) for word in ("--set", change)]
-    words += [] if time is None else ["--time", text_of("time", time)]
+    words = words_at("linearize", model, time, start_values)
     with tempfile.TemporaryDirectory(prefix="concord-") as folder:
         path = os.path.join(folder, "abcd.h5")
         ended = call([*words, "-o", path, *words_of(texts_of(options))], 1)

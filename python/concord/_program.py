@@ -6,12 +6,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from typing import Callable, List, NamedTuple, Sequence
+from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence
 
 from ._errors import InputError, SimulationError
 from ._location import PROGRAM_FOLDER
 from ._model import ModelBuilder
-from ._options import path_of
+from ._options import changes_of, path_of, text_of
 
 _LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _ERROR = "concord: error: "
@@ -38,6 +38,14 @@ def model_words(model: object, what: str) -> List[str]:
                          "that are built in Python: give the path of a model file (for many "
                          "runs of one that is built, call concord.run in a loop)")
     return [path_of(model)]
+
+
+def words_at(command: str, model: object, time: Optional[float],
+             start_values: Optional[Mapping[str, Any]]) -> List[str]:
+    """A command that looks at a model at one time."""
+    words = [command, *model_words(model, command)]
+    words += [word for change in changes_of(start_values) for word in ("--set", change)]
+    return words + ([] if time is None else ["--time", text_of("time", time)])
 
 
 def call(words: Sequence[str], ranks: int, line: Callable[[str], None] = lambda _: None) -> Ended:

@@ -6,8 +6,8 @@ import re
 import tempfile
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Union
 
-from ._options import changes_of, text_of, texts_of, words_of
-from ._program import call, model_words
+from ._options import changes_of, texts_of, words_of
+from ._program import call, words_at
 
 
 class OperatingPoint(NamedTuple):
@@ -31,11 +31,9 @@ def steady(model: Union[str, os.PathLike], *, hold: Optional[Mapping[str, float]
     >>> r = concord.run("two_mass.yaml", start_values=rest.start_values)
     """
     free = [free] if isinstance(free, str) else list(free)
-    words = ["steady", *model_words(model, "steady")]
-    words += [word for change in changes_of(start_values) for word in ("--set", change)]
+    words = words_at("steady", model, time, start_values)
     words += [word for held in changes_of(hold) for word in ("--hold", held)]
     words += [word for name in free for word in ("--free", name)]
-    words += [] if time is None else ["--time", text_of("time", time)]
     with tempfile.TemporaryDirectory(prefix="concord-") as folder:
         path = os.path.join(folder, "start.yaml")
         ended = call([*words, "-o", path, *words_of(texts_of(options))], 1)

@@ -7,9 +7,9 @@
 #include "cli/commands.hpp"
 #include "cli/model_command.hpp"
 #include "cli/modes_table.hpp"
+#include "cli/output_file.hpp"
 #include "concord/errors.hpp"
 #include "files/hdf5_io.hpp"
-#include "files/whole_file.hpp"
 #include "simulation/linear_system.hpp"
 #include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"
@@ -61,12 +61,7 @@ void write_system(const fs::path& path, const std::string& model, const LinearSy
   write_dataset(file, "outputs", system.outputs);
   write_eigenvalues(file, modes);
   const std::vector<char> image = image_of(file);
-  try {
-    replace_file(path, std::as_bytes(std::span(image)));
-  } catch (const std::exception& error) {
-    throw InputError("'" + path.string() + "' cannot be written: " + error.what() +
-                     "; choose another file with -o");
-  }
+  write_output_file(path, std::as_bytes(std::span(image)));
 }
 
 void go_to(SimulationCore& simulation, std::optional<double> time) {

@@ -8,8 +8,8 @@
 #include "cli/commands.hpp"
 #include "cli/model_command.hpp"
 #include "cli/modes_table.hpp"
+#include "cli/output_file.hpp"
 #include "concord/errors.hpp"
-#include "files/whole_file.hpp"
 #include "simulation/steady_state.hpp"
 #include "subsystem/equations/equations_description.hpp"
 #include "support/agreement.hpp"
@@ -116,12 +116,7 @@ void write_point(const std::filesystem::path& path, const SimulationPlan& plan,
     if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) line(name, value);
   }
   for (const auto& [name, value] : point.freed) line(name, value);
-  try {
-    replace_file(path, std::as_bytes(std::span(text)));
-  } catch (const std::exception& error) {
-    throw InputError("'" + path.string() + "' cannot be written: " + error.what() +
-                     "; choose another file with -o");
-  }
+  write_output_file(path, std::as_bytes(std::span(text)));
 }
 
 void tell(const SimulationPlan& plan, const OperatingPoint& point) {

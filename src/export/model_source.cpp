@@ -101,8 +101,7 @@ CFunction function_of(const char* name, const char* target, const char* prefix,
 /// Left and right of each relation.
 CFunction relation_sides(const ExportedModel& model) {
   CFunction result{"relation_sides", "sides", {}};
-  const auto zero =
-      std::make_shared<const ExpressionNode>(ExpressionNode::Kind::number, 0.0, std::string());
+  const Expression zero = number_node(0.0);
   for (const Relation& relation : model.events.relations)
     for (const Expression& side : {relation.left, relation.right ? relation.right : zero})
       result.assignments.emplace_back(std::to_string(result.assignments.size()), side);

@@ -34,6 +34,25 @@ ExpressionNode::~ExpressionNode() {
   }
 }
 
+Expression number_node(double value, std::string name) {
+  return std::make_shared<const ExpressionNode>(ExpressionNode::Kind::number, value,
+                                                std::move(name));
+}
+
+Expression name_node(std::string name) {
+  return std::make_shared<const ExpressionNode>(ExpressionNode::Kind::name, 0.0, std::move(name));
+}
+
+Expression operation_node(std::string symbol, std::vector<Expression> arguments) {
+  return std::make_shared<const ExpressionNode>(ExpressionNode::Kind::operation, 0.0,
+                                                std::move(symbol), std::move(arguments));
+}
+
+Expression call_node(std::string function, std::vector<Expression> arguments) {
+  return std::make_shared<const ExpressionNode>(ExpressionNode::Kind::call, 0.0,
+                                                std::move(function), std::move(arguments));
+}
+
 Expression with_arguments(const Expression& node, const std::vector<Expression>& arguments) {
   if (arguments == node->arguments) return node;
   return std::make_shared<const ExpressionNode>(node->kind, node->value, node->symbol, arguments);

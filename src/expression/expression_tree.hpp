@@ -41,6 +41,12 @@ struct ExpressionNode {
   ~ExpressionNode();  ///< one after the other, however deep the tree
 };
 
+/// `name`: of a table whose handle it is.
+Expression number_node(double value, std::string name = "");
+Expression name_node(std::string name);
+Expression operation_node(std::string symbol, std::vector<Expression> arguments);
+Expression call_node(std::string function, std::vector<Expression> arguments);
+
 /// How many levels of the tree need brackets: arguments of functions, right operands, signs. Those
 /// of a long sum or product need none.
 std::size_t nesting(const Expression& expression);

@@ -70,7 +70,7 @@ Expression FunctionCalls::named(const std::string& name, const Expression& meani
   const Events events = in_no_event_ > 0 ? Events::none : Events::yes;
   auto& known = named_[{events, in_words(meaning)}];
   if (!known) {
-    known = std::make_shared<const ExpressionNode>(Kind::name, 0.0, name);
+    known = name_node(name);
     define_(name, meaning, events);
   }
   return known;

@@ -13,19 +13,7 @@ using Kind = ExpressionNode::Kind;
 using Outside = MapData::Outside;
 using Kinks = MapData::Kinks;
 
-Expression number_node(double value, const std::string& name = "") {
-  return std::make_shared<const ExpressionNode>(Kind::number, value, name);
-}
-
 Expression handle_of(const NumberTable& table) { return number_node(table.handle(), table.name()); }
-
-Expression call_node(const char* function, std::vector<Expression> arguments) {
-  return std::make_shared<const ExpressionNode>(Kind::call, 0.0, function, std::move(arguments));
-}
-
-Expression operation_node(const char* symbol, std::vector<Expression> arguments) {
-  return std::make_shared<const ExpressionNode>(Kind::operation, 0.0, symbol, std::move(arguments));
-}
 
 /// Numbers on a grid, those along its last dimension beside each other.
 struct Grid {

@@ -12,18 +12,6 @@ namespace {
 
 using Kind = ExpressionNode::Kind;
 
-Expression node(Kind kind, std::string symbol, std::vector<Expression> arguments = {}) {
-  return std::make_shared<const ExpressionNode>(kind, 0.0, std::move(symbol), std::move(arguments));
-}
-
-Expression number(double value) {
-  return std::make_shared<const ExpressionNode>(Kind::number, value, std::string());
-}
-
-Expression operation(std::string symbol, std::vector<Expression> arguments) {
-  return node(Kind::operation, std::move(symbol), std::move(arguments));
-}
-
 /// How strongly an operation binds, beside others; calls and names the most.
 int binding(const ExpressionNode& tree) {
   static const std::unordered_map<std::string, int> of = {
@@ -122,28 +110,31 @@ Expression Relations::smooth(const ExpressionNode& tree, const std::vector<Expre
   const std::string& what = tree.symbol;
   const Expression& a = arguments.front();
   const Expression& b = arguments.back();
-  const Expression zero = number(0.0);
+  const Expression zero = number_node(0.0);
   if (what == "<") return variable(R::less, a, b, text);
   if (what == ">") return variable(R::less, b, a, text);
   if (what == "<=") return variable(R::less_equal, a, b, text);
   if (what == ">=") return variable(R::less_equal, b, a, text);
   if (what == "==") return variable(R::equal, a, b, text);
-  if (what == "!=") return operation("!", {variable(R::equal, a, b, text)});
+  if (what == "!=") return operation_node("!", {variable(R::equal, a, b, text)});
   if (what == "abs")
-    return operation("?", {variable(R::less_equal, zero, a, text), a, operation("-", {a})});
+    return operation_node("?",
+                          {variable(R::less_equal, zero, a, text), a, operation_node("-", {a})});
   if (what == "sign")
-    return operation("-", {variable(R::less, zero, a, text), variable(R::less, a, zero, text)});
+    return operation_node("-",
+                          {variable(R::less, zero, a, text), variable(R::less, a, zero, text)});
   if (what == "floor") return floor(a, text);
   if (what == "ceil") return ceil(a, text);
   if (what == "round")
-    return towards_zero(a, floor(operation("+", {a, number(0.5)}), text),
-                        ceil(operation("-", {a, number(0.5)}), text), text);
-  const Expression quotient = operation("/", {a, b});
-  if (what == "mod") return operation("-", {a, operation("*", {b, floor(quotient, text)})});
+    return towards_zero(a, floor(operation_node("+", {a, number_node(0.5)}), text),
+                        ceil(operation_node("-", {a, number_node(0.5)}), text), text);
+  const Expression quotient = operation_node("/", {a, b});
+  if (what == "mod")
+    return operation_node("-", {a, operation_node("*", {b, floor(quotient, text)})});
   if (what == "rem") {
     const Expression whole =
         towards_zero(quotient, floor(quotient, text), ceil(quotient, text), text);
-    return operation("-", {a, operation("*", {b, whole})});
+    return operation_node("-", {a, operation_node("*", {b, whole})});
   }
   return smallest(arguments, what == "max", text);
 }
@@ -156,7 +147,7 @@ Expression Relations::smallest(const std::vector<Expression>& arguments, bool la
     const Expression& low = largest ? other : result;
     const Expression& high = largest ? result : other;
     const Expression ordered = variable(Relation::Kind::less_equal, low, high, text);
-    result = operation("?", {ordered, result, other});
+    result = operation_node("?", {ordered, result, other});
   }
   return result;
 }
@@ -166,14 +157,14 @@ Expression Relations::floor(const Expression& a, const std::string& text) {
 }
 
 Expression Relations::ceil(const Expression& a, const std::string& text) {
-  return operation("-", {floor(operation("-", {a}), text)});
+  return operation_node("-", {floor(operation_node("-", {a}), text)});
 }
 
 /// One of two, by the sign of a.
 Expression Relations::towards_zero(const Expression& a, Expression positive, Expression negative,
                                    const std::string& text) {
-  return operation("?", {variable(Relation::Kind::less_equal, number(0.0), a, text),
-                         std::move(positive), std::move(negative)});
+  return operation_node("?", {variable(Relation::Kind::less_equal, number_node(0.0), a, text),
+                              std::move(positive), std::move(negative)});
 }
 
 /// Equal relations share a variable.
@@ -183,7 +174,7 @@ Expression Relations::variable(Relation::Kind kind, Expression left, Expression 
   if (right) key += " ~ " + in_words(right);
   const auto [found, is_new] = known_.emplace(std::move(key), relations_.size());
   if (is_new) relations_.push_back({kind, std::move(left), std::move(right), std::move(text)});
-  return node(Kind::name, name(found->second));
+  return name_node(name(found->second));
 }
 
 }  // namespace concord

@@ -99,7 +99,7 @@ void UserFunctions::replace_parameters(const std::map<std::string, double>& valu
       const bool its_own =
           std::ranges::find(function.arguments, node->symbol) != function.arguments.end();
       if (value == values.end() || its_own) return with_arguments(node, arguments);
-      return std::make_shared<const ExpressionNode>(Kind::number, value->second, std::string());
+      return number_node(value->second);
     };
     if (function.body)
       function.body = from_leaves<Expression>(function.body, nothing_whole, replaced);

@@ -8,6 +8,7 @@
 #include "concord/errors.hpp"
 #include "support/callback_guard.hpp"
 #include "support/petsc.hpp"
+#include "support/vec_entries.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -33,13 +34,8 @@ bool runs_away(const Vector& z) {
 
 double largest(const Vector& g) { return g.size() == 0 ? 0.0 : g.cwiseAbs().maxCoeff(); }
 
-bool is_singular(const Eigen::MatrixXd& jacobian) {
-  Eigen::FullPivLU<Eigen::MatrixXd> factors;
-  factors.setThreshold(singular);
-  return jacobian.size() > 0 && !factors.compute(jacobian).isInvertible();
-}
-
-/// 0 = g(z) by PETSc's SNES on this rank alone.
+/// 0 = g(z) by PETSc's SNES on this rank alone, with Eigen's factors, which tell whether the matrix
+/// is singular, where PETSc's dense ones end in an error.
 class Newton {
  public:
   explicit Newton(SteadySystem& system) : system_(system) {
@@ -58,34 +54,35 @@ class Newton {
     petsc(SNESGetKSP(snes_, &ksp));
     petsc(KSPSetType(ksp, KSPPREONLY));
     petsc(KSPGetPC(ksp, &pc));
-    petsc(PCSetType(pc, PCLU));
+    petsc(PCSetType(pc, PCSHELL));
+    petsc(PCShellSetContext(pc, this));
+    petsc(PCShellSetApply(pc, apply_factors));
     petsc(SNESSetFromOptions(snes_));
   }
 
   /// From z, which is left as it was where nothing is found.
   bool solve(Vector& z, int& steps) {
-    copy({z.data(), static_cast<std::size_t>(z.size())}, unknown_);
+    put(z, unknown_);
     const PetscErrorCode code = SNESSolve(snes_, nullptr, unknown_);
     guard_.rethrow();
     petsc(code);
     PetscInt taken = 0;
     petsc(SNESGetIterationNumber(snes_, &taken));
     steps += static_cast<int>(taken);
-    const Vector found = read(unknown_);
+    const Vector found = entries_of(unknown_);
     if (runs_away(found) || !(residual_at(found) <= at_rest)) return false;
     z = found;
     return true;
   }
 
  private:
-  static Vector read(Vec vector) {
-    PetscInt n = 0;
-    const double* values = nullptr;
-    petsc(VecGetLocalSize(vector, &n));
-    petsc(VecGetArrayRead(vector, &values));
-    const Vector result = Eigen::Map<const Vector>(values, n);
-    petsc(VecRestoreArrayRead(vector, &values));
-    return result;
+  static Vector entries_of(Vec vector) {
+    const ReadEntries entries(vector);
+    return Eigen::Map<const Vector>(entries.all().data(), std::ssize(entries.all()));
+  }
+
+  static void put(const Vector& values, Vec vector) {
+    copy({values.data(), static_cast<std::size_t>(values.size())}, vector);
   }
 
   double residual_at(const Vector& z) {
@@ -100,26 +97,34 @@ class Newton {
     auto& self = *static_cast<Newton*>(context);
     return self.guard_.run(PetscErrorCode{PETSC_ERR_LIB}, [&]() -> PetscErrorCode {
       try {
-        const Vector g = self.system_.residual(read(unknown));
-        copy({g.data(), static_cast<std::size_t>(g.size())}, residual);
+        put(self.system_.residual(entries_of(unknown)), residual);
+        return 0;
       } catch (const RecoverableFailure&) {
-        petsc(SNESSetFunctionDomainError(snes));
+        return SNESSetFunctionDomainError(snes);
       }
-      return 0;
     });
   }
 
   static PetscErrorCode form_jacobian(SNES snes, Vec unknown, Mat matrix, Mat, void* context) {
     auto& self = *static_cast<Newton*>(context);
     return self.guard_.run(PetscErrorCode{PETSC_ERR_LIB}, [&]() -> PetscErrorCode {
-      const Eigen::MatrixXd j = self.system_.jacobian(read(unknown));
-      if (is_singular(j)) petsc(SNESSetJacobianDomainError(snes));
+      const Eigen::MatrixXd jacobian = self.system_.jacobian(entries_of(unknown));
       double* values = nullptr;
       petsc(MatDenseGetArrayWrite(matrix, &values));
-      std::copy_n(j.data(), j.size(), values);
+      std::copy_n(jacobian.data(), jacobian.size(), values);
       petsc(MatDenseRestoreArrayWrite(matrix, &values));
-      petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
-      petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+      self.factors_.compute(jacobian);
+      const bool good = self.factors_.rows() == 0 || self.factors_.rcond() > singular;
+      return good ? PetscErrorCode{0} : SNESSetJacobianDomainError(snes);
+    });
+  }
+
+  static PetscErrorCode apply_factors(PC pc, Vec b, Vec x) {
+    void* context = nullptr;
+    PetscCall(PCShellGetContext(pc, &context));
+    auto& self = *static_cast<Newton*>(context);
+    return self.guard_.run(PetscErrorCode{PETSC_ERR_LIB}, [&]() -> PetscErrorCode {
+      put(self.factors_.solve(entries_of(b)), x);
       return 0;
     });
   }
@@ -129,6 +134,7 @@ class Newton {
   SnesHandle snes_;
   VecHandle unknown_, residual_;
   MatHandle matrix_;
+  Eigen::PartialPivLU<Eigen::MatrixXd> factors_;
 };
 
 /// (M / delta - J) dz = g, delta growing as g falls.
@@ -225,7 +231,8 @@ Vector solved(SteadySystem& system, const Vector& z, OperatingPoint& point) {
 
 }  // namespace
 
-OperatingPoint steady_state(SimulationCore& simulation, const SteadyWishes& wishes, double time) {
+OperatingPoint steady_state(SimulationCore& simulation, const SteadyWishes& wishes,
+                            double time) try {
   SteadySystem system(simulation, wishes, time);
   OperatingPoint point;
   Vector z = where_held(system);
@@ -242,7 +249,6 @@ OperatingPoint steady_state(SimulationCore& simulation, const SteadyWishes& wish
   }
   point.time = time;
   point.states = system.states(z);
-  point.outputs = system.outputs(z);
   point.rates = system.rates(z);
   point.freed = system.freed(z);
   point.a = system.state_matrix(z);
@@ -250,6 +256,12 @@ OperatingPoint steady_state(SimulationCore& simulation, const SteadyWishes& wish
     if (system.moves(i)) point.moving.push_back(i);
   }
   return point;
+} catch (const RecoverableFailure& failure) {
+  throw SimulationError(
+      "at t = " + short_number(time) +
+      " s no steady state can be looked for, as derivatives have no values at the "
+      "start: " +
+      failure.what() + "; --set other start values");
 }
 
 }  // namespace concord

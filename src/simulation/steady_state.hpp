@@ -11,9 +11,8 @@ namespace concord {
 
 /// Where the coupled model rests.
 struct OperatingPoint {
-  double time = 0.0;           ///< s, at which it was asked for
-  std::vector<double> states;  ///< of the network, in its order
-  std::vector<double> outputs;
+  double time = 0.0;                ///< s, at which it was asked for
+  std::vector<double> states;       ///< of the network, in its order
   std::vector<double> rates;        ///< x', of the network's states
   std::vector<std::size_t> moving;  ///< states that move, on which nothing depends
   std::vector<std::pair<std::string, double>> freed;  ///< with the values found

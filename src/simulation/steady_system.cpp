@@ -6,6 +6,7 @@
 
 #include "concord/errors.hpp"
 #include "coupling/problem/row_major.hpp"
+#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -18,9 +19,7 @@ double size_of(double nominal, double start) {
 }
 
 std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
+  return names.empty() ? "none" : joined(names);
 }
 
 std::size_t place_in(const std::vector<std::string>& names, const std::string& name) {
@@ -46,7 +45,7 @@ SteadySystem::SteadySystem(SimulationCore& simulation, const SteadyWishes& wishe
   }
   const auto states = simulation.stepper().coupling().states();
   std::copy(states.begin(), states.end(), x_.begin());
-  for (const auto& [name, value] : wishes.held) hold(name, value);
+  for (const auto& [name, value] : wishes.held) hold(name, value, whole);
   for (const auto& [name, value] : wishes.free) set_free(name, value);
   require_square();
   equations_.take_inputs(inputs_);
@@ -62,15 +61,12 @@ SteadySystem::SteadySystem(SimulationCore& simulation, const SteadyWishes& wishe
   }
 }
 
-void SteadySystem::hold(const std::string& name, double value) {
+void SteadySystem::hold(const std::string& name, double value, const OdeInterface& whole) {
   const Network& network = plan_.network;
-  const auto add = [&](bool is_output, std::size_t index, double nominal) {
-    held_.push_back({name, is_output, index, value, size_of(nominal, value)});
-  };
   if (const std::size_t o = place_in(network.output_names(), name); o < network.n_outputs()) {
-    add(true, o, 0.0);
+    held_.push_back({name, true, o, value, size_of(whole.outputs[o].nominal, value)});
   } else if (const std::size_t s = place_in(network.state_names(), name); s < network.n_states()) {
-    add(false, s, 0.0);
+    held_.push_back({name, false, s, value, size_of(whole.states[s].nominal, value)});
   } else {
     const Settable what = simulation_.settable(name);
     if (what.kind() == Settable::Kind::parameter) {
@@ -105,27 +101,29 @@ void SteadySystem::require_square() const {
                         : "the point is underdetermined; --hold an output or a state for each"));
 }
 
-/// States whose columns are zero at the start and at a second point.
+/// Those whose columns are not zero here.
+void SteadySystem::note_what_matters(std::vector<char>& matters) {
+  const Derived derived = derive();
+  for (std::size_t i = 0; i < x_.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const auto acts_on = [&](const Held& held) {
+      return held.is_output ? derived.g_x(static_cast<Eigen::Index>(held.index), column) != 0.0
+                            : held.index == i;
+    };
+    if (derived.f_x.col(column).any() || std::ranges::any_of(held_, acts_on)) matters[i] = 1;
+  }
+}
+
+/// At the start and at a second point, as what is zero at the start may be so by chance.
 void SteadySystem::find_moving() {
   const std::vector<double> start = x_;
   std::vector<char> matters(x_.size(), 0);
-  for (const double away : {0.0, 0.37}) {
-    for (std::size_t i = 0; i < x_.size(); ++i) x_[i] = start[i] + away * sizes_[i];
-    try {
-      const Derived derived = derive();
-      for (std::size_t i = 0; i < x_.size(); ++i) {
-        const auto column = static_cast<Eigen::Index>(i);
-        bool seen = derived.f_x.col(column).any();
-        for (const Held& held : held_) {
-          seen = seen ||
-                 (held.is_output ? derived.g_x(static_cast<Eigen::Index>(held.index), column) != 0.0
-                                 : held.index == i);
-        }
-        matters[i] = static_cast<char>(matters[i] != 0 || seen);
-      }
-    } catch (const RecoverableFailure&) {
-      if (away == 0.0) throw;
-    }
+  note_what_matters(matters);
+  for (std::size_t i = 0; i < x_.size(); ++i) x_[i] += 0.37 * sizes_[i];
+  try {
+    note_what_matters(matters);
+  } catch (const RecoverableFailure&) {
+    // Beyond what the model is defined for: the start alone tells.
   }
   x_ = start;
   place_.assign(x_.size(), -1);
@@ -269,20 +267,9 @@ std::vector<double> SteadySystem::rates(const Eigen::VectorXd& z) {
   return f_;
 }
 
-std::vector<double> SteadySystem::outputs(const Eigen::VectorXd& z) {
-  move_to(z);
-  equations_.outputs(time_, x_, {}, y_);
-  return y_;
-}
-
 Eigen::MatrixXd SteadySystem::state_matrix(const Eigen::VectorXd& z) {
   move_to(z);
   return derive().f_x;
-}
-
-std::string SteadySystem::unknown(Eigen::Index i) const {
-  const auto k = static_cast<std::size_t>(i);
-  return k < state_.size() ? plan_.network.state_names()[state_[k]] : free_[k - state_.size()].name;
 }
 
 std::string SteadySystem::equation(Eigen::Index i) const {

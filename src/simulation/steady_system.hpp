@@ -30,7 +30,8 @@ struct SteadyWishes {
 class SteadySystem {
  public:
   /// Of one with `-cosim_type monolithic` that has been started. Throws InputError for wishes that
-  /// name nothing, or that leave too many or too few unknowns.
+  /// name nothing, or that leave too many or too few unknowns; RecoverableFailure where f has no
+  /// values at the start.
   SteadySystem(SimulationCore& simulation, const SteadyWishes& wishes, double time);
 
   Eigen::Index size() const { return start_.size(); }
@@ -52,11 +53,8 @@ class SteadySystem {
   std::vector<std::pair<std::string, double>> freed(const Eigen::VectorXd& z) const;
   std::vector<double> rates(const Eigen::VectorXd& z);
   Eigen::MatrixXd state_matrix(const Eigen::VectorXd& z);
-  std::vector<double> outputs(const Eigen::VectorXd& z);
 
   bool moves(std::size_t state) const { return place_[state] < 0; }
-  /// The unknown's or equation's.
-  std::string unknown(Eigen::Index i) const;
   std::string equation(Eigen::Index i) const;
   double time() const { return time_; }
 
@@ -78,10 +76,11 @@ class SteadySystem {
     Eigen::MatrixXd f_x, g_x;
   };
 
-  void hold(const std::string& name, double value);
+  void hold(const std::string& name, double value, const OdeInterface& whole);
   void set_free(const std::string& name, std::optional<double> value);
   void require_square() const;
   void find_moving();
+  void note_what_matters(std::vector<char>& matters);
   bool indicated(std::size_t state);
   std::vector<double> indicators();
   void give(const Free& free, double value);

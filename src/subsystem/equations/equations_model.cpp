@@ -84,8 +84,7 @@ std::optional<EquationEvents> events_of(const SmoothEquations& equations,
     return std::nullopt;
   }
   const ExpressionNames& names = equations.names();
-  const auto zero =
-      std::make_shared<const ExpressionNode>(ExpressionNode::Kind::number, 0.0, std::string());
+  const Expression zero = number_node(0.0);
   std::vector<Expression> sides;
   std::vector<char> linear;
   for (const Relation& relation : equations.relations()) {

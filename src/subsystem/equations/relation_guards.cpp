@@ -11,23 +11,15 @@ namespace {
 
 using Kind = ExpressionNode::Kind;
 
-Expression number(double value) {
-  return std::make_shared<const ExpressionNode>(Kind::number, value, std::string());
-}
-
-Expression operation(const char* symbol, std::vector<Expression> arguments) {
-  return std::make_shared<const ExpressionNode>(Kind::operation, 0.0, symbol, std::move(arguments));
-}
-
 /// Goes down through what combines truths.
 class Guards {
  public:
   explicit Guards(const SmoothEquations& equations)
-      : equations_(equations), guards_(equations.places().relations, number(0.0)) {}
+      : equations_(equations), guards_(equations.places().relations, number_node(0.0)) {}
 
   /// Whatever else is.
   void always(const Expression& tree) {
-    for (const std::size_t relation : relations_in(tree)) guards_[relation] = number(1.0);
+    for (const std::size_t relation : relations_in(tree)) guards_[relation] = number_node(1.0);
   }
 
   void within(const Expression& tree, const Expression& guard) {
@@ -40,7 +32,7 @@ class Guards {
       for (const Expression& argument : inner->arguments) within(argument, guard);
     } else {
       for (const std::size_t relation : relations_in(inner)) {
-        guards_[relation] = operation("||", {guards_[relation], guard});
+        guards_[relation] = operation_node("||", {guards_[relation], guard});
       }
     }
   }
@@ -70,7 +62,7 @@ class Guards {
       const std::size_t discrete = equations_.places().moving();
       if (variable < discrete || variable >= discrete + equations_.places().discrete) return guard;
     }
-    return operation("&&", {guard, holds ? other : operation("!", {other})});
+    return operation_node("&&", {guard, holds ? other : operation_node("!", {other})});
   }
 
   std::vector<std::uint32_t> used(const Expression& tree) const {
@@ -99,7 +91,7 @@ std::vector<Expression> relation_guards(const SmoothEquations& equations) {
   Guards guards(equations);
   std::size_t when = 0;
   for (const EquationCondition& condition : equations.conditions()) {
-    if (!condition.every) guards.within(equations.whens()[when++], number(1.0));
+    if (!condition.every) guards.within(equations.whens()[when++], number_node(1.0));
     when += condition.sets.size();
   }
   for (const auto* all : {&equations.derivatives(), &equations.outputs()}) {

@@ -128,7 +128,6 @@ std::unordered_map<std::string, Expression> definitions_of(
 /// An expression in another unit; `what` it is, for messages.
 Expression in_other_unit(const Expression& tree, const std::string& from, const std::string& to,
                          const PlacedExpression& text, const std::string& what) {
-  using Node = ExpressionNode;
   const auto conversion = unit_conversion(from, to);
   const auto* const factors = std::get_if<UnitConversion>(&conversion);
   if (factors == nullptr) {
@@ -136,13 +135,10 @@ Expression in_other_unit(const Expression& tree, const std::string& from, const 
            what + " is in " + in_quotes(from) + ", where " + in_quotes(to) +
                " is wanted, and there is no way from one to the other");
   }
-  const auto with = [](const char* symbol, const Expression& a, double b) {
-    const Expression number = std::make_shared<const Node>(Node::Kind::number, b, std::string());
-    return std::make_shared<const Node>(Node::Kind::operation, 0.0, symbol,
-                                        std::vector<Expression>{a, number});
-  };
-  const Expression scaled = factors->factor == 1.0 ? tree : with("*", tree, factors->factor);
-  return factors->offset == 0.0 ? scaled : with("+", scaled, factors->offset);
+  const Expression scaled =
+      factors->factor == 1.0 ? tree : operation_node("*", {tree, number_node(factors->factor)});
+  return factors->offset == 0.0 ? scaled
+                                : operation_node("+", {scaled, number_node(factors->offset)});
 }
 
 /// Whether the value of such a node may step while its derivative is zero or that of its branch.
