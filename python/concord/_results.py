@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import xarray
 
 _GROUPS = ("outputs", "inputs", "states", "balance")
+_LEFT, _RIGHT, _ROW = 0, 1, 2  # where a line is: before and behind an event, in the file's rows
 
 
 class Event(NamedTuple):
@@ -23,6 +24,22 @@ class Event(NamedTuple):
     time: float
     subsystem: str
     what: str
+
+
+class _Lines(NamedTuple):
+    """Times in s, where each one's values are, and at which place there."""
+
+    time: np.ndarray
+    kind: np.ndarray
+    index: np.ndarray
+
+
+def _lines_of(stretches) -> _Lines:
+    time = np.concatenate([times for _, times, _ in stretches])
+    kind = np.concatenate([np.full(len(times), kind) for kind, times, _ in stretches])
+    index = np.concatenate([places for _, _, places in stretches])
+    order = np.lexsort((kind, time))
+    return _Lines(time[order], kind[order], index[order])
 
 
 def read(path: Union[str, os.PathLike]) -> Result:
@@ -44,7 +61,8 @@ class Result:
     """Trajectories, by names: `r["time"]`, `r["ball.h"]` are numpy arrays of length T.
 
     An output counts before an input, an input before a state of the same name. Rows are the start
-    and the communication points; at an event, what follows it. As a mapping it has the names of
+    and the communication points (at an event, what follows it), or the times that
+    `cosim_output_interval` or `cosim_output_times` wanted. As a mapping it has the names of
     all variables, without `time`. It can be pickled: with its data where the file was a temporary
     one, else by the file's path.
 
@@ -176,12 +194,14 @@ class Result:
                 for name, data in self._file["subsystems"].items()}
 
     def to_pandas(self, variables: Optional[Sequence[str]] = None,
-                  events: str = "both") -> pandas.DataFrame:
+                  rows: Optional[str] = None, events: Optional[str] = None) -> pandas.DataFrame:
         """A pandas.DataFrame: index `time` in s, a column for each of `variables` (default: all).
 
-        At an event there are two rows of one time, as `concord export` has them: what was before
-        it (NaN where that is not known), and what follows. `events="right"`: the second only.
-        `attrs["units"]` has the units.
+        Its rows are those of `concord export`. `rows="grid"`: where `cosim_output_interval` or
+        `cosim_output_times` wanted them (the default where they did); `"events"`: the instants of
+        events; `"all"`: both (else the default). At an event there are two rows of one time: what
+        was before it (NaN where that is not known), and what follows. `events="right"`: the second
+        only (the default on a grid). `attrs["units"]` has the units.
 
         >>> frame = concord.run("bouncing_ball.yaml").to_pandas(["ball.h"])
         >>> frame.index.name, frame.attrs["units"]["ball.h"]
@@ -189,29 +209,26 @@ class Result:
         """
         frames = imported("pandas", "to_pandas")
         names = self._chosen(variables)
-        rows, left = self._rows(events)
-        data = {name: self._with_left_limits(name, rows, left) for name in names}
-        time = np.insert(self._time, rows, self._time[rows])
-        frame = frames.DataFrame(data, index=frames.Index(time, name="time"))
+        lines = self._lines(rows, events)
+        data = {name: self._at(name, lines) for name in names}
+        frame = frames.DataFrame(data, index=frames.Index(lines.time, name="time"))
         units = self.units
         frame.attrs["units"] = {name: units[name] for name in ["time", *names]}
         return frame
 
     def to_xarray(self, variables: Optional[Sequence[str]] = None,
-                  events: str = "right") -> xarray.Dataset:
+                  rows: Optional[str] = None, events: str = "right") -> xarray.Dataset:
         """An xarray.Dataset: dimension `time`, units in the variables' `attrs`.
 
-        `events="both"`: two rows at an event, as in `to_pandas`; times are then not unique, which
+        `rows` and `events` as in `to_pandas`. `events="both"`: times are then not unique, which
         selecting and interpolating by time need. Raises ImportError where xarray is missing.
         """
         datasets = imported("xarray", "to_xarray")
         names = self._chosen(variables)
-        rows, left = self._rows(events)
+        lines = self._lines(rows, events)
         units = self.units
-        data = {name: ("time", self._with_left_limits(name, rows, left), {"units": units[name]})
-                for name in names}
-        time = np.insert(self._time, rows, self._time[rows])
-        return datasets.Dataset(data, {"time": ("time", time, {"units": "s"})},
+        data = {name: ("time", self._at(name, lines), {"units": units[name]}) for name in names}
+        return datasets.Dataset(data, {"time": ("time", lines.time, {"units": "s"})},
                               {"model": self.model, "status": self.status})
 
     def _place(self, name: str):
@@ -229,29 +246,44 @@ class Result:
             self._place(name)
         return chosen
 
-    def _rows(self, events: str):
-        """The row of each instant at which something happened, and the place of its left limits."""
+    def _lines(self, rows: Optional[str], events: Optional[str]) -> _Lines:
+        self._require_open()
+        has_grid = "steps/time" in self._file
+        rows = rows or ("grid" if has_grid else "all")
+        events = events or ("right" if rows == "grid" else "both")
+        if rows not in ("grid", "events", "all"):
+            raise InputError(f"rows={rows!r}: must be 'grid', 'events' or 'all'")
+        if rows == "grid" and not has_grid:
+            raise InputError("rows='grid': the results have no rows on a grid; run with "
+                             "cosim_output_interval, or take 'all'")
         if events not in ("both", "right"):
             raise InputError(f"events={events!r}: must be 'both' or 'right'")
-        self._require_open()
-        none = np.zeros(0, dtype=int)
-        if events == "right" or "events/time" not in self._file:
-            return none, none
-        times, first = np.unique(self._file["events/time"][:], return_index=True)
-        rows = np.searchsorted(self._time, times)
-        there = (rows < len(self._time)) & (self._time[np.minimum(rows, len(self._time) - 1)] ==
-                                            times)
-        return rows[there], first[there]
+        instants, entries = self._instants()
+        known = np.isin(instants, self._time)
+        if not has_grid:  # later ones were flushed before their rows
+            instants, entries, known = instants[known], entries[known], known[known]
+        own = np.flatnonzero((rows != "events") | np.isin(self._time, instants))
+        more = ~known & (rows != "grid")
+        left = (known | more) & (events == "both")
+        return _lines_of([(_LEFT, instants[left], entries[left]),
+                          (_RIGHT, instants[more], entries[more]),
+                          (_ROW, self._time[own], own)])
 
-    def _with_left_limits(self, name: str, rows: np.ndarray, left: np.ndarray) -> np.ndarray:
-        values = self[name]
+    def _instants(self):
+        """When something happened, and the first entry of each of these times."""
+        if "events/time" not in self._file:
+            return np.zeros(0), np.zeros(0, dtype=int)
+        return np.unique(self._file["events/time"][:], return_index=True)
+
+    def _at(self, name: str, lines: _Lines) -> np.ndarray:
         group, column = self._columns[name]
-        if not len(rows):
-            return values
-        limits = np.full(len(rows), np.nan)
-        if f"events/{group}" in self._file:
-            limits = self._file[f"events/{group}"][:, column][left]
-        return np.insert(values, rows, limits)
+        values = np.full(len(lines.time), np.nan)
+        for kind, path in ((_LEFT, f"events/{group}"), (_RIGHT, f"events/right/{group}/values"),
+                           (_ROW, f"{group}/values")):
+            chosen = lines.kind == kind
+            if chosen.any() and path in self._file:
+                values[chosen] = self._file[path][:, column][lines.index[chosen]]
+        return values
 
     def _data(self, path: str):
         self._require_open()

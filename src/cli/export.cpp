@@ -20,25 +20,33 @@ namespace {
 const RegisteredCommand export_results({
     .name = "export",
     .place = 50,
-    .usage = "RESULT.h5 [--variables V] [--events both|right] [-o out.csv]",
+    .usage =
+        "RESULT.h5 [--variables V] [--rows grid|events|all] [--events both|right] [-o out.csv]",
     .summary = "variables as comma-separated values",
     .description =
-        "Writes comma-separated values: a header row 'time,left.x,...', then one row per "
-        "communication\n"
-        "point, time in s, 17 significant digits (every bit of the number). The time of an event "
-        "comes\n"
-        "twice: what was before it (nothing where that is not known), then what follows.",
+        "Writes comma-separated values: a header row 'time,left.x,...', then a row for each time, "
+        "in s,\n"
+        "17 significant digits (every bit of the number): the grid of -cosim_output_interval or\n"
+        "-cosim_output_times, if the run had one, else every communication point. There the time "
+        "of an\n"
+        "event comes twice: what was before it (nothing where that is not known), then what "
+        "follows.",
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
                .help = "comma-separated names or patterns: left.x,cell[*].x\n"
                        "(default: all; of an output, an input and a state of one name,\n"
                        "the first)"},
+              {.name = "rows",
+               .letter = 'r',
+               .value = "ROWS",
+               .help = "grid: where they were wanted, and nowhere else (default of a run\n"
+                       "with a grid); events: at events only; all: both (default of others)"},
               {.name = "events",
                .letter = 'e',
-               .value = "ROWS",
-               .help = "both: two rows at an event, before and after it (default);\n"
-                       "right: what follows it only"},
+               .value = "LIMITS",
+               .help = "both: two rows at an event, before and after it (default, but\n"
+                       "not of --rows grid); right: what follows it only"},
               {.name = "output",
                .letter = 'o',
                .value = "FILE",
@@ -128,33 +136,53 @@ std::size_t first_event(const ResultsReader& results, std::size_t row) {
   return static_cast<std::size_t>(at - events.begin());
 }
 
+bool is_chosen(const ResultsReader& results, ChosenRows rows, std::size_t row, bool at_event) {
+  if (rows == ChosenRows::events) return at_event;
+  return rows == ChosenRows::all || results.is_recorded(row);
+}
+
 void write_rows(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-                EventLines events, std::size_t first, std::size_t count, TextOutput& file) {
+                ChosenLines chosen, std::size_t first, std::size_t count, TextOutput& file) {
   const Rows rows =
       read_block(results, variables, count, [&](Quantity quantity, std::span<double> values) {
         results.read_rows(quantity, first, count, values);
       });
-  std::size_t event = first_event(results, first);
-  const std::size_t after =
-      events == EventLines::both ? first_event(results, first + count) : event;
-  const Rows left = read_block(results, variables, after - event,
-                               [&](Quantity quantity, std::span<double> values) {
-                                 results.read_left_limits(quantity, event, after - event, values);
-                               });
+  const std::size_t begin = first_event(results, first);
+  const std::size_t events = first_event(results, first + count) - begin;
+  const bool with_left = chosen.at_events == EventLines::both;
+  const std::size_t n_left = with_left ? events : 0;
+  const Rows left =
+      read_block(results, variables, n_left, [&](Quantity quantity, std::span<double> values) {
+        results.read_left_limits(quantity, begin, n_left, values);
+      });
   LineWriter lines(results, variables, file);
-  std::size_t left_row = 0;
+  std::size_t event = 0;
   for (std::size_t row = 0; row < count; ++row) {
     const double time = results.time()[first + row];
-    if (event < after && results.event_rows()[event].row == first + row) {
-      lines.write_left(time, left, left_row++);
-      ++event;
+    const bool at_event = event < events && results.event_rows()[begin + event].row == first + row;
+    if (is_chosen(results, chosen.rows, first + row, at_event)) {
+      if (at_event && with_left) lines.write_left(time, left, event);
+      lines.write(time, rows, row);
     }
-    lines.write(time, rows, row);
+    event += at_event ? 1 : 0;
   }
 }
 
-EventLines event_lines(const ResultsOptions& options) {
-  if (!options.events || *options.events == "both") return EventLines::both;
+ChosenRows chosen_rows(const ResultsOptions& options, const ResultsReader& results) {
+  if (!options.rows) return own_rows(results);
+  if (*options.rows == "events") return ChosenRows::events;
+  if (*options.rows == "all") return ChosenRows::all;
+  if (*options.rows != "grid")
+    refuse_words(export_results, "--rows " + *options.rows + ": must be grid, events or all");
+  if (!results.has_grid())
+    throw InputError("--rows grid: " + in_quotes(results.path().string()) +
+                     " has no rows on a grid; run with -cosim_output_interval, or export all");
+  return ChosenRows::grid;
+}
+
+EventLines event_lines(const ResultsOptions& options, ChosenRows rows) {
+  if (!options.events) return rows == ChosenRows::grid ? EventLines::right : EventLines::both;
+  if (*options.events == "both") return EventLines::both;
   if (*options.events == "right") return EventLines::right;
   refuse_words(export_results, "--events " + *options.events + ": must be both or right");
 }
@@ -164,13 +192,18 @@ EventLines event_lines(const ResultsOptions& options) {
 int export_command(std::span<const std::string> arguments) {
   const ResultsOptions options = read_results_options(export_results, arguments, 1, 1);
   const ResultsReader results(options.files[0]);
-  write_csv(results, select_variables(results, options.variables), event_lines(options),
-            options.output);
+  const ChosenRows rows = chosen_rows(options, results);
+  write_csv(results, select_variables(results, options.variables),
+            {rows, event_lines(options, rows)}, options.output);
   return 0;
 }
 
+ChosenRows own_rows(const ResultsReader& results) {
+  return results.has_grid() ? ChosenRows::grid : ChosenRows::all;
+}
+
 void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-               EventLines events, const std::optional<std::string>& path) {
+               ChosenLines chosen, const std::optional<std::string>& path) {
   TextOutput file(path);
   file.write(header(variables));
   std::size_t widest = 1;
@@ -178,7 +211,7 @@ void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>
     widest = std::max(widest, results.columns(v.quantity));
   const std::size_t rows = results.time().size(), at_once = rows_per_read(widest);
   for (std::size_t first = 0; first < rows; first += at_once)
-    write_rows(results, variables, events, first, std::min(at_once, rows - first), file);
+    write_rows(results, variables, chosen, first, std::min(at_once, rows - first), file);
   file.close();
 }
 

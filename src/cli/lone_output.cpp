@@ -43,7 +43,7 @@ void LoneOutput::write() const {
     columns.push_back(*found);
     columns.back().name = name;
   }
-  write_csv(results, columns, EventLines::right, file_);
+  write_csv(results, columns, {own_rows(results), EventLines::right}, file_);
   std::printf("  csv                   %s\n", file_.c_str());
 }
 

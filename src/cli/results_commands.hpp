@@ -16,12 +16,20 @@ namespace concord {
 int compare_command(std::span<const std::string> arguments);
 /// Variables as comma-separated values.
 int export_command(std::span<const std::string> arguments);
+/// Lines of the rows that the user wanted on a grid, of the instants of events, or of both.
+enum class ChosenRows { grid, events, all };
 /// Lines at an event: what was before it, and what follows.
 enum class EventLines { both, right };
+struct ChosenLines {
+  ChosenRows rows = ChosenRows::all;
+  EventLines at_events = EventLines::both;
+};
+/// Where rows are on a grid those of the grid, else all.
+ChosenRows own_rows(const ResultsReader& results);
 /// The same of chosen variables, under the names they have there; to standard output without a
 /// file.
 void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-               EventLines events, const std::optional<std::string>& file);
+               ChosenLines chosen, const std::optional<std::string>& file);
 /// Variables as a picture, drawn by gnuplot.
 int plot_command(std::span<const std::string> arguments);
 /// A run as one page of HTML.

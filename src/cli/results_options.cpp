@@ -57,6 +57,7 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   ResultsOptions options;
   options.files = given.names;
   options.output = given.value("output");
+  options.rows = given.value("rows");
   options.events = given.value("events");
   options.follow = given.has("follow");
   options.network = given.has("network");

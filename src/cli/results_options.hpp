@@ -16,6 +16,7 @@ struct ResultsOptions {
   std::vector<std::string> files;
   std::vector<std::string> variables;  ///< names and patterns; empty means all
   std::optional<std::string> output;   ///< -o; never one of the files
+  std::optional<std::string> rows;     ///< of export: grid, events or all
   std::optional<std::string> events;   ///< of export: both or right
   bool follow = false;                 ///< of plot: until the run ends
   std::optional<double> tolerance;     ///< of compare: in units of ranges

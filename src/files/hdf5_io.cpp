@@ -224,8 +224,15 @@ std::vector<hsize_t> shape_of(hid_t dataset) {
 
 bool exists_in(hid_t file, const std::string& path) {
   const std::string group = path.substr(0, path.rfind('/'));
-  return (group.empty() || H5Lexists(file, group.c_str(), H5P_DEFAULT) > 0) &&
+  return (group.empty() || exists_in(file, group)) &&
          H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
+}
+
+void create_group(hid_t file, const std::string& path) {
+  if (path.empty() || exists_in(file, path)) return;
+  create_group(file, path.substr(0, path.rfind('/')));
+  const Hdf5Group group(
+      hdf5_check(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
 }
 
 hsize_t rows_of(hid_t file, const char* path) {

@@ -51,6 +51,9 @@ void append_strings(hid_t file, const char* path, hsize_t size,
 
 /// Whether the file has the dataset at `path`.
 bool exists_in(hid_t file, const std::string& path);
+
+/// With those it lies in; "" and one that is there: nothing to do.
+void create_group(hid_t file, const std::string& path);
 std::vector<hsize_t> shape_of(hid_t dataset);
 /// The first extent of the dataset at `path`; and another one.
 hsize_t rows_of(hid_t file, const char* path);

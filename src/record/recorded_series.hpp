@@ -19,6 +19,8 @@ class RecordedSeries {
                  std::size_t rows);
 
   Extent extent() const { return dataset_->extents[0]; }
+  /// Of events.
+  Limit limit() const { return std::get<RowNumbers>(dataset_->content).limit; }
 
   /// Keeps a row in memory.
   void keep(std::size_t row, const ResultsRow& values, const StepSums& steps);

@@ -207,8 +207,7 @@ void Recorder::step_accepted(const StepReport& report) {
   const ResultsRow accepted = row(*report.point, report.states);
   const bool event = record_events(report, accepted);
   ++since_row_;
-  const bool wanted = grid_.given() ? grid_.has(report.step.end) : since_row_ >= every_;
-  if (wanted || event) {
+  if (grid_.given() ? grid_.has(report.step.end) : event || since_row_ >= every_) {
     write(accepted);
   } else {
     kept_.keep(accepted);
@@ -241,10 +240,10 @@ bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
   left.inputs = report.left->inputs;
   left.states = report.left->states;
   if (known) {
-    writer_->append_event(left, {"", "event"});
+    writer_->append_event(left, row, {"", "event"});
   }
   for (const EventReport& event : report.events) {
-    writer_->append_event(left,
+    writer_->append_event(left, row,
                           {plan.model.subsystems[event.subsystem].description.name, event.what});
   }
   return true;

@@ -9,8 +9,8 @@
 
 namespace concord {
 
-/// Writes accepted communication points into the results file, every n-th of them, or what lies at
-/// the times of the user's grid; those of events, and the last.
+/// Writes accepted communication points into the results file: every n-th of them and those of
+/// events, or what lies at the times of the user's grid; and the last.
 class Recorder : public StepObserver, public CheckpointedRows {
  public:
   /// Collective.

@@ -142,6 +142,7 @@ class Survey {
     for (const ResultsDataset& dataset : results_datasets())
       if (dataset.exists(layout) && grows_within(dataset.extents[0])) look_at(file, dataset, end);
     keep_rising_times(file);
+    keep_events_until(file, last_time(file, layout));
     if (!layout.grid) keep_steps_between_rows(layout);
   }
 
@@ -176,8 +177,17 @@ class Survey {
            (rows == 0 || time[rows] > time[rows - 1]))
       ++rows;
     whole.rows = rows;
+  }
+
+  /// Of the last macro-step that is there.
+  double last_time(hid_t file, const ResultsLayout& layout) const {
+    const auto ends = layout.grid ? first_numbers(file, "/steps/time", whole.steps)
+                                  : first_numbers(file, "/time", whole.rows);
+    return ends.empty() ? -HUGE_VAL : ends.back();
+  }
+
+  void keep_events_until(hid_t file, double last) {
     const auto event = first_numbers(file, "/events/time", whole.events);
-    const double last = rows == 0 ? -HUGE_VAL : time[rows - 1];
     whole.events = static_cast<std::uint64_t>(
         std::find_if_not(event.begin(), event.end(), [&](double t) { return t <= last; }) -
         event.begin());

@@ -93,12 +93,6 @@ void create_dataset(hid_t file, const ResultsDataset& dataset, const ResultsLayo
 
 namespace {
 
-void create_group(hid_t file, const std::string& path) {
-  if (path.empty() || H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0) return;
-  const Hdf5Group group(
-      hdf5_check(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
-}
-
 /// Another run writes the file from here on.
 void append_run(hid_t file, const ResultsLayout& layout) {
   for (const ResultsDataset& dataset : results_datasets()) {

@@ -103,7 +103,7 @@ void ResultsReader::read_tables(const ResultsDataset& variables) {
     variables_.push_back({names[i], units[i], variables.path, i});
   for (const ResultsDataset& dataset : results_datasets())
     if (((dataset.group() == group && dataset.extents.front() == Extent::rows) ||
-         dataset.path == "/events" + group) &&
+         dataset.path == "/events" + group || dataset.group() == right_limits_of(group)) &&
         exists_in(file_, dataset.path))
       open_table(dataset, names.size());
 }
@@ -127,6 +127,7 @@ std::size_t ResultsReader::columns(Quantity quantity) const {
 }
 
 void ResultsReader::read_time() {
+  grid_ = exists_in(file_, "/steps/time");
   time_ = read_column("/time");
   std::size_t rows = time_.size();
   for (const Table& t : tables_)
@@ -155,12 +156,28 @@ void ResultsReader::find_events() {
     if (t.of_events && t.columns > 0) entries = std::min(entries, t.rows);
   events_.resize(entries);
   if (!std::is_sorted(events_.begin(), events_.end())) not_ours("'/events/time' does not increase");
+  if (grid_) add_instants();
   for (std::size_t entry = 0; entry < entries; ++entry) {
     const auto row = std::lower_bound(time_.begin(), time_.end(), events_[entry]);
     const bool again = entry > 0 && events_[entry] == events_[entry - 1];
     if (row != time_.end() && *row == events_[entry] && !again)
       event_rows_.push_back({static_cast<std::size_t>(row - time_.begin()), entry});
   }
+}
+
+/// Of events that have no row.
+void ResultsReader::add_instants() {
+  std::vector<double> merged;
+  std::size_t row = 0, entry = 0;
+  while (row < time_.size() || entry < events_.size()) {
+    const bool instant =
+        entry < events_.size() && (row == time_.size() || events_[entry] < time_[row]);
+    const double time = instant ? events_[entry] : time_[row];
+    merged.push_back(time);
+    places_.push_back({instant, instant ? entry : row++});
+    while (entry < events_.size() && events_[entry] == time) ++entry;
+  }
+  time_ = std::move(merged);
 }
 
 std::vector<RecordedEvent> ResultsReader::read_events() const try {
@@ -185,7 +202,7 @@ void ResultsReader::read_left_limits(Quantity quantity, std::size_t first, std::
     const EventRow& event = event_rows_[first + i];
     const auto to = values.subspan(i * width, width);
     if (table(left) != nullptr)
-      read_rows(left, event.entry, 1, to);
+      read_table(left, event.entry, 1, to);
     else
       read_rows(quantity, event.row, 1, to);
   }
@@ -270,6 +287,35 @@ const RecordedVariable* ResultsReader::find(const std::string& name) const {
 
 void ResultsReader::read_rows(Quantity quantity, std::size_t first, std::size_t count,
                               std::span<double> values) const {
+  if (places_.empty())
+    read_table(quantity, first, count, values);
+  else
+    read_merged(quantity, first, count, values);
+}
+
+/// Rows and entries of events that lie among each other are one stretch each.
+void ResultsReader::read_merged(Quantity quantity, std::size_t first, std::size_t count,
+                                std::span<double> values) const {
+  const std::size_t width = columns(quantity);
+  for (const bool of_event : {false, true}) {
+    std::vector<std::size_t> wanted;
+    for (std::size_t i = 0; i < count; ++i)
+      if (places_[first + i].of_event == of_event) wanted.push_back(i);
+    if (wanted.empty()) continue;
+    const std::size_t begin = places_[first + wanted.front()].index;
+    const std::size_t rows = places_[first + wanted.back()].index + 1 - begin;
+    std::vector<double> stretch(rows * width, std::numeric_limits<double>::quiet_NaN());
+    read_table(of_event ? right_limits_of(quantity) : std::string(quantity), begin, rows, stretch);
+    for (const std::size_t i : wanted) {
+      const auto from =
+          std::span(stretch).subspan((places_[first + i].index - begin) * width, width);
+      std::ranges::copy(from, values.begin() + static_cast<std::ptrdiff_t>(i * width));
+    }
+  }
+}
+
+void ResultsReader::read_table(Quantity quantity, std::size_t first, std::size_t count,
+                               std::span<double> values) const {
   const Table* t = table(quantity);
   if (t == nullptr || count == 0 || t->columns == 0) return;
   try {

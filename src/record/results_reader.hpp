@@ -53,8 +53,14 @@ class ResultsReader {
   const std::string& model_name() const { return model_name_; }
   /// "running", "completed", "interrupted", "inaccurate", "diverged" or "failed".
   const std::string& status() const { return status_; }
-  /// Communication points in s, strictly increasing, size T >= 1.
+  /// Rows in s, strictly increasing, at least one: those of the file, and where these are on a
+  /// grid the instants of events between them.
   const std::vector<double>& time() const { return time_; }
+
+  /// Whether rows are where the user wanted them.
+  bool has_grid() const { return grid_; }
+  /// Whether it is a row of the file's own.
+  bool is_recorded(std::size_t row) const { return places_.empty() || !places_[row].of_event; }
 
   /// Times of events, ascending; more than once where more than one happened.
   const std::vector<double>& events() const { return events_; }
@@ -117,6 +123,17 @@ class ResultsReader {
   std::vector<double> read_column(std::string_view path) const;
   void read_time();
   void find_events();
+  void add_instants();
+  void read_table(Quantity quantity, std::size_t first, std::size_t count,
+                  std::span<double> values) const;
+  void read_merged(Quantity quantity, std::size_t first, std::size_t count,
+                   std::span<double> values) const;
+
+  /// Of a row: in the tables of rows, or of what follows events.
+  struct Place {
+    bool of_event;
+    std::size_t index;
+  };
 
   std::filesystem::path path_;
   Hdf5Quiet quiet_;
@@ -124,7 +141,9 @@ class ResultsReader {
   RecordedRows rows_;
   std::vector<Table> tables_;
   std::string model_name_, status_;
+  bool grid_ = false;
   std::vector<double> time_, events_;
+  std::vector<Place> places_;  ///< of each row; none: all are the file's own
   std::vector<EventRow> event_rows_;
   std::vector<RecordedVariable> variables_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 
@@ -146,6 +147,22 @@ void add_events(Datasets& all) {
   add_left_limits<&ResultsLayout::states, state_value>(all, "/events/states", Extent::states);
 }
 
+void add_right_limits(Datasets& all) {
+  Datasets right;
+  std::ranges::copy_if(all, std::back_inserter(right), [](const ResultsDataset& dataset) {
+    return dataset.extents.front() == Extent::rows && dataset.extents.size() > 1;
+  });
+  for (ResultsDataset& dataset : right) {
+    dataset.path = right_limits_of(dataset.path);
+    dataset.extents.front() = Extent::events;
+    dataset.exists = [there = dataset.exists](const ResultsLayout& layout) {
+      return layout.grid && there(layout);
+    };
+    std::get<RowNumbers>(dataset.content).limit = Limit::right;
+  }
+  std::ranges::move(right, std::back_inserter(all));
+}
+
 void add_subsystems(Datasets& all) {
   const auto add = [&](const char* path, Number number, auto content) {
     all.push_back({path, number, {Extent::subsystems}, always, content});
@@ -259,6 +276,7 @@ Datasets all_datasets() {
   add_variables<&ResultsLayout::balance, balance_value>(all, "/balance", Extent::connections);
   add_steps(all);
   add_events(all);
+  add_right_limits(all);
   add_subsystems(all);
   add_network(all);
   add_ranks(all);
@@ -364,6 +382,8 @@ const ResultsDataset& dataset_of(std::string_view path) {
     if (dataset.path == path) return dataset;
   throw std::logic_error("no dataset of results files is called '" + std::string(path) + "'");
 }
+
+std::string right_limits_of(std::string_view path) { return "/events/right" + std::string(path); }
 
 std::span<const ResultsAttribute> results_attributes() { return attributes; }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -65,12 +66,15 @@ struct FinalNumbers {
   std::vector<double> (*of)(const ResultsEnd& end);
 };
 
-/// Numbers of each row, or of each event (a row of left limits): of this rank's columns, or one
-/// that every rank knows.
+/// Of an event: what was before it, and what follows it.
+enum class Limit { left, right };
+
+/// Numbers of each row, or of each event: of this rank's columns, or one that every rank knows.
 struct RowNumbers {
   const RecordedColumns ResultsLayout::*columns;  ///< null: one
   void (*fill)(const ResultsRow& row, std::span<const std::size_t> local_index,
                std::span<double> to);
+  Limit limit = Limit::left;  ///< of an event
 };
 
 /// A text of each event, which every rank knows.
@@ -92,13 +96,13 @@ struct ResultsDataset {
   std::string path;
   Number number;
   std::vector<Extent> extents;
-  bool (*exists)(const ResultsLayout& layout);
+  std::function<bool(const ResultsLayout& layout)> exists;
   std::variant<KnownTexts, KnownNumbers, FinalNumbers, RowNumbers, EventTexts, RunTexts, StepNumber>
       content;
 
   bool grows() const { return concord::grows(extents[0]); }
   /// A column is a variable that carries a name.
-  bool has_variables() const { return path.ends_with("/values"); }
+  bool has_variables() const { return extents[0] == Extent::rows && path.ends_with("/values"); }
   std::string group() const { return path.substr(0, path.rfind('/')); }
 };
 
@@ -117,6 +121,9 @@ std::span<const ResultsAttribute> results_attributes();
 
 /// That of a path; throws std::logic_error where there is none.
 const ResultsDataset& dataset_of(std::string_view path);
+
+/// Where rows are on a grid, events have none: the dataset of what follows them, for one of rows.
+std::string right_limits_of(std::string_view path);
 
 /// The dataset whose entries stand for those of an extent (a dimension scale); empty: none.
 std::string scale_of(Extent extent, const ResultsLayout& layout);

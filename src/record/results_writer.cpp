@@ -89,7 +89,7 @@ class ResultsWriter::Impl {
 
   void append_row(const ResultsRow& row);
   void append_step(const ResultsRow& end, const StepSums& step);
-  void append_event(const ResultsRow& left, RecordedEvent event);
+  void append_event(const ResultsRow& left, const ResultsRow& right, RecordedEvent event);
   void flush();
   void close(RunStatus status, RunCosts costs, const RunQuality& quality);
   std::optional<std::string> resume(const ResultsPosition& position);
@@ -268,8 +268,9 @@ void ResultsWriter::Impl::append_step(const ResultsRow& end, const StepSums& ste
   if (buffer_.add_step(end, step)) write_buffer();
 }
 
-void ResultsWriter::Impl::append_event(const ResultsRow& left, RecordedEvent event) {
-  if (buffer_.add_event(left, std::move(event))) write_buffer();
+void ResultsWriter::Impl::append_event(const ResultsRow& left, const ResultsRow& right,
+                                       RecordedEvent event) {
+  if (buffer_.add_event(left, right, std::move(event))) write_buffer();
 }
 
 void ResultsWriter::Impl::flush() {
@@ -478,8 +479,9 @@ void ResultsWriter::append_step(const ResultsRow& end, const StepSums& step) {
   impl_->append_step(end, step);
 }
 
-void ResultsWriter::append_event(const ResultsRow& left, RecordedEvent event) {
-  impl_->append_event(left, std::move(event));
+void ResultsWriter::append_event(const ResultsRow& left, const ResultsRow& right,
+                                 RecordedEvent event) {
+  impl_->append_event(left, right, std::move(event));
 }
 
 void ResultsWriter::flush() { impl_->flush(); }

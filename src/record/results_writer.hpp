@@ -58,9 +58,9 @@ class ResultsWriter {
   /// alone, whose polynomials are those of `end`.
   void append_row(const ResultsRow& row);
   void append_step(const ResultsRow& end, const StepSums& step);
-  /// Before the row of its instant; `left` has what was before it, the event is the same on every
-  /// rank.
-  void append_event(const ResultsRow& left, RecordedEvent event);
+  /// Before the row of its instant, if that has one; what was before it and what follows. The
+  /// event is the same on every rank.
+  void append_event(const ResultsRow& left, const ResultsRow& right, RecordedEvent event);
 
   /// Everything appended so far is in the file, which opens even if the program is killed now.
   void flush();

@@ -175,10 +175,7 @@ void copy_dataset(hid_t from, hid_t to, const ResultsDataset& dataset, const Res
 void copy_results(hid_t from, hid_t to, const ResultsLayout& layout, const Copied& copied) {
   for (const ResultsDataset& dataset : results_datasets()) {
     if (!dataset.exists(layout)) continue;
-    const std::string group = dataset.group();
-    if (!group.empty() && H5Lexists(to, group.c_str(), H5P_DEFAULT) <= 0)
-      const Hdf5Group created(
-          hdf5_check(H5Gcreate2(to, group.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
+    create_group(to, dataset.group());
     copy_dataset(from, to, dataset, layout, copied);
   }
   label_dimensions(to, layout);

@@ -42,8 +42,10 @@ bool RowBuffer::add_step(const ResultsRow& end, const StepSums& step) {
   return ++steps_ == capacity_;
 }
 
-bool RowBuffer::add_event(const ResultsRow& left, RecordedEvent event) {
-  keep(Extent::events, events_.size(), left, no_step());
+bool RowBuffer::add_event(const ResultsRow& left, const ResultsRow& right, RecordedEvent event) {
+  for (RecordedSeries& series : series_)
+    if (series.extent() == Extent::events)
+      series.keep(events_.size(), series.limit() == Limit::left ? left : right, no_step());
   events_.push_back(std::move(event));
   return events_.size() == capacity_;
 }

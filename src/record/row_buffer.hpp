@@ -18,7 +18,7 @@ class RowBuffer {
   // Whether it is full.
   bool add_row(const ResultsRow& row);
   bool add_step(const ResultsRow& end, const StepSums& step);
-  bool add_event(const ResultsRow& left, RecordedEvent event);
+  bool add_event(const ResultsRow& left, const ResultsRow& right, RecordedEvent event);
 
   Lengths lengths() const { return {rows_, steps_, events_.size()}; }
   bool empty() const { return rows_ == 0 && steps_ == 0 && events_.empty(); }
@@ -38,7 +38,7 @@ class RowBuffer {
   std::map<const RecordedColumns*, RowExchange> exchanges_;
   std::vector<RecordedSeries> series_;
   std::size_t rows_ = 0, steps_ = 0;
-  std::vector<RecordedEvent> events_;  ///< whose left limits are in the series
+  std::vector<RecordedEvent> events_;  ///< whose limits are in the series
 };
 
 }  // namespace concord

@@ -172,17 +172,17 @@ template <auto... members>
 constexpr auto in_record = at<&Settings::record, members...>;
 
 Option<Settings> output_interval_option() {
-  return Option<Settings>{
-      "cosim_output_interval",
-      "rows at these distances from the start instead of communication points, beside events",
-      positive_number(),
-      [](const Settings& s) {
-        const double interval = s.record.grid.interval();
-        return interval > 0.0 ? plain_number(interval) : "none";
-      },
-      [](Settings& s, const std::optional<double>& given) {
-        s.record.grid = given ? OutputGrid::every(*given) : OutputGrid();
-      }}
+  return Option<Settings>{"cosim_output_interval",
+                          "rows at these distances from the start instead of communication points; "
+                          "events are in /events",
+                          positive_number(),
+                          [](const Settings& s) {
+                            const double interval = s.record.grid.interval();
+                            return interval > 0.0 ? plain_number(interval) : "none";
+                          },
+                          [](Settings& s, const std::optional<double>& given) {
+                            s.record.grid = given ? OutputGrid::every(*given) : OutputGrid();
+                          }}
       .in("s")
       .by_default("none");
 }
@@ -191,7 +191,7 @@ Option<Settings> output_times_option() {
   return Option<Settings>{
       "cosim_output_times",
       "file with the times of rows, one per line or a CSV file's first column, instead of "
-      "communication points, beside events",
+      "communication points; events are in /events",
       file_name(), [](const Settings& s) { return s.record.times_file; },
       [](Settings& s, const std::optional<std::string>& given) {
         if (!given) return;

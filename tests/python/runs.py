@@ -117,15 +117,30 @@ class Results(InFolder):
         super().setUp()
         self.r = concord.run(BALL, cosim_output="ball.h5")
 
+    def same_as_exported(self, file, **chosen):
+        words = [word for name, value in chosen.items() for word in (f"--{name}", value)]
+        execute("export", file, *words, "-o", "ball.csv")
+        csv = pandas.read_csv("ball.csv", index_col="time", float_precision="round_trip")
+        frame = concord.read(file).to_pandas(**chosen)
+        self.assertEqual(frame.attrs.pop("units")["ball.h"], "m")
+        pandas.testing.assert_frame_equal(frame, csv, rtol=0, atol=0)
+        return frame
+
     def test_pandas_has_what_export_has(self):
-        for events in ("both", "right"):
-            execute("export", "ball.h5", "--events", events, "-o", "ball.csv")
-            csv = pandas.read_csv("ball.csv", index_col="time",
-                                  float_precision="round_trip")
-            frame = concord.read("ball.h5").to_pandas(events=events)
-            self.assertEqual(frame.attrs.pop("units")["ball.h"], "m")
-            pandas.testing.assert_frame_equal(frame, csv, rtol=0, atol=0)
+        for chosen in ({}, {"events": "both"}, {"events": "right"}, {"rows": "all"}, {"rows": "events"}):
+            self.same_as_exported("ball.h5", **chosen)
         self.assertGreater(len(self.r.to_pandas()), len(self.r["time"]))
+        with self.assertRaises(concord.InputError):
+            self.r.to_pandas(rows="grid")
+
+    def test_rows_on_a_grid(self):
+        r = concord.run(BALL, cosim_output="grid.h5", cosim_output_interval=0.05)
+        for events in ({}, {"events": "both"}, {"events": "right"}):
+            for rows in ({}, {"rows": "grid"}, {"rows": "events"}, {"rows": "all"}):
+                self.same_as_exported("grid.h5", **rows, **events)
+        np.testing.assert_allclose(r["time"], 0.05 * np.arange(61), atol=1e-12)
+        np.testing.assert_array_equal(r.to_pandas().index, r["time"])
+        np.testing.assert_array_equal(r.to_xarray()["ball.h"].values, r["ball.h"])
 
     def test_xarray(self):
         data = self.r.to_xarray(["ball.h"])

@@ -220,31 +220,64 @@ connections: [tooth.x -> sum.u]
                 t, x = data["time"], self.column(data, "tooth.x")
                 events = data["events/time"]
                 np.testing.assert_allclose(events, [1, 2, 3], atol=1e-7)
-                at = np.searchsorted(t, events)
-                np.testing.assert_array_equal(t[at], events)
-                np.testing.assert_array_equal(x[at], 0.0)
+                np.testing.assert_allclose(t, 0.07 * np.arange(51), atol=1e-12)
                 np.testing.assert_allclose(data["events/outputs"][:, 0], 1.0, atol=1e-7)
+                for name, right in (("outputs/values", 0.0), ("states/values", 0.0),
+                                    ("inputs/derivatives", 1.0)):
+                    np.testing.assert_allclose(data[f"events/right/{name}"][:, 0], right, atol=1e-7)
                 expected = t - np.concatenate([[0.0], events])[np.searchsorted(events, t, "right")]
                 np.testing.assert_allclose(x, expected, atol=1e-8)
                 np.testing.assert_allclose(self.column(data, "tooth.square"), expected ** 2,
                                            atol=1e-8)
-                rest = np.setdiff1d(np.arange(len(t)), at)
-                np.testing.assert_allclose(t[rest][:-1], 0.07 * np.arange(len(rest) - 1),
-                                           atol=1e-12)
                 whole = np.searchsorted(events, t, "right") / 2 + expected ** 2 / 2
                 if "jacobi" not in options:
                     np.testing.assert_allclose(self.column(data, "sum.s"), whole, atol=2e-7)
 
-    def test_exported_lines(self):
-        path = self.folder / "ball.h5"
-        run = execute("run", BALL, "-cosim_output", path, "-cosim_output_interval", 0.05,
-                      "-cosim_step", 0.2)
+    def exported(self, path, *words):
+        run = execute("export", path, *words)
         self.assertEqual(run.returncode, 0, run.stderr)
-        for words in (("export", path, "-o", self.folder / "ball.csv"), ("compare", path, path)):
-            self.assertEqual(execute(*words).returncode, 0)
-        with h5py.File(path) as file:
-            expected = len(file["time"]) + len(np.unique(file["events/time"][:])) + 1
-        self.assertEqual(len((self.folder / "ball.csv").read_text().splitlines()), expected)
+        return np.genfromtxt(run.stdout.splitlines(), delimiter=",", names=True)
+
+    def test_exported_rows(self):
+        """All that a run without a grid has at events is there beside the grid, with the same bits."""
+        plain, path = self.folder / "plain.h5", self.folder / "ball.h5"
+        split = ("-cosim_record_split", 1e-5)
+        for options in ((), ("-cosim_step", 0.2), split, ("-cosim_checkpoint", self.folder / "c", *split)):
+            for file, grid in ((plain, ()), (path, ("-cosim_output_interval", 0.05))):
+                run = execute("run", BALL, "-cosim_output", file, *options, *grid)
+                self.assertEqual(run.returncode, 0, run.stderr)
+            found = {rows: self.exported(path, "--rows", rows) for rows in ("grid", "events", "all")}
+            np.testing.assert_allclose(found["grid"]["time"], 0.05 * np.arange(61), atol=1e-12)
+            for words in ((), ("--events", "right")):
+                np.testing.assert_array_equal(self.exported(path, *words), found["grid"])
+            of_plain = self.exported(plain, "--rows", "events")
+            self.assertGreater(len(of_plain), 4)
+            np.testing.assert_array_equal(found["events"], of_plain)
+            together = np.sort(np.concatenate([found["grid"]["time"], of_plain["time"]]))
+            np.testing.assert_array_equal(found["all"]["time"], together)
+            self.assertEqual(execute("compare", plain, path, "-v", "ball.h,ball.v", "--tolerance", 5e-3).returncode, 0)
+
+    def test_an_event_on_the_grid(self):
+        """One row; both lines where all, or events, are wanted."""
+        model = self.model("experiment: {stop: 1}\nsubsystems:\n  clock: {equations: {discrete: {n: 0}, "
+                           "when: [{every: 0.25, offset: 0.25, set: {n: pre(n) + 1}}], outputs: {n: n}}}\n")
+        path = self.folder / "grid.h5"
+        self.simulated(model, "-cosim_output_interval", 0.125)
+        for rows, times, values in (("grid", np.arange(9) / 8, [0, 0, 1, 1, 2, 2, 3, 3, 4]),
+                                    ("events", [.25, .25, .5, .5, .75, .75, 1, 1], [0, 1, 1, 2, 2, 3, 3, 4])):
+            lines = self.exported(path, "--rows", rows)
+            np.testing.assert_allclose(lines["time"], times)
+            np.testing.assert_array_equal(lines["clockn"], values)
+        self.assertEqual(len(self.exported(path, "--rows", "all")), 13)
+        self.assertEqual(len(self.exported(path, "--events", "both")), 13)
+
+    def test_refusals(self):
+        path = self.folder / "plain.h5"
+        self.assertEqual(execute("run", BALL, "-cosim_output", path).returncode, 0)
+        for words, said in ((("--rows", "grid"), "-cosim_output_interval"), (("--rows", "one"), "must be grid")):
+            run = execute("export", path, *words)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(said, run.stderr)
 
 
 class BlackBoxes(GridTest):

@@ -38,7 +38,9 @@ class Events : public ResultsFixture {
       begin = teeth[tooth];
       const bool last = tooth + 1 == teeth.size();
       if (rest > 0.0 && !last) writer.append(row(begin - rest, tooth, true), {});
-      if (!last) writer.append_event(row(begin, tooth, left_of_inputs), {"saw", "t > tooth"});
+      if (!last)
+        writer.append_event(row(begin, tooth, left_of_inputs), row(begin, tooth + 1, true),
+                            {"saw", "t > tooth"});
       writer.append(row(begin, last ? tooth : tooth + 1, true), {});
       if (rest > 0.0 && !last) writer.append(row(begin + rest, tooth + 1, true), {});
     }

@@ -39,7 +39,8 @@ class ResultsFixture : public testing::Test {
       const Sample sample{signal(t), (signal(t + d) - signal(t - d)) / (2 * d)};
       const std::vector<Sample> outputs(2, sample), inputs(1, sample);
       if (i > 0 && std::find(events.begin(), events.end(), t) != events.end())
-        writer.append_event({t, outputs, inputs, {}, {}}, {"", "event"});
+        writer.append_event({t, outputs, inputs, {}, {}}, {t, outputs, inputs, {}, {}},
+                            {"", "event"});
       if (i == 0)
         writer.append_start({t, outputs, inputs, {}, {}});
       else

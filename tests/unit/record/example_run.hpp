@@ -92,7 +92,7 @@ struct ExampleRun {
   void append(ResultsWriter& writer, std::size_t index) {
     if (index == 0) return writer.append_start(row(0));
     for (std::size_t i = 0; i < events_at(index); ++i)
-      writer.append_event(left_of(index), event(index, i));
+      writer.append_event(left_of(index), left_of(index), event(index, i));
     writer.append(row(index), step(index));
   }
 
