@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "cli/command.hpp"
+#include "cli/dense_curves.hpp"
 #include "cli/drawing.hpp"
-#include "cli/event_rows.hpp"
 #include "cli/network_picture.hpp"
 #include "cli/picture.hpp"
 #include "cli/results_commands.hpp"
@@ -33,7 +33,8 @@ const RegisteredCommand plot({
     .description =
         "Draws variables over time as a picture (PNG, SVG or PDF), with one panel per unit "
         "(variables\nwithout unit: one panel per name after the dot). Jumps at events are upright "
-        "lines. Of several\nresults files each has dashes of its own. Needs gnuplot.",
+        "lines; where macro-steps are long, curves go between rows as polynomials of high order. "
+        "Of several\nresults files each has dashes of its own. Needs gnuplot.",
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
@@ -107,45 +108,6 @@ struct LeftOut {
   std::vector<std::string> many, without_number, not_there;
 };
 
-/// One run in a picture, and the part of it that is drawn.
-class DrawnRun {
- public:
-  DrawnRun(const ResultsReader& results, const ResultsOptions& options)
-      : results_(results), events_(rows_at_events(results)) {
-    time_ = with_left_limits(results.time(), events_, {});
-    end_ = time_.size();
-    if (!options.range) return;
-    const auto [from, to] = *options.range;
-    const auto row = [&](double time) {
-      return static_cast<std::size_t>(std::lower_bound(time_.begin(), time_.end(), time) -
-                                      time_.begin());
-    };
-    begin_ = row(from) - (row(from) > 0 ? 1 : 0);  // lines go on beyond the frame
-    end_ = std::min(row(to) + 2, time_.size());
-  }
-
-  std::span<const double> time() const { return part_of(time_); }
-
-  std::vector<double> values(const RecordedVariable& variable) const {
-    const std::size_t column[] = {variable.column};
-    const auto right = results_.read_columns(variable.quantity, column);
-    const auto left = results_.read_left_columns(variable.quantity, column);
-    const auto all = with_left_limits(right.front(), events_, left.front());
-    const auto part = part_of(all);
-    return {part.begin(), part.end()};
-  }
-
- private:
-  std::span<const double> part_of(const std::vector<double>& values) const {
-    return std::span(values).subspan(begin_, end_ - begin_);
-  }
-
-  const ResultsReader& results_;
-  std::vector<std::size_t> events_;
-  std::vector<double> time_;
-  std::size_t begin_ = 0, end_ = 0;
-};
-
 /// What a run is called in the legend: nothing where it is alone.
 std::string name_of_run(const ResultsOptions& options, std::size_t run) {
   if (options.files.size() == 1) return "";
@@ -186,7 +148,7 @@ std::vector<Curve> curves_over_time(const Results& all, const ResultsOptions& op
   left_out.many = drop_excess(variables, all.size());
   std::vector<Curve> curves;
   for (std::size_t run = 0; run < all.size(); ++run) {
-    const DrawnRun drawn(all[run], options);
+    const DenseCurves drawn(all[run], options.range);
     for (const RecordedVariable& wanted : variables) {
       const RecordedVariable* found = all[run].find(wanted.name);
       if (found == nullptr) {
@@ -214,7 +176,7 @@ std::vector<Curve> curves_in_phase(const Results& all, const ResultsOptions& opt
   constexpr std::size_t most = 20000;
   std::vector<Curve> curves;
   for (std::size_t run = 0; run < all.size(); ++run) {
-    const DrawnRun drawn(all[run], options);
+    const DenseCurves drawn(all[run], options.range);
     const auto variable = [&](std::size_t i) {
       return select_variables(all[run], {options.phase[i]}).front();
     };

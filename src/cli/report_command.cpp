@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
-#include "cli/event_rows.hpp"
+#include "cli/dense_curves.hpp"
 #include "cli/network_picture.hpp"
 #include "cli/picture.hpp"
 #include "cli/report_page.hpp"
@@ -203,22 +203,17 @@ void Report::add_variables(ReportJson& data) const {
   for (std::size_t i = most_variables; i < variables.size(); ++i)
     left_out.push_back(variables[i].name);
   variables.resize(std::min(variables.size(), most_variables));
-  const auto events = rows_at_events(results_);
-  const auto time = with_left_limits(results_.time(), events, {});
+  const DenseCurves curves(results_, std::nullopt, 300);
   const std::size_t stretches = stretches_for(variables.size());
   std::map<Quantity, std::vector<std::size_t>> of_quantity;
   for (const RecordedVariable& variable : variables) {
-    const std::size_t column[] = {variable.column};
-    const auto right = results_.read_columns(variable.quantity, column);
-    const auto left = results_.read_left_columns(variable.quantity, column);
-    const auto values = with_left_limits(right.front(), events, left.front());
-    ReportJson one = curve(variable.name, time, values, stretches);
+    ReportJson one = curve(variable.name, curves.time(), curves.values(variable), stretches);
     one["unit"] = variable.unit;
     drawn.push_back(std::move(one));
   }
   data["variables"] = drawn;
   data["left_out"] = left_out;
-  data["thinned"] = time.size() > 4 * stretches;
+  data["thinned"] = curves.time().size() > 4 * stretches;
 }
 
 void Report::add_steps(ReportJson& data) const {
