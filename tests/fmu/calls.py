@@ -100,7 +100,7 @@ class CallTest(FmuTest):
 class EveryCall(CallTest):
     def test_as_the_fmu_sees_them(self):
         for (version, kind), method, isolated in in_short(
-                list(product(KINDS, ("jfm", "jacobi"), ("false", "true"))), 3):
+                list(product(KINDS, ("jfm", "jacobi"), ("false", "true"))), 5):
             with self.subTest(version=version, kind=kind, method=method, isolated=isolated):
                 self.witness.unlink(missing_ok=True)
                 self.watched(version=version, kind=kind)
@@ -127,7 +127,7 @@ class EveryCall(CallTest):
         self.assertEqual(open_calls, [])
 
     def test_the_state_machine_of_the_standard(self):
-        for kind, method in in_short(list(product(("cs", "me"), ("jfm", "jacobi", "missiles"))), 2):
+        for kind, method in in_short(list(product(("cs", "me"), ("jfm", "jacobi", "missiles"))), 5):
             with self.subTest(kind=kind, method=method):
                 self.watched(kind=kind)
                 run = self.run_logged(self.alone(), "-cosim_type", method, "-cosim_step", 0.02)

@@ -132,7 +132,7 @@ class Snapshots(Library):
 
     def test_events_and_held_signals(self):
         parts = (("ball", 0.1), ("heater", 0.07), ("counter", 0.07), ("stair", 0.07))
-        for (version, kind, more), (part, step) in in_short(list(product(KINDS, parts)), 3):
+        for (version, kind, more), (part, step) in in_short(list(product(KINDS, parts)), 5):
             with self.subTest(part=part, version=version, kind=kind, more=more):
                 self.build(part, version, kinds=(kind,), defines=("STIFFNESS=10",),
                            capabilities=("state", "serialize", "variable", "step_events", *more))

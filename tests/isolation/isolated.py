@@ -190,7 +190,7 @@ class Same(ModelTest):
     def test_fmus(self):
         for version, kind in ((2, "cs"), (2, "me"), (3, "cs"), (3, "me")):
             model = self.masses(version, kind)
-            for method in in_short(PRESETS[:-1] if kind == "cs" else PRESETS, 4):
+            for method in in_short(PRESETS[:-1] if kind == "cs" else PRESETS, 6):
                 self.check(model, "-cosim_type", method, "-cosim_step", 1e-3)
             self.check(model, "-cosim_adapt", "predictor")
             if kind == "me" or "CONCORD_LONG" in os.environ:

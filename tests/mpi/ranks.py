@@ -57,7 +57,7 @@ class TwoMass(SameOnEveryNumberOfRanks, unittest.TestCase):
     """Fewer subsystems than ranks."""
     def test_presets(self):
         # Weight 1: a group, and so a rank, for each of both.
-        for preset in PRESETS:
+        for preset in in_short(PRESETS, 2):
             self.check(TWO_MASS, preset, ["-cosim_step", 1e-3, "-cosim_stop", 0.1,
                                           "-cosim_schedule_weight", 1])
 
@@ -85,7 +85,7 @@ class RingOfSeven(SameOnEveryNumberOfRanks, unittest.TestCase):
 
 class Ring(RingOfSeven):
     def test_presets(self):
-        for preset in PRESETS:
+        for preset in in_short(PRESETS, 2, 1):
             if preset == "staggered_grid":
                 continue  # 7 in a ring are not two groups
             self.check(self.model, preset, ["-cosim_step", self.step])
@@ -111,7 +111,7 @@ class RingVariants(RingOfSeven):
     def test_schedules_of_implicit_solves(self):
         """A sequence goes from rank to rank and back."""
         for preset in ("ifosmondi", "kuebler_schiehlen", "jfm"):
-            for schedule in ("sequential", "hierarchical"):
+            for schedule in in_short(("sequential", "hierarchical"), 2, len(preset)):
                 self.check(self.model, preset, ["-cosim_step", self.step, "-cosim_schedule", schedule])
 
     def test_shaped_inputs(self):

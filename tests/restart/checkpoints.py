@@ -97,7 +97,7 @@ class Files(RestartTest):
         whole = path.read_bytes()
         earlier = self.folder / "parts.chk.old"
         earlier.write_bytes(whole)
-        for size in in_short(range(0, len(whole), 100), 160):
+        for size in in_short(range(0, len(whole), 100), 300):
             path.write_bytes(whole[:size])
             run = self.goes_on(restart=path)
             self.refused(run, str(path), f"-cosim_restart {earlier}")
@@ -196,7 +196,7 @@ class Files(RestartTest):
             path.unlink()
 
     def test_how_many_are_kept(self):
-        for kept in (1, 2, 5):
+        for kept in in_short((1, 2, 5), 2):
             self.clear_parts()
             run = execute("run", TWO_MASS, *self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9,
                           "-cosim_checkpoint_keep", kept)
@@ -227,7 +227,8 @@ class Files(RestartTest):
         self.whole(TWO_MASS, *STEPS)
         size = (self.folder / "whole.h5").stat().st_size
         ended = 0
-        for room in [int(size * (0.35 + 0.1 * i)) for i in range(6)]:
+        rooms = in_short([int(size * (0.35 + 0.05 * i)) for i in range(12)], 4, 3)
+        for room in rooms:
             self.clear_parts()
             run = limited(room, "run", TWO_MASS, *options)
             if run.returncode == 2:
@@ -240,7 +241,7 @@ class Files(RestartTest):
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertEqual("goes on from t = " in run.stderr, began)
             self.require_same()
-        self.assertGreater(ended, 2)
+        self.assertGreater(ended, len(rooms) // 2)
 
     def test_what_may_change_and_is_told(self):
         self.stopped()
@@ -391,7 +392,7 @@ class Kills(RestartTest):
              (BALL, 2, ("-cosim_step", 5e-4, "-cosim_record_split", 1e-4)))
 
     def test_kills(self):
-        for model, ranks, options in in_short(self.CASES, 2):
+        for model, ranks, options in in_short(self.CASES, 4):
             with self.subTest(model=model.name, ranks=ranks, options=options):
                 self.clear()
                 seconds = self.whole(model, *options, ranks=ranks)
@@ -415,7 +416,7 @@ class Kills(RestartTest):
                         1e-9)
 
     def test_signals(self):
-        for name in (signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU):
+        for name in in_short((signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU), 2, 1):
             wait_until(lambda number=name: self.stopped(number), "a signal before the run's end")
             run = execute("run", THERMOSTAT, *self.options("parts", "-cosim_step", 0.01),
                           "-cosim_restart", "auto")
