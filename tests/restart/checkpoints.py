@@ -16,6 +16,7 @@ from restart_runs import RestartTest, differences, largest_difference
 
 BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
 STEPS = ("-cosim_step", 1e-3)
+FEW_STEPS = ("-cosim_step", 5e-3)  # with a checkpoint at each epoch
 CELLS = """experiment: {start: 0, stop: 0.1}
 templates:
   cell:
@@ -174,8 +175,8 @@ class Files(RestartTest):
 
     def test_the_newest_that_works(self):
         """Of three that are kept; whichever is damaged, or is newer than the rows, is told."""
-        options = (*self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9)
-        self.whole(TWO_MASS, *STEPS)
+        options = (*self.options("parts", *FEW_STEPS), "-cosim_checkpoint_every", 1e-9)
+        self.whole(TWO_MASS, *FEW_STEPS)
         for damaged in (1, 2):
             self.clear_parts()
             self.assertEqual(execute("run", TWO_MASS, *options).returncode, 0)
@@ -198,15 +199,15 @@ class Files(RestartTest):
     def test_how_many_are_kept(self):
         for kept in in_short((1, 2, 5), 2):
             self.clear_parts()
-            run = execute("run", TWO_MASS, *self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9,
+            run = execute("run", TWO_MASS, *self.options("parts", *FEW_STEPS), "-cosim_checkpoint_every", 1e-9,
                           "-cosim_checkpoint_keep", kept)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertEqual(len(list(self.folder.glob("parts.chk*"))), kept)
 
     def test_rows_that_do_not_reach_the_newest(self):
         """As after a failure of the machine that took rows; the checkpoint before it has its rows."""
-        options = (*self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9)
-        self.whole(TWO_MASS, *STEPS)
+        options = (*self.options("parts", *FEW_STEPS), "-cosim_checkpoint_every", 1e-9)
+        self.whole(TWO_MASS, *FEW_STEPS)
         self.assertEqual(execute("run", TWO_MASS, *options, "-cosim_stop", 1.0025).returncode, 0)
         early = (self.folder / "parts.h5").read_bytes()
         old = [(self.folder / f"parts.chk{end}").read_bytes() for end in ("", ".old")]
@@ -223,8 +224,8 @@ class Files(RestartTest):
 
     def test_a_full_disk(self):
         """At any size; the limit of the file size stands for it. Restarts go on when there is room again."""
-        options = (*self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9)
-        self.whole(TWO_MASS, *STEPS)
+        options = (*self.options("parts", *FEW_STEPS), "-cosim_checkpoint_every", 1e-9)
+        self.whole(TWO_MASS, *FEW_STEPS)
         size = (self.folder / "whole.h5").stat().st_size
         ended = 0
         rooms = in_short([int(size * (0.35 + 0.05 * i)) for i in range(12)], 4, 3)
