@@ -33,12 +33,23 @@ std::string read_holder(const fs::path& lock) {
   return text;
 }
 
+/// Whether it has ended, and only its parent has not asked how (proc(5): the state behind the name,
+/// which is in brackets).
+bool is_zombie(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(") ");
+  return name_end != std::string::npos && line[name_end + 2] == 'Z';
+}
+
 /// Whether the holder was a process of this host that is no more: a child may still have the lock.
 bool is_dead(const std::string& holder) {
   const std::size_t blank = holder.find(' ');
-  const auto process = parse_number(holder.substr(0, blank));
-  return process && holder.ends_with(" on host " + host()) &&
-         kill(static_cast<pid_t>(*process), 0) != 0 && errno == ESRCH;
+  const auto number = parse_number(holder.substr(0, blank));
+  if (!number || !holder.ends_with(" on host " + host())) return false;
+  const auto process = static_cast<pid_t>(*number);
+  return (kill(process, 0) != 0 && errno == ESRCH) || is_zombie(process);
 }
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& reason,

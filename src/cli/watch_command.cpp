@@ -1,0 +1,223 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "cli/command.hpp"
+#include "cli/results_options.hpp"
+#include "cli/session.hpp"
+#include "concord/errors.hpp"
+#include "record/results_lock.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+namespace fs = std::filesystem;
+
+int watch(const Arguments& arguments);
+
+const RegisteredCommand watch_run({
+    .name = "watch",
+    .place = 62,
+    .usage = "RESULT.h5 [--variables V] [--every SECONDS] [--once]",
+    .summary = "a run that goes on, in the terminal",
+    .description =
+        "Shows how far a run is that writes this results file: time, time left, rows, events,\n"
+        "and variables as they are and have been; in a terminal in place, else a line each time. "
+        "Rows\n"
+        "are in the file every two seconds. It ends with the run, with its exit code: 0 done, 1 "
+        "failed\n"
+        "or no more, 3 stopped early.",
+    .words = {{.name = "variables",
+               .letter = 'v',
+               .value = "NAMES",
+               .help = "comma-separated names or patterns: left.x,cell[*].x\n"
+                       "(default: the first outputs)"},
+              {.name = "every",
+               .letter = 'e',
+               .value = "SECONDS",
+               .help = "how often to look (default: 2)"},
+              {.name = "once", .letter = '1', .help = "only now; exit code 0"}},
+    .example = "watch model.h5 -v 'left.*'",
+    .run =
+        [](const Arguments& arguments) {
+          return without_session([&] { return watch(arguments); });
+        },
+});
+
+/// The value of an option in the last of the runs that have written the file.
+std::optional<double> option_of(const ResultsReader& results, const std::string& name) {
+  const auto runs = results.texts("/runs/options");
+  if (runs.empty()) return std::nullopt;
+  std::istringstream lines(runs.back());
+  for (std::string option, value; lines >> option && std::getline(lines >> std::ws, value);)
+    if (option == "-" + name) return parse_number(value);
+  return std::nullopt;
+}
+
+/// Seconds that the rest takes, as the last macro-steps went; not a number where that is not known.
+double time_left(const ResultsReader& results, double rest) {
+  constexpr std::size_t most = 1000;
+  const auto sizes = results.numbers("/steps/size"), wall = results.numbers("/steps/wall_time");
+  const std::size_t steps = std::min(sizes.size(), wall.size());
+  const auto last = static_cast<std::ptrdiff_t>(std::min(steps, most));
+  const auto sum = [&](const std::vector<double>& of) {
+    const auto end = of.begin() + static_cast<std::ptrdiff_t>(steps);
+    return std::accumulate(end - last, end, 0.0);
+  };
+  return rest * sum(wall) / sum(sizes);
+}
+
+std::string in_seconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+  if (seconds < 120) return text;
+  const auto whole = static_cast<long long>(seconds);
+  std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+  return text;
+}
+
+std::string progress_line(const ResultsReader& results) {
+  const double now = results.time().back(), start = results.time().front();
+  const auto stop = option_of(results, "cosim_stop");
+  std::string line;
+  char text[64];
+  if (stop && *stop > start) {
+    std::snprintf(text, sizeof text, "%5.1f %%  ", 100.0 * (now - start) / (*stop - start));
+    line += text;
+  }
+  line += "t = " + short_number(now) + " s";
+  const auto& rows = results.time();
+  line += "  " + std::to_string(rows.size()) + " rows";
+  if (rows.size() > 1)
+    line += ", the last " + short_number(rows.back() - rows[rows.size() - 2]) + " s apart";
+  line += "  " + std::to_string(results.events().size()) + " events";
+  const double left = stop ? time_left(results, *stop - now) : NAN;
+  if (results.status() == "running" && std::isfinite(left)) line += "  left " + in_seconds(left);
+  return line;
+}
+
+/// What a variable has been, in eight heights, by time; blank where it is not a number.
+std::string course_of(std::span<const double> values) {
+  static constexpr std::array heights{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  double least = INFINITY, most = -INFINITY;
+  for (const double value : values)
+    if (std::isfinite(value)) least = std::min(least, value), most = std::max(most, value);
+  std::string course;
+  for (const double value : values) {
+    const double part = most > least ? (value - least) / (most - least) : 0.0;
+    course += !std::isfinite(value)
+                  ? " "
+                  : heights[static_cast<std::size_t>(std::lround(part * (heights.size() - 1)))];
+  }
+  return course;
+}
+
+/// Rows at even distances of time, the last one included.
+std::vector<std::size_t> sampled_rows(const std::vector<double>& time) {
+  constexpr int wanted = 48;
+  std::vector<std::size_t> rows;
+  for (int i = 0; i < wanted; ++i) {
+    const double t = std::lerp(time.front(), time.back(), static_cast<double>(i) / (wanted - 1));
+    const auto row = std::upper_bound(time.begin(), time.end(), t) - time.begin() - 1;
+    rows.push_back(static_cast<std::size_t>(std::max<std::ptrdiff_t>(row, 0)));
+  }
+  return rows;
+}
+
+std::string variable_lines(const ResultsReader& results, const std::vector<std::string>& wanted) {
+  constexpr std::size_t most = 16;
+  auto variables = select_variables(results, wanted);
+  if (wanted.empty())
+    std::erase_if(variables, [first = variables.empty() ? "" : variables.front().quantity](
+                                 const auto& v) { return v.quantity != first; });
+  variables.resize(std::min(variables.size(), most));
+  const auto rows = sampled_rows(results.time());
+  std::string lines;
+  for (const RecordedVariable& variable : variables) {
+    std::vector<double> row(results.columns(variable.quantity)), values;
+    for (const std::size_t r : rows) {
+      results.read_rows(variable.quantity, r, 1, row);
+      values.push_back(row[variable.column]);
+    }
+    char text[160];
+    std::snprintf(text, sizeof text, "  %-24s %12.6g %-8s ", variable.name.c_str(), values.back(),
+                  variable.unit.c_str());
+    lines += text + course_of(values) + "\n";
+  }
+  return lines;
+}
+
+/// Shows what is there now; in a terminal over what was shown before. Gives the status.
+class Display {
+ public:
+  Display(std::vector<std::string> wanted, bool once)
+      : wanted_(std::move(wanted)), in_place_(!once && isatty(STDOUT_FILENO) != 0), whole_(once) {}
+
+  std::string show(const std::string& path) {
+    const ResultsReader results(path);
+    std::string text = results.model_name() + ", " + results.status() + "\n";
+    if (!in_place_ && !whole_) text.clear();
+    text += progress_line(results) + "\n";
+    if (in_place_ || whole_) text += variable_lines(results, wanted_);
+    if (in_place_ && lines_ > 0) std::printf("\033[%tdA\033[J", lines_);
+    lines_ = std::count(text.begin(), text.end(), '\n');
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    return results.status();
+  }
+
+ private:
+  std::vector<std::string> wanted_;
+  bool in_place_, whole_;
+  std::ptrdiff_t lines_ = 0;
+};
+
+int code_of(const std::string& status) {
+  if (status == "interrupted") return 3;
+  return status == "failed" || status == "running" ? 1 : 0;
+}
+
+/// Until the run ends.
+int follow(Display& display, const std::string& path, double every) {
+  for (;;) {
+    const bool goes_on = is_being_written(path);
+    std::string status = "running";
+    try {
+      status = display.show(path);
+    } catch (const UnreadableResults&) {
+      if (!goes_on) throw;
+    }
+    if (status == "running" && !goes_on)
+      std::printf("the run that has written '%s' is no more\n", path.c_str());
+    else if (status != "running")
+      std::printf("%s\n", status.c_str());
+    if (status != "running" || !goes_on) return code_of(status);
+    std::this_thread::sleep_for(std::chrono::duration<double>(every));
+  }
+}
+
+int watch(const Arguments& arguments) {
+  const GivenWords given = read_words(watch_run, after_name(arguments));
+  if (given.names.size() != 1) refuse_words(watch_run, "'concord watch' takes one results file");
+  const std::string text = given.value("every").value_or("2");
+  const auto every = parse_number(text);
+  if (!every || *every < 0.1 || *every > 86400)
+    refuse_words(watch_run, "--every takes seconds, 0.1 to 86400, not " + in_quotes(text));
+  Display display(listed_names(given.value("variables").value_or("")), given.has("once"));
+  if (!given.has("once")) return follow(display, given.names.front(), *every);
+  display.show(given.names.front());
+  return 0;
+}
+
+}  // namespace
+}  // namespace concord
