@@ -1,8 +1,8 @@
 #include "subsystem/equations/equations_checks.hpp"
 
-#include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
@@ -29,7 +29,7 @@ void check_variable_names(const EquationsDescription& description) {
       const std::string& name = entry.name;
       const std::string& location = entry.location;
       const std::string found = role + " '" + name + "'";
-      if (!is_name(name)) {
+      if (!is_variable_name(name)) {
         refuse(description, location,
                found + " is not a name: use letters, digits and _, not starting with a digit");
       }
@@ -55,7 +55,7 @@ void check_distinct(const EquationsDescription& description, const std::vector<T
                     const std::string& role) {
   std::set<std::string> seen;
   for (const Text& entry : entries) {
-    if (!is_name(entry.name)) {
+    if (!is_variable_name(entry.name)) {
       refuse(description, entry.location,
              role + " '" + entry.name +
                  "' is not a name: use letters, digits and _, not starting with a digit");
@@ -83,8 +83,10 @@ void check_values(const EquationsDescription& description) {
 void check_derivatives(const EquationsDescription& description) {
   const std::vector<std::string> states = names_of(description.states);
   const std::vector<std::string> derivatives = names_of(description.derivatives);
+  const std::unordered_set<std::string> known_states(states.begin(), states.end()),
+      derived(derivatives.begin(), derivatives.end());
   for (const Text& entry : description.derivatives) {
-    if (std::find(states.begin(), states.end(), entry.name) == states.end()) {
+    if (!known_states.contains(entry.name)) {
       refuse(description, entry.location,
              "derivative of '" + entry.name +
                  "', which is not a state; add it to states (with its " +
@@ -92,7 +94,7 @@ void check_derivatives(const EquationsDescription& description) {
     }
   }
   for (const Number& state : description.states) {
-    if (std::find(derivatives.begin(), derivatives.end(), state.name) == derivatives.end()) {
+    if (!derived.contains(state.name)) {
       refuse(description, state.location,
              "state '" + state.name + "' has no derivative; add '" + state.name +
                  ": <expression>' to derivatives");
@@ -106,8 +108,9 @@ void check_units(const EquationsDescription& description) {
                             names_of(description.states), names_of(description.outputs)}) {
     candidates.insert(candidates.end(), names.begin(), names.end());
   }
+  const std::unordered_set<std::string> names(candidates.begin(), candidates.end());
   for (const Text& unit : description.units) {
-    if (std::find(candidates.begin(), candidates.end(), unit.name) == candidates.end()) {
+    if (!names.contains(unit.name)) {
       refuse(
           description, unit.location,
           "unit of an unknown name '" + unit.name + "'; " + known("names", unit.name, candidates));
@@ -121,8 +124,9 @@ void check_nominals(const EquationsDescription& description) {
                             names_of(description.outputs)}) {
     candidates.insert(candidates.end(), names.begin(), names.end());
   }
+  const std::unordered_set<std::string> names(candidates.begin(), candidates.end());
   for (const Number& nominal : description.nominal) {
-    if (std::find(candidates.begin(), candidates.end(), nominal.name) == candidates.end()) {
+    if (!names.contains(nominal.name)) {
       refuse(description, nominal.location,
              "nominal value of an unknown name '" + nominal.name + "'; " +
                  known("names", nominal.name, candidates));
@@ -141,10 +145,11 @@ void check_whens(const EquationsDescription& description) {
   for (const std::string& name : names_of(description.discrete)) {
     settable.push_back(name);
   }
+  const std::unordered_set<std::string> names(settable.begin(), settable.end());
   for (const EquationsDescription::When& when : description.whens) {
     check_distinct(description, when.sets, "set of");
     for (const Text& set : when.sets) {
-      if (std::find(settable.begin(), settable.end(), set.name) == settable.end()) {
+      if (!names.contains(set.name)) {
         refuse(description, set.location,
                "'" + set.name + "' is set by a condition, but is neither a state nor discrete; " +
                    known("states and discrete variables", set.name, settable));
