@@ -90,16 +90,20 @@ struct IndexExpression::Content {
 namespace {
 
 /// The variables, and those numbers that the index names.
-ExpressionNames names_of_index(const std::string& text, std::span<const std::string> variables,
-                               VectorScope& scope) {
+ExpressionNames names_of_index(const PlacedExpression& index,
+                               std::span<const std::string> variables, VectorScope& scope) {
   ExpressionNames names;
   names.functions = scope.functions;
   for (std::size_t i = 0; i < variables.size(); ++i)
     names.variables[variables[i]] = static_cast<std::uint32_t>(i);
-  for (const NameUse& use : names_used(text)) {
+  for (const NameUse& use : names_used(index.text)) {
     const auto number = scope.numbers->find(use.name);
-    const bool hidden = names.variables.contains(use.name) || scope.moving.contains(use.name);
-    if (hidden || number == scope.numbers->end()) continue;
+    if (names.variables.contains(use.name)) continue;
+    if (scope.moving.contains(use.name))
+      refuse(index, use.position,
+             in_quotes(use.name) +
+                 " is no parameter; sizes and indices are known when the model is read");
+    if (number == scope.numbers->end()) continue;
     names.constants.insert(*number);
     scope.fixed.insert(use.name);
   }
@@ -125,8 +129,8 @@ IndexExpression::IndexExpression(const PlacedExpression& whole, std::size_t posi
       Content{expression,
               {variables.begin(), variables.end()},
               std::move(used),
-              ExpressionList(std::span(&expression, 1), names_of_index(text, variables, scope),
-                             variables.size())});
+              ExpressionList(std::span(&expression, 1),
+                             names_of_index(expression, variables, scope), variables.size())});
 }
 
 IndexExpression::~IndexExpression() = default;
@@ -140,7 +144,8 @@ long IndexExpression::at(std::span<const double> variables) const {
   content_->list.evaluate(std::span(&value, 1));
   if (value == std::floor(value) && std::abs(value) <= most) return static_cast<long>(value);
   refuse(content_->expression, 0,
-         "is " + short_number(value) + where(variables) + "; it must be a whole number up to 1e7");
+         "its value is " + short_number(value) + where(variables) +
+             "; it must be a whole number up to 1e7");
 }
 
 std::string IndexExpression::where(std::span<const double> variables) const {
