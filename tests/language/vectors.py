@@ -135,6 +135,30 @@ subsystems:
         self.assertEqual({units[f"rod.T[{i}]"] for i in range(1, 6)}, {"K"})
         self.assertEqual(units["rod.mean"], "")
 
+    def test_contract(self):
+        """As it stands in the contract, with a heater and somebody who looks."""
+        run = simulate(self.model("""
+experiment: {stop: 10}
+subsystems:
+  rod:
+    equations:
+      parameters: {n: 100, a: 1e-4}
+      inputs: {q: 0}
+      states: {"T[n]": 293.15}
+      derivatives:
+        "T[1]": q - a*n^2*(T[1] - T[2])
+        "T[i in 2:n-1]": a*n^2*(T[i-1] - 2*T[i] + T[i+1])
+        "T[n]": a*n^2*(T[n-1] - T[n])
+      outputs: {mean: sum(T)/n, "T[n]": T}
+      units: {T: K}
+      display: {T: degC}
+  heater: {equations: {inputs: {T: }, outputs: {q: 0.5}}}
+connections: ["rod.T[3] -> heater.T", heater.q -> rod.q]
+"""), *TIGHT)
+        expected = heated_rod(100, 1e-4, 293.15, 0.5, run.time)
+        np.testing.assert_allclose(run.outputs.columns(*(f"rod.T[{i}]" for i in range(1, 101))), expected, rtol=1e-9)
+        np.testing.assert_allclose(run.outputs["rod.mean"], 293.15 + 0.005 * run.time, rtol=1e-11)
+
 
 PROBES = """
   probe:
@@ -267,6 +291,12 @@ class Rules(ModelTest):
         self.refused('"u[2]": [0.5, 0.25]', '"u[2]": 1, "u[i in 1:2]": 2', "'u[2]'", "there already")
         self.refused('"u[2]": [0.5, 0.25]', '"u[2]": 1, u: 2', "stands with a size, too")
         self.refused("n: 5,", "", "unknown name 'n'")
+
+    def test_display(self):
+        units = "      units: {T: K}\n      display: {T: bar}\n      outputs:"
+        self.refused("      outputs:", units, "'T[1]' cannot be shown in 'bar': its unit is 'K'")
+        self.refused("      outputs:", units.replace("T: K", ""), "its unit is not given")
+        self.refused("      outputs:", units.replace("T: bar", "W: bar"), "unknown name 'W'")
 
     def test_set(self):
         self.refused("n: 5", "n: 5", "--set rod.T[9]=1", "names the element 9", "1 to 5", options=("--set", "rod.T[9]=1"))

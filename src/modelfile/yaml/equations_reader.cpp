@@ -232,6 +232,7 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   result.derivatives = vectors.assignments(section(parts, "derivatives", "derivative", of));
   result.outputs = vectors.outputs(section(parts, "outputs", "output", of));
   result.units = vectors.units(units);
+  result.display = vectors.units(section(parts, "display", "display unit", of));
   result.nominal = vectors.nominal(section(parts, "nominal", "nominal value", of));
   std::ranges::move(vectors.shared(node.location()), std::back_inserter(result.variables));
   fix(vectors.fixed(), constants, result);

@@ -156,6 +156,7 @@ std::span<const Key> equations_keys() {
       {"outputs", vectors_of(expression), "expressions"},
       {"when", list_of(when), "what conditions and ticks set"},
       {"units", vectors_of(text_or_nothing), "of parameters, inputs, states and outputs"},
+      {"display", vectors_of(text), "units to show them in, in the place of their own"},
       {"nominal", vectors_of(number), "usual magnitudes of inputs, states and outputs"}};
   return keys;
 }

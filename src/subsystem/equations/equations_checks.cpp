@@ -3,11 +3,13 @@
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
+#include <variant>
 
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
 #include "expression/functions.hpp"
 #include "support/wording.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 
@@ -102,18 +104,43 @@ void check_derivatives(const EquationsDescription& description) {
   }
 }
 
-void check_units(const EquationsDescription& description) {
-  std::vector<std::string> candidates;
+/// Names that may have units.
+std::vector<std::string> names_with_units(const EquationsDescription& description) {
+  std::vector<std::string> result;
   for (const auto& names : {names_of(description.parameters), names_of(description.inputs),
                             names_of(description.states), names_of(description.outputs)}) {
-    candidates.insert(candidates.end(), names.begin(), names.end());
+    result.insert(result.end(), names.begin(), names.end());
   }
+  return result;
+}
+
+void check_units(const EquationsDescription& description) {
+  const std::vector<std::string> candidates = names_with_units(description);
   const std::unordered_set<std::string> names(candidates.begin(), candidates.end());
+  for (const auto* units : {&description.units, &description.display}) {
+    for (const Text& unit : *units) {
+      if (!names.contains(unit.name)) {
+        refuse(description, unit.location,
+               "unit of an unknown name '" + unit.name + "'; " +
+                   known("names", unit.name, candidates));
+      }
+    }
+  }
+}
+
+/// What is shown in another unit has one that leads there.
+void check_display(const EquationsDescription& description) {
+  std::unordered_map<std::string, std::string> units;
   for (const Text& unit : description.units) {
-    if (!names.contains(unit.name)) {
-      refuse(
-          description, unit.location,
-          "unit of an unknown name '" + unit.name + "'; " + known("names", unit.name, candidates));
+    units.emplace(unit.name, unit.text);
+  }
+  for (const Text& shown : description.display) {
+    const std::string& unit = units[shown.name];
+    if (unit.empty() ||
+        !std::holds_alternative<UnitConversion>(unit_conversion(unit, shown.text))) {
+      refuse(description, shown.location,
+             "'" + shown.name + "' cannot be shown in " + in_quotes(shown.text) + ": its unit is " +
+                 (unit.empty() ? "not given; add it to units" : in_quotes(unit)));
     }
   }
 }
@@ -184,6 +211,7 @@ const EquationsDescription& checked(const EquationsDescription& description) {
   check_distinct(description, description.units, "unit");
   check_derivatives(description);
   check_units(description);
+  check_display(description);
   check_nominals(description);
   check_whens(description);
   return description;
