@@ -192,6 +192,18 @@ class Connections(ModelTest):
         self.assertEqual(run.returncode, 2)
         self.assertIn("'rod.T[:]' has 3 elements, but 'probe.u[:]' has 2", run.stderr)
 
+    def test_as_an_fmu(self):
+        """Elements keep their names; the FMU of another tool's run would be this one."""
+        text = self.connected("rod.T -> probe.u", "rod.T[2] -> probe.v")
+        run = simulate(self.model(text), "-cosim_step", 0.1, *TIGHT)
+        exported = execute("export-fmu", self.model(text), "rod", "-o", self.folder / "rod.fmu")
+        self.assertEqual(exported.returncode, 0, exported.stderr)
+        begin, end = text.index("  rod:"), text.index("connections:")
+        fmu = simulate(write_model(self.folder, "fmu", text[:begin] + "  rod: {fmu: rod.fmu}\n" + text[end:]),
+                       "-cosim_step", 0.1, *TIGHT)
+        for name in ("probe.y[1]", "probe.y[3]", "rod.T[2]", "rod.mean"):
+            np.testing.assert_allclose(fmu.outputs[name], run.outputs[name], rtol=1e-11, err_msg=name)
+
     def test_in_a_system(self):
         rod = ROD[ROD.index("  rod:"):].replace("\n", "\n      ").rstrip()
         run = simulate(self.model("experiment: {stop: 2}\nsubsystems:\n  house:\n    system:\n      subsystems:\n      " + rod +
@@ -235,6 +247,13 @@ class Sparse(ModelTest):
             expected = heated_rod(100, 1e-4, 293.15, 2.0, run.time)
             self.assertGreater(expected[-1, 0] - 293.15, 5)
             np.testing.assert_allclose(found, expected, atol=1e-7, rtol=0, err_msg=integrator)
+
+    def test_forgetting(self):
+        """The order of elimination is no memory: the same bits where all caches are dropped."""
+        options = ("-cosim_record", "states", "-subsystem_integrator", "dirk", "-cosim_step", 2)
+        _, whole = self.rod(60, *options)
+        _, parts = self.rod(60, *options, "-cosim_forget", 1)
+        np.testing.assert_array_equal(whole, parts)
 
     def test_memory(self):
         """A dense matrix of 4000 states has 128 MB, and Newton's method keeps two."""
