@@ -13,25 +13,10 @@ namespace concord {
 using sundials_handle::made;
 using sundials_handle::require;
 
-namespace {
-
-/// From how many states on, and up to which share of entries, KLU is taken. It needs 0.01 to
-/// 0.45 of the time of dense factors, whatever the pattern, and 0.03 to 1.4 where a restart orders
-/// its elimination anew (32 to 512 states); fewer states take microseconds either way.
-constexpr std::size_t fewest_sparse_states = 32;
-constexpr std::size_t least_sparsity = 4;
-
-bool is_worth_it(const ColumnPattern& pattern) {
-  const std::size_t n = pattern.begins.size() - 1;
-  return n >= fewest_sparse_states && least_sparsity * pattern.rows.size() <= n * n;
-}
-
-}  // namespace
-
 NewtonSolver::NewtonSolver(const RightHandSide& rhs, N_Vector states, SUNContext context)
     : pattern_(rhs.model().state_pattern()) {
   const auto n = static_cast<sunindextype>(NV_LENGTH_S(states));
-  if (pattern_ && is_worth_it(*pattern_)) {
+  if (pattern_ && pattern_->is_sparse()) {
     const auto count = static_cast<sunindextype>(pattern_->rows.size());
     matrix_.reset(made(SUNSparseMatrix(n, n, count, CSC_MAT, context)));
     solver_.reset(made(SUNLinSol_KLU(states, matrix_.get(), context)));

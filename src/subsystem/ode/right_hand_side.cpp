@@ -84,9 +84,8 @@ int RightHandSide::state_entries(double tau, std::span<const double> x,
     std::vector<double> f_x(n * n);
     const bool done = difference_jacobian(time_at(tau), x, f_at_x, f_x);
     for (std::size_t j = 0; j < n; ++j)
-      for (auto k = pattern.begins[j]; k < pattern.begins[j + 1]; ++k)
-        entries[static_cast<std::size_t>(k)] =
-            f_x[j * n + static_cast<std::size_t>(pattern.rows[static_cast<std::size_t>(k)])];
+      for (std::size_t k = pattern.begin(j); k < pattern.end(j); ++k)
+        entries[k] = f_x[j * n + pattern.row(k)];
     return told(tau, done);
   });
 }
