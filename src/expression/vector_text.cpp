@@ -75,6 +75,8 @@ struct Range {
   IndexExpression first, last;
 };
 
+constexpr std::size_t most_terms = 1'000'000;
+
 /// sum(...), dot(...), min(...), max(...).
 struct Reduction {
   std::string function;
@@ -433,6 +435,7 @@ class VectorText::Writer {
     std::string result;
     std::size_t count = 0;
     const auto add = [&](std::span<const long> element) {
+      if (count == most_terms) fail(piece, piece.text + " has more than 1e6 terms");
       if (count++ > 0) result += adds ? " + " : ", ";
       for (std::size_t k = 0; k < reduction.arguments.size(); ++k) {
         result += k > 0 ? "*(" : "(";

@@ -310,6 +310,9 @@ class Rules(ModelTest):
         self.refused('"u[2]": [0.5, 0.25]', '"u[2]": 1, "u[i in 1:2]": 2', "'u[2]'", "there already")
         self.refused('"u[2]": [0.5, 0.25]', '"u[2]": 1, u: 2', "stands with a size, too")
         self.refused("n: 5,", "", "unknown name 'n'")
+        self.refused('"u[2]": [0.5, 0.25]', '"k[2]": 1', "another section")
+        self.refused('"u[2]": [0.5, 0.25]', '"u[100000, 100000]": 1', "there may be 1e7")
+        self.refused("mean: sum(T)/n", "mean: " + '"sum(1 for i in 1:2000, j in 1:2000)"', "more than 1e6 terms")
 
     def test_display(self):
         units = "      units: {T: K}\n      display: {T: bar}\n      outputs:"

@@ -189,6 +189,7 @@ void fix(const std::set<std::string>& names, const Constants& constants,
   for (const std::string& name : names) {
     std::erase_if(equations.parameters,
                   [&](const NumberEntry& parameter) { return parameter.name == name; });
+    std::erase_if(equations.units, [&](const TextEntry& unit) { return unit.name == name; });
     equations.variables.push_back(
         {name, exact_number(constants.values.at(name)), equations.location});
   }

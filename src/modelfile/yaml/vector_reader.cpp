@@ -179,9 +179,13 @@ bool says_size(const Field& field, std::size_t keys_of_name) {
 void VectorReader::add_shapes(const Fields& section, Shapes& shapes) {
   constexpr long most = 10'000'000;
   const auto keys = keys_by_name(section);
+  std::unordered_set<std::string> own;
   for (const Field& field : section) {
     if (!has_brackets(field)) continue;
     const std::string name = name_in(field.key);
+    if (own.insert(name).second && shapes.contains(name)) {
+      refuse_key(field, "has the name of what another section declares; choose another name");
+    }
     const auto meaning = says_size(field, keys.at(name)) ? Meaning::size : Meaning::elements;
     const std::vector<Dimension> dimensions = dimensions_of(field, meaning);
     VectorShape& shape = shapes.try_emplace(name, dimensions.size(), 1).first->second;
@@ -195,6 +199,11 @@ void VectorReader::add_shapes(const Fields& section, Shapes& shapes) {
                               "; a size is a whole number from 1 to 1e7");
       }
       shape[d] = std::max(shape[d], dimensions[d].last);
+    }
+    double count = 1.0;
+    for (const long each : shape) count *= static_cast<double>(each);
+    if (count > static_cast<double>(most)) {
+      refuse_key(field, "makes " + in_quotes(name) + " " + in_words(shape) + "; there may be 1e7");
     }
   }
 }
