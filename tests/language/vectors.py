@@ -3,8 +3,9 @@ closed forms by eigenvalues, and each rule broken once."""
 import re
 import unittest
 
+import h5py
 import numpy as np
-from concord_runs import EXAMPLES, TIGHT, ModelTest, execute, simulate, write_model
+from concord_runs import EXAMPLES, TIGHT, ModelTest, Results, execute, simulate, write_model
 
 ROD = """
 experiment: {stop: 2}
@@ -229,6 +230,47 @@ def heated_rod(n, a, start, q, times):
     return np.array(result)
 
 
+def switched_rod(times, n=100, a=1e-3, b=5e-4, T0=293.15):
+    """The example: by eigenvalues from instant to instant, at which bisection finds the switch."""
+    second = np.diag(-2.0 * np.ones(n)) + np.diag(np.ones(n - 1), 1) + np.diag(np.ones(n - 1), -1)
+    second[0, 0] = second[-1, -1] = -1
+    rates, modes = np.linalg.eigh(a * n**2 * second - b * np.eye(n))
+    def after(x, on, t):
+        rest = -2.0 * on * modes[0] / rates
+        return rest + (x - rest) * np.exp(rates * t)
+    def excess(x, on, t):
+        end = T0 + modes[-1] @ after(x, on, t)
+        return end - 315.15 if on else 313.15 - end
+    begin, on, x, instants, rows = 0.0, 1, np.zeros(n), [], []
+    for t in times:
+        while excess(x, on, t - begin) > 0:
+            low, high = 0.0, t - begin
+            while high - low > 1e-9:
+                middle = (low + high) / 2
+                low, high = (low, middle) if excess(x, on, middle) > 0 else (middle, high)
+            x, on, begin = after(x, on, high), 1 - on, begin + high
+            instants.append(begin)
+        rows.append(T0 + modes @ after(x, on, t - begin))
+    return np.array(instants), np.array(rows)
+
+
+class Example(ModelTest):
+    def test_rod(self):
+        """Instants of switching and all cells, against eigenvalues and bisection, on 1 and 2 ranks."""
+        for ranks in (1, 2):
+            path = self.folder / f"rod{ranks}.h5"
+            run = Results(path, execute("run", EXAMPLES / "rod" / "rod.yaml", "-cosim_accuracy", 1e-6,
+                                        "-cosim_stop", 4000, "-cosim_output", path, ranks=ranks))
+            self.assertEqual(run.status, "completed")
+            with h5py.File(path) as file:
+                found = file["events/time"][:]
+            instants, cells = switched_rod(run.time)
+            self.assertGreater(len(instants), 4)
+            self.assertLess(np.abs(found[:, None] - instants).min(axis=0).max(), 1e-3)
+            np.testing.assert_allclose(run.outputs.columns(*(f"rod.T[{i}]" for i in range(1, 101))), cells, atol=1e-3, rtol=0)
+            np.testing.assert_allclose(run.outputs["rod.mean"], cells.mean(axis=1), atol=1e-4, rtol=0)
+
+
 class Sparse(ModelTest):
     """What implicit integrators solve with where a subsystem has many states."""
 
@@ -236,7 +278,7 @@ class Sparse(ModelTest):
 
     def rod(self, n, *options):
         run = simulate(self.model(self.ROD[:self.ROD.index("  heater:")].replace("{q: 0}", "{q: 2}")), "--set", f"rod.n={n}",
-                       "-cosim_stop", 20, *options)
+                       "--set", "rod.a=1e-4", "--set", "rod.b=0", "-cosim_stop", 20, *options)
         names = [f"rod.T[{i}]" for i in range(1, n + 1)]
         return run, run.states.columns(*names)
 
