@@ -260,7 +260,7 @@ class Example(ModelTest):
         for ranks in (1, 2):
             path = self.folder / f"rod{ranks}.h5"
             run = Results(path, execute("run", EXAMPLES / "rod" / "rod.yaml", "-cosim_accuracy", 1e-6,
-                                        "-cosim_stop", 4000, "-cosim_output", path, ranks=ranks))
+                                        "-cosim_stop", 4500, "-cosim_output", path, ranks=ranks))
             self.assertEqual(run.status, "completed")
             with h5py.File(path) as file:
                 found = file["events/time"][:]
