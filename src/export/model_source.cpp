@@ -35,10 +35,19 @@ InC in_c(VariableRole role) {
   }
 }
 
+/// What stands behind a prefix: "2_1_of_A" of "A[2,1]", as no name begins with a digit.
+std::string name_in_c(const std::string& name) {
+  const std::size_t bracket = name.find('[');
+  if (bracket == std::string::npos) return name;
+  std::string indices = name.substr(bracket + 1, name.size() - bracket - 2);
+  std::replace(indices.begin(), indices.end(), ',', '_');
+  return indices + "_of_" + name.substr(0, bracket);
+}
+
 /// Of a variable, or of what a call of a function needs: "drag#3.v".
 std::string definition_in_c(std::string name) {
   const std::size_t call = name.find('#');
-  if (call == std::string::npos) return "the_variable_" + name;
+  if (call == std::string::npos) return "the_variable_" + name_in_c(name);
   std::replace(name.begin(), name.end(), '.', '_');
   return "the_argument_" + name.substr(call + 1);
 }
@@ -53,13 +62,14 @@ CNames names_in_c(const ExportedModel& model) {
   for (std::size_t i = 0; i < model.tables.size(); ++i)
     names[model.tables[i]->name()] = {"&table_" + std::to_string(i), ""};
   for (const std::string& name : model.discrete)
-    names[name] = {std::string("held[") + in_c(VariableRole::discrete).prefix + name + "]", ""};
+    names[name] = {
+        std::string("held[") + in_c(VariableRole::discrete).prefix + name_in_c(name) + "]", ""};
   for (std::size_t i = 0; i < model.events.relations.size(); ++i)
     names[Relations::name(i)] = {"held[n_discrete + " + std::to_string(i) + "]", ""};
   const auto add = [&](const std::vector<std::string>& list, VariableRole role) {
     const InC c = in_c(role);
     for (const std::string& name : list) {
-      const std::string place = std::string(c.array) + "[" + c.prefix + name + "]";
+      const std::string place = std::string(c.array) + "[" + c.prefix + name_in_c(name) + "]";
       names[name] = {place, "d" + place};
     }
   };
@@ -72,7 +82,7 @@ CNames names_in_c(const ExportedModel& model) {
 std::string enumeration(const std::vector<std::string>& names, VariableRole role,
                         const std::string& count) {
   std::string text = "enum { ";
-  for (const std::string& name : names) text += in_c(role).prefix + name + ", ";
+  for (const std::string& name : names) text += in_c(role).prefix + name_in_c(name) + ", ";
   return text + count + " };\n";
 }
 
@@ -94,7 +104,7 @@ CFunction function_of(const char* name, const char* target, const char* prefix,
                       const std::vector<ExportedEquation>& equations) {
   CFunction result{name, target, {}};
   for (const ExportedEquation& equation : equations)
-    result.assignments.emplace_back(prefix + equation.name, equation.expression);
+    result.assignments.emplace_back(prefix + name_in_c(equation.name), equation.expression);
   return result;
 }
 

@@ -27,10 +27,28 @@ std::size_t after_number(std::string_view text, std::size_t i) {
   return i;
 }
 
+/// Beyond indices in brackets, "[3]" or "[2,1]", that begin at `i`; `i` where there are none.
+std::size_t after_indices(std::string_view text, std::size_t i) {
+  std::size_t end = i + 1;
+  while (end < text.size() &&
+         (is_digit(text[end]) || (text[end] == ',' && is_digit(text[end - 1])))) {
+    ++end;
+  }
+  const bool closed = end > i + 1 && end < text.size() && text[end] == ']' && text[end - 1] != ',';
+  return closed ? end + 1 : i;
+}
+
 std::size_t after_name(std::string_view text, std::size_t i) {
-  while (i < text.size() && (is_letter(text[i]) || is_digit(text[i]) ||
-                             (text[i] == '.' && i + 1 < text.size() && is_letter(text[i + 1])))) {
-    ++i;
+  while (i < text.size()) {
+    const char c = text[i];
+    const bool part = c == '.' && i + 1 < text.size() && is_letter(text[i + 1]);
+    const std::size_t next = c == '['                              ? after_indices(text, i)
+                             : is_letter(c) || is_digit(c) || part ? i + 1
+                                                                   : i;
+    if (next == i) {
+      break;
+    }
+    i = next;
   }
   return i;
 }
@@ -88,17 +106,26 @@ NameUse name_at(std::string_view text, std::size_t position) {
           called};
 }
 
+std::optional<NameUse> next_name(std::string_view text, std::size_t from) {
+  for (std::size_t i = from; i < text.size();) {
+    if (is_letter(text[i])) {
+      return name_at(text, i);
+    }
+    i = starts_number(text, i) ? after_number(text, i) : i + 1;
+  }
+  return std::nullopt;
+}
+
+bool is_variable_name(std::string_view text) {
+  return !text.empty() && is_letter(text[0]) && text.find('.') == text.npos &&
+         after_name(text, 0) == text.size();
+}
+
 std::vector<NameUse> names_used(std::string_view text) {
   std::vector<NameUse> uses;
-  for (std::size_t i = 0; i < text.size();) {
-    if (starts_number(text, i)) {
-      i = after_number(text, i);
-    } else if (is_letter(text[i])) {
-      uses.push_back(name_at(text, i));
-      i += uses.back().length;
-    } else {
-      ++i;
-    }
+  for (auto next = next_name(text, 0); next;
+       next = next_name(text, uses.back().position + uses.back().length)) {
+    uses.push_back(*std::move(next));
   }
   return uses;
 }
@@ -107,6 +134,11 @@ ScanProblem find_problem(std::string_view text) {
   int depth = 0;
   bool empty = true;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_letter(text[i])) {
+      i = after_name(text, i) - 1;
+      empty = false;
+      continue;
+    }
     if (std::string message = problem_at(text, i, depth); !message.empty()) {
       return {i, std::move(message)};
     }

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace concord {
 
-/// A name in an expression. Names may have parts joined by dots ("left.x").
+/// A name in an expression. Names may have parts joined by dots ("left.x") and be elements of
+/// vectors
+/// ("T[3]", "cell[2].x").
 struct NameUse {
   std::string name;      ///< of the time `t`, also where `time` is written
   std::size_t position;  ///< of its first character, counted from 0
@@ -22,6 +25,12 @@ bool means_time(std::string_view name);
 
 /// The name that begins at `position`, where a letter or _ must stand.
 NameUse name_at(std::string_view text, std::size_t position);
+
+/// The first name at or behind `from`; nothing where there is none.
+std::optional<NameUse> next_name(std::string_view text, std::size_t from);
+
+/// Whether this is a name as expressions use it: "T", "T[3]", without dots.
+bool is_variable_name(std::string_view text);
 
 /// The names that `text` uses, in their order, each as often as it stands there.
 std::vector<NameUse> names_used(std::string_view text);

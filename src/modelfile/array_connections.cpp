@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "concord/errors.hpp"
@@ -174,9 +175,50 @@ void connect_elements(const ConnectionEntry& connection, const Search& search,
   }
 }
 
+/// "rod.T" of "rod.T[1]", of all arrays that are put out or taken in, where that is no variable
+/// itself.
+std::unordered_set<std::string> names_of_arrays(const Model& model) {
+  std::unordered_set<std::string> result;
+  const auto add = [&](const std::string& owner, const auto& variables) {
+    for (const auto& variable : variables) {
+      if (variable.name.ends_with(']'))
+        result.insert(owner + "." + variable.name.substr(0, variable.name.rfind('[')));
+    }
+  };
+  const auto remove = [&](const std::string& owner, const auto& variables) {
+    for (const auto& variable : variables) result.erase(owner + "." + variable.name);
+  };
+  for (const SubsystemEntry& entry : model.subsystems) {
+    add(entry.description.name, entry.description.outputs);
+    add(entry.description.name, entry.description.inputs);
+  }
+  for (const SubsystemEntry& entry : model.subsystems) {
+    if (result.empty()) break;
+    remove(entry.description.name, entry.description.outputs);
+    remove(entry.description.name, entry.description.inputs);
+  }
+  return result;
+}
+
+/// The name of an array alone stands for all of it.
+void write_out_arrays(Model& model) {
+  const std::unordered_set<std::string> arrays = names_of_arrays(model);
+  if (arrays.empty()) {
+    return;
+  }
+  for (ConnectionEntry& connection : model.connections) {
+    for (std::string* path : {&connection.from, &connection.to}) {
+      if (arrays.contains(*path)) {
+        *path += "[:]";
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void connect_arrays(Model& model) {
+  write_out_arrays(model);
   const auto whole = [](const ConnectionEntry& connection) {
     return has_whole_index(connection.from) || has_whole_index(connection.to);
   };

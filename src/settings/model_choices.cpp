@@ -166,6 +166,11 @@ void choose_predictor(Method& method, const Model& model) {
   if (!(method.predictor == Predictor::missiles || euler) || !method.solve.iterates) {
     return;
   }
+  // Where nothing is connected there is nothing to guess, and no linearisation of many states.
+  if (model.connections.empty() && model.constraints.empty() && !options::has("cosim_predictor")) {
+    method.predictor = Predictor::extrapolate;
+    return;
+  }
   std::string reason =
       method.hold.estimated || euler ? "" : "it needs -cosim_hold hermite or quintic";
   for (const auto& entry : model.subsystems) {

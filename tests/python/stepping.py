@@ -10,6 +10,15 @@ from concord_runs import EXAMPLES, TWO_MASS
 
 BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
 
+CROSSED = """experiment: {stop: 2}
+subsystems:
+  cells:
+    equations:
+      parameters: {n: 40, c: 0}
+      states: {"x[i in 1:n]": i}
+      derivatives: {"x[i in 1:n]": "c*x[n+1-i] - x[i]"}
+      outputs: {"x[n]": x}
+"""
 TANK = """name: tank
 experiment: {start: 0, stop: 2}
 parameters: {}
@@ -81,6 +90,23 @@ class Steps(unittest.TestCase):
         level = 1.5 + (level - 1.5) * np.exp(-2)
         self.assertAlmostEqual(s["tank.level"], level, 7)
         self.assertEqual((s.time, s.finished), (2.0, True))
+
+    def test_a_parameter_changes_what_depends_on_what(self):
+        """Sparse factors follow: with c = 0 the matrix is diagonal."""
+        path = os.path.join(os.path.dirname(self.tank), "crossed.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(CROSSED)
+        for integrator in ("cvode_bdf", "dirk"):
+            s = concord.Simulation(path, cosim_step=0.1, subsystem_integrator=integrator, subsystem_rtol=1e-10)
+            s.start()
+            s.advance(until=0.5)
+            s["cells.c"] = 0.5
+            s.advance(until=1.5)
+            total, difference = 41 * np.exp(-0.5) * np.exp(-0.5), -39 * np.exp(-0.5) * np.exp(-1.5)
+            self.assertAlmostEqual(s["cells.x[1]"], (total + difference) / 2, 6, integrator)
+            self.assertAlmostEqual(s["cells.x[40]"], (total - difference) / 2, 6, integrator)
+            with self.assertRaisesRegex(Exception, "n"):
+                s["cells.n"] = 50
 
     def test_snapshots(self):
         s = concord.Simulation(BALL, cosim_step=1e-2)

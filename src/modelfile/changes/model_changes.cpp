@@ -153,6 +153,7 @@ ModelChanges ChangesByOwner::of(const std::string& owner, std::span<const std::s
       }
     }
   }
+  std::ranges::reverse(result);
   return result;
 }
 

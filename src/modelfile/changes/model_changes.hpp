@@ -49,7 +49,8 @@ class ChangesByOwner {
   /// Whether a pattern may stand for something of this owner.
   bool has_patterns(const std::string& owner) const;
 
-  /// Of each name the last change. Patterns stand for those of `names` that they match.
+  /// Of each name the last change, in their order. Patterns stand for those of `names` that they
+  /// match.
   ModelChanges of(const std::string& owner, std::span<const std::string> names);
 
   /// Throws InputError for an owner that is none of these, and for a pattern that has matched

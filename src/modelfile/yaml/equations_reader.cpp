@@ -10,6 +10,7 @@
 #include "expression/user_functions.hpp"
 #include "modelfile/yaml/function_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
+#include "modelfile/yaml/vector_reader.hpp"
 #include "subsystem/equations/dimension_check.hpp"
 #include "subsystem/equations/equations_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -26,50 +27,7 @@ using Fields = std::vector<Field>;
 
 Fields section(const Fields& fields, const char* key, const char* role, const std::string& owner) {
   const auto node = find_field(fields, key);
-  return node ? node->named_fields(role, owner) : Fields{};
-}
-
-/// Parameters, which may name each other, in the order of the file.
-std::vector<NumberEntry> read_parameters(const Fields& fields, const Constants& values) {
-  std::vector<NumberEntry> result;
-  for (const auto& [key, location, value] : fields) {
-    result.push_back({key, values.values.at(key), location});
-  }
-  return result;
-}
-
-std::vector<NumberEntry> read_numbers(const Fields& fields, const Constants& constants) {
-  std::vector<NumberEntry> result;
-  for (const auto& [key, location, value] : fields) {
-    result.push_back({key, value.number(constants), location});
-  }
-  return result;
-}
-
-/// Inputs may lack a start value: `inputs: {f: , load: 0}`.
-std::vector<NumberEntry> read_inputs(const Fields& fields, const Constants& constants) {
-  std::vector<NumberEntry> result;
-  for (const auto& [key, location, value] : fields) {
-    result.push_back(
-        {key, value.is_null() ? std::nullopt : std::optional(value.number(constants)), location});
-  }
-  return result;
-}
-
-std::vector<TextEntry> read_texts(const Fields& fields) {
-  std::vector<TextEntry> result;
-  for (const auto& [key, location, value] : fields) {
-    result.push_back({key, value.text(), value.location()});
-  }
-  return result;
-}
-
-std::vector<TextEntry> read_units(const Fields& fields) {
-  std::vector<TextEntry> result;
-  for (const auto& [key, location, value] : fields) {
-    result.push_back({key, value.is_null() ? "" : value.text(), value.location()});
-  }
-  return result;
+  return node ? node->indexed_fields(role, owner) : Fields{};
 }
 
 /// Changes of what equations name so.
@@ -78,31 +36,30 @@ Fields changes_of_equations(const std::string& name, const NodeReader& node,
                             const SubsystemSurroundings& around) {
   ModelChanges changes = around.changes.of(name, names);
   for (ModelChange& change : changes) {
-    const auto unit = find_field(units, change.name);
+    const auto unit = find_field(units, name_in(change.name));
     convert(change, unit && !unit->is_null() ? unit->text() : "");
   }
   return around.changed.of(changes, node.what());
 }
 
-Fields::iterator find_key(Fields& fields, const std::string& key) {
-  return std::find_if(fields.begin(), fields.end(),
-                      [&](const Field& field) { return field.key == key; });
-}
-
-/// Values in the place of those that stand in one of the lists.
-void replace(const Fields& changes, std::initializer_list<Fields*> lists, const std::string& what,
-             const std::string& owner) {
+/// Values in the place of those that stand in one of the sections.
+void replace(const Fields& changes, std::initializer_list<NumberSection*> sections,
+             const std::string& what, const std::string& owner) {
   for (const Field& change : changes) {
     bool found = false;
     std::vector<std::string> candidates;
-    for (Fields* list : lists) {
-      const auto place = find_key(*list, change.key);
-      found = found || place != list->end();
-      if (place != list->end()) {
-        *place = change;
-      }
-      for (const Field& entry : *list) {
-        candidates.push_back(entry.key);
+    for (NumberSection* section : sections) {
+      for (Field& entry : section->entries) {
+        candidates.push_back(name_in(entry.key));
+        if (candidates.back() != name_in(change.key) || found) {
+          continue;
+        }
+        found = true;
+        if (entry.key == change.key && entry.key == candidates.back()) {
+          entry = change;
+        } else {
+          section->overrides.push_back(change);
+        }
       }
     }
     if (!found) {
@@ -110,6 +67,17 @@ void replace(const Fields& changes, std::initializer_list<Fields*> lists, const 
                        in_quotes(change.key) + "; " + known("names", change.key, candidates));
     }
   }
+}
+
+/// Names, once each.
+std::vector<std::string> names_of_keys(std::initializer_list<const Fields*> lists) {
+  std::vector<std::string> result;
+  for (const std::string& key : keys_of(lists)) {
+    if (result.empty() || result.back() != name_in(key)) {
+      result.push_back(name_in(key));
+    }
+  }
+  return result;
 }
 
 /// Parameters of the model that expressions name are parameters of the subsystem, too.
@@ -156,7 +124,8 @@ void take_model_parameters(const Constants& constants, const std::string& locati
   }
 }
 
-EquationsDescription::When read_when(const NodeReader& node, const Constants& constants) {
+EquationsDescription::When read_when(const NodeReader& node, const Constants& constants,
+                                     VectorReader& vectors) {
   EquationsDescription::When result;
   const Fields fields = node.fields_among(when_keys);
   const auto condition = find_field(fields, "condition"), every = find_field(fields, "every");
@@ -171,22 +140,59 @@ EquationsDescription::When read_when(const NodeReader& node, const Constants& co
   if (initially && every) {
     initially->fail("belongs to 'condition'; ticks come at the start where their offset says so");
   }
-  result.condition = condition ? condition->text() : "";
+  result.condition = condition ? vectors.single(*condition) : "";
   result.every = every ? std::optional(every->number(constants)) : std::nullopt;
   result.offset = offset ? offset->number(constants) : 0.0;
   result.initially = initially && initially->flag();
-  result.sets = read_texts(set->named_fields("set of", node.what()));
+  result.sets = vectors.assignments(set->indexed_fields("set of", node.what()));
   result.location = node.location();
   return result;
 }
 
 std::vector<EquationsDescription::When> read_whens(const NodeReader& node,
-                                                   const Constants& constants) {
+                                                   const Constants& constants,
+                                                   VectorReader& vectors) {
   std::vector<EquationsDescription::When> result;
   for (const NodeReader& item : node.items("when")) {
-    result.push_back(read_when(item, constants));
+    result.push_back(read_when(item, constants, vectors));
   }
   return result;
+}
+
+/// The sections that give numbers, with all that is said in their place.
+struct Sections {
+  NumberSection parameters, inputs, states, discrete;
+};
+
+Sections read_sections(const std::string& name, const NodeReader& node, const Fields& parts,
+                       const Fields& units, const SubsystemParts& given,
+                       const SubsystemSurroundings& around) {
+  const std::string& of = node.what();
+  Sections result{{section(parts, "parameters", "parameter", of)},
+                  {section(parts, "inputs", "input", of)},
+                  {section(parts, "states", "state", of)},
+                  {section(parts, "discrete", "discrete variable", of)}};
+  auto& [parameters, inputs, states, discrete] = result;
+  const std::string last = discrete.entries.empty() ? " or state" : ", state or discrete variable";
+  replace(given.parameters, {&parameters}, "parameter", of);
+  replace(given.start, {&states, &inputs, &discrete}, "input" + last, of);
+  const auto names =
+      names_of_keys({&parameters.entries, &states.entries, &inputs.entries, &discrete.entries});
+  replace(changes_of_equations(name, node, names, units, around),
+          {&parameters, &states, &inputs, &discrete}, "parameter, input" + last, of);
+  return result;
+}
+
+/// Sizes that are written into the equations are no parameters any more, which could be changed.
+void fix(const std::set<std::string>& names, const Constants& constants,
+         EquationsDescription& equations) {
+  for (const std::string& name : names) {
+    std::erase_if(equations.parameters,
+                  [&](const NumberEntry& parameter) { return parameter.name == name; });
+    std::erase_if(equations.units, [&](const TextEntry& unit) { return unit.name == name; });
+    equations.variables.push_back(
+        {name, exact_number(constants.values.at(name)), equations.location});
+  }
 }
 
 EquationsDescription read_equations(const std::string& name, const NodeReader& node,
@@ -195,40 +201,42 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   const auto entry = *find_field(given.kind, "equations");
   const Fields parts = entry.fields_among(equations_keys);
   const std::string& of = node.what();
-  Fields parameters = section(parts, "parameters", "parameter", of);
-  Fields inputs = section(parts, "inputs", "input", of);
-  Fields states = section(parts, "states", "state", of);
-  Fields discrete = section(parts, "discrete", "discrete variable", of);
   const Fields units = section(parts, "units", "unit", of);
-  replace(given.parameters, {&parameters}, "parameter", of);
-  const std::string last = discrete.empty() ? " or state" : ", state or discrete variable";
-  replace(given.start, {&states, &inputs, &discrete}, "input" + last, of);
-  replace(changes_of_equations(name, node, keys_of({&parameters, &states, &inputs, &discrete}),
-                               units, around),
-          {&parameters, &states, &inputs, &discrete}, "parameter, input" + last, of);
+  const auto [parameters, inputs, states, discrete] =
+      read_sections(name, node, parts, units, given, around);
   const Fields variables = section(parts, "variables", "variable", of);
   Constants known = given.constants;
-  keep_in_functions(keys_of({&parameters, &inputs, &states, &discrete, &variables}), known);
+  keep_in_functions(names_of_keys({&parameters.entries, &inputs.entries, &states.entries,
+                                   &discrete.entries, &variables}),
+                    known);
   if (const auto functions = find_field(parts, "functions")) {
-    read_functions(functions->fields("function", of), keys_of({&parameters}), known);
+    read_functions(functions->fields("function", of), names_of_keys({&parameters.entries}), known);
   }
-  const Constants constants = resolved(parameters, known);
+  Constants constants = resolved(of_single_values(parameters.entries), known);
+  VectorReader vectors(constants);
+  vectors.declare_parameters(parameters.entries);
+  for (const Fields* fields : {&inputs.entries, &states.entries, &discrete.entries, &variables}) {
+    vectors.declare(*fields);
+  }
   EquationsDescription result;
   result.functions = known.functions;
   result.subsystem = name;
   result.location = node.location();
-  result.parameters = read_parameters(parameters, constants);
-  result.inputs = read_inputs(inputs, constants);
-  result.states = read_numbers(states, constants);
-  result.discrete = read_numbers(discrete, constants);
+  result.parameters = vectors.parameters(parameters);
+  result.inputs = vectors.numbers(inputs, VectorReader::Lack::allowed);
+  result.states = vectors.numbers(states);
+  result.discrete = vectors.numbers(discrete);
   if (const auto whens = find_field(parts, "when")) {
-    result.whens = read_whens(*whens, constants);
+    result.whens = read_whens(*whens, constants, vectors);
   }
-  result.variables = read_texts(variables);
-  result.derivatives = read_texts(section(parts, "derivatives", "derivative", of));
-  result.outputs = read_texts(section(parts, "outputs", "output", of));
-  result.units = read_units(units);
-  result.nominal = read_numbers(section(parts, "nominal", "nominal value", of), constants);
+  result.variables = vectors.variables(variables);
+  result.derivatives = vectors.assignments(section(parts, "derivatives", "derivative", of));
+  result.outputs = vectors.outputs(section(parts, "outputs", "output", of));
+  result.units = vectors.units(units);
+  result.display = vectors.units(section(parts, "display", "display unit", of));
+  result.nominal = vectors.nominal(section(parts, "nominal", "nominal value", of));
+  std::ranges::move(vectors.shared(node.location()), std::back_inserter(result.variables));
+  fix(vectors.fixed(), constants, result);
   take_model_parameters(given.constants, node.location(), result);
   return result;
 }
@@ -237,12 +245,13 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
 std::vector<std::string> notes_on(const EquationsDescription& equations) {
   std::vector<std::string> notes;
   for (const EquationsDescription::When& when : equations.whens) {
-    const std::vector<std::string> set = names_of(when.sets);
+    const std::vector<std::string> names = names_of(when.sets);
+    const std::set<std::string> set(names.begin(), names.end());
     for (const TextEntry& text : when.sets) {
       for (const NameUse& use : names_used(text.text)) {
         const std::string before = text.text.substr(0, use.position);
         const bool says_so = before.ends_with("pre(");
-        if (!says_so && std::find(set.begin(), set.end(), use.name) != set.end()) {
+        if (!says_so && set.contains(use.name)) {
           notes.push_back(text.location + ": '" + text.name + "' is set from what '" + use.name +
                           "' was before; pre(" + use.name + ") says so");
         }

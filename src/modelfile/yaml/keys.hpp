@@ -16,14 +16,15 @@ struct Shape {
     number,      ///< or an expression of parameters
     expression,  ///< also of variables
     text,
-    flag,    ///< true or false
-    value,   ///< whatever an FMU's variable takes
-    choice,  ///< one of `words`
-    list,    ///< of `each`
-    names,   ///< a map from names of the user's choice to `each`
-    paths,   ///< likewise, where names may have dots and brackets
-    record,  ///< a map of `keys`
-    either,  ///< `each`, or a map of `keys`
+    flag,     ///< true or false
+    value,    ///< whatever an FMU's variable takes
+    choice,   ///< one of `words`
+    list,     ///< of `each`
+    names,    ///< a map from names of the user's choice to `each`
+    paths,    ///< likewise, where names may have dots and brackets
+    vectors,  ///< likewise, where names may have brackets behind them, and values be lists
+    record,   ///< a map of `keys`
+    either,   ///< `each`, or a map of `keys`
   };
 
   Kind kind;

@@ -13,6 +13,7 @@ constexpr Shape number{Kind::number}, expression{Kind::expression}, text{Kind::t
 
 constexpr Shape names_of(const Shape& each) { return {Kind::names, true, nullptr, &each}; }
 constexpr Shape paths_of(const Shape& each) { return {Kind::paths, true, nullptr, &each}; }
+constexpr Shape vectors_of(const Shape& each) { return {Kind::vectors, true, nullptr, &each}; }
 constexpr Shape list_of(const Shape& each) { return {Kind::list, true, nullptr, &each}; }
 constexpr Shape record_of(Keys keys) { return {Kind::record, false, keys}; }
 constexpr Shape choice_of(std::span<const std::string_view> words) {
@@ -145,17 +146,18 @@ std::span<const Key> system_keys() {
 
 std::span<const Key> equations_keys() {
   static constexpr Key keys[] = {
-      {"parameters", names_of(number), "numbers or expressions of parameters"},
-      {"inputs", names_of(number_or_nothing), "start values; without one it must be connected"},
-      {"states", names_of(number), "start values"},
-      {"discrete", names_of(number), "start values; changed by 'when' only"},
+      {"parameters", vectors_of(number), "numbers or expressions of parameters"},
+      {"inputs", vectors_of(number_or_nothing), "start values; without one it must be connected"},
+      {"states", vectors_of(number), "start values"},
+      {"discrete", vectors_of(number), "start values; changed by 'when' only"},
       functions,
-      {"variables", names_of(expression), "names of expressions, in any order"},
-      {"derivatives", names_of(expression), "of each state, over time in s"},
-      {"outputs", names_of(expression), "expressions"},
+      {"variables", vectors_of(expression), "names of expressions, in any order"},
+      {"derivatives", vectors_of(expression), "of each state, over time in s"},
+      {"outputs", vectors_of(expression), "expressions"},
       {"when", list_of(when), "what conditions and ticks set"},
-      {"units", names_of(text_or_nothing), "of parameters, inputs, states and outputs"},
-      {"nominal", names_of(number), "usual magnitudes of inputs, states and outputs"}};
+      {"units", vectors_of(text_or_nothing), "of parameters, inputs, states and outputs"},
+      {"display", vectors_of(text), "units to show them in, in the place of their own"},
+      {"nominal", vectors_of(number), "usual magnitudes of inputs, states and outputs"}};
   return keys;
 }
 
@@ -165,7 +167,7 @@ std::span<const Key> when_keys() {
       {"initially", flag, "whether it acts at the start, too, where it is true there"},
       {"every", number, "time between ticks, in s, in the place of a condition"},
       {"offset", number, "of the first tick, in s"},
-      {"set", names_of(expression), "states and discrete variables, from the values before",
+      {"set", vectors_of(expression), "states and discrete variables, from the values before",
        "set: {<state or discrete variable>: <expression>}"}};
   return keys;
 }

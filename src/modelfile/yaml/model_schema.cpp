@@ -74,10 +74,15 @@ Json list(const Shape& shape) {
 
 Json map(const Shape& shape) {
   Json result = typed({"object"}, shape);
+  const std::string name = "^[A-Za-z_][A-Za-z0-9_]*";
   if (shape.kind == Kind::names) {
-    result["propertyNames"]["pattern"] = "^[A-Za-z_][A-Za-z0-9_]*$";
+    result["propertyNames"]["pattern"] = name + "$";
   }
   result["additionalProperties"] = schema_of(*shape.each);
+  if (shape.kind == Kind::vectors) {
+    result["propertyNames"]["pattern"] = name + "(\\[.+\\])?$";
+    result["additionalProperties"]["type"].push_back("array");
+  }
   if (shape.count > 0) {
     result["minProperties"] = result["maxProperties"] = shape.count;
   }
@@ -115,6 +120,7 @@ Json schema_of(const Shape& shape) {
       return list(shape);
     case Kind::names:
     case Kind::paths:
+    case Kind::vectors:
       return map(shape);
     case Kind::record:
       return record(shape);

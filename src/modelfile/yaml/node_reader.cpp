@@ -170,11 +170,12 @@ std::vector<Field> NodeReader::fields(const std::string& role, const std::string
   return result;
 }
 
-std::vector<Field> NodeReader::named_fields(const std::string& role,
-                                            const std::string& owner) const {
+std::vector<Field> NodeReader::fields_named(const std::string& role, const std::string& owner,
+                                            Names names) const {
   std::vector<Field> result = fields(role, owner);
   for (const Field& field : result) {
-    if (!is_name(field.key)) {
+    const bool indexed = names == Names::indexed && field.key.ends_with(']');
+    if (!is_name(indexed ? field.key.substr(0, field.key.find('[')) : field.key)) {
       const std::string state = state_in(field.key);
       if (role == "derivative" && !state.empty()) {
         throw InputError(field.key_location + ": " + field.value.what() +

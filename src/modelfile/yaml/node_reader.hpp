@@ -62,11 +62,20 @@ class NodeReader {
   /// named `role 'key' of <owner>`, or `'key' of <owner>` without role.
   std::vector<Field> fields(const std::string& role, const std::string& owner) const;
   /// `fields` of a map whose keys are names of the user's choice.
-  std::vector<Field> named_fields(const std::string& role, const std::string& owner) const;
+  std::vector<Field> named_fields(const std::string& role, const std::string& owner) const {
+    return fields_named(role, owner, Names::plain);
+  }
+  /// Likewise; a name may have what stands in brackets behind it: "T[n]".
+  std::vector<Field> indexed_fields(const std::string& role, const std::string& owner) const {
+    return fields_named(role, owner, Names::indexed);
+  }
   /// `fields` of a map that has these keys only, and those that it must have.
   std::vector<Field> fields_among(Keys keys) const;
 
  private:
+  enum class Names { plain, indexed };
+  std::vector<Field> fields_named(const std::string& role, const std::string& owner,
+                                  Names names) const;
   std::string found() const;
 
   const std::string* source_;

@@ -223,7 +223,9 @@ Fields values_of(const Fields& fields, const char* key, const char* role, const 
   if (!node) {
     return {};
   }
-  return kind == "fmu" ? node->fields(role, owner) : node->named_fields(role, owner);
+  return kind == "fmu"         ? node->fields(role, owner)
+         : kind == "equations" ? node->indexed_fields(role, owner)
+                               : node->named_fields(role, owner);
 }
 
 /// The entry's parts and those of its template, which have the same form.

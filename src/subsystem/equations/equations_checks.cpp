@@ -1,13 +1,15 @@
 #include "subsystem/equations/equations_checks.hpp"
 
-#include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
+#include <variant>
 
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
 #include "expression/functions.hpp"
 #include "support/wording.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 
@@ -29,7 +31,7 @@ void check_variable_names(const EquationsDescription& description) {
       const std::string& name = entry.name;
       const std::string& location = entry.location;
       const std::string found = role + " '" + name + "'";
-      if (!is_name(name)) {
+      if (!is_variable_name(name)) {
         refuse(description, location,
                found + " is not a name: use letters, digits and _, not starting with a digit");
       }
@@ -55,7 +57,7 @@ void check_distinct(const EquationsDescription& description, const std::vector<T
                     const std::string& role) {
   std::set<std::string> seen;
   for (const Text& entry : entries) {
-    if (!is_name(entry.name)) {
+    if (!is_variable_name(entry.name)) {
       refuse(description, entry.location,
              role + " '" + entry.name +
                  "' is not a name: use letters, digits and _, not starting with a digit");
@@ -83,8 +85,10 @@ void check_values(const EquationsDescription& description) {
 void check_derivatives(const EquationsDescription& description) {
   const std::vector<std::string> states = names_of(description.states);
   const std::vector<std::string> derivatives = names_of(description.derivatives);
+  const std::unordered_set<std::string> known_states(states.begin(), states.end()),
+      derived(derivatives.begin(), derivatives.end());
   for (const Text& entry : description.derivatives) {
-    if (std::find(states.begin(), states.end(), entry.name) == states.end()) {
+    if (!known_states.contains(entry.name)) {
       refuse(description, entry.location,
              "derivative of '" + entry.name +
                  "', which is not a state; add it to states (with its " +
@@ -92,7 +96,7 @@ void check_derivatives(const EquationsDescription& description) {
     }
   }
   for (const Number& state : description.states) {
-    if (std::find(derivatives.begin(), derivatives.end(), state.name) == derivatives.end()) {
+    if (!derived.contains(state.name)) {
       refuse(description, state.location,
              "state '" + state.name + "' has no derivative; add '" + state.name +
                  ": <expression>' to derivatives");
@@ -100,17 +104,43 @@ void check_derivatives(const EquationsDescription& description) {
   }
 }
 
-void check_units(const EquationsDescription& description) {
-  std::vector<std::string> candidates;
+/// Names that may have units.
+std::vector<std::string> names_with_units(const EquationsDescription& description) {
+  std::vector<std::string> result;
   for (const auto& names : {names_of(description.parameters), names_of(description.inputs),
                             names_of(description.states), names_of(description.outputs)}) {
-    candidates.insert(candidates.end(), names.begin(), names.end());
+    result.insert(result.end(), names.begin(), names.end());
   }
+  return result;
+}
+
+void check_units(const EquationsDescription& description) {
+  const std::vector<std::string> candidates = names_with_units(description);
+  const std::unordered_set<std::string> names(candidates.begin(), candidates.end());
+  for (const auto* units : {&description.units, &description.display}) {
+    for (const Text& unit : *units) {
+      if (!names.contains(unit.name)) {
+        refuse(description, unit.location,
+               "unit of an unknown name '" + unit.name + "'; " +
+                   known("names", unit.name, candidates));
+      }
+    }
+  }
+}
+
+/// What is shown in another unit has one that leads there.
+void check_display(const EquationsDescription& description) {
+  std::unordered_map<std::string, std::string> units;
   for (const Text& unit : description.units) {
-    if (std::find(candidates.begin(), candidates.end(), unit.name) == candidates.end()) {
-      refuse(
-          description, unit.location,
-          "unit of an unknown name '" + unit.name + "'; " + known("names", unit.name, candidates));
+    units.emplace(unit.name, unit.text);
+  }
+  for (const Text& shown : description.display) {
+    const std::string& unit = units[shown.name];
+    if (unit.empty() ||
+        !std::holds_alternative<UnitConversion>(unit_conversion(unit, shown.text))) {
+      refuse(description, shown.location,
+             "'" + shown.name + "' cannot be shown in " + in_quotes(shown.text) + ": its unit is " +
+                 (unit.empty() ? "not given; add it to units" : in_quotes(unit)));
     }
   }
 }
@@ -121,8 +151,9 @@ void check_nominals(const EquationsDescription& description) {
                             names_of(description.outputs)}) {
     candidates.insert(candidates.end(), names.begin(), names.end());
   }
+  const std::unordered_set<std::string> names(candidates.begin(), candidates.end());
   for (const Number& nominal : description.nominal) {
-    if (std::find(candidates.begin(), candidates.end(), nominal.name) == candidates.end()) {
+    if (!names.contains(nominal.name)) {
       refuse(description, nominal.location,
              "nominal value of an unknown name '" + nominal.name + "'; " +
                  known("names", nominal.name, candidates));
@@ -141,10 +172,11 @@ void check_whens(const EquationsDescription& description) {
   for (const std::string& name : names_of(description.discrete)) {
     settable.push_back(name);
   }
+  const std::unordered_set<std::string> names(settable.begin(), settable.end());
   for (const EquationsDescription::When& when : description.whens) {
     check_distinct(description, when.sets, "set of");
     for (const Text& set : when.sets) {
-      if (std::find(settable.begin(), settable.end(), set.name) == settable.end()) {
+      if (!names.contains(set.name)) {
         refuse(description, set.location,
                "'" + set.name + "' is set by a condition, but is neither a state nor discrete; " +
                    known("states and discrete variables", set.name, settable));
@@ -179,6 +211,7 @@ const EquationsDescription& checked(const EquationsDescription& description) {
   check_distinct(description, description.units, "unit");
   check_derivatives(description);
   check_units(description);
+  check_display(description);
   check_nominals(description);
   check_whens(description);
   return description;

@@ -43,6 +43,7 @@ struct EquationsDescription {
   std::vector<Number> discrete = {};  ///< change at events only, where conditions set them
   std::vector<When> whens = {};
   std::vector<Text> units;           ///< of parameters, inputs, states and outputs by name
+  std::vector<Text> display = {};    ///< units to show them in, by name
   std::vector<Number> nominal = {};  ///< of inputs, states and outputs by name
   /// That expressions may call; null: none.
   std::shared_ptr<const UserFunctions> functions = {};

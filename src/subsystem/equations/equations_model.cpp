@@ -103,6 +103,37 @@ std::optional<EquationEvents> events_of(const SmoothEquations& equations,
                          std::move(linear)});
 }
 
+constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
+
+/// States are the variables behind t. Entries come row by row, so that columns are filled in the
+/// order of rows.
+std::shared_ptr<const ColumnPattern> pattern_of(const ExpressionList& f, std::size_t states,
+                                                std::vector<std::size_t>& places) {
+  const auto is_state = [&](std::size_t variable) { return variable >= 1 && variable <= states; };
+  std::vector<std::vector<std::size_t>> columns(states);  // of entries; nowhere: only the diagonal
+  std::vector<char> diagonal(states, 0);
+  for (std::size_t k = 0, row = 0; k <= f.entries().size(); ++k) {
+    const bool done = k == f.entries().size();
+    for (; row < (done ? states : f.entries()[k].row); ++row)
+      if (diagonal[row] == 0) columns[row].push_back(nowhere);
+    if (done || !is_state(f.entries()[k].variable)) continue;
+    const std::size_t column = f.entries()[k].variable - 1;
+    if (column == row) diagonal[row] = 1;
+    columns[column].push_back(k);
+  }
+  auto result = std::make_shared<ColumnPattern>();
+  places.assign(f.entries().size(), nowhere);
+  for (std::size_t column = 0; column < states; ++column) {
+    result->begins.push_back(static_cast<std::int64_t>(result->rows.size()));
+    for (const std::size_t k : columns[column]) {
+      if (k != nowhere) places[k] = result->rows.size();
+      result->rows.push_back(k != nowhere ? f.entries()[k].row : static_cast<std::int64_t>(column));
+    }
+  }
+  result->begins.push_back(static_cast<std::int64_t>(result->rows.size()));
+  return result;
+}
+
 }  // namespace
 
 EquationsModel::EquationsModel(std::shared_ptr<const EquationsDescription> description)
@@ -117,6 +148,7 @@ void EquationsModel::compile() {
   derivatives_ = ExpressionList::of_trees(equations.derivatives(), names, places_.all());
   outputs_ = ExpressionList::of_trees(equations.outputs(), names, places_.all());
   curvatures_.reset();
+  pattern_.reset();
   interface_.constant_jacobians = derivatives_->affine() && outputs_->affine();
   auto events = events_of(equations, *description_);
   if (events && events_) {
@@ -248,6 +280,20 @@ bool EquationsModel::jacobians(double t, std::span<const double> x, std::span<co
   spread(*derivatives_, result.f_x, result.f_u);
   spread(*outputs_, result.g_x, result.g_u);
   return true;
+}
+
+std::shared_ptr<const ColumnPattern> EquationsModel::state_pattern() const {
+  if (!pattern_) pattern_ = pattern_of(*derivatives_, places_.states, places_in_pattern_);
+  return pattern_;
+}
+
+void EquationsModel::state_entries(double t, std::span<const double> x, std::span<const double> u,
+                                   std::span<double> entries) {
+  move_to(derivatives_->point(), t, x, u);
+  const std::span<const double> values = derivatives_->differentiate();
+  std::ranges::fill(entries, 0.0);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (places_in_pattern_[k] < entries.size()) entries[places_in_pattern_[k]] = values[k];
 }
 
 bool EquationsModel::time_derivatives(double t, std::span<const double> x,

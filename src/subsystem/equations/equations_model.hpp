@@ -12,12 +12,13 @@
 #include "subsystem/equations/equation_events.hpp"
 #include "subsystem/equations/equations_description.hpp"
 #include "subsystem/event_model.hpp"
+#include "subsystem/sparse_model.hpp"
 
 namespace concord {
 
 /// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters, variables, and
 /// discrete variables. What relations and conditions do are events.
-class EquationsModel : public EventModel, public BatchModel {
+class EquationsModel : public EventModel, public BatchModel, public SparseModel {
  public:
   /// Throws InputError (location, subsystem, variable, what is wrong, what is known) for names that
   /// clash, a state without derivative or the reverse, units of unknown names, and expressions
@@ -46,6 +47,10 @@ class EquationsModel : public EventModel, public BatchModel {
                         const TimeDerivatives& result) override;
   bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
                      const Motion& motion, std::span<double> dydt) override;
+  /// The first call finds it.
+  std::shared_ptr<const ColumnPattern> state_pattern() const override;
+  void state_entries(double t, std::span<const double> x, std::span<const double> u,
+                     std::span<double> entries) override;
   /// The first call derives them.
   bool output_curvatures(double t, std::span<const double> x, std::span<const double> u,
                          const InputMotion& motion, std::span<double> d2ydt2) override;
@@ -105,7 +110,10 @@ class EquationsModel : public EventModel, public BatchModel {
   OdeInterface interface_;
   EquationPlaces places_;
   std::optional<ExpressionList> derivatives_, outputs_;  ///< of EquationPlaces
-  std::optional<Evaluation> curvatures_;                 ///< once they have been asked for
+  /// Where derivatives by states stand in it, in their order; those by others nowhere.
+  mutable std::vector<std::size_t> places_in_pattern_;
+  mutable std::shared_ptr<const ColumnPattern> pattern_;  ///< once it has been asked for
+  std::optional<Evaluation> curvatures_;                  ///< once they have been asked for
   std::optional<EquationEvents> events_;
   std::vector<double> direction_;
   unsigned changes_ = 0;  ///< of constants and of what is held

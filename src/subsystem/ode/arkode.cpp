@@ -2,14 +2,14 @@
 
 #include <arkode/arkode_arkstep.h>
 #include <arkode/arkode_erkstep.h>
-#include <sunlinsol/sunlinsol_dense.h>
-#include <sunmatrix/sunmatrix_dense.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "subsystem/ode/error_ratio.hpp"
 #include "subsystem/ode/integrator.hpp"
+#include "subsystem/ode/newton_solver.hpp"
 
 namespace concord {
 
@@ -193,19 +193,15 @@ class ImplicitPair final : public Arkode {
  private:
   static int state_jacobian(sunrealtype tau, N_Vector x, N_Vector f_at_x, SUNMatrix f_x, void* self,
                             N_Vector, N_Vector, N_Vector) {
-    Arkode& own = *static_cast<Arkode*>(self);
-    const std::size_t n = own.x().size();
-    return static_cast<const ImplicitPair&>(own).rhs().state_jacobian(
-        tau, view(own, x), view(own, f_at_x), {SM_DATA_D(f_x), n * n});
+    auto& own = static_cast<ImplicitPair&>(*static_cast<Arkode*>(self));
+    return own.solver_->fill(own.rhs(), tau, view(own, x), view(own, f_at_x), f_x);
   }
 
   /// Slopes of stages follow from the stages: where f is steep, rounding of x would spoil f(x).
   void attach_solver() {
     void* const ark = memory_.get();
-    const auto n = static_cast<sunindextype>(NV_LENGTH_S(vector()));
-    jacobian_.reset(made(SUNDenseMatrix(n, n, context())));
-    solver_.reset(made(SUNLinSol_Dense(vector(), jacobian_.get(), context())));
-    require(ARKStepSetLinearSolver(ark, solver_.get(), jacobian_.get()));
+    solver_.emplace(rhs(), vector(), context());
+    require(ARKStepSetLinearSolver(ark, solver_->native(), solver_->matrix()));
     require(ARKStepSetJacFn(ark, &ImplicitPair::state_jacobian));
     require(ARKStepSetDeduceImplicitRhs(ark, SUNTRUE));
     require(ARKStepSetDeltaGammaMax(ark, kept_gamma));
@@ -221,8 +217,7 @@ class ImplicitPair final : public Arkode {
   }
 
   sundials_handle::Vector error_;
-  sundials_handle::Matrix jacobian_;
-  sundials_handle::LinearSolver solver_;
+  std::optional<NewtonSolver> solver_;
   sundials_handle::ArkStepMemory memory_;
 };
 

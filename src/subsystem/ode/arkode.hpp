@@ -72,7 +72,7 @@ class Arkode : public OneStepPair {
 /// Dormand and Prince (1980), 5(4), whose micro-steps ARKODE chooses.
 std::unique_ptr<Arkode> make_explicit_arkode(RightHandSide& rhs, Roots roots);
 
-/// Kennedy and Carpenter (2019), ESDIRK4(3)6L[2]SA, L-stable, with a dense direct Newton iteration;
+/// Kennedy and Carpenter (2019), ESDIRK4(3)6L[2]SA, L-stable, with a direct Newton iteration;
 /// a driver without functions leaves the micro-steps to ARKODE.
 std::unique_ptr<Arkode> make_implicit_arkode(RightHandSide& rhs, Arkode::Driver driver,
                                              Roots roots);

@@ -41,6 +41,7 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
     : model_(std::move(model)),
       hybrid_(dynamic_cast<const HybridModel*>(model_.get())),
       event_(dynamic_cast<const EventModel*>(model_.get())),
+      sparse_(dynamic_cast<SparseModel*>(model_.get())),
       description_(description),
       time_dependent_(model_->interface().time_dependent),
       constant_jacobians_(model_->interface().constant_jacobians),
@@ -184,6 +185,19 @@ bool CheckedModel::jacobians(double t, std::span<const double> x, std::span<cons
   return given(t, [&](double inside) { return model_->jacobians(inside, x, u, result); }) &&
          all_finite(result.f_x) && all_finite(result.f_u) && all_finite(result.g_x) &&
          all_finite(result.g_u);
+}
+
+std::shared_ptr<const ColumnPattern> CheckedModel::state_pattern() const {
+  return sparse_ != nullptr ? sparse_->state_pattern() : nullptr;
+}
+
+bool CheckedModel::state_entries(double t, std::span<const double> x, std::span<const double> u,
+                                 std::span<double> entries) {
+  const auto give = [&](double inside) {
+    sparse_->state_entries(inside, x, u, entries);
+    return true;
+  };
+  return given(t, give) && all_finite(entries);
 }
 
 bool CheckedModel::time_derivatives(double t, std::span<const double> x, std::span<const double> u,

@@ -11,6 +11,7 @@
 
 #include "concord/errors.hpp"
 #include "concord/ode_model.hpp"
+#include "subsystem/sparse_model.hpp"
 #include "subsystem/subsystem.hpp"
 
 namespace concord {
@@ -52,6 +53,12 @@ class CheckedModel {
   /// False where the model has no Jacobians or they fail or are not finite.
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result);
+
+  /// Which derivatives depend on which states; null where the model doesn't say.
+  std::shared_ptr<const ColumnPattern> state_pattern() const;
+  /// False where they fail or are not finite.
+  bool state_entries(double t, std::span<const double> x, std::span<const double> u,
+                     std::span<double> entries);
 
   /// False where the model doesn't give them itself or they fail or are not finite.
   bool time_derivatives(double t, std::span<const double> x, std::span<const double> u,
@@ -162,6 +169,7 @@ class CheckedModel {
   std::unique_ptr<OdeModel> model_;
   const HybridModel* hybrid_;  ///< the model, if events may change it
   const EventModel* event_;    ///< the model, if it can say why it is no number
+  SparseModel* sparse_;        ///< the model, if it knows what depends on what
   const SubsystemDescription& description_;
   bool time_dependent_;
   bool constant_jacobians_;

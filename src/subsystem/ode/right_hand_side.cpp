@@ -74,6 +74,22 @@ int RightHandSide::state_jacobian(double tau, std::span<const double> x,
   });
 }
 
+/// Differences are rare: where the exact entries are not finite, as of sqrt(x) at 0.
+int RightHandSide::state_entries(double tau, std::span<const double> x,
+                                 std::span<const double> f_at_x, const ColumnPattern& pattern,
+                                 std::span<double> entries) noexcept {
+  return guard_.run(unrecoverable, [&] {
+    const std::size_t n = x.size();
+    if (model_.state_entries(time_at(tau), x, inputs_at(tau), entries)) return ok;
+    std::vector<double> f_x(n * n);
+    const bool done = difference_jacobian(time_at(tau), x, f_at_x, f_x);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t k = pattern.begin(j); k < pattern.end(j); ++k)
+        entries[k] = f_x[j * n + pattern.row(k)];
+    return told(tau, done);
+  });
+}
+
 bool RightHandSide::difference_jacobian(double t, std::span<const double> x,
                                         std::span<const double> f_at_x, std::span<double> f_x) {
   const double sqrt_eps = std::sqrt(std::numeric_limits<double>::epsilon());

@@ -75,6 +75,10 @@ class RightHandSide {
   int state_jacobian(double tau, std::span<const double> x, std::span<const double> f_at_x,
                      std::span<double> f_x) noexcept;
 
+  /// The entries of f_x in the pattern's order, likewise.
+  int state_entries(double tau, std::span<const double> x, std::span<const double> f_at_x,
+                    const ColumnPattern& pattern, std::span<double> entries) noexcept;
+
   /// Calls `use(t, u)` at tau: what else than f a model computes. The codes of `evaluate`; never
   /// throws.
   template <class Use>

@@ -58,12 +58,38 @@ bool StateRounding::outgrown(const Point& at, const Tolerance& tolerance,
 void StateRounding::measure(const Point& at, const Tolerance& tolerance, Memory& memory) {
   memory.inputs.assign(at.u_sizes.begin(), at.u_sizes.end());
   if (!rates(at)) return;
+  const auto structure = structure_at(at);
   for (std::size_t i = 0; i < x_.size(); ++i) {
     const double allowed = tolerance.of(0.0, at.x_sizes[i]);
     memory.rate[i] = std::max(memory.rate[i], margin * rates_[i]);
     if (!(memory.rate[i] * at.h > allowed)) continue;
+    if (structure) {
+      follow(*structure, at.h, i, memory);
+      continue;
+    }
     memory.time[i] = forgetting_time(at, i);
     pass_on(at, i, memory);
+  }
+}
+
+/// Where the model knows it and it is sparse, with f_x's entries: many states would otherwise be
+/// moved one by one.
+std::shared_ptr<const ColumnPattern> StateRounding::structure_at(const Point& at) {
+  auto structure = model_.state_pattern();
+  if (!structure || !structure->is_sparse()) return nullptr;
+  f_x_.resize(structure->rows.size());
+  return model_.state_entries(at.t, at.x, at.u, f_x_) ? structure : nullptr;
+}
+
+/// As forgetting_time and pass_on, by the derivatives by state i.
+void StateRounding::follow(const ColumnPattern& structure, double h, std::size_t i,
+                           Memory& memory) const {
+  for (std::size_t k = structure.begin(i); k < structure.end(i); ++k)
+    if (structure.row(k) == i) memory.time[i] = 1.0 / std::abs(f_x_[k]);
+  const double error = memory.rate[i] * std::min(h, memory.time[i]);
+  for (std::size_t k = structure.begin(i); k < structure.end(i); ++k) {
+    double& rate = memory.rate[structure.row(k)];
+    if (structure.row(k) != i) rate = std::max(rate, std::abs(f_x_[k]) * error);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -56,9 +57,12 @@ class StateRounding {
   bool rates(const Point& at);
   void pass_on(const Point& at, std::size_t i, Memory& memory);
   double forgetting_time(const Point& at, std::size_t i);
+  std::shared_ptr<const ColumnPattern> structure_at(const Point& at);
+  void follow(const ColumnPattern& structure, double h, std::size_t i, Memory& memory) const;
 
   CheckedModel& model_;
   std::vector<double> x_, u_, f_, f_moved_, rates_, result_;
+  std::vector<double> f_x_;  ///< entries of a sparse matrix
 };
 
 }  // namespace concord
