@@ -224,8 +224,8 @@ class Files(RestartTest):
 
     def test_a_full_disk(self):
         """At any size; the limit of the file size stands for it. Restarts go on when there is room again."""
-        options = (*self.options("parts", *FEW_STEPS), "-cosim_checkpoint_every", 1e-9)
-        self.whole(TWO_MASS, *FEW_STEPS)
+        options = (*self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9)
+        self.whole(TWO_MASS, *STEPS)
         size = (self.folder / "whole.h5").stat().st_size
         ended = 0
         rooms = in_short([int(size * (0.35 + 0.05 * i)) for i in range(12)], 4, 3)
