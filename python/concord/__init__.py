@@ -8,11 +8,12 @@
 (3.0, True)
 
 `run` simulates a model, `read` opens a results file, `Simulation` goes step by step,
-`ModelBuilder` describes a model whose subsystems are Python functions; `sweep` varies parameters,
+`ModelBuilder` describes a model whose subsystems are Python functions; `sweep` varies parameters, `ensemble` does so in memory,
 `study` compares methods and steps, `linearize` gives matrices, `steady` operating points. Keyword
 arguments are the options of the command `concord run` without their dash. Errors are `InputError`, where what was
 asked for is wrong, and `SimulationError`, where the simulation failed.
 """
+from ._ensemble import Ensemble, ensemble
 from ._errors import ConcordError, InputError, RecoverableFailure, SimulationError
 from ._linear import LinearSystem, linearize
 from ._location import VERSION as __version__
@@ -24,13 +25,13 @@ from ._steady import OperatingPoint, steady
 from ._studies import Study, Sweep, SweepRun, study, sweep
 
 __all__ = [
-    "ConcordError", "Event", "InputError", "LinearSystem", "ModelBuilder", "OperatingPoint",
+    "ConcordError", "Ensemble", "Event", "InputError", "LinearSystem", "ModelBuilder", "OperatingPoint",
     "RecoverableFailure", "Result", "Simulation", "SimulationError", "Snapshot", "Study", "Sweep",
-    "SweepRun", "__version__", "linearize", "read", "run", "steady", "study", "sweep",
+    "SweepRun", "__version__", "ensemble", "linearize", "read", "run", "steady", "study", "sweep",
 ]
 
-for _thing in (ConcordError, Event, InputError, LinearSystem, ModelBuilder, OperatingPoint,
+for _thing in (ConcordError, Ensemble, Event, InputError, LinearSystem, ModelBuilder, OperatingPoint,
                RecoverableFailure, Result, Simulation, SimulationError, Snapshot, Study, Sweep,
-               SweepRun, linearize, read, run, steady, study, sweep):
+               SweepRun, ensemble, linearize, read, run, steady, study, sweep):
     _thing.__module__ = __name__  # as they are named by those who use them
 del _thing

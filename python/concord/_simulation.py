@@ -15,7 +15,7 @@ from ._options import changes_of, path_of, texts_of
 
 #: What only a whole run has.
 _OF_RUNS = frozenset(("cosim_output", "cosim_checkpoint", "cosim_restart", "cosim_summary",
-                      "cosim_trace", "cosim_time_limit", "cosim_monitor", "cosim_progress"))
+                      "cosim_trace", "cosim_time_limit", "cosim_realtime", "cosim_monitor", "cosim_progress"))
 
 
 class Snapshot:

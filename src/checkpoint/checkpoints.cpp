@@ -25,6 +25,8 @@ bool is_free(const std::string& option) {
   static const std::set<std::string> free = {"cosim_stop",
                                              "cosim_time_limit",
                                              "cosim_hang_limit",
+                                             "cosim_realtime",
+                                             "cosim_realtime_late",
                                              "cosim_summary",
                                              "cosim_trace",
                                              "cosim_fmu_calls",

@@ -25,6 +25,7 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
     : requests_(plan->comm, plan->settings.time_limit),
       simulation_(std::move(plan)),
       settings_(simulation_.plan().settings),
+      pacing_(simulation_.plan().comm, settings_.realtime),
       checkpoints_(
           simulation_, [this](Archive& archive) { CONCORD_MEMBERS(archive, summary_, *recorder_); },
           [this]() -> CheckpointedRows& { return *recorder_; }),
@@ -91,6 +92,7 @@ const char* Run::run_once_for() const {
          : !checkpoint.start_from.empty() ? "-cosim_restart_as_start"
          : settings_.monitor              ? "-cosim_monitor"
          : settings_.time_limit           ? "-cosim_time_limit"
+         : settings_.realtime.paced()     ? "-cosim_realtime"
                                           : nullptr;
 }
 
@@ -145,6 +147,7 @@ void Run::simulate() {
       start();
     }
     watch_exits();
+    pacing_.begin(simulation_.time());
     simulation_.advance_while([&](double wall_time) { return goes_on(wall_time); });
   } catch (const EndOfSimulation& end) {
     asked_for_end_ = true;
@@ -178,9 +181,12 @@ bool Run::goes_on(double wall_time) {
   }
   checkpoints_.look(summary_.steps);
   const bool failed = simulation_.subsystems().fatal();
-  const bool on = requests_.go_on(wall_time, failed, [&] { recorder_->flush(); });
+  const bool on = requests_.go_on(wall_time + waited_, failed, [&] { recorder_->flush(); });
   if (!on && requests_.reason().empty()) {
     simulation_.require_sound_subsystems();
+  }
+  if (on) {
+    waited_ = pacing_.keep(simulation_.time(), summary_.lateness);
   }
   return on;
 }

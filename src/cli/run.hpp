@@ -12,6 +12,7 @@
 #include "cli/summary.hpp"
 #include "record/recorder.hpp"
 #include "simulation/halved_run.hpp"
+#include "simulation/pacing.hpp"
 #include "simulation/simulation_core.hpp"
 #include "simulation/stop_requests.hpp"
 #include "support/ranks.hpp"
@@ -109,6 +110,7 @@ class Run {
   StopRequests requests_;
   SimulationCore simulation_;
   const Settings& settings_;
+  Pacing pacing_;
   Checkpoints checkpoints_;
   RunTells tells_;
   RunTurn turn_;
@@ -119,6 +121,7 @@ class Run {
   std::optional<PassedOutputs> passed_;  ///< for a second run, where that is to tell the error
   std::string not_halved_;               ///< why there is none, where it would
   bool asked_for_end_ = false;
+  double waited_ = 0.0;  ///< s, for the clock, before the macro-step
   double next_aim_ = 0.0;  ///< of a run that is to take its place; 0: none
   double missed_ = 0.0;
   bool worse_ = false;

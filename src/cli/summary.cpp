@@ -202,6 +202,10 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
                     : "; NOT REACHED: an event is not decided; a smaller -cosim_accuracy decides");
   }
   print_remarkable(summary, conclusion.quality);
+  if (summary.lateness.steps > 0) {
+    std::printf("  by the clock          %.6g s in each second, %s\n",
+                plan.settings.realtime.factor, summary.lateness.describe().c_str());
+  }
   print_without_effect(plan.settings);
   print_unread_options();
   for (const std::string& note : plan.model.notes) {

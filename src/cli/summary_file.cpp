@@ -25,6 +25,14 @@ Json steps_of(const RunSummary& summary) {
           {"largest", summary.largest_step}, {"at_noise", summary.at_noise}};
 }
 
+Json realtime_of(const Lateness& lateness) {
+  return {{"macro_steps", lateness.steps},
+          {"late", lateness.total()},
+          {"latest", lateness.most},
+          {"limits", lateness.limits},
+          {"late_by_limit", lateness.late}};
+}
+
 Json options_of(const SimulationPlan& plan) {
   Json options = Json::object();
   for (const auto& [name, value] : options::named(plan.options)) {
@@ -107,6 +115,9 @@ void write_summary_file(const std::string& path, const RunEnd& end) {
                {"results", plan.settings.record.path}};
   if (end.conclusion != nullptr) {
     json["quality"] = quality_of(*end.conclusion);
+  }
+  if (end.summary.lateness.steps > 0) {
+    json["realtime"] = realtime_of(end.summary.lateness);
   }
   json["load_balance"] = load_balance(end.costs.ranks);
   json["ranks"] = ranks_of(end.costs);

@@ -171,6 +171,20 @@ constexpr auto in_method = at<&Settings::method, members...>;
 template <auto... members>
 constexpr auto in_record = at<&Settings::record, members...>;
 
+Option<Settings> realtime_option() {
+  return Option<Settings>{
+      "cosim_realtime",
+      "the run goes by the clock: seconds of model time in one of wall time, at most",
+      positive_number(),
+      [](const Settings& s) {
+        return s.realtime.paced() ? plain_number(s.realtime.factor) : "none";
+      },
+      [](Settings& s, const std::optional<double>& given) {
+        s.realtime.factor = given.value_or(0.0);
+      }}
+      .by_default("none");
+}
+
 Option<Settings> output_interval_option() {
   return Option<Settings>{"cosim_output_interval",
                           "rows at these distances from the start instead of communication points; "
@@ -322,7 +336,8 @@ OptionTable<Settings> make_run_options() {
         "where nothing tells the error of a run in fixed macro-steps (black boxes): auto estimates "
         "it by a second run in halves of them, which costs twice the first; not beside "
         "-cosim_checkpoint, -cosim_restart, -cosim_restart_as_start, -cosim_time_limit, "
-        "-cosim_monitor or -cosim_fmu_calls, nor where the first has taken more than a minute",
+        "-cosim_realtime, -cosim_monitor or -cosim_fmu_calls, nor where the first has taken more "
+        "than a minute",
         one_of<Halving>(), at<&Settings::halving>),
       O("cosim_event_limit",
         "events at one instant, or one after the other after hardly any time, that are one too "
@@ -364,6 +379,13 @@ OptionTable<Settings> make_run_options() {
                 "wall time after which a subsystem that does not return, or does not reach the end "
                 "of its macro-step, has failed",
                 at<&Settings::hang_limit>),
+      realtime_option(),
+      O("cosim_realtime_late",
+        "a macro-step that is done after its time: told and counted, the run's failure, or all "
+        "later "
+        "ones come as much later",
+        one_of<Late>(), at<&Settings::realtime, &RealtimeSettings::late>)
+          .idle([](const Settings& s) { return !s.realtime.paced(); }, "-cosim_realtime FACTOR"),
       O("cosim_checkpoint", "file from which the run can go on after a stop or a kill", file_name(),
         at<&Settings::checkpoint, &CheckpointSettings::path>)
           .by_default("none"),

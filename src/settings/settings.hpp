@@ -9,6 +9,7 @@
 #include "network/placement/placement.hpp"
 #include "network/rank_network.hpp"
 #include "settings/output_grid.hpp"
+#include "settings/realtime.hpp"
 #include "subsystem/fmu_options.hpp"
 #include "subsystem/isolation_options.hpp"
 #include "support/options.hpp"
@@ -141,6 +142,7 @@ struct Settings {
   std::vector<double> listed_events;  ///< those of nobody in particular
   std::optional<double> time_limit;   ///< seconds of wall time
   std::optional<double> hang_limit;   ///< the same, of one call of a subsystem
+  RealtimeSettings realtime;
   CheckpointSettings checkpoint;
   int forget = 0;  ///< macro-steps after which the simulation is made anew; 0: never
   RecordSettings record;

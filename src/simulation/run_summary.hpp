@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulation/pacing.hpp"
 #include "simulation/step_report.hpp"
 
 namespace concord {
@@ -17,10 +18,11 @@ struct RunSummary : StepObserver {
   std::int64_t events = 0;  ///< of subsystems
   double smallest_step = 0.0;
   double largest_step = 0.0;
+  Lateness lateness;  ///< of a run that goes by the clock
   void step_accepted(const StepReport& report) override;
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, steps, rejections, rejected_for, at_noise, noise, evaluations,
-                    iterations, linear_iterations, events, smallest_step, largest_step);
+                    iterations, linear_iterations, events, smallest_step, largest_step, lateness);
   }
 };
 

@@ -1,0 +1,87 @@
+"""-cosim_realtime: a run is no faster than the clock, and says where it was slower."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import h5py
+from concord_runs import TWO_MASS, execute
+from patience import HANGS, wait_until
+
+STEPS = ("-cosim_step", 0.02, "-cosim_stop", 0.4)
+
+
+class Realtime(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.results, self.summary = self.folder / "run.h5", self.folder / "run.json"
+
+    def run_paced(self, *options, ranks=1, code=0):
+        begin = time.monotonic()
+        run = execute("run", TWO_MASS, *STEPS, "-cosim_output", self.results, "-cosim_summary", self.summary,
+                      *options, ranks=ranks)
+        self.assertEqual(run.returncode, code, run.stderr)
+        return run, json.loads(self.summary.read_text()), time.monotonic() - begin
+
+    def values(self):
+        with h5py.File(self.results) as file:
+            return file["outputs/values"][:].tobytes()
+
+    def test_no_faster_than_the_clock(self):
+        self.run_paced()
+        expected = self.values()
+        for factor, ranks in ((1, 1), (0.5, 2)):
+            run, summary, seconds = self.run_paced("-cosim_realtime", factor, ranks=ranks)
+            # The last communication point is the end: nobody waits for the others.
+            self.assertGreaterEqual(seconds, 0.38 / factor)
+            self.assertRegex(run.stdout, rf"by the clock +{factor:g} s in each second, \d+ of 20 macro-steps late")
+            self.assertEqual(summary["realtime"]["macro_steps"], 20)
+            if ranks == 1:
+                self.assertEqual(self.values(), expected)
+
+    def test_late(self):
+        """Nobody is fast enough for 10^9 s in each second."""
+        fast = ("-cosim_realtime", 1e9)
+        for late in ((), ("-cosim_realtime_late", "skip")):
+            run, summary, _ = self.run_paced(*fast, *late)
+            found = summary["realtime"]
+            self.assertEqual((found["late"], sum(found["late_by_limit"])), (20, 20))
+            self.assertGreater(found["latest"], 0)
+            self.assertIn("20 of 20 macro-steps late, at most ", run.stdout)
+            self.assertEqual(run.stderr.count("after its time"), 0 if late else 1)
+        for ranks in (1, 2):
+            run, summary, _ = self.run_paced(*fast, "-cosim_realtime_late", "fail", ranks=ranks, code=1)
+            self.assertEqual(run.stderr.count("concord: error: "), 1)
+            self.assertIn("t = 0.02 s: the macro-step was done", run.stderr)
+            self.assertEqual(summary["status"], "failed")
+
+    def test_a_signal_ends_the_wait(self):
+        """The next macro-step would be due after hours."""
+        run = subprocess.Popen(
+            [str(word) for word in (os.environ["CONCORD_PROGRAM"], "run", TWO_MASS, *STEPS, "-cosim_output",
+                                    self.results, "-cosim_realtime", 1e-6)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(run.kill)
+        wait_until(self.results.exists, "a results file", run)
+        run.send_signal(signal.SIGTERM)
+        wait_until(lambda: run.poll() is not None or run.send_signal(signal.SIGTERM), "the end")
+        self.assertEqual(run.wait(HANGS), 3)
+        with h5py.File(self.results) as file:
+            self.assertEqual(file.attrs["status"], "interrupted")
+
+    def test_refusals(self):
+        for words, said in ((("-cosim_realtime", 0), "cosim_realtime"), (("-cosim_realtime", -1), "cosim_realtime"),
+                            (("-cosim_realtime_late", "later"), "warn, fail, skip")):
+            run = execute("run", TWO_MASS, *words)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(said, run.stderr)
+        run, _, _ = self.run_paced("-cosim_realtime_late", "fail")
+        self.assertIn("-cosim_realtime_late", run.stdout)  # has no effect
+
+
+if __name__ == "__main__":
+    unittest.main()
