@@ -84,6 +84,7 @@ struct Reduction {
   std::vector<Range> ranges;    ///< of `for`: of the variables behind those outside
   std::size_t outer_variables;  ///< how many there are outside
   bool is_shared;               ///< the same for all elements
+  std::string name = {};        ///< of what is shared, once it is written
 };
 
 bool is_whole(const Pieces& pieces) { return std::ranges::any_of(pieces, &Piece::is_whole); }
@@ -260,7 +261,6 @@ class VectorText::Reader {
         fail(use.position, use.name + " needs a vector, which " +
                                in_quotes(part({open + 1, close})) + " is not" + known_vectors(""));
     }
-    reduction->is_shared = shares_;
     Piece piece{Piece::Kind::reduction, use.name, use.position};
     piece.reduction = std::move(reduction);
     piece.reduction->is_shared = shares_ && !depends(piece, piece.reduction->outer_variables);
@@ -408,24 +408,31 @@ class VectorText::Writer {
   }
 
   void write_reduction(const Piece& piece, std::string& out) {
-    std::string text = terms_of(piece);
-    if (piece.reduction->is_shared) {
-      VectorScope& scope = content_.scope;
-      const auto [found, is_new] = scope.shared.try_emplace(text);
-      if (is_new) {
-        const long number = static_cast<long>(scope.shared_texts.size()) + 1;
-        found->second = element_name(shared_name(), std::span(&number, 1));
-        scope.shared_texts.push_back(text);
-      }
-      text = found->second;
+    Reduction& reduction = *piece.reduction;
+    if (!reduction.is_shared) {
+      out += terms_of(piece);
+      return;
     }
-    out += text;
+    if (reduction.name.empty()) reduction.name = shared(terms_of(piece));
+    out += reduction.name;
+  }
+
+  /// The name of what all elements share.
+  std::string shared(const std::string& text) const {
+    VectorScope& scope = content_.scope;
+    const auto [found, is_new] = scope.shared.try_emplace(text);
+    if (is_new) {
+      const long number = static_cast<long>(scope.shared_texts.size()) + 1;
+      found->second = element_name(shared_name(), std::span(&number, 1));
+      scope.shared_texts.push_back(text);
+    }
+    return found->second;
   }
 
   /// Of a vector that nobody else has.
   std::string shared_name() const {
     std::string name = "shared";
-    while (content_.scope.shapes.contains(name)) name += "_";
+    while (content_.scope.taken.contains(name)) name += "_";
     return name;
   }
 
