@@ -121,7 +121,7 @@ class Run {
   std::optional<PassedOutputs> passed_;  ///< for a second run, where that is to tell the error
   std::string not_halved_;               ///< why there is none, where it would
   bool asked_for_end_ = false;
-  double waited_ = 0.0;  ///< s, for the clock, before the macro-step
+  double waited_ = 0.0;    ///< s, for the clock, before the macro-step
   double next_aim_ = 0.0;  ///< of a run that is to take its place; 0: none
   double missed_ = 0.0;
   bool worse_ = false;
