@@ -19,7 +19,7 @@ class ConcordCosimulation(CMakePackage):
     depends_on("mpi")
     depends_on("petsc@3.18: +mpi +hdf5 ~complex")
     depends_on("hdf5@1.10: +mpi +hl")
-    depends_on("sundials@6.4: +arkode +cvode")
+    depends_on("sundials@6.4: +arkode +cvode +klu")
     depends_on("yaml-cpp@0.7:")
     depends_on("eigen@3.4:")
     depends_on("nlohmann-json@3.11:")
