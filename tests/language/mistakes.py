@@ -43,7 +43,7 @@ class Models(ModelTest):
         run = execute("run", self.model(PLAIN), "--stop-time", "3")
         self.assertEqual(run.returncode, 2)
         self.assertIn("-cosim_stop", run.stderr)
-        run = execute("run", self.model(PLAIN), "-cosim_realtime", "1")
+        run = execute("run", self.model(PLAIN), "-cosim_quantum", "1")
         self.assertEqual(run.returncode, 2)
         self.assertNotIn("did you mean", run.stderr)
 
