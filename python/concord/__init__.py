@@ -8,10 +8,11 @@
 (3.0, True)
 
 `run` simulates a model, `read` opens a results file, `Simulation` goes step by step,
-`ModelBuilder` describes a model whose subsystems are Python functions; `sweep` varies parameters, `ensemble` does so in memory,
-`study` compares methods and steps, `linearize` gives matrices, `steady` operating points. Keyword
-arguments are the options of the command `concord run` without their dash. Errors are `InputError`, where what was
-asked for is wrong, and `SimulationError`, where the simulation failed.
+`ModelBuilder` describes a model whose subsystems are Python functions; `sweep` varies parameters,
+`ensemble` does so in memory, `study` compares methods and steps, `linearize` gives matrices,
+`steady` operating points. Keyword arguments are the options of the command `concord run` without
+their dash. Errors are `InputError`, where what was asked for is wrong, and `SimulationError`, where
+the simulation failed.
 """
 from ._ensemble import Ensemble, ensemble
 from ._errors import ConcordError, InputError, RecoverableFailure, SimulationError

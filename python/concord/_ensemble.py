@@ -7,9 +7,9 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._errors import InputError, SimulationError, UnknownVariable
+from ._errors import InputError, SimulationError
 from ._model import ModelBuilder
-from ._nearest import nearest
+from ._nearest import unknown_variable
 from ._simulation import Simulation
 
 
@@ -35,9 +35,8 @@ class Ensemble(AbstractMapping):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._results:
-            hint = nearest(name, self._results)
-            raise UnknownVariable(f"'{name}' is not among the results of the ensemble" +
-                           (f"; did you mean '{hint}'?" if hint else ""))
+            raise unknown_variable(f"'{name}' is not among the results of the ensemble", name,
+                                   self._results)
         return self._results[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -145,9 +144,8 @@ def _chosen(simulation: Simulation, results: Optional[Sequence[str]]) -> List[st
     names = simulation.variables if results is None else list(results)
     for name in names:
         if name not in simulation:
-            hint = nearest(name, simulation.variables)
-            raise UnknownVariable(f"the model has no output, input or state '{name}'" +
-                                  (f"; did you mean '{hint}'?" if hint else ""))
+            raise unknown_variable(f"the model has no output, input or state '{name}'", name,
+                                   simulation.variables)
     return names
 
 

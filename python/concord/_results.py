@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optiona
 
 import numpy as np
 
-from ._errors import InputError, UnknownVariable
-from ._nearest import nearest
+from ._errors import InputError
+from ._nearest import unknown_variable
 
 if TYPE_CHECKING:
     import pandas
@@ -233,9 +233,7 @@ class Result:
 
     def _place(self, name: str):
         if name not in self._columns:
-            hint = nearest(name, self._columns)
-            raise UnknownVariable(f"the results have no variable '{name}'" +
-                                  (f"; did you mean '{hint}'?" if hint else ""))
+            raise unknown_variable(f"the results have no variable '{name}'", name, self._columns)
         return self._columns[name]
 
     def _chosen(self, variables: Optional[Sequence[str]]) -> List[str]:

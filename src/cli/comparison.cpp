@@ -85,7 +85,7 @@ std::vector<VariableError> errors_of(const Batch& batch, const ResultsReader& a,
   const Quantity in_b = batch.front().b.quantity;
   const auto values_a = a.read_columns(batch.front().a.quantity, columns_a);
   const auto values_b = b.read_columns(in_b, columns_b);
-  const std::string slopes = std::string(in_b.substr(0, in_b.rfind('/'))) + "/derivatives";
+  const std::string slopes = slopes_of(in_b);
   const auto derivatives = b.columns(slopes) > 0 ? b.read_columns(slopes, columns_b)
                                                  : std::vector<std::vector<double>>(batch.size());
   const auto left = b.event_rows().empty() ? std::vector<std::vector<double>>(batch.size())

@@ -64,8 +64,7 @@ std::vector<double> DenseCurves::values(const RecordedVariable& variable) const 
   const auto left = results_.read_left_columns(variable.quantity, column).front();
   std::vector<double> right = of(variable.quantity);
   if (between_) {
-    const std::string group(variable.quantity.substr(0, variable.quantity.rfind('/')));
-    const std::string slopes = group + "/derivatives";
+    const std::string slopes = slopes_of(variable.quantity);
     right =
         (*between_)(right, left, results_.columns(slopes) > 0 ? of(slopes) : std::vector<double>());
   }

@@ -1,23 +1,21 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <limits>
-#include <thread>
 #include <tuple>
 
 #include "cli/command.hpp"
 #include "cli/dense_curves.hpp"
 #include "cli/drawing.hpp"
+#include "cli/followed_run.hpp"
 #include "cli/network_picture.hpp"
 #include "cli/picture.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
-#include "record/results_lock.hpp"
 
 namespace concord {
 namespace {
@@ -68,18 +66,6 @@ const RegisteredCommand plot({
           return without_session([&] { return plot_command(after_name(arguments)); });
         },
 });
-
-/// The outputs, or what is recorded instead of them.
-std::vector<RecordedVariable> default_variables(const ResultsReader& results) {
-  for (const Quantity q : {"/outputs/values", "/inputs/values", "/states/values"}) {
-    std::vector<RecordedVariable> variables;
-    std::copy_if(results.variables().begin(), results.variables().end(),
-                 std::back_inserter(variables),
-                 [&](const RecordedVariable& v) { return v.quantity == q; });
-    if (!variables.empty()) return variables;
-  }
-  throw InputError("'" + results.path().string() + "' holds no variables, only times and steps");
-}
 
 fs::path picture_path(const ResultsOptions& options, const char* ending = ".png") {
   if (options.output) return *options.output;
@@ -143,8 +129,7 @@ PictureFrame frame_of(const ResultsOptions& options, const Results& all) {
 
 std::vector<Curve> curves_over_time(const Results& all, const ResultsOptions& options,
                                     LeftOut& left_out) {
-  auto variables = options.variables.empty() ? default_variables(all.front())
-                                             : select_variables(all.front(), options.variables);
+  auto variables = shown_variables(all.front(), options.variables);
   left_out.many = drop_excess(variables, all.size());
   std::vector<Curve> curves;
   for (std::size_t run = 0; run < all.size(); ++run) {
@@ -243,23 +228,13 @@ void draw_network(const ResultsOptions& options) {
 }
 
 void follow(const ResultsOptions& options) {
-  constexpr auto interval = std::chrono::seconds(2);
-  const fs::path file = options.files[0];
-  std::string status = "running";
-  for (bool told = false; status == "running";) {
-    const bool goes_on = is_being_written(file);
-    try {
-      status = draw(options, !told);
-      told = true;
-    } catch (const UnreadableResults&) {
-      if (!goes_on) throw;
-    }
-    if (!goes_on && status == "running") {
-      std::printf("the run that has written '%s' is no more\n", file.c_str());
-      return;
-    }
-    if (status == "running") std::this_thread::sleep_for(interval);
-  }
+  constexpr double interval = 2.0;  // s
+  bool told = false;
+  follow_run(options.files[0], interval, [&] {
+    const std::string status = draw(options, !told);
+    told = true;
+    return status;
+  });
 }
 
 }  // namespace

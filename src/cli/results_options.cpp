@@ -89,4 +89,17 @@ std::vector<RecordedVariable> select_variables(const ResultsReader& results,
   return result;
 }
 
+std::vector<RecordedVariable> shown_variables(const ResultsReader& results,
+                                              const std::vector<std::string>& wanted) {
+  if (!wanted.empty()) return select_variables(results, wanted);
+  for (const Quantity q : {"/outputs/values", "/inputs/values", "/states/values"}) {
+    std::vector<RecordedVariable> variables;
+    std::copy_if(results.variables().begin(), results.variables().end(),
+                 std::back_inserter(variables),
+                 [&](const RecordedVariable& v) { return v.quantity == q; });
+    if (!variables.empty()) return variables;
+  }
+  throw InputError("'" + results.path().string() + "' holds no variables, only times and steps");
+}
+
 }  // namespace concord

@@ -36,4 +36,9 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
 std::vector<RecordedVariable> select_variables(const ResultsReader& results,
                                                const std::vector<std::string>& wanted);
 
+/// The same; where nothing is wanted the outputs, or what is recorded instead of them. Throws
+/// InputError where nothing is.
+std::vector<RecordedVariable> shown_variables(const ResultsReader& results,
+                                              const std::vector<std::string>& wanted);
+
 }  // namespace concord

@@ -2,26 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
+#include <map>
 #include <numeric>
-#include <sstream>
 #include <string>
-#include <thread>
 
 #include "cli/command.hpp"
+#include "cli/followed_run.hpp"
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
-#include "concord/errors.hpp"
-#include "record/results_lock.hpp"
+#include "support/name_patterns.hpp"
+#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
 namespace {
-
-namespace fs = std::filesystem;
 
 int watch(const Arguments& arguments);
 
@@ -54,13 +50,12 @@ const RegisteredCommand watch_run({
         },
 });
 
-/// The value of an option in the last of the runs that have written the file.
-std::optional<double> option_of(const ResultsReader& results, const std::string& name) {
+/// The number of an option in the last of the runs that have written the file.
+std::optional<double> option_of(const ResultsReader& results, std::string_view name) {
   const auto runs = results.texts("/runs/options");
   if (runs.empty()) return std::nullopt;
-  std::istringstream lines(runs.back());
-  for (std::string option, value; lines >> option && std::getline(lines >> std::ws, value);)
-    if (option == "-" + name) return parse_number(value);
+  for (const auto& [option, value] : options::named(runs.back()))
+    if (option == name) return parse_number(value);
   return std::nullopt;
 }
 
@@ -136,41 +131,45 @@ std::vector<std::size_t> sampled_rows(const std::vector<double>& time) {
 
 std::string variable_lines(const ResultsReader& results, const std::vector<std::string>& wanted) {
   constexpr std::size_t most = 16;
-  auto variables = select_variables(results, wanted);
-  if (wanted.empty())
-    std::erase_if(variables, [first = variables.empty() ? "" : variables.front().quantity](
-                                 const auto& v) { return v.quantity != first; });
+  auto variables = shown_variables(results, wanted);
   variables.resize(std::min(variables.size(), most));
-  const auto rows = sampled_rows(results.time());
+  std::vector<std::vector<double>> values(variables.size());
+  std::map<Quantity, std::vector<double>> row;
+  for (const RecordedVariable& variable : variables)
+    row[variable.quantity].resize(results.columns(variable.quantity));
+  for (const std::size_t r : sampled_rows(results.time())) {
+    for (auto& [quantity, numbers] : row) results.read_rows(quantity, r, 1, numbers);
+    for (std::size_t i = 0; i < variables.size(); ++i)
+      values[i].push_back(row.at(variables[i].quantity)[variables[i].column]);
+  }
   std::string lines;
-  for (const RecordedVariable& variable : variables) {
-    std::vector<double> row(results.columns(variable.quantity)), values;
-    for (const std::size_t r : rows) {
-      results.read_rows(variable.quantity, r, 1, row);
-      values.push_back(row[variable.column]);
-    }
+  for (std::size_t i = 0; i < variables.size(); ++i) {
     char text[160];
-    std::snprintf(text, sizeof text, "  %-24s %12.6g %-8s ", variable.name.c_str(), values.back(),
-                  variable.unit.c_str());
-    lines += text + course_of(values) + "\n";
+    std::snprintf(text, sizeof text, "  %-24s %12.6g %-8s ", variables[i].name.c_str(),
+                  values[i].back(), variables[i].unit.c_str());
+    lines += text + course_of(values[i]) + "\n";
   }
   return lines;
 }
 
-/// Shows what is there now; in a terminal over what was shown before. Gives the status.
+/// All that is known, once or in a terminal over what was shown before; or a line each time.
+enum class Manner { once, in_place, lines };
+
+/// Shows what is there now.
 class Display {
  public:
-  Display(std::vector<std::string> wanted, bool once)
-      : wanted_(std::move(wanted)), in_place_(!once && isatty(STDOUT_FILENO) != 0), whole_(once) {}
+  Display(std::vector<std::string> wanted, Manner manner)
+      : wanted_(std::move(wanted)), manner_(manner) {}
 
+  /// Gives the status.
   std::string show(const std::string& path) {
     const ResultsReader results(path);
-    std::string text = results.model_name() + ", " + results.status() + "\n";
-    if (!in_place_ && !whole_) text.clear();
-    text += progress_line(results) + "\n";
-    if (in_place_ || whole_) text += variable_lines(results, wanted_);
-    if (in_place_ && lines_ > 0) std::printf("\033[%tdA\033[J", lines_);
-    lines_ = std::count(text.begin(), text.end(), '\n');
+    std::string text = progress_line(results) + "\n";
+    if (manner_ != Manner::lines)
+      text = results.model_name() + ", " + results.status() + "\n" + text +
+             variable_lines(results, wanted_);
+    if (manner_ == Manner::in_place && shown_ > 0) std::printf("\033[%tdA\033[J", shown_);
+    shown_ = std::count(text.begin(), text.end(), '\n');
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
     return results.status();
@@ -178,32 +177,13 @@ class Display {
 
  private:
   std::vector<std::string> wanted_;
-  bool in_place_, whole_;
-  std::ptrdiff_t lines_ = 0;
+  Manner manner_;
+  std::ptrdiff_t shown_ = 0;  ///< lines
 };
 
 int code_of(const std::string& status) {
   if (status == "interrupted") return 3;
   return status == "failed" || status == "running" ? 1 : 0;
-}
-
-/// Until the run ends.
-int follow(Display& display, const std::string& path, double every) {
-  for (;;) {
-    const bool goes_on = is_being_written(path);
-    std::string status = "running";
-    try {
-      status = display.show(path);
-    } catch (const UnreadableResults&) {
-      if (!goes_on) throw;
-    }
-    if (status == "running" && !goes_on)
-      std::printf("the run that has written '%s' is no more\n", path.c_str());
-    else if (status != "running")
-      std::printf("%s\n", status.c_str());
-    if (status != "running" || !goes_on) return code_of(status);
-    std::this_thread::sleep_for(std::chrono::duration<double>(every));
-  }
 }
 
 int watch(const Arguments& arguments) {
@@ -213,10 +193,16 @@ int watch(const Arguments& arguments) {
   const auto every = parse_number(text);
   if (!every || *every < 0.1 || *every > 86400)
     refuse_words(watch_run, "--every takes seconds, 0.1 to 86400, not " + in_quotes(text));
-  Display display(listed_names(given.value("variables").value_or("")), given.has("once"));
-  if (!given.has("once")) return follow(display, given.names.front(), *every);
-  display.show(given.names.front());
-  return 0;
+  const std::string& path = given.names.front();
+  const Manner manner = given.has("once")            ? Manner::once
+                        : isatty(STDOUT_FILENO) != 0 ? Manner::in_place
+                                                     : Manner::lines;
+  Display display(listed_names(given.value("variables").value_or("")), manner);
+  const auto show = [&] { return display.show(path); };
+  if (manner == Manner::once) return show(), 0;
+  const std::string status = follow_run(path, *every, show);
+  if (status != "running") std::printf("%s\n", status.c_str());
+  return code_of(status);
 }
 
 }  // namespace

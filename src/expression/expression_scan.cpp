@@ -121,6 +121,29 @@ bool is_variable_name(std::string_view text) {
          after_name(text, 0) == text.size();
 }
 
+std::size_t find_outside_brackets(std::string_view text, TextPart part, char c) {
+  int depth = 0;
+  for (std::size_t i = part.begin; i < part.end; ++i) {
+    if (depth == 0 && text[i] == c) {
+      return i;
+    }
+    depth += text[i] == '(' || text[i] == '[' ? 1 : text[i] == ')' || text[i] == ']' ? -1 : 0;
+  }
+  return part.end;
+}
+
+std::vector<TextPart> split_outside_brackets(std::string_view text, TextPart part, char separator) {
+  std::vector<TextPart> result;
+  for (std::size_t begin = part.begin;;) {
+    const std::size_t end = find_outside_brackets(text, {begin, part.end}, separator);
+    result.push_back({begin, end});
+    if (end == part.end) {
+      return result;
+    }
+    begin = end + 1;
+  }
+}
+
 std::vector<NameUse> names_used(std::string_view text) {
   std::vector<NameUse> uses;
   for (auto next = next_name(text, 0); next;

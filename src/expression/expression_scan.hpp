@@ -8,9 +8,8 @@
 
 namespace concord {
 
-/// A name in an expression. Names may have parts joined by dots ("left.x") and be elements of
-/// vectors
-/// ("T[3]", "cell[2].x").
+/// A name in an expression. Names may have parts joined by dots ("left.x"), and be elements of
+/// vectors ("T[3]", "cell[2].x").
 struct NameUse {
   std::string name;      ///< of the time `t`, also where `time` is written
   std::size_t position;  ///< of its first character, counted from 0
@@ -31,6 +30,17 @@ std::optional<NameUse> next_name(std::string_view text, std::size_t from);
 
 /// Whether this is a name as expressions use it: "T", "T[3]", without dots.
 bool is_variable_name(std::string_view text);
+
+/// A part of a text.
+struct TextPart {
+  std::size_t begin, end;
+};
+
+/// Where `c` stands outside round and square brackets; the part's end where it doesn't.
+std::size_t find_outside_brackets(std::string_view text, TextPart part, char c);
+
+/// What stands between `separator`s outside brackets.
+std::vector<TextPart> split_outside_brackets(std::string_view text, TextPart part, char separator);
 
 /// The names that `text` uses, in their order, each as often as it stands there.
 std::vector<NameUse> names_used(std::string_view text);

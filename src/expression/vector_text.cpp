@@ -13,36 +13,6 @@ namespace concord {
 
 namespace {
 
-/// Where one of `ends` stands outside brackets, at or behind `from`; `until` where it doesn't.
-std::size_t find_outside(std::string_view text, std::size_t from, std::size_t until,
-                         std::string_view ends) {
-  int depth = 0;
-  for (std::size_t i = from; i < until; ++i) {
-    if (depth == 0 && ends.find(text[i]) != ends.npos) return i;
-    depth += text[i] == '(' || text[i] == '[' ? 1 : text[i] == ')' || text[i] == ']' ? -1 : 0;
-  }
-  return until;
-}
-
-/// A part of a text.
-struct Part {
-  std::size_t begin, end;
-};
-
-std::vector<Part> split(std::string_view text, Part part, char separator) {
-  std::vector<Part> result;
-  for (std::size_t begin = part.begin;;) {
-    const std::size_t end = find_outside(text, begin, part.end, std::string_view(&separator, 1));
-    result.push_back({begin, end});
-    if (end == part.end) return result;
-    begin = end + 1;
-  }
-}
-
-}  // namespace
-
-namespace {
-
 /// One dimension of what stands in brackets: an index, a range, or all.
 struct Subscript {
   std::optional<IndexExpression> first, last;
@@ -138,16 +108,16 @@ class VectorText::Reader {
   [[noreturn]] void fail(std::size_t position, const std::string& problem) const {
     refuse(content_.text, position, problem);
   }
-  std::string part(Part part) const {
+  std::string part(TextPart part) const {
     return std::string(text_.substr(part.begin, part.end - part.begin));
   }
 
-  void add_text(Part between, Pieces& pieces) const {
+  void add_text(TextPart between, Pieces& pieces) const {
     if (between.begin < between.end)
       pieces.push_back({Piece::Kind::text, part(between), between.begin});
   }
 
-  Pieces pieces_in(Part whole) {
+  Pieces pieces_in(TextPart whole) {
     Pieces result;
     std::size_t done = whole.begin;
     for (auto use = next_name(text_, done); use && use->position < whole.end;) {
@@ -199,8 +169,7 @@ class VectorText::Reader {
   }
 
   std::size_t closing(std::size_t open, char bracket) const {
-    const std::size_t close =
-        find_outside(text_, open + 1, text_.size(), std::string_view(&bracket, 1));
+    const std::size_t close = find_outside_brackets(text_, {open + 1, text_.size()}, bracket);
     if (close == text_.size()) fail(open, "this bracket is not closed");
     return close;
   }
@@ -208,8 +177,8 @@ class VectorText::Reader {
   std::vector<Subscript> subscripts_at(std::size_t open, std::size_t& end) {
     const std::size_t close = closing(open, ']');
     std::vector<Subscript> result;
-    for (const Part& index : split(text_, {open + 1, close}, ',')) {
-      const std::vector<Part> ends = split(text_, index, ':');
+    for (const TextPart& index : split_outside_brackets(text_, {open + 1, close}, ',')) {
+      const std::vector<TextPart> ends = split_outside_brackets(text_, index, ':');
       if (ends.size() > 2) fail(index.begin, "a range is first:last");
       Subscript subscript;
       if (ends.size() == 1 || part(index).find_first_not_of(" :") != std::string::npos) {
@@ -222,7 +191,7 @@ class VectorText::Reader {
     return result;
   }
 
-  IndexExpression index_in(Part where) const {
+  IndexExpression index_in(TextPart where) const {
     return {content_.text, where.begin, part(where), variables_, content_.scope};
   }
 
@@ -235,7 +204,7 @@ class VectorText::Reader {
   std::optional<Piece> reduction_at(const NameUse& use, std::size_t& end) {
     if (!is_reduction(use.name)) return std::nullopt;
     const std::size_t open = text_.find('(', use.position + use.length), close = closing(open, ')');
-    const std::vector<Part> arguments = split(text_, {open + 1, close}, ',');
+    const std::vector<TextPart> arguments = split_outside_brackets(text_, {open + 1, close}, ',');
     const bool usual = use.name == "min" || use.name == "max";
     const std::size_t wanted = use.name == "dot" ? 2 : 1;
     const std::size_t loop = find_for(arguments.front());
@@ -254,7 +223,8 @@ class VectorText::Reader {
                                (wanted == 2 ? "two vectors: dot(a, b)"
                                             : "one vector: sum(T), or sum(T[i] "
                                               "for i in 1:3)"));
-      for (const Part& argument : arguments) reduction->arguments.push_back(pieces_in(argument));
+      for (const TextPart& argument : arguments)
+        reduction->arguments.push_back(pieces_in(argument));
       const bool vectors = std::ranges::all_of(reduction->arguments, is_whole);
       if (!vectors && usual) return std::nullopt;
       if (!vectors)
@@ -269,7 +239,7 @@ class VectorText::Reader {
   }
 
   /// Where `for` stands as a word of its own, outside brackets; the part's end where it doesn't.
-  std::size_t find_for(Part where) const {
+  std::size_t find_for(TextPart where) const {
     for (auto use = next_name(text_, where.begin); use && use->position < where.end;
          use = next_name(text_, use->position + use->length))
       if (use->name == "for" && depth_between(where.begin, use->position) == 0)
@@ -285,13 +255,14 @@ class VectorText::Reader {
   }
 
   /// "i in 1:n, j in 1:m"
-  void read_ranges(Part where, Reduction& reduction) {
-    for (const Part& loop : split(text_, where, ',')) {
+  void read_ranges(TextPart where, Reduction& reduction) {
+    for (const TextPart& loop : split_outside_brackets(text_, where, ',')) {
       const auto name = next_name(text_, loop.begin);
       const auto in = name ? next_name(text_, name->position + name->length) : std::nullopt;
       const bool reads = in && in->name == "in" && in->position < loop.end;
       const auto ends =
-          reads ? split(text_, {in->position + in->length, loop.end}, ':') : std::vector<Part>();
+          reads ? split_outside_brackets(text_, {in->position + in->length, loop.end}, ':')
+                : std::vector<TextPart>();
       if (ends.size() != 2)
         fail(loop.begin, "'for' is followed by an index and its range: for i in 1:3");
       Range range{index_in(ends.front()), index_in(ends.back())};

@@ -341,6 +341,10 @@ std::vector<std::vector<double>> ResultsReader::read_left_columns(
                     });
 }
 
+std::string slopes_of(Quantity quantity) {
+  return std::string(quantity.substr(0, quantity.rfind('/'))) + "/derivatives";
+}
+
 std::size_t rows_per_read(std::size_t columns) {
   return std::max<std::size_t>(
       1, bytes_per_read / (sizeof(double) * std::max<std::size_t>(1, columns)));

@@ -16,6 +16,8 @@ namespace concord {
 
 /// The path of a dataset f64[T, columns], "/outputs/values".
 using Quantity = std::string_view;
+/// "/inputs/derivatives" of "/inputs/values", whether it is recorded or not.
+std::string slopes_of(Quantity quantity);
 
 /// A recorded variable: a column of `quantity`.
 struct RecordedVariable {

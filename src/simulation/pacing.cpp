@@ -1,7 +1,6 @@
 #include "simulation/pacing.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <numeric>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -72,9 +73,10 @@ void replace(const Fields& changes, std::initializer_list<NumberSection*> sectio
 /// Names, once each.
 std::vector<std::string> names_of_keys(std::initializer_list<const Fields*> lists) {
   std::vector<std::string> result;
+  std::unordered_set<std::string> seen;
   for (const std::string& key : keys_of(lists)) {
-    if (result.empty() || result.back() != name_in(key)) {
-      result.push_back(name_in(key));
+    if (std::string name = name_in(key); seen.insert(name).second) {
+      result.push_back(std::move(name));
     }
   }
   return result;

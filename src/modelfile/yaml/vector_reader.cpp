@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "expression/expression_list.hpp"
+#include "expression/expression_scan.hpp"
 #include "modelfile/yaml/constants.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -30,22 +31,6 @@ PlacedExpression placed_key(const Field& field) {
 
 [[noreturn]] void refuse_key(const Field& field, const std::string& problem) {
   throw InputError(field.key_location + ": " + field.value.what() + " " + problem);
-}
-
-/// What stands between commas outside inner brackets, and where it begins.
-std::vector<std::pair<std::size_t, std::string>> indices_in(const std::string& key) {
-  std::vector<std::pair<std::size_t, std::string>> result;
-  int depth = 0;
-  std::size_t begin = key.find('[') + 1;
-  for (std::size_t i = begin; i < key.size(); ++i) {
-    const bool last = i + 1 == key.size();
-    if (last || (key[i] == ',' && depth == 0)) {
-      result.emplace_back(begin, key.substr(begin, i - begin));
-      begin = i + 1;
-    }
-    depth += key[i] == '(' || key[i] == '[' ? 1 : key[i] == ')' || key[i] == ']' ? -1 : 0;
-  }
-  return result;
 }
 
 /// The values of a list of lists, row by row, as deep as there are dimensions.
@@ -131,7 +116,10 @@ std::vector<VectorReader::Dimension> VectorReader::dimensions_of(const Field& fi
   const auto value = [&](std::size_t position, const std::string& text) {
     return IndexExpression(key, position, text, {}, scope_).at({});
   };
-  for (auto [position, text] : indices_in(field.key)) {
+  const TextPart inside{field.key.find('[') + 1, field.key.size() - 1};
+  for (const TextPart& index : split_outside_brackets(field.key, inside, ',')) {
+    std::size_t position = index.begin;
+    std::string text = field.key.substr(index.begin, index.end - index.begin);
     Dimension dimension{Dimension::Kind::range, 1, 1, ""};
     if (const std::size_t in = text.find(" in "); in != text.npos) {
       dimension.variable = text.substr(0, in);
@@ -255,7 +243,7 @@ VectorReader::Target VectorReader::target_of(const Field& field, Meaning meaning
 /// Into the slots of a vector, each once.
 template <class Element>
 void VectorReader::place(std::vector<Element> elements, const Target& target, const Field& field,
-                         const VectorShape& shape, std::vector<Element>& slots) {
+                         const VectorShape& shape, std::span<Element> slots) {
   const VectorShape counts = target.counts();
   for (std::size_t i = 0; i < elements.size(); ++i) {
     std::size_t slot = 0;
@@ -290,12 +278,8 @@ std::vector<Element> VectorReader::declared(const Fields& section, const Shapes&
     if (is_new) result.resize(result.size() + count);
     const auto meaning = says_size(field, keys.at(name)) ? Meaning::size : Meaning::elements;
     const Target target = target_of(field, meaning, shapes);
-    std::vector<Element> slots(
-        std::make_move_iterator(result.begin() + static_cast<std::ptrdiff_t>(begin->second)),
-        std::make_move_iterator(result.begin() +
-                                static_cast<std::ptrdiff_t>(begin->second + count)));
-    place(make(field, target), target, field, shape->second, slots);
-    std::ranges::move(slots, result.begin() + static_cast<std::ptrdiff_t>(begin->second));
+    place(make(field, target), target, field, shape->second,
+          std::span(result).subspan(begin->second, count));
   }
   for (const auto& [name, begin] : begins) {
     const VectorShape& shape = shapes.at(name);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -79,7 +80,7 @@ class VectorReader {
                                 const Make& make);
   template <class Element>
   void place(std::vector<Element> elements, const Target& target, const Field& field,
-             const VectorShape& shape, std::vector<Element>& slots);
+             const VectorShape& shape, std::span<Element> slots);
   std::vector<std::string> texts_of(const NodeReader& value, const Target& target,
                                     VectorText::Use use);
   std::vector<double> values_of(const NodeReader& value, const Target& target);

@@ -79,39 +79,42 @@ int RightHandSide::state_entries(double tau, std::span<const double> x,
                                  std::span<const double> f_at_x, const ColumnPattern& pattern,
                                  std::span<double> entries) noexcept {
   return guard_.run(unrecoverable, [&] {
-    const std::size_t n = x.size();
     if (model_.state_entries(time_at(tau), x, inputs_at(tau), entries)) return ok;
-    std::vector<double> f_x(n * n);
-    const bool done = difference_jacobian(time_at(tau), x, f_at_x, f_x);
-    for (std::size_t j = 0; j < n; ++j)
+    std::vector<double> column(x.size());
+    bool done = true;
+    for (std::size_t j = 0; j < x.size() && done; ++j) {
+      done = difference_column(time_at(tau), x, f_at_x, j, column);
       for (std::size_t k = pattern.begin(j); k < pattern.end(j); ++k)
-        entries[k] = f_x[j * n + pattern.row(k)];
+        entries[k] = column[pattern.row(k)];
+    }
     return told(tau, done);
   });
 }
 
 bool RightHandSide::difference_jacobian(double t, std::span<const double> x,
                                         std::span<const double> f_at_x, std::span<double> f_x) {
-  const double sqrt_eps = std::sqrt(std::numeric_limits<double>::epsilon());
   const std::size_t n = x.size();
+  for (std::size_t j = 0; j < n; ++j)
+    if (!difference_column(t, x, f_at_x, j, f_x.subspan(j * n, n))) return false;
+  return true;
+}
+
+bool RightHandSide::difference_column(double t, std::span<const double> x,
+                                      std::span<const double> f_at_x, std::size_t j,
+                                      std::span<double> column) {
+  const double sqrt_eps = std::sqrt(std::numeric_limits<double>::epsilon());
   displaced_.assign(x.begin(), x.end());
-  bool done = true;
-  for (std::size_t j = 0; j < n && done; ++j) {
-    const std::span<double> column = f_x.subspan(j * n, n);
-    const auto quotients = [&](double increment, std::span<double> result) {
-      displaced_[j] = x[j] + std::copysign(increment, x[j]);
-      const double step = displaced_[j] - x[j];
-      if (step == 0.0 || !model_.f(t, displaced_, u_, result)) return false;
-      for (std::size_t i = 0; i < n; ++i) result[i] = (result[i] - f_at_x[i]) / step;
-      return true;
-    };
-    const double magnitude = weights_.magnitude(j, x[j]);
-    done = magnitude > 0.0
-               ? quotients(sqrt_eps * magnitude, column)
-               : AnsweringIncrements().differentiate(x[j], enough_for_newton, quotients, column);
-    displaced_[j] = x[j];
-  }
-  return done;
+  const auto quotients = [&](double increment, std::span<double> result) {
+    displaced_[j] = x[j] + std::copysign(increment, x[j]);
+    const double step = displaced_[j] - x[j];
+    if (step == 0.0 || !model_.f(t, displaced_, u_, result)) return false;
+    for (std::size_t i = 0; i < x.size(); ++i) result[i] = (result[i] - f_at_x[i]) / step;
+    return true;
+  };
+  const double magnitude = weights_.magnitude(j, x[j]);
+  return magnitude > 0.0
+             ? quotients(sqrt_eps * magnitude, column)
+             : AnsweringIncrements().differentiate(x[j], enough_for_newton, quotients, column);
 }
 
 }  // namespace concord

@@ -142,6 +142,8 @@ class RightHandSide {
   int told(double tau, bool done);
   bool difference_jacobian(double t, std::span<const double> x, std::span<const double> f_at_x,
                            std::span<double> f_x);
+  bool difference_column(double t, std::span<const double> x, std::span<const double> f_at_x,
+                         std::size_t j, std::span<double> column);
 
   CheckedModel& model_;
   ErrorWeights weights_;
