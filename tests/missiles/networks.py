@@ -52,21 +52,21 @@ class Large(InFolder, unittest.TestCase):
                              0.05)
 
         def is_cheap():
-            """A dense exponential takes ten products of matrices and more, in each macro-step; but a run
-            may have to wait for a processor."""
+            """A dense exponential takes ten products of matrices and more, and there would be one in each
+            macro-step; but a run may have to wait for a processor."""
             results = simulate(model, "-cosim_type", "missiles", *self.tolerances, "-cosim_step", 0.05)
             far = distance(results, reference)
-            steps = results.steps["wall_time"]
-            rest = (np.sum(steps) - np.sum(results.subsystems["wall_time"])) / len(steps)
+            rest = np.sum(results.steps["wall_time"]) - np.sum(results.subsystems["wall_time"])
             products = self.seconds_of_products()
-            print(f"{conductivity}: {far:.1e}, {rest:.4f} s beside integration, dense products {products:.4f} s")
+            print(f"{conductivity}: {far:.1e}, {rest:.4f} s beside integration in all, dense products {products:.4f} s")
             self.assertLess(far, bound)
             return rest < products
 
-        wait_until(is_cheap, "a macro-step in less time than a dense exponential")
+        wait_until(is_cheap, "all macro-steps in less time than one dense exponential")
 
     def seconds_of_products(self):
-        matrix = np.random.default_rng(1).random((self.cells, self.cells))
+        """Of whole numbers, which no library of linear algebra makes as fast as it can."""
+        matrix = np.random.default_rng(1).integers(0, 9, (self.cells, self.cells))
         begin = time.perf_counter()
         for _ in range(10):
             matrix @ matrix

@@ -347,6 +347,18 @@ class Examples(WithAndWithout):
         self.check(examples)
 
 
+class TriedAgain(unittest.TestCase):
+    def test_not_beside_checkpoints(self):
+        """Which then say that the accuracy is missed (doc/long_runs.md)."""
+        model = EXAMPLES / "servo" / "servo.yaml"
+        with tempfile.TemporaryDirectory() as folder:
+            _, plain = run(model, folder, "plain", ())
+            self.assertIn("after a run that had missed it", plain.stdout)
+            self.assertNotIn("NOT REACHED", plain.stdout)
+            _, once = run(model, folder, "once", (), "-cosim_checkpoint", "parts.chk")
+            self.assertIn("NOT REACHED", once.stdout)
+
+
 class Presets(WithAndWithout):
     def test_all(self):
         self.check(presets)
