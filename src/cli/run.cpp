@@ -13,6 +13,7 @@
 #include "cli/trace_file.hpp"
 #include "concord/errors.hpp"
 #include "record/results_schema.hpp"
+#include "settings/model_choices.hpp"
 #include "simulation/stop_signals.hpp"
 #include "support/agreement.hpp"
 #include "support/foreign_call.hpp"
@@ -99,9 +100,8 @@ const char* Run::run_once_for() const {
 /// Nothing in the run itself tells its error, which a second one could.
 void Run::prepare_halving() {
   const SimulationPlan& plan = simulation_.plan();
-  const bool coupled = !plan.model.connections.empty() || !plan.model.constraints.empty();
   const bool untold = simulation_.stepper().errors().missing() && !plan.replicated;
-  if (!turn_.repeatable || !coupled || !untold || settings_.adapt != Adapt::none) {
+  if (!turn_.repeatable || !is_coupled(plan.model) || !untold || settings_.adapt != Adapt::none) {
     return;
   }
   const char* once = settings_.halving == Halving::none ? "-cosim_halving none"

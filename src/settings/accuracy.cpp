@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "coupling/problem/error_norm.hpp"
+#include "settings/model_choices.hpp"
 #include "settings/order.hpp"
 #include "support/wording.hpp"
 
@@ -96,10 +97,6 @@ bool can_run(const Method& method, const Model& model) {
 bool takes_any_step(const Model& model) {
   return std::all_of(model.subsystems.begin(), model.subsystems.end(),
                      [](const auto& entry) { return entry.description.capabilities.any_step; });
-}
-
-bool is_coupled(const Model& model) {
-  return !model.connections.empty() || !model.constraints.empty();
 }
 
 const Method& preset_of(std::string_view type) {

@@ -161,13 +161,17 @@ bool RecordSettings::takes(const std::string& name) const {
          });
 }
 
+bool is_coupled(const Model& model) {
+  return !model.connections.empty() || !model.constraints.empty();
+}
+
 void choose_predictor(Method& method, const Model& model) {
   const bool euler = method.predictor == Predictor::linear_implicit;
   if (!(method.predictor == Predictor::missiles || euler) || !method.solve.iterates) {
     return;
   }
   // Where nothing is connected there is nothing to guess, and no linearisation of many states.
-  if (model.connections.empty() && model.constraints.empty() && !options::has("cosim_predictor")) {
+  if (!is_coupled(model) && !options::has("cosim_predictor")) {
     method.predictor = Predictor::extrapolate;
     return;
   }

@@ -5,6 +5,9 @@
 
 namespace concord {
 
+/// Whether a connection or a constraint joins anything.
+bool is_coupled(const Model& model);
+
 /// Throws InputError where the method cannot run on the model's subsystems, with the methods that
 /// can.
 void require_capabilities(const Method& method, const Model& model);
