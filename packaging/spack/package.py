@@ -24,6 +24,7 @@ class ConcordCosimulation(CMakePackage):
     depends_on("eigen@3.4:")
     depends_on("nlohmann-json@3.11:")
     depends_on("udunits@2.2:")
+    depends_on("gsl")
     depends_on("pugixml")
     depends_on("libzip")
     depends_on("zlib-api")

@@ -10,10 +10,12 @@
 `run` simulates a model, `read` opens a results file, `Simulation` goes step by step,
 `ModelBuilder` describes a model whose subsystems are Python functions; `sweep` varies parameters,
 `ensemble` does so in memory, `study` compares methods and steps, `linearize` gives matrices,
-`steady` operating points. Keyword arguments are the options of the command `concord run` without
+`steady` operating points, `gradient` derivatives of runs, `fit` parameters from data, `Function` a
+run for optimisers. Keyword arguments are the options of the command `concord run` without
 their dash. Errors are `InputError`, where what was asked for is wrong, and `SimulationError`, where
 the simulation failed.
 """
+from ._derivatives import Fit, Function, Gradient, fit, gradient
 from ._ensemble import Ensemble, ensemble
 from ._errors import ConcordError, InputError, RecoverableFailure, SimulationError
 from ._linear import LinearSystem, linearize
@@ -26,13 +28,15 @@ from ._steady import OperatingPoint, steady
 from ._studies import Study, Sweep, SweepRun, study, sweep
 
 __all__ = [
-    "ConcordError", "Ensemble", "Event", "InputError", "LinearSystem", "ModelBuilder", "OperatingPoint",
-    "RecoverableFailure", "Result", "Simulation", "SimulationError", "Snapshot", "Study", "Sweep",
-    "SweepRun", "__version__", "ensemble", "linearize", "read", "run", "steady", "study", "sweep",
+    "ConcordError", "Ensemble", "Event", "Fit", "Function", "Gradient", "InputError", "LinearSystem",
+    "ModelBuilder", "OperatingPoint", "RecoverableFailure", "Result", "Simulation", "SimulationError",
+    "Snapshot", "Study", "Sweep", "SweepRun", "__version__", "ensemble", "fit", "gradient",
+    "linearize", "read", "run", "steady", "study", "sweep",
 ]
 
-for _thing in (ConcordError, Ensemble, Event, InputError, LinearSystem, ModelBuilder, OperatingPoint,
-               RecoverableFailure, Result, Simulation, SimulationError, Snapshot, Study, Sweep,
-               SweepRun, ensemble, linearize, read, run, steady, study, sweep):
+for _thing in (ConcordError, Ensemble, Event, Fit, Function, Gradient, InputError, LinearSystem,
+               ModelBuilder, OperatingPoint, RecoverableFailure, Result, Simulation, SimulationError,
+               Snapshot, Study, Sweep, SweepRun, ensemble, fit, gradient, linearize, read, run,
+               steady, study, sweep):
     _thing.__module__ = __name__  # as they are named by those who use them
 del _thing

@@ -44,7 +44,8 @@ struct Command {
   const char* summary;      ///< lines of the program's help
   const char* description;  ///< lines of its own help
   std::vector<CommandWord> words = {};
-  const char* example;  ///< words after `concord`
+  const char* more = nullptr;  ///< the word of `words` that what follows MODEL are values of
+  const char* example;         ///< words after `concord`
   std::string (*more_help)() = nullptr;
   int (*run)(const Arguments& arguments);  ///< gives the exit code
 };

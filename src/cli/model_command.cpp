@@ -126,9 +126,29 @@ void choose_lone_defaults(const Model& model) {
     options::set("cosim_record_every", std::to_string(static_cast<long>(wanted / step)));
 }
 
+/// What follows MODEL without being an option, or an option's value, leaves `arguments`.
+std::vector<std::string> take_more(const Command& command, Arguments& arguments) {
+  constexpr std::size_t behind_model = 3;
+  std::vector<std::string> more;
+  Arguments others(arguments.begin(), arguments.begin() + std::min(behind_model, arguments.size()));
+  for (std::size_t i = behind_model; i < arguments.size(); ++i) {
+    if (!is_option_name(arguments[i])) {
+      more.push_back(arguments[i]);
+      continue;
+    }
+    const std::size_t last =
+        std::min(i + values_behind(arguments, i, command), arguments.size() - 1);
+    others.insert(others.end(), arguments.begin() + i, arguments.begin() + last + 1);
+    i = last;
+  }
+  arguments = std::move(others);
+  return more;
+}
+
 /// The command's own words leave `arguments`, with their values.
 GivenWords take_own_words(const Command& command, Arguments& arguments) {
   GivenWords own;
+  if (command.more != nullptr) own.words[command.more] = take_more(command, arguments);
   Arguments others;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const CommandWord* word = own_word(command, arguments[i]);
@@ -244,6 +264,19 @@ std::optional<double> time_in(const GivenWords& own, const std::string& command)
                      " must be a time in seconds");
   }
   return time;
+}
+
+std::optional<long> whole_number(const GivenWords& own, const std::string& command,
+                                 const std::string& name, long smallest) {
+  const auto text = own.value(name);
+  if (!text) return std::nullopt;
+  const auto number = parse_number(*text);
+  constexpr double largest = 1e9;
+  if (!number || *number != std::floor(*number) || *number < static_cast<double>(smallest) ||
+      *number > largest)
+    throw InputError("concord " + command + ": --" + name + " " + in_quotes(*text) +
+                     " must be a whole number from " + std::to_string(smallest) + " on");
+  return static_cast<long>(*number);
 }
 
 Model read_model(const std::string& path, const GivenWords& own,

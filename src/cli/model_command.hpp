@@ -34,6 +34,10 @@ std::vector<CommandWord> words_of_models(std::vector<CommandWord> others = {});
 /// What --time says, s. Throws InputError.
 std::optional<double> time_in(const GivenWords& own, const std::string& command);
 
+/// What --name says, from `smallest` on. Throws InputError.
+std::optional<long> whole_number(const GivenWords& own, const std::string& command,
+                                 const std::string& name, long smallest);
+
 /// Runs `work` on every rank, with MPI and PETSc up, on the model that `arguments` name. The
 /// command's own words are no options of PETSc's; they and options may stand before MODEL.
 int with_model(const Command& command, const Arguments& arguments,

@@ -128,7 +128,9 @@ std::string page(const PictureFrame& frame, std::size_t panels, double legend) {
 
 std::string curve_command(const Curve& curve, std::size_t number, std::size_t colour) {
   const std::string dashes = form(" dt %zu", curve.dash + 1);
-  const std::string style = curve.points.size() == 1 ? "points pt 7" : "lines" + dashes;
+  const std::string style = curve.measured             ? "points pt 6 ps 0.6"
+                            : curve.points.size() == 1 ? "points pt 7"
+                                                       : "lines" + dashes;
   return form("$curve%zu using 1:2 with ", number) + style +
          form(" lc rgb '%s' lw 2 title ", curve_colour(colour)) + gnuplot_quoted(legend_of(curve));
 }

@@ -15,6 +15,7 @@ struct Curve {
   std::vector<std::pair<double, double>> points;  ///< time in s, value
   std::string run = {};                           ///< whose; empty where there is only one
   std::size_t dash = 0;                           ///< the same for all curves of a run
+  bool measured = false;                          ///< points without a line between them
 };
 
 /// What holds for a whole picture.

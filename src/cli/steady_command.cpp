@@ -11,7 +11,7 @@
 #include "cli/output_file.hpp"
 #include "concord/errors.hpp"
 #include "simulation/steady_state.hpp"
-#include "subsystem/equations/equations_description.hpp"
+#include "studies/model_numbers.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
@@ -32,22 +32,14 @@ std::pair<std::string, double> held_in(const std::string& word) {
   return {word.substr(0, sign), *value};
 }
 
-/// Of parameters of equations.
-std::optional<double> value_of(const Model& model, const std::string& name) {
-  for (const SubsystemEntry& entry : model.subsystems) {
-    if (!entry.equations) continue;
-    for (const auto& parameter : entry.equations->parameters) {
-      if (entry.description.name + "." + parameter.name == name) return parameter.value;
-    }
-  }
-  return std::nullopt;
-}
-
 SteadyWishes wishes_in(const GivenWords& own, const Model& model) {
   SteadyWishes wishes;
   for (const std::string& word : own.all("hold")) wishes.held.push_back(held_in(word));
+  const auto numbers = numbers_of(model);
   for (const std::string& name : own.all("free")) {
-    wishes.free.emplace_back(name, value_of(model, name));
+    const auto found = numbers.find(name);
+    wishes.free.emplace_back(
+        name, found == numbers.end() ? std::nullopt : std::optional(found->second.value));
   }
   return wishes;
 }

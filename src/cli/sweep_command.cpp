@@ -29,26 +29,13 @@ double seconds_since(SweepClock::time_point begin) {
   return std::chrono::duration<double>(SweepClock::now() - begin).count();
 }
 
-/// A whole number of the command's own words.
-std::optional<long> whole_number(const GivenWords& own, const std::string& name, long smallest) {
-  const auto text = own.value(name);
-  if (!text) return std::nullopt;
-  const auto number = parse_number(*text);
-  constexpr double largest = 1e9;
-  if (!number || *number != std::floor(*number) || *number < static_cast<double>(smallest) ||
-      *number > largest)
-    throw InputError("concord sweep: --" + name + " " + in_quotes(*text) +
-                     " must be a whole number from " + std::to_string(smallest) + " on");
-  return static_cast<long>(*number);
-}
-
 DesignWords design_words(const GivenWords& own) {
   DesignWords words;
   words.set = own.all("set");
   if (const auto file = own.value("samples")) words.samples = *file;
-  if (const auto count = whole_number(own, "latin", 1))
+  if (const auto count = whole_number(own, "sweep", "latin", 1))
     words.latin = static_cast<std::size_t>(*count);
-  words.seed = static_cast<std::uint64_t>(whole_number(own, "seed", 0).value_or(1));
+  words.seed = static_cast<std::uint64_t>(whole_number(own, "sweep", "seed", 0).value_or(1));
   return words;
 }
 
@@ -278,7 +265,8 @@ void work_off(Sweep& sweep, RunQueue& queue, StepObserver* between) {
 int sweep_model(const ModelFileCall& call) {
   std::optional<Sweep> sweep;
   together(PETSC_COMM_WORLD, [&] { sweep.emplace(call); });
-  const auto ranks = static_cast<int>(whole_number(call.own, "ranks_per_run", 1).value_or(1));
+  const auto ranks =
+      static_cast<int>(whole_number(call.own, "sweep", "ranks_per_run", 1).value_or(1));
   StopSignals stop_signals;
   const bool first = rank_in(PETSC_COMM_WORLD) == 0;
   RunQueue queue(PETSC_COMM_WORLD, ranks, sweep->missing(),

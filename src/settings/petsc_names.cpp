@@ -18,15 +18,15 @@ namespace concord {
 namespace {
 
 /// Prefixes of Concord's own objects, and of those that PETSc's objects have within them.
-constexpr std::array<std::string_view, 5> own_prefixes = {"loop_", "missiles_", "estimate_",
-                                                          "gauss_", "radau_"};
+constexpr std::array<std::string_view, 6> own_prefixes = {"loop_",  "missiles_", "estimate_",
+                                                          "gauss_", "radau_",    "fit_"};
 constexpr std::array<std::string_view, 16> inner_prefixes = {
     "npc_",    "fas_",       "sub_",       "inner_",      "mg_levels_", "mg_coarse_",
     "esteig_", "redundant_", "telescope_", "fieldsplit_", "schur_",     "galerkin_",
     "mffd_",   "lu_",        "gamg_",      "deflation_"};
-constexpr std::array<std::string_view, 5> families = {"snes_", "ksp_", "pc_", "mat", "vec"};
+constexpr std::array<std::string_view, 6> families = {"snes_", "ksp_", "pc_", "mat", "vec", "tao_"};
 
-/// What options of PETSc itself begin with. Time integrators, grids and optimisers are not used.
+/// What options of PETSc itself begin with. Time integrators and grids are not used.
 constexpr std::array<std::string_view, 33> of_petsc_itself = {
     "help",     "version",  "info",    "log_",     "malloc", "memory",  "options_",
     "on_error", "error_",   "start_",  "debug",    "stop_",  "fp_trap", "history",

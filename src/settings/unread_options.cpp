@@ -61,9 +61,9 @@ std::vector<std::string> options_left_unread() {
   std::vector<std::string> left;
   for (const std::string& name : unread_names()) {
     const bool told_before = name == "snes_rtol" || name == "snes_atol" || name == "snes_stol";
-    if (!told_before &&
-        has_prefix(name, {"snes_", "ksp_", "pc_", "mat_", "sub_", "npc_", "loop_", "missiles_ksp_",
-                          "missiles_pc_", "gauss_ksp_", "gauss_pc_", "radau_ksp_", "radau_pc_"})) {
+    if (!told_before && has_prefix(name, {"snes_", "ksp_", "pc_", "mat_", "sub_", "npc_", "loop_",
+                                          "missiles_ksp_", "missiles_pc_", "gauss_ksp_",
+                                          "gauss_pc_", "radau_ksp_", "radau_pc_", "fit_tao_"})) {
       left.push_back("-" + name + ": no solver of this run has read it");
     }
   }

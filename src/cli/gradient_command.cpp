@@ -1,0 +1,179 @@
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/model_command.hpp"
+#include "cli/output_file.hpp"
+#include "cli/study_model.hpp"
+#include "concord/errors.hpp"
+#include "studies/asked_runs.hpp"
+#include "studies/cost.hpp"
+#include "support/agreement.hpp"
+#include "support/name_patterns.hpp"
+#include "support/petsc.hpp"
+#include "support/ranks.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+/// What the command line asks for.
+struct GradientWish {
+  explicit GradientWish(const ModelFileCall& call)
+      : text(call.own.value("of").value_or("")),
+        cost(text),
+        model(call, [this](Model& one) { cost.add_to(one); }) {
+    for (const std::string& list : call.own.all("by"))
+      for (const std::string& word : listed_names(list)) add(word);
+  }
+
+  void add(const std::string& word) {
+    const std::size_t sign = word.find('=');
+    names.push_back(word.substr(0, sign));
+    if (sign == word.npos) {
+      at.push_back(model.number(names.back(), "--by"));
+      return;
+    }
+    const auto value = parse_number(word.substr(sign + 1));
+    if (!value || !std::isfinite(*value))
+      throw InputError("concord gradient: --by " + in_quotes(word) +
+                       " must be a name, or a name and its value: left.m=5");
+    at.push_back(model.number(names.back(), *value));
+  }
+
+  std::string text;
+  Cost cost;
+  StudyModel model;
+  std::vector<std::string> names;
+  std::vector<Varied> at;
+};
+
+Derivatives derivatives_of(const GradientWish& wish, AskedRuns& runs) {
+  return differentiate(wish.at, [&](const std::vector<std::vector<double>>& points) {
+    const Eigen::MatrixXd answers = runs.at(points);
+    Eigen::MatrixXd costs(1, answers.cols());
+    for (Eigen::Index i = 0; i < answers.cols(); ++i)
+      costs(0, i) =
+          wish.cost.value({answers.col(i).data(), static_cast<std::size_t>(answers.rows())});
+    return costs;
+  });
+}
+
+void require_known(const GradientWish& wish, const Derivatives& found, const AskedRuns& runs) {
+  if (!std::isfinite(found.values[0])) {
+    runs.rethrow_failure("the run fails: ");
+    throw SimulationError("the cost " + in_quotes(wish.text) + " is not a number");
+  }
+  for (std::size_t i = 0; i < wish.names.size(); ++i)
+    if (!std::isfinite(found.by(0, static_cast<Eigen::Index>(i)))) {
+      runs.rethrow_failure("there is no derivative by " + wish.names[i] +
+                           ", as runs beside the point fail: ");
+      throw SimulationError("there is no derivative by " + wish.names[i] + ", as the cost " +
+                            in_quotes(wish.text) + " is not a number beside the point");
+    }
+}
+
+void tell(const GradientWish& wish, const Derivatives& found, const AskedRuns& runs) {
+  std::printf("%s: %s = %.12g\n", wish.model.name().c_str(), wish.text.c_str(), found.values[0]);
+  if (!wish.names.empty())
+    std::printf("  %-24s %15s %18s %10s %14s\n", "by", "at", "derivative", "error", "1 % changes");
+  for (std::size_t i = 0; i < wish.names.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const double slope = found.by(0, column);
+    std::printf("  %-24s %15.9g %18.11g %10.1e %13.4g\n", wish.names[i].c_str(), wish.at[i].value,
+                slope, found.errors(0, column), 0.01 * wish.at[i].size * slope);
+  }
+  std::printf("  runs                  %zu\n", runs.count());
+}
+
+/// A derivative is doubtful where differences of other sizes tell another one.
+void warn(const GradientWish& wish, const Derivatives& found) {
+  constexpr double doubtful = 1e-2;
+  for (std::size_t i = 0; i < wish.names.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const double slope = std::abs(found.by(0, column)), error = found.errors(0, column);
+    const double noise = 1e-9 * std::abs(found.values[0]) / wish.at[i].size;
+    if (error > doubtful * slope && error > noise)
+      std::fprintf(stderr,
+                   "concord: warning: the derivative by %s is doubtful: differences of other sizes "
+                   "give another one; the cost has a kink or a jump there, or runs are not exact "
+                   "enough (-cosim_accuracy)\n",
+                   wish.names[i].c_str());
+  }
+}
+
+std::string as_json(const GradientWish& wish, const Derivatives& found, const AskedRuns& runs) {
+  nlohmann::ordered_json file;
+  file["model"] = wish.model.name();
+  file["of"] = wish.text;
+  file["value"] = found.values[0];
+  file["by"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < wish.names.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    file["by"].push_back({{"name", wish.names[i]},
+                          {"value", wish.at[i].value},
+                          {"derivative", found.by(0, column)},
+                          {"error", found.errors(0, column)}});
+  }
+  file["runs"] = runs.count();
+  return file.dump(2) + "\n";
+}
+
+int gradient_of(const ModelFileCall& call) {
+  if (!call.own.has("of"))
+    throw InputError("concord gradient needs a cost: --of \"integral((left.x - right.x)^2)\"");
+  std::optional<GradientWish> wish;
+  together(PETSC_COMM_WORLD, [&] { wish.emplace(call); });
+  AskedRuns runs(PETSC_COMM_WORLD, ranks_per_run(call.own, "gradient"), wish->model.source(),
+                 options_of_differences("gradient", "1e-10"), wish->names, wish->cost.questions());
+  const Derivatives found = derivatives_of(*wish, runs);
+  together(PETSC_COMM_WORLD, [&] {
+    require_known(*wish, found, runs);
+    if (rank_in(PETSC_COMM_WORLD) != 0) return;
+    tell(*wish, found, runs);
+    warn(*wish, found);
+    const std::string path = call.own.value("output").value_or("");
+    if (path.empty()) return;
+    const std::string text = as_json(*wish, found, runs);
+    write_output_file(path, std::as_bytes(std::span(text)));
+    std::printf("  derivatives           %s\n", path.c_str());
+  });
+  return 0;
+}
+
+const RegisteredCommand gradient({
+    .name = "gradient",
+    .place = 35,
+    .launch = "mpirun -n R ",
+    .usage = "MODEL --of COST [--by left.m,right.k] [-o gradient.json] [-options]",
+    .summary = "derivatives of a number that a run gives by parameters and start values",
+    .description =
+        "COST is an expression in variables at the stop (left.x), in integrals over the "
+        "experiment\n"
+        "of expressions in outputs and parameters, integral((left.x - right.x)^2), and in sums of\n"
+        "squares of what variables are off a table, misfit(data.csv), which has a column time.\n"
+        "Derivatives are central differences of runs with three steps each, extrapolated (Ridders\n"
+        "1982), with the error that they tell of; six runs for each number, which ranks share. "
+        "Runs\n"
+        "are exact to 1e-10 of each signal's range where no option says how exactly they run.",
+    .words = words_of_models(
+        {{.name = "of", .value = "COST", .help = "\"final(left.x) + 0.1*integral(left.v^2)\""},
+         {.name = "by",
+          .value = "LIST",
+          .help = "left.m,right.k: parameters and start values; left.m=5 where\nthe model does not "
+                  "say its value (of an FMU), or at another one\n(default: the cost alone)"},
+         {.name = "ranks_per_run", .value = "n", .help = "ranks of each run (default 1)"},
+         {.name = "output", .letter = 'o', .value = "FILE", .help = "the same as JSON"}}),
+    .example = "gradient model.yaml --of \"integral((left.x - right.x)^2)\" --by left.m,right.k",
+    .more_help = options_help,
+    .run =
+        [](const Arguments& arguments) {
+          return with_model_file(gradient, arguments, gradient_of);
+        },
+});
+
+}  // namespace
+}  // namespace concord

@@ -1,0 +1,35 @@
+#include "studies/model_numbers.hpp"
+
+#include "subsystem/equations/equations_description.hpp"
+
+namespace concord {
+
+std::map<std::string, ModelNumber> numbers_of(const Model& model) {
+  std::map<std::string, ModelNumber> result;
+  for (const SubsystemEntry& entry : model.subsystems) {
+    const SubsystemDescription& d = entry.description;
+    for (const auto& state : d.states)
+      result[d.name + "." + state.name] = {state.start, state.nominal};
+    for (const auto& input : d.inputs)
+      if (input.start) result[d.name + "." + input.name] = {*input.start, input.nominal};
+    if (!entry.equations) continue;
+    for (const auto* numbers : {&entry.equations->parameters, &entry.equations->discrete})
+      for (const auto& number : *numbers) result[d.name + "." + number.name] = {*number.value, 0.0};
+  }
+  return result;
+}
+
+std::map<std::string, std::string> outputs_of(const Model& model) {
+  std::map<std::string, std::string> result;
+  for (const SystemEntry& system : model.systems)
+    for (const SystemTerminal& terminal : system.outputs)
+      result[system.name + "." + terminal.name] = terminal.inner.front();
+  for (const SubsystemEntry& entry : model.subsystems)
+    for (const auto& output : entry.description.outputs) {
+      const std::string name = entry.description.name + "." + output.name;
+      result[name] = name;
+    }
+  return result;
+}
+
+}  // namespace concord
