@@ -139,7 +139,7 @@ void warn_of_unknown(const FitWish& wish, const FittedNumbers& found) {
       direction.c_str(), found.confidence.condition);
 }
 
-void tell(const FitWish& wish, const FittedNumbers& found, const AskedRuns& runs) {
+void tell(const FitWish& wish, const FittedNumbers& found, const ExactRuns& exact) {
   std::size_t values = 0;
   for (const MeasuredVariable& variable : found.variables) values += variable.values;
   std::printf("%s: %zu numbers from %zu values of %zu variables\n", wish.model.name().c_str(),
@@ -149,7 +149,7 @@ void tell(const FitWish& wish, const FittedNumbers& found, const AskedRuns& runs
   tell_variables(found);
   std::printf("  ended                 after %d iterations: %s\n", found.least.iterations,
               found.least.reason.c_str());
-  std::printf("  runs                  %zu\n", runs.count());
+  std::printf("  runs                  %s\n", exact.in_words().c_str());
 }
 
 std::string as_parameters(const FitWish& wish, const FittedNumbers& found) {
@@ -164,7 +164,7 @@ nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
 
-std::string as_json(const FitWish& wish, const FittedNumbers& found, const AskedRuns& runs) {
+std::string as_json(const FitWish& wish, const FittedNumbers& found, const ExactRuns& exact) {
   nlohmann::ordered_json file;
   file["model"] = wish.model.name();
   for (std::size_t i = 0; i < wish.free.size(); ++i)
@@ -184,23 +184,25 @@ std::string as_json(const FitWish& wish, const FittedNumbers& found, const Asked
   file["condition"] = number_or_null(found.confidence.condition);
   file["converged"] = found.least.converged;
   file["reason"] = found.least.reason;
-  file["runs"] = runs.count();
+  file["runs"] = exact.runs->count();
+  const auto error = exact.runs->largest_error();
+  file["error_of_runs"] = error ? nlohmann::ordered_json(*error) : nlohmann::ordered_json();
   return file.dump(2) + "\n";
 }
 
 void write(const std::string& path, const FitWish& wish, const FittedNumbers& found,
-           const AskedRuns& runs) {
+           const ExactRuns& exact) {
   const std::string text =
-      path.ends_with(".json") ? as_json(wish, found, runs) : as_parameters(wish, found);
+      path.ends_with(".json") ? as_json(wish, found, exact) : as_parameters(wish, found);
   write_output_file(path, std::as_bytes(std::span(text)));
   std::printf("  numbers               %s\n", path.c_str());
 }
 
-void end(const FitWish& wish, const FittedNumbers& found, const AskedRuns& runs,
+void end(const FitWish& wish, const FittedNumbers& found, const ExactRuns& exact,
          const GivenWords& own) {
-  tell(wish, found, runs);
+  tell(wish, found, exact);
   warn_of_unknown(wish, found);
-  for (const std::string& path : own.all("output")) write(path, wish, found, runs);
+  for (const std::string& path : own.all("output")) write(path, wish, found, exact);
   if (const auto picture = own.value("plot")) {
     draw_fit(*picture, wish.model.name(), wish.data.tables, found.answers);
     std::printf("  picture               %s\n", picture->c_str());
@@ -210,14 +212,14 @@ void end(const FitWish& wish, const FittedNumbers& found, const AskedRuns& runs,
 int fit_model(const ModelFileCall& call) {
   std::optional<FitWish> wish;
   together(PETSC_COMM_WORLD, [&] { wish.emplace(call); });
-  AskedRuns runs(PETSC_COMM_WORLD, ranks_per_run(call.own, "fit"), wish->model.source(),
-                 options_of_differences("fit", "1e-9"), names_of(wish->free), wish->data);
+  const ExactRuns exact =
+      exact_runs(call, "fit", wish->model, names_of(wish->free), starts_of(wish->free), wish->data);
   std::optional<DataFit> fit;
   together(PETSC_COMM_WORLD,
-           [&] { fit.emplace(wish->free, wish->data.tables, wish->deviations, runs); });
+           [&] { fit.emplace(wish->free, wish->data.tables, wish->deviations, *exact.runs); });
   const FittedNumbers found = fit->find();
   together(PETSC_COMM_WORLD, [&] {
-    if (rank_in(PETSC_COMM_WORLD) == 0) end(*wish, found, runs, call.own);
+    if (rank_in(PETSC_COMM_WORLD) == 0) end(*wish, found, exact, call.own);
     if (!found.least.converged)
       throw SimulationError("the fit has not converged (" + found.least.reason +
                             "); give other bounds, fewer numbers, or look at -fit_tao_monitor");
@@ -232,14 +234,13 @@ const RegisteredCommand fit({
     .usage = "MODEL data.csv --free left.m=1:10 [--free ...] [-o fit.yaml] [-options]",
     .summary = "numbers of a model such that it goes through measured data",
     .description =
-        "The data are CSV with a column time and columns that are called as the model's "
-        "variables,\n"
-        "left.x; several files count together. Bounded least squares (PETSc's TAOBRGN, options\n"
-        "-fit_tao_*), with the standard deviation of each variable estimated where it is not "
-        "given,\n"
-        "and 95 % intervals from the linearisation. Numbers start where the model is, or in the\n"
-        "middle of their bounds. Ranks share the runs, which are exact to 1e-9 of each signal's\n"
-        "range where no option says how exactly they run. Exit code 1: it has not converged.",
+        "The data are CSV with a column time and columns that are called as the model's\n"
+        "variables, left.x; several files count together. Bounded least squares (PETSc's\n"
+        "TAOBRGN, options -fit_tao_*), with the standard deviation of each variable estimated\n"
+        "where it is not given, and 95 % intervals from the linearisation. Numbers start where\n"
+        "the model is, or in the middle of their bounds. Ranks share the runs; where no option\n"
+        "says how exactly they run, it is to 1e-10 of each signal's range, or to 1e-8 or 1e-6\n"
+        "where that fails. Exit code 1: it has not converged.",
     .words = words_of_models(
         {{.name = "free",
           .value = "left.m=1:10",

@@ -62,21 +62,21 @@ Derivatives derivatives_of(const GradientWish& wish, AskedRuns& runs) {
   });
 }
 
-void require_known(const GradientWish& wish, const Derivatives& found, const AskedRuns& runs) {
+void require_known(const GradientWish& wish, const Derivatives& found, const ExactRuns& exact) {
   if (!std::isfinite(found.values[0])) {
-    runs.rethrow_failure("the run fails: ");
+    exact.runs->rethrow_failure("the run fails: ");
     throw SimulationError("the cost " + in_quotes(wish.text) + " is not a number");
   }
   for (std::size_t i = 0; i < wish.names.size(); ++i)
     if (!std::isfinite(found.by(0, static_cast<Eigen::Index>(i)))) {
-      runs.rethrow_failure("there is no derivative by " + wish.names[i] +
-                           ", as runs beside the point fail: ");
+      exact.runs->rethrow_failure("there is no derivative by " + wish.names[i] +
+                                  ", as runs beside the point fail: ");
       throw SimulationError("there is no derivative by " + wish.names[i] + ", as the cost " +
                             in_quotes(wish.text) + " is not a number beside the point");
     }
 }
 
-void tell(const GradientWish& wish, const Derivatives& found, const AskedRuns& runs) {
+void tell(const GradientWish& wish, const Derivatives& found, const ExactRuns& exact) {
   std::printf("%s: %s = %.12g\n", wish.model.name().c_str(), wish.text.c_str(), found.values[0]);
   if (!wish.names.empty())
     std::printf("  %-24s %15s %18s %10s %14s\n", "by", "at", "derivative", "error", "1 % changes");
@@ -86,7 +86,7 @@ void tell(const GradientWish& wish, const Derivatives& found, const AskedRuns& r
     std::printf("  %-24s %15.9g %18.11g %10.1e %13.4g\n", wish.names[i].c_str(), wish.at[i].value,
                 slope, found.errors(0, column), 0.01 * wish.at[i].size * slope);
   }
-  std::printf("  runs                  %zu\n", runs.count());
+  std::printf("  runs                  %s\n", exact.in_words().c_str());
 }
 
 /// A derivative is doubtful where differences of other sizes tell another one.
@@ -105,7 +105,7 @@ void warn(const GradientWish& wish, const Derivatives& found) {
   }
 }
 
-std::string as_json(const GradientWish& wish, const Derivatives& found, const AskedRuns& runs) {
+std::string as_json(const GradientWish& wish, const Derivatives& found, const ExactRuns& exact) {
   nlohmann::ordered_json file;
   file["model"] = wish.model.name();
   file["of"] = wish.text;
@@ -118,7 +118,9 @@ std::string as_json(const GradientWish& wish, const Derivatives& found, const As
                           {"derivative", found.by(0, column)},
                           {"error", found.errors(0, column)}});
   }
-  file["runs"] = runs.count();
+  file["runs"] = exact.runs->count();
+  const auto error = exact.runs->largest_error();
+  file["error_of_runs"] = error ? nlohmann::ordered_json(*error) : nlohmann::ordered_json();
   return file.dump(2) + "\n";
 }
 
@@ -127,17 +129,19 @@ int gradient_of(const ModelFileCall& call) {
     throw InputError("concord gradient needs a cost: --of \"integral((left.x - right.x)^2)\"");
   std::optional<GradientWish> wish;
   together(PETSC_COMM_WORLD, [&] { wish.emplace(call); });
-  AskedRuns runs(PETSC_COMM_WORLD, ranks_per_run(call.own, "gradient"), wish->model.source(),
-                 options_of_differences("gradient", "1e-10"), wish->names, wish->cost.questions());
-  const Derivatives found = derivatives_of(*wish, runs);
+  std::vector<double> point;
+  for (const Varied& number : wish->at) point.push_back(number.value);
+  const ExactRuns exact =
+      exact_runs(call, "gradient", wish->model, wish->names, point, wish->cost.questions());
+  const Derivatives found = derivatives_of(*wish, *exact.runs);
   together(PETSC_COMM_WORLD, [&] {
-    require_known(*wish, found, runs);
+    require_known(*wish, found, exact);
     if (rank_in(PETSC_COMM_WORLD) != 0) return;
-    tell(*wish, found, runs);
+    tell(*wish, found, exact);
     warn(*wish, found);
     const std::string path = call.own.value("output").value_or("");
     if (path.empty()) return;
-    const std::string text = as_json(*wish, found, runs);
+    const std::string text = as_json(*wish, found, exact);
     write_output_file(path, std::as_bytes(std::span(text)));
     std::printf("  derivatives           %s\n", path.c_str());
   });
@@ -151,20 +155,19 @@ const RegisteredCommand gradient({
     .usage = "MODEL --of COST [--by left.m,right.k] [-o gradient.json] [-options]",
     .summary = "derivatives of a number that a run gives by parameters and start values",
     .description =
-        "COST is an expression in variables at the stop (left.x), in integrals over the "
-        "experiment\n"
-        "of expressions in outputs and parameters, integral((left.x - right.x)^2), and in sums of\n"
-        "squares of what variables are off a table, misfit(data.csv), which has a column time.\n"
-        "Derivatives are central differences of runs with three steps each, extrapolated (Ridders\n"
-        "1982), with the error that they tell of; six runs for each number, which ranks share. "
-        "Runs\n"
-        "are exact to 1e-10 of each signal's range where no option says how exactly they run.",
+        "COST is an expression in variables at the stop (left.x), in integrals over the\n"
+        "experiment of expressions in outputs and parameters, integral((left.x - right.x)^2),\n"
+        "and in sums of squares of what variables are off a table, misfit(data.csv), which has\n"
+        "a column time. Derivatives are central differences of runs with three steps each,\n"
+        "extrapolated (Ridders 1982), with the error that they tell of; six runs for each\n"
+        "number, which ranks share. Where no option says how exactly they run, it is to 1e-10\n"
+        "of each signal's range, or to 1e-8 or 1e-6 where that fails.",
     .words = words_of_models(
         {{.name = "of", .value = "COST", .help = "\"final(left.x) + 0.1*integral(left.v^2)\""},
          {.name = "by",
           .value = "LIST",
-          .help = "left.m,right.k: parameters and start values; left.m=5 where\nthe model does not "
-                  "say its value (of an FMU), or at another one\n(default: the cost alone)"},
+          .help = "left.m,right.k: parameters and start values; left.m=5 at\nanother value than "
+                  "the model's (default: the cost alone)"},
          {.name = "ranks_per_run", .value = "n", .help = "ranks of each run (default 1)"},
          {.name = "output", .letter = 'o', .value = "FILE", .help = "the same as JSON"}}),
     .example = "gradient model.yaml --of \"integral((left.x - right.x)^2)\" --by left.m,right.k",

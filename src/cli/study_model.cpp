@@ -1,11 +1,14 @@
 #include "cli/study_model.hpp"
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 
 #include "concord/errors.hpp"
 #include "support/name_patterns.hpp"
 #include "support/options.hpp"
+#include "support/petsc.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -15,6 +18,24 @@ std::vector<std::string> keys(const std::map<std::string, ModelNumber>& numbers)
   std::vector<std::string> result;
   for (const auto& [name, number] : numbers) result.push_back(name);
   return result;
+}
+
+/// Those of the command line, which name no file.
+Options given_options(const std::string& command) {
+  for (const char* file : {"cosim_output", "cosim_checkpoint", "cosim_restart", "cosim_trace"})
+    if (options::has(file))
+      throw InputError("concord " + command + ": -" + file +
+                       " has no meaning, as its runs are in memory; leave it out");
+  Options result;
+  for (const auto& [name, value] : options::named(options::all()))
+    result[name] = value.empty() ? "true" : value;
+  return result;
+}
+
+std::string rounded(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2g", value);
+  return text.data();
 }
 
 }  // namespace
@@ -53,22 +74,31 @@ Varied StudyModel::number(const std::string& name, double value) const {
   return {value, value != 0.0 ? std::abs(value) : nominal > 0.0 ? nominal : 1.0};
 }
 
-Options options_of_differences(const std::string& command, const std::string& accuracy) {
-  for (const char* file : {"cosim_output", "cosim_checkpoint", "cosim_restart", "cosim_trace"})
-    if (options::has(file))
-      throw InputError("concord " + command + ": -" + file +
-                       " has no meaning, as its runs are in memory; leave it out");
-  Options result;
-  for (const auto& [name, value] : options::named(options::all()))
-    result[name] = value.empty() ? "true" : value;
-  const bool said =
-      options::has("cosim_accuracy") || options::has("cosim_step") || options::has("cosim_adapt");
-  if (!said) result["cosim_accuracy"] = accuracy;
-  return result;
+std::string ExactRuns::in_words() const {
+  const auto error = runs->largest_error();
+  const std::string known =
+      error ? "errors up to " + rounded(*error) + " of a signal's range, by their estimates"
+            : "errors unknown: " + runs->unknown_error();
+  return std::to_string(runs->count()) + "; " + known;
 }
 
-int ranks_per_run(const GivenWords& own, const std::string& command) {
-  return static_cast<int>(whole_number(own, command, "ranks_per_run", 1).value_or(1));
+ExactRuns exact_runs(const ModelFileCall& call, const std::string& command, const StudyModel& model,
+                     const std::vector<std::string>& names, const std::vector<double>& point,
+                     const Questions& questions) {
+  Options options = given_options(command);
+  const bool said =
+      options::has("cosim_accuracy") || options::has("cosim_step") || options::has("cosim_adapt");
+  const auto ranks =
+      static_cast<int>(whole_number(call.own, command, "ranks_per_run", 1).value_or(1));
+  ExactRuns result;
+  for (const char* accuracy : {"1e-10", "1e-8", "1e-6"}) {
+    if (!said) options["cosim_accuracy"] = result.accuracy = accuracy;
+    result.runs = std::make_unique<AskedRuns>(PETSC_COMM_WORLD, ranks, model.source(), options,
+                                              names, questions);
+    if (said || result.runs->at({point}).allFinite()) return result;
+  }
+  result.runs->rethrow_failure("the run fails: ");
+  return result;
 }
 
 }  // namespace concord

@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/model_command.hpp"
 #include "concord/simulation.hpp"
+#include "studies/asked_runs.hpp"
 #include "studies/differences.hpp"
 #include "studies/model_numbers.hpp"
 
@@ -37,12 +39,21 @@ class StudyModel {
   std::map<std::string, ModelNumber> numbers_;
 };
 
-/// The command line's options, for runs whose differences are to tell something: where none says
-/// how exactly they are to run, to `accuracy` of each signal's range. Throws InputError for files
-/// that runs would write.
-Options options_of_differences(const std::string& command, const std::string& accuracy);
+/// Runs whose differences are to tell something, and how exact they are.
+struct ExactRuns {
+  std::unique_ptr<AskedRuns> runs;
+  std::string accuracy;  ///< aimed at, of each signal's range; empty: as options say
 
-/// What --ranks_per_run says, 1 where nothing does. Throws InputError.
-int ranks_per_run(const GivenWords& own, const std::string& command);
+  /// "43, errors up to 1e-10 of a signal's range", as they estimate them themselves.
+  std::string in_words() const;
+};
+
+/// Runs of the model with the command line's options. Where these don't say how exactly, they are
+/// as exact as the run at `point` allows: to 1e-10, else 1e-8, else 1e-6 of each signal's range.
+/// Throws what that run has failed with, and InputError for files that runs would write.
+/// Collective.
+ExactRuns exact_runs(const ModelFileCall& call, const std::string& command, const StudyModel& model,
+                     const std::vector<std::string>& names, const std::vector<double>& point,
+                     const Questions& questions);
 
 }  // namespace concord

@@ -8,6 +8,9 @@
 #include <optional>
 
 #include "concord/errors.hpp"
+#include "simulation/run_quality.hpp"
+#include "simulation/run_summary.hpp"
+#include "simulation/simulation_core.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
@@ -107,6 +110,16 @@ void AskedRuns::answer(const std::vector<double>& point, double* answers) {
   if (!simulation_->end_reason().empty())
     throw SimulationError("the run ends before its stop: " + simulation_->end_reason());
   simulation_->values(at_stop_, {answers, at_stop_.size()});
+  note_error();
+}
+
+void AskedRuns::note_error() {
+  const RunQuality quality = quality_of(simulation_->core(), {});
+  if (quality.of_range) {
+    largest_error_ = std::max(largest_error_, *quality.of_range);
+  } else if (unknown_.empty()) {
+    unknown_ = quality.no_estimate.empty() ? "no estimate" : quality.no_estimate;
+  }
 }
 
 Eigen::MatrixXd AskedRuns::at(const std::vector<std::vector<double>>& points) {
@@ -129,6 +142,9 @@ Eigen::MatrixXd AskedRuns::at(const std::vector<std::vector<double>>& points) {
   }
   agree_on_sum(comm_, {result.data(), static_cast<std::size_t>(result.size())});
   count_ += points.size();
+  largest_error_ = agree_on_largest(comm_, largest_error_);
+  unknown_ =
+      agree_on_text(comm_, unknown_.empty() ? std::nullopt : std::optional(unknown_)).value_or("");
   for (const auto* said : {&wrong, &failure})
     if (const auto first = agree_on_text(comm_, *said); first && failure_.empty()) {
       failure_ = *first;

@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,14 @@ class AskedRuns {
   Eigen::MatrixXd at(const std::vector<std::vector<double>>& points);
 
   std::size_t count() const { return count_; }
+
+  /// The largest error that any run so far has estimated of itself, in units of a signal's range;
+  /// nothing where some could not, or none has ended. The same on every rank.
+  std::optional<double> largest_error() const {
+    return unknown_.empty() && largest_error_ > 0.0 ? std::optional(largest_error_) : std::nullopt;
+  }
+  /// Why the first of those that could not estimate their errors could not; empty: all could.
+  const std::string& unknown_error() const { return unknown_; }
   /// Throws what the first run that failed has, with its values behind `problem`; does nothing
   /// where none has. The same on every rank.
   void rethrow_failure(const std::string& problem) const;
@@ -49,6 +58,7 @@ class AskedRuns {
  private:
   Changes changes(const std::vector<double>& point) const;
   void answer(const std::vector<double>& point, double* answers);
+  void note_error();
   void read_rows(double* answers);
   void find_variables();
 
@@ -61,6 +71,8 @@ class AskedRuns {
   std::vector<std::vector<Variable>> columns_;  ///< of each table
   double until_ = std::numeric_limits<double>::infinity();
   std::size_t count_ = 0;
+  double largest_error_ = 0.0;
+  std::string unknown_;
   std::string failure_;  ///< why the first one has failed; empty: none has
   bool wrong_input_ = false;
 };

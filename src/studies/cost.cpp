@@ -17,7 +17,7 @@
 namespace concord {
 namespace {
 
-constexpr const char* place = "--of";
+constexpr const char* cost_option = "--of";
 constexpr const char* integrator = "the_cost";  ///< the subsystem whose states are integrals
 
 std::string numbered(const char* what, std::size_t number) {
@@ -36,14 +36,14 @@ class Integrator {
   explicit Integrator(const Model& model)
       : outputs_(outputs_of(model)), numbers_(numbers_of(model)) {
     description_.subsystem = integrator;
-    description_.location = place;
+    description_.location = cost_option;
   }
 
   void add(const std::string& integrand) {
     const std::string name = numbered("integral", description_.states.size());
-    description_.states.push_back({name, 0.0, place});
-    description_.derivatives.push_back({name, known_inside(integrand), place});
-    description_.outputs.push_back({name, name, place});
+    description_.states.push_back({name, 0.0, cost_option});
+    description_.derivatives.push_back({name, known_inside(integrand), cost_option});
+    description_.outputs.push_back({name, name, cost_option});
   }
 
   void put_into(Model& model) && {
@@ -75,19 +75,19 @@ class Integrator {
   std::string taken_in(const std::string& name) {
     if (const auto output = outputs_.find(name); output != outputs_.end()) {
       const std::string input = numbered("output", description_.inputs.size());
-      description_.inputs.push_back({input, std::nullopt, place});
+      description_.inputs.push_back({input, std::nullopt, cost_option});
       connections_.push_back({.from = output->second,
                               .to = integrator + ("." + input),
-                              .location = place,
+                              .location = cost_option,
                               .converts_units = false});
       return input;
     }
     if (const auto number = numbers_.find(name); number != numbers_.end()) {
       const std::string parameter = numbered("parameter", description_.parameters.size());
-      description_.parameters.push_back({parameter, number->second.value, place});
+      description_.parameters.push_back({parameter, number->second.value, cost_option});
       return parameter;
     }
-    throw InputError(std::string(place) + ": an integral goes over outputs, and " +
+    throw InputError(std::string(cost_option) + ": an integral goes over outputs, and " +
                      in_quotes(name) + " is none; " + nearest_names(name, keys(outputs_)));
   }
 
@@ -123,7 +123,7 @@ std::optional<Cost::Call> Cost::next_call(std::size_t from) const {
     if (!use->called || std::ranges::find(own, use->name) == own.end()) continue;
     const std::size_t open = given_.find('(', use->position);
     const std::size_t close = find_outside_brackets(given_, {open + 1, given_.size()}, ')');
-    if (close == given_.size()) refuse({given_, place}, open, "this '(' is not closed");
+    if (close == given_.size()) refuse({given_, cost_option}, open, "this '(' is not closed");
     return Call{use->name, given_.substr(open + 1, close - open - 1), use->position, close + 1};
   }
   return std::nullopt;
@@ -139,7 +139,7 @@ std::string Cost::named(const Call& call) {
   const std::size_t first = call.inside.find_first_not_of(" \"'");
   const std::size_t last = call.inside.find_last_not_of(" \"'");
   if (first == std::string::npos)
-    refuse({given_, place}, call.begin, "misfit() needs a file: misfit(data.csv)");
+    refuse({given_, cost_option}, call.begin, "misfit() needs a file: misfit(data.csv)");
   questions_.tables.push_back(read_csv(call.inside.substr(first, last - first + 1)));
   return numbered("misfit", questions_.tables.size() - 1);
 }
@@ -182,7 +182,7 @@ double Cost::value(std::span<const double> answers) const {
     point.push_back(misfit(table, answers.subspan(at, size)));
     at += size;
   }
-  const PlacedExpression expression{text_, place};
+  const PlacedExpression expression{text_, cost_option};
   ExpressionList list({&expression, 1}, names, point.size());
   std::ranges::copy(point, list.point().begin());
   double result = 0.0;

@@ -24,12 +24,6 @@ double spread_of(const std::vector<CsvTable>& tables, const std::string& name) {
   return largest > smallest ? largest - smallest : 1.0;
 }
 
-std::vector<double> starts(const std::vector<FreeNumber>& free) {
-  std::vector<double> result;
-  for (const FreeNumber& one : free) result.push_back(one.start);
-  return result;
-}
-
 }  // namespace
 
 DataFit::DataFit(std::vector<FreeNumber> free, std::vector<CsvTable> tables,
@@ -148,7 +142,7 @@ void DataFit::approach(LeastSquares& found) {
 }
 
 FittedNumbers DataFit::find() {
-  if (!runs_.at({starts(free_)}).allFinite())
+  if (!runs_.at({starts_of(free_)}).allFinite())
     runs_.rethrow_failure("the run with which the fit begins fails: ");
   FittedNumbers found;
   approach(found.least);

@@ -157,6 +157,12 @@ double FreeNumber::size() const {
   return start == 0.0 ? 1.0 : std::abs(start);
 }
 
+std::vector<double> starts_of(const std::vector<FreeNumber>& free) {
+  std::vector<double> result;
+  for (const FreeNumber& one : free) result.push_back(one.start);
+  return result;
+}
+
 LeastSquares least_squares(const std::vector<FreeNumber>& free, const ResidualsAt& residuals,
                            double settled) {
   Problem problem(free, residuals, settled);

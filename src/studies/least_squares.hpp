@@ -19,6 +19,8 @@ struct FreeNumber {
   double size() const;
 };
 
+std::vector<double> starts_of(const std::vector<FreeNumber>& free);
+
 /// Residuals, each in units of its standard deviation, and their derivatives.
 struct Residuals {
   Eigen::VectorXd values;

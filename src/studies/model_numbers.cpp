@@ -1,6 +1,7 @@
 #include "studies/model_numbers.hpp"
 
 #include "subsystem/equations/equations_description.hpp"
+#include "subsystem/fmu/fmu.hpp"
 
 namespace concord {
 
@@ -12,6 +13,9 @@ std::map<std::string, ModelNumber> numbers_of(const Model& model) {
       result[d.name + "." + state.name] = {state.start, state.nominal};
     for (const auto& input : d.inputs)
       if (input.start) result[d.name + "." + input.name] = {*input.start, input.nominal};
+    if (entry.fmu)
+      for (const FmuNumber& number : numbers_to_give(*entry.fmu))
+        result[d.name + "." + number.name] = {number.value, number.nominal};
     if (!entry.equations) continue;
     for (const auto* numbers : {&entry.equations->parameters, &entry.equations->discrete})
       for (const auto& number : *numbers) result[d.name + "." + number.name] = {*number.value, 0.0};

@@ -14,8 +14,8 @@ struct ModelNumber {
   double nominal = 0.0;  ///< 0: nobody knows
 };
 
-/// Numbers of equations' parameters, and start values of states and of inputs, by
-/// "subsystem.name"; those of FMUs and libraries as far as they are described.
+/// Parameters of equations and of FMUs, and start values, by "subsystem.name"; those of libraries
+/// as far as they are described.
 std::map<std::string, ModelNumber> numbers_of(const Model& model);
 
 /// The outputs of subsystems by the names under which users know them: their own, and those that

@@ -1,9 +1,10 @@
 """concord gradient: costs and derivatives against closed forms, on ranks, across events, and what is refused."""
 import json
+import subprocess
 import unittest
 
 import numpy as np
-from concord_runs import TWO_MASS, ModelTest, execute
+from concord_runs import EXAMPLES, TWO_MASS, ModelTest, execute
 
 LEFT = {"m": 5.0, "c": 1e4, "d": 10.0}
 RIGHT = {"m": 80.0, "c": 1e5, "d": 40.0, "c_couple": 1e4, "d_couple": 10.0}
@@ -132,6 +133,38 @@ subsystems:
         at = {"ball.g": 9.81, "ball.e": 0.8, "ball.h": 1.0}
         found, _ = self.gradient(model, "ball.h", ",".join(at))
         self.check(found, height(at).real, {name: slope(height, at, name) for name in at}, 1e-5)
+
+    def test_fmus(self):
+        """Parameters of FMUs by name, beside the same carts as equations; that nobody knows their error is told."""
+        subprocess.run(["bash", EXAMPLES / "two_fmus" / "make_fmus.sh", self.folder], check=True)
+        carts = self.folder / "carts.yaml"
+        carts.write_text("""
+experiment: {start: 0, stop: 10}
+subsystems:
+  cart:
+    equations:
+      parameters: {m: 2}
+      inputs: {f: 0}
+      states: {x: 1, v: 0}
+      derivatives: {x: v, v: f/m}
+      outputs: {x: x}
+  spring_cart:
+    equations:
+      parameters: {m: 3, k: 50}
+      inputs: {x_other: 1}
+      states: {x: 0, v: 0}
+      derivatives: {x: v, v: k*(x_other - x)/m}
+      outputs: {f: k*(x - x_other)}
+connections: [spring_cart.f -> cart.f, cart.x -> spring_cart.x_other]
+""")
+        words = ("integral(cart.x^2)", "spring_cart.k,cart.m")
+        known = self.gradient(carts, *words)[0]
+        found, run = self.gradient(self.folder / "two_fmus.yaml", *words, "-cosim_step", 1e-2)
+        self.assertIsNone(found["error_of_runs"])
+        self.assertIn("errors unknown: subsystem 'cart'", run.stdout)
+        self.assertLess(known["error_of_runs"], 1e-8)
+        for one, other in zip(found["by"], known["by"]):
+            self.assertAlmostEqual(one["derivative"], other["derivative"], delta=2e-2 * abs(other["derivative"]))
 
     def test_kinks_are_told(self):
         model = self.folder / "kink.yaml"

@@ -56,6 +56,16 @@ std::shared_ptr<const FmuSetup> open_fmu(const FmuRequest& request);
 /// Variables that may be given a value.
 std::vector<std::string> names_to_give(const FmuSetup& setup);
 
+/// A number that the FMU begins with.
+struct FmuNumber {
+  std::string name;
+  double value = 0.0;
+  double nominal = 0.0;  ///< 0: nobody knows
+};
+
+/// The scalar Float32 and Float64 among these, as the description says them or as they were given.
+std::vector<FmuNumber> numbers_to_give(const FmuSetup& setup);
+
 /// What the FMU offers to Concord.
 const SubsystemDescription& description_of(const FmuSetup& setup);
 

@@ -206,6 +206,21 @@ std::vector<std::string> names_to_give(const FmuSetup& setup) {
   return settable_names(setup, GivenValues::Kind::either);
 }
 
+std::vector<FmuNumber> numbers_to_give(const FmuSetup& setup) {
+  std::vector<FmuNumber> result;
+  for (const FmiVariable& variable : setup.model->variables) {
+    const bool real = variable.type == FmiType::float64 || variable.type == FmiType::float32;
+    if (!real || variable.size != 1 || !takes(variable, GivenValues::Kind::either)) continue;
+    const std::vector<std::string>* texts = &variable.start;
+    for (const FmuStart& given : setup.starts)
+      if (given.variable == &variable) texts = &given.texts;
+    if (texts->empty()) continue;
+    if (const auto value = parse_number(texts->front()))
+      result.push_back({variable.name, *value, variable.nominal});
+  }
+  return result;
+}
+
 void take_given_values(FmuSetup& setup) {
   GivenValues given(setup);
   given.take_sizes();
