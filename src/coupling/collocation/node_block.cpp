@@ -177,6 +177,14 @@ double NodeBlock::size_of(Eigen::Index state) const {
          step_.size() * slopes_.row(state).cwiseAbs().maxCoeff();
 }
 
+/// What a state at a node is left with by rounding, as what the macro-step adds to it cancels.
+double NodeBlock::rounding_of(Eigen::Index state) const {
+  constexpr double rounding = 1e-15;
+  const auto f_x = row_major(derivatives_.back().f_x, begin_.size(), begin_.size());
+  return rounding * step_.size() *
+         f_x.row(state).cwiseAbs().transpose().dot(states_.col(count() - 1).cwiseAbs());
+}
+
 double NodeBlock::correct(const Eigen::VectorXd& du) {
   if (begin_.size() == 0) return 0.0;
   if (du.size() > 0) free_.reshaped() += response_ * du;
@@ -186,7 +194,7 @@ double NodeBlock::correct(const Eigen::VectorXd& du) {
   double largest = 0.0;
   for (Eigen::Index s = 0; s < moved.rows(); ++s) {
     const double by = moved.row(s).cwiseAbs().maxCoeff();
-    if (!(by == 0.0)) largest = std::max(largest, by / size_of(s));
+    if (!(by <= rounding_of(s))) largest = std::max(largest, by / size_of(s));
   }
   return moved.allFinite() ? largest : std::numeric_limits<double>::infinity();
 }
@@ -194,6 +202,21 @@ double NodeBlock::correct(const Eigen::VectorXd& du) {
 Eigen::VectorXd NodeBlock::outputs_by(const Eigen::VectorXd& states) const {
   const Linearization& last = derivatives_.back();
   return row_major(last.g_x, index(subsystems_.outputs_of(k_).size()), states.size()) * states;
+}
+
+Eigen::VectorXd NodeBlock::end_terms(std::span<const Sample> inputs) const {
+  const Linearization& last = derivatives_.back();
+  const Eigen::VectorXd end = end_states().cwiseAbs();
+  Eigen::VectorXd u(index(inputs.size()));
+  std::ranges::transform(inputs, u.begin(), [](const Sample& one) { return std::abs(one.value); });
+  return end + step_.size() * (row_major(last.f_x, end.size(), end.size()).cwiseAbs() * end +
+                               row_major(last.f_u, end.size(), u.size()).cwiseAbs() * u);
+}
+
+Eigen::VectorXd NodeBlock::outputs_by_terms(const Eigen::VectorXd& terms) const {
+  const Linearization& last = derivatives_.back();
+  const Eigen::Index outputs = index(subsystems_.outputs_of(k_).size());
+  return row_major(last.g_x, outputs, terms.size()).cwiseAbs() * terms;
 }
 
 void NodeBlock::io(Archive& archive) {

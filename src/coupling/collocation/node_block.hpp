@@ -62,6 +62,11 @@ class NodeBlock {
   /// What errors of the states at the end make of outputs, their inputs being right.
   Eigen::VectorXd outputs_by(const Eigen::VectorXd& states) const;
 
+  /// What states at the end are sums of, which may cancel: |x| + h (|f_x| |x| + |f_u| |u|), with
+  /// the subsystem's inputs near; and what these make of outputs.
+  Eigen::VectorXd end_terms(std::span<const Sample> inputs) const;
+  Eigen::VectorXd outputs_by_terms(const Eigen::VectorXd& terms) const;
+
   std::size_t fed_count() const { return fed_.size(); }
   const std::optional<std::string>& failure() const { return failure_; }
 
@@ -76,6 +81,7 @@ class NodeBlock {
   bool ask(Eigen::Index node, const Inputs& inputs, const Outputs& outputs);
   void find_states() { states_ = (slopes_ * inside_).colwise() + begin_; }
   double size_of(Eigen::Index state) const;
+  double rounding_of(Eigen::Index state) const;
   void fill_shifted(Eigen::MatrixXd& shifted) const;
   void fill_responses();
 

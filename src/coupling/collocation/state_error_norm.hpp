@@ -16,8 +16,9 @@ class StateErrorNorm {
 
   /// At a start or event: what is 0 may rise from nothing.
   void restart(std::span<const double> values);
-  /// The largest. Collective.
-  double operator()(double h, std::span<const double> errors, std::span<const double> values);
+  /// The largest; `terms`: what states are sums of. Collective.
+  double operator()(double h, std::span<const double> errors, std::span<const double> values,
+                    std::span<const double> terms);
   void commit(std::span<const double> values);
 
   void io(Archive& archive);

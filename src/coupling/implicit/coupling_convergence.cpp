@@ -54,7 +54,7 @@ void CouplingConvergence::begin() {
 }
 
 std::span<const Sample> CouplingConvergence::terms() {
-  terms_.learn(attempt_.trial->inputs);
+  terms_.learn(attempt_.trial->inputs, attempt_.h());
   return terms_.values();
 }
 
@@ -147,7 +147,7 @@ void CouplingConvergence::measure_steps(std::span<const double> v, std::span<con
 
 /// The residual against what integrators and rounding make of outputs.
 double CouplingConvergence::noise_ratio(Vec f) {
-  terms_.learn(attempt_.trial->inputs);
+  terms_.learn(attempt_.trial->inputs, attempt_.h());
   double worst = 0.0;
   const ReadEntries r(f);
   const double h = attempt_.h();
@@ -257,7 +257,7 @@ const CouplingResidual& CouplingConvergence::measure_guess(const Remarks& remark
 bool CouplingConvergence::judge_guess() {
   guess_is_good_ = error_is_small(first_, unknowns_.residual());
   if (first_.ratio >= 1.0 && terms_.possible()) {
-    terms_.learn(attempt_.trial->inputs);
+    terms_.learn(attempt_.trial->inputs, attempt_.h());
     first_ = measure(unknowns_.residual());
     guess_is_good_ = error_is_small(first_, unknowns_.residual());
   }

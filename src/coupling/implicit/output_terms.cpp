@@ -19,7 +19,7 @@ void OutputTerms::forget() {
   known_ = false;
 }
 
-void OutputTerms::learn(std::span<const Sample> inputs) {
+void OutputTerms::learn(std::span<const Sample> inputs, double h) {
   if (estimators_ == nullptr || std::exchange(known_, true)) {
     return;
   }
@@ -32,7 +32,8 @@ void OutputTerms::learn(std::span<const Sample> inputs) {
     }
   }
   for (auto& terms : terms_) {
-    terms = {std::abs(terms.value), std::abs(terms.derivative), std::abs(terms.curvature)};
+    const double slope = std::abs(terms.derivative);
+    terms = {std::abs(terms.value) + h * slope, slope, std::abs(terms.curvature)};
   }
 }
 

@@ -10,7 +10,9 @@
 namespace concord {
 
 /// What the outputs that feed the inputs are sums of, |C| |x| + |D| |u| where a linearisation
-/// tells, else 0: a small difference of large terms carries their rounding.
+/// tells, else 0: a small difference of large terms carries their rounding. What a macro-step adds
+/// to a state is a sum, too, of h times the terms of its derivative, which are large where it
+/// rests.
 class OutputTerms {
  public:
   /// `estimators`: null where nothing is linearised.
@@ -20,8 +22,8 @@ class OutputTerms {
   /// An attempt begins: nothing is known.
   void forget();
 
-  /// Once in an attempt. Collective.
-  void learn(std::span<const Sample> inputs);
+  /// Once in an attempt at a macro-step of size h. Collective.
+  void learn(std::span<const Sample> inputs, double h);
 
   /// Whether anything is linearised.
   bool possible() const { return estimators_ != nullptr; }
