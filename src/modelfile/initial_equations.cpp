@@ -107,6 +107,7 @@ class InitialEquation {
     const auto of = next_name(side, end);
     const std::size_t close = find_outside_brackets(side, {side.find('(', end) + 1, side.size()},
                                                     ')');
+    if (close == side.size()) fail("has a der( that is not closed");
     if (!of || of->position > close || of->name.find('.') == std::string::npos)
       fail("has a der() that names no state: der(left.x)");
     const std::string indices =
@@ -114,7 +115,7 @@ class InitialEquation {
     if (!trimmed(indices).empty() && !indices.starts_with('['))
       fail("takes the derivative of more than one state: der(" +
            side.substr(of->position, close - of->position) + "); write der(left.x)");
-    end = std::min(close + 1, side.size());
+    end = close + 1;
     return stand_in({entry_.prefix + of->name, true}) + trimmed(indices);
   }
 
@@ -156,8 +157,8 @@ class InitialEquation {
       fail("names what is not there: " + in_quotes(name) + "; " + names_.suggestion(name));
     if (!meaning.rate) return result;
     if (result->kind != Kind::state)
-      fail("takes the derivative of what is no state: " + in_quotes(name) + "; " +
-           names_.suggestion(name));
+      fail("takes the derivative of " + in_quotes(name) +
+           ", which is no state; only states have one that is known at the start");
     result->kind = Kind::rate;
     return result;
   }
@@ -286,9 +287,9 @@ void require_square(const StartProblem& problem) {
   for (const FreeStart& each : problem.free) names.push_back(each.what.name);
   throw InputError(
       problem.equations.front().location + ": the start is " +
-      (equations > free ? "over" : "under") + "determined: " + std::to_string(equations) +
-      " initial equations (" + some(texts) + ") for " + std::to_string(free) + " unknowns (" +
-      some(names) + "); " +
+      (equations > free ? "over" : "under") + "determined: initial equations, " +
+      std::to_string(equations) + " (" + some(texts) + "), for what is free, " +
+      std::to_string(free) + " (" + some(names) + "); " +
       (equations > free ? "free as many, with free: [...] beside an equation, or leave some out"
                         : "give an equation for each, or free fewer"));
 }

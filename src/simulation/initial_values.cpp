@@ -130,6 +130,14 @@ class InitialSystem {
   }
   const Location& location() const { return problem_.equations.front().location; }
 
+  std::vector<std::pair<std::string, double>> first_values(const Vector& z, std::size_t most) {
+    const std::vector<double> all = values(z);
+    std::vector<std::pair<std::string, double>> result;
+    for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
+      result.emplace_back(problem_.free[i].what.name, all[i]);
+    return result;
+  }
+
   /// What was found for what is free, in the order of the problem.
   std::vector<double> values(const Vector& z) {
     system_->move_to(z);
@@ -204,16 +212,21 @@ class InitialSystem {
   std::optional<PointSystem> system_;
 };
 
-/// Entries at the start and at a second point, as what is zero at the start may be so by chance.
+/// Entries at the start and at a second point, where nothing that was equal is, as what is zero at
+/// the start may be so by chance.
 Eigen::MatrixXd structure(PointSystem& system) {
   constexpr double aside = 0.37;
+  std::vector<Happening> waiting;
+  system.settle(system.start(), waiting);
   Eigen::MatrixXd result = system.jacobian(system.start()).cwiseAbs();
   try {
-    result += system.jacobian(system.start().array() + aside).cwiseAbs();
+    const Vector there = system.start() + Vector::LinSpaced(system.size(), aside, 2.0 * aside);
+    system.settle(there, waiting);
+    result += system.jacobian(there).cwiseAbs();
   } catch (const RecoverableFailure&) {
     // Beyond what the model is defined for: the start alone tells.
   }
-  system.move_to(system.start());
+  system.settle(system.start(), waiting);
   return result;
 }
 
@@ -250,25 +263,44 @@ std::string dependence(InitialSystem& initial, const Dependent& which) {
          (which.columns.size() == 1 ? "" : "together ") + "be changed without changing any";
 }
 
-[[noreturn]] void not_found(InitialSystem& initial, const PointSearch& search) {
+/// "'a.y = 3' at model.yaml:7 is missed by 0.1, ...": the largest ones, and where that is.
+std::string left_over(InitialSystem& initial, const Vector& z) {
+  constexpr std::size_t most = 3;
   PointSystem& system = initial.system();
-  std::string text;
-  std::size_t told = 0;
-  for (const Eigen::Index i : by_size(search.left)) {
-    if (told++ == 3) break;
-    text += (told == 1 ? "" : ", ") + system.equation(i) + " is missed by " +
-            short_number(system.left_over(i, search.left[i]));
+  const Vector left = system.residual(z);
+  std::string missed, values;
+  for (std::size_t i = 0; const Eigen::Index each : by_size(left)) {
+    if (i++ == most) break;
+    missed += (i == 1 ? "" : ", ") + system.equation(each) + " is missed by " +
+              short_number(system.left_over(each, left[each]));
   }
+  for (const auto& [name, value] : initial.first_values(z, most))
+    values += (values.empty() ? "" : ", ") + name + " = " + short_number(value);
+  return missed + ", at " + values;
+}
+
+[[noreturn]] void not_found(InitialSystem& initial, const PointSearch& search) {
   std::optional<Dependent> which;
   try {
-    which = dependent(system.jacobian(search.z));
+    which = dependent(initial.system().jacobian(search.z));
   } catch (const RecoverableFailure&) {
   }
   throw SimulationError(
       initial.location() + ": no start was found that satisfies the initial equations, neither by "
-      "Newton's method, in pseudo-time nor by continuation: " + text +
+      "Newton's method, in pseudo-time nor by continuation: " + left_over(initial, search.z) +
       (which ? "; " + dependence(initial, *which) : "") +
       "; give what is free start values closer to it, or free something else");
+}
+
+/// After one more step, to the last digits.
+Vector sharpened(PointSystem& system, const Vector& z, const Eigen::MatrixXd& jacobian) {
+  const Vector left = system.residual(z);
+  const Vector better = z - Eigen::PartialPivLU<Eigen::MatrixXd>(jacobian).solve(left);
+  try {
+    return largest(system.residual(better)) < largest(left) ? better : z;
+  } catch (const RecoverableFailure&) {
+    return z;
+  }
 }
 
 /// One that satisfies the equations and is the only one near it.
@@ -284,12 +316,13 @@ Vector solution(InitialSystem& initial) {
                             ": initial equations: relations change their truth from one attempt "
                             "to the next; the model may chatter at the start");
   }
-  if (const auto which = dependent(initial.system().jacobian(search.z)))
+  const Eigen::MatrixXd jacobian = initial.system().jacobian(search.z);
+  if (const auto which = dependent(jacobian))
     throw InputError(initial.location() + ": initial equations do not determine the start: " +
                      dependence(initial, *which) +
                      "; leave one of these out, so that what it frees keeps its start value, or "
                      "give another in its place");
-  return search.z;
+  return sharpened(initial.system(), search.z, jacobian);
 }
 
 std::vector<double> solved(const StartProblem& problem, const Model& model,

@@ -57,7 +57,10 @@ std::span<const double> NetworkAtPoint::outputs() {
 NetworkAtPoint::Derived NetworkAtPoint::derive() {
   const std::size_t n = x_.size(), outputs = y_.size();
   std::vector<double> f_x(n * n), g_x(outputs * n);
-  if (!equations_.jacobians(time_, x_, {}, {f_x, {}, g_x, {}})) {
+  const bool given = equations_.jacobians(time_, x_, {}, {f_x, {}, g_x, {}});
+  if (!given && derived_) throw RecoverableFailure("no derivatives by states are finite there");
+  derived_ = true;
+  if (!given) {
     throw InputError(
         "a subsystem gives no Jacobians, without which no states are found that satisfy equations; "
         "write it as equations, or give them in C++");

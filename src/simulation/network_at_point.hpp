@@ -37,7 +37,8 @@ class NetworkAtPoint {
   std::span<const double> rates();
   std::span<const double> outputs();
 
-  /// By the states. Throws InputError where a subsystem gives none.
+  /// By the states. Throws InputError where a subsystem gives none; RecoverableFailure where there
+  /// are none at this point.
   struct Derived {
     Eigen::MatrixXd f_x, g_x;
   };
@@ -55,6 +56,7 @@ class NetworkAtPoint {
 
   RankNetwork& subsystems_;
   NetworkEquations equations_;
+  bool derived_ = false;  ///< once
   double time_, duration_;
   std::vector<Sample> inputs_;
   std::vector<double> x_, f_, y_, sizes_, nominal_outputs_;

@@ -157,7 +157,7 @@ class Newton {
   Eigen::PartialPivLU<Eigen::MatrixXd> factors_;
 };
 
-/// (M / delta - J) dz = g, delta growing as g falls.
+/// (M / delta - J) dz = g, delta growing as g falls. Relations follow, as they do in the transient.
 class PseudoTime {
  public:
   PseudoTime(PointSystem& system, Vector z)
@@ -171,32 +171,43 @@ class PseudoTime {
   }
 
   const Vector& found() const { return z_; }
-  const Vector& residual() const { return g_; }
 
  private:
   /// One step, smaller where f has no values or rates rise steeply.
-  bool take() {
-    constexpr double smallest = 1e-14, rise = 10.0;
+  bool take() try {
+    constexpr double smallest = 1e-14;
     const Eigen::MatrixXd jacobian = system_.jacobian(z_);
     for (; delta_ > smallest; delta_ *= 0.25) {
       Eigen::MatrixXd matrix = -jacobian;
       matrix.diagonal() += system_.mass() / delta_;
       const Vector there = z_ + Eigen::PartialPivLU<Eigen::MatrixXd>(matrix).solve(g_);
-      try {
-        const Vector g = there.allFinite() ? system_.residual(there) : Vector(g_ * (2.0 * rise));
-        if (g.norm() > rise * g_.norm()) continue;
-        delta_ *= std::clamp(g_.norm() / std::max(g.norm(), 1e-300), 0.5, 10.0);
-        z_ = there;
-        g_ = g;
-        return true;
-      } catch (const RecoverableFailure&) {
-      }
+      if (there.allFinite() && accept(there)) return true;
+      system_.settle(z_, waiting_);
     }
     return false;
+  } catch (const RecoverableFailure&) {
+    return false;
+  }
+
+  /// Where relations change, rates may jump.
+  bool accept(const Vector& there) {
+    constexpr double rise = 10.0;
+    try {
+      const bool changed = system_.settle(there, waiting_);
+      const Vector g = system_.residual(there);
+      if (!changed && g.norm() > rise * g_.norm()) return false;
+      delta_ *= std::clamp(g_.norm() / std::max(g.norm(), 1e-300), 0.5, 10.0);
+      z_ = there;
+      g_ = g;
+      return true;
+    } catch (const RecoverableFailure&) {
+      return false;
+    }
   }
 
   PointSystem& system_;
   Vector z_, g_;
+  std::vector<Happening> waiting_;
   double delta_ = 1e-3;  ///< of the experiment's duration
 };
 
@@ -240,25 +251,30 @@ Vector where_held(PointSystem& system) {
   return z;
 }
 
-/// With relations as they are. What is left where nothing is found is that of the last attempt.
+/// With relations as they are.
 bool PointSearch::attempt(PointSystem& system) {
   if (Newton(system, Vector::Zero(system.size())).solve(z, steps)) return true;
-  left = system.residual(z);
+  Vector closest = z;
   if (system.mass().any()) {
     PseudoTime pseudo(system, z);
     by_pseudo_time = pseudo.solve(steps);
-    left = pseudo.residual();
-    if (by_pseudo_time) z = pseudo.found();
+    closest = pseudo.found();
+    if (by_pseudo_time) z = closest;
     if (by_pseudo_time) return true;
   }
-  return continued(system, z, steps);
+  if (continued(system, z, steps)) return true;
+  if (closest.allFinite() && system.residual(closest).norm() < system.residual(z).norm())
+    z = closest;
+  return false;
 }
 
 PointOutcome PointSearch::search(PointSystem& system) {
   system.settle(z, waiting);
   for (int round = 0; round <= most_rounds; ++round) {
-    if (!attempt(system)) return PointOutcome::nothing_found;
-    if (!system.settle(z, waiting)) return PointOutcome::found;
+    const bool found = attempt(system);
+    const bool changed = system.settle(z, waiting);
+    if (!found) return PointOutcome::nothing_found;
+    if (!changed) return PointOutcome::found;
   }
   return PointOutcome::relations_chatter;
 }

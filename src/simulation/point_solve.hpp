@@ -25,11 +25,10 @@ enum class PointOutcome { found, nothing_found, relations_chatter };
 /// continuation. Discrete variables stay as they are; relations are those of the point that is
 /// found. On this rank alone.
 struct PointSearch {
-  Eigen::VectorXd z;
+  Eigen::VectorXd z;  ///< where nothing is found, the closest that an attempt has come to
   int steps = 0;  ///< Newton's and of pseudo-time
   bool by_pseudo_time = false;
   std::vector<Happening> waiting = {};  ///< conditions that hold there and did not act
-  Eigen::VectorXd left = {};            ///< of the equations, where nothing is found
 
   /// Throws RecoverableFailure where there are no values to begin with.
   PointOutcome search(PointSystem& system);

@@ -146,9 +146,11 @@ Eigen::VectorXd PointSystem::residual(const Eigen::VectorXd& z) {
   move_to(z);
   take_values();
   Eigen::VectorXd result(size());
-  for (Eigen::Index i = 0; i < size(); ++i)
+  for (Eigen::Index i = 0; i < size(); ++i) {
     result[i] = missed(equations_[at(i)]) / scales_[at(i)];
-  if (!result.allFinite()) throw RecoverableFailure("a derivative is not a finite number");
+    if (!std::isfinite(result[i]))
+      throw RecoverableFailure(equation(i) + " has no finite sides there");
+  }
   return result;
 }
 

@@ -40,7 +40,7 @@ Vector found_by(PointSearch& search, PointSystem& system) {
     case PointOutcome::found:
       break;
     case PointOutcome::nothing_found:
-      not_found(system, search.left);
+      not_found(system, system.residual(search.z));
     case PointOutcome::relations_chatter:
       throw SimulationError(
           "at t = " + short_number(system.time()) +
