@@ -242,7 +242,7 @@ void refuse_structure(InitialSystem& initial) {
       few_unknowns.empty()
           ? "nothing that is free moves " + initial.equations(many_equations)
           : counted(many_equations.size(), "equation") + " (" + initial.equations(many_equations) +
-                " ) depend on " + counted(few_unknowns.size(), "unknown") + " only, " +
+                ") depend on " + counted(few_unknowns.size(), "unknown") + " only, " +
                 initial.unknowns(few_unknowns);
   const std::string too_few =
       few_equations.empty()
@@ -272,7 +272,7 @@ std::string left_over(InitialSystem& initial, const Vector& z) {
   for (std::size_t i = 0; const Eigen::Index each : by_size(left)) {
     if (i++ == most) break;
     missed += (i == 1 ? "" : ", ") + system.equation(each) + " is missed by " +
-              short_number(system.left_over(each, left[each]));
+              short_number(left[each] * system.scales()[each]);
   }
   for (const auto& [name, value] : initial.first_values(z, most))
     values += (values.empty() ? "" : ", ") + name + " = " + short_number(value);
@@ -292,12 +292,14 @@ std::string left_over(InitialSystem& initial, const Vector& z) {
       "; give what is free start values closer to it, or free something else");
 }
 
-/// After one more step, to the last digits.
+/// After one more step, to the last digits; what is rounding beside its size is 0.
 Vector sharpened(PointSystem& system, const Vector& z, const Eigen::MatrixXd& jacobian) {
+  constexpr double rounding = 1e-14;
   const Vector left = system.residual(z);
-  const Vector better = z - Eigen::PartialPivLU<Eigen::MatrixXd>(jacobian).solve(left);
+  Vector better = z - Eigen::PartialPivLU<Eigen::MatrixXd>(jacobian).solve(left);
+  better = (better.array().abs() < rounding).select(0.0, better);
   try {
-    return largest(system.residual(better)) < largest(left) ? better : z;
+    return largest(system.residual(better)) <= largest(left) ? better : z;
   } catch (const RecoverableFailure&) {
     return z;
   }
@@ -325,12 +327,17 @@ Vector solution(InitialSystem& initial) {
   return sharpened(initial.system(), search.z, jacobian);
 }
 
-std::vector<double> solved(const StartProblem& problem, const Model& model,
-                           const Settings& settings) {
+/// Values of what is free, and what equations are divided by.
+struct Solved {
+  std::vector<double> values;
+  Vector scales;
+};
+
+Solved solved(const StartProblem& problem, const Model& model, const Settings& settings) {
   StartedNetwork started(model, settings);
   InitialSystem initial(problem, started);
   refuse_structure(initial);
-  return initial.values(solution(initial));
+  return {initial.values(solution(initial)), initial.system().scales()};
 }
 
 void begin_with_values(Model& model, const StartProblem& problem,
@@ -348,19 +355,21 @@ void begin_with_values(Model& model, const StartProblem& problem,
 }
 
 /// What is left of the equations in the model as it begins now. Relations as they settle there.
-double residual_in(const Model& model, const StartProblem& found, const Settings& settings) {
+double residual_in(const Model& model, const StartProblem& found, const Vector& scales,
+                   const Settings& settings) {
   StartedNetwork started(model, settings);
   InitialSystem initial(found, started);
   PointSystem& system = initial.system();
   std::vector<Happening> waiting;
   for (int round = 0; round < 100 && system.settle(system.start(), waiting); ++round) {
   }
-  const Vector left = system.residual(system.start());
+  const Vector missed = system.residual(system.start()).cwiseProduct(system.scales());
+  const Vector left = missed.cwiseQuotient(scales);
   constexpr double kept = 1e-6;
-  if (!(largest(left) <= kept))
+  if (const Eigen::Index worst = by_size(left).front(); !(largest(left) <= kept))
     throw SimulationError(
-        initial.location() + ": " + system.equation(by_size(left).front()) + " is missed by " +
-        short_number(system.left_over(by_size(left).front(), left[by_size(left).front()])) +
+        initial.location() + ": " + system.equation(worst) + " is missed by " +
+        short_number(missed[worst]) +
         " where the model begins with what satisfies it: a subsystem does not begin with the start "
         "values that it is given");
   return largest(left);
@@ -368,7 +377,7 @@ double residual_in(const Model& model, const StartProblem& found, const Settings
 
 std::shared_ptr<const FoundStart> found_in(Model& model, const Settings& settings) try {
   StartProblem problem = *model.start_problem;
-  const std::vector<double> values = solved(problem, model, settings);
+  const auto [values, scales] = solved(problem, model, settings);
   begin_with_values(model, problem, values);
   auto result = std::make_shared<FoundStart>();
   result->equations = problem.equations.size();
@@ -376,7 +385,7 @@ std::shared_ptr<const FoundStart> found_in(Model& model, const Settings& setting
     problem.free[i].what.given = values[i];
     result->values.emplace_back(problem.free[i].what.name, values[i]);
   }
-  result->residual = residual_in(model, problem, settings);
+  result->residual = residual_in(model, problem, scales, settings);
   return result;
 } catch (const RecoverableFailure& failure) {
   throw SimulationError(model.start_problem->equations.front().location +

@@ -157,7 +157,8 @@ class Newton {
   Eigen::PartialPivLU<Eigen::MatrixXd> factors_;
 };
 
-/// (M / delta - J) dz = g, delta growing as g falls. Relations follow, as they do in the transient.
+/// (M / delta - J) dz = g, delta growing as g falls, or as far as the step has found the rates that
+/// it was meant for. Relations follow, as they do in the transient.
 class PseudoTime {
  public:
   PseudoTime(PointSystem& system, Vector z)
@@ -165,7 +166,7 @@ class PseudoTime {
 
   bool solve(int& steps) {
     for (int step = 0; step < most_pseudo_steps && largest(g_) > solved_to; ++step, ++steps) {
-      if (!take()) return false;
+      if (runs_away(z_) || !take()) return false;
     }
     return largest(g_) <= solved_to && !runs_away(z_);
   }
@@ -180,8 +181,8 @@ class PseudoTime {
     for (; delta_ > smallest; delta_ *= 0.25) {
       Eigen::MatrixXd matrix = -jacobian;
       matrix.diagonal() += system_.mass() / delta_;
-      const Vector there = z_ + Eigen::PartialPivLU<Eigen::MatrixXd>(matrix).solve(g_);
-      if (there.allFinite() && accept(there)) return true;
+      const Vector way = Eigen::PartialPivLU<Eigen::MatrixXd>(matrix).solve(g_);
+      if (way.allFinite() && accept(way)) return true;
       system_.settle(z_, waiting_);
     }
     return false;
@@ -189,14 +190,24 @@ class PseudoTime {
     return false;
   }
 
-  /// Where relations change, rates may jump.
-  bool accept(const Vector& there) {
-    constexpr double rise = 10.0;
+  /// Of a step that found other rates than expected, beside unknowns or their sizes.
+  double local_error(const Vector& there, const Vector& unexpected) const {
+    const Vector by_time = system_.mass().cwiseProduct(unexpected) * delta_;
+    return largest(by_time.cwiseQuotient(there.cwiseAbs().cwiseMax(1.0)));
+  }
+
+  /// Where relations change, rates may jump. Where all is linear, g becomes M dz / delta.
+  bool accept(const Vector& way) {
+    constexpr double rise = 10.0, good = 0.1;
     try {
+      const Vector there = z_ + way, expected = system_.mass().cwiseProduct(way) / delta_;
       const bool changed = system_.settle(there, waiting_);
       const Vector g = system_.residual(there);
       if (!changed && g.norm() > rise * g_.norm()) return false;
-      delta_ *= std::clamp(g_.norm() / std::max(g.norm(), 1e-300), 0.5, 10.0);
+      const double by_rates = std::clamp(g_.norm() / std::max(g.norm(), 1e-300), 0.5, 10.0);
+      const double off = local_error(there, g - expected);
+      const double by_error = std::clamp(std::sqrt(good / std::max(off, 1e-300)), 0.5, 2.0);
+      delta_ *= std::max(by_rates, by_error);
       z_ = there;
       g_ = g;
       return true;

@@ -62,7 +62,7 @@ void PointSystem::pair_rates() {
 
 /// By the terms of each equation at the start, of which one may stand alone: u = 5.
 void PointSystem::find_scales() {
-  mass_ = Eigen::VectorXd::Zero(size());
+  mass_ = scales_ = Eigen::VectorXd::Zero(size());
   for (std::size_t i = 0; i < equations_.size(); ++i) {
     const PointEquation& equation = equations_[i];
     double rest = missed(equation), scale = 0.0, rate = 0.0;
@@ -75,8 +75,9 @@ void PointSystem::find_scales() {
         rate = slopes_[q] * size;
     }
     scale = std::max(scale, std::abs(rest));
-    scales_.push_back(scale > 0.0 && std::isfinite(scale) ? scale : 1.0);
-    mass_[static_cast<Eigen::Index>(i)] = rate / scales_.back();
+    const auto row = static_cast<Eigen::Index>(i);
+    scales_[row] = scale > 0.0 && std::isfinite(scale) ? scale : 1.0;
+    mass_[row] = rate / scales_[row];
   }
 }
 
@@ -147,7 +148,7 @@ Eigen::VectorXd PointSystem::residual(const Eigen::VectorXd& z) {
   take_values();
   Eigen::VectorXd result(size());
   for (Eigen::Index i = 0; i < size(); ++i) {
-    result[i] = missed(equations_[at(i)]) / scales_[at(i)];
+    result[i] = missed(equations_[at(i)]) / scales_[i];
     if (!std::isfinite(result[i]))
       throw RecoverableFailure(equation(i) + " has no finite sides there");
   }
@@ -197,7 +198,7 @@ Eigen::MatrixXd PointSystem::jacobian(const Eigen::VectorXd& z) {
   Eigen::MatrixXd result = Eigen::MatrixXd::Zero(size(), size());
   for (Eigen::Index i = 0; i < size(); ++i) {
     add_row(equations_[at(i)], derived, i, result);
-    result.row(i) /= scales_[at(i)];
+    result.row(i) /= scales_[i];
   }
   const double part = std::cbrt(std::numeric_limits<double>::epsilon());
   for (auto j = static_cast<Eigen::Index>(states_.size()); j < size(); ++j) {

@@ -71,8 +71,8 @@ class PointSystem {
 
   const std::string& equation(Eigen::Index i) const { return equations_[at(i)].text; }
   std::string unknown(Eigen::Index i) const;
-  /// What is left of equation i where its residual is this, as it was written.
-  double left_over(Eigen::Index i, double residual) const { return residual * scales_[at(i)]; }
+  /// Of equations: what residuals are divided by.
+  const Eigen::VectorXd& scales() const { return scales_; }
   double time() const { return network_.time(); }
 
  private:
@@ -94,9 +94,8 @@ class PointSystem {
   std::vector<FreeValue> free_;
   std::vector<double> free_sizes_, free_values_;
   std::vector<PointEquation> equations_;
-  std::vector<double> scales_;  ///< of equations
   bool names_outputs_ = false;
-  Eigen::VectorXd start_, mass_;
+  Eigen::VectorXd start_, mass_, scales_;
   std::vector<double> f_, y_, values_, slopes_;  ///< where it stands, of one equation
 };
 
