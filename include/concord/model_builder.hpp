@@ -48,9 +48,9 @@ class ModelBuilder {
   ModelBuilder& constrain(std::string unknown, std::string equation,
                           std::vector<std::pair<std::string, double>> feeds, double start = 0.0);
 
-  /// An equation "A = B" that holds at the start beside start values, in states, der(state), outputs,
-  /// inputs and t. `free`: states, and inputs that nothing feeds, that are found by it, from their
-  /// start values on; empty: the state that stands on its left, alone or as der(state).
+  /// An equation "A = B" that holds at the start beside start values, in states, der(state),
+  /// outputs, inputs and t. `free`: states, and inputs that nothing feeds, that are found by it,
+  /// from their start values on; empty: the state that stands on its left, alone or as der(state).
   ModelBuilder& initial(std::string equation, std::vector<std::string> free = {});
 
   /// Something jumps at this time, s: macro-steps end there, and nothing is interpolated across.

@@ -10,8 +10,10 @@
 #include "expression/expression_scan.hpp"
 #include "expression/vector_text.hpp"
 #include "modelfile/start_names.hpp"
+#include "subsystem/equations/dimension_check.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 namespace {
@@ -53,16 +55,16 @@ std::string without_indices(const std::string& name) {
 class InitialEquation {
  public:
   InitialEquation(const InitialEntry& entry, const StartNames& names)
-      : entry_(entry), names_(names), place_(entry.location + ": initial equation " +
-                                             in_quotes(entry.equation)) {
+      : entry_(entry),
+        names_(names),
+        place_(entry.location + ": initial equation " + in_quotes(entry.equation)) {
     scope_.numbers = &entry.constants;
     scope_.functions = entry.functions;
   }
 
   void add_to(StartProblem& problem) {
     const std::size_t sign = equals_sign(entry_.equation);
-    if (sign == entry_.equation.size())
-      fail("must read 'A = B', with one =: der(rod.T) = 0");
+    if (sign == entry_.equation.size()) fail("must read 'A = B', with one =: der(rod.T) = 0");
     const VectorText left(read(entry_.equation.substr(0, sign)), {}, VectorText::Use::once, scope_);
     const VectorText right(read(entry_.equation.substr(sign + 1)), {}, VectorText::Use::once,
                            scope_);
@@ -79,6 +81,9 @@ class InitialEquation {
     }
     if (entry_.free) add_free(problem);
   }
+
+  /// For whoever wrote it; may be empty.
+  const std::string& note() const { return note_; }
 
  private:
   [[noreturn]] void fail(const std::string& what) const { throw InputError(place_ + " " + what); }
@@ -105,8 +110,8 @@ class InitialEquation {
   /// "der(left.x)", of which `end` is behind "der" and moves behind all of it.
   std::string rate_at(const std::string& side, std::size_t& end) {
     const auto of = next_name(side, end);
-    const std::size_t close = find_outside_brackets(side, {side.find('(', end) + 1, side.size()},
-                                                    ')');
+    const std::size_t close =
+        find_outside_brackets(side, {side.find('(', end) + 1, side.size()}, ')');
     if (close == side.size()) fail("has a der( that is not closed");
     if (!of || of->position > close || of->name.find('.') == std::string::npos)
       fail("has a der() that names no state: der(left.x)");
@@ -193,10 +198,33 @@ class InitialEquation {
       equation.quantities.push_back(*what);
       known.variables[use.name] = static_cast<std::uint32_t>(equation.quantities.size());
     }
+    check_units(missed, known, equation);
     if (equation.quantities.empty()) fail("names no variable, so that nothing can satisfy it");
     equation.missed = expression({missed, place_}, known, equation.quantities.size());
     if (!entry_.free) free_left(left, problem);
     problem.equations.push_back(std::move(equation));
+  }
+
+  /// Every name is in its own unit.
+  void check_units(const std::string& missed, const ExpressionNames& known,
+                   const StartEquation& equation) {
+    EquationsDescription description;
+    description.functions = entry_.functions;
+    description.outputs.push_back({"", missed, place_});
+    for (const auto& [name, variable] : known.variables) {
+      if (variable == 0) continue;
+      const std::string unit = names_.unit(equation.quantities[variable - 1]);
+      if (!unit.empty()) description.units.push_back({name, unit, place_});
+    }
+    check_dimensions(description);
+    for (const auto& each : description.units) {
+      const auto conversion = unit_conversion(description.units.front().text, each.text);
+      const auto* const factors = std::get_if<UnitConversion>(&conversion);
+      if (factors != nullptr && (factors->factor != 1.0 || factors->offset != 0.0))
+        note_ = place_ + " has " + in_quotes(description.units.front().name) + " in " +
+                in_quotes(description.units.front().text) + " and " + in_quotes(each.name) +
+                " in " + in_quotes(each.text) + ": nothing is converted in it";
+    }
   }
 
   static decltype(StartEquation::missed) expression(const PlacedExpression& text,
@@ -233,8 +261,7 @@ class InitialEquation {
 
   void set_free(const StartQuantity& what, StartProblem& problem) const {
     const auto same = [&](const FreeStart& other) { return other.what == what; };
-    if (std::ranges::none_of(problem.free, same))
-      problem.free.push_back({what, entry_.location});
+    if (std::ranges::none_of(problem.free, same)) problem.free.push_back({what, entry_.location});
   }
 
   void add_free(StartProblem& problem) const {
@@ -266,6 +293,7 @@ class InitialEquation {
   std::string place_;
   VectorScope scope_;
   std::map<std::string, Meaning> meanings_;
+  std::string note_;
 };
 
 std::string some(const std::vector<std::string>& names) {
@@ -285,12 +313,12 @@ void require_square(const StartProblem& problem) {
   for (const StartEquation& each : problem.equations)
     texts.push_back(in_quotes(each.text) + " at " + each.location);
   for (const FreeStart& each : problem.free) names.push_back(each.what.name);
-  throw InputError(
-      problem.equations.front().location + ": the start is " +
-      (equations > free ? "over" : "under") + "determined: initial equations, " +
-      std::to_string(equations) + " (" + some(texts) + "), for what is free, " +
-      std::to_string(free) + " (" + some(names) + "); " +
-      (equations > free ? "free as many, with free: [...] beside an equation, or leave some out"
+  throw InputError(problem.equations.front().location + ": the start is " +
+                   (equations > free ? "over" : "under") + "determined: initial equations, " +
+                   std::to_string(equations) + " (" + some(texts) + "), for what is free, " +
+                   std::to_string(free) + " (" + some(names) + "); " +
+                   (equations > free
+                        ? "free as many, with free: [...] beside an equation, or leave some out"
                         : "give an equation for each, or free fewer"));
 }
 
@@ -300,7 +328,11 @@ void connect_initial(Model& model) {
   if (model.initial.empty()) return;
   const StartNames names(model);
   auto problem = std::make_shared<StartProblem>();
-  for (const InitialEntry& entry : model.initial) InitialEquation(entry, names).add_to(*problem);
+  for (const InitialEntry& entry : model.initial) {
+    InitialEquation equation(entry, names);
+    equation.add_to(*problem);
+    if (!equation.note().empty()) model.notes.push_back(equation.note());
+  }
   require_square(*problem);
   model.start_problem = std::move(problem);
 }

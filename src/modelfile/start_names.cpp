@@ -67,8 +67,7 @@ StartNames::StartNames(const Model& model) : model_(model) {
 }
 
 std::string StartNames::within(std::string name) const {
-  for (auto found = terminals_.find(name); found != terminals_.end();
-       found = terminals_.find(name))
+  for (auto found = terminals_.find(name); found != terminals_.end(); found = terminals_.find(name))
     name = found->second;
   return name;
 }
@@ -115,6 +114,22 @@ std::string StartNames::suggestion(const std::string& name) const {
   }
   for (const SubsystemEntry& entry : model_.subsystems) all.push_back(entry.description.name);
   return known("subsystems", name, all);
+}
+
+std::string StartNames::unit(const StartQuantity& what) const {
+  const SubsystemEntry& entry = model_.subsystems[what.subsystem];
+  const SubsystemDescription& d = entry.description;
+  std::string result;
+  if (what.kind == Kind::state || what.kind == Kind::rate) result = d.states[what.index].unit;
+  if (what.kind == Kind::output) result = d.outputs[what.index].unit;
+  if (what.kind == Kind::input) result = d.inputs[what.index].unit;
+  if (what.kind == Kind::parameter) {
+    const std::string& name = entry.equations->parameters[what.index].name;
+    const auto found = std::ranges::find_if(entry.equations->units,
+                                            [&](const auto& each) { return each.name == name; });
+    if (found != entry.equations->units.end()) result = found->text;
+  }
+  return what.kind == Kind::rate && !result.empty() ? "(" + result + ")/s" : result;
 }
 
 std::string StartNames::why_bound(const StartQuantity& what) const {

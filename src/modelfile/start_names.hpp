@@ -27,6 +27,9 @@ class StartNames {
   /// What is there beside a name that is not: "known names: ...".
   std::string suggestion(const std::string& name) const;
 
+  /// "(K)/s" of a rate; empty: none.
+  std::string unit(const StartQuantity& what) const;
+
   /// Why it cannot be free; empty: it can.
   std::string why_bound(const StartQuantity& what) const;
 

@@ -148,7 +148,7 @@ struct Model {
   std::vector<InitialEntry> initial;
   std::shared_ptr<const StartProblem> start_problem{};  ///< what these mean; null: there are none
   std::shared_ptr<const FoundStart> found_start{};      ///< what solves it; null: not yet
-  std::vector<std::vector<ScheduledName>> groups;  ///< `schedule: {groups: ...}`; may be empty
+  std::vector<std::vector<ScheduledName>> groups;       ///< `schedule: {groups: ...}`; may be empty
   Location groups_location;
   std::vector<double> signal_weights;  ///< in schedules, of each input's signal; empty: 1 each
   std::vector<double> events;          ///< s, ascending: times at which something jumps

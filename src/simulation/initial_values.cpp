@@ -60,9 +60,9 @@ class StartedNetwork {
  private:
   void start(const Model& model, const Settings& settings) {
     const auto next = std::ranges::upper_bound(model.events, settings.start);
-    subsystems_.enter({settings.start, next == model.events.end() ? SmoothInterval().until : *next});
-    start_subsystems(subsystems_,
-                     {settings.start, settings.start + settings.step, settings.step},
+    subsystems_.enter(
+        {settings.start, next == model.events.end() ? SmoothInterval().until : *next});
+    start_subsystems(subsystems_, {settings.start, settings.start + settings.step, settings.step},
                      settings.stop);
     communication_.time = settings.start;
     communication_.inputs = subsystems_.start_inputs();
@@ -199,8 +199,8 @@ class InitialSystem {
   }
 
   PointEquation in_network(const StartEquation& equation) const {
-    PointEquation result{in_quotes(equation.text) + " at " + equation.location, {},
-                         equation.missed};
+    PointEquation result{
+        in_quotes(equation.text) + " at " + equation.location, {}, equation.missed};
     for (const StartQuantity& each : equation.quantities)
       result.quantities.push_back(in_network(each));
     return result;
@@ -244,21 +244,19 @@ void refuse_structure(InitialSystem& initial) {
           : counted(many_equations.size(), "equation") + " (" + initial.equations(many_equations) +
                 ") depend on " + counted(few_unknowns.size(), "unknown") + " only, " +
                 initial.unknowns(few_unknowns);
-  const std::string too_few =
-      few_equations.empty()
-          ? "no equation depends on " + initial.unknowns(many_unknowns)
-          : counted(many_unknowns.size(), "unknown") + " (" + initial.unknowns(many_unknowns) +
-                ") are in " + counted(few_equations.size(), "equation") + " only, " +
-                initial.equations(few_equations);
+  const std::string too_few = few_equations.empty()
+                                  ? "no equation depends on " + initial.unknowns(many_unknowns)
+                                  : counted(many_unknowns.size(), "unknown") + " (" +
+                                        initial.unknowns(many_unknowns) + ") are in " +
+                                        counted(few_equations.size(), "equation") + " only, " +
+                                        initial.equations(few_equations);
   throw InputError(initial.location() + ": initial equations do not determine the start: " +
-                   too_many + "; " + too_few +
-                   "; free something that these equations depend on");
+                   too_many + "; " + too_few + "; free something that these equations depend on");
 }
 
 std::string dependence(InitialSystem& initial, const Dependent& which) {
   return "there " + initial.equations(which.rows) + " " +
-         (which.rows.size() == 1 ? "depends on nothing that is free"
-                                 : "depend on each other") +
+         (which.rows.size() == 1 ? "depends on nothing that is free" : "depend on each other") +
          ", and " + initial.unknowns(which.columns) + " may " +
          (which.columns.size() == 1 ? "" : "together ") + "be changed without changing any";
 }
@@ -285,11 +283,12 @@ std::string left_over(InitialSystem& initial, const Vector& z) {
     which = dependent(initial.system().jacobian(search.z));
   } catch (const RecoverableFailure&) {
   }
-  throw SimulationError(
-      initial.location() + ": no start was found that satisfies the initial equations, neither by "
-      "Newton's method, in pseudo-time nor by continuation: " + left_over(initial, search.z) +
-      (which ? "; " + dependence(initial, *which) : "") +
-      "; give what is free start values closer to it, or free something else");
+  throw SimulationError(initial.location() +
+                        ": no start was found that satisfies the initial equations, neither by "
+                        "Newton's method, in pseudo-time nor by continuation: " +
+                        left_over(initial, search.z) +
+                        (which ? "; " + dependence(initial, *which) : "") +
+                        "; give what is free start values closer to it, or free something else");
 }
 
 /// After one more step, to the last digits; what is rounding beside its size is 0.

@@ -6,9 +6,9 @@
 
 namespace concord {
 
-/// Solves what `initial:` says over the whole network, at the start of the experiment, and gives the
-/// model what is found: start values of states and inputs, values of parameters. Once; not where a
-/// run goes on from a checkpoint, which has them.
+/// Solves what `initial:` says over the whole network, at the start of the experiment, and gives
+/// the model what is found: start values of states and inputs, values of parameters. Once; not
+/// where a run goes on from a checkpoint, which has them.
 ///
 /// Every rank solves the whole on its own, so that all find the same bits. Throws InputError where
 /// equations cannot determine what is free; SimulationError, with what is left and where, where

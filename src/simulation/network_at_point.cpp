@@ -1,6 +1,8 @@
 #include "simulation/network_at_point.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "concord/errors.hpp"
 #include "coupling/problem/row_major.hpp"
@@ -57,16 +59,30 @@ std::span<const double> NetworkAtPoint::outputs() {
 NetworkAtPoint::Derived NetworkAtPoint::derive() {
   const std::size_t n = x_.size(), outputs = y_.size();
   std::vector<double> f_x(n * n), g_x(outputs * n);
-  const bool given = equations_.jacobians(time_, x_, {}, {f_x, {}, g_x, {}});
-  if (!given && derived_) throw RecoverableFailure("no derivatives by states are finite there");
-  derived_ = true;
-  if (!given) {
-    throw InputError(
-        "a subsystem gives no Jacobians, without which no states are found that satisfy equations; "
-        "write it as equations, or give them in C++");
-  }
+  if (!equations_.jacobians(time_, x_, {}, {f_x, {}, g_x, {}})) return differences();
   const auto rows = [](std::size_t count) { return static_cast<Eigen::Index>(count); };
   return {row_major(f_x, rows(n), rows(n)), row_major(g_x, rows(outputs), rows(n))};
+}
+
+/// Central ones, of the whole network.
+NetworkAtPoint::Derived NetworkAtPoint::differences() {
+  const double part = std::cbrt(std::numeric_limits<double>::epsilon());
+  const auto states = static_cast<Eigen::Index>(x_.size());
+  const auto here = [](std::span<const double> values) {
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(values.data(), std::ssize(values)));
+  };
+  Derived result{{states, states}, {static_cast<Eigen::Index>(y_.size()), states}};
+  for (Eigen::Index j = 0; j < states; ++j) {
+    const auto state = static_cast<std::size_t>(j);
+    const double x = x_[state], step = part * std::max(sizes_[state], std::abs(x));
+    x_[state] = x + step;
+    const Eigen::VectorXd f = here(rates()), g = here(outputs());
+    x_[state] = x - step;
+    result.f_x.col(j) = (f - here(rates())) / (2.0 * step);
+    result.g_x.col(j) = (g - here(outputs())) / (2.0 * step);
+    x_[state] = x;
+  }
+  return result;
 }
 
 bool NetworkAtPoint::settle(std::vector<Happening>& waiting) {

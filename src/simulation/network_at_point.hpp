@@ -37,8 +37,8 @@ class NetworkAtPoint {
   std::span<const double> rates();
   std::span<const double> outputs();
 
-  /// By the states. Throws InputError where a subsystem gives none; RecoverableFailure where there
-  /// are none at this point.
+  /// By the states: exactly where all subsystems give theirs, else by differences. Throws
+  /// RecoverableFailure where there are no values.
   struct Derived {
     Eigen::MatrixXd f_x, g_x;
   };
@@ -52,11 +52,11 @@ class NetworkAtPoint {
   bool indicated(std::size_t state);
 
  private:
+  Derived differences();
   std::vector<double> indicators();
 
   RankNetwork& subsystems_;
   NetworkEquations equations_;
-  bool derived_ = false;  ///< once
   double time_, duration_;
   std::vector<Sample> inputs_;
   std::vector<double> x_, f_, y_, sizes_, nominal_outputs_;

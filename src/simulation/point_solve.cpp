@@ -33,8 +33,8 @@ bool runs_away(const Vector& z) {
   return !z.allFinite() || (z.size() > 0 && z.cwiseAbs().maxCoeff() > endless);
 }
 
-/// target = g(z) by PETSc's SNES on this rank alone, with Eigen's factors, which tell whether the matrix
-/// is singular, where PETSc's dense ones end in an error.
+/// target = g(z) by PETSc's SNES on this rank alone, with Eigen's factors, which tell whether the
+/// matrix is singular, where PETSc's dense ones end in an error.
 class Newton {
  public:
   Newton(PointSystem& system, Vector target) : system_(system), target_(std::move(target)) {
@@ -93,8 +93,8 @@ class Newton {
     }
   }
 
-  /// What a further step would change: rates far faster than the experiment are never at rest to the
-  /// last digit.
+  /// What a further step would change: rates far faster than the experiment are never at rest to
+  /// the last digit.
   bool is_all_but_rounding(const Vector& z) {
     constexpr double rounding = 1e-13;
     try {

@@ -20,13 +20,13 @@ enum class PointOutcome { found, nothing_found, relations_chatter };
 
 /// Where the equations of a PointSystem hold, from z on. By Newton's method (PETSc's SNES, line
 /// search). Where that fails, and where the matrix is singular there, as conserved sums make it, by
-/// steps in pseudo-time, which grow as the rates fall (switched evolution relaxation; Mulder and van
-/// Leer 1985; Kelley and Keyes 1998) and keep linear invariants as the transient does; then by
+/// steps in pseudo-time, which grow as the rates fall (switched evolution relaxation; Mulder and
+/// van Leer 1985; Kelley and Keyes 1998) and keep linear invariants as the transient does; then by
 /// continuation. Discrete variables stay as they are; relations are those of the point that is
 /// found. On this rank alone.
 struct PointSearch {
   Eigen::VectorXd z;  ///< where nothing is found, the closest that an attempt has come to
-  int steps = 0;  ///< Newton's and of pseudo-time
+  int steps = 0;      ///< Newton's and of pseudo-time
   bool by_pseudo_time = false;
   std::vector<Happening> waiting = {};  ///< conditions that hold there and did not act
 

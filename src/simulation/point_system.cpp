@@ -124,8 +124,7 @@ double PointSystem::value_of(const PointQuantity& quantity, std::span<const doub
       return y[quantity.index];
     case PointQuantity::Kind::input: {
       const auto& link = network_.network().links()[quantity.index];
-      return link ? link->factor * y[link->output] + link->offset
-                  : network_.input(quantity.index);
+      return link ? link->factor * y[link->output] + link->offset : network_.input(quantity.index);
     }
     case PointQuantity::Kind::free:
       return free_values_[quantity.index];

@@ -1,7 +1,5 @@
 """`initial:` against closed forms: what is found, by which ranks, and each mistake with its message."""
 import json
-import os
-import re
 import unittest
 
 import h5py
@@ -206,6 +204,23 @@ initial: [{equation: gauge.x = 250, free: rule.x}]
 """)
         self.assert_start(at, rule__x=0.25, gauge__y=250)
 
+    def test_dimensions(self):
+        """Metres are no seconds, and metres beside millimetres are a note."""
+        text = """
+experiment: {stop: 1}
+subsystems:
+  a: {equations: {states: {x: 1, v: 2}, derivatives: {x: v, v: 0*v}, outputs: {y: x}, units: {x: m, v: m/s}}}
+  b: {equations: {states: {x: 1}, derivatives: {x: 0*x}, units: {x: mm}}}
+initial: [EQUATION]
+"""
+        for equation, code, says in (
+                ("der(a.x) = a.v", 0, "note: "), ("a.x = a.v", 2, "brings different dimensions together"),
+                ("der(a.x) = a.x", 2, "brings different dimensions together"), ("b.x = 3*a.x", 0, "nothing is converted in it")):
+            with self.subTest(equation=equation):
+                run = execute("check", self.model(text.replace("EQUATION", equation)))
+                self.assertEqual(run.returncode, code, run.stderr)
+                (self.assertNotIn if says == "note: " else self.assertIn)(says, run.stdout + run.stderr)
+
     def test_events(self):
         """Discrete variables have their start values; relations those of what is found."""
         at = self.start("""
@@ -304,7 +319,7 @@ class Runs(ModelTest):
 
     def test_sweep_and_steady(self):
         model = self.model(CHAIN + lines("der(a.x) = 0"))
-        run = execute("sweep", model, "--set", "source.amp=1,2", "-cosim_output", self.folder / "sweep.h5")
+        run = execute("sweep", model, "--set", "source.amp=1,2", "-o", self.folder / "table.csv")
         self.assertEqual(run.returncode, 0, run.stderr)
         starts = sorted(h5py.File(path)["states/values"][0][0] for path in self.folder.rglob("*.h5"))
         np.testing.assert_allclose(starts, [3, 6], rtol=1e-12)

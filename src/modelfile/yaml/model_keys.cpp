@@ -232,8 +232,9 @@ std::span<const Key> initial_keys() {
   static constexpr Key keys[] = {
       {"equation", text, "A = B, of states, der(state), outputs, inputs, parameters and t",
        "equation: der(subsystem.state) = 0"},
-      {"free", value, "states, parameters or inputs that are found by it; without it what stands "
-                      "alone on the left"},
+      {"free", value,
+       "states, parameters or inputs that are found by it; without it what stands "
+       "alone on the left"},
       repeat};
   return keys;
 }
