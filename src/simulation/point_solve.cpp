@@ -268,10 +268,11 @@ bool PointSearch::attempt(PointSystem& system) {
   Vector closest = z;
   if (system.mass().any()) {
     PseudoTime pseudo(system, z);
-    by_pseudo_time = pseudo.solve(steps);
+    const bool found = pseudo.solve(steps);
+    by_pseudo_time = by_pseudo_time || found;
     closest = pseudo.found();
-    if (by_pseudo_time) z = closest;
-    if (by_pseudo_time) return true;
+    if (found) z = closest;
+    if (found) return true;
   }
   if (continued(system, z, steps)) return true;
   if (closest.allFinite() && system.residual(closest).norm() < system.residual(z).norm())

@@ -30,7 +30,7 @@ PointSystem::PointSystem(NetworkAtPoint& network, std::vector<std::size_t> unkno
     start_[static_cast<Eigen::Index>(i++)] = network_.states()[state] / network_.sizes()[state];
   for (const FreeValue& each : free_) {
     free_sizes_.push_back(size_of(0.0, each.start));
-    free_values_.push_back(each.start);
+    free_values_.push_back(std::numeric_limits<double>::quiet_NaN());  // it may have another one
     start_[static_cast<Eigen::Index>(i++)] = each.start / free_sizes_.back();
   }
   names_outputs_ = std::ranges::any_of(equations_, [](const PointEquation& equation) {

@@ -395,9 +395,16 @@ class Refusals(ModelTest):
 
     def test_dependence(self):
         """Closed tanks at rest: both equations are the same, and any level would do."""
-        tank = "{equations: {inputs: {other: 0}, states: {h: %d}, derivatives: {h: other - h}, outputs: {h: h}}}"
-        text = ("experiment: {stop: 1}\nsubsystems:\n  a: " + tank % 3 + "\n  b: " + tank % 1 +
-                "\nconnections: [a.h -> b.other, b.h -> a.other]\ninitial:\n")
+        text = """
+experiment: {stop: 1}
+templates:
+  tank: {equations: {inputs: {other: 0}, states: {h: 3}, derivatives: {h: other - h}, outputs: {h: h}}}
+subsystems:
+  a: {template: tank}
+  b: {template: tank, start: {h: 1}}
+connections: [a.h -> b.other, b.h -> a.other]
+initial:
+"""
         self.refused(text + lines("der(a.h) = 0", "der(b.h) = 0"), "'der(a.h) = 0' at", "'der(b.h) = 0' at",
                      "depend on each other", "a.h (free at", "may together be changed without changing any")
         self.refused(text + lines("der(a.h) = 1", "der(b.h) = 1"), "no start was found", "depend on each other", code=1)
