@@ -131,7 +131,7 @@ class Schema(unittest.TestCase):
         model = yaml.safe_load(EVERYTHING)
         self.assertEqual(self.wrong(model), [])
         paths = list(records(model))
-        self.assertEqual(len(paths), 12)
+        self.assertEqual(len(paths), 13)
         for path in paths:
             other = copy.deepcopy(model)
             at(other, path)["no_key"] = 1
