@@ -344,6 +344,10 @@ void define_builder(py::module_& m) {
               std::vector<std::pair<std::string, double>> feeds, double start) {
              b.constrain(std::move(unknown), std::move(equation), std::move(feeds), start);
            })
+      .def("initial",
+           [](ModelBuilder& b, std::string equation, std::vector<std::string> free) {
+             b.initial(std::move(equation), std::move(free));
+           })
       .def("event", [](ModelBuilder& b, double time) { b.event(time); })
       .def("group", [](ModelBuilder& b, std::vector<std::string> subsystems) {
         b.group(std::move(subsystems));

@@ -48,6 +48,11 @@ class ModelBuilder {
   ModelBuilder& constrain(std::string unknown, std::string equation,
                           std::vector<std::pair<std::string, double>> feeds, double start = 0.0);
 
+  /// An equation "A = B" that holds at the start beside start values, in states, der(state),
+  /// outputs, inputs and t. `free`: states, and inputs that nothing feeds, that are found by it,
+  /// from their start values on; empty: the state that stands on its left, alone or as der(state).
+  ModelBuilder& initial(std::string equation, std::vector<std::string> free = {});
+
   /// Something jumps at this time, s: macro-steps end there, and nothing is interpolated across.
   ModelBuilder& event(double time);
 
@@ -77,6 +82,11 @@ class ModelBuilder {
     double start;
   };
 
+  struct Initial {
+    std::string equation;
+    std::vector<std::string> free;
+  };
+
   friend class BuiltModel;
 
   std::string name_;
@@ -85,6 +95,7 @@ class ModelBuilder {
   std::map<std::string, double> start_values_;
   std::vector<Wire> wires_;
   std::vector<Constraint> constraints_;
+  std::vector<Initial> initial_;
   std::vector<double> events_;
   std::vector<std::vector<std::string>> groups_;
 };

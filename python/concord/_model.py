@@ -144,6 +144,12 @@ class ModelBuilder:
         return self._later(lambda builder: builder.constrain(unknown, equation, pairs,
                                                              float(start)))
 
+    def initial(self, equation: str, free: Sequence[str] = ()) -> ModelBuilder:
+        """An equation "A = B" that holds at the start beside start values, in states, der(state),
+        outputs, inputs and t. `free`: states, and inputs that nothing feeds, that are found by it;
+        without it the state that stands on its left, alone or as der(state)."""
+        return self._later(lambda builder: builder.initial(equation, list(free)))
+
     def event(self, time: float) -> ModelBuilder:
         """Something jumps at this time, s: nothing is interpolated across."""
         return self._later(lambda builder: builder.event(float(time)))

@@ -158,6 +158,7 @@ int explain(ModelCall call) {
   listing.print_connections();
   listing.print_feedthrough();
   listing.print_order();
+  listing.print_initial();
   std::printf("schedule: %s\n", described_schedule(settings.method, model).c_str());
   std::printf("events: %s\n", described_events(settings.events, model).c_str());
   print_without_effect(settings);

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 
+#include "network/start_problem.hpp"
 #include "network/strong_components.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -122,6 +123,19 @@ void CheckListing::print_connections() const {
   std::printf("connections:\n");
   print_lines(connections, "connections");
   print_lines(starts, "inputs with their start values");
+}
+
+void CheckListing::print_initial() const {
+  if (!model_.start_problem) return;
+  std::vector<std::string> equations, free;
+  for (const StartEquation& each : model_.start_problem->equations)
+    equations.push_back(each.text + " (" + each.location + ")");
+  for (const FreeStart& each : model_.start_problem->free)
+    free.push_back(each.what.name + ", looked for from " + short_number(each.what.given) + " on");
+  std::printf("initial equations:\n");
+  print_lines(equations, "equations");
+  std::printf("free at the start:\n");
+  print_lines(free, "of them");
 }
 
 void CheckListing::print_feedthrough() const {

@@ -18,6 +18,8 @@ class CheckListing {
   void print_connections() const;
   void print_feedthrough() const;
   void print_order() const;
+  /// Equations at the start, and what is free there, where there are some.
+  void print_initial() const;
 
   /// "cell[1], cell[2], cell[3] and 997 more"; "none".
   std::string list(const std::vector<std::string>& names) const;

@@ -90,6 +90,10 @@ int export_one(const Arguments& arguments) {
   auto notes = export_fmu(*entry.equations, wanted.fmu, wanted.output);
   if (!model.events.empty())
     notes.push_back("the model's events are no part of the FMU, which announces no time events");
+  if (!model.initial.empty())
+    notes.push_back(
+        "the model's initial equations are no part of the FMU, which begins with the "
+        "start values that are written");
   for (std::string& note : notes) note = "subsystem '" + wanted.subsystem + "': " + note;
   print_notes(notes);
   std::printf("%s\n", wanted.output.c_str());

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/effective_settings.hpp"
+#include "network/start_problem.hpp"
 #include "settings/accuracy.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
@@ -190,6 +191,10 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
   if (!plan.settings.against_better.empty()) {
     std::printf("  chosen                as others cannot run: %s\n",
                 plan.settings.against_better.c_str());
+  }
+  if (const FoundStart* found = plan.model.found_start.get()) {
+    std::printf("  initial equations     %zu solved, residual %.2g\n", found->equations,
+                found->residual);
   }
   print_roles(plan);
   print_cost(summary, plan.settings.method);

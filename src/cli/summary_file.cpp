@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "files/text_output.hpp"
+#include "network/start_problem.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
 
@@ -95,6 +96,12 @@ Json subsystems_of(const SimulationPlan& plan, const RunCosts& costs) {
   return subsystems;
 }
 
+Json initial_of(const FoundStart& found) {
+  Json values = Json::object();
+  for (const auto& [name, value] : found.values) values[name] = value;
+  return {{"equations", found.equations}, {"residual", found.residual}, {"values", values}};
+}
+
 }  // namespace
 
 void write_summary_file(const std::string& path, const RunEnd& end) {
@@ -115,6 +122,9 @@ void write_summary_file(const std::string& path, const RunEnd& end) {
                {"results", plan.settings.record.path}};
   if (end.conclusion != nullptr) {
     json["quality"] = quality_of(*end.conclusion);
+  }
+  if (plan.model.found_start) {
+    json["initial"] = initial_of(*plan.model.found_start);
   }
   if (end.summary.lateness.steps > 0) {
     json["realtime"] = realtime_of(end.summary.lateness);

@@ -112,6 +112,10 @@ void SspWriter::refuse_unsupported() const {
     refuse(model_.constraints.front().location,
            "constraint '" + model_.constraints.front().unknown +
                "': SSP has no constraints; only 'concord run' of the model file can solve it");
+  if (!model_.initial.empty())
+    refuse(model_.initial.front().location,
+           "initial equation '" + model_.initial.front().equation +
+               "': SSP has no equations at the start; give what it finds as start values");
   for (const SubsystemEntry& entry : model_.subsystems)
     if (entry.description.kind == "delay")
       refuse(entry.location, entry.description.stands_for +

@@ -12,7 +12,8 @@ namespace concord {
 /// with the paths of the FMUs (.ssd). In an archive, subsystems of equations become FMUs. Returns
 /// what the user should know, a line each.
 ///
-/// Throws InputError for what SSP cannot say (native subsystems, constraints, events, values of
+/// Throws InputError for what SSP cannot say (native subsystems, constraints, initial equations,
+/// events, values of
 /// arrays) and where the file cannot be written (then nothing is there).
 std::vector<std::string> write_ssp(const Model& model, const std::filesystem::path& path);
 

@@ -68,12 +68,19 @@ class BuiltModel {
     take_starts(part.name, interface.inputs);
     take_starts(part.name, interface.states);
     SubsystemEntry entry;
-    entry.description = describe_ode(part.name, "native", interface);
-    entry.create = [shown = entry.description,
-                    create = part.create](const SubsystemSettings& settings) {
-      return make_ode_subsystem(shown, watched(create(), shown.name, ""), settings);
-    };
+    create_model(entry, describe_ode(part.name, "native", interface), part.create);
     return entry;
+  }
+
+  static void create_model(SubsystemEntry& entry, const SubsystemDescription& description,
+                           const ModelBuilder::Create& create) {
+    entry.description = description;
+    entry.create = [description, create](const SubsystemSettings& settings) {
+      return make_ode_subsystem(description, watched(create(), description.name, ""), settings);
+    };
+    entry.take_starts = [create](SubsystemEntry& other, const SubsystemDescription& starts) {
+      create_model(other, starts, create);
+    };
   }
 
   SubsystemEntry of_subsystem(const ModelBuilder::Part& part) {
@@ -160,6 +167,13 @@ class BuiltModel {
       }
       model_.constraints.push_back(std::move(constraint));
     }
+    for (const auto& [equation, free] : builder_.initial_) {
+      InitialEntry entry;
+      entry.equation = equation;
+      if (!free.empty()) entry.free = free;
+      entry.location = builder_.name_;
+      model_.initial.push_back(std::move(entry));
+    }
   }
 
   const ModelBuilder& builder_;
@@ -200,6 +214,11 @@ ModelBuilder& ModelBuilder::constrain(std::string unknown, std::string equation,
                                       std::vector<std::pair<std::string, double>> feeds,
                                       double start) {
   constraints_.push_back({std::move(unknown), std::move(equation), std::move(feeds), start});
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::initial(std::string equation, std::vector<std::string> free) {
+  initial_.push_back({std::move(equation), std::move(free)});
   return *this;
 }
 

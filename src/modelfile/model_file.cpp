@@ -10,6 +10,7 @@
 #include "modelfile/constraint_connections.hpp"
 #include "modelfile/delayed_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
+#include "modelfile/initial_equations.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/summed_connections.hpp"
 #include "modelfile/system_connections.hpp"
@@ -109,6 +110,7 @@ void complete(Model& model) {
   connect_arrays(model);
   connect_delays(model);
   connect_constraints(model);
+  connect_initial(model);
   add_events_of_subsystems(model);
   list_files_of_subsystems(model);
   for (std::vector<double>* times : {&model.listed_events, &model.events}) {

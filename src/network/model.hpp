@@ -15,6 +15,8 @@ namespace concord {
 class CallLog;
 struct EquationsDescription;
 struct FmuSetup;
+struct FoundStart;
+struct StartProblem;
 class UserFunctions;
 
 /// Where something was written ("two_mass.yaml:17"), for error messages; may be empty.
@@ -57,6 +59,9 @@ struct SubsystemEntry {
   /// What it was made from, for export; null for other kinds.
   std::shared_ptr<const EquationsDescription> equations = {};
   std::shared_ptr<const FmuSetup> fmu = {};
+  /// Begins with the start values of states and inputs that this description has, which is its own
+  /// in all else. Throws InputError where one cannot be set. Null: none can.
+  std::function<void(SubsystemEntry&, const SubsystemDescription&)> take_starts = {};
 };
 
 /// "from" and "to" are "subsystem.variable": to = factor * from, beside the units' conversion.
@@ -112,6 +117,16 @@ struct ConstraintEntry {
   Location location, equation_location;
 };
 
+/// One of `initial:`, as it is written: an equation that holds at the start beside start values.
+struct InitialEntry {
+  std::string equation;                                    ///< "der(rod.T[1]) = 0"
+  std::optional<std::vector<std::string>> free = {};       ///< none: what stands on the left
+  std::string prefix = {};                                 ///< of the names in it
+  std::unordered_map<std::string, double> constants = {};  ///< that it may name, too
+  std::shared_ptr<const UserFunctions> functions = {};     ///< that it may call; null: none
+  Location location = {};
+};
+
 /// A subsystem's name in the schedule.
 struct ScheduledName {
   std::string name;
@@ -130,7 +145,10 @@ struct Model {
   std::vector<SumEntry> sums;
   std::vector<SystemEntry> systems;
   std::vector<ConstraintEntry> constraints;
-  std::vector<std::vector<ScheduledName>> groups;  ///< `schedule: {groups: ...}`; may be empty
+  std::vector<InitialEntry> initial;
+  std::shared_ptr<const StartProblem> start_problem{};  ///< what these mean; null: there are none
+  std::shared_ptr<const FoundStart> found_start{};      ///< what solves it; null: not yet
+  std::vector<std::vector<ScheduledName>> groups;       ///< `schedule: {groups: ...}`; may be empty
   Location groups_location;
   std::vector<double> signal_weights;  ///< in schedules, of each input's signal; empty: 1 each
   std::vector<double> events;          ///< s, ascending: times at which something jumps

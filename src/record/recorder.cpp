@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "network/start_problem.hpp"
 #include "record/provenance.hpp"
 #include "settings/record_options.hpp"
 #include "support/agreement.hpp"
@@ -62,6 +63,14 @@ std::string columns_in_words(const RecordSettings& record) {
          (record.grid.given() ? " on a grid of times" : " at communication points");
 }
 
+std::string initial_values_in(const Model& model) {
+  std::string lines;
+  if (!model.found_start) return lines;
+  for (const auto& [name, value] : model.found_start->values)
+    lines += name + "=" + exact_number(value) + "\n";
+  return lines;
+}
+
 /// Of a model that can be drawn.
 void add_links(const Network& network, ResultsLayout& layout) {
   constexpr std::ptrdiff_t most = 10000;
@@ -111,6 +120,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   layout.run = agree_on_text(comm, own_number()).value_or("");
   layout.ranks = static_cast<std::size_t>(ranks_of(comm));
   layout.changes = model.changes;
+  layout.initial_values = initial_values_in(model);
   layout.petsc_options = simulation.plan().options;
   std::vector<std::optional<std::size_t>> position(network.n_subsystems());
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {

@@ -76,6 +76,7 @@ struct ResultsLayout {
   std::string replaced_run;  ///< whose rows are lost, so that this file was begun
   std::size_t ranks = 1;
   std::string changes;
+  std::string initial_values;  ///< lines "ball.h=0.9" of what initial equations have found
   std::string petsc_options;
   std::string model_text;  ///< empty where nothing describes the model
   std::vector<std::string> file_names, file_roles, file_sha256;  ///< of the model and all it names

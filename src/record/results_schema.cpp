@@ -308,6 +308,8 @@ const ResultsAttribute attributes[] = {
      [](const ResultsLayout& layout, int) { return value(layout.replaced_run); }, nullptr},
     {"/", "changes", [](const ResultsLayout& layout, int) { return value(layout.changes); },
      nullptr},
+    {"/", "initial_values",
+     [](const ResultsLayout& layout, int) { return value(layout.initial_values); }, nullptr},
     {"/", "petsc_options",
      [](const ResultsLayout& layout, int) { return value(layout.petsc_options); }, nullptr},
     {"/", "model_text", [](const ResultsLayout& layout, int) { return value(layout.model_text); },

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "network/placement/placement.hpp"
+#include "simulation/initial_values.hpp"
 #include "simulation/order_trial.hpp"
 #include "simulation/states_trial.hpp"
 #include "support/agreement.hpp"
@@ -33,6 +34,7 @@ Model tried(Model model, MPI_Comm comm) {
     model.calls = new_call_log(comm, options::text("cosim_fmu_calls").value_or(""));
   }
   const CallLog::Use use(model.calls);
+  find_initial_values(model, comm);
   find_false_states(model, comm);
   if (!model.stiff) find_stiffness(model, comm);
   return model;

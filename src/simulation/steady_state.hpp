@@ -22,11 +22,7 @@ struct OperatingPoint {
   bool by_pseudo_time = false;
 };
 
-/// By Newton's method (PETSc's SNES, line search) from the start values. Where that fails, and
-/// where df/dx is singular there, as conserved sums make it, by steps in pseudo-time, which grow as
-/// the rates fall (switched evolution relaxation; Mulder and van Leer 1985; Kelley and Keyes 1998)
-/// and keep linear invariants as the transient does. Discrete variables stay as they are at the
-/// start; relations are those of the point that is found.
+/// As PointSearch finds it from the start values.
 ///
 /// Of a simulation with `-cosim_type monolithic` that has been started. Throws InputError as
 /// SteadySystem; SimulationError, with what is left and where, if there is none within reach.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import fmu_factory
 import numpy as np
-from concord_runs import ModelTest, execute, in_short
+from concord_runs import ModelTest, execute, in_short, simulate
 from fault_runs import Ended, build_fmu
 from fmu_runs import PAIR, build_parts, model_text
 from isolated_runs import Fault, run, working_in
@@ -209,6 +209,19 @@ class Same(ModelTest):
         for method in in_short(PRESETS, 3, 1):
             self.check(model, "-cosim_type", method, "-cosim_step", 1e-2)
         self.check(model, "-cosim_adapt", "predictor", "-subsystem_integrator", "cvode_bdf")
+
+    def test_native_start(self):
+        """Found by equations at the start: z = x, and 1 - z - 3 x = 0."""
+        library = os.environ["NATIVE_TEST_SUBSYSTEMS"]
+        model = self.model(
+            "experiment: {start: 0, stop: 0.2}\nsubsystems:\n"
+            f"  a: {{native: {{library: {library}, type: cart}}}}\n"
+            "  b: {equations: {inputs: {x: 0}, states: {z: 0}, derivatives: {z: x - z}, "
+            "outputs: {f: 1 - z - 3*x}}}\nconnections: [a.x -> b.x, b.f -> a.force]\n"
+            "initial: [der(b.z) = 0, {equation: der(a.v) = 0, free: a.x}]\n")
+        self.check(model, "-cosim_step", 1e-2)
+        found = simulate(model, "-cosim_step", 1e-2, "-subsystem_a_isolated", "true")
+        np.testing.assert_allclose(found.states["a.x"], 0.25, rtol=1e-9)
 
     def test_events(self):
         for version, kind, method in in_short(

@@ -42,6 +42,9 @@ connections:
   - {connect: "cell[i].x -> cell[i+1].u", repeat: {i: [1, 9]}}
 constraints:
   - {unknown: force, start: 0, equation: a.x - 1, feeds: {a.g: 1}}
+initial:
+  - der(a.x) = 0
+  - {equation: "cell[i].y = i", free: "cell[i].x", repeat: {i: [1, 10]}}
 schedule: {groups: [[a, road], [motor]]}
 events: [0.5, T]
 include: [more.yaml]
@@ -80,7 +83,7 @@ def records(value, path=()):
     own = {(), ("experiment",), ("templates", "cell"), ("templates", "cell", "equations"),
            ("subsystems", "a"), ("subsystems", "a", "equations"), ("subsystems", "road"),
            ("subsystems", "road", "table"), ("subsystems", "wing", "native"), ("connections", 1),
-           ("constraints", 0), ("schedule",)}
+           ("constraints", 0), ("initial", 1), ("schedule",)}
     if path in own:
         yield path
     items = value.items() if isinstance(value, dict) else enumerate(
@@ -128,7 +131,7 @@ class Schema(unittest.TestCase):
         model = yaml.safe_load(EVERYTHING)
         self.assertEqual(self.wrong(model), [])
         paths = list(records(model))
-        self.assertEqual(len(paths), 12)
+        self.assertEqual(len(paths), 13)
         for path in paths:
             other = copy.deepcopy(model)
             at(other, path)["no_key"] = 1
@@ -143,6 +146,7 @@ class Schema(unittest.TestCase):
                             (("subsystems", "cell", "repeat"), {"i": [1]}),
                             (("subsystems", "cell", "repeat"), {"i": [1, 2], "j": [1, 2]}),
                             (("parameters", "T"), [1]), (("constraints", 0), {"unknown": "x"}),
+                            (("initial", 1), {"free": "a.x"}),
                             (("templates", "cell", "template"), "cell")):
             other = copy.deepcopy(model)
             at(other, path[:-1])[path[-1]] = value

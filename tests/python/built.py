@@ -42,6 +42,19 @@ class Built(unittest.TestCase):
         self.assertLess(np.log2(errors[0] / errors[1]), 5.0)
         self.assertEqual(r.units["pendulum.angle"], "rad")
 
+    def test_initial_equations(self):
+        """torque = -angle where the drive rests, and (k + 1)*angle = 1 where the speed falls by 1."""
+        m = (driven_pendulum(4.0).initial("der(pendulum.speed) = -1", ["pendulum.angle"])
+             .initial("der(drive.torque) = 0").initial("pendulum.speed = 2*pendulum.angle"))
+        s = concord.Simulation(m, cosim_step=1e-2)
+        s.start()
+        for name, value in (("pendulum.angle", 0.2), ("drive.torque", -0.2), ("pendulum.speed", 0.4)):
+            self.assertAlmostEqual(s[name], value, 9)
+        r = concord.run(m, cosim_step=0.1, start_values={"pendulum.k": 9.0})
+        self.assertAlmostEqual(r["pendulum.angle"][0], 0.1, 9)
+        with self.assertRaisesRegex(concord.InputError, "frees nothing, as 'drive.torque' is an output|overdetermined"):
+            concord.Simulation(m.initial("drive.torque = 3"))
+
     def test_parameters_and_start_values(self):
         s = concord.Simulation(driven_pendulum().start_value("pendulum.angle", 0.2),
                                cosim_step=1e-2, start_values={"pendulum.k": 4.0})

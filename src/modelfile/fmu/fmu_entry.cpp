@@ -13,6 +13,7 @@
 #include "subsystem/fmu/probe/saved_states.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/options.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -99,6 +100,29 @@ void resolve_aliases(Model& model) {
     for (ConstraintFeed& feed : constraint.feeds) resolve(feed.input);
 }
 
+namespace {
+
+/// What the FMU begins with otherwise, as its user would give it.
+void begin_fmu_with(SubsystemEntry& entry, const SubsystemDescription& starts) {
+  FmuRequest request = entry.fmu->request;
+  const auto take_others = [&](const auto& before, const auto& now) {
+    for (std::size_t i = 0; i < now.size(); ++i)
+      if (now[i].start != before[i].start)
+        take(ModelChanges{{starts.name, now[i].name, exact_number(*std::optional(now[i].start)),
+                           entry.location}},
+             request);
+  };
+  take_others(entry.description.states, starts.states);
+  take_others(entry.description.inputs, starts.inputs);
+  const SubsystemEntry made = fmu_entry(std::move(request));
+  entry.fmu = made.fmu;
+  entry.identity = made.identity;
+  entry.description = made.description;
+  entry.create = made.create;
+}
+
+}  // namespace
+
 SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   request.options = read_fmu_options(request.subsystem, request.options);
   if (changes != nullptr) {
@@ -121,6 +145,7 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   const IsolationOptions isolation = read_isolation_options(request.subsystem, request.isolation);
   if (is_to_be_tried(*setup)) entry.try_states = trial_of_states(setup, isolation.call_limit);
   if (isolation.isolated) isolate(entry, Recipe::of(*setup), isolation);
+  entry.take_starts = begin_fmu_with;
   return entry;
 }
 

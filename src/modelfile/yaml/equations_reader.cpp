@@ -265,6 +265,25 @@ std::vector<std::string> notes_on(const EquationsDescription& equations) {
 
 }  // namespace
 
+namespace {
+
+void take_numbers(const auto& variables, std::vector<EquationsDescription::Number>& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i].value = variables[i].start;
+}
+
+/// The same equations with other numbers.
+void begin_equations_with(SubsystemEntry& entry, const SubsystemDescription& starts) {
+  auto other = std::make_shared<EquationsDescription>(*entry.equations);
+  take_numbers(starts.states, other->states);
+  take_numbers(starts.inputs, other->inputs);
+  const SubsystemEntry made = equations_entry(std::move(other));
+  entry.equations = made.equations;
+  entry.description = made.description;
+  entry.create = made.create;
+}
+
+}  // namespace
+
 SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> description) {
   SubsystemEntry entry;
   entry.location = description->location;
@@ -278,6 +297,7 @@ SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> descr
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, std::make_unique<EquationsModel>(description), settings);
   };
+  entry.take_starts = begin_equations_with;
   return entry;
 }
 

@@ -24,7 +24,8 @@ constexpr Shape range{Kind::list, false, nullptr, &number, 2},
     rounds{Kind::names, false, nullptr, &range, 1};
 constexpr Shape subsystem = record_of(subsystem_keys), a_template = record_of(template_keys),
                 connection{Kind::either, false, connection_keys, &text},
-                constraint = record_of(constraint_keys), group = list_of(text),
+                constraint = record_of(constraint_keys),
+                initial{Kind::either, false, initial_keys, &text}, group = list_of(text),
                 when = record_of(when_keys), a_map = record_of(map_keys);
 constexpr auto interpolation_words = words_of(interpolations);
 constexpr auto beyond_words = words_of(rules_beyond);
@@ -90,6 +91,7 @@ std::span<const Key> model_keys() {
       {"subsystems", names_of(subsystem), "one entry each"},
       {"connections", list_of(connection), "subsystem.output -> subsystem.input"},
       {"constraints", list_of(constraint), "equations that outputs must satisfy"},
+      {"initial", list_of(initial), "equations that hold at the start beside start values: A = B"},
       {"schedule", record_of(schedule_keys), "groups of subsystems that run in sequence"},
       {"events", list_of(number), "times in s at which something jumps"},
       {"include", list_of(text), "other files, whose content takes part, relative to this one"}};
@@ -139,6 +141,7 @@ std::span<const Key> system_keys() {
       {"templates", names_of(a_template), "what subsystems within are made of"},
       {"subsystems", names_of(subsystem), "one entry each", "subsystems: with one entry each"},
       {"connections", list_of(connection), "subsystem.output -> subsystem.input"},
+      {"initial", list_of(initial), "equations of what is within that hold at the start: A = B"},
       {"inputs", names_of(value), "name: subsystem.input within, or a list of these"},
       {"outputs", names_of(text), "name: subsystem.output within"}};
   return keys;
@@ -222,6 +225,17 @@ std::span<const Key> constraint_keys() {
       {"equation", expression, "of subsystem.output, kept at zero at communication points",
        "equation: <expression to be kept at zero>"},
       {"feeds", paths_of(number), "subsystem.input: factor", "feeds: {subsystem.input: factor}"}};
+  return keys;
+}
+
+std::span<const Key> initial_keys() {
+  static constexpr Key keys[] = {
+      {"equation", text, "A = B, of states, der(state), outputs, inputs, parameters and t",
+       "equation: der(subsystem.state) = 0"},
+      {"free", value,
+       "states, parameters or inputs that are found by it; without it what stands "
+       "alone on the left"},
+      repeat};
   return keys;
 }
 

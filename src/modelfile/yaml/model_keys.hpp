@@ -23,6 +23,7 @@ std::span<const Key> map_keys();
 std::span<const Key> native_keys();
 std::span<const Key> connection_keys();
 std::span<const Key> constraint_keys();
+std::span<const Key> initial_keys();
 std::span<const Key> schedule_keys();
 
 }  // namespace concord

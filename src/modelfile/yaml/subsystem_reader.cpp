@@ -117,6 +117,25 @@ OdeInterface interface_of(const NativeDescription& native, const IsolationOption
                           : make_native_model(native)->interface();
 }
 
+/// How it is made, with these start values.
+void create_native(SubsystemEntry& entry, std::shared_ptr<const NativeDescription> native,
+                   const OdeInterface& interface, const IsolationOptions& isolation) {
+  entry.description = describe_ode(native->subsystem, "native", interface);
+  entry.create = [native, shown = entry.description](const SubsystemSettings& settings) {
+    return make_ode_subsystem(shown, make_native_model(*native), settings);
+  };
+  if (isolation.isolated) {
+    isolate(entry, Recipe::of(*native, interface), isolation);
+  }
+  entry.take_starts = [native, interface, isolation](SubsystemEntry& other,
+                                                     const SubsystemDescription& starts) {
+    OdeInterface begins = interface;
+    begins.states = starts.states;
+    begins.inputs = starts.inputs;
+    create_native(other, native, begins, isolation);
+  };
+}
+
 SubsystemEntry native_entry(const std::string& name, const NodeReader& node, SubsystemParts parts,
                             const SubsystemSurroundings& around) {
   const IsolationOptions isolation = isolation_of(read_native(name, node, parts), parts);
@@ -133,13 +152,7 @@ SubsystemEntry native_entry(const std::string& name, const NodeReader& node, Sub
     const std::filesystem::path file = library_file(*native);
     entry.file = {"library", file, file.empty() ? native->library : ""};
   }
-  entry.description = describe_ode(name, "native", interface);
-  entry.create = [native, shown = entry.description](const SubsystemSettings& settings) {
-    return make_ode_subsystem(shown, make_native_model(*native), settings);
-  };
-  if (isolation.isolated) {
-    isolate(entry, Recipe::of(*native, interface), isolation);
-  }
+  create_native(entry, native, interface, isolation);
   return entry;
 }
 

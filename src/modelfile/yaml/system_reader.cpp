@@ -7,6 +7,7 @@
 #include "concord/errors.hpp"
 #include "modelfile/yaml/connections_reader.hpp"
 #include "modelfile/yaml/function_reader.hpp"
+#include "modelfile/yaml/initial_reader.hpp"
 #include "modelfile/yaml/map_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/subsystem_reader.hpp"
@@ -44,6 +45,9 @@ class SystemReader {
         connections && !connections->is_null())
       read_connections(connections->items("connection"), within_.constants, within_.prefix,
                        around_.model);
+    if (const auto initial = find_field(fields_, "initial"); initial && !initial->is_null())
+      read_initial(initial->items("initial equation"), within_.constants, within_.prefix,
+                   around_.model);
   }
 
  private:

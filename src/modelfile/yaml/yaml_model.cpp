@@ -9,6 +9,7 @@
 #include "modelfile/yaml/connections_reader.hpp"
 #include "modelfile/yaml/constants.hpp"
 #include "modelfile/yaml/function_reader.hpp"
+#include "modelfile/yaml/initial_reader.hpp"
 #include "modelfile/yaml/map_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/model_text.hpp"
@@ -160,6 +161,7 @@ Model read_yaml_model(const ModelText& text, const ModelChanges& changes) {
   for (const NodeReader& item : text.items("constraints", "constraint")) {
     model.constraints.push_back(read_constraint(item, constants));
   }
+  read_initial(text.items("initial", "initial equation"), constants, "", model);
   if (const auto schedule = text.find("schedule")) {
     read_schedule(*schedule, model);
   }

@@ -15,7 +15,9 @@ namespace concord {
 
 void refuse(const EquationsDescription& description, const std::string& location,
             const std::string& message) {
-  throw InputError(location + ": subsystem '" + description.subsystem + "': " + message);
+  const std::string& owner = description.subsystem;
+  throw InputError(location + ": " + (owner.empty() ? "" : "subsystem '" + owner + "': ") +
+                   message);
 }
 
 namespace {

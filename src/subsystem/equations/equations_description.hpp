@@ -34,7 +34,7 @@ struct EquationsDescription {
     std::string location;
   };
 
-  std::string subsystem;
+  std::string subsystem;  ///< empty: locations say whose they are
   std::string location;
   std::vector<Number> parameters, inputs, states;
   std::vector<Text> derivatives;  ///< one per state, in any order

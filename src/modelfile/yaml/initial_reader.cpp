@@ -1,0 +1,63 @@
+#include "modelfile/yaml/initial_reader.hpp"
+
+#include "modelfile/yaml/connections_reader.hpp"
+#include "modelfile/yaml/model_keys.hpp"
+#include "modelfile/yaml/repetition.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+using Fields = std::vector<Field>;
+
+std::vector<std::string> read_free(const NodeReader& node) {
+  std::vector<NodeReader> names = {node};
+  if (node.is_list()) names = node.items(node.what());
+  std::vector<std::string> result;
+  for (const NodeReader& name : names) {
+    result.push_back(name.text());
+    if (!is_variable_path(result.back()))
+      name.fail("must name states, parameters or inputs as 'subsystem.variable', not " +
+                in_quotes(result.back()));
+  }
+  return result;
+}
+
+/// All names in it with the index as a number.
+InitialEntry in_round(InitialEntry entry, const Repetition& round, const Constants& constants) {
+  entry.equation = with_index(entry.equation, round, constants, entry.location);
+  if (entry.free)
+    for (std::string& name : *entry.free) name = with_index(name, round, constants, entry.location);
+  entry.constants[round.index] = static_cast<double>(round.value);
+  return entry;
+}
+
+}  // namespace
+
+void read_initial(const std::vector<NodeReader>& items, const Constants& constants,
+                  const std::string& prefix, Model& model) {
+  for (const NodeReader& item : items) {
+    InitialEntry entry;
+    entry.prefix = prefix;
+    entry.constants = constants.values;
+    entry.functions = constants.functions;
+    entry.location = item.location();
+    if (!item.is_map()) {
+      entry.equation = item.text();
+      model.initial.push_back(std::move(entry));
+      continue;
+    }
+    const Fields fields = item.fields_among(initial_keys);
+    entry.equation = field_of(fields, "equation").text();
+    if (const auto free = find_field(fields, "free")) entry.free = read_free(*free);
+    const auto repeat = find_field(fields, "repeat");
+    if (!repeat) {
+      model.initial.push_back(std::move(entry));
+      continue;
+    }
+    for (const Repetition& round : repetitions(*repeat, constants))
+      model.initial.push_back(in_round(entry, round, constants));
+  }
+}
+
+}  // namespace concord

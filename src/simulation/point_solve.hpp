@@ -1,0 +1,40 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <vector>
+
+#include "simulation/point_system.hpp"
+
+namespace concord {
+
+/// Of its absolute values; 0 of none.
+double largest(const Eigen::VectorXd& g);
+/// Positions, the largest absolute value first.
+std::vector<Eigen::Index> by_size(const Eigen::VectorXd& g);
+
+/// The point nearest to the start at which the equations without rates, which come last, hold: from
+/// there what is free acts as it will.
+Eigen::VectorXd where_held(PointSystem& system);
+
+enum class PointOutcome { found, nothing_found, relations_chatter };
+
+/// Where the equations of a PointSystem hold, from z on. By Newton's method (PETSc's SNES, line
+/// search). Where that fails, and where the matrix is singular there, as conserved sums make it, by
+/// steps in pseudo-time, which grow as the rates fall (switched evolution relaxation; Mulder and
+/// van Leer 1985; Kelley and Keyes 1998) and keep linear invariants as the transient does; then by
+/// continuation. Discrete variables stay as they are; relations are those of the point that is
+/// found. On this rank alone.
+struct PointSearch {
+  Eigen::VectorXd z;  ///< where nothing is found, the closest that an attempt has come to
+  int steps = 0;      ///< Newton's and of pseudo-time
+  bool by_pseudo_time = false;
+  std::vector<Happening> waiting = {};  ///< conditions that hold there and did not act
+
+  /// Throws RecoverableFailure where there are no values to begin with.
+  PointOutcome search(PointSystem& system);
+
+ private:
+  bool attempt(PointSystem& system);
+};
+
+}  // namespace concord
