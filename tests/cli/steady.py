@@ -3,7 +3,7 @@ import re
 import unittest
 
 import numpy as np
-from concord_runs import EXAMPLES, ModelTest, execute, simulate
+from concord_runs import EXAMPLES, TWO_MASS, ModelTest, execute, simulate
 
 CRUISE = """
 experiment: {start: 0, stop: 100}
@@ -91,6 +91,15 @@ class Steady(ModelTest):
         self.assertAlmostEqual(at["engine.f"], 300, delta=1e-6)
         self.assertIn("moves by 27.3861 in a second: nothing depends on it", self.said)
         self.assert_stays(model, "car.v", "engine.f")
+
+    def test_runs_that_begin_at_rest_are_short(self):
+        """What is left there is rounding, on which no coupling and no step control works."""
+        self.found(TWO_MASS, "--hold", "left.x=0.5", "--free", "left.c")
+        for method in ("jfm", "jfm6", "missiles", "ifosmondi", "gauss", "radau"):
+            with self.subTest(method=method):
+                run = simulate(TWO_MASS, "--parameters", self.path, "-cosim_type", method, "-cosim_accuracy", 1e-6)
+                self.assertLess(len(run.time), 1000)
+                self.assertLess(np.ptp(run.states["left.x"]), 1e-12)
 
     def test_held_and_freed(self):
         model = self.model(CRUISE)
