@@ -14,6 +14,7 @@
 
 #include "concord/model_builder.hpp"
 #include "concord/program.hpp"
+#include "concord/results_file.hpp"
 #include "concord/simulation.hpp"
 #include "python_ode.hpp"
 
@@ -176,10 +177,12 @@ class Interruption {
   static inline struct sigaction before_ = {};
 };
 
-/// A Simulation that Python holds, which ends at the latest with the interpreter.
+/// A Simulation that Python holds, which ends at the latest with the interpreter; with its results
+/// file, where the options ask for one: from a start to the end, a step back or another start.
 class HeldSimulation {
  public:
-  HeldSimulation(const ModelSource& model, const Options& options, std::uintptr_t comm) {
+  HeldSimulation(const ModelSource& model, const Options& options, std::uintptr_t comm)
+      : records_(options.contains("cosim_output")) {
     const AtWork at_work;
     const MPI_Comm all = world();
     simulation_ = std::make_unique<Simulation>(
@@ -188,12 +191,19 @@ class HeldSimulation {
   }
   ~HeldSimulation() {
     living_.erase(this);
-    close();
+    try {
+      close();
+    } catch (const std::exception& error) {
+      PySys_WriteStderr("concord: warning: %s\n", error.what());
+    }
   }
   HeldSimulation(const HeldSimulation&) = delete;
   HeldSimulation& operator=(const HeldSimulation&) = delete;
 
-  void close() { simulation_.reset(); }
+  void close() {
+    end_file();
+    simulation_.reset();
+  }
   static void close_all() {
     for (HeldSimulation* living : living_) living->close();
   }
@@ -207,9 +217,19 @@ class HeldSimulation {
     return work(open());
   }
 
+  void start() {
+    with([&](Simulation& simulation) {
+      simulation.start();
+      begin_file(simulation);
+    });
+  }
+
   void advance() {
     const Interruption interruption;
-    with([](Simulation& simulation) { simulation.advance(); });
+    with([&](Simulation& simulation) {
+      simulation.advance();
+      end_file_with(simulation);
+    });
   }
 
   /// Ctrl-C ends at the next communication point, on all ranks.
@@ -217,12 +237,24 @@ class HeldSimulation {
     const Interruption interruption;
     with([&](Simulation& simulation) {
       simulation.advance_until(time, [] { return !Interruption::came(); });
+      end_file_with(simulation);
     });
   }
 
   void reset(const Changes& values) {
-    with([&](Simulation& simulation) { simulation.reset(values); });
+    with([&](Simulation& simulation) {
+      end_file();
+      simulation.reset(values);
+      begin_file(simulation);
+    });
     variables_.clear();
+  }
+
+  void restore(const Snapshot& snapshot) {
+    with([&](Simulation& simulation) {
+      if (snapshot.time() < simulation.time()) end_file();
+      simulation.restore(snapshot);
+    });
   }
 
   std::vector<double> values(const std::vector<std::string>& names) {
@@ -246,8 +278,22 @@ class HeldSimulation {
     return variables_.emplace(name, simulation.variable(name)).first->second;
   }
 
+  void begin_file(Simulation& simulation) {
+    if (records_) file_.emplace(simulation, "", "Python, step by step");
+  }
+  void end_file() {
+    if (!file_) return;
+    ResultsFile last = *std::exchange(file_, std::nullopt);
+    last.close();
+  }
+  void end_file_with(const Simulation& simulation) {
+    if (simulation.finished()) end_file();
+  }
+
   static inline std::set<HeldSimulation*> living_;
+  bool records_;
   std::unique_ptr<Simulation> simulation_;
+  std::optional<ResultsFile> file_;  ///< of simulation_
   std::map<std::string, Variable> variables_;
 };
 
@@ -379,17 +425,14 @@ void define_simulation(py::module_& m) {
         return std::make_unique<Held>(source_of(model, again), options, comm);
       }))
       .def("reset", &Held::reset)
-      .def("start", [](Held& s) { s.with([](Simulation& it) { it.start(); }); })
+      .def("start", &Held::start)
       .def("advance", &Held::advance)
       .def("advance_until", &Held::advance_until)
       .def("values", &Held::values)
       .def("set", [](Held& s, const std::string& name,
                      double value) { s.with([&](Simulation& it) { it.set(name, value); }); })
       .def("snapshot", [](Held& s) { return s.with([](Simulation& it) { return it.snapshot(); }); })
-      .def("restore",
-           [](Held& s, const Snapshot& snapshot) {
-             s.with([&](Simulation& it) { it.restore(snapshot); });
-           })
+      .def("restore", &Held::restore)
       .def("close", &Held::close)
       .def("variables", [](const Held& s) { return s.look().variables(); })
       .def("finished", [](const Held& s) { return s.look().finished(); })

@@ -14,7 +14,7 @@ from ._model import ModelBuilder
 from ._options import changes_of, path_of, texts_of
 
 #: What only a whole run has.
-_OF_RUNS = frozenset(("cosim_output", "cosim_checkpoint", "cosim_restart", "cosim_summary",
+_OF_RUNS = frozenset(("cosim_checkpoint", "cosim_restart", "cosim_summary",
                       "cosim_trace", "cosim_time_limit", "cosim_realtime", "cosim_monitor", "cosim_progress"))
 
 
@@ -47,7 +47,8 @@ class Simulation:
     comm :
         A communicator of mpi4py; default: all ranks. All of its ranks make the same calls.
     **options :
-        Those of `concord run`, without dash: `cosim_step=1e-2`.
+        Those of `concord run`, without dash: `cosim_step=1e-2`. With `cosim_output="a.h5"` there is
+        a results file, from each start or reset to the end, `close`, or a step back (`restore`).
 
     Examples
     --------
@@ -65,7 +66,7 @@ class Simulation:
         texts, address = texts_of(options), _address(comm)
         for name in _OF_RUNS.intersection(texts):
             warnings.warn(f"option {name} has no effect on a simulation step by step, which writes "
-                          "no files: use concord.run, or read the values after each advance",
+                          "no such files: use concord.run",
                           stacklevel=2)
         if isinstance(model, ModelBuilder):
             self._core = _concord.Simulation(model.built(start_values),

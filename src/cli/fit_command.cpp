@@ -55,11 +55,12 @@ struct FitWish {
     files = call.own.all("data");
     if (files.empty())
       throw InputError("concord fit needs measured data: concord fit MODEL data.csv --free left.m");
-    for (const std::string& file : files) data.tables.push_back(read_csv(file));
+    for (const std::string& file : files) data.tables.push_back(read_measurements(file));
     for (const std::string& word : call.own.all("free")) free.push_back(free_in(word, model));
     if (free.empty())
       throw InputError("concord fit needs numbers that it may change: --free " +
                        std::string("left.m=1:10"));
+    require_once(names_of(free), "concord fit: --free");
     for (const std::string& word : call.own.all("deviation")) add_deviation(word);
   }
 

@@ -28,6 +28,7 @@ struct GradientWish {
         model(call, [this](Model& one) { cost.add_to(one); }) {
     for (const std::string& list : call.own.all("by"))
       for (const std::string& word : listed_names(list)) add(word);
+    require_once(names, "concord gradient: --by");
   }
 
   void add(const std::string& word) {
@@ -51,8 +52,16 @@ struct GradientWish {
   std::vector<Varied> at;
 };
 
+/// What errors of runs, which are relative to ranges, may make of differences with the smallest
+/// step, where they do not cancel.
+void add_noise(const GradientWish& wish, const AskedRuns& runs, Derivatives& found) {
+  const double noise = runs.largest_error().value_or(0.0) * std::abs(found.values[0]);
+  for (std::size_t i = 0; i < wish.at.size(); ++i)
+    found.errors(0, static_cast<Eigen::Index>(i)) += noise / (smallest_share * wish.at[i].size);
+}
+
 Derivatives derivatives_of(const GradientWish& wish, AskedRuns& runs) {
-  return differentiate(wish.at, [&](const std::vector<std::vector<double>>& points) {
+  Derivatives found = differentiate(wish.at, [&](const std::vector<std::vector<double>>& points) {
     const Eigen::MatrixXd answers = runs.at(points);
     Eigen::MatrixXd costs(1, answers.cols());
     for (Eigen::Index i = 0; i < answers.cols(); ++i)
@@ -60,6 +69,8 @@ Derivatives derivatives_of(const GradientWish& wish, AskedRuns& runs) {
           wish.cost.value({answers.col(i).data(), static_cast<std::size_t>(answers.rows())});
     return costs;
   });
+  add_noise(wish, runs, found);
+  return found;
 }
 
 void require_known(const GradientWish& wish, const Derivatives& found, const ExactRuns& exact) {

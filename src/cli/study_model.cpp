@@ -1,5 +1,6 @@
 #include "cli/study_model.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -72,6 +73,13 @@ Varied StudyModel::number(const std::string& name, double value) const {
   const auto found = numbers_.find(name);
   const double nominal = found == numbers_.end() ? 0.0 : std::abs(found->second.nominal);
   return {value, value != 0.0 ? std::abs(value) : nominal > 0.0 ? nominal : 1.0};
+}
+
+void require_once(std::vector<std::string> names, const std::string& option) {
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end())
+    throw InputError(option + " names " + in_quotes(*twice) + " twice; leave one of them out");
 }
 
 std::string ExactRuns::in_words() const {

@@ -39,6 +39,9 @@ class StudyModel {
   std::map<std::string, ModelNumber> numbers_;
 };
 
+/// Throws InputError where a name is there twice: `option` is how they are given.
+void require_once(std::vector<std::string> names, const std::string& option);
+
 /// Runs whose differences are to tell something, and how exact they are.
 struct ExactRuns {
   std::unique_ptr<AskedRuns> runs;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "concord/errors.hpp"
+#include "expression/expression_scan.hpp"
 #include "simulation/run_quality.hpp"
 #include "simulation/run_summary.hpp"
 #include "simulation/simulation_core.hpp"
@@ -35,6 +36,18 @@ std::vector<TableRow> rows_in_time(const std::vector<CsvTable>& tables) {
 }
 
 }  // namespace
+
+CsvTable read_measurements(const std::string& path) {
+  CsvTable table = read_csv(path);
+  if (!means_time(table.time_name))
+    throw InputError(path + ":1: no column is called 'time'; the first one is " +
+                     in_quotes(table.time_name));
+  if (table.names.empty())
+    throw InputError(path +
+                     ":1: has no column beside the time; give one for each variable that "
+                     "was measured, called as in the model: left.x");
+  return table;
+}
 
 std::size_t Questions::answers() const {
   return std::accumulate(tables.begin(), tables.end(), at_stop.size(),

@@ -23,6 +23,9 @@ struct Questions {
   std::size_t answers() const;
 };
 
+/// A table of measurements: a column `time` or `t`, and one for each variable. Throws InputError.
+CsvTable read_measurements(const std::string& path);
+
 /// Numbers of a model, by "subsystem.name", that differ from run to run, each a parameter or start
 /// value; and the runs, in memory, each on its own group of ranks.
 class AskedRuns {

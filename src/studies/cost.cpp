@@ -140,7 +140,7 @@ std::string Cost::named(const Call& call) {
   const std::size_t last = call.inside.find_last_not_of(" \"'");
   if (first == std::string::npos)
     refuse({given_, cost_option}, call.begin, "misfit() needs a file: misfit(data.csv)");
-  questions_.tables.push_back(read_csv(call.inside.substr(first, last - first + 1)));
+  questions_.tables.push_back(read_measurements(call.inside.substr(first, last - first + 1)));
   return numbered("misfit", questions_.tables.size() - 1);
 }
 

@@ -10,7 +10,6 @@ namespace {
 using Points = std::vector<std::vector<double>>;
 
 constexpr std::size_t halvings = 3;
-constexpr double largest_share = 0.04;  ///< of a number's size, of the first attempt's first step
 constexpr int attempts = 4;
 constexpr double good = 1e-7;  ///< error of a derivative, of the derivative
 
@@ -68,7 +67,7 @@ class Search {
   }
 
   Derivatives run() {
-    double share = largest_share;
+    double share = smallest_share * (1 << (halvings - 1));
     for (int attempt = 0; attempt < attempts && (attempt == 0 || !open_.empty()); ++attempt) {
       attempt_with(share);
       share *= 0.1;

@@ -15,6 +15,9 @@ struct Varied {
 /// What runs give at points: a column for each of them, NaN where one has failed.
 using RunsAt = std::function<Eigen::MatrixXd(const std::vector<std::vector<double>>& points)>;
 
+/// Of a number's size: the smallest step of the first attempt at differences.
+inline constexpr double smallest_share = 0.01;
+
 /// Derivatives of what runs give by the numbers that they depend on.
 struct Derivatives {
   Eigen::VectorXd values;  ///< at the point itself

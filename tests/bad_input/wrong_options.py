@@ -301,7 +301,7 @@ def command(name, words, *says, ranks=BOTH):
 
 command("no_command", "", "no command given")
 command("unknown_command", "runn model.yaml", "unknown command 'runn'", "did you mean 'run'?",
-        "check, schedule, placement, steady, linearize, compare")
+        "check, schedule, placement, steady, linearize, gradient, fit, compare")
 command("no_model", "run", "needs a model file", "concord run MODEL")
 command("option_in_place_of_model", "run -cosim_step 1", "needs a model file", "'-cosim_step'")
 command("check_without_model", "check", "concord check MODEL", ranks=(1,))

@@ -238,9 +238,36 @@ class Steps(unittest.TestCase):
 
 class Files(unittest.TestCase):
     def test_options_without_effect_are_told(self):
-        with self.assertWarnsRegex(UserWarning, "cosim_output has no effect"):
-            concord.Simulation(BALL, cosim_output="nowhere.h5").close()
-        self.assertFalse(os.path.exists("nowhere.h5"))
+        with self.assertWarnsRegex(UserWarning, "cosim_summary has no effect"):
+            concord.Simulation(BALL, cosim_summary="nowhere.json").close()
+        self.assertFalse(os.path.exists("nowhere.json"))
+
+    def test_steps_are_recorded(self):
+        """As by `run`: to the end, to a step back, and anew from a reset."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "steps.h5")
+            whole = concord.run(BALL, cosim_step=1e-2)
+            s = concord.Simulation(BALL, cosim_step=1e-2, cosim_output=path)
+            self.assertFalse(os.path.exists(path))
+            s.start()
+            while not s.finished:
+                s.advance()
+            r = concord.read(path)
+            self.assertEqual(r.status, "completed")
+            np.testing.assert_array_equal(r["ball.h"], whole["ball.h"])
+            s.reset({"ball.e": 0.5})
+            s.advance(until=1.0)
+            kept = s.snapshot()
+            s.advance(until=1.5)
+            s.restore(kept)
+            s.advance(until=2.0)
+            r = concord.read(path)
+            self.assertEqual((r.status, r["time"][-1]), ("interrupted", 1.5))
+            s.close()
+            with concord.Simulation(BALL, cosim_step=1e-2, cosim_output=path) as s:
+                s.start()
+                s.advance(until=0.5)
+            self.assertEqual(concord.read(path)["time"][-1], 0.5)
 
 
 class Interruption(unittest.TestCase):

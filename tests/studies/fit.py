@@ -147,6 +147,9 @@ subsystems:
         times = np.linspace(0, 3, 4)
         data = self.data("data.csv", times, ["a.x"], np.exp(-times))
         other = self.data("other.csv", times, ["a.y"], np.exp(-times))
+        untimed, lone = self.folder / "untimed.csv", self.folder / "lone.csv"
+        untimed.write_text("a.x,b\n0,1\n1,1\n")
+        lone.write_text("time\n0\n1\n")
         for words, message in [
                 ([data], "--free left.m=1:10"),
                 (["--free", "a.k"], "needs measured data"),
@@ -157,6 +160,9 @@ subsystems:
                 ([other, "--free", "a.k"], "'a.y'"),
                 ([data, "--free", "a.k", "--deviation", "a.x=0"], "a positive number"),
                 ([data, "--free", "a.k", "--deviation", "a.y=1"], "the data have no such variable"),
+                ([data, "--free", "a.k", "--free", "a.k=1:2"], "--free names 'a.k' twice"),
+                ([untimed, "--free", "a.k"], "no column is called 'time'; the first one is 'a.x'"),
+                ([lone, "--free", "a.k"], "has no column beside the time"),
                 ([data, "none.csv", "--free", "a.k"], "none.csv")]:
             with self.subTest(words=words):
                 _, run = self.fit(model, *words, code=2)
