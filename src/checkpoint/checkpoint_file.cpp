@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 struct Header {
   std::array<char, 16> magic{'C', 'o', 'n', 'c', 'o', 'r', 'd', ' ',
                              'c', 'h', 'e', 'c', 'k', 'p', 't', '\n'};
-  std::uint32_t format = 7;
+  std::uint32_t format = 8;
   std::uint32_t check = 0;
   std::uint64_t size = 0;  ///< bytes of the content
 };
@@ -141,6 +141,11 @@ std::vector<fs::path> checkpoints_at(const fs::path& path) {
     if (fs::exists(one, error)) found.push_back(one);
   }
   return found;
+}
+
+void remove_checkpoints(const fs::path& path) {
+  for (const fs::path& one : checkpoints_at(path)) fs::remove(one);
+  sync_folder_of(path);
 }
 
 std::uint32_t check_value(std::span<const std::byte> bytes, std::uint32_t before) {

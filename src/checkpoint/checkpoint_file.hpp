@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "checkpoint/memory_columns.hpp"
+#include "checkpoint/run_turn.hpp"
 #include "concord/archive.hpp"
 #include "simulation/file_prints.hpp"
 
@@ -44,6 +45,7 @@ struct CheckpointContent {
   int ranks = 1;           ///< that have written it; any number can read it
   double time = 0.0;       ///< s
   std::int64_t steps = 0;  ///< macro-steps until there
+  RunTurn turn{};          ///< which of the runs it is that are tried
   std::vector<SubsystemPrint> subsystems;
   std::vector<ArchiveClass> classes;  ///< that remember something
   std::vector<std::byte> rows;        ///< where its rows end (CheckpointedRows)
@@ -52,7 +54,7 @@ struct CheckpointContent {
   Archive::Memory memory;  ///< of all subsystems, in the model's order
 
   void io(Archive& archive) {
-    CONCORD_MEMBERS(archive, version, model, changes, files, options, ranks, time, steps,
+    CONCORD_MEMBERS(archive, version, model, changes, files, options, ranks, time, steps, turn,
                     subsystems, classes, rows, layouts, end);
   }
   /// The last point of which the subsystems' memory is there, s.
@@ -67,6 +69,9 @@ std::filesystem::path earlier_checkpoint(const std::filesystem::path& path, int 
 
 /// Those that are there, the newest first.
 std::vector<std::filesystem::path> checkpoints_at(const std::filesystem::path& path);
+
+/// Removes them: nobody goes on from them.
+void remove_checkpoints(const std::filesystem::path& path);
 
 /// By one rank: written beside, synced and renamed, so that whatever becomes of the machine there
 /// is a whole one; `kept` of them, with those before it. Throws std::system_error; `path` then is

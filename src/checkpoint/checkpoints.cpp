@@ -137,7 +137,8 @@ std::string in_words(double time) {
 
 }  // namespace
 
-Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&)> others,
+Checkpoints::Checkpoints(SimulationCore& simulation, const RunTurn& turn,
+                         std::function<void(Archive&)> others,
                          std::function<CheckpointedRows&()> rows)
     : simulation_(simulation),
       settings_(simulation.plan().settings.checkpoint),
@@ -145,6 +146,7 @@ Checkpoints::Checkpoints(SimulationCore& simulation, std::function<void(Archive&
       rows_(std::move(rows)) {
   if (wanted()) {
     const SimulationPlan& plan = simulation.plan();
+    copy_.turn = turn;
     copy_.version = CONCORD_VERSION;
     copy_.model = plan.model.name;
     copy_.changes = plan.model.changes;
@@ -381,6 +383,13 @@ void Checkpoints::keep() {
     warn("there is no checkpoint of " + in_words(copy_.time) +
          ", whose rows are lost: " + error.what() + "; go on from the last one that was written");
   }
+}
+
+void Checkpoints::withdraw() {
+  if (!wanted()) return;
+  together(simulation_.plan().comm, [&] {
+    if (rank_in(simulation_.plan().comm) == 0) remove_checkpoints(settings_.path);
+  });
 }
 
 bool Checkpoints::due() const {

@@ -18,9 +18,9 @@ namespace concord {
 /// collective.
 class Checkpoints {
  public:
-  /// `others`: io of what else goes on with the run on this rank. `rows`: its rows, without which
-  /// no checkpoint is written.
-  Checkpoints(SimulationCore& simulation, std::function<void(Archive&)> others,
+  /// `turn`: which of the runs that are tried it is. `others`: io of what else goes on with the run
+  /// on this rank. `rows`: its rows, without which no checkpoint is written.
+  Checkpoints(SimulationCore& simulation, const RunTurn& turn, std::function<void(Archive&)> others,
               std::function<CheckpointedRows&()> rows);
 
   bool wanted() const { return settings_.writes(); }
@@ -46,6 +46,9 @@ class Checkpoints {
   /// The run has failed: whoever finds a remedy goes on from the last copy. What goes wrong is only
   /// told.
   void keep();
+
+  /// Another run takes the place of this one: nobody is to go on from here.
+  void withdraw();
 
   /// s until which the run can be continued.
   double time() const { return copy_.time; }

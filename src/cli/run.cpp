@@ -28,7 +28,8 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
       settings_(simulation_.plan().settings),
       pacing_(simulation_.plan().comm, settings_.realtime),
       checkpoints_(
-          simulation_, [this](Archive& archive) { CONCORD_MEMBERS(archive, summary_, *recorder_); },
+          simulation_, turn,
+          [this](Archive& archive) { CONCORD_MEMBERS(archive, summary_, *recorder_); },
           [this]() -> CheckpointedRows& { return *recorder_; }),
       tells_(tells),
       turn_(turn) {
@@ -67,6 +68,7 @@ int Run::go(AfterStop after) {
   } catch (const std::exception& error) {
     end_failed(error.what());
     if (gives_way(quality_of(simulation_, summary_))) {
+      checkpoints_.withdraw();
       return 0;
     }
     throw;
@@ -87,14 +89,11 @@ void Run::add_observers() {
 
 /// The option beside which a run is not repeated: what it does, it does once.
 const char* Run::run_once_for() const {
-  const CheckpointSettings& checkpoint = settings_.checkpoint;
-  return checkpoint.writes()              ? "-cosim_checkpoint"
-         : !checkpoint.restart.empty()    ? "-cosim_restart"
-         : !checkpoint.start_from.empty() ? "-cosim_restart_as_start"
-         : settings_.monitor              ? "-cosim_monitor"
-         : settings_.time_limit           ? "-cosim_time_limit"
-         : settings_.realtime.paced()     ? "-cosim_realtime"
-                                          : nullptr;
+  return !settings_.checkpoint.start_from.empty() ? "-cosim_restart_as_start"
+         : settings_.monitor                      ? "-cosim_monitor"
+         : settings_.time_limit                   ? "-cosim_time_limit"
+         : settings_.realtime.paced()             ? "-cosim_realtime"
+                                                  : nullptr;
 }
 
 /// Nothing in the run itself tells its error, which a second one could.
@@ -104,9 +103,11 @@ void Run::prepare_halving() {
   if (!turn_.repeatable || !is_coupled(plan.model) || !untold || settings_.adapt != Adapt::none) {
     return;
   }
-  const char* once = settings_.halving == Halving::none ? "-cosim_halving none"
-                     : !settings_.fmu_calls.empty()     ? "-cosim_fmu_calls"
-                                                        : run_once_for();
+  const char* once = settings_.halving == Halving::none      ? "-cosim_halving none"
+                     : !settings_.fmu_calls.empty()          ? "-cosim_fmu_calls"
+                     : settings_.checkpoint.writes()         ? "-cosim_checkpoint"
+                     : !settings_.checkpoint.restart.empty() ? "-cosim_restart"
+                                                             : run_once_for();
   if (once != nullptr) {
     not_halved_ = std::string("not made beside ") + once;
     return;
@@ -210,6 +211,7 @@ int Run::conclude() {
   recorder_->close(conclusion.status, conclusion.costs, conclusion.quality);
   simulation_.forget_observers();
   if (gives_way(conclusion.quality)) {
+    checkpoints_.withdraw();
     return 0;
   }
   monitors_.clear();  // the progress line ends before the summary begins
@@ -301,7 +303,7 @@ double Run::better_aim(const RunQuality& quality) const {
   const bool first_order = simulation_.plan().network.has_held() && !diverged;
   const double times = first_order ? missed_ / with_room : 1.0;
   const double share = diverged ? after_divergence : std::max(with_room / missed_, least_share);
-  const double aim = simulation_.plan().model.aim * share;
+  const double aim = turn_.aim * share;
   const bool worth_it =
       times * static_cast<double>(summary_.steps) <= static_cast<double>(steps_left()) &&
       aim * settings_.accuracy >= least_aim;
@@ -309,19 +311,21 @@ double Run::better_aim(const RunQuality& quality) const {
 }
 
 /// At first order macro-steps are as many times more as the aim is lower.
-std::optional<NextRun> Run::next() const {
+std::optional<RunTurn> Run::next() const {
   constexpr double at_most = 2.0, few = 1000.0;
   if (next_aim_ == 0.0) {
     return std::nullopt;
   }
-  NextRun next{simulation_.plan().model, turn_};
-  const double share = next_aim_ / next.model.aim;
+  RunTurn next = turn_;
+  const double share = next_aim_ / turn_.aim;
   const double expected = few + at_most * static_cast<double>(summary_.steps) / share;
-  next.turn.most_steps = std::min<std::int64_t>(std::llround(expected), steps_left());
-  next.turn.steps_before += summary_.steps;
-  next.turn.least_missed = std::min(turn_.least_missed, missed_);
-  next.model.aim = next_aim_;
-  next.model.stiff.reset();
+  next.most_steps = std::min<std::int64_t>(std::llround(expected), steps_left());
+  next.steps_before += summary_.steps;
+  if (turn_.best_aim == 0.0 || missed_ < turn_.least_missed) {
+    next.least_missed = missed_;
+    next.best_aim = turn_.aim;
+  }
+  next.aim = next_aim_;
   return next;
 }
 

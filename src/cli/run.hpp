@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoints.hpp"
+#include "checkpoint/run_turn.hpp"
 #include "cli/summary.hpp"
 #include "record/recorder.hpp"
 #include "simulation/halved_run.hpp"
@@ -28,22 +29,6 @@ enum class RunTells { all, nothing };
 /// Whether the process ends with a run that was stopped by a signal: launchers send it to one rank
 /// after the other, and late ones are then ignored.
 enum class AfterStop { program_ends, program_goes_on };
-
-/// A run among those that are tried until one reaches the accuracy: whether another may take its
-/// place, after how many macro-steps it is given up (0: never), how many all before it took, and by
-/// how much the best of them missed the accuracy.
-struct RunTurn {
-  bool repeatable = false;
-  std::int64_t most_steps = 0;
-  std::int64_t steps_before = 0;
-  double least_missed = std::numeric_limits<double>::infinity();
-};
-
-/// The run that is to take the place of one: its model, and its turn.
-struct NextRun {
-  Model model;
-  RunTurn turn;
-};
 
 /// A simulation with its options, monitors, results file and summary, on the ranks of the plan.
 class Run {
@@ -69,12 +54,11 @@ class Run {
 
   /// After `go`, which has told nothing then: the run that is to take its place, as this one has
   /// missed the accuracy that was asked for, and costs little.
-  std::optional<NextRun> next() const;
+  std::optional<RunTurn> next() const;
 
   /// After `go`: how many times the accuracy its error is, as it knows it; infinite where it has
   /// diverged. Where that is more than the best of those before has missed, and there is no next
   /// one, it has told nothing: that one is to be run again.
-  double missed() const { return missed_; }
   bool is_worse() const { return worse_; }
 
  private:

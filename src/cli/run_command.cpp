@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "checkpoint/run_turn.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/lone_output.hpp"
@@ -13,6 +14,7 @@
 #include "concord/errors.hpp"
 #include "concord/program.hpp"
 #include "record/results_schema.hpp"
+#include "settings/settings.hpp"
 #include "settings/unread_options.hpp"
 #include "simulation/step_listener.hpp"
 #include "support/agreement.hpp"
@@ -71,35 +73,34 @@ struct ToldRun {
   int code = 0;
 };
 
+/// Where runs begin that are tried: with the first one, or where a checkpoint has stopped them.
+RunTurn first_turn(Model model) {
+  if (!options::has("cosim_restart")) return {.repeatable = true};
+  const auto found = turn_to_go_on(PETSC_COMM_WORLD, read_settings(model).checkpoint);
+  return found.value_or(RunTurn{.repeatable = true});
+}
+
 /// One run after the other, each as `make` makes it, until one is told: where one has missed the
 /// accuracy at little cost, the next aims lower; where none reaches it, the best is run again and
 /// told.
 template <class Make>
 ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
-  RunTurn turn{.repeatable = true};
-  std::optional<Model> best;
-  const auto again = [&] {
-    model = std::move(*best);
-    best.reset();
-    turn = {};
-  };
+  RunTurn turn = first_turn(model);
   for (;;) {
-    std::unique_ptr<Run> run = make(std::move(model), turn);
+    model.aim = turn.aim;
+    std::unique_ptr<Run> run = make(model, turn);
     try {
       const int code = run->go(after);
-      std::optional<NextRun> next = run->next();
-      if (run->is_worse()) {
-        again();
-        continue;
-      }
-      if (!next) return {std::move(run), code};
-      if (!best || run->missed() < turn.least_missed) best = run->model();
-      model = std::move(next->model);
-      turn = next->turn;
+      const std::optional<RunTurn> next = run->next();
+      if (!next && !run->is_worse()) return {std::move(run), code};
+      turn = next.value_or(RunTurn{.aim = turn.best_aim});
     } catch (const SimulationError&) {
-      if (!best) throw;
-      again();
+      if (turn.best_aim == 0.0) throw;
+      turn = {.aim = turn.best_aim};
     }
+    model = run->model();
+    model.stiff.reset();
+    options::clear("cosim_restart");
   }
 }
 

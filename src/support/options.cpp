@@ -47,6 +47,10 @@ void set(const std::string& name, const std::string& value) {
   petsc(PetscOptionsSetValue(nullptr, ("-" + name).c_str(), value.c_str()));
 }
 
+void clear(const std::string& name) {
+  petsc(PetscOptionsClearValue(nullptr, ("-" + name).c_str()));
+}
+
 std::optional<std::string> text(const std::string& name) {
   if (PetscInitializeCalled == PETSC_FALSE) {
     return std::nullopt;

@@ -18,6 +18,8 @@ namespace options {
 bool has(const std::string& name);
 /// As if the command line had it.
 void set(const std::string& name, const std::string& value);
+/// As if nobody had given it.
+void clear(const std::string& name);
 std::optional<std::string> text(const std::string& name);
 std::optional<double> real(const std::string& name);
 std::optional<double> positive(const std::string& name);

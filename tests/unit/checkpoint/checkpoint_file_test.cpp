@@ -29,6 +29,7 @@ class CheckpointFile : public testing::Test {
             3,
             time,
             42,
+            {.aim = 0.01, .repeatable = true, .best_aim = 0.5},
             {{"left", "equations", "", false, {"x"}}},
             {{"Course", 2}},
             {std::byte{7}},
@@ -69,6 +70,9 @@ TEST_F(CheckpointFile, IsReadAsItWasWritten) {
   EXPECT_EQ(found.options, "-cosim_type jfm");
   EXPECT_EQ(found.time, 0.5);
   EXPECT_EQ(found.steps, 42);
+  EXPECT_EQ(found.turn.aim, 0.01);
+  EXPECT_TRUE(found.turn.repeatable);
+  EXPECT_EQ(found.turn.best_aim, 0.5);
   EXPECT_EQ(found.ranks, 3);
   EXPECT_EQ(found.memory.common, content(0.5).memory.common);
   EXPECT_EQ(found.memory.own, content(0.5).memory.own);
