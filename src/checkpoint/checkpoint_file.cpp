@@ -210,7 +210,10 @@ void require_replaceable_checkpoint(const fs::path& path, const std::string& mod
   }
 }
 
-CheckpointContent read_checkpoint(const fs::path& path) {
+namespace {
+
+/// What `read` takes of a whole checkpoint. Throws InputError for what is none.
+CheckpointContent read_whole(const fs::path& path, CheckpointContent (Parsed::*read)() const) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) refuse(path, "is not there");
   const Parsed parsed(bytes_of(path));
@@ -222,10 +225,18 @@ CheckpointContent read_checkpoint(const fs::path& path) {
   }
   if (!parsed.whole) refuse(path, "is cut or damaged (its check value is wrong)");
   try {
-    return parsed.all();
+    return (parsed.*read)();
   } catch (const Hdf5Error& damage) {
     refuse(path, std::string("is damaged: ") + damage.what());
   }
+}
+
+}  // namespace
+
+CheckpointContent read_checkpoint(const fs::path& path) { return read_whole(path, &Parsed::all); }
+
+CheckpointContent read_checkpoint_content(const fs::path& path) {
+  return read_whole(path, &Parsed::content);
 }
 
 }  // namespace concord

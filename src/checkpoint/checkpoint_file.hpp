@@ -86,6 +86,9 @@ void require_replaceable_checkpoint(const std::filesystem::path& path,
 /// Throws InputError: not there, no checkpoint, cut or damaged, written by another version.
 CheckpointContent read_checkpoint(const std::filesystem::path& path);
 
+/// The same without the memory.
+CheckpointContent read_checkpoint_content(const std::filesystem::path& path);
+
 /// CRC-32 of `bytes` after those whose check value is `before`.
 std::uint32_t check_value(std::span<const std::byte> bytes, std::uint32_t before = 0);
 

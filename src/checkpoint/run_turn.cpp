@@ -18,7 +18,7 @@ std::vector<std::filesystem::path> candidates(const CheckpointSettings& settings
 std::vector<RunTurn> newest(const CheckpointSettings& settings) {
   for (const std::filesystem::path& path : candidates(settings)) {
     try {
-      return {read_checkpoint(path).turn};
+      return {read_checkpoint_content(path).turn};
     } catch (const InputError&) {
       continue;
     }

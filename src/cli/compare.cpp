@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/comparison.hpp"
+#include "cli/json_number.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
@@ -102,11 +103,6 @@ void print_verdict(const std::vector<VariableError>& errors, double tolerance) {
 }
 
 using CompareJson = nlohmann::ordered_json;
-
-/// JSON knows no infinity.
-CompareJson json_number(double value) {
-  return std::isfinite(value) ? CompareJson(value) : CompareJson();
-}
 
 void print_json(const Comparison& found, const std::vector<std::string>& files,
                 std::optional<double> tolerance) {

@@ -8,10 +8,12 @@
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/fit_picture.hpp"
+#include "cli/json_number.hpp"
 #include "cli/model_command.hpp"
 #include "cli/output_file.hpp"
 #include "cli/study_model.hpp"
 #include "concord/errors.hpp"
+#include "modelfile/parameters_file.hpp"
 #include "studies/data_fit.hpp"
 #include "support/agreement.hpp"
 #include "support/petsc.hpp"
@@ -80,21 +82,14 @@ struct FitWish {
   std::map<std::string, double> deviations;
 };
 
-bool at_lower(const FreeNumber& one, double value) {
-  return value <= one.lower + 1e-9 * one.size();
-}
-bool at_upper(const FreeNumber& one, double value) {
-  return value >= one.upper - 1e-9 * one.size();
-}
-
 void tell_numbers(const FitWish& wish, const FittedNumbers& found) {
   std::printf("  %-24s %15s   %s\n", "number", "found", "95 % interval");
   for (std::size_t i = 0; i < wish.free.size(); ++i) {
     const double value = found.least.numbers[i], half = found.confidence.half_widths[i];
     std::printf("  %-24s %15.9g   ", wish.free[i].name.c_str(), value);
-    if (at_lower(wish.free[i], value)) {
+    if (wish.free[i].at_lower(value)) {
       std::printf("at its lower bound\n");
-    } else if (at_upper(wish.free[i], value)) {
+    } else if (wish.free[i].at_upper(value)) {
       std::printf("at its upper bound\n");
     } else {
       std::printf("%.6g to %.6g\n", value - half, value + half);
@@ -154,15 +149,10 @@ void tell(const FitWish& wish, const FittedNumbers& found, const ExactRuns& exac
 }
 
 std::string as_parameters(const FitWish& wish, const FittedNumbers& found) {
-  std::string text = "# Numbers of " + wish.model.name() +
-                     ", found by concord fit from measured data; for --parameters\n";
+  std::vector<std::pair<std::string, double>> values;
   for (std::size_t i = 0; i < wish.free.size(); ++i)
-    text += "\"" + wish.free[i].name + "\": " + exact_number(found.least.numbers[i]) + "\n";
-  return text;
-}
-
-nlohmann::ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+    values.emplace_back(wish.free[i].name, found.least.numbers[i]);
+  return parameters_text("Numbers of " + wish.model.name() + ", found by concord fit", values);
 }
 
 std::string as_json(const FitWish& wish, const FittedNumbers& found, const ExactRuns& exact) {
@@ -171,7 +161,7 @@ std::string as_json(const FitWish& wish, const FittedNumbers& found, const Exact
   for (std::size_t i = 0; i < wish.free.size(); ++i)
     file["numbers"].push_back({{"name", wish.free[i].name},
                                {"value", found.least.numbers[i]},
-                               {"half_width", number_or_null(found.confidence.half_widths[i])}});
+                               {"half_width", json_number(found.confidence.half_widths[i])}});
   for (Eigen::Index i = 0; i < found.confidence.correlations.rows(); ++i) {
     const Eigen::VectorXd row = found.confidence.correlations.row(i);
     file["correlations"].push_back(std::vector<double>(row.begin(), row.end()));
@@ -182,12 +172,11 @@ std::string as_json(const FitWish& wish, const FittedNumbers& found, const Exact
                                  {"residual", variable.residual},
                                  {"deviation", variable.deviation},
                                  {"deviation_given", variable.known}});
-  file["condition"] = number_or_null(found.confidence.condition);
+  file["condition"] = json_number(found.confidence.condition);
   file["converged"] = found.least.converged;
   file["reason"] = found.least.reason;
   file["runs"] = exact.runs->count();
-  const auto error = exact.runs->largest_error();
-  file["error_of_runs"] = error ? nlohmann::ordered_json(*error) : nlohmann::ordered_json();
+  file["error_of_runs"] = json_number(exact.error());
   return file.dump(2) + "\n";
 }
 

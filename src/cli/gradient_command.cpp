@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -5,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/json_number.hpp"
 #include "cli/model_command.hpp"
 #include "cli/output_file.hpp"
 #include "cli/study_model.hpp"
@@ -52,16 +54,38 @@ struct GradientWish {
   std::vector<Varied> at;
 };
 
-/// What errors of runs, which are relative to ranges, may make of differences with the smallest
+/// What errors of runs, which are relative to ranges, may make of a difference with the smallest
 /// step, where they do not cancel.
-void add_noise(const GradientWish& wish, const AskedRuns& runs, Derivatives& found) {
-  const double noise = runs.largest_error().value_or(0.0) * std::abs(found.values[0]);
-  for (std::size_t i = 0; i < wish.at.size(); ++i)
-    found.errors(0, static_cast<Eigen::Index>(i)) += noise / (smallest_share * wish.at[i].size);
+double noise_of(const Derivatives& found, const AskedRuns& runs, const Varied& number) {
+  const double error = runs.largest_error().value_or(0.0) * std::abs(found.values[0]);
+  return error / (smallest_share * number.size);
 }
 
-Derivatives derivatives_of(const GradientWish& wish, AskedRuns& runs) {
-  Derivatives found = differentiate(wish.at, [&](const std::vector<std::vector<double>>& points) {
+/// A derivative, what may be wrong with it, and whether differences with other steps tell another
+/// one, though runs are exact enough.
+struct ToldDerivative {
+  std::string name;
+  double at, slope, error;
+  bool doubtful;
+};
+
+std::vector<ToldDerivative> told(const GradientWish& wish, const Derivatives& found,
+                                 const AskedRuns& runs) {
+  constexpr double much = 1e-2;
+  std::vector<ToldDerivative> result;
+  for (std::size_t i = 0; i < wish.names.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    const double slope = found.by(0, column), error = found.errors(0, column);
+    const double noise = noise_of(found, runs, wish.at[i]);
+    const double rounding = 1e-9 * std::abs(found.values[0]) / wish.at[i].size;
+    const bool doubtful = error > much * std::abs(slope) && error > std::max(noise, rounding);
+    result.push_back({wish.names[i], wish.at[i].value, slope, error + noise, doubtful});
+  }
+  return result;
+}
+
+Derivatives derivatives_of(GradientWish& wish, AskedRuns& runs) {
+  return differentiate(wish.at, [&](const std::vector<std::vector<double>>& points) {
     const Eigen::MatrixXd answers = runs.at(points);
     Eigen::MatrixXd costs(1, answers.cols());
     for (Eigen::Index i = 0; i < answers.cols(); ++i)
@@ -69,8 +93,6 @@ Derivatives derivatives_of(const GradientWish& wish, AskedRuns& runs) {
           wish.cost.value({answers.col(i).data(), static_cast<std::size_t>(answers.rows())});
     return costs;
   });
-  add_noise(wish, runs, found);
-  return found;
 }
 
 void require_known(const GradientWish& wish, const Derivatives& found, const ExactRuns& exact) {
@@ -87,51 +109,37 @@ void require_known(const GradientWish& wish, const Derivatives& found, const Exa
     }
 }
 
-void tell(const GradientWish& wish, const Derivatives& found, const ExactRuns& exact) {
-  std::printf("%s: %s = %.12g\n", wish.model.name().c_str(), wish.text.c_str(), found.values[0]);
-  if (!wish.names.empty())
+void tell(const GradientWish& wish, double value, const std::vector<ToldDerivative>& derivatives) {
+  std::printf("%s: %s = %.12g\n", wish.model.name().c_str(), wish.text.c_str(), value);
+  if (!derivatives.empty())
     std::printf("  %-24s %15s %18s %10s %14s\n", "by", "at", "derivative", "error", "1 % changes");
-  for (std::size_t i = 0; i < wish.names.size(); ++i) {
-    const auto column = static_cast<Eigen::Index>(i);
-    const double slope = found.by(0, column);
-    std::printf("  %-24s %15.9g %18.11g %10.1e %13.4g\n", wish.names[i].c_str(), wish.at[i].value,
-                slope, found.errors(0, column), 0.01 * wish.at[i].size * slope);
-  }
-  std::printf("  runs                  %s\n", exact.in_words().c_str());
+  for (const ToldDerivative& one : derivatives)
+    std::printf("  %-24s %15.9g %18.11g %10.1e %13.4g\n", one.name.c_str(), one.at, one.slope,
+                one.error, 0.01 * one.at * one.slope);
 }
 
-/// A derivative is doubtful where differences of other sizes tell another one.
-void warn(const GradientWish& wish, const Derivatives& found) {
-  constexpr double doubtful = 1e-2;
-  for (std::size_t i = 0; i < wish.names.size(); ++i) {
-    const auto column = static_cast<Eigen::Index>(i);
-    const double slope = std::abs(found.by(0, column)), error = found.errors(0, column);
-    const double noise = 1e-9 * std::abs(found.values[0]) / wish.at[i].size;
-    if (error > doubtful * slope && error > noise)
+void warn(const std::vector<ToldDerivative>& derivatives) {
+  for (const ToldDerivative& one : derivatives)
+    if (one.doubtful)
       std::fprintf(stderr,
                    "concord: warning: the derivative by %s is doubtful: differences of other sizes "
                    "give another one; the cost has a kink or a jump there, or runs are not exact "
                    "enough (-cosim_accuracy)\n",
-                   wish.names[i].c_str());
-  }
+                   one.name.c_str());
 }
 
-std::string as_json(const GradientWish& wish, const Derivatives& found, const ExactRuns& exact) {
+std::string as_json(const GradientWish& wish, double value,
+                    const std::vector<ToldDerivative>& derivatives, const ExactRuns& exact) {
   nlohmann::ordered_json file;
   file["model"] = wish.model.name();
   file["of"] = wish.text;
-  file["value"] = found.values[0];
+  file["value"] = value;
   file["by"] = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < wish.names.size(); ++i) {
-    const auto column = static_cast<Eigen::Index>(i);
-    file["by"].push_back({{"name", wish.names[i]},
-                          {"value", wish.at[i].value},
-                          {"derivative", found.by(0, column)},
-                          {"error", found.errors(0, column)}});
-  }
+  for (const ToldDerivative& one : derivatives)
+    file["by"].push_back(
+        {{"name", one.name}, {"value", one.at}, {"derivative", one.slope}, {"error", one.error}});
   file["runs"] = exact.runs->count();
-  const auto error = exact.runs->largest_error();
-  file["error_of_runs"] = error ? nlohmann::ordered_json(*error) : nlohmann::ordered_json();
+  file["error_of_runs"] = json_number(exact.error());
   return file.dump(2) + "\n";
 }
 
@@ -148,11 +156,14 @@ int gradient_of(const ModelFileCall& call) {
   together(PETSC_COMM_WORLD, [&] {
     require_known(*wish, found, exact);
     if (rank_in(PETSC_COMM_WORLD) != 0) return;
-    tell(*wish, found, exact);
-    warn(*wish, found);
+    const double value = found.values[0];
+    const std::vector<ToldDerivative> derivatives = told(*wish, found, *exact.runs);
+    tell(*wish, value, derivatives);
+    std::printf("  runs                  %s\n", exact.in_words().c_str());
+    warn(derivatives);
     const std::string path = call.own.value("output").value_or("");
     if (path.empty()) return;
-    const std::string text = as_json(*wish, found, exact);
+    const std::string text = as_json(*wish, value, derivatives, exact);
     write_output_file(path, std::as_bytes(std::span(text)));
     std::printf("  derivatives           %s\n", path.c_str());
   });

@@ -191,15 +191,6 @@ SortedWords sorted(const Command& command, const Arguments& given) {
   return result;
 }
 
-/// Of files first, so that single ones on the command line count.
-ModelChanges changes_in(const GivenWords& own, const std::vector<std::string>& set) {
-  ModelChanges result;
-  for (const std::string& file : own.all("parameters"))
-    for (ModelChange& change : read_parameters_file(file)) result.push_back(std::move(change));
-  for (ModelChange& change : read_changes(set)) result.push_back(std::move(change));
-  return result;
-}
-
 Model read_model(const SortedWords& words) {
   const std::string path = model_argument(words.arguments);
   if (!words.fmu) return read_model(path, words.own, words.own.all("set"));
@@ -241,6 +232,15 @@ Model model_of(const SortedWords& words) {
 }
 
 }  // namespace
+
+/// Of files first, so that single ones on the command line count.
+ModelChanges changes_in(const GivenWords& own, const std::vector<std::string>& set) {
+  ModelChanges result;
+  for (const std::string& file : own.all("parameters"))
+    for (ModelChange& change : read_parameters_file(file)) result.push_back(std::move(change));
+  for (ModelChange& change : read_changes(set)) result.push_back(std::move(change));
+  return result;
+}
 
 std::vector<CommandWord> words_of_models(std::vector<CommandWord> others) {
   others.push_back({.name = "set",

@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/fmu_words.hpp"
+#include "modelfile/changes/model_changes.hpp"
 #include "network/model.hpp"
 
 namespace concord {
@@ -51,6 +52,9 @@ void with_model_inside(const Command& command, const Arguments& arguments,
 /// The same without reading it.
 int with_model_file(const Command& command, const Arguments& arguments,
                     const std::function<int(ModelFileCall)>& work);
+
+/// What the files of --parameters and then the words "left.m=2" say. Throws InputError.
+ModelChanges changes_in(const GivenWords& own, const std::vector<std::string>& set);
 
 /// The model with what the files of --parameters and then the words "left.m=2" say. Throws
 /// InputError.

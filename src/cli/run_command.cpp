@@ -74,9 +74,8 @@ struct ToldRun {
 };
 
 /// Where runs begin that are tried: with the first one, or where a checkpoint has stopped them.
-RunTurn first_turn(Model model) {
-  if (!options::has("cosim_restart")) return {.repeatable = true};
-  const auto found = turn_to_go_on(PETSC_COMM_WORLD, read_settings(model).checkpoint);
+RunTurn first_turn() {
+  const auto found = turn_to_go_on(PETSC_COMM_WORLD, read_checkpoint_settings());
   return found.value_or(RunTurn{.repeatable = true});
 }
 
@@ -85,10 +84,10 @@ RunTurn first_turn(Model model) {
 /// told.
 template <class Make>
 ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
-  RunTurn turn = first_turn(model);
+  RunTurn turn = first_turn();
   for (;;) {
     model.aim = turn.aim;
-    std::unique_ptr<Run> run = make(model, turn);
+    std::unique_ptr<Run> run = make(std::move(model), turn);
     try {
       const int code = run->go(after);
       const std::optional<RunTurn> next = run->next();

@@ -10,6 +10,7 @@
 #include "cli/modes_table.hpp"
 #include "cli/output_file.hpp"
 #include "concord/errors.hpp"
+#include "modelfile/parameters_file.hpp"
 #include "simulation/steady_state.hpp"
 #include "studies/model_numbers.hpp"
 #include "support/agreement.hpp"
@@ -94,20 +95,17 @@ std::string stability(const Modes& modes) {
 
 void write_point(const std::filesystem::path& path, const SimulationPlan& plan,
                  const SteadyWishes& wishes, const OperatingPoint& point) {
-  std::string text = "# Operating point of " + plan.model.name +
-                     " at t = " + exact_number(point.time) +
-                     " s, found by concord steady; for --parameters\n";
-  const auto line = [&](const std::string& name, double value) {
-    text += "\"" + name + "\": " + exact_number(value) + "\n";
-  };
+  std::vector<std::pair<std::string, double>> values;
   const auto& inputs = plan.network.input_names();
-  for (std::size_t i = 0; i < point.states.size(); ++i) {
-    line(plan.network.state_names()[i], point.states[i]);
-  }
-  for (const auto& [name, value] : wishes.held) {
-    if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) line(name, value);
-  }
-  for (const auto& [name, value] : point.freed) line(name, value);
+  for (std::size_t i = 0; i < point.states.size(); ++i)
+    values.emplace_back(plan.network.state_names()[i], point.states[i]);
+  for (const auto& held : wishes.held)
+    if (std::find(inputs.begin(), inputs.end(), held.first) != inputs.end()) values.push_back(held);
+  values.insert(values.end(), point.freed.begin(), point.freed.end());
+  const std::string text =
+      parameters_text("Operating point of " + plan.model.name +
+                          " at t = " + exact_number(point.time) + " s, found by concord steady",
+                      values);
   write_output_file(path, std::as_bytes(std::span(text)));
 }
 

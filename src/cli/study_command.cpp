@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/drawing.hpp"
+#include "cli/json_number.hpp"
 #include "cli/study_picture.hpp"
 #include "cli/study_runs.hpp"
 #include "concord/errors.hpp"
@@ -202,25 +203,23 @@ std::string advice_in_words(const std::optional<Advice>& advice, double accuracy
 
 using StudyJson = nlohmann::ordered_json;
 
-StudyJson finite(double value) { return std::isfinite(value) ? StudyJson(value) : StudyJson(); }
-
 StudyJson json_of(const StudyRun& run) {
   StudyJson json = {
       {"type", run.type}, {"step", run.step}, {"file", run.file}, {"failure", run.failure}};
   if (!run.completed()) return json;
   json["worst_output"] = run.worst().name;
-  json["relative_l2"] = finite(run.worst().relative);
-  json["maximum_of_range"] = finite(run.worst_maximum().of_range());
-  json["order"] = finite(run.order);
+  json["relative_l2"] = json_number(run.worst().relative);
+  json["maximum_of_range"] = json_number(run.worst_maximum().of_range());
+  json["order"] = json_number(run.order);
   json["steps"] = run.steps;
   json["coupling_evaluations"] = run.evaluations;
   json["rhs_evaluations"] = run.rhs;
   json["wall_time"] = run.wall_time;
   json["outputs"] = StudyJson::object();
   for (const VariableError& e : run.errors.errors)
-    json["outputs"][e.name] = {{"relative_l2", finite(e.relative)},
-                               {"maximum", finite(e.maximum)},
-                               {"maximum_of_range", finite(e.of_range())}};
+    json["outputs"][e.name] = {{"relative_l2", json_number(e.relative)},
+                               {"maximum", json_number(e.maximum)},
+                               {"maximum_of_range", json_number(e.of_range())}};
   return json;
 }
 

@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
 
 #include "concord/errors.hpp"
+#include "modelfile/model_file.hpp"
 #include "support/name_patterns.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
@@ -42,10 +44,12 @@ std::string rounded(double value) {
 }  // namespace
 
 StudyModel::StudyModel(const ModelFileCall& call, std::function<void(Model&)> add)
-    : source_([path = call.path, own = call.own, add = std::move(add)](const Changes& values) {
-        std::vector<std::string> set = own.all("set");
-        set.insert(set.end(), values.begin(), values.end());
-        auto model = std::make_shared<Model>(read_model(path, own, set));
+    : source_([text = std::make_shared<const ModelFileText>(call.path),
+               fixed = changes_in(call.own, call.own.all("set")),
+               add = std::move(add)](const Changes& values) {
+        ModelChanges all = fixed;
+        for (ModelChange& change : read_changes(values)) all.push_back(std::move(change));
+        auto model = std::make_shared<Model>(text->model(all));
         add(*model);
         return model;
       }) {
@@ -82,11 +86,14 @@ void require_once(std::vector<std::string> names, const std::string& option) {
     throw InputError(option + " names " + in_quotes(*twice) + " twice; leave one of them out");
 }
 
+double ExactRuns::error() const {
+  return runs->largest_error().value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
 std::string ExactRuns::in_words() const {
-  const auto error = runs->largest_error();
-  const std::string known =
-      error ? "errors up to " + rounded(*error) + " of a signal's range, by their estimates"
-            : "errors unknown: " + runs->unknown_error();
+  const std::string known = std::isnan(error()) ? "errors unknown: " + runs->unknown_error()
+                                                : "errors up to " + rounded(error()) +
+                                                      " of a signal's range, by their estimates";
   return std::to_string(runs->count()) + "; " + known;
 }
 
@@ -98,12 +105,14 @@ ExactRuns exact_runs(const ModelFileCall& call, const std::string& command, cons
       options::has("cosim_accuracy") || options::has("cosim_step") || options::has("cosim_adapt");
   const auto ranks =
       static_cast<int>(whole_number(call.own, command, "ranks_per_run", 1).value_or(1));
+  std::vector<std::string> accuracies = {"1e-10", "1e-8", "1e-6"};
+  if (said) accuracies = {""};
   ExactRuns result;
-  for (const char* accuracy : {"1e-10", "1e-8", "1e-6"}) {
-    if (!said) options["cosim_accuracy"] = result.accuracy = accuracy;
+  for (const std::string& accuracy : accuracies) {
+    if (!said) options["cosim_accuracy"] = accuracy;
     result.runs = std::make_unique<AskedRuns>(PETSC_COMM_WORLD, ranks, model.source(), options,
                                               names, questions);
-    if (said || result.runs->at({point}).allFinite()) return result;
+    if (result.runs->at({point}).allFinite()) break;
   }
   result.runs->rethrow_failure("the run fails: ");
   return result;

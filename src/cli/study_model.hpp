@@ -45,8 +45,8 @@ void require_once(std::vector<std::string> names, const std::string& option);
 /// Runs whose differences are to tell something, and how exact they are.
 struct ExactRuns {
   std::unique_ptr<AskedRuns> runs;
-  std::string accuracy;  ///< aimed at, of each signal's range; empty: as options say
-
+  /// As they estimate it, in units of a signal's range; NaN where nobody knows.
+  double error() const;
   /// "43, errors up to 1e-10 of a signal's range", as they estimate them themselves.
   std::string in_words() const;
 };

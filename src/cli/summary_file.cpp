@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_number.hpp"
 #include "files/text_output.hpp"
 #include "network/start_problem.hpp"
 #include "support/options.hpp"
@@ -12,9 +13,6 @@ namespace concord {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// JSON knows no infinity.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json steps_of(const RunSummary& summary) {
   Json rejected;
@@ -45,12 +43,12 @@ Json options_of(const SimulationPlan& plan) {
 Json quality_of(const Conclusion& conclusion) {
   Json errors = Json::object();
   for (const auto& [name, error] : conclusion.errors) {
-    errors[name] = number(error);
+    errors[name] = json_number(error);
   }
   const RunQuality& quality = conclusion.quality;
-  return {{"worst_error", number(quality.worst)},
+  return {{"worst_error", json_number(quality.worst)},
           {"worst_output", quality.worst_output},
-          {"worst_error_of_range", quality.of_range ? number(*quality.of_range) : Json()},
+          {"worst_error_of_range", quality.of_range ? json_number(*quality.of_range) : Json()},
           {"worst_errors", errors},
           {"no_estimate", quality.no_estimate},
           {"estimated_by", quality.estimated_by},

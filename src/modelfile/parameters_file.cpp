@@ -7,6 +7,7 @@
 #include "files/text_file.hpp"
 #include "modelfile/ssp/ssp_changes.hpp"
 #include "modelfile/yaml/yaml_changes.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -50,6 +51,14 @@ ModelChanges read_parameters_file(const std::filesystem::path& path) {
   const bool yaml = ends_in(path, {".yaml", ".yml", ".json"}) ||
                     (!ends_in(path, {".csv"}) && reads_like_yaml(text));
   return yaml ? read_yaml_changes(path) : read_csv_changes(path);
+}
+
+std::string parameters_text(const std::string& what,
+                            const std::vector<std::pair<std::string, double>>& values) {
+  std::string text = "# " + what + "; for --parameters\n";
+  for (const auto& [name, value] : values)
+    text += "\"" + name + "\": " + exact_number(value) + "\n";
+  return text;
 }
 
 }  // namespace concord

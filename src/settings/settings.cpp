@@ -232,6 +232,12 @@ Settings read_settings_for_check(Model& model) {
   return settings;
 }
 
+CheckpointSettings read_checkpoint_settings() {
+  Settings settings;
+  read_all(run_options(), "", settings);
+  return settings.checkpoint;
+}
+
 Settings read_settings(Model& model) {
   Settings settings = read_settings_for_check(model);
   choose_consistent_outputs(settings.method, model);

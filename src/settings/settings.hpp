@@ -160,6 +160,9 @@ struct Settings {
 /// descriptions. Throws InputError.
 Settings read_settings(Model& model);
 
+/// What options say of checkpoints, whatever the model. Throws InputError.
+CheckpointSettings read_checkpoint_settings();
+
 /// The same without asking whether the subsystems can do what the method needs: `concord check`
 /// explains that.
 Settings read_settings_for_check(Model& model);

@@ -48,14 +48,7 @@ class Newton {
     petsc(SNESSetJacobian(snes_, matrix_, matrix_, form_jacobian, this));
     petsc(SNESSetCheckJacobianDomainError(snes_, PETSC_TRUE));
     petsc(SNESSetTolerances(snes_, 0.1 * solved_to, 0.0, 1e-14, most_newton_steps, 100000));
-    KSP ksp = nullptr;
-    PC pc = nullptr;
-    petsc(SNESGetKSP(snes_, &ksp));
-    petsc(KSPSetType(ksp, KSPPREONLY));
-    petsc(KSPGetPC(ksp, &pc));
-    petsc(PCSetType(pc, PCSHELL));
-    petsc(PCShellSetContext(pc, this));
-    petsc(PCShellSetApply(pc, apply_factors));
+    solve_with_factors(snes_, apply_factors, this);
     petsc(SNESSetFromOptions(snes_));
   }
 

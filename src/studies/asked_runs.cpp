@@ -18,25 +18,6 @@
 #include "support/wording.hpp"
 
 namespace concord {
-namespace {
-
-/// A row of one of several tables.
-struct TableRow {
-  double time;
-  std::size_t table, row;
-};
-
-std::vector<TableRow> rows_in_time(const std::vector<CsvTable>& tables) {
-  std::vector<TableRow> rows;
-  for (std::size_t t = 0; t < tables.size(); ++t)
-    for (std::size_t r = 0; r < tables[t].time.size(); ++r)
-      rows.push_back({tables[t].time[r], t, r});
-  std::ranges::stable_sort(rows, {}, &TableRow::time);
-  return rows;
-}
-
-}  // namespace
-
 CsvTable read_measurements(const std::string& path) {
   CsvTable table = read_csv(path);
   if (!means_time(table.time_name))
@@ -62,6 +43,7 @@ AskedRuns::AskedRuns(MPI_Comm comm, int ranks_per_run, const ModelSource& model,
   if (ranks_per_run > ranks_of(comm))
     throw InputError("--ranks_per_run " + std::to_string(ranks_per_run) + " are more than the " +
                      std::to_string(ranks_of(comm)) + " ranks of the program");
+  order_rows();
   groups_ = ranks_of(comm) / ranks_per_run;
   own_group_ = rank_in(comm) / ranks_per_run;
   MPI_Comm_split(comm, own_group_ < groups_ ? own_group_ : MPI_UNDEFINED, rank_in(comm), &group_);
@@ -75,6 +57,13 @@ AskedRuns::AskedRuns(MPI_Comm comm, int ranks_per_run, const ModelSource& model,
 AskedRuns::~AskedRuns() {
   simulation_.reset();
   if (group_ != MPI_COMM_NULL) MPI_Comm_free(&group_);
+}
+
+void AskedRuns::order_rows() {
+  for (std::size_t t = 0; t < questions_.tables.size(); ++t)
+    for (std::size_t r = 0; r < questions_.tables[t].time.size(); ++r)
+      rows_.push_back({questions_.tables[t].time[r], t, r});
+  std::ranges::stable_sort(rows_, {}, &Row::time);
 }
 
 void AskedRuns::find_variables() {
@@ -107,7 +96,7 @@ void AskedRuns::read_rows(double* answers) {
     begins.push_back(answers);
     answers += table.time.size() * table.names.size();
   }
-  for (const auto& [time, table, row] : rows_in_time(questions_.tables)) {
+  for (const auto& [time, table, row] : rows_) {
     if (time > until_) break;
     if (time > simulation_->time()) simulation_->advance_until(time);
     const auto& columns = columns_[table];

@@ -59,6 +59,12 @@ class AskedRuns {
   void rethrow_failure(const std::string& problem) const;
 
  private:
+  /// Of one of the tables.
+  struct Row {
+    double time;
+    std::size_t table, row;
+  };
+  void order_rows();
   Changes changes(const std::vector<double>& point) const;
   void answer(const std::vector<double>& point, double* answers);
   void note_error();
@@ -72,6 +78,7 @@ class AskedRuns {
   std::unique_ptr<Simulation> simulation_;
   std::vector<Variable> at_stop_;
   std::vector<std::vector<Variable>> columns_;  ///< of each table
+  std::vector<Row> rows_;                       ///< of all, as time goes
   double until_ = std::numeric_limits<double>::infinity();
   std::size_t count_ = 0;
   double largest_error_ = 0.0;

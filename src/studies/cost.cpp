@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "concord/errors.hpp"
-#include "expression/expression_list.hpp"
 #include "expression/expression_scan.hpp"
 #include "modelfile/yaml/equations_reader.hpp"
 #include "studies/model_numbers.hpp"
@@ -82,13 +81,15 @@ class Integrator {
                               .converts_units = false});
       return input;
     }
-    if (const auto number = numbers_.find(name); number != numbers_.end()) {
+    if (const auto number = numbers_.find(name);
+        number != numbers_.end() && number->second.parameter) {
       const std::string parameter = numbered("parameter", description_.parameters.size());
       description_.parameters.push_back({parameter, number->second.value, cost_option});
       return parameter;
     }
-    throw InputError(std::string(cost_option) + ": an integral goes over outputs, and " +
-                     in_quotes(name) + " is none; " + nearest_names(name, keys(outputs_)));
+    throw InputError(std::string(cost_option) +
+                     ": an integral goes over outputs and parameters, and " + in_quotes(name) +
+                     " is none; " + nearest_names(name, keys(outputs_)));
   }
 
   std::map<std::string, std::string> outputs_;
@@ -159,7 +160,13 @@ void Cost::take_names() {
     if (variable && std::ranges::find(questions_.at_stop, use.name) == questions_.at_stop.end())
       questions_.at_stop.push_back(use.name);
   }
-  value(std::vector<double>(questions_.answers(), 0.0));
+  ExpressionNames names;
+  for (const std::string& name : questions_.at_stop)
+    names.variables[name] = static_cast<std::uint32_t>(names.variables.size());
+  for (std::size_t t = 0; t < questions_.tables.size(); ++t)
+    names.variables[numbered("misfit", t)] = static_cast<std::uint32_t>(names.variables.size());
+  const PlacedExpression expression{text_, cost_option};
+  compiled_.emplace(std::span(&expression, 1), names, names.variables.size());
 }
 
 void Cost::add_to(Model& model) const {
@@ -169,24 +176,18 @@ void Cost::add_to(Model& model) const {
   std::move(added).put_into(model);
 }
 
-double Cost::value(std::span<const double> answers) const {
-  ExpressionNames names;
-  std::vector<double> point(answers.begin(), answers.begin() + questions_.at_stop.size());
-  for (std::size_t i = 0; i < point.size(); ++i)
-    names.variables[questions_.at_stop[i]] = static_cast<std::uint32_t>(i);
-  std::size_t at = point.size();
+double Cost::value(std::span<const double> answers) {
+  const std::span<double> point = compiled_->point();
+  std::size_t at = questions_.at_stop.size();
+  std::ranges::copy(answers.first(at), point.begin());
   for (std::size_t t = 0; t < questions_.tables.size(); ++t) {
     const CsvTable& table = questions_.tables[t];
     const std::size_t size = table.time.size() * table.names.size();
-    names.variables[numbered("misfit", t)] = static_cast<std::uint32_t>(point.size());
-    point.push_back(misfit(table, answers.subspan(at, size)));
+    point[questions_.at_stop.size() + t] = misfit(table, answers.subspan(at, size));
     at += size;
   }
-  const PlacedExpression expression{text_, cost_option};
-  ExpressionList list({&expression, 1}, names, point.size());
-  std::ranges::copy(point, list.point().begin());
   double result = 0.0;
-  list.evaluate({&result, 1});
+  compiled_->evaluate({&result, 1});
   return result;
 }
 

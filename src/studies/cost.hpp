@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "files/csv_table.hpp"
+#include "expression/expression_list.hpp"
 #include "network/model.hpp"
 #include "studies/asked_runs.hpp"
 
@@ -26,7 +26,7 @@ class Cost {
 
   /// What `value` is to be told of a run.
   const Questions& questions() const { return questions_; }
-  double value(std::span<const double> answers) const;
+  double value(std::span<const double> answers);
 
  private:
   /// A function of the cost's own, as it is called.
@@ -43,6 +43,7 @@ class Cost {
   std::string text_;  ///< with names in place of what was called
   std::vector<std::string> integrands_;
   Questions questions_;
+  std::optional<ExpressionList> compiled_;  ///< of what is read at the stop, and of the misfits
 };
 
 }  // namespace concord

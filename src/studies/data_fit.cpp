@@ -26,7 +26,7 @@ double spread_of(const std::vector<CsvTable>& tables, const std::string& name) {
 
 }  // namespace
 
-DataFit::DataFit(std::vector<FreeNumber> free, std::vector<CsvTable> tables,
+DataFit::DataFit(std::vector<FreeNumber> free, const std::vector<CsvTable>& tables,
                  const std::map<std::string, double>& deviations, AskedRuns& runs)
     : free_(std::move(free)), runs_(runs) {
   for (const CsvTable& table : tables) take(table);
@@ -142,8 +142,6 @@ void DataFit::approach(LeastSquares& found) {
 }
 
 FittedNumbers DataFit::find() {
-  if (!runs_.at({starts_of(free_)}).allFinite())
-    runs_.rethrow_failure("the run with which the fit begins fails: ");
   FittedNumbers found;
   approach(found.least);
   constexpr double settled = 1e-6;
@@ -153,8 +151,9 @@ FittedNumbers DataFit::find() {
     found.answers = runs_.at({found.least.numbers}).col(0);
     if (!reweigh(found.answers) || variables_.size() == 1) break;
   }
-  found.confidence =
-      confidence_of(free_, found.least.numbers, weighted(exact(found.least.numbers)));
+  const bool known = std::ranges::all_of(variables_, &MeasuredVariable::known);
+  found.confidence = confidence_of(free_, found.least.numbers, weighted(exact(found.least.numbers)),
+                                   known ? Deviations::known : Deviations::estimated);
   found.variables = variables_;
   return found;
 }

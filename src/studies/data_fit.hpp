@@ -37,10 +37,10 @@ class DataFit {
  public:
   /// `runs` answer for `tables`. `deviations`: those that are known, by variable. Throws InputError
   /// for names that are in no table, and for fewer values than numbers.
-  DataFit(std::vector<FreeNumber> free, std::vector<CsvTable> tables,
+  DataFit(std::vector<FreeNumber> free, const std::vector<CsvTable>& tables,
           const std::map<std::string, double>& deviations, AskedRuns& runs);
 
-  /// Throws where the run with which it begins fails. Collective on the ranks of the runs.
+  /// Collective on the ranks of the runs.
   FittedNumbers find();
 
  private:

@@ -18,11 +18,6 @@ namespace {
 
 using TaoHandle = PetscHandle<Tao, TaoDestroy>;
 
-bool is_at_bound(const FreeNumber& one, double value) {
-  const double rounding = 1e-9 * one.size();
-  return value <= one.lower + rounding || value >= one.upper - rounding;
-}
-
 /// What TAO's callbacks share.
 class Problem {
  public:
@@ -80,9 +75,8 @@ class Problem {
     Eigen::MatrixXd open = now_.by;
     for (std::size_t i = 0; i < free_.size(); ++i) {
       const auto column = static_cast<Eigen::Index>(i);
-      const bool held =
-          is_at_bound(free_[i], numbers_[i]) &&
-          (slope[column] > 0.0) == (numbers_[i] < free_[i].upper - free_[i].size() / 2);
+      const bool held = (slope[column] > 0.0 && free_[i].at_lower(numbers_[i])) ||
+                        (slope[column] < 0.0 && free_[i].at_upper(numbers_[i]));
       if (held) open.col(column).setZero();
     }
     const Eigen::VectorXd step = open.completeOrthogonalDecomposition().solve(now_.values);
@@ -209,11 +203,11 @@ LeastSquares least_squares(const std::vector<FreeNumber>& free, const ResidualsA
 }
 
 Confidence confidence_of(const std::vector<FreeNumber>& free, const std::vector<double>& numbers,
-                         const Residuals& residuals) {
+                         const Residuals& residuals, Deviations deviations) {
   const auto n = static_cast<Eigen::Index>(free.size());
   std::vector<Eigen::Index> open;
   for (Eigen::Index i = 0; i < n; ++i)
-    if (!is_at_bound(free[static_cast<std::size_t>(i)], numbers[static_cast<std::size_t>(i)]))
+    if (!free[static_cast<std::size_t>(i)].at_bound(numbers[static_cast<std::size_t>(i)]))
       open.push_back(i);
   const auto m = static_cast<Eigen::Index>(open.size());
   Confidence result;
@@ -232,13 +226,13 @@ Confidence confidence_of(const std::vector<FreeNumber>& free, const std::vector<
   result.condition = singular[0] / singular[m - 1];
   const Eigen::MatrixXd root = svd.matrixV() * singular.cwiseInverse().asDiagonal();
   const Eigen::MatrixXd covariance = root * root.transpose();
-  result.deviation = residuals.values.norm() / std::sqrt(freedom);
-  const double student = gsl_cdf_tdist_Pinv(0.975, freedom);
+  constexpr double upper = 0.975;  // of a distribution, for intervals of 95 %
+  const double width = deviations == Deviations::known ? gsl_cdf_ugaussian_Pinv(upper)
+                                                       : gsl_cdf_tdist_Pinv(upper, freedom);
   for (Eigen::Index k = 0; k < m; ++k) {
     const Eigen::Index i = open[static_cast<std::size_t>(k)];
     const auto number = static_cast<std::size_t>(i);
-    result.half_widths[number] =
-        student * result.deviation * std::sqrt(covariance(k, k)) * free[number].size();
+    result.half_widths[number] = width * std::sqrt(covariance(k, k)) * free[number].size();
     result.weakest[i] = svd.matrixV()(k, m - 1);
     for (Eigen::Index l = 0; l < m; ++l)
       result.correlations(i, open[static_cast<std::size_t>(l)]) =

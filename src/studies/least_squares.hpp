@@ -17,6 +17,10 @@ struct FreeNumber {
 
   /// What changes of it are measured by: the width between bounds, or itself.
   double size() const;
+  /// Whether a value is as good as at the bound.
+  bool at_lower(double value) const { return value <= lower + 1e-9 * size(); }
+  bool at_upper(double value) const { return value >= upper - 1e-9 * size(); }
+  bool at_bound(double value) const { return at_lower(value) || at_upper(value); }
 };
 
 std::vector<double> starts_of(const std::vector<FreeNumber>& free);
@@ -46,16 +50,19 @@ LeastSquares least_squares(const std::vector<FreeNumber>& free, const ResidualsA
 
 /// What residuals around the numbers found say of these.
 struct Confidence {
-  double deviation = 1.0;           ///< of residuals: 1 where their standard deviations were right
   std::vector<double> half_widths;  ///< of 95 % intervals; infinite where nothing is known
   Eigen::MatrixXd correlations;
   double condition = 1.0;   ///< largest to smallest singular value, of numbers by their sizes
   Eigen::VectorXd weakest;  ///< the direction that the data tell least of, by sizes
 };
 
-/// From the linearisation, with Student's t (Seber and Wild 1989, Nonlinear Regression, 5.1).
-/// Numbers that are at a bound are taken for known.
+/// Whether standard deviations of the data are known, or have been estimated from residuals.
+enum class Deviations { known, estimated };
+
+/// From the linearisation, where residuals are in units of their standard deviations: with the
+/// normal distribution where these are known, else with Student's t (Seber and Wild 1989, Nonlinear
+/// Regression, 5.1). Numbers that are at a bound are taken for known.
 Confidence confidence_of(const std::vector<FreeNumber>& free, const std::vector<double>& numbers,
-                         const Residuals& residuals);
+                         const Residuals& residuals, Deviations deviations);
 
 }  // namespace concord

@@ -15,10 +15,12 @@ std::map<std::string, ModelNumber> numbers_of(const Model& model) {
       if (input.start) result[d.name + "." + input.name] = {*input.start, input.nominal};
     if (entry.fmu)
       for (const FmuNumber& number : numbers_to_give(*entry.fmu))
-        result[d.name + "." + number.name] = {number.value, number.nominal};
+        result[d.name + "." + number.name] = {number.value, number.nominal, number.parameter};
     if (!entry.equations) continue;
-    for (const auto* numbers : {&entry.equations->parameters, &entry.equations->discrete})
-      for (const auto& number : *numbers) result[d.name + "." + number.name] = {*number.value, 0.0};
+    for (const auto& number : entry.equations->parameters)
+      result[d.name + "." + number.name] = {*number.value, 0.0, true};
+    for (const auto& number : entry.equations->discrete)
+      result[d.name + "." + number.name] = {*number.value};
   }
   return result;
 }

@@ -11,7 +11,8 @@ namespace concord {
 /// A number that the model gives, and how large what it is of may be.
 struct ModelNumber {
   double value = 0.0;
-  double nominal = 0.0;  ///< 0: nobody knows
+  double nominal = 0.0;    ///< 0: nobody knows
+  bool parameter = false;  ///< stays as it is; else where something starts
 };
 
 /// Parameters of equations and of FMUs, and start values, by "subsystem.name"; those of libraries

@@ -204,6 +204,17 @@ void raise(PetscErrorCode code) {
 }
 }  // namespace petsc_detail
 
+void solve_with_factors(SNES snes, PetscErrorCode (*apply)(PC, Vec, Vec), void* context) {
+  KSP ksp = nullptr;
+  PC pc = nullptr;
+  petsc(SNESGetKSP(snes, &ksp));
+  petsc(KSPSetType(ksp, KSPPREONLY));
+  petsc(KSPGetPC(ksp, &pc));
+  petsc(PCSetType(pc, PCSHELL));
+  petsc(PCShellSetContext(pc, context));
+  petsc(PCShellSetApply(pc, apply));
+}
+
 void copy(std::span<const double> values, Vec vector) {
   PetscScalar* v = nullptr;
   petsc(VecGetArrayWrite(vector, &v));

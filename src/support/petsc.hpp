@@ -58,6 +58,10 @@ using KspHandle = PetscHandle<KSP, KSPDestroy>;
 using OptionsHandle = PetscHandle<PetscOptions, PetscOptionsDestroy>;
 using SfHandle = PetscHandle<PetscSF, PetscSFDestroy>;
 
+/// Newton steps are those of one's own factors: apply(pc, b, x), which finds `context` at the
+/// preconditioner.
+void solve_with_factors(SNES snes, PetscErrorCode (*apply)(PC, Vec, Vec), void* context);
+
 /// This rank's entries of the vector, all of them.
 void copy(std::span<const double> values, Vec vector);
 

@@ -31,7 +31,7 @@ ALLOWED = {
     "checkpoint": RUNS | {"files", "simulation"},
     "modelfile": RUNS | {"expression", "files", "record", "simulation"},
     "export": MODELS | {"expression", "files"},
-    "studies": RUNS | {"expression", "files", "modelfile", "record", "simulation"},
+    "studies": MODELS | {"expression", "files", "modelfile", "record", "simulation"},
     "cli": RUNS | {"checkpoint", "export", "files", "modelfile", "record", "simulation", "studies"},
 }
 # Which inner rooms of its own room an inner room may include, besides itself; "" is the room's own

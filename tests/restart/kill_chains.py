@@ -160,7 +160,8 @@ class Chain:
 class TriedAgain(Chain):
     """Of runs of which the first miss the accuracy: rows are those of whichever was killed."""
     def check(self):
-        h5py.File(self.parts).close() if self.parts.exists() else None
+        if self.parts.exists():
+            h5py.File(self.parts).close()
 
 
 def processes_below(parent):

@@ -107,6 +107,13 @@ class Fit(ModelTest):
         given = self.fit(*words, "--deviation", "a.x=0.01")[0]
         self.assertTrue(given["variables"][0]["deviation_given"])
         self.assertEqual(given["variables"][0]["deviation"], 0.01)
+        slope = -2 * times * np.exp(-2 * given["numbers"][0]["value"] * times)
+        self.assertAlmostEqual(given["numbers"][0]["half_width"] / (1.959964 * 0.01 / np.linalg.norm(slope)), 1,
+                               delta=1e-4)
+        residual = estimated["variables"][0]["residual"] * np.sqrt(13 / 12)
+        student = 2.178813  # of 13 values less 1
+        self.assertAlmostEqual(estimated["numbers"][0]["half_width"] / (student * residual / np.linalg.norm(slope)), 1,
+                               delta=1e-4)
         self.assertAlmostEqual(given["numbers"][0]["value"], estimated["numbers"][0]["value"], delta=1e-5)
 
     def test_bounds_and_numbers_that_the_data_do_not_tell(self):

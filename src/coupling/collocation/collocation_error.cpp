@@ -22,8 +22,8 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
       state_errors_(subsystems.n_states()),
       output_errors_(subsystems.n_outputs()),
       seen_errors_(subsystems.n_states()),
-      state_terms_(subsystems.n_states()),
-      output_terms_(subsystems.n_outputs()),
+      state_noise_(subsystems.n_states()),
+      output_noise_(subsystems.n_outputs()),
       states_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_states()),
       outputs_(subsystems, method.adapt_tolerance, nodes.order()),
       x_(subsystems.n_states()) {
@@ -58,15 +58,13 @@ bool CollocationError::find(const NodeSystem& system, const MacroStep& step,
   return true;
 }
 
-void CollocationError::see_terms(std::size_t k, const NodeBlock& block,
-                                 const CommunicationPoint& point) {
-  const IndexRange inputs = subsystems_.inputs_of(k);
-  const Eigen::VectorXd terms =
-      block.end_terms(std::span(point.inputs).subspan(inputs.first, inputs.size()));
+void CollocationError::see_noise(std::size_t k, const NodeBlock& block) {
+  const Eigen::VectorXd terms = block.end_terms();
   const Eigen::VectorXd of_outputs = block.outputs_by_terms(terms);
-  std::ranges::copy(terms, state_terms_.begin() + subsystems_.states_of(k).first);
-  std::ranges::transform(of_outputs, output_terms_.begin() + subsystems_.outputs_of(k).first,
-                         [](double value) { return Sample{value}; });
+  std::ranges::transform(terms, state_noise_.begin() + subsystems_.states_of(k).first,
+                         ErrorNorm::rounding);
+  std::ranges::transform(of_outputs, output_noise_.begin() + subsystems_.outputs_of(k).first,
+                         ErrorNorm::rounding);
 }
 
 bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
@@ -82,7 +80,7 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
     std::copy(errors.begin(), errors.end(), seen_errors_.data() + subsystems_.states_of(k).first);
     std::copy(by_errors.begin(), by_errors.end(),
               output_errors_.data() + subsystems_.outputs_of(k).first);
-    see_terms(k, system.block(k), point);
+    see_noise(k, system.block(k));
   }
   return true;
 }
@@ -98,8 +96,8 @@ std::span<const double> CollocationError::find_states() {
 }
 
 double CollocationError::norm(double h, std::span<const Sample> outputs) {
-  return std::max(states_(h, state_errors_, find_states(), state_terms_),
-                  outputs_(h, output_errors_, outputs, output_terms_));
+  return std::max(states_(h, state_errors_, find_states(), state_noise_),
+                  outputs_(h, output_errors_, outputs, output_noise_));
 }
 
 void CollocationError::commit(const CommunicationPoint& point) {

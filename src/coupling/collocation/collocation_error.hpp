@@ -39,7 +39,7 @@ class CollocationError {
   void io(Archive& archive);
 
  private:
-  void see_terms(std::size_t k, const NodeBlock& block, const CommunicationPoint& point);
+  void see_noise(std::size_t k, const NodeBlock& block);
   bool look(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
   void continue_polynomials(const NodeSystem& system, const CommunicationPoint& point);
   std::span<const double> find_states();
@@ -53,9 +53,8 @@ class CollocationError {
   int rest_ = 0;                           ///< macro-steps up to the next look
   double seen_for_ = 0.0;                  ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
-  std::vector<double> seen_errors_;   ///< of states, of that macro-step
-  std::vector<double> state_terms_;   ///< what states are sums of, at the last look
-  std::vector<Sample> output_terms_;  ///< and outputs
+  std::vector<double> seen_errors_;                 ///< of states, of that macro-step
+  std::vector<double> state_noise_, output_noise_;  ///< what rounding leaves, at the last look
   StateErrorNorm states_;
   OutputErrorNorm outputs_;
   std::vector<double> x_;  ///< scratch

@@ -79,6 +79,7 @@ bool NodeBlock::ask(Eigen::Index node, const Inputs& inputs, const Outputs& outp
 }
 
 bool NodeBlock::evaluate(const Inputs& inputs, const Outputs& outputs) {
+  see_inputs(inputs);
   const bool good =
       at_nodes(Work::outputs, [&](Eigen::Index node) { return ask(node, inputs, outputs); });
   defects_ -= slopes_;
@@ -86,6 +87,7 @@ bool NodeBlock::evaluate(const Inputs& inputs, const Outputs& outputs) {
 }
 
 bool NodeBlock::linearize(const Inputs& inputs, const Outputs& outputs) {
+  see_inputs(inputs);
   const bool good = at_nodes(Work::linearize, [&](Eigen::Index node) {
     const auto i = static_cast<std::size_t>(node);
     Linearization& here = derivatives_[i];
@@ -177,12 +179,21 @@ double NodeBlock::size_of(Eigen::Index state) const {
          step_.size() * slopes_.row(state).cwiseAbs().maxCoeff();
 }
 
-/// What a state at a node is left with by rounding, as what the macro-step adds to it cancels.
-double NodeBlock::rounding_of(Eigen::Index state) const {
-  constexpr double rounding = 1e-15;
-  const auto f_x = row_major(derivatives_.back().f_x, begin_.size(), begin_.size());
-  return rounding * step_.size() *
-         f_x.row(state).cwiseAbs().transpose().dot(states_.col(count() - 1).cwiseAbs());
+/// Of f at the last node: |f_x| |x| + |f_u| |u|.
+double NodeBlock::terms_of_slope(Eigen::Index state) const {
+  const Linearization& last = derivatives_.back();
+  const auto f_x = row_major(last.f_x, begin_.size(), begin_.size());
+  const auto f_u = row_major(last.f_u, begin_.size(), input_sizes_.size());
+  const auto x = states_.col(count() - 1);
+  return f_x.row(state).cwiseAbs().transpose().dot(x.cwiseAbs()) +
+         f_u.row(state).cwiseAbs().transpose().dot(input_sizes_);
+}
+
+void NodeBlock::see_inputs(const Inputs& inputs) {
+  const std::span<const Sample> last = inputs.back();
+  input_sizes_.resize(index(last.size()));
+  std::ranges::transform(last, input_sizes_.begin(),
+                         [](const Sample& input) { return std::abs(input.value); });
 }
 
 double NodeBlock::correct(const Eigen::VectorXd& du) {
@@ -194,7 +205,9 @@ double NodeBlock::correct(const Eigen::VectorXd& du) {
   double largest = 0.0;
   for (Eigen::Index s = 0; s < moved.rows(); ++s) {
     const double by = moved.row(s).cwiseAbs().maxCoeff();
-    if (!(by <= rounding_of(s))) largest = std::max(largest, by / size_of(s));
+    constexpr double of_terms = 1e-15;  // what rounding leaves of what the macro-step adds
+    if (!(by <= largest * size_of(s)) && !(by <= of_terms * step_.size() * terms_of_slope(s)))
+      largest = by / size_of(s);
   }
   return moved.allFinite() ? largest : std::numeric_limits<double>::infinity();
 }
@@ -204,13 +217,10 @@ Eigen::VectorXd NodeBlock::outputs_by(const Eigen::VectorXd& states) const {
   return row_major(last.g_x, index(subsystems_.outputs_of(k_).size()), states.size()) * states;
 }
 
-Eigen::VectorXd NodeBlock::end_terms(std::span<const Sample> inputs) const {
-  const Linearization& last = derivatives_.back();
-  const Eigen::VectorXd end = end_states().cwiseAbs();
-  Eigen::VectorXd u(index(inputs.size()));
-  std::ranges::transform(inputs, u.begin(), [](const Sample& one) { return std::abs(one.value); });
-  return end + step_.size() * (row_major(last.f_x, end.size(), end.size()).cwiseAbs() * end +
-                               row_major(last.f_u, end.size(), u.size()).cwiseAbs() * u);
+Eigen::VectorXd NodeBlock::end_terms() const {
+  Eigen::VectorXd terms = end_states().cwiseAbs();
+  for (Eigen::Index s = 0; s < terms.size(); ++s) terms[s] += step_.size() * terms_of_slope(s);
+  return terms;
 }
 
 Eigen::VectorXd NodeBlock::outputs_by_terms(const Eigen::VectorXd& terms) const {

@@ -62,9 +62,9 @@ class NodeBlock {
   /// What errors of the states at the end make of outputs, their inputs being right.
   Eigen::VectorXd outputs_by(const Eigen::VectorXd& states) const;
 
-  /// What states at the end are sums of, which may cancel: |x| + h (|f_x| |x| + |f_u| |u|), with
-  /// the subsystem's inputs near; and what these make of outputs.
-  Eigen::VectorXd end_terms(std::span<const Sample> inputs) const;
+  /// What states at the end are sums of, which may cancel: |x| + h (|f_x| |x| + |f_u| |u|); and
+  /// what these make of outputs.
+  Eigen::VectorXd end_terms() const;
   Eigen::VectorXd outputs_by_terms(const Eigen::VectorXd& terms) const;
 
   std::size_t fed_count() const { return fed_.size(); }
@@ -81,7 +81,8 @@ class NodeBlock {
   bool ask(Eigen::Index node, const Inputs& inputs, const Outputs& outputs);
   void find_states() { states_ = (slopes_ * inside_).colwise() + begin_; }
   double size_of(Eigen::Index state) const;
-  double rounding_of(Eigen::Index state) const;
+  double terms_of_slope(Eigen::Index state) const;
+  void see_inputs(const Inputs& inputs);
   void fill_shifted(Eigen::MatrixXd& shifted) const;
   void fill_responses();
 
@@ -95,6 +96,7 @@ class NodeBlock {
   Eigen::MatrixXd slopes_, states_;  ///< n_st x k
   Eigen::MatrixXd defects_, free_;   ///< r, and M^-1 r
   std::vector<Linearization> derivatives_;
+  Eigen::VectorXd input_sizes_;  ///< |u| at the last node
   double factorized_for_ = 0.0;  ///< h; 0: not at all
   Eigen::PartialPivLU<Eigen::MatrixXd> factors_;
   Eigen::MatrixXd response_;   ///< M^-1 f_u

@@ -27,12 +27,12 @@ void StateErrorNorm::restart(std::span<const double> values) {
 }
 
 double StateErrorNorm::operator()(double h, std::span<const double> errors,
-                                  std::span<const double> values, std::span<const double> terms) {
+                                  std::span<const double> values, std::span<const double> noise) {
   norm_.begin(h);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double magnitude = std::abs(values[i]), size = std::max(largest_[i], magnitude);
     norm_.add(i, errors[i], ranges_ ? ranges_->range(i, values[i]) : magnitude,
-              ranges_ ? ranges_->size(i, size) : size, norm_.noise(terms[i]));
+              ranges_ ? ranges_->size(i, size) : size, noise[i]);
   }
   return norm_.worst();
 }

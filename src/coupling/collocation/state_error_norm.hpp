@@ -16,9 +16,9 @@ class StateErrorNorm {
 
   /// At a start or event: what is 0 may rise from nothing.
   void restart(std::span<const double> values);
-  /// The largest; `terms`: what states are sums of. Collective.
+  /// The largest; errors up to `noise` are none. Collective.
   double operator()(double h, std::span<const double> errors, std::span<const double> values,
-                    std::span<const double> terms);
+                    std::span<const double> noise);
   void commit(std::span<const double> values);
 
   void io(Archive& archive);

@@ -38,7 +38,8 @@ ComparedCoupling::ComparedCoupling(std::unique_ptr<Coupling> method, const Metho
       order_(local_error_order(settings, subsystems.network().has_feedthrough())),
       norm_(subsystems, settings.adapt_tolerance, order_),
       estimates_(subsystems.n_outputs()),
-      terms_(subsystems.n_outputs()) {}
+      terms_(subsystems.n_outputs()),
+      noise_(subsystems.n_outputs()) {}
 
 void ComparedCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   CouplingDecorator::start(first, stop, point);
@@ -91,7 +92,9 @@ CouplingReport ComparedCoupling::solve(const MacroStep& step, const Communicatio
   report.error = norm_(step.size(), estimates_, trial.outputs);
   if (report.error > ErrorNorm::doubtful) {
     estimators_.output_terms(trial.inputs, terms_);
-    report.error = norm_(step.size(), estimates_, trial.outputs, terms_);
+    std::ranges::transform(terms_, noise_.begin(),
+                           [&](const Sample& terms) { return norm_.noise(terms.value); });
+    report.error = norm_(step.size(), estimates_, trial.outputs, noise_);
   }
   report.error_order = order_;
   return report;

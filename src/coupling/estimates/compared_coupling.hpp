@@ -51,6 +51,7 @@ class ComparedCoupling : public CouplingDecorator {
   bool predicts_ = true;
   std::vector<double> estimates_;
   std::vector<Sample> terms_;
+  std::vector<double> noise_;
 };
 
 }  // namespace concord

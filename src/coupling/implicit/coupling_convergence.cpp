@@ -14,9 +14,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// What a sum of large terms that cancel is wrong by, relative to the terms.
-constexpr double rounding = 1e-13;
-
 /// How much larger the noise of h^2 y'' may be than that of y: it moves an input by at most a 58th
 /// of it, s^3 (1 - s)^2/2, and is made of what integrators leave of stiff states, or differences.
 constexpr double curvature_noise = 58.0;
@@ -54,7 +51,7 @@ void CouplingConvergence::begin() {
 }
 
 std::span<const Sample> CouplingConvergence::terms() {
-  terms_.learn(attempt_.trial->inputs, attempt_.h());
+  terms_.learn(attempt_.trial->inputs);
   return terms_.values();
 }
 
@@ -77,7 +74,7 @@ double CouplingConvergence::smallest_row_tolerance(std::size_t j) const {
 double CouplingConvergence::row_tolerance(std::size_t j, std::size_t part) const {
   const std::size_t i = subsystems_.connected_inputs()[j];
   return std::max(smallest_row_tolerance(j),
-                  rounding * (part_weights(attempt_.h())[part] * terms_.of(i, part)));
+                  part_weights(attempt_.h())[part] * terms_.rounding(i, part, attempt_.h()));
 }
 
 /// max_i |u - P y| / (eps_rel |u| + eps_abs), slopes counted with h (Eguillon et al. 2019, (27)),
@@ -97,7 +94,7 @@ CouplingResidual CouplingConvergence::measure(Vec f, const Remarks& remarks) {
       const double difference = weights[part] * std::abs(r[row]) * unknowns_.residual_scale()[row];
       result.scaled = larger(result.scaled, std::abs(r[row]));
       if (difference != 0.0) {
-        const double of_terms = rounding * (weights[part] * terms_.of(i, part));
+        const double of_terms = weights[part] * terms_.rounding(i, part, h);
         result.ratio = larger(result.ratio, difference / std::max(least, of_terms));
       }
     }
@@ -147,7 +144,7 @@ void CouplingConvergence::measure_steps(std::span<const double> v, std::span<con
 
 /// The residual against what integrators and rounding make of outputs.
 double CouplingConvergence::noise_ratio(Vec f) {
-  terms_.learn(attempt_.trial->inputs, attempt_.h());
+  terms_.learn(attempt_.trial->inputs);
   double worst = 0.0;
   const ReadEntries r(f);
   const double h = attempt_.h();
@@ -257,7 +254,7 @@ const CouplingResidual& CouplingConvergence::measure_guess(const Remarks& remark
 bool CouplingConvergence::judge_guess() {
   guess_is_good_ = error_is_small(first_, unknowns_.residual());
   if (first_.ratio >= 1.0 && terms_.possible()) {
-    terms_.learn(attempt_.trial->inputs, attempt_.h());
+    terms_.learn(attempt_.trial->inputs);
     first_ = measure(unknowns_.residual());
     guess_is_good_ = error_is_small(first_, unknowns_.residual());
   }

@@ -19,7 +19,7 @@ void OutputTerms::forget() {
   known_ = false;
 }
 
-void OutputTerms::learn(std::span<const Sample> inputs, double h) {
+void OutputTerms::learn(std::span<const Sample> inputs) {
   if (estimators_ == nullptr || std::exchange(known_, true)) {
     return;
   }
@@ -32,8 +32,7 @@ void OutputTerms::learn(std::span<const Sample> inputs, double h) {
     }
   }
   for (auto& terms : terms_) {
-    const double slope = std::abs(terms.derivative);
-    terms = {std::abs(terms.value) + h * slope, slope, std::abs(terms.curvature)};
+    terms = {std::abs(terms.value), std::abs(terms.derivative), std::abs(terms.curvature)};
   }
 }
 

@@ -5,14 +5,14 @@
 
 #include "coupling/estimation/estimators.hpp"
 #include "coupling/problem/constraint_rows.hpp"
+#include "coupling/problem/error_norm.hpp"
 #include "signal/sample_parts.hpp"
 
 namespace concord {
 
 /// What the outputs that feed the inputs are sums of, |C| |x| + |D| |u| where a linearisation
-/// tells, else 0: a small difference of large terms carries their rounding. What a macro-step adds
-/// to a state is a sum, too, of h times the terms of its derivative, which are large where it
-/// rests.
+/// tells, else 0: a small difference of large terms carries their rounding, and what integrators
+/// leave of them.
 class OutputTerms {
  public:
   /// `estimators`: null where nothing is linearised.
@@ -22,8 +22,8 @@ class OutputTerms {
   /// An attempt begins: nothing is known.
   void forget();
 
-  /// Once in an attempt at a macro-step of size h. Collective.
-  void learn(std::span<const Sample> inputs, double h);
+  /// Once in an attempt. Collective.
+  void learn(std::span<const Sample> inputs);
 
   /// Whether anything is linearised.
   bool possible() const { return estimators_ != nullptr; }
@@ -33,6 +33,15 @@ class OutputTerms {
 
   /// Of a part of the input: its value, its slope or its curvature.
   double of(std::size_t input, std::size_t part) const { return terms_[input].*sample_parts[part]; }
+
+  /// What rounding leaves of it in a macro-step of size h. What that adds to a value is a sum, too,
+  /// of h times the terms of the slope, which are large where the model rests.
+  double rounding(std::size_t input, std::size_t part, double h) const {
+    return ErrorNorm::rounding(part == 0 ? with_added(terms_[input], h) : of(input, part));
+  }
+  static double with_added(const Sample& terms, double h) {
+    return terms.value + h * terms.derivative;
+  }
 
  private:
   RankNetwork& subsystems_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/implicit/output_terms.hpp"
+
 namespace concord {
 
 PredictionError::PredictionError(RankNetwork& subsystems, const Hold& hold,
@@ -89,9 +91,11 @@ double PredictionError::size(std::size_t j) const {
   return ranges_ ? ranges_->size(j, size) : size;
 }
 
-/// Errors of values and slopes at both ends pass into EST with a tenth of their sum.
+/// Errors of values and slopes at both ends pass into EST with a tenth of their sum; what the
+/// macro-step adds is rounded.
 double PredictionError::noise(const Sample& terms, double h) const {
-  return norm_.noise(std::abs(terms.value) + 0.1 * h * std::abs(terms.derivative));
+  return norm_.noise(terms.value + 0.1 * h * terms.derivative) +
+         ErrorNorm::rounding(OutputTerms::with_added(terms, h));
 }
 
 double PredictionError::norm(const MacroStep& step, const Trial& trial, std::span<const Sample> fed,

@@ -40,14 +40,7 @@ void LoopNewton::create_solver() {
   petsc(SNESGetLineSearch(snes_, &search));
   petsc(SNESLineSearchSetType(search, SNESLINESEARCHBT));
   petsc(SNESLineSearchSetPreCheck(search, look_at_correction, this));
-  KSP ksp = nullptr;
-  PC pc = nullptr;
-  petsc(SNESGetKSP(snes_, &ksp));
-  petsc(KSPSetType(ksp, KSPPREONLY));
-  petsc(KSPGetPC(ksp, &pc));
-  petsc(PCSetType(pc, PCSHELL));
-  petsc(PCShellSetContext(pc, this));
-  petsc(PCShellSetApply(pc, apply_factors));
+  solve_with_factors(snes_, apply_factors, this);
   petsc(SNESSetFromOptions(snes_));
 }
 

@@ -83,8 +83,7 @@ void ErrorNorm::add(std::size_t i, double estimate, double magnitude, double siz
 }
 
 double ErrorNorm::noise(double terms) const {
-  constexpr double rounding = 1e-13;
-  return std::max(inner_fraction * tolerance_.relative, rounding) * std::abs(terms);
+  return std::max(inner_fraction * tolerance_.relative * std::abs(terms), rounding(terms));
 }
 
 double ErrorNorm::worst() const { return agree_on_largest(comm_, worst_); }

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <cmath>
 #include <vector>
 
 #include "signal/sizes.hpp"
@@ -44,6 +45,8 @@ class ErrorNorm {
   /// subsystems that are integrated to a hundredth of the tolerance.
   static constexpr double doubtful = 0.5;
   double noise(double terms) const;
+  /// What a sum of large terms that cancel is wrong by in any case.
+  static double rounding(double terms) { return 1e-13 * std::abs(terms); }
 
   /// The last trial was accepted.
   void commit();

@@ -45,13 +45,13 @@ void OutputErrorNorm::restart(const CommunicationPoint& point) {
 }
 
 double OutputErrorNorm::operator()(double h, std::span<const double> estimates,
-                                   std::span<const Sample> outputs, std::span<const Sample> terms) {
+                                   std::span<const Sample> outputs, std::span<const double> noise) {
   norm_.begin(h);
   for (const std::size_t o : signals_) {
     const double size = subsystems_.output_sizes()[o];
-    norm_.add(
-        o, estimates[o], ranges_ ? ranges_->range(o, outputs[o].value) : std::abs(outputs[o].value),
-        ranges_ ? ranges_->size(o, size) : size, terms.empty() ? 0.0 : norm_.noise(terms[o].value));
+    norm_.add(o, estimates[o],
+              ranges_ ? ranges_->range(o, outputs[o].value) : std::abs(outputs[o].value),
+              ranges_ ? ranges_->size(o, size) : size, noise.empty() ? 0.0 : noise[o]);
   }
   return norm_.worst();
 }

@@ -19,10 +19,12 @@ class OutputErrorNorm {
   /// A start, or an event.
   void restart(const CommunicationPoint& point);
 
-  /// Of this rank at the end of the macro-step of size h, size n_outputs; `terms`: what the outputs
-  /// are sums of, where it is known. Collective.
+  /// Of this rank at the end of the macro-step of size h, size n_outputs; `noise`: errors up to it
+  /// are none, where it is known. Collective.
   double operator()(double h, std::span<const double> estimates, std::span<const Sample> outputs,
-                    std::span<const Sample> terms = {});
+                    std::span<const double> noise = {});
+  /// As ErrorNorm's.
+  double noise(double terms) const { return norm_.noise(terms); }
 
   /// The outputs became those of a communication point.
   void commit(const CommunicationPoint& point);

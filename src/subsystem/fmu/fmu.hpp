@@ -61,6 +61,7 @@ struct FmuNumber {
   std::string name;
   double value = 0.0;
   double nominal = 0.0;  ///< 0: nobody knows
+  bool parameter = false;
 };
 
 /// The scalar Float32 and Float64 among these, as the description says them or as they were given.

@@ -216,7 +216,8 @@ std::vector<FmuNumber> numbers_to_give(const FmuSetup& setup) {
       if (given.variable == &variable) texts = &given.texts;
     if (texts->empty()) continue;
     if (const auto value = parse_number(texts->front()))
-      result.push_back({variable.name, *value, variable.nominal});
+      result.push_back(
+          {variable.name, *value, variable.nominal, takes(variable, GivenValues::Kind::parameter)});
   }
   return result;
 }
