@@ -6,7 +6,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from concord_runs import execute, in_short, write_model
+from concord_runs import in_short, run_here, write_model
 from constrained_models import CONNECTED, FEEDBACK, NONLINEAR, OSCILLATING, THREE, VELOCITY
 
 IMPLICIT = ("jfm", "missiles")
@@ -16,7 +16,7 @@ EXPLICIT = ("jacobi", "jacobi -cosim_hold_order 1", "gauss_seidel", "extripol")
 class Run:
     def __init__(self, folder, text, method, step, ranks=1):
         path = Path(folder) / "results.h5"
-        self.run = execute("run", write_model(folder, "model", text), "-cosim_output", path,
+        self.run = run_here(write_model(folder, "model", text), "-cosim_output", path,
                            "-cosim_type", *method.split(), "-cosim_step", step, ranks=ranks)
         if self.run.returncode:
             raise AssertionError(self.run.stderr)

@@ -4,7 +4,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from concord_runs import TIGHT, execute, simulate, write_model
+from concord_runs import TIGHT, run_here, simulate, write_model
 from constrained_models import CONNECTED, FEEDBACK, NONLINEAR, PAIR, THREE
 
 JACOBI = ("-cosim_type", "jacobi")
@@ -123,7 +123,7 @@ class Overlapping(Ordered):
             "7/2*y - u", "7/2*y - u + w").replace(
                 "constraints:", "connections:\n  - right.z -> left.w\nconstraints:")
         with tempfile.TemporaryDirectory() as folder:
-            refused = execute("run", write_model(folder, "model", text), *OVERLAPPING)
+            refused = run_here(write_model(folder, "model", text), *OVERLAPPING)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("'u' also acts through right.z -> left.w", refused.stderr)
 
@@ -143,7 +143,7 @@ class Staggered(unittest.TestCase):
     def test_three_carriers(self):
         short = (*STAGGERED, "-cosim_step", 0.01, "-cosim_stop", 0.1)
         with tempfile.TemporaryDirectory() as folder:
-            told = execute("run", write_model(folder, "three", THREE), *short)
+            told = run_here(write_model(folder, "three", THREE), *short)
         self.assertEqual(told.returncode, 1, "an error of a hundred times the signals is told")
         self.assertIn("the run has diverged", told.stderr)
         results = run(THREE, *short, "-cosim_diverged", "warn")

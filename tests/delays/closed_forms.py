@@ -4,7 +4,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import TIGHT, ModelTest, execute, simulate, write_model
+from concord_runs import TIGHT, ModelTest, execute, run_here, simulate, write_model
 from delay_models import LOOP, PURE, SCALAR, loop, pure, scalar
 
 IMPLICIT = ("jfm", "missiles", "ifosmondi")
@@ -116,7 +116,7 @@ connections:
     def test_polynomials_of_the_hold_are_what_arrives(self):
         """zoh: what is delayed is the staircase."""
         path = self.folder / "run.h5"
-        execute("run", write_model(self.folder, "model", self.TEXT.format(more="")), "-cosim_type",
+        run_here(write_model(self.folder, "model", self.TEXT.format(more="")), "-cosim_type",
                 "jacobi", "-cosim_step", 0.1, "-cosim_record",
                 "outputs,inputs,polynomials", "-cosim_output", path)
         with h5py.File(path) as file:

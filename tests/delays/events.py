@@ -3,7 +3,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import TIGHT, ModelTest, execute, simulate
+from concord_runs import TIGHT, ModelTest, run_here, simulate
 from delay_models import SCALAR, scalar
 
 METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "gauss_seidel")
@@ -30,7 +30,7 @@ connections:
 
     def test_left_limits_are_recorded(self):
         path = self.folder / "run.h5"
-        run = execute("run", self.model(self.STEP.format(delay=0.3)), "-cosim_output", path,
+        run = run_here(self.model(self.STEP.format(delay=0.3)), "-cosim_output", path,
                       "-cosim_step", 0.1)
         self.assertEqual(run.returncode, 0, run.stderr)
         with h5py.File(path) as file:
@@ -142,7 +142,7 @@ connections:
         model = self.model(SCALAR.format(start=0, stop=20, delay=0.7))
         for method in ("jfm", "missiles", "jacobi"):
             with self.subTest(method=method):
-                run = execute("run", model, "-cosim_output", path, "-cosim_step", 0.05, "-cosim_type",
+                run = run_here(model, "-cosim_output", path, "-cosim_step", 0.05, "-cosim_type",
                               method)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 with h5py.File(path) as file:

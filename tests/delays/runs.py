@@ -3,7 +3,7 @@ import os
 import unittest
 
 import numpy as np
-from concord_runs import TIGHT, ModelTest, execute, simulate
+from concord_runs import TIGHT, ModelTest, execute, run_here, simulate
 from delay_models import LOOP, SCALAR, loop, scalar
 
 METHODS = ("jfm", "missiles", "ifosmondi", "kuebler_schiehlen", "jacobi", "gauss_seidel",
@@ -73,7 +73,7 @@ connections:
 
     def refused(self, connection, *options):
         model = self.model(self.TEXT.format(connection=connection))
-        run = execute("run", model, *options)
+        run = run_here(model, *options)
         self.assertEqual(run.returncode, 2, run.stderr)
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
         return run.stderr
@@ -113,7 +113,7 @@ subsystems:
 connections:
   - {connect: a.y -> a.u, delay: 0.25}
 """
-        run = execute("run", self.model(text))
+        run = run_here(self.model(text))
         self.assertEqual(run.returncode, 1)
         self.assertIn("the start values don't settle", run.stderr)
 

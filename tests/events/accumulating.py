@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from concord_runs import ModelTest, execute, in_short, simulate
+from concord_runs import ModelTest, in_short, run_here, simulate
 
 CONTROLLED = {"default": (), "jfm": ("-cosim_type", "jfm"), "missiles": ("-cosim_type", "missiles")}
 FIXED = {"jacobi": ("-cosim_type", "jacobi"), "jfm steps": ("-cosim_step", 0.1)}
@@ -55,7 +55,7 @@ connections: [upper.q -> lower.q]
 
 class Accumulating(ModelTest):
     def refused(self, text, options, *words):
-        run = execute("run", self.model(text), *options, "-cosim_output", self.folder / "out.h5")
+        run = run_here(self.model(text), *options, "-cosim_output", self.folder / "out.h5")
         self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
         self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
         for word in ("subsystem 'ball' (h < 0)", *words):

@@ -5,7 +5,7 @@ import unittest
 import h5py
 import numpy as np
 
-from concord_runs import EXAMPLES, TIGHT, ModelTest, execute, in_short, simulate
+from concord_runs import EXAMPLES, TIGHT, ModelTest, in_short, run_here, simulate
 from event_references import first_root, impacts, thermostat_instants
 
 THERMOSTAT, BALL, SAMPLED, STICK_SLIP, DRIVE = (
@@ -294,7 +294,7 @@ connections: [source.y -> sink.u]
 """)
         for ranks in (1, 2):
             path = self.folder / f"{ranks}.h5"
-            run = execute("run", model, "-cosim_step", 0.1, "-cosim_output", path, ranks=ranks)
+            run = run_here(model, "-cosim_step", 0.1, "-cosim_output", path, ranks=ranks)
             self.assertEqual(run.returncode, 0, run.stderr)
             with self.subTest(ranks=ranks), h5py.File(path) as file:
                 np.testing.assert_allclose(file["events/states"][:], 0.512, atol=1e-12)

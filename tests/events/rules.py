@@ -3,7 +3,7 @@ import unittest
 
 import numpy as np
 
-from concord_runs import ModelTest, execute, simulate
+from concord_runs import ModelTest, execute, run_here, simulate
 
 METHODS = ("jfm", "missiles", "jacobi", "gauss_seidel", "monolithic")
 
@@ -155,7 +155,7 @@ class Happening(Models):
         for e in ("-0.9", "-0.5", "-0.1", "-0.01"):
             for method in ("jfm", "jacobi", "monolithic"):
                 with self.subTest(e=e, method=method):
-                    run = execute("run", self.model(ball % e, stop=20), "-cosim_step", 0.1,
+                    run = run_here(self.model(ball % e, stop=20), "-cosim_step", 0.1,
                                   "-cosim_type", method, "-cosim_output", self.folder / "out.h5")
                     self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
                     self.assertIn("events accumulate", run.stderr)
@@ -163,7 +163,7 @@ class Happening(Models):
 
     def test_sliding_is_told(self):
         path = self.model("{states: {v: 1}, derivatives: {v: -sign(v)}, outputs: {v: v}}")
-        run = execute("run", path, "-cosim_step", 0.1, "-cosim_output", self.folder / "out.h5",
+        run = run_here(path, "-cosim_step", 0.1, "-cosim_output", self.folder / "out.h5",
                       "-cosim_event_limit", 50)
         self.assertEqual(run.returncode, 1)
         self.assertRegex(run.stderr, r"t = 1 s: more than 50 events.*subsystem 'a' \(sign\(v\)\)")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from collocation import Collocation
-from concord_runs import Results, execute
+from concord_runs import Results, run_here
 from equation_models import Equations
 from patience import HANGS
 
@@ -34,7 +34,7 @@ def run(model, *options, ranks=1, timeout=HANGS):
     with tempfile.TemporaryDirectory() as folder:
         path, output = Path(folder) / "model.yaml", Path(folder) / "results.h5"
         path.write_text(model if isinstance(model, str) else model.yaml(), encoding="utf-8")
-        done = execute("run", path, *words, "-cosim_output", output, ranks=ranks, timeout=timeout)
+        done = run_here(path, *words, "-cosim_output", output, ranks=ranks, timeout=timeout)
         results = Results(output, done) if output.exists() else None
     return Run(done.returncode, done.stderr.strip(), results, done.stdout)
 

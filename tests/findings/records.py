@@ -4,7 +4,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from concord_runs import LOTKA_VOLTERRA, TWO_MASS, Results, execute
+from concord_runs import LOTKA_VOLTERRA, TWO_MASS, Results, execute, run_here
 from equation_models import Model, Subsystem
 from kinds import Kinds, run
 
@@ -101,7 +101,7 @@ connections: [a.x -> b.u]
             files = []
             for k, choice in enumerate(options):
                 files.append(Path(folder) / f"{k}.h5")
-                done = execute("run", model, "-subsystem_rtol", "1e-12", *choice.split(),
+                done = run_here(model, "-subsystem_rtol", "1e-12", *choice.split(),
                                "-cosim_output", files[-1])
                 self.assertEqual(done.returncode, 0, done.stderr)
                 Results(files[-1], done)

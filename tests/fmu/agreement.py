@@ -4,7 +4,7 @@ import unittest
 
 import fmu_factory
 import numpy as np
-from concord_runs import Results, execute, in_short, write_model
+from concord_runs import Results, in_short, run_here, write_model
 from fmu_runs import FmuTest
 
 METHODS = ("jfm", "missiles", "ifosmondi", "jacobi", "gauss_seidel", "hierarchical", "extripol",
@@ -81,7 +81,7 @@ class Agreement(FmuTest):
     def outcome(self, part, method, kind, version, how):
         """The results, or why the method cannot be used here."""
         path = self.folder / "out.h5"
-        run = execute("run", self.network(part, version, how), "-cosim_type", method,
+        run = run_here(self.network(part, version, how), "-cosim_type", method,
                       "-cosim_step", "1e-2" if method in SOLVING else "1e-3",
                       "-subsystem_fmu_interface", kind, "-cosim_output", path)
         case = (part, method, kind, version, how["capabilities"])

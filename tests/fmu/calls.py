@@ -9,7 +9,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-from concord_runs import execute, in_short
+from concord_runs import in_short, run_here
 from fmu_runs import FmuTest, model_text
 
 WITNESS = Path(__file__).resolve().parent / "witness" / "witness.c"
@@ -64,7 +64,7 @@ class CallTest(FmuTest):
     def run_logged(self, model, *options, ranks=1, ends=""):
         environment = {"WITNESS": str(self.witness), **({"WITNESS_ENDS": ends} if ends else {})}
         with unittest.mock.patch.dict(os.environ, environment):
-            return execute("run", model, "-cosim_output", self.folder / "out.h5",
+            return run_here(model, "-cosim_output", self.folder / "out.h5",
                            "-cosim_fmu_calls", self.log, *options, ranks=ranks)
 
     def rows(self, path=None):
@@ -167,7 +167,7 @@ class EveryCall(CallTest):
         self.watched()
         kept = []
         for options in ((), ("-cosim_fmu_calls", self.log)):
-            run = execute("run", self.alone(), "-cosim_step", 0.02, "-cosim_output",
+            run = run_here(self.alone(), "-cosim_step", 0.02, "-cosim_output",
                           self.folder / "out.h5", *options)
             self.assertEqual(run.returncode, 0, run.stderr)
             with h5py.File(self.folder / "out.h5") as file:
@@ -293,7 +293,7 @@ class Files(CallTest):
         results.write_text("an earlier file")
         for path, ranks in ((self.folder, 1), (self.folder / "nowhere" / "calls.csv", 1),
                             (self.folder / "nowhere" / "calls.csv", 2)):
-            run = execute("run", model, "-cosim_output", results, "-cosim_fmu_calls", path,
+            run = run_here(model, "-cosim_output", results, "-cosim_fmu_calls", path,
                           ranks=ranks)
             self.assertEqual(run.returncode, 2, run.stderr)
             self.assertEqual(run.stderr.count("concord: error: "), 1, run.stderr)

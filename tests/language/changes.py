@@ -7,7 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from concord_runs import EXAMPLES, ROOT, TIGHT, execute, simulate
+from concord_runs import EXAMPLES, ROOT, TIGHT, execute, run_here, simulate
 
 CELLS = """
 experiment: {stop: T}
@@ -116,7 +116,7 @@ class Cascade(ModelText):
         results = self.folder / "r.h5"
         for words, told in (((), ""), (("--set", "cell[*].x=1", "--parameters", values),
                                        "cell[1].k=7\ncell[*].x=1")):
-            run = execute("run", self.model, "-cosim_output", results, "-cosim_step", "0.1", *words)
+            run = run_here(self.model, "-cosim_output", results, "-cosim_step", "0.1", *words)
             self.assertEqual(run.returncode, 0, run.stderr)
             with h5py.File(results) as file:
                 self.assertEqual(file.attrs["changes"], told)
@@ -124,7 +124,7 @@ class Cascade(ModelText):
     def test_patterns_choose_what_is_recorded_and_shown(self):
         results = self.folder / "r.h5"
         names = ["cell[1].x", "cell[2].x", "cell[3].x", "cell[4].x"]
-        run = execute("run", self.model, "-cosim_record_variables", "cell[*].x, source.x",
+        run = run_here(self.model, "-cosim_record_variables", "cell[*].x, source.x",
                       "-cosim_step", "0.1", "-cosim_output", results, ranks=2)
         self.assertEqual(run.returncode, 0, run.stderr)
         for words, columns in (((), ["source.x", *names]), (("--variables", "cell[*].x"), names),
@@ -148,7 +148,7 @@ class Cascade(ModelText):
                             (["--set", "parameters.n=2.5"], "must be a whole number, not 2.5"),
                             (["--set"], "--set needs a value"),
                             (["--parameters", "nowhere.csv"], "nowhere.csv: cannot be read")):
-            run = execute("run", self.model, *words, ranks=2)
+            run = run_here(self.model, *words, ranks=2)
             self.assertEqual(run.returncode, 2, run.stdout)
             self.assertEqual(run.stderr.count("concord: error: "), 1, run.stderr)
             self.assertIn(told, run.stderr)
@@ -190,10 +190,10 @@ class Fmus(ModelText):
                 for words in (("--set", "spring*.k=100"), ("--parameters", self.folder / "k.ssv")):
                     same = simulate(model, "-cosim_step", "1e-2", *words).outputs["cart.x"]
                     self.assertLess(np.abs(same - expected).max(), 1e-12)
-                none = execute("run", model, "--set", "spring*.kk=1")
+                none = run_here(model, "--set", "spring*.kk=1")
                 self.assertEqual(none.returncode, 2)
                 self.assertIn("nearest names are spring_cart.k", none.stderr)
-                wrong = execute("run", model, "--set", "cart.xx=1")
+                wrong = run_here(model, "--set", "cart.xx=1")
                 self.assertEqual(wrong.returncode, 2)
                 self.assertIn("--set cart.xx=1", wrong.stderr)
 

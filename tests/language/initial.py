@@ -4,7 +4,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import ModelTest, execute, export, simulate
+from concord_runs import ModelTest, execute, export, run_here, simulate
 
 # Two lags in a chain behind a source, and a third subsystem whose output is what it needs.
 CHAIN = """
@@ -274,7 +274,7 @@ class Runs(ModelTest):
     def test_what_is_recorded(self):
         model, path, summary = self.model(CHAIN + lines("der(a.x) = 0", "{equation: b.y = 12, free: source.amp}").replace(
             "b.y = 12", "b.u = 12")), self.folder / "run.h5", self.folder / "summary.json"
-        run = execute("run", model, "-cosim_output", path, "-cosim_summary", summary)
+        run = run_here(model, "-cosim_output", path, "-cosim_summary", summary)
         self.assertEqual(run.returncode, 0, run.stderr)
         with h5py.File(path) as file:
             found = dict(line.split("=") for line in file.attrs["initial_values"].split())
@@ -299,9 +299,9 @@ class Runs(ModelTest):
         whole = simulate(model, "-cosim_step", 0.1)
         path, checkpoint = self.folder / "run.h5", self.folder / "point"
         options = ("-cosim_step", 0.1, "-cosim_output", path, "-cosim_checkpoint", checkpoint)
-        run = execute("run", model, *options, "-cosim_stop", 4)
+        run = run_here(model, *options, "-cosim_stop", 4)
         self.assertEqual(run.returncode, 0, run.stderr)
-        run = execute("run", model, *options, "-cosim_restart", "auto")
+        run = run_here(model, *options, "-cosim_restart", "auto")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertNotIn("initial equations ", run.stdout)
         with h5py.File(path) as file:
@@ -338,7 +338,7 @@ class Runs(ModelTest):
             run = simulate(model, "-cosim_step", 0.1)
             np.testing.assert_allclose(run.outputs["b.y"], whole.outputs["b.y"], rtol=1e-6)
             self.assertAlmostEqual(run.outputs["b.y"][0], 3 * 18, delta=1e-9)
-            run = execute("run", model, "-subsystem_fmu_interface", "cs", "-cosim_output", self.folder / "no.h5")
+            run = run_here(model, "-subsystem_fmu_interface", "cs", "-cosim_output", self.folder / "no.h5")
             self.assertEqual(run.returncode, 2, run.stdout)
             self.assertIn("'b'", run.stderr)
 

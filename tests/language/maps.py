@@ -2,7 +2,7 @@
 import unittest
 
 import numpy as np
-from concord_runs import TIGHT, ModelTest, execute, export, simulate
+from concord_runs import TIGHT, ModelTest, execute, export, run_here, simulate
 from tables import akima
 
 POINTS = [0.0, 1.0, 2.5, 3.0, 5.0]
@@ -83,7 +83,7 @@ class Swept(ModelTest):
         self.assertEqual(len(run.event_times), 4)
 
     def test_outside_is_an_error(self):
-        run = execute("run", self.model(swept(", outside: error", start=0.5)), "-cosim_step", 0.03)
+        run = run_here(self.model(swept(", outside: error", start=0.5)), "-cosim_step", 0.03)
         self.assertEqual(run.returncode, 1)
         for word in ("m.x is 5", "from 0 to 5", "at t = 4.5", "'b'"):
             self.assertIn(word, run.stderr)
@@ -160,7 +160,7 @@ class Surfaces(ModelTest):
     def test_results(self):
         """The map of what another run has been through."""
         grown = self.folder / "kept.h5"
-        run = execute("run", self.model("experiment: {stop: 2}\nsubsystems:\n  s: {equations: {states: {x: 1}, "
+        run = run_here(self.model("experiment: {stop: 2}\nsubsystems:\n  s: {equations: {states: {x: 1}, "
                                         "derivatives: {x: x}, outputs: {t: t, x: x}}}\n"), "-cosim_output", grown,
                       "-cosim_step", 0.05)
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -6,7 +6,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from concord_runs import TIGHT, execute, simulate
+from concord_runs import TIGHT, execute, run_here, simulate
 
 MODEL = """
 experiment: {{stop: {stop}}}
@@ -219,7 +219,7 @@ class Results(Tables):
     def setUp(self):
         super().setUp()
         (self.folder / "recorded.yaml").write_text(RECORDED, encoding="utf-8")
-        run = execute("run", self.folder / "recorded.yaml", "-cosim_type", "jfm", "-cosim_step", "0.1",
+        run = run_here(self.folder / "recorded.yaml", "-cosim_type", "jfm", "-cosim_step", "0.1",
                       "-cosim_output", self.folder / "run.h5", *TIGHT)
         self.assertEqual(run.returncode, 0, run.stderr)
         with h5py.File(self.folder / "run.h5", "r+") as file:
@@ -290,7 +290,7 @@ class Results(Tables):
 class Errors(Tables):
     def refused(self, told, rows, table="", code=2):
         for ranks in (1, 2):
-            run = execute("run", self.model(rows, table), ranks=ranks)
+            run = run_here(self.model(rows, table), ranks=ranks)
             self.assertEqual(run.returncode, code, run.stderr)
             self.assertEqual(run.stderr.count("concord: error: "), 1, run.stderr)
             self.assertIn(told, run.stderr)
@@ -306,7 +306,7 @@ class Errors(Tables):
         self.refused("has no column 'time'", rows, "time_column: time")
         self.refused("has no values at t = ", rows, "after: error", code=1)
         model = self.model(rows)
-        run = execute("run", model, "--set", "road.z=1")
+        run = run_here(model, "--set", "road.z=1")
         self.assertEqual(run.returncode, 2)
         self.assertIn("a table has no parameters", run.stderr)
 

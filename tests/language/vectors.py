@@ -5,7 +5,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import EXAMPLES, TIGHT, ModelTest, Results, execute, simulate, write_model
+from concord_runs import EXAMPLES, TIGHT, ModelTest, Results, execute, run_here, simulate, write_model
 
 ROD = """
 experiment: {stop: 2}
@@ -259,7 +259,7 @@ class Example(ModelTest):
         """Instants of switching and all cells, against eigenvalues and bisection, on 1 and 2 ranks."""
         for ranks in (1, 2):
             path = self.folder / f"rod{ranks}.h5"
-            run = Results(path, execute("run", EXAMPLES / "rod" / "rod.yaml", "-cosim_accuracy", 1e-6,
+            run = Results(path, run_here(EXAMPLES / "rod" / "rod.yaml", "-cosim_accuracy", 1e-6,
                                         "-cosim_stop", 4500, "-cosim_output", path, ranks=ranks))
             self.assertEqual(run.status, "completed")
             with h5py.File(path) as file:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "support"), os.path.dirname(__file__)]
-from concord_runs import execute, simulate, write_model  # noqa: E402
+from concord_runs import run_here, simulate, write_model  # noqa: E402
 from loop_models import ring, solution  # noqa: E402
 
 STEPS = ("-cosim_step", "0.05", "-subsystem_rtol", "1e-12", "-subsystem_atol", "1e-14")
@@ -49,7 +49,7 @@ def run(text, *options, ranks=1):
 
 def refused(text, *options):
     with tempfile.TemporaryDirectory() as folder:
-        ended = execute("run", write_model(folder, "model", text), *options, "-cosim_output",
+        ended = run_here(write_model(folder, "model", text), *options, "-cosim_output",
                         Path(folder) / "out.h5")
         return ended.returncode, ended.stderr
 

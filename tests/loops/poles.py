@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "support"), os.path.dirname(__file__)]
-from concord_runs import execute, simulate, write_model  # noqa: E402
+from concord_runs import run_here, simulate, write_model  # noqa: E402
 from loop_models import linear_pair  # noqa: E402
 
 METHODS = (("missiles",), ("jacobi",), ("gauss_seidel",), ("jfm",), ("monolithic",),
@@ -20,7 +20,7 @@ class Pole(unittest.TestCase):
                 for method in METHODS:
                     with tempfile.TemporaryDirectory() as folder:
                         model = write_model(folder, "model", linear_pair(gain))
-                        ended = execute("run", model, "-cosim_type", *method, "-cosim_step", step,
+                        ended = run_here(model, "-cosim_type", *method, "-cosim_step", step,
                                         "-cosim_output", Path(folder) / "out.h5")
                     with self.subTest(gain=gain, step=step, method=method):
                         self.assertEqual(ended.returncode, 1, ended.stdout)

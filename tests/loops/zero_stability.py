@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "support"), os.path.dirname(__file__)]
-from concord_runs import execute, simulate, write_model  # noqa: E402
+from concord_runs import run_here, simulate, write_model  # noqa: E402
 from loop_models import linear_pair, linear_pair_states, ring  # noqa: E402
 
 HOLDS = (("zoh",), ("extrapolate",), ("extrapolate", "-cosim_hold_order", "2"),
@@ -18,7 +18,7 @@ LIMITS = (1, 1 / 9, 1 / 49, 1 / 225)
 
 def ends(text, *options):
     with tempfile.TemporaryDirectory() as folder:
-        ended = execute("run", write_model(folder, "model", text), *options, "-cosim_step", "0.02",
+        ended = run_here(write_model(folder, "model", text), *options, "-cosim_step", "0.02",
                         "-cosim_consistent_outputs", "false", "-cosim_diverged", "warn",
                         "-cosim_stop", "0.2", "-cosim_output",
                         Path(folder) / "out.h5")

@@ -2,7 +2,7 @@
 signals run away."""
 import unittest
 
-from concord_runs import execute, write_model
+from concord_runs import run_here, write_model
 from networks import InFolder
 
 
@@ -31,7 +31,7 @@ connections: [a.x -> b.x, a.v -> b.v, b.f -> a.f]
 class RunAway(InFolder, unittest.TestCase):
     def refused(self, stiffness, step, *options):
         model = write_model(self.folder, f"pair{stiffness:g}", stiff_pair(stiffness, 2e6))
-        return execute("run", model, "-cosim_type", "missiles", "-cosim_step", step, *options,
+        return run_here(model, "-cosim_type", "missiles", "-cosim_step", step, *options,
                        "-cosim_output", f"{self.folder}/r.h5")
 
     def test_failed_not_completed(self):

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from concord_runs import LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute, simulate, write_model
+from concord_runs import LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute, run_here, simulate, write_model
 from step_control import QUARTER_CAR
 
 METHODS = {
@@ -93,7 +93,7 @@ class Control(unittest.TestCase):
         np.testing.assert_allclose(two.outputs.values, one.outputs.values, rtol=1e-10)
 
     def test_without_linearization(self):
-        run = execute("run", LOTKA_VOLTERRA, "-cosim_type", "jacobi", "-cosim_adapt", "predictor",
+        run = run_here(LOTKA_VOLTERRA, "-cosim_type", "jacobi", "-cosim_adapt", "predictor",
                       "-subsystem_linearization", "false")
         self.assertEqual(run.returncode, 2)
         self.assertIn("offers no linearization", run.stderr)
@@ -110,7 +110,7 @@ class Control(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
 
     def test_monolithic(self):
-        run = execute("run", LOTKA_VOLTERRA, "-cosim_type", "monolithic", "-cosim_adapt",
+        run = run_here(LOTKA_VOLTERRA, "-cosim_type", "monolithic", "-cosim_adapt",
                       "predictor")
         self.assertEqual(run.returncode, 2)
         self.assertIn("monolithic has none", run.stderr)

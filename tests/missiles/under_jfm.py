@@ -3,7 +3,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from concord_runs import LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute, simulate, write_model
+from concord_runs import LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute, run_here, simulate, write_model
 from network_models import food_chain
 from references import LotkaVolterra, error_percent, observed_orders, two_mass
 
@@ -53,7 +53,7 @@ class OneSideWithoutRollback(unittest.TestCase):
 
     def test_view_says_which_is_which(self):
         with tempfile.TemporaryDirectory() as folder:
-            run = execute("run", TWO_MASS, "-subsystem_left_rollback", "false", "-cosim_view",
+            run = run_here(TWO_MASS, "-subsystem_left_rollback", "false", "-cosim_view",
                           "-cosim_stop", 0.1, "-cosim_output", f"{folder}/r.h5")
         self.assertEqual(run.stdout.count("iterated              right"), 2)
         self.assertEqual(run.stdout.count("by estimators         left"), 2)
@@ -64,7 +64,7 @@ class Impossible(unittest.TestCase):
 
     def refused(self, *options):
         with tempfile.TemporaryDirectory() as folder:
-            run = execute("run", TWO_MASS, "-subsystem_right_rollback", "false",
+            run = run_here(TWO_MASS, "-subsystem_right_rollback", "false",
                           "-subsystem_right_linearization", "false", *options, "-cosim_output",
                           f"{folder}/r.h5")
         self.assertEqual(run.returncode, 2)

@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
-from concord_runs import (LOTKA_VOLTERRA, SPRING_MASS, TIGHT, TWO_MASS, execute, in_short, simulate,
+from concord_runs import (LOTKA_VOLTERRA, SPRING_MASS, TIGHT, TWO_MASS, execute, in_short, run_here, simulate,
                           write_model)
 from explicit_methods import JUMPS, jumps_exactly, order_options
 from references import LotkaVolterra, error_percent, observed_orders, two_mass
@@ -367,7 +367,7 @@ class Record(unittest.TestCase):
     def test_export(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "results.h5"
-            execute("run", SPRING_MASS, "-cosim_type", "jacobi", "-cosim_balance", "smooth",
+            run_here(SPRING_MASS, "-cosim_type", "jacobi", "-cosim_balance", "smooth",
                     "-cosim_output", path)
             exported = execute("export", path, "--variables", "*-> mass.f")
             self.assertEqual(exported.stdout.splitlines()[0], "time,spring.f -> mass.f")

@@ -2,7 +2,7 @@
 import unittest
 
 import h5py
-from concord_runs import EXAMPLES, LOTKA_VOLTERRA, SPRING_MASS, ModelTest, execute
+from concord_runs import EXAMPLES, LOTKA_VOLTERRA, SPRING_MASS, ModelTest, execute, run_here
 
 BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
 
@@ -25,7 +25,7 @@ class Compression(ModelTest):
 
     def run_to(self, name, model, *options, ranks=1):
         path = self.folder / name
-        run = execute("run", model, "-cosim_output", path, *options, ranks=ranks)
+        run = run_here(model, "-cosim_output", path, *options, ranks=ranks)
         self.assertEqual(run.returncode, 0, run.stderr)
         return path
 
@@ -72,7 +72,7 @@ class Compression(ModelTest):
 
     def test_refused(self):
         for value in (-1, 10, "much"):
-            run = execute("run", SPRING_MASS, "-cosim_record_compression", value)
+            run = run_here(SPRING_MASS, "-cosim_record_compression", value)
             self.assertEqual(run.returncode, 2)
             self.assertIn("cosim_record_compression", run.stderr)
 

@@ -3,8 +3,8 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import (ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, ModelTest, execute,
-                          in_short)
+from concord_runs import (ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, ModelTest, execute, in_short,
+                          run_here)
 from fmu_runs import PAIR, build_parts, model_text
 
 BALL, THERMOSTAT, CONTROLLER, RODS = (
@@ -49,7 +49,7 @@ class GridTest(ModelTest):
     def simulated(self, model, *options, ranks=1, name="grid"):
         path = self.folder / f"{name}.h5"
         path.unlink(missing_ok=True)
-        run = execute("run", model, *options, "-cosim_output", path, ranks=ranks)
+        run = run_here(model, *options, "-cosim_output", path, ranks=ranks)
         self.assertEqual(run.returncode, 0, (options, run.stderr))
         with h5py.File(path) as file:
             data = {}
@@ -244,7 +244,7 @@ connections: [tooth.x -> sum.u]
         split = ("-cosim_record_split", 1e-5)
         for options in ((), ("-cosim_step", 0.2), split, ("-cosim_checkpoint", self.folder / "c", *split)):
             for file, grid in ((plain, ()), (path, ("-cosim_output_interval", 0.05))):
-                run = execute("run", BALL, "-cosim_output", file, *options, *grid)
+                run = run_here(BALL, "-cosim_output", file, *options, *grid)
                 self.assertEqual(run.returncode, 0, run.stderr)
             found = {rows: self.exported(path, "--rows", rows) for rows in ("grid", "events", "all")}
             np.testing.assert_allclose(found["grid"]["time"], 0.05 * np.arange(61), atol=1e-12)
@@ -273,7 +273,7 @@ connections: [tooth.x -> sum.u]
 
     def test_refusals(self):
         path = self.folder / "plain.h5"
-        self.assertEqual(execute("run", BALL, "-cosim_output", path).returncode, 0)
+        self.assertEqual(run_here(BALL, "-cosim_output", path).returncode, 0)
         for words, said in ((("--rows", "grid"), "-cosim_output_interval"), (("--rows", "one"), "must be grid")):
             run = execute("export", path, *words)
             self.assertEqual(run.returncode, 2)
@@ -286,7 +286,7 @@ class BlackBoxes(GridTest):
         model = self.model(model_text(PAIR, 0.2))
         path = self.folder / "fmus.h5"
         grid = ("-cosim_output_interval", 7.3e-4, "-cosim_output", path)
-        run = execute("run", model, "-cosim_step", 2e-3, *options, *grid)
+        run = run_here(model, "-cosim_step", 2e-3, *options, *grid)
         self.assertEqual(run.returncode, 0, run.stderr)
         with h5py.File(path) as file:
             return run.stdout, {name: file[name][:] for name in
@@ -311,7 +311,7 @@ class BlackBoxes(GridTest):
 
 class Refusals(GridTest):
     def refused(self, words, *options):
-        run = execute("run", TWO_MASS, *options, "-cosim_output", self.folder / "x.h5")
+        run = run_here(TWO_MASS, *options, "-cosim_output", self.folder / "x.h5")
         self.assertEqual(run.returncode, 2, run.stderr)
         for word in words:
             self.assertIn(word, run.stderr)

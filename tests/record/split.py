@@ -8,7 +8,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import EXAMPLES, LOTKA_VOLTERRA, SPRING_MASS, TWO_MASS, ModelTest, execute, in_short
+from concord_runs import EXAMPLES, LOTKA_VOLTERRA, SPRING_MASS, TWO_MASS, ModelTest, execute, in_short, run_here
 from running import RunningTest
 
 BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
@@ -38,7 +38,7 @@ def content(path):
 class SplitTest(ModelTest):
     def run_to(self, name, model, *options, ranks=1):
         path = self.folder / name
-        run = execute("run", model, "-cosim_output", path, *options, ranks=ranks)
+        run = run_here(model, "-cosim_output", path, *options, ranks=ranks)
         self.assertEqual(run.returncode, 0, run.stderr)
         return path
 
@@ -225,7 +225,7 @@ class InTheWay(SplitTest):
     def test_a_run_that_does_not_start_leaves_the_earlier_one(self):
         model = self.model(TWO_MASS.read_text().replace("experiment:", "experiment: "))
         before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
-        run = execute("run", model, "-cosim_output", self.split, *SPLIT, "-cosim_step", 1e-3,
+        run = run_here(model, "-cosim_output", self.split, *SPLIT, "-cosim_step", 1e-3,
                       "-cosim_restart", self.folder / "none.chk")
         self.assertEqual(run.returncode, 2, run.stderr)
         self.assertEqual(before, {path: path.read_bytes() for path in self.folder.rglob("*")

@@ -10,7 +10,7 @@ from itertools import product
 import fmu_factory
 import h5py
 import numpy as np
-from concord_runs import EXAMPLES, TWO_MASS, execute, in_short
+from concord_runs import EXAMPLES, TWO_MASS, execute, in_short, run_here
 from patience import wait_until
 from restart_runs import RestartTest, differences, largest_difference
 
@@ -40,12 +40,12 @@ def limited(size, *words):
 class Files(RestartTest):
     def stopped(self, model=TWO_MASS, steps=STEPS):
         """A run that a time limit has ended."""
-        run = execute("run", model, *self.options("parts", *steps), "-cosim_time_limit", 1e-3)
+        run = run_here(model, *self.options("parts", *steps), "-cosim_time_limit", 1e-3)
         self.assertEqual(run.returncode, 3, run.stderr)
         return run
 
     def goes_on(self, *options, model=TWO_MASS, restart="auto", ranks=1):
-        return execute("run", model, *self.options("parts", *STEPS), "-cosim_restart", restart,
+        return run_here(model, *self.options("parts", *STEPS), "-cosim_restart", restart,
                        *options, ranks=ranks)
 
     def refused(self, run, *says):
@@ -69,7 +69,7 @@ class Files(RestartTest):
         states = []
         for ranks in (1, 2):
             path = self.folder / f"columns{ranks}.h5"
-            run = execute("run", TWO_MASS, "-cosim_step", 1e-3, "-cosim_stop", 0.05, "-cosim_output", path,
+            run = run_here(TWO_MASS, "-cosim_step", 1e-3, "-cosim_stop", 0.05, "-cosim_output", path,
                           "-cosim_checkpoint", path.with_suffix(".chk"), "-cosim_checkpoint_epoch", 10,
                           "-cosim_checkpoint_every", 1e-6, "-cosim_checkpoint_keep", 9, ranks=ranks)
             self.assertEqual(run.returncode, 0, run.stderr)
@@ -86,7 +86,7 @@ class Files(RestartTest):
 
     def test_a_time_limit_in_hours(self):
         for text, code in (("0:00:01", 0), ("00:61:00", 2), ("1:2", 2), ("-1:00:00", 2), ("0:0:0", 2)):
-            run = execute("run", TWO_MASS, "-cosim_output", self.folder / "t.h5",
+            run = run_here(TWO_MASS, "-cosim_output", self.folder / "t.h5",
                           "-cosim_time_limit", text)
             self.assertEqual(run.returncode, code, text)
             self.assertEqual("HH:MM:SS" in run.stderr, code == 2)
@@ -121,7 +121,7 @@ class Files(RestartTest):
         self.refused(self.goes_on(model=other), "another model", "with another text")
         self.refused(self.goes_on(restart=self.folder / "none.chk"), "is not there")
         self.refused(self.goes_on(restart=TWO_MASS), "is no checkpoint")
-        self.refused(execute("run", TWO_MASS, "-cosim_restart", "auto"), "-cosim_checkpoint FILE")
+        self.refused(run_here(TWO_MASS, "-cosim_restart", "auto"), "-cosim_checkpoint FILE")
         self.assertEqual((self.folder / "parts.h5").read_bytes(), before)
         path.unlink()
         run = self.goes_on()
@@ -132,7 +132,7 @@ class Files(RestartTest):
         self.stopped()
         results = self.folder / "parts.h5"
         kept = results.read_bytes()
-        execute("run", TWO_MASS, "-cosim_step", 7e-4, "-cosim_output", results)
+        run_here(TWO_MASS, "-cosim_step", 7e-4, "-cosim_output", results)
         self.refused(self.goes_on("-cosim_stop", 2.5), "does not fit", "another run")
         self.refused(self.goes_on("-cosim_stop", 2.5, restart=self.folder / "parts.chk"),
                      "cannot be continued", "another run", "-cosim_output")
@@ -179,18 +179,18 @@ class Files(RestartTest):
         self.whole(TWO_MASS, *FEW_STEPS)
         for damaged in (1, 2):
             self.clear_parts()
-            self.assertEqual(execute("run", TWO_MASS, *options).returncode, 0)
+            self.assertEqual(run_here(TWO_MASS, *options).returncode, 0)
             names = [self.folder / f"parts.chk{end}" for end in ("", ".old", ".old2")]
             self.assertEqual(sorted(self.folder.glob("parts.chk*")), names)
             for path in names[:damaged]:
                 path.write_bytes(path.read_bytes()[:-7])
-            run = execute("run", TWO_MASS, *options, "-cosim_restart", "auto")
+            run = run_here(TWO_MASS, *options, "-cosim_restart", "auto")
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn(f"('{names[damaged]}'); the checkpoint '{names[0]}' is cut or damaged", run.stderr)
             self.require_same()
         for path in names:
             path.write_bytes(b"Concord checkpt\n")
-        self.refused(execute("run", TWO_MASS, *options, "-cosim_restart", "auto"), "is cut or damaged")
+        self.refused(run_here(TWO_MASS, *options, "-cosim_restart", "auto"), "is cut or damaged")
 
     def clear_parts(self):
         for path in self.folder.glob("parts*"):
@@ -199,7 +199,7 @@ class Files(RestartTest):
     def test_how_many_are_kept(self):
         for kept in in_short((1, 2, 5), 2):
             self.clear_parts()
-            run = execute("run", TWO_MASS, *self.options("parts", *FEW_STEPS), "-cosim_checkpoint_every", 1e-9,
+            run = run_here(TWO_MASS, *self.options("parts", *FEW_STEPS), "-cosim_checkpoint_every", 1e-9,
                           "-cosim_checkpoint_keep", kept)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertEqual(len(list(self.folder.glob("parts.chk*"))), kept)
@@ -208,16 +208,16 @@ class Files(RestartTest):
         """As after a failure of the machine that took rows; the checkpoint before it has its rows."""
         options = (*self.options("parts", *FEW_STEPS), "-cosim_checkpoint_every", 1e-9)
         self.whole(TWO_MASS, *FEW_STEPS)
-        self.assertEqual(execute("run", TWO_MASS, *options, "-cosim_stop", 1.0025).returncode, 0)
+        self.assertEqual(run_here(TWO_MASS, *options, "-cosim_stop", 1.0025).returncode, 0)
         early = (self.folder / "parts.h5").read_bytes()
         old = [(self.folder / f"parts.chk{end}").read_bytes() for end in ("", ".old")]
-        self.assertEqual(execute("run", TWO_MASS, *options, "-cosim_restart", "auto").returncode, 0)
+        self.assertEqual(run_here(TWO_MASS, *options, "-cosim_restart", "auto").returncode, 0)
         (self.folder / "parts.h5").write_bytes(early)
         newer = self.folder / "parts.chk"
         (self.folder / "parts.chk.old").write_bytes(old[0])
-        self.refused(execute("run", TWO_MASS, *options, "-cosim_restart", newer),
+        self.refused(run_here(TWO_MASS, *options, "-cosim_restart", newer),
                      "its results file does not fit", f"-cosim_restart {newer}.old")
-        run = execute("run", TWO_MASS, *options, "-cosim_restart", "auto")
+        run = run_here(TWO_MASS, *options, "-cosim_restart", "auto")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn(f"('{newer}.old'); the results file of '{newer}' does not fit", run.stderr)
         self.require_same()
@@ -238,7 +238,7 @@ class Files(RestartTest):
             self.assertIn("cannot write the results file", run.stderr)
             began = any(self.folder.glob("parts.chk*"))
             ended += began
-            run = execute("run", TWO_MASS, *options, "-cosim_restart", "auto")
+            run = run_here(TWO_MASS, *options, "-cosim_restart", "auto")
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertEqual("goes on from t = " in run.stderr, began)
             self.require_same()
@@ -254,13 +254,13 @@ class Files(RestartTest):
     def test_a_stop_that_is_passed(self):
         """Nothing is left to do, and what is there stays."""
         options = self.options("parts", *STEPS)
-        self.assertEqual(execute("run", TWO_MASS, *options).returncode, 0)
+        self.assertEqual(run_here(TWO_MASS, *options).returncode, 0)
         kept = {path: path.read_bytes() for path in self.folder.iterdir()}
         for restart in ("auto", self.folder / "parts.chk"):
-            run = execute("run", TWO_MASS, *options, "-cosim_restart", restart, "-cosim_stop", 1)
+            run = run_here(TWO_MASS, *options, "-cosim_restart", restart, "-cosim_stop", 1)
             self.refused(run, "it stands at t = ", "is to stop at t = 1 s; give a later -cosim_stop")
             self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir()}, kept)
-        run = execute("run", TWO_MASS, *options, "-cosim_restart", "auto")
+        run = run_here(TWO_MASS, *options, "-cosim_restart", "auto")
         self.assertEqual(run.returncode, 0, run.stderr)
 
     def test_twice_from_one_copy(self):
@@ -279,7 +279,7 @@ class Files(RestartTest):
                 fmu_factory.build(self.folder, "left", version, kinds=(kind,), capabilities=saved)
                 for name, more in (("whole", ()), ("parts", ("-cosim_stop", 0.52)),
                                    ("parts", ("-cosim_restart", "auto"))):
-                    run = execute("run", model, *self.options(name, "-cosim_step", 0.01, *more))
+                    run = run_here(model, *self.options(name, "-cosim_step", 0.01, *more))
                     self.assertEqual(run.returncode, 0, run.stderr)
                 self.assertIn("goes on from t = ", run.stderr)
                 self.assertEqual(differences(self.folder / "whole.h5", self.folder / "parts.h5"), [])
@@ -287,7 +287,7 @@ class Files(RestartTest):
     def test_runs_that_do_not_get_on_say_so(self):
         options = (*self.options("parts", *STEPS), "-cosim_checkpoint_epoch", 100000)
         for _ in range(2):
-            run = execute("run", THERMOSTAT, *options, "-cosim_restart", "auto",
+            run = run_here(THERMOSTAT, *options, "-cosim_restart", "auto",
                           "-cosim_time_limit", 0.05)
             self.assertEqual(run.returncode, 3, run.stderr)
             self.assertIn("warning: the run stops before macro-step 100000", run.stderr)
@@ -297,21 +297,21 @@ class Files(RestartTest):
         for name, content in (("notes.txt", "a text"), ("empty", "")):
             path = self.folder / name
             path.write_text(content)
-            run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint", path)
+            run = run_here(TWO_MASS, *self.options("parts"), "-cosim_checkpoint", path)
             self.refused(run, str(path), "left untouched")
             self.assertEqual(path.read_text(), content)
-        run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint",
+        run = run_here(TWO_MASS, *self.options("parts"), "-cosim_checkpoint",
                       self.folder / "parts.h5")
         self.refused(run, "parts.h5", "left untouched")
-        run = execute("run", TWO_MASS, *self.options("parts"), "-cosim_checkpoint", self.folder)
+        run = run_here(TWO_MASS, *self.options("parts"), "-cosim_checkpoint", self.folder)
         self.refused(run, str(self.folder), "is no regular file")
         self.stopped()
-        run = execute("run", BALL, *self.options("other"), "-cosim_checkpoint",
+        run = run_here(BALL, *self.options("other"), "-cosim_checkpoint",
                       self.folder / "parts.chk")
         self.refused(run, "of another model", "left untouched")
         link = self.folder / "link.chk"
         link.symlink_to(self.folder / "parts.chk")
-        run = execute("run", TWO_MASS, *self.options("parts", *STEPS), "-cosim_checkpoint", link)
+        run = run_here(TWO_MASS, *self.options("parts", *STEPS), "-cosim_checkpoint", link)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertTrue(link.is_symlink())
 
@@ -325,7 +325,7 @@ class Files(RestartTest):
         run = limited(room, *words, "-cosim_checkpoint", self.folder / "parts.chk")
         self.refused(run, "cannot write the checkpoint", "File too large", "-cosim_checkpoint")
         self.assertEqual([path.name for path in self.folder.iterdir() if "chk" in path.name], [])
-        run = execute("run", TWO_MASS, *self.options("others"), "-cosim_checkpoint",
+        run = run_here(TWO_MASS, *self.options("others"), "-cosim_checkpoint",
                       self.folder / "nowhere" / "a.chk")
         self.refused(run, "cannot write the checkpoint", "No such file", "-cosim_checkpoint")
 
@@ -361,7 +361,7 @@ class Files(RestartTest):
     def test_who_cannot_be_saved_is_told_at_the_start(self):
         fmu_factory.build(self.folder, "left", 2, kinds=("cs",), capabilities=("variable",))
         model = self.model("experiment: {stop: 1}\nsubsystems: {left: {fmu: left.fmu}}\n")
-        run = execute("run", model, *self.options("parts", "-cosim_type", "jacobi", *STEPS))
+        run = run_here(model, *self.options("parts", "-cosim_type", "jacobi", *STEPS))
         self.refused(run, "subsystem 'left' cannot pass on what it remembers",
                      "canGetAndSetFMUState")
 
@@ -400,7 +400,7 @@ class Kills(RestartTest):
                 for _ in range(int(os.environ.get("KILLS", "1"))):
                     self.killed(model, *options, ranks=ranks,
                                 after=self.random.uniform(0.1, 0.9) * seconds)
-                run = execute("run", model, *self.options("parts", *options), "-cosim_restart",
+                run = run_here(model, *self.options("parts", *options), "-cosim_restart",
                               "auto", ranks=ranks)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 self.require_same()
@@ -411,7 +411,7 @@ class Kills(RestartTest):
         for _ in range(int(os.environ.get("KILLS", "1"))):
             self.killed(BALL, *options, ranks=self.random.randint(1, 3),
                         after=self.random.uniform(0.1, 0.9) * seconds)
-        run = execute("run", BALL, *self.options("parts", *options), "-cosim_restart", "auto")
+        run = run_here(BALL, *self.options("parts", *options), "-cosim_restart", "auto")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertLess(largest_difference(self.folder / "whole.h5", self.folder / "parts.h5"),
                         1e-9)
@@ -419,7 +419,7 @@ class Kills(RestartTest):
     def test_signals(self):
         for name in in_short((signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU), 2, 1):
             wait_until(lambda number=name: self.stopped(number), "a signal before the run's end")
-            run = execute("run", THERMOSTAT, *self.options("parts", "-cosim_step", 0.01),
+            run = run_here(THERMOSTAT, *self.options("parts", "-cosim_step", 0.01),
                           "-cosim_restart", "auto")
             self.assertEqual(run.returncode, 0, run.stderr)
             self.require_same()

@@ -4,8 +4,7 @@ import os
 import unittest
 
 import fmu_factory
-from concord_runs import (ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, execute,
-                          in_short)
+from concord_runs import ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, execute, in_short, run_here
 from fmu_runs import PAIR, build_parts, model_text
 from restart_runs import RestartTest
 

@@ -4,7 +4,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import EXAMPLES, TWO_MASS, execute, in_short
+from concord_runs import EXAMPLES, TWO_MASS, execute, in_short, run_here
 from restart_runs import RestartTest, differences
 
 BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
@@ -17,7 +17,7 @@ class RecordingTest(RestartTest):
 
     def leg(self, *options, model=TWO_MASS, file="parts.h5", to=2, ranks=1):
         """A part of the run, from the checkpoint if there is one."""
-        return execute("run", model, *STEPS, *options, "-cosim_output", self.folder / file,
+        return run_here(model, *STEPS, *options, "-cosim_output", self.folder / file,
                        "-cosim_checkpoint", self.folder / "parts.chk", "-cosim_checkpoint_epoch",
                        self.EPOCH, "-cosim_checkpoint_every", 1e-9, "-cosim_restart", "auto",
                        "-cosim_stop", to, ranks=ranks)

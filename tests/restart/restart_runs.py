@@ -8,7 +8,7 @@ import time
 
 import h5py
 import numpy as np
-from concord_runs import ModelTest, execute
+from concord_runs import ModelTest, run_here
 
 SAME = ("time", "outputs/values", "inputs/values", "inputs/derivatives", "inputs/polynomials",
         "states/values", "balance/values", "events/time", "events/subsystem", "events/what",
@@ -48,7 +48,7 @@ class RestartTest(ModelTest):
     def whole(self, model, *options, ranks=1):
         """An undisturbed run; its seconds."""
         began = time.time()
-        run = execute("run", model, *self.options("whole", *options), ranks=ranks)
+        run = run_here(model, *self.options("whole", *options), ranks=ranks)
         self.assertEqual(run.returncode, 0, run.stderr)
         return time.time() - began
 
@@ -56,11 +56,11 @@ class RestartTest(ModelTest):
         """In parts that a time limit ends; `then`: the ranks of the last part."""
         codes = []
         for limit in limits:
-            run = execute("run", model, *self.options("parts", *options), "-cosim_restart", "auto",
+            run = run_here(model, *self.options("parts", *options), "-cosim_restart", "auto",
                           "-cosim_time_limit", limit, ranks=ranks)
             self.assertIn(run.returncode, (0, 3), run.stderr)
             codes.append(run.returncode)
-        run = execute("run", model, *self.options("parts", *options), "-cosim_restart", "auto",
+        run = run_here(model, *self.options("parts", *options), "-cosim_restart", "auto",
                       ranks=then or ranks)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("goes on from t = ", run.stderr)

@@ -5,7 +5,7 @@ import fmu_factory
 import h5py
 import numpy as np
 import references
-from concord_runs import EXAMPLES, LOTKA_VOLTERRA, TIGHT, TWO_MASS, execute, in_short
+from concord_runs import EXAMPLES, LOTKA_VOLTERRA, TIGHT, TWO_MASS, in_short, run_here
 from fmu_runs import PAIR, build_parts, model_text
 from patience import wait_until
 from restart_runs import RestartTest
@@ -40,7 +40,7 @@ def column(path, name):
 
 class WarmTest(RestartTest):
     def run_it(self, name, model, *options, ranks=1):
-        return execute("run", model, "-cosim_output", self.folder / f"{name}.h5", *options,
+        return run_here(model, "-cosim_output", self.folder / f"{name}.h5", *options,
                        ranks=ranks)
 
     def first(self, model, stop, *options, ranks=1):

@@ -17,8 +17,7 @@ from pathlib import Path
 import fmu_factory
 import h5py
 import numpy as np
-from concord_runs import (ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, execute,
-                          in_short, write_model)
+from concord_runs import ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, in_short, run_here, write_model
 from every_method import ADAPTS, BALANCES, HOLDS, words_of
 from fmu_runs import PAIR, model_text
 
@@ -267,7 +266,7 @@ def run(model, folder, name, options, *more):
     path = Path(folder) / f"{name}.h5"
     path.unlink(missing_ok=True)
     more = [Path(folder, word) if word == "parts.chk" else word for word in more]
-    ended = execute("run", model, *options, "-cosim_output", path, *more)
+    ended = run_here(model, *options, "-cosim_output", path, *more)
     return path, ended
 
 

@@ -1,4 +1,5 @@
 """Runs the program (environment variable CONCORD_PROGRAM) and reads what it records."""
+import functools
 import os
 import subprocess
 import tempfile
@@ -9,6 +10,7 @@ import h5py
 import numpy as np
 
 from patience import HANGS
+from run_after_run import RunAfterRun
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -77,17 +79,28 @@ def execute(*arguments, ranks=1, timeout=HANGS):
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
 
 
+@functools.cache
+def _on(ranks):
+    return RunAfterRun(ranks)
+
+
+def run_here(*words, ranks=1, timeout=HANGS):
+    """The CompletedProcess of `concord run WORDS`, but that its process goes on to the next one: for what no
+    signal or crash ends, and what looks at nothing but results and what is said."""
+    return _on(ranks).run(words, timeout)
+
+
 def simulate(model, *options, ranks=1, timeout=HANGS, jumps=False):
     """Results of a run that must end with exit code 0 and nothing on stderr, and, unless it was
     told to go on (-cosim_diverged warn), may not have diverged. `jumps`: some black box does."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "results.h5"
-        run = execute("run", model, *options, "-cosim_output", path, ranks=ranks, timeout=timeout)
+        done = run_here(model, *options, "-cosim_output", path, ranks=ranks, timeout=timeout)
         call = " ".join(map(str, ("run", model, *options)))
-        if run.returncode != 0 or run.stderr:
-            raise AssertionError(f"exit code {run.returncode} of '{call}' on {ranks} rank(s)\n"
-                                 f"{run.stdout}\n{run.stderr}")
-        results = Results(path, run)
+        if done.returncode != 0 or done.stderr:
+            raise AssertionError(f"exit code {done.returncode} of '{call}' on {ranks} rank(s)\n"
+                                 f"{done.stdout}\n{done.stderr}")
+        results = Results(path, done)
     allowed = ("completed", "inaccurate") + (("diverged",) if "warn" in options else ())
     if results.status not in allowed:
         raise AssertionError(f"status {results.status} of '{call}'")

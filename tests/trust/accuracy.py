@@ -5,7 +5,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-from concord_runs import EXAMPLES, ModelTest, execute, in_short
+from concord_runs import EXAMPLES, ModelTest, in_short, run_here
 
 EXACT = ("-cosim_type", "monolithic", "-subsystem_rtol", 1e-12, "-subsystem_atol", 1e-14)
 # Steady but for a hundredth of its size.
@@ -39,7 +39,7 @@ class Run:
     def __init__(self, model, *options, ranks=1):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "out.h5"
-            done = execute("run", model, *options, "-cosim_output", path, ranks=ranks)
+            done = run_here(model, *options, "-cosim_output", path, ranks=ranks)
             if done.returncode:
                 raise AssertionError(f"{options}: {done.stderr}")
             self.stdout = done.stdout
@@ -162,7 +162,7 @@ class Choices(ModelTest):
 
     def test_wrong_values(self):
         for value in ("0", "-1e-3", "1", "x"):
-            run = execute("run", MODELS["two_mass"], "-cosim_accuracy", value)
+            run = run_here(MODELS["two_mass"], "-cosim_accuracy", value)
             self.assertEqual(run.returncode, 2, run.stderr)
             self.assertIn("-cosim_accuracy", run.stderr)
 

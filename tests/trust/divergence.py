@@ -2,7 +2,7 @@
 import tempfile
 import unittest
 
-from concord_runs import TWO_MASS, execute, write_model
+from concord_runs import TWO_MASS, run_here, write_model
 from estimates import Run, chain
 
 SERVO = """
@@ -93,7 +93,7 @@ class Diverges(Models):
         self.assertIn("the run has diverged", run.attributes["diverged"])
 
     def test_the_choices_are_listed(self):
-        run = execute("run", TWO_MASS, "-cosim_diverged", "never")
+        run = run_here(TWO_MASS, "-cosim_diverged", "never")
         self.assertEqual(run.returncode, 2)
         self.assertIn("fail, warn", run.stderr)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from concord_runs import LOTKA_VOLTERRA, TWO_MASS, execute, write_model
+from concord_runs import LOTKA_VOLTERRA, TWO_MASS, run_here, write_model
 
 OSCILLATOR = """
 name: undamped
@@ -156,7 +156,7 @@ class Run:
     def __init__(self, model, *options, ranks=1):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "results.h5"
-            self.run = execute("run", model, *options, "-cosim_output", path, ranks=ranks)
+            self.run = run_here(model, *options, "-cosim_output", path, ranks=ranks)
             with h5py.File(path) as file:
                 self.attributes = dict(file.attrs)
                 self.time, self.values = file["time"][:], file["outputs/values"][:]
