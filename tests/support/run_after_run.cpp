@@ -1,7 +1,7 @@
-/// One `concord run` after the other in this process, or these of mpirun, each as the words say that
-/// standard input has: their count, the files for standard output and error, and what is behind
-/// `concord run`, each with a zero byte behind it. The exit code of each goes to standard output,
-/// in a line.
+/// One `concord run` after the other in this process, or these of mpirun, each as the words say
+/// that standard input has: their count, the files for standard output and error, and what is
+/// behind `concord run`, each with a zero byte behind it. The exit code of each goes to standard
+/// output, in a line.
 #include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>
