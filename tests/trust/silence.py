@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from catalogue import cases
+from concord_runs import ModelTest, simulate
 from exact import Delayed, Hybrid
 from verdicts import CRASH, DEFAULT, REFUSED, RIGHT, SILENT, STUCK, Truth, judged
 
@@ -93,6 +94,52 @@ class Late(unittest.TestCase):
                 found = judged(made, Truth(made), accuracy, 0, 60.0)
                 self.assertEqual(found.verdict, RIGHT, found.words)
                 self.assertGreater(found.ratio, 0.3)
+
+
+class Pulses(ModelTest):
+    """What is 0 at every communication point and something within a macro-step is no 0."""
+    STAGE = """
+experiment: {start: 0, stop: 12}
+subsystems:
+  x: {equations: {states: {x: 0}, derivatives: {x: 1}, outputs: {x: x}}}
+  p: {equations: {inputs: {x: 0}, outputs: {y: exp(-((x - 7.7)/WIDTH)^2)/WIDTH}}}
+  m: {equations: {inputs: {y: 0}, states: {z: 0}, derivatives: {z: y - 0.1*z}, outputs: {z: z}}}
+connections: [x.x -> p.x, p.y -> m.y]
+"""
+    OWN_STATE = """
+experiment: {start: 0, stop: 12}
+subsystems:
+  x: {equations: {inputs: {z: 0}, states: {x: 0, s: 0}, outputs: {s: s},
+                  derivatives: {x: 1, s: exp(-((x - 7.7)/0.003)^2)/0.003 - 0.1*s + 0.01*z}}}
+  m: {equations: {inputs: {s: 0}, states: {z: 0}, derivatives: {z: s - z}, outputs: {z: z}}}
+connections: [x.s -> m.s, m.z -> x.z]
+"""
+    WITH_TIME = """
+experiment: {start: 0, stop: 1000}
+subsystems:
+  p: {equations: {inputs: {z: 0}, outputs: {y: exp(-((t - 900)/0.5)^2) - 0.001*z}}}
+  m: {equations: {inputs: {y: 0}, states: {z: 0}, derivatives: {z: y - 0.01*z}, outputs: {z: z}}}
+connections: [p.y -> m.y, m.z -> p.z]
+"""
+
+    def error(self, text, exact):
+        """Of m.z at the end, relative to the pulse's; whether the accuracy is said to be reached."""
+        run = simulate(self.model(text))
+        reached = "NOT REACHED" not in run.stdout
+        return abs(run.outputs["m.z"][-1] - exact), reached
+
+    def test_functions_of_states(self):
+        """Met between the points and gone through in small macro-steps, or told."""
+        for width, is_reached in ((0.002, True), (0.01, False)):
+            exact = np.sqrt(np.pi) * np.exp(-0.1 * 4.3)
+            error, reached = self.error(self.STAGE.replace("WIDTH", str(width)), exact)
+            self.assertTrue(reached or not is_reached)
+            self.assertLess(error, 3e-4 if reached else np.inf)
+
+    def test_others_are_told(self):
+        for text, exact in ((self.OWN_STATE, 1.0), (self.WITH_TIME, 0.5 * np.sqrt(np.pi) * np.exp(-1.1))):
+            error, reached = self.error(text, exact)
+            self.assertTrue(not reached or error < 3e-4, error)
 
 
 class AtRest(unittest.TestCase):

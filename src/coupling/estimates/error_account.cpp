@@ -253,13 +253,19 @@ void ErrorAccount::io(Archive& archive) {
   }
 }
 
+/// What has stayed 0 would have been as large as its error.
+double ErrorAccount::size_of(std::size_t output) const {
+  const double size = subsystems_.output_sizes()[output], error = largest_[output];
+  return size > 0.0 || !divergence_.is_seen(output, error) ? size : error;
+}
+
 std::vector<double> ErrorAccount::relative_errors() const {
   std::vector<double> relative(largest_.size(), no_number);
   if (missing() || (propagation_ && !estimated_)) {
     return relative;
   }
   for (std::size_t o = 0; o < largest_.size(); ++o) {
-    const double size = subsystems_.output_sizes()[o];
+    const double size = size_of(o);
     relative[o] = largest_[o] > 0.0 && size > 0.0 ? largest_[o] / size : 0.0;
     relative[o] = divergence_.says_nothing(o) ? no_number : relative[o];
   }
@@ -269,13 +275,13 @@ std::vector<double> ErrorAccount::relative_errors() const {
   return relative;
 }
 
-template <class Counts>
-double ErrorAccount::largest_in(const Tolerance& tolerance, const Counts& counts) const {
-  const auto sizes = subsystems_.output_sizes().values();
+template <class SizeOf>
+double ErrorAccount::largest_in(const Tolerance& tolerance, const SizeOf& size_of) const {
   double worst = 0.0;
   for (std::size_t o = 0; o < largest_.size(); ++o) {
-    if (sizes[o] > 0.0 && counts(o)) {
-      const double size = tolerance.of_range ? ranges_.size(o, sizes[o]) : sizes[o];
+    if (const double known = size_of(o); known > 0.0) {
+      const bool by_range = tolerance.of_range && subsystems_.output_sizes()[o] > 0.0;
+      const double size = by_range ? ranges_.size(o, known) : known;
       worst = std::max(worst, largest_[o] / tolerance.of(size, size));
     }
   }
@@ -284,12 +290,15 @@ double ErrorAccount::largest_in(const Tolerance& tolerance, const Counts& counts
 
 double ErrorAccount::in_tolerances(const Tolerance& tolerance) const {
   return largest_in(tolerance, [this](std::size_t o) {
-    return !divergence_.says_nothing(o) && !divergence_.hardly_begun(o);
+    const bool counts = !divergence_.says_nothing(o) && !divergence_.hardly_begun(o);
+    return counts ? size_of(o) : 0.0;
   });
 }
 
 double ErrorAccount::settled_in_tolerances(const Tolerance& tolerance) const {
-  return largest_in(tolerance, [this](std::size_t o) { return settled_.settled(o); });
+  return largest_in(tolerance, [this](std::size_t o) {
+    return settled_.settled(o) ? subsystems_.output_sizes()[o] : 0.0;
+  });
 }
 
 }  // namespace concord

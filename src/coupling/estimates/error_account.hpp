@@ -98,8 +98,9 @@ class ErrorAccount {
  private:
   void make_propagation();
   void see(const CommunicationPoint& point);
-  template <class Counts>
-  double largest_in(const Tolerance& tolerance, const Counts& counts) const;
+  double size_of(std::size_t output) const;
+  template <class SizeOf>
+  double largest_in(const Tolerance& tolerance, const SizeOf& size_of) const;
   double propagate(const CommunicationPoint& point, bool last);
   void lose(const std::string& reason);
 

@@ -44,33 +44,61 @@ std::size_t count_scanned(const RankNetwork& subsystems, std::span<const std::si
   return static_cast<std::size_t>(std::llround(agree_on_sum(subsystems.comm(), own)));
 }
 
-/// What outputs that follow inputs are, on the mean, beside the cubics through Lobatto's points:
-/// two of Gauss' points in each cell, of which there are `cells` in the macro-step. As slope the
-/// magnitude of that, unless what is beside the cubic cancels, as it does on smooth ways, of which
-/// Lobatto's points know the mean.
+/// The outputs at a share of the macro-step, with these inputs. Whether that works.
+bool follow_to(RankNetwork& subsystems, std::size_t k, double share,
+               std::span<const Polynomial> inputs, std::span<Sample> outputs) {
+  const MacroStep& step = subsystems.passed_way().pieces(k)[0].step;
+  const MacroStep until{step.begin, step.begin + share * step.size()};
+  Outcome outcome = Outcome::failed;
+  const auto thrown = subsystems.asking(
+      k, [&] { outcome = subsystems.own(k).retrace(until, inputs, {}, outputs); });
+  return !thrown && outcome != Outcome::failed;
+}
+
+/// What an output is a sum of there, |g_u| |u|; 0 where nobody knows.
+double terms_of(RankNetwork& subsystems, std::size_t k, double share, std::size_t output) {
+  constexpr double little = 1e-6;
+  std::vector<Polynomial> inputs = subsystems.passed_way().pieces(k)[0].inputs;
+  std::vector<Sample> usual(subsystems.outputs_of(k).size()), moved(usual.size());
+  if (!follow_to(subsystems, k, share, inputs, usual)) return 0.0;
+  double terms = 0.0;
+  for (Polynomial& input : inputs) {
+    const Polynomial before = input;
+    for (double& c : input.c) c *= 1.0 + little;
+    if (!follow_to(subsystems, k, share, inputs, moved)) return 0.0;
+    terms += std::abs(moved[output].value - usual[output].value) / little;
+    input = before;
+  }
+  return terms;
+}
+
+/// What outputs that follow inputs are, on the mean, beside the cubics through Lobatto's points: as
+/// value that, as slope its magnitude, unless it cancels, as it does on smooth ways, of which
+/// Lobatto's points know the mean. Two of Gauss' points in each cell, of which there are `cells` in
+/// the macro-step; `farthest`: the share of it where it is the largest.
 void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
-                const InnerPoints::Rows& rows, std::span<Sample> beside) {
+                const InnerPoints::Rows& rows, std::span<Sample> beside,
+                std::span<double> farthest) {
   constexpr double gauss = 0.28867513459481288;  // sqrt(3)/6
   constexpr double cancels = 0.25;
   const auto pieces = subsystems.passed_way().pieces(k);
   if (pieces.size() != 1) return;
-  const MacroStep& step = pieces[0].step;
   const IndexRange out = subsystems.outputs_of(k);
   std::vector<Sample> there(out.size());
-  std::vector<double> sums(out.size()), magnitudes(out.size());
+  std::vector<double> sums(out.size()), magnitudes(out.size()), largest(out.size());
   const auto n = static_cast<double>(cells);
   for (std::size_t i = 0; i < 2 * cells; ++i) {
     const double s = (static_cast<double>(i / 2) + 0.5 + (i % 2 == 0 ? -gauss : gauss)) / n;
-    const MacroStep until{step.begin, step.begin + s * step.size()};
-    Outcome outcome = Outcome::failed;
-    const auto thrown = subsystems.asking(
-        k, [&] { outcome = subsystems.own(k).retrace(until, pieces[0].inputs, {}, there); });
-    if (thrown || outcome == Outcome::failed) return;
+    if (!follow_to(subsystems, k, s, pieces[0].inputs, there)) return;
     for (std::size_t o = 0; o < sums.size(); ++o) {
       const auto node = [&](std::size_t p) { return rows[p][out.first + o].value; };
       const double beside_cubic = (there[o].value - LobattoPoints::cubic(node, s)) / (2.0 * n);
       sums[o] += beside_cubic;
       magnitudes[o] += std::abs(beside_cubic);
+      if (std::abs(beside_cubic) > largest[o]) {
+        largest[o] = std::abs(beside_cubic);
+        farthest[out.first + o] = s;
+      }
     }
   }
   for (std::size_t o = 0; o < sums.size(); ++o) {
@@ -94,10 +122,12 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       doubt_(mean_.size()),
       scanned_size_(mean_.size()),
       ahead_(mean_.size()),
+      noise_(mean_.size()),
       fed_(subsystems.n_inputs()),
       fed_by_zero_(subsystems.n_inputs()),
       beside_(subsystems.n_outputs()),
       part_(subsystems.n_outputs()),
+      farthest_(subsystems.n_outputs()),
       followers_(followers_in(subsystems)),
       scanned_(
           count_scanned(subsystems, followers_, subsystems.scanned_outputs().outputs().size())) {
@@ -140,11 +170,7 @@ void InsideErrors::scan_again(const CommunicationPoint& point) {
   }
   const auto take = [&](std::size_t i, double range) { ahead_[i] = std::abs(range); };
   feed(&Sample::value, take);
-  for (const std::size_t k : followers_) {
-    if (is_delay(subsystems_.own(k).description())) {
-      beside_[subsystems_.outputs_of(k).first].value = ahead_[subsystems_.inputs_of(k).first];
-    }
-  }
+  pass_on_delays(ahead_);
   feed(&Sample::value, take);
 }
 
@@ -226,9 +252,10 @@ void InsideErrors::look_along_followers(const MacroStep& step) {
   constexpr double work = 1 << 19, fewest = 256.0, most = 1 << 12, worth_it = 2.0;
   const double of_all = std::clamp(work / static_cast<double>(scanned_), fewest, most);
   const double cells = std::ceil(of_all * step.size() / (until_ - from_));
+  std::ranges::fill(farthest_, 0.5);
   if (!(cells >= worth_it && cells <= of_all)) return;
   for (const std::size_t k : followers_) {
-    look_along(subsystems_, k, static_cast<std::size_t>(cells), outputs_, beside_);
+    look_along(subsystems_, k, static_cast<std::size_t>(cells), outputs_, beside_, farthest_);
   }
 }
 
@@ -245,22 +272,57 @@ void InsideErrors::feed(double Sample::*part, const Use& use) {
   }
 }
 
-/// Of outputs that depend on time alone: others' ways inside are known up to what integrators
-/// leave, which no smaller macro-step makes less.
+/// Of what lies between the points: others' ways inside are known up to what integrators leave,
+/// which no smaller macro-step makes less.
 double InsideErrors::in_tolerances(const MacroStep& step, const Trial& trial) {
+  std::ranges::fill(noise_, 0.0);
+  const double worst = in_tolerances(step.size(), trial);
+  if (!(worst > 1.0)) return worst;
+  find_noise();
+  return in_tolerances(step.size(), trial);
+}
+
+double InsideErrors::in_tolerances(double h, const Trial& trial) {
   const auto& connected = subsystems_.connected_inputs();
-  norm_.begin(step.size());
+  norm_.begin(h);
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     const double value = trial.inputs[i].value;
     const double size = std::max(subsystems_.input_sizes()[i], ahead_[i]);
-    // What still rises from nothing is rounding, relative to itself.
-    const bool known = !constraints_.is_equation(j) && !norm_.rises(j);
-    norm_.add(j, known ? scanned_size_[i] : 0.0,
+    using Rise = ErrorNorm::Rise;
+    const double ends =
+        std::max(std::abs(inputs_.front()[i].value), std::abs(inputs_.back()[i].value));
+    norm_.add(j, constraints_.is_equation(j) ? 0.0 : scanned_size_[i],
               ranges_ ? ranges_->range(j, value) : std::abs(value),
-              ranges_ ? std::max(ranges_->size(j, size), ahead_[i]) : size);
+              ranges_ ? std::max(ranges_->size(j, size), ahead_[i]) : size, noise_[i],
+              scanned_size_[i] > ends ? Rise::is_over : Rise::goes_on);
   }
   return norm_.worst();
+}
+
+/// What rounding and integrators leave of large inputs whose difference rises from nothing, now or
+/// a delay ago.
+void InsideErrors::find_noise() {
+  std::ranges::fill(beside_, Sample{});
+  for (const std::size_t k : followers_) {
+    const IndexRange out = subsystems_.outputs_of(k);
+    for (std::size_t o = out.first; o < out.last; ++o) {
+      beside_[o].value = norm_.noise(terms_of(subsystems_, k, farthest_[o], o - out.first));
+    }
+  }
+  const auto take = [&](std::size_t i, double noise) { noise_[i] = std::abs(noise); };
+  feed(&Sample::value, take);
+  pass_on_delays(noise_);
+  feed(&Sample::value, take);
+}
+
+/// What inputs of delays are comes out of them.
+void InsideErrors::pass_on_delays(std::span<const double> inputs) {
+  for (const std::size_t k : followers_) {
+    if (is_delay(subsystems_.own(k).description())) {
+      beside_[subsystems_.outputs_of(k).first].value = inputs[subsystems_.inputs_of(k).first];
+    }
+  }
 }
 
 void InsideErrors::commit(const CommunicationPoint& point) {

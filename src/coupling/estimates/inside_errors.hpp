@@ -49,6 +49,9 @@ class InsideErrors {
   void see(const CommunicationPoint& point);
   void add_scanned(const MacroStep& step);
   void look_along_followers(const MacroStep& step);
+  double in_tolerances(double h, const Trial& trial);
+  void find_noise();
+  void pass_on_delays(std::span<const double> inputs);
   template <class Use>
   void feed(double Sample::*part, const Use& use);
 
@@ -62,10 +65,12 @@ class InsideErrors {
   std::vector<double> doubt_;           ///< what e may be wrong by
   std::vector<double> scanned_size_;    ///< of size_, what lies between the points
   std::vector<double> ahead_;           ///< ranges of inputs that depend on time alone
+  std::vector<double> noise_;           ///< errors between the points up to it are none
   InnerPoints::Rows inputs_, outputs_;
   std::vector<Sample> fed_, fed_by_zero_;
-  std::vector<Sample> beside_;  ///< of outputs: ScannedOutputs::Beside, as value and derivative
-  std::vector<Sample> part_;    ///< scratch
+  std::vector<Sample> beside_;    ///< of outputs: ScannedOutputs::Beside, as value and derivative
+  std::vector<Sample> part_;      ///< scratch
+  std::vector<double> farthest_;  ///< of outputs, the share of the macro-step where most was seen
   double from_ = 0.0, until_ = 0.0;     ///< of the last scan
   std::vector<std::size_t> followers_;  ///< own subsystems that are looked at between the points
   std::size_t scanned_ = 0;             ///< outputs of all ranks

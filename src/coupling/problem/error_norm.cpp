@@ -65,14 +65,14 @@ bool ErrorNorm::wakes(const Signal& signal) const {
 }
 
 void ErrorNorm::add(std::size_t i, double estimate, double magnitude, double size_so_far,
-                    double noise) {
+                    double noise, Rise rise) {
   Signal& signal = signals_[i];
   const double seen = signal.rises ? std::max(magnitude, std::abs(estimate)) : magnitude;
   signal.trial = magnitude;
   signal.seen = std::isfinite(seen) ? seen : 0.0;
   signal.shown = std::max(signal.shown, signal.seen);
   double known = std::max({size_so_far, seen, signal.begun});
-  if (signal.rises) {
+  if (signal.rises && rise == Rise::goes_on) {
     known = size(signal, known);
   }
   const double error = std::abs(estimate) - noise;

@@ -32,13 +32,15 @@ class ErrorNorm {
   /// A start, or an event: which signals have been 0 so far, slopes too where they are known.
   void restart();
   void begins_at_zero(std::size_t i) { signals_[i].rises = true; }
-  bool rises(std::size_t i) const { return signals_[i].rises; }
+
+  /// Whether a signal that rises goes on after the trial, or has been larger within it.
+  enum class Rise { goes_on, is_over };
 
   /// A trial: the same for all of this rank's signals, then the largest of all ranks. `magnitude`
   /// at the trial's end; `size` so far; errors up to `noise` are none.
   void begin(double h);
-  void add(std::size_t i, double estimate, double magnitude, double size_so_far,
-           double noise = 0.0);
+  void add(std::size_t i, double estimate, double magnitude, double size_so_far, double noise = 0.0,
+           Rise rise = Rise::goes_on);
   double worst() const;  ///< collective
 
   /// An err for which it is worth finding out what is noise; and that, of a sum of such terms, from
