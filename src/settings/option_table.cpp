@@ -475,7 +475,8 @@ OptionTable<IsolationOptions> make_isolation_options() {
   using O = Option<I>;
   return {
       O("isolated",
-        "FMUs and C++ subsystems from libraries live in a process of their own, whose crash, exit "
+        "FMUs, C++ subsystems from libraries and Python live in a process of their own, whose "
+        "crash, exit "
         "or hang is a failure of the subsystem alone",
         flag(), at<&I::isolated>),
       O("revive",

@@ -10,7 +10,7 @@ namespace concord {
 /// What a subsystem in another process is asked for.
 enum class RemoteFunction : std::uint8_t {
   make,
-  interface,
+  describe,
   release,
   end,
   note_use,

@@ -75,11 +75,8 @@ void HostedSubsystem::make(MessageReader& asked) {
     log_ = recipe_.calls ? std::make_shared<CallLog>(*recipe_.calls) : nullptr;
   const CallLog::Use use(log_);
   subsystem_ = recipe_.make();
-  SubsystemDescription description = subsystem_->description();
-  outputs_.resize(description.outputs.size());
-  Archive written;
-  pass(written, description);
-  done(written.bytes());
+  outputs_.resize(subsystem_->description().outputs.size());
+  tell(subsystem_->description());
 }
 
 OdeModel& HostedSubsystem::model() const {
@@ -95,9 +92,10 @@ Recipe HostedSubsystem::read_recipe(std::vector<std::byte> written) {
   return recipe;
 }
 
-void HostedSubsystem::tell(OdeInterface interface) {
+template <class Told>
+void HostedSubsystem::tell(Told told) {
   Archive written;
-  pass(written, interface);
+  pass(written, told);
   done(written.bytes());
 }
 
@@ -157,8 +155,8 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
   switch (function) {
     case RemoteFunction::make:
       return make(asked);
-    case RemoteFunction::interface:
-      return tell(read_recipe(asked.taken_list<std::byte>()).interface());
+    case RemoteFunction::describe:
+      return tell(read_recipe(asked.taken_list<std::byte>()).describe());
     case RemoteFunction::release:
       subsystem_.reset();
       started_ = false;

@@ -25,7 +25,8 @@ class HostedSubsystem {
   void answer_about_model(RemoteFunction function, MessageReader& asked);
   void make(MessageReader& asked);
   static Recipe read_recipe(std::vector<std::byte> written);
-  void tell(OdeInterface interface);
+  template <class Told>
+  void tell(Told told);
   OdeModel& model() const;
   void read_inputs(MessageReader& asked) { asked.take(inputs_); }
   template <class... Results>

@@ -207,21 +207,21 @@ SubsystemDescription isolated_description(SubsystemDescription description,
   return description;
 }
 
-OdeInterface isolated_interface(const NativeDescription& native, const IsolationOptions& options) {
-  Recipe recipe = Recipe::of(native, {});
-  SubsystemProcess process(recipe.what(), options.call_limit);
+SubsystemDescription described_in_isolation(const Recipe& recipe, const IsolationOptions& options) {
+  Recipe asked = recipe;
+  SubsystemProcess process(asked.what(), options.call_limit);
   Archive written;
-  recipe.io(written);
+  asked.io(written);
   MessageWriter request;
-  request.put(RemoteFunction::interface, written.bytes());
+  request.put(RemoteFunction::describe, written.bytes());
   CallStatus status;
   auto answer = process.call(request.bytes(), status);
   if (!answer) throw ForeignEnd(process.last_words());
   rethrow(status.ending, *answer);
   Archive read(answer->taken_list<std::byte>());
-  OdeInterface interface;
-  pass(read, interface);
-  return interface;
+  SubsystemDescription description;
+  pass(read, description);
+  return description;
 }
 
 std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
