@@ -108,6 +108,30 @@ void HostedSubsystem::advance(MessageReader& asked) {
   reply(outcome, outputs_, subsystem_->integration_errors());
 }
 
+void HostedSubsystem::follow(MessageReader& asked) {
+  const auto step = asked.taken<MacroStep>();
+  asked.take(polynomials_, shares_, x_, errors_);
+  reply(subsystem_->follow(step, polynomials_, {shares_, x_, errors_}),
+        subsystem_->integration_errors());
+}
+
+/// At a point where the subsystem need not be.
+void HostedSubsystem::answer_there(RemoteFunction function, MessageReader& asked) {
+  StatePoint point;
+  asked.take(point.t, point.h, x_, inputs_, point.input_curvatures, point.wanted);
+  point.x = x_;
+  point.inputs = inputs_;
+  if (function == RemoteFunction::outputs_at)
+    return reply(subsystem_->outputs_at(point, outputs_), outputs_);
+  if (function == RemoteFunction::linearize_at)
+    return reply(subsystem_->linearize_at(point, linearization_), linearization_);
+  const bool slopes = function == RemoteFunction::derivatives_at;
+  result_.resize(slopes ? x_.size() : outputs_.size());
+  reply(slopes ? subsystem_->derivatives_at(point, result_)
+               : subsystem_->output_curvatures_at(point, result_),
+        result_);
+}
+
 void HostedSubsystem::point_outputs(MessageReader& asked) {
   const auto wanted = asked.taken<Wanted>();
   read_inputs(asked);
@@ -179,6 +203,8 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
       return done();
     case RemoteFunction::advance:
       return advance(asked);
+    case RemoteFunction::follow:
+      return follow(asked);
     case RemoteFunction::point_outputs:
       return point_outputs(asked);
     case RemoteFunction::output_curvatures:
@@ -199,18 +225,9 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
     }
     case RemoteFunction::derivatives_at:
     case RemoteFunction::outputs_at:
-    case RemoteFunction::output_curvatures_at: {
-      StatePoint point;
-      asked.take(point.t, point.h, x_, inputs_, point.wanted);
-      point.x = x_;
-      point.inputs = inputs_;
-      if (function == RemoteFunction::outputs_at)
-        return reply(subsystem_->outputs_at(point, outputs_), outputs_);
-      result_.resize(function == RemoteFunction::derivatives_at ? n_st : outputs_.size());
-      return function == RemoteFunction::derivatives_at
-                 ? reply(subsystem_->derivatives_at(point, result_), result_)
-                 : reply(subsystem_->output_curvatures_at(point, result_), result_);
-    }
+    case RemoteFunction::linearize_at:
+    case RemoteFunction::output_curvatures_at:
+      return answer_there(function, asked);
     case RemoteFunction::retrace: {
       const auto step = asked.taken<MacroStep>();
       asked.take(polynomials_, x_);

@@ -84,6 +84,15 @@ Outcome IsolatedSubsystem::advance(const MacroStep& step, std::span<const Polyno
   return outcome;
 }
 
+Outcome IsolatedSubsystem::follow(const MacroStep& step, std::span<const Polynomial> inputs,
+                                  const IntegratedWay& way) {
+  if (!is_saved_) remote_->process().take_copy();
+  const Outcome outcome = attempt(RemoteFunction::follow, std::tie(integration_errors_), step,
+                                  inputs, way.shares, way.states, way.errors);
+  if (outcome == Outcome::ok) stand_at(step.end);
+  return outcome;
+}
+
 Outcome IsolatedSubsystem::point_outputs(std::span<const Sample> inputs, Wanted wanted,
                                          std::span<Sample> outputs) {
   return attempt(RemoteFunction::point_outputs, std::tie(outputs), wanted, inputs);
@@ -120,6 +129,14 @@ Outcome IsolatedSubsystem::derivatives_at(const StatePoint& point, std::span<dou
 
 Outcome IsolatedSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
   return attempt(RemoteFunction::outputs_at, std::tie(outputs), point);
+}
+
+Outcome IsolatedSubsystem::linearize_at(const StatePoint& point, Linearization& result) {
+  const std::vector<double> f_t = result.f_t, g_t = result.g_t;
+  const Outcome outcome = attempt(RemoteFunction::linearize_at, std::tie(result), point);
+  result.f_t = f_t;
+  result.g_t = g_t;
+  return outcome;
 }
 
 Outcome IsolatedSubsystem::output_curvatures_at(const StatePoint& point, std::span<double> result) {
