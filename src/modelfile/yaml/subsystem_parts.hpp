@@ -31,7 +31,8 @@ struct SubsystemSurroundings {
 
 /// What a subsystem is made of, whether it stands in its entry or in a template.
 struct SubsystemParts {
-  std::vector<Field> kind;  ///< `equations`, `table`, `fmu`, `native`, `python` or `system`, among others
+  std::vector<Field>
+      kind;  ///< `equations`, `table`, `fmu`, `native`, `python` or `system`, among others
   std::vector<Field> parameters, start;  ///< beside it
   std::optional<NodeReader> effort, rank, step, isolated, run;
   Constants constants;
