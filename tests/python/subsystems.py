@@ -164,6 +164,18 @@ class Rod:
         self.assertEqual(run.outputs["rod.T[8]"][0], 2)
         np.testing.assert_allclose(run.outputs["rod.mean"], 21 / 8 + run.time / 8, rtol=1e-11)
 
+    def test_vectors_without_numpy(self):
+        rod = "import sys\nsys.modules['numpy'] = None\n" \
+              "class Rod:\n    states = {'T[3]': 1.0}\n    def derivatives(self, t, x, u):\n        return [-each for each in x.T]\n"
+        text = "experiment: {stop: 1}\nsubsystems:\n  rod: {python: {file: rod.py, class: Rod}}\n"
+        run = simulate(self.written(rod, text, "rod.py"), *TIGHT)
+        np.testing.assert_allclose(run.outputs["rod.T[3]"], np.exp(-run.time), rtol=1e-10)
+
+    def test_forgetting(self):
+        """What checkpoints hold is all that counts."""
+        run, reference = (simulate(self.python, "-cosim_step", "0.1", "-cosim_forget", n) for n in (1, 0))
+        np.testing.assert_array_equal(run.outputs.values, reference.outputs.values)
+
     def test_checkpoints(self):
         for extra in ([], ["-subsystem_isolated", "false"]):
             common = [self.python, "-cosim_step", "0.05", *extra, "-cosim_output", self.folder / "run.h5"]
@@ -259,6 +271,63 @@ class Stepping(PythonTest):
         refused = execute("run", model, "-cosim_type", "jfm")
         self.assertEqual(refused.returncode, 2)
         self.assertIn("rollback", refused.stderr)
+
+
+CHOSEN = """
+import math
+
+class Oscillator:
+    \"\"\"x'' = -x, each step exactly; remembers a function, which cannot be pickled.\"\"\"
+    inputs = {"u": 0.0}
+    outputs = ("x", "v")
+    parameters = {"first": 1.0}
+
+    def __init__(self):
+        self.place = [self.first, 0.0]
+        self.hook = lambda: None
+
+    def step(self, t, h, u):
+        x, v = self.place
+        self.place[:] = x * math.cos(h) + v * math.sin(h), v * math.cos(h) - x * math.sin(h)
+
+    def outputs_at(self, t):
+        return self.place
+
+    def save(self):
+        return self.place
+
+    def restore(self, memory):
+        self.place = memory
+"""
+
+
+class Memory(PythonTest):
+    """What is given to be saved is a copy, although the class changes it in its place."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.written(CHOSEN, "experiment: {stop: 2}\nsubsystems:\n  a: {python: {file: o.py, class: Oscillator}}\n"
+                                 "  b: {equations: {inputs: {x: 0}, states: {y: 0}, derivatives: {y: x - y}, outputs: {y: y}}}\n"
+                                 "connections: [a.x -> b.x, b.y -> a.u]\n", "o.py")
+
+    def test_rollback(self):
+        for options in ([], ["-cosim_adapt", "richardson", "-cosim_type", "jacobi", "-cosim_diverged", "warn"]):
+            run = simulate(self.path, "-cosim_step", "0.1", *options)
+            np.testing.assert_allclose(run.outputs["a.x"], np.cos(run.time), atol=1e-12)
+
+    def test_snapshots(self):
+        with concord.Simulation(self.path, cosim_step=0.1) as s:
+            s.start()
+            s.advance(until=1)
+            kept = s.snapshot()
+            s.advance(until=2)
+            ends = [s["a.x"], s["b.y"]]
+            s.restore(kept)
+            s.advance(until=2)
+            self.assertEqual([s["a.x"], s["b.y"]], ends)
+            s.reset({"a.first": 2})
+            s.advance(until=2)
+            np.testing.assert_allclose(s["a.x"], 2 * np.cos(2), rtol=1e-12)
 
 
 PLAIN = "experiment: {stop: 1}\nsubsystems:\n  a:\n    python:\n      file: a.py\n      class: A\n"

@@ -68,9 +68,9 @@ class CodeReader {
       : name_(name), node_(node), parts_(std::move(parts)), isolation_(isolation()) {}
 
   SubsystemEntry read(const SubsystemSurroundings& around) {
-    if (around.changes.concern(name_)) take_changes(described(recipe()), around);
+    if (around.changes.concern(name_)) take_changes(described(recipe(), around), around);
     const Recipe made_from = recipe();
-    SubsystemDescription description = described(made_from);
+    SubsystemDescription description = described(made_from, around);
     override_starts(description);
     SubsystemEntry entry;
     entry.location = node_.location();
@@ -85,9 +85,7 @@ class CodeReader {
     return is_python() ? Recipe::of(read_python(name_, node_, parts_))
                        : Recipe::of(read_native(name_, node_, parts_));
   }
-  SubsystemDescription described(const Recipe& recipe) const {
-    return isolation_.isolated ? described_in_isolation(recipe, isolation_) : recipe.describe();
-  }
+  SubsystemDescription described(const Recipe& recipe, const SubsystemSurroundings& around) const;
   IsolationOptions isolation() const;
   ModelFile file() const;
   void override_starts(SubsystemDescription& description) const;
@@ -115,6 +113,15 @@ IsolationOptions CodeReader::isolation() const {
                      name_ + "_isolated false");
   }
   return options;
+}
+
+/// Libraries of others may stand in each other's way, classes in Python do not.
+SubsystemDescription CodeReader::described(const Recipe& recipe,
+                                           const SubsystemSurroundings& around) const {
+  KeptProcess alone;
+  return isolation_.isolated
+             ? described_in_isolation(recipe, isolation_, is_python() ? *around.python : alone)
+             : recipe.describe();
 }
 
 /// Known once the library is open in this process, if ever.

@@ -224,18 +224,21 @@ SubsystemDescription isolated_description(SubsystemDescription description,
   return description;
 }
 
-SubsystemDescription described_in_isolation(const Recipe& recipe, const IsolationOptions& options) {
+SubsystemDescription described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
+                                            KeptProcess& kept) {
   Recipe asked = recipe;
-  SubsystemProcess process(asked.what(), options.call_limit);
+  auto process = kept.take();
+  if (!process) process = std::make_unique<SubsystemProcess>(asked.what(), options.call_limit);
   Archive written;
   asked.io(written);
   MessageWriter request;
   request.put(RemoteFunction::describe, written.bytes());
   CallStatus status;
-  auto answer = process.call(request.bytes(), status);
-  if (!answer) throw ForeignEnd(process.last_words());
+  auto answer = process->call(request.bytes(), status);
+  if (!answer) throw ForeignEnd(process->last_words());
   rethrow(status.ending, *answer);
   Archive read(answer->taken_list<std::byte>());
+  kept.keep(std::move(process));
   SubsystemDescription description;
   pass(read, description);
   return description;

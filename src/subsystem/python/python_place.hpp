@@ -6,6 +6,7 @@ namespace concord::python_place {
 extern const char* const interpreter_library;  ///< its path
 extern const char* const library_name;         ///< by which the loader finds another one
 extern const char* const built_module;         ///< from the folder of this library, as built
-extern const char* const installed_module;     ///< and as installed
+extern const char* const installed_module;     ///< as installed by CMake
+extern const char* const pip_module;           ///< and by pip
 
 }  // namespace concord::python_place
