@@ -121,23 +121,35 @@ std::vector<double> ClassSubsystem::given_slopes(std::span<const Sample> inputs)
   return result;
 }
 
-/// Two short steps on, with inputs that move on as they do here, and back.
-std::vector<double> ClassSubsystem::tried_slopes(std::span<const Sample> inputs,
-                                                 std::span<const double> values) {
-  const Memory here = memory();
-  const double d = trial_share * step_size_;
-  std::vector<std::vector<double>> tried;
+/// Outputs after each of two steps of size d, with inputs that move on as they do here.
+std::array<std::vector<double>, 2> ClassSubsystem::tried_outputs(std::span<const Sample> inputs,
+                                                                 double d) {
+  std::array<std::vector<double>, 2> result;
   std::vector<Polynomial> on;
   for (const Sample& input : inputs) on.push_back({{input.value, input.derivative}});
-  for (int i = 0; i < 2; ++i) {
+  for (std::vector<double>& outputs : result) {
     step(d, on);
     for (Polynomial& input : on) input = input.moved_to(d);
     std::vector<double> u;
     for (const Polynomial& input : on) u.push_back(input.c[0]);
-    tried.push_back(outputs_for(u));
+    outputs = outputs_for(u);
   }
-  remember(here);
-  return one_sided(values, tried[0], tried[1], d);
+  return result;
+}
+
+/// Two short steps on, and back, also where one of them fails.
+std::vector<double> ClassSubsystem::tried_slopes(std::span<const Sample> inputs,
+                                                 std::span<const double> values) {
+  const Memory here = memory();
+  const double d = trial_share * step_size_;
+  try {
+    const auto tried = tried_outputs(inputs, d);
+    remember(here);
+    return one_sided(values, tried[0], tried[1], d);
+  } catch (...) {
+    remember(here);
+    throw;
+  }
 }
 
 std::vector<double> ClassSubsystem::slopes_for(std::span<const Sample> inputs,

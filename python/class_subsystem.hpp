@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ class ClassSubsystem : public Subsystem {
   std::vector<double> slopes_for(std::span<const Sample> inputs, std::span<const double> values);
   std::vector<double> given_slopes(std::span<const Sample> inputs) const;
   std::vector<double> tried_slopes(std::span<const Sample> inputs, std::span<const double> values);
+  std::array<std::vector<double>, 2> tried_outputs(std::span<const Sample> inputs, double d);
   void put_out(std::span<const Sample> inputs, Wanted wanted, std::span<Sample> outputs);
 
   /// What it remembers, and when.
