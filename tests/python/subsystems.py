@@ -2,12 +2,14 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 import unittest
+from types import SimpleNamespace
 
 import numpy as np
 import concord
-from concord_runs import TIGHT, ModelTest, execute, simulate, write_model
+from concord_runs import EXAMPLES, TIGHT, ModelTest, execute, simulate, write_model
 from patience import HANGS
 
 CARS = """
@@ -179,7 +181,6 @@ class Rod:
     def test_checkpoints(self):
         for extra in ([], ["-subsystem_isolated", "false"]):
             common = [self.python, "-cosim_step", "0.05", *extra, "-cosim_output", self.folder / "run.h5"]
-            simulate(self.python, "-cosim_step", "0.05", *extra)
             checkpoint = ["-cosim_checkpoint", self.folder / "check.h5", "-cosim_checkpoint_every", "0.001"]
             whole = concord.read(self.run_to(common + checkpoint))["two.x"]
             self.run_to(common + checkpoint + ["-cosim_stop", "1"])
@@ -449,6 +450,31 @@ class FromPython(PythonTest):
             model = self.written(GOOD.replace("-self.k", factor), PLAIN, "a.py")
             values.append(concord.run(model)["a.x"][-1])
         np.testing.assert_allclose(values, np.exp([-1, -2]), rtol=1e-5)
+
+
+class Example(PythonTest):
+    """The car of examples/driver, by the midpoint rule with steps of 1 ms and the classes themselves."""
+
+    def test_driver(self):
+        sys.path.insert(0, str(EXAMPLES / "driver"))
+        from driver import Driver, Gearbox
+        driver, gearbox = Driver(), Gearbox()
+        driver.gain, driver.time, gearbox.power = 0.6, 8.0, 40e3
+
+        def slopes(t, v, missing):
+            u = SimpleNamespace(v=v, sum=missing)
+            force = gearbox.outputs_at(t, SimpleNamespace(v=v, pedal=driver.outputs_at(t, u, u)))
+            return (force - 150 * np.tanh(10 * v) - 0.5 * v * abs(v)) / 1400, driver.derivatives(t, u, u)
+
+        h, v, missing, speeds = 1e-3, 0.0, 0.0, []
+        for t in h * np.arange(60000):
+            a, b = slopes(t, v, missing)
+            a, b = slopes(t + h / 2, v + h / 2 * a, missing + h / 2 * b)
+            v, missing = v + h * a, missing + h * b
+            gearbox.step(t, h, lambda time: SimpleNamespace(v=v))
+            speeds.append(v)
+        run = concord.run(EXAMPLES / "driver" / "driver.yaml", cosim_step=0.01)
+        np.testing.assert_allclose(run["car.v"][10::10], speeds[99::100], atol=2e-3)
 
 
 if __name__ == "__main__":
