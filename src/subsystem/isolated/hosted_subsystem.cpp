@@ -111,8 +111,8 @@ void HostedSubsystem::advance(MessageReader& asked) {
 void HostedSubsystem::follow(MessageReader& asked) {
   const auto step = asked.taken<MacroStep>();
   asked.take(polynomials_, shares_, x_, errors_);
-  reply(subsystem_->follow(step, polynomials_, {shares_, x_, errors_}),
-        subsystem_->integration_errors());
+  const Outcome outcome = subsystem_->follow(step, polynomials_, {shares_, x_, errors_});
+  reply(outcome, subsystem_->integration_errors());
 }
 
 /// At a point where the subsystem need not be.
