@@ -29,8 +29,8 @@ fs::path module_file() {
   std::error_code error;
   const bool known = dladdr(reinterpret_cast<const void*>(&module_file), &library) != 0;
   const fs::path folder = fs::canonical(known ? library.dli_fname : "", error).parent_path();
-  for (const char* way : {python_place::built_module, python_place::installed_module,
-                          python_place::pip_module}) {
+  for (const char* way :
+       {python_place::built_module, python_place::installed_module, python_place::pip_module}) {
     const fs::path path = (folder / way).lexically_normal();
     if (*way != '\0' && fs::exists(path, error)) return path;
   }
