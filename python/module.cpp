@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "adapter.hpp"
 #include "concord/model_builder.hpp"
 #include "concord/program.hpp"
 #include "concord/results_file.hpp"
 #include "concord/simulation.hpp"
+#include "interpreter.hpp"
 #include "python_ode.hpp"
 
 // What of the library Python needs, as it is; the package around it (concord/*.py) makes it
@@ -471,6 +473,7 @@ PYBIND11_MODULE(_concord, m) {
   define_builder(m);
   define_simulation(m);
   m.def("run", &run);
+  if (!Interpreter::is_ours()) python_runs_concord(adapter());
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     HeldSimulation::close_all();
     Libraries::close();

@@ -108,7 +108,8 @@ void print_roles(const Method& method, const Model& model, const CheckListing& l
 /// without foreign code.
 bool may_begin_idle(const Model& model) {
   const auto own = [](const SubsystemEntry& entry) {
-    return entry.description.kind != "fmu" && entry.description.kind != "native" && !entry.isolated;
+    const std::string& kind = entry.description.kind;
+    return kind != "fmu" && kind != "native" && kind != "python" && !entry.isolated;
   };
   const auto conditional = [](const SubsystemEntry& entry) {
     return entry.equations &&

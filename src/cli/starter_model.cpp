@@ -46,6 +46,7 @@ subsystems:
 # motor: {fmu: motor.fmu, parameters: {R: 0.5}}                   # FMI 2.0 or 3.0
 # road: {table: {file: road.csv, outputs: {height: z}}}            # columns over time
 # wing: {native: {library: libwing.so, type: wing}}                # C++
+# driver: {python: {file: driver.py, class: Driver}}               # Python
 
 connections:                          # output -> input; an output may feed many inputs
   - spring.f -> mass.f

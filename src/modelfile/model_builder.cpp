@@ -76,7 +76,8 @@ class BuiltModel {
                            const ModelBuilder::Create& create) {
     entry.description = description;
     entry.create = [description, create](const SubsystemSettings& settings) {
-      return make_ode_subsystem(description, watched(create(), description.name, ""), settings);
+      return make_ode_subsystem(description,
+                                watched(create(), "the C++ code", description.name, ""), settings);
     };
     entry.take_starts = [create](SubsystemEntry& other, const SubsystemDescription& starts) {
       create_model(other, starts, create);
@@ -91,7 +92,7 @@ class BuiltModel {
     take_starts(part.name, entry.description.inputs);
     entry.create = [shown = entry.description,
                     create = part.create_subsystem](const SubsystemSettings& settings) {
-      return watched(create(), shown, settings);
+      return watched(create(), "the C++ code", shown, settings);
     };
     return entry;
   }

@@ -475,9 +475,10 @@ OptionTable<IsolationOptions> make_isolation_options() {
   using O = Option<I>;
   return {
       O("isolated",
-        "FMUs and C++ subsystems from libraries live in a process of their own, whose crash, exit "
-        "or hang is a failure of the subsystem alone",
-        flag(), at<&I::isolated>),
+        "FMUs, C++ subsystems from libraries and Python live in a process of their own, whose "
+        "crash, exit or hang is a failure of the subsystem alone",
+        flag(), at<&I::isolated>)
+          .by_default("of Python, unless the run is Python's"),
       O("revive",
         "isolated ones that have died go on in a new process from the last communication point, "
         "where their states can be serialised",

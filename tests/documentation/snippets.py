@@ -15,7 +15,7 @@ def snippets(page):
     """The YAML blocks that stand for themselves: with subsystems that need no file."""
     for block in blocks_of(page):
         if block.language == "yaml" and "experiment:" in block.text and \
-                not re.search(r"\b(fmu|native|library|table):", block.text):
+                not re.search(r"\b(fmu|native|python|library|table):", block.text):
             yield block
 
 

@@ -301,7 +301,7 @@ class Together(ModelTest):
                            "    equations: {states: {x: 1}, derivatives: {x: -x}, outputs: {y: x}}\n")
         refused = execute("check", model)
         self.assertEqual(refused.returncode, 2, refused.stdout)
-        self.assertIn("has nothing to isolate: only fmu and native run code of others",
+        self.assertIn("has nothing to isolate: only fmu, native and python run code of others",
                       refused.stderr)
         model = self.model("experiment: {start: 0, stop: 1}\nsubsystems:\n"
                            "  a: {isolated: maybe, native: {type: wing}}\n")

@@ -36,6 +36,7 @@ subsystems:
                  shift: 0.5, outputs: {z: height}, units: {z: m}}}
   motor: {fmu: motor.fmu, parameters: {"table[1]": [1, 2], on: true}, start: {w: 1}}
   wing: {native: {library: wing.so, type: wing}}
+  driver: {python: {file: driver.py, class: Driver}, isolated: false}
   cell: {template: cell, repeat: {i: [1, n]}, step: 0.1}
 connections:
   - road.z -> a.f

@@ -7,7 +7,7 @@ import unittest
 import zipfile
 from pathlib import Path
 
-from concord_runs import ROOT, TWO_MASS
+from concord_runs import EXAMPLES, ROOT, TWO_MASS
 
 sys.path.insert(0, str(ROOT / "python"))
 import pip_backend  # noqa: E402
@@ -19,7 +19,7 @@ class Wheel(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             name = pip_backend.build_wheel(folder, {"build": str(build)})
             prefix = Path(folder, "prefix")
-            packages = prefix / "lib" / "python3" / "site-packages"
+            packages = prefix / "lib" / "python{}.{}".format(*sys.version_info) / "site-packages"
             with zipfile.ZipFile(Path(folder, name)) as archive:
                 for member in archive.infolist():
                     where, data, rest = member.filename.partition(".data/data/")
@@ -33,6 +33,8 @@ class Wheel(unittest.TestCase):
                     f"concord.run({str(TWO_MASS)!r}).status)")
             run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                                  env={**os.environ, "PYTHONPATH": str(packages)}, check=True)
+            subprocess.run([prefix / "bin" / "concord", "check", EXAMPLES / "driver" / "driver.yaml"],
+                           check=True, stdout=subprocess.DEVNULL)
         self.assertEqual(run.stdout.split(), [str(packages / "concord" / "__init__.py"),
                                               told.split()[-1], "completed"])
 

@@ -53,12 +53,17 @@ constexpr Key equations{.name = "equations",
            .shape = record_of(native_keys),
            .meaning = "a C++ class",
            .alternative = true},
+    python{.name = "python",
+           .shape = record_of(python_keys),
+           .meaning = "a class in Python",
+           .alternative = true},
     system_{.name = "system",
             .shape = {Kind::either, false, system_keys, &text},
             .meaning = "subsystems within, or a file of such: a path relative to this file",
             .alternative = true};
 constexpr Key run{"run", paths_of(value), "of a system: macro-steps of its own; not there yet"};
-constexpr Key isolated{"isolated", flag, "of fmu and native: true: in a process of its own"};
+constexpr Key isolated{"isolated", flag,
+                       "of fmu, native and python: true: in a process of its own"};
 constexpr Key values{"parameters", paths_of(value), "values of parameters"},
     start{"start", paths_of(value), "start values of states and inputs"},
     effort{"effort", number, "what a macro-step of it costs, in any unit"},
@@ -71,8 +76,8 @@ std::string place_of_key(std::string_view name) {
   constexpr std::pair<std::string_view, Keys> maps[] = {
       {"experiment", experiment_keys}, {"equations", equations_keys},
       {"table", table_keys},           {"when", when_keys},
-      {"native", native_keys},         {"schedule", schedule_keys},
-      {"system", system_keys}};
+      {"native", native_keys},         {"python", python_keys},
+      {"schedule", schedule_keys},     {"system", system_keys}};
   for (const auto& [map, keys] : maps)
     for (const Key& key : keys())
       if (key.name == name)
@@ -109,6 +114,7 @@ std::span<const Key> subsystem_keys() {
                                  table,
                                  fmu,
                                  native,
+                                 python,
                                  system_,
                                  {.name = "template",
                                   .shape = text,
@@ -126,8 +132,8 @@ std::span<const Key> subsystem_keys() {
 }
 
 std::span<const Key> template_keys() {
-  static constexpr Key keys[] = {equations, table, fmu,    native, system_, isolated,
-                                 values,    start, effort, step,   run};
+  static constexpr Key keys[] = {equations, table,  fmu,   native, python, system_,
+                                 isolated,  values, start, effort, step,   run};
   return keys;
 }
 
@@ -205,6 +211,13 @@ std::span<const Key> native_keys() {
   static constexpr Key keys[] = {{"library", text, "a shared library, relative to this file"},
                                  {"type", text, "the name under which the C++ class is registered",
                                   "type: <the name under which the C++ class is registered>"}};
+  return keys;
+}
+
+std::span<const Key> python_keys() {
+  static constexpr Key keys[] = {
+      {"file", text, "with the class, relative to this file", "file: <a Python file>"},
+      {"class", text, "its name in the file", "class: <the name of a class in the file>"}};
   return keys;
 }
 

@@ -12,6 +12,7 @@
 #include "modelfile/yaml/model_text.hpp"
 #include "modelfile/yaml/node_reader.hpp"
 #include "network/model.hpp"
+#include "subsystem/isolated/kept_process.hpp"
 
 namespace concord {
 
@@ -27,11 +28,14 @@ struct SubsystemSurroundings {
   std::vector<std::string> files = {};  ///< of systems that they are read from, outer ones first
   /// Where equations stand whose dimensions have been checked: once for all that are made of them.
   std::shared_ptr<std::set<std::string>> checked = std::make_shared<std::set<std::string>>();
+  /// In which classes in Python are asked what they are: one for all, as each takes time to start.
+  std::shared_ptr<KeptProcess> python = std::make_shared<KeptProcess>();
 };
 
 /// What a subsystem is made of, whether it stands in its entry or in a template.
 struct SubsystemParts {
-  std::vector<Field> kind;  ///< `equations`, `table`, `fmu`, `native` or `system`, among others
+  std::vector<Field>
+      kind;  ///< `equations`, `table`, `fmu`, `native`, `python` or `system`, among others
   std::vector<Field> parameters, start;  ///< beside it
   std::optional<NodeReader> effort, rank, step, isolated, run;
   Constants constants;

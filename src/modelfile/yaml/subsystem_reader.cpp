@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "concord/errors.hpp"
-#include "modelfile/isolated/isolated_entry.hpp"
+#include "modelfile/yaml/code_reader.hpp"
 #include "modelfile/yaml/equations_reader.hpp"
 #include "modelfile/yaml/fmu_reader.hpp"
 #include "modelfile/yaml/function_reader.hpp"
@@ -17,10 +17,6 @@
 #include "modelfile/yaml/repetition.hpp"
 #include "modelfile/yaml/system_reader.hpp"
 #include "modelfile/yaml/table_reader.hpp"
-#include "settings/settings.hpp"
-#include "subsystem/native/native_model.hpp"
-#include "subsystem/ode_subsystem.hpp"
-#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -29,132 +25,7 @@ namespace {
 
 using Fields = std::vector<Field>;
 
-NativeDescription read_native(const std::string& name, const NodeReader& node,
-                              const SubsystemParts& given) {
-  const auto native = *find_field(given.kind, "native");
-  const Fields parts = native.fields_among(native_keys);
-  const NodeReader type = field_of(parts, "type");
-  const auto library = find_field(parts, "library");
-  NativeDescription result;
-  result.subsystem = name;
-  result.type = type.text();
-  result.library = library ? library->text() : "";
-  result.folder = native.folder();
-  for (const Field& field : given.parameters) {
-    result.parameters.set_written(field.key, field.value.text_of_value(given.constants),
-                                  field.value.is_quoted(), field.value.location());
-  }
-  result.location = node.location();
-  result.type_location = type.location();
-  result.library_location = library ? library->location() : node.location();
-  return result;
-}
-
-/// `start:` replaces the start values of a subsystem's inputs and states.
-void override_starts(OdeInterface& interface, const Fields& changes, const Constants& constants,
-                     const std::string& owner) {
-  std::vector<std::string> candidates = names_of(interface.states);
-  for (const std::string& name : names_of(interface.inputs)) {
-    candidates.push_back(name);
-  }
-  for (const auto& [key, location, value] : changes) {
-    bool known_name = false;
-    for (StateVariable& state : interface.states) {
-      known_name = known_name || state.name == key;
-      state.start = state.name == key ? value.number(constants) : state.start;
-    }
-    for (InputVariable& input : interface.inputs) {
-      known_name = known_name || input.name == key;
-      input.start = input.name == key ? std::optional(value.number(constants)) : input.start;
-    }
-    if (!known_name) {
-      throw InputError(location + ": " + owner + " has no input or state " + in_quotes(key) + "; " +
-                       known("names", key, candidates));
-    }
-  }
-}
-
-/// Changes of inputs and states are starts, the others parameters.
-void take_changes(const std::string& name, const NodeReader& node, const OdeInterface& interface,
-                  const SubsystemSurroundings& around, SubsystemParts& parts) {
-  std::map<std::string, std::string> variables;  // and their units
-  for (const StateVariable& state : interface.states) {
-    variables.emplace(state.name, state.unit);
-  }
-  for (const InputVariable& input : interface.inputs) {
-    variables.emplace(input.name, input.unit);
-  }
-  std::vector<std::string> names = keys_of({&parts.parameters});
-  for (const auto& [variable, unit] : variables) {
-    names.push_back(variable);
-  }
-  for (ModelChange& change : around.changes.of(name, names)) {
-    const auto variable = variables.find(change.name);
-    const bool starts = variable != variables.end();
-    convert(change, starts ? variable->second : "");
-    Fields& list = starts ? parts.start : parts.parameters;
-    list = merged(std::move(list), around.changed.of({change}, node.what()));
-  }
-}
-
 bool is_isolated(const SubsystemParts& parts) { return parts.isolated && parts.isolated->flag(); }
-
-IsolationOptions isolation_of(const NativeDescription& native, const SubsystemParts& parts) {
-  IsolationOptions options;
-  options.isolated = is_isolated(parts);
-  options = read_isolation_options(native.subsystem, options);
-  if (options.isolated && native.library.empty()) {
-    throw InputError(native.type_location + ": subsystem '" + native.subsystem +
-                     "': a type that is compiled into the program cannot be isolated; give its "
-                     "library:, or -subsystem_" +
-                     native.subsystem + "_isolated false");
-  }
-  return options;
-}
-
-OdeInterface interface_of(const NativeDescription& native, const IsolationOptions& options) {
-  return options.isolated ? isolated_interface(native, options)
-                          : make_native_model(native)->interface();
-}
-
-/// How it is made, with these start values.
-void create_native(SubsystemEntry& entry, std::shared_ptr<const NativeDescription> native,
-                   const OdeInterface& interface, const IsolationOptions& isolation) {
-  entry.description = describe_ode(native->subsystem, "native", interface);
-  entry.create = [native, shown = entry.description](const SubsystemSettings& settings) {
-    return make_ode_subsystem(shown, make_native_model(*native), settings);
-  };
-  if (isolation.isolated) {
-    isolate(entry, Recipe::of(*native, interface), isolation);
-  }
-  entry.take_starts = [native, interface, isolation](SubsystemEntry& other,
-                                                     const SubsystemDescription& starts) {
-    OdeInterface begins = interface;
-    begins.states = starts.states;
-    begins.inputs = starts.inputs;
-    create_native(other, native, begins, isolation);
-  };
-}
-
-SubsystemEntry native_entry(const std::string& name, const NodeReader& node, SubsystemParts parts,
-                            const SubsystemSurroundings& around) {
-  const IsolationOptions isolation = isolation_of(read_native(name, node, parts), parts);
-  if (around.changes.concern(name)) {
-    const NativeDescription unchanged = read_native(name, node, parts);
-    take_changes(name, node, interface_of(unchanged, isolation), around, parts);
-  }
-  auto native = std::make_shared<const NativeDescription>(read_native(name, node, parts));
-  OdeInterface interface = interface_of(*native, isolation);
-  override_starts(interface, parts.start, parts.constants, node.what());
-  SubsystemEntry entry;
-  entry.location = node.location();
-  if (!native->library.empty()) {
-    const std::filesystem::path file = library_file(*native);
-    entry.file = {"library", file, file.empty() ? native->library : ""};
-  }
-  create_native(entry, native, interface, isolation);
-  return entry;
-}
 
 /// Which of the kinds the fields describe.
 std::string kind_of(const NodeReader& node, const Fields& fields, Keys keys) {
@@ -212,14 +83,15 @@ void refuse_values(const SubsystemParts& parts, const ModelChanges& changes) {
 SubsystemEntry read_kind(const std::string& name, const NodeReader& node,
                          const SubsystemParts& parts, const SubsystemSurroundings& around) {
   const std::string kind = kind_of(node, parts.kind, template_keys);
-  if (is_isolated(parts) && kind != "fmu" && kind != "native") {
-    parts.isolated->fail("has nothing to isolate: only fmu and native run code of others");
+  const bool is_code = kind == "native" || kind == "python";
+  if (is_isolated(parts) && kind != "fmu" && !is_code) {
+    parts.isolated->fail("has nothing to isolate: only fmu, native and python run code of others");
   }
   if (kind == "equations") {
     return equations_entry(name, node, parts, around);
   }
-  if (kind == "native") {
-    return native_entry(name, node, parts, around);
+  if (is_code) {
+    return code_entry(name, node, parts, around);
   }
   if (kind == "table") {
     refuse_values(parts, around.changes.of(name, {}));
@@ -236,9 +108,10 @@ Fields values_of(const Fields& fields, const char* key, const char* role, const 
   if (!node) {
     return {};
   }
-  return kind == "fmu"         ? node->fields(role, owner)
-         : kind == "equations" ? node->indexed_fields(role, owner)
-                               : node->named_fields(role, owner);
+  const bool has_vectors = kind == "equations" || kind == "python";
+  return kind == "fmu" ? node->fields(role, owner)
+         : has_vectors ? node->indexed_fields(role, owner)
+                       : node->named_fields(role, owner);
 }
 
 /// The entry's parts and those of its template, which have the same form.

@@ -75,11 +75,8 @@ void HostedSubsystem::make(MessageReader& asked) {
     log_ = recipe_.calls ? std::make_shared<CallLog>(*recipe_.calls) : nullptr;
   const CallLog::Use use(log_);
   subsystem_ = recipe_.make();
-  SubsystemDescription description = subsystem_->description();
-  outputs_.resize(description.outputs.size());
-  Archive written;
-  pass(written, description);
-  done(written.bytes());
+  outputs_.resize(subsystem_->description().outputs.size());
+  tell(subsystem_->description());
 }
 
 OdeModel& HostedSubsystem::model() const {
@@ -95,9 +92,10 @@ Recipe HostedSubsystem::read_recipe(std::vector<std::byte> written) {
   return recipe;
 }
 
-void HostedSubsystem::tell(OdeInterface interface) {
+template <class Told>
+void HostedSubsystem::tell(Told told) {
   Archive written;
-  pass(written, interface);
+  pass(written, told);
   done(written.bytes());
 }
 
@@ -108,6 +106,30 @@ void HostedSubsystem::advance(MessageReader& asked) {
   asked.take(polynomials_);
   const Outcome outcome = subsystem_->advance(step, polynomials_, continuity, wanted, outputs_);
   reply(outcome, outputs_, subsystem_->integration_errors());
+}
+
+void HostedSubsystem::follow(MessageReader& asked) {
+  const auto step = asked.taken<MacroStep>();
+  asked.take(polynomials_, shares_, x_, errors_);
+  const Outcome outcome = subsystem_->follow(step, polynomials_, {shares_, x_, errors_});
+  reply(outcome, subsystem_->integration_errors());
+}
+
+/// At a point where the subsystem need not be.
+void HostedSubsystem::answer_there(RemoteFunction function, MessageReader& asked) {
+  StatePoint point;
+  asked.take(point.t, point.h, x_, inputs_, point.input_curvatures, point.wanted);
+  point.x = x_;
+  point.inputs = inputs_;
+  if (function == RemoteFunction::outputs_at)
+    return reply(subsystem_->outputs_at(point, outputs_), outputs_);
+  if (function == RemoteFunction::linearize_at)
+    return reply(subsystem_->linearize_at(point, linearization_), linearization_);
+  const bool slopes = function == RemoteFunction::derivatives_at;
+  result_.resize(slopes ? x_.size() : outputs_.size());
+  reply(slopes ? subsystem_->derivatives_at(point, result_)
+               : subsystem_->output_curvatures_at(point, result_),
+        result_);
 }
 
 void HostedSubsystem::point_outputs(MessageReader& asked) {
@@ -157,8 +179,8 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
   switch (function) {
     case RemoteFunction::make:
       return make(asked);
-    case RemoteFunction::interface:
-      return tell(read_recipe(asked.taken_list<std::byte>()).interface());
+    case RemoteFunction::describe:
+      return tell(read_recipe(asked.taken_list<std::byte>()).describe());
     case RemoteFunction::release:
       subsystem_.reset();
       started_ = false;
@@ -181,6 +203,8 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
       return done();
     case RemoteFunction::advance:
       return advance(asked);
+    case RemoteFunction::follow:
+      return follow(asked);
     case RemoteFunction::point_outputs:
       return point_outputs(asked);
     case RemoteFunction::output_curvatures:
@@ -201,18 +225,9 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
     }
     case RemoteFunction::derivatives_at:
     case RemoteFunction::outputs_at:
-    case RemoteFunction::output_curvatures_at: {
-      StatePoint point;
-      asked.take(point.t, point.h, x_, inputs_, point.wanted);
-      point.x = x_;
-      point.inputs = inputs_;
-      if (function == RemoteFunction::outputs_at)
-        return reply(subsystem_->outputs_at(point, outputs_), outputs_);
-      result_.resize(function == RemoteFunction::derivatives_at ? n_st : outputs_.size());
-      return function == RemoteFunction::derivatives_at
-                 ? reply(subsystem_->derivatives_at(point, result_), result_)
-                 : reply(subsystem_->output_curvatures_at(point, result_), result_);
-    }
+    case RemoteFunction::linearize_at:
+    case RemoteFunction::output_curvatures_at:
+      return answer_there(function, asked);
     case RemoteFunction::retrace: {
       const auto step = asked.taken<MacroStep>();
       asked.take(polynomials_, x_);

@@ -25,7 +25,8 @@ class HostedSubsystem {
   void answer_about_model(RemoteFunction function, MessageReader& asked);
   void make(MessageReader& asked);
   static Recipe read_recipe(std::vector<std::byte> written);
-  void tell(OdeInterface interface);
+  template <class Told>
+  void tell(Told told);
   OdeModel& model() const;
   void read_inputs(MessageReader& asked) { asked.take(inputs_); }
   template <class... Results>
@@ -37,6 +38,8 @@ class HostedSubsystem {
   void put_status(Ending ending);
   void fail(Ending ending, const std::string& words);
   void advance(MessageReader& asked);
+  void follow(MessageReader& asked);
+  void answer_there(RemoteFunction function, MessageReader& asked);
   void point_outputs(MessageReader& asked);
   void output_curvatures(MessageReader& asked);
   void linearize(MessageReader& asked);
@@ -55,7 +58,7 @@ class HostedSubsystem {
   std::vector<char> fed_, looked_at_;
   std::vector<Polynomial> polynomials_;
   std::vector<Sample> inputs_, outputs_;
-  std::vector<double> x_, u_, dxdt_, dudt_, result_;
+  std::vector<double> x_, u_, dxdt_, dudt_, shares_, errors_, result_;
   Linearization linearization_, known_;
   std::vector<Happening> happened_;
 };

@@ -13,8 +13,10 @@ namespace concord {
 SubsystemDescription isolated_description(SubsystemDescription description,
                                           const IsolationOptions& options);
 
-/// The interface of an isolated C++ subsystem, from a process of its own. Throws InputError.
-OdeInterface isolated_interface(const NativeDescription& native, const IsolationOptions& options);
+/// What a recipe of code in C++ or Python makes, from a process of its own, or that which is kept,
+/// and is so again. Throws InputError.
+SubsystemDescription described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
+                                            KeptProcess& kept);
 
 /// A subsystem in a process of its own, which lives and dies there: where its code crashes, exits
 /// or hangs, and its memory can be passed on, it goes on in a new process from the last

@@ -84,6 +84,15 @@ Outcome IsolatedSubsystem::advance(const MacroStep& step, std::span<const Polyno
   return outcome;
 }
 
+Outcome IsolatedSubsystem::follow(const MacroStep& step, std::span<const Polynomial> inputs,
+                                  const IntegratedWay& way) {
+  if (!is_saved_) remote_->process().take_copy();
+  const Outcome outcome = attempt(RemoteFunction::follow, std::tie(integration_errors_), step,
+                                  inputs, way.shares, way.states, way.errors);
+  if (outcome == Outcome::ok) stand_at(step.end);
+  return outcome;
+}
+
 Outcome IsolatedSubsystem::point_outputs(std::span<const Sample> inputs, Wanted wanted,
                                          std::span<Sample> outputs) {
   return attempt(RemoteFunction::point_outputs, std::tie(outputs), wanted, inputs);
@@ -120,6 +129,14 @@ Outcome IsolatedSubsystem::derivatives_at(const StatePoint& point, std::span<dou
 
 Outcome IsolatedSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
   return attempt(RemoteFunction::outputs_at, std::tie(outputs), point);
+}
+
+Outcome IsolatedSubsystem::linearize_at(const StatePoint& point, Linearization& result) {
+  const std::vector<double> f_t = result.f_t, g_t = result.g_t;
+  const Outcome outcome = attempt(RemoteFunction::linearize_at, std::tie(result), point);
+  result.f_t = f_t;
+  result.g_t = g_t;
+  return outcome;
 }
 
 Outcome IsolatedSubsystem::output_curvatures_at(const StatePoint& point, std::span<double> result) {
@@ -207,21 +224,24 @@ SubsystemDescription isolated_description(SubsystemDescription description,
   return description;
 }
 
-OdeInterface isolated_interface(const NativeDescription& native, const IsolationOptions& options) {
-  Recipe recipe = Recipe::of(native, {});
-  SubsystemProcess process(recipe.what(), options.call_limit);
+SubsystemDescription described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
+                                            KeptProcess& kept) {
+  Recipe asked = recipe;
+  auto process = kept.take();
+  if (!process) process = std::make_unique<SubsystemProcess>(asked.what(), options.call_limit);
   Archive written;
-  recipe.io(written);
+  asked.io(written);
   MessageWriter request;
-  request.put(RemoteFunction::interface, written.bytes());
+  request.put(RemoteFunction::describe, written.bytes());
   CallStatus status;
-  auto answer = process.call(request.bytes(), status);
-  if (!answer) throw ForeignEnd(process.last_words());
+  auto answer = process->call(request.bytes(), status);
+  if (!answer) throw ForeignEnd(process->last_words());
   rethrow(status.ending, *answer);
   Archive read(answer->taken_list<std::byte>());
-  OdeInterface interface;
-  pass(read, interface);
-  return interface;
+  kept.keep(std::move(process));
+  SubsystemDescription description;
+  pass(read, description);
+  return description;
 }
 
 std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,

@@ -22,6 +22,8 @@ class IsolatedSubsystem final : public Subsystem {
   void enter(const SmoothInterval& interval) override;
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;
+  Outcome follow(const MacroStep& step, std::span<const Polynomial> inputs,
+                 const IntegratedWay& way) override;
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override;
   Outcome output_curvatures(std::span<const Sample> inputs, std::span<double> result) override;
@@ -32,6 +34,7 @@ class IsolatedSubsystem final : public Subsystem {
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
+  Outcome linearize_at(const StatePoint& point, Linearization& result) override;
   Outcome output_curvatures_at(const StatePoint& point, std::span<double> result) override;
   bool retraces() const override { return remote_->status().retraces; }
   Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,

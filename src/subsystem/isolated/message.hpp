@@ -48,7 +48,7 @@ class MessageWriter {
         of.late);
   }
   void put_one(const StatePoint& point) {
-    put(point.t, point.h, point.x, point.inputs, point.wanted);
+    put(point.t, point.h, point.x, point.inputs, point.input_curvatures, point.wanted);
   }
   void put_one(const std::vector<Happening>& all) {
     put_one(all.size());

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "subsystem/native/watched_subsystem.hpp"
 #include "subsystem/ode_subsystem.hpp"
 
 namespace concord {
@@ -52,6 +53,12 @@ void pass(Archive& archive, NativeDescription& native) {
   pass(archive, native.folder);
 }
 
+void pass(Archive& archive, PythonDescription& python) {
+  CONCORD_MEMBERS(archive, python.subsystem, python.file, python.class_name, python.parameters,
+                  python.location, python.file_location, python.class_location);
+  pass(archive, python.folder);
+}
+
 void pass(Archive& archive, SubsystemSettings& settings) {
   CONCORD_MEMBERS(archive, settings.integrator, settings.tolerance, settings.rollback,
                   settings.linearization, settings.state_derivatives, settings.continuation,
@@ -80,49 +87,94 @@ void pass(Archive& archive, SubsystemDescription& description) {
 
 Recipe Recipe::of(const FmuSetup& setup) {
   Recipe recipe;
+  recipe.kind_ = Kind::fmu;
   recipe.fmu_ = setup.request;
-  recipe.fmu_->unpacked = setup.folder;
+  recipe.fmu_.unpacked = setup.folder;
   recipe.use_ = setup.use;
   return recipe;
 }
 
-Recipe Recipe::of(const NativeDescription& native, const OdeInterface& interface) {
+Recipe Recipe::of(const NativeDescription& native) {
   Recipe recipe;
   recipe.native_ = native;
-  for (const InputVariable& input : interface.inputs) recipe.input_starts_.push_back(input.start);
-  for (const StateVariable& state : interface.states) recipe.state_starts_.push_back(state.start);
   return recipe;
 }
 
-std::unique_ptr<Subsystem> Recipe::make() {
-  if (fmu_) {
-    if (!opened_) {
-      auto setup = std::make_shared<FmuSetup>(*open_fmu(*fmu_));
-      setup->use = use_;
-      setup->description.capabilities = capabilities_of(*setup, use_);
-      opened_ = std::move(setup);
-    }
-    return make_fmu_subsystem(opened_, settings);
+Recipe Recipe::of(const PythonDescription& python) {
+  Recipe recipe;
+  recipe.kind_ = Kind::python;
+  recipe.python_ = python;
+  return recipe;
+}
+
+const char* Recipe::what() const {
+  constexpr const char* words[] = {"the FMU", "the C++ code", "the Python code"};
+  return words[static_cast<std::size_t>(kind_)];
+}
+
+const std::string& Recipe::subsystem() const {
+  return kind_ == Kind::fmu      ? fmu_.subsystem
+         : kind_ == Kind::native ? native_.subsystem
+                                 : python_.subsystem;
+}
+
+std::string Recipe::origin() const {
+  return kind_ == Kind::fmu      ? fmu_.path.string()
+         : kind_ == Kind::native ? native_.library
+                                 : python_.file;
+}
+
+void Recipe::begin_with(const SubsystemDescription& starts) {
+  input_starts_.clear();
+  state_starts_.clear();
+  for (const InputVariable& input : starts.inputs) input_starts_.push_back(input.start);
+  for (const StateVariable& state : starts.states) state_starts_.push_back(state.start);
+}
+
+std::unique_ptr<Subsystem> Recipe::make_fmu() {
+  if (!opened_) {
+    auto setup = std::make_shared<FmuSetup>(*open_fmu(fmu_));
+    setup->use = use_;
+    setup->description.capabilities = capabilities_of(*setup, use_);
+    opened_ = std::move(setup);
   }
+  return make_fmu_subsystem(opened_, settings);
+}
+
+Recipe::Code Recipe::native_code() const {
   auto model = make_native_model(native_);
-  OdeInterface interface = model->interface();
-  for (std::size_t i = 0; i < interface.inputs.size(); ++i)
-    interface.inputs[i].start = input_starts_.at(i);
-  for (std::size_t i = 0; i < interface.states.size(); ++i)
-    interface.states[i].start = state_starts_.at(i);
-  return make_ode_subsystem(describe_ode(native_.subsystem, "native", interface), std::move(model),
-                            settings);
+  return {describe_ode(native_.subsystem, "native", model->interface()), std::move(model), nullptr};
+}
+
+Recipe::Code Recipe::python_code() const {
+  PythonCode made = make_python_code(python_);
+  Code code{{}, std::move(made.model), std::move(made.subsystem)};
+  code.description = code.model ? describe_ode(python_.subsystem, "python", code.model->interface())
+                                : code.subsystem->description();
+  code.description.name = python_.subsystem;
+  code.description.kind = "python";
+  code.description.remarks = std::move(made.remarks);
+  return code;
+}
+
+Recipe::Code Recipe::code() const { return kind_ == Kind::python ? python_code() : native_code(); }
+
+std::unique_ptr<Subsystem> Recipe::make() {
+  if (kind_ == Kind::fmu) return make_fmu();
+  Code made = code();
+  for (std::size_t i = 0; i < made.description.inputs.size(); ++i)
+    made.description.inputs[i].start = input_starts_.at(i);
+  for (std::size_t i = 0; i < made.description.states.size(); ++i)
+    made.description.states[i].start = state_starts_.at(i);
+  return made.model ? make_ode_subsystem(made.description, std::move(made.model), settings)
+                    : watched(std::move(made.subsystem), what(), made.description, settings);
 }
 
 void Recipe::io(Archive& archive) {
-  bool is_fmu = fmu_.has_value();
-  CONCORD_MEMBERS(archive, is_fmu, use_, input_starts_, state_starts_);
-  if (is_fmu) {
-    if (!fmu_) fmu_.emplace();
-    pass(archive, *fmu_);
-  } else {
-    pass(archive, native_);
-  }
+  CONCORD_MEMBERS(archive, kind_, use_, input_starts_, state_starts_);
+  if (kind_ == Kind::fmu) pass(archive, fmu_);
+  if (kind_ == Kind::native) pass(archive, native_);
+  if (kind_ == Kind::python) pass(archive, python_);
   pass(archive, settings);
   bool logs = calls.has_value();
   CONCORD_MEMBERS(archive, logs);

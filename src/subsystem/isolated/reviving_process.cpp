@@ -17,6 +17,7 @@ bool changes(RemoteFunction function) {
     case RemoteFunction::states:
     case RemoteFunction::derivatives_at:
     case RemoteFunction::outputs_at:
+    case RemoteFunction::linearize_at:
     case RemoteFunction::output_curvatures_at:
     case RemoteFunction::retrace:
     case RemoteFunction::write_memory:

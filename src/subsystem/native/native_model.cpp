@@ -152,7 +152,8 @@ std::unique_ptr<OdeModel> construct(const NativeDescription& description,
   {
     const ForeignPlace place = place_of(description);
     const ForeignCall running(place, "the constructor");
-    model = watched(factory(parameters), description.subsystem, description.library);
+    model =
+        watched(factory(parameters), "the C++ code", description.subsystem, description.library);
   }
   parameters.check_all_asked();
   check_interface(description, model->interface());

@@ -26,10 +26,10 @@ class WatchedModel final : public OdeModel {
   }
 
  public:
-  WatchedModel(std::unique_ptr<OdeModel> model, const std::string& subsystem,
+  WatchedModel(std::unique_ptr<OdeModel> model, const char* what, const std::string& subsystem,
                const std::string& origin)
       : subsystem_(subsystem), origin_(origin), model_(std::move(model)) {
-    place_.what = "the C++ code";
+    place_.what = what;
     place_.subsystem = subsystem_.c_str();
     place_.origin = origin_.c_str();
     watch_foreign_code();
@@ -87,9 +87,9 @@ class WatchedModel final : public OdeModel {
 
 }  // namespace
 
-std::unique_ptr<OdeModel> watched(std::unique_ptr<OdeModel> model, const std::string& subsystem,
-                                  const std::string& origin) {
-  return std::make_unique<WatchedModel>(std::move(model), subsystem, origin);
+std::unique_ptr<OdeModel> watched(std::unique_ptr<OdeModel> model, const char* what,
+                                  const std::string& subsystem, const std::string& origin) {
+  return std::make_unique<WatchedModel>(std::move(model), what, subsystem, origin);
 }
 
 }  // namespace concord

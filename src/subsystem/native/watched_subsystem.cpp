@@ -20,10 +20,10 @@ SubsystemDescription without_withheld(SubsystemDescription description,
 
 class WatchedSubsystem final : public SubsystemDecorator<WatchedSubsystem> {
  public:
-  WatchedSubsystem(std::unique_ptr<Subsystem> inner, SubsystemDescription description,
-                   const SubsystemSettings& settings)
+  WatchedSubsystem(std::unique_ptr<Subsystem> inner, const char* what,
+                   SubsystemDescription description, const SubsystemSettings& settings)
       : SubsystemDecorator(std::move(inner), without_withheld(std::move(description), settings)) {
-    place_.what = "the C++ code";
+    place_.what = what;
     place_.subsystem = description_.name.c_str();
     watch_foreign_code();
   }
@@ -67,10 +67,11 @@ class WatchedSubsystem final : public SubsystemDecorator<WatchedSubsystem> {
 
 }  // namespace
 
-std::unique_ptr<Subsystem> watched(std::unique_ptr<Subsystem> subsystem,
+std::unique_ptr<Subsystem> watched(std::unique_ptr<Subsystem> subsystem, const char* what,
                                    SubsystemDescription description,
                                    const SubsystemSettings& settings) {
-  return std::make_unique<WatchedSubsystem>(std::move(subsystem), std::move(description), settings);
+  return std::make_unique<WatchedSubsystem>(std::move(subsystem), what, std::move(description),
+                                            settings);
 }
 
 }  // namespace concord

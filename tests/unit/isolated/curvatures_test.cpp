@@ -54,7 +54,8 @@ TEST(IsolatedSubsystem, gives_second_derivatives_of_outputs_as_in_the_same_proce
   NativeDescription native;
   native.subsystem = "square";
   native.type = "square_with_curvatures";
-  Recipe recipe = Recipe::of(native, make_native_model(native)->interface());
+  Recipe recipe = Recipe::of(native);
+  recipe.begin_with(recipe.describe());
   Archive written;
   recipe.io(written);
   Hosted hosted;

@@ -65,7 +65,7 @@ class ThrowingModel : public OdeModel {
 };
 
 std::unique_ptr<Subsystem> subsystem(const std::function<void()>& by) {
-  auto result = watched(std::make_unique<Throwing>(by), a_subsystem(), {});
+  auto result = watched(std::make_unique<Throwing>(by), "the C++ code", a_subsystem(), {});
   result->start({0.5, 1.0}, 2.0);
   return result;
 }
@@ -86,7 +86,7 @@ std::string said_by(const std::function<void()>& work) {
 
 TEST(Watched, ModelsSayWhere) {
   for (const Thrown& thrown : in_words_of_the_program) {
-    const auto model = watched(std::make_unique<ThrowingModel>(thrown.by), "s", "");
+    const auto model = watched(std::make_unique<ThrowingModel>(thrown.by), "the C++ code", "s", "");
     EXPECT_EQ(said_by<SimulationError>([&] { model->set_parameter(0, 1.0); }),
               std::string("set_parameter: ") + thrown.said)
         << thrown.what;
@@ -107,7 +107,7 @@ TEST(Watched, SubsystemsSayWhere) {
 
 TEST(Watched, RecoverableFailuresStayThat) {
   const auto fail = [] { throw RecoverableFailure("x < 0"); };
-  const auto model = watched(std::make_unique<ThrowingModel>(fail), "s", "");
+  const auto model = watched(std::make_unique<ThrowingModel>(fail), "the C++ code", "s", "");
   EXPECT_EQ(said_by<RecoverableFailure>([&] { model->derivatives(0.5, {}, {}, {}); }), "x < 0");
   const auto found = subsystem(fail);
   EXPECT_EQ(advance(*found), Outcome::failed);
