@@ -3,7 +3,7 @@ import re
 import unittest
 
 import numpy as np
-from concord_runs import EXAMPLES, TWO_MASS, ModelTest, execute, simulate
+from concord_runs import EXAMPLES, TWO_MASS, ModelTest, execute, simulate, write_model
 
 CRUISE = """
 experiment: {start: 0, stop: 100}
@@ -121,7 +121,7 @@ class Steady(ModelTest):
         for model, methods, state, *options in (
                 (TWO_MASS, (*implicit, "ifosmondi"), "left.x", "--hold", "left.x=0.5", "--free", "left.c"),
                 (self.model(PI_LOOP), (*implicit, "ifosmondi"), "plant.x"),
-                (self.model(SUM_BLOCK), implicit, "plant.x")):
+                (write_model(self.folder, "sum", SUM_BLOCK), implicit, "plant.x")):
             self.found(model, *options)
             for method in methods:
                 with self.subTest(state=state, method=method):
