@@ -28,9 +28,15 @@ KINDS = {
     "table": "table: {file: road.csv, outputs: {y: z}}",
     "fmu": "fmu: left.fmu\n    start: {f: 1}",
     "native": "native: {library: LIBRARY, type: cart}\n    start: {force: 0}",
+    "python": "python: {file: lag.py, class: Lag}",
     "template": "template: cell",
     "system": "system: {subsystems: {inner: {template: cell}}, inputs: {u: inner.u}, outputs: {y: inner.y}}",
 }
+LAG = """class Lag:
+    inputs, states, outputs = {"u": 1.0}, {"x": 0.0}, ("y",)
+    def derivatives(self, t, x, u): return u.u - x.x
+    def outputs_at(self, t, x): return x.x
+"""
 
 
 def words_of(option):
@@ -119,6 +125,7 @@ class Kinds(EveryMethod):
         """A model with a subsystem of each kind."""
         fmu_factory.build(self.folder, "left", 2, kinds=("me",),
                           capabilities=("state", "serialize", "variable", "directional"))
+        (self.folder / "lag.py").write_text(LAG)
         (self.folder / "road.csv").write_text("t,z\n0,0\n0.25,1\n0.6,-1\n1,2\n")
         subsystems = "".join(f"  {kind}:\n    {text}\n" for kind, text in KINDS.items())
         return self.model(

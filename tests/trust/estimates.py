@@ -135,6 +135,20 @@ subsystems:
 connections: [outside.T -> room.out, room.T -> thermostat.T, thermostat.heat -> room.heat]
 """
 
+RELAY = """
+name: relay
+experiment: {start: 0, stop: 12}
+subsystems:
+  relay:
+    equations:
+      inputs: {x: 0}
+      discrete: {u: 1}
+      when: [{condition: x > 0.2, set: {u: -1}}, {condition: x < -0.2, set: {u: 1}}]
+      outputs: {u: u}
+  plant: {equations: {inputs: {u: 1}, states: {x: 0}, derivatives: {x: u - 0.3*x}, outputs: {x: x}}}
+connections: [relay.u -> plant.u, plant.x -> relay.x]
+"""
+
 METHODS = ("jacobi", "gauss_seidel", "missiles", "jfm")
 
 
@@ -322,6 +336,12 @@ class Instants(unittest.TestCase):
         for options in (("-cosim_accuracy", 1e-3), (), ("-cosim_accuracy", 1e-6),
                         ("-cosim_type", "missiles", "-cosim_step", 0.25)):
             self.check(*options)
+
+    def test_what_is_held_shows_them_late(self):
+        """By up to a macro-step, and each one shifts the next."""
+        for method, step in (("jacobi", 1e-3), ("gauss_seidel", 1e-3), ("jacobi", 1e-4)):
+            compared(self, RELAY, "plant.x", ("-cosim_type", method, "-cosim_step", step, "-cosim_output_interval", 0.5),
+                     factor=2.0)
 
     def test_ranks(self):
         one, three = (self.check("-cosim_step", 0.5, ranks=ranks) for ranks in (1, 3))

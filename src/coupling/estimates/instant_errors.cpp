@@ -7,17 +7,17 @@
 
 namespace concord {
 
-/// Of all inputs of own subsystem k, where the last interval has ended.
+/// Of all inputs of own subsystem k where the last interval has ended: what they are fed there is
+/// wrong by, not what was given on the way, as conditions are looked at with what they are fed.
 std::vector<double> ErrorPropagation::input_errors(std::size_t k) const {
   const Part& part = parts_[k];
   const IndexRange inputs = subsystems_.inputs_of(k);
   std::vector<double> errors(inputs.size());
-  const auto put = [&](std::span<const std::size_t> all, IndexRange own, const auto& u) {
-    for (std::size_t c = own.first; c < own.last; ++c)
-      errors[all[c] - inputs.first] = u[static_cast<Eigen::Index>(c - own.first)];
-  };
-  put(subsystems_.connected_inputs(), part.connected, part.u);
-  put(subsystems_.held_inputs(), part.held, part.u_held);
+  for (std::size_t i = inputs.first; i < inputs.last; ++i)
+    errors[i - inputs.first] = fed_[i].value - fed_by_zero_[i].value;
+  for (std::size_t c = part.held.first; c < part.held.last; ++c)
+    errors[subsystems_.held_inputs()[c] - inputs.first] =
+        part.u_held[static_cast<Eigen::Index>(c - part.held.first)];
   return errors;
 }
 
@@ -43,6 +43,8 @@ bool ErrorPropagation::find_slopes(std::size_t k, std::span<const Sample> inputs
 }
 
 void ErrorPropagation::begin_instant(const CommunicationPoint& point) {
+  if (!any_teller_) return;
+  subsystems_.exchange(outputs_, fed_);
   double later_earlier[2] = {0.0, 0.0};
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     if (parts_[k].teller == nullptr) continue;
@@ -60,8 +62,6 @@ void ErrorPropagation::begin_instant(const CommunicationPoint& point) {
 /// f- with the inputs that led here, which integrators have evaluated last; what is set reads
 /// inputs that belong to the outputs.
 void ErrorPropagation::note_slopes(const CommunicationPoint& point) {
-  if (instant_error_ == 0.0 && !any_teller_) return;
-  subsystems_.exchange(outputs_, fed_);
   std::vector<Sample> inputs;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];

@@ -136,8 +136,12 @@ double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
   if (is_quiet(t, inputs, there * (t - begin))) return 0.0;
   double error = 0.0;
   const auto find = [&](double) { error = instant_error(t, t - begin, x); };
-  if (!take(t, x, inputs) || !checked_.attempt(t, find)) return 0.0;
-  return std::clamp(error, begin - t, t - begin);
+  if (!take(t, x, inputs) || !checked_.attempt(t, find) || error == 0.0) return 0.0;
+  // Instants that shift from one to the next are off by more than a macro-step in the end.
+  const double before = std::isnan(own_instant_) ? begin : own_instant_;
+  own_instant_ = t;
+  const double most = std::max(t - before, t - begin);
+  return std::clamp(error, -most, most);
 }
 
 /// Where an indicator falls through 0 is wrong by what it is there and is wrong by, over how fast
@@ -145,12 +149,12 @@ double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
 double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
   model_.indicators(t, x, u_, z_);
   model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
-  const auto falls_here = [&](std::size_t i) {
-    return slopes_[i] < 0.0 && std::abs(z_[i].value) <= z_[i].rounding - there * h * slopes_[i];
-  };
   std::vector<std::size_t> falling;
-  for (std::size_t i = 0; i < z_.size(); ++i)
-    if (falls_here(i)) falling.push_back(i);
+  for (std::size_t i = 0; i < z_.size(); ++i) {
+    if (shown_late(i)) slopes_[i] = (z_[i].value - z_begin_[i].value) / h;
+    const bool here = std::abs(z_[i].value) <= z_[i].rounding - there * h * slopes_[i];
+    if (slopes_[i] < 0.0 && (here || shown_late(i))) falling.push_back(i);
+  }
   if (falling.empty()) return 0.0;
   std::vector<double> wrong(z_.size()), by_time(z_.size()), none_x(x.size()), none_u(u_.size());
   model_.indicator_slopes(t, x, u_, {errors_.states, errors_.inputs}, wrong);
@@ -161,6 +165,13 @@ double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
     if (std::abs(error) > std::abs(largest)) largest = error;
   }
   return largest;
+}
+
+/// Whether what an input that is held shows at the end only has fallen through 0 on the way, which
+/// then is taken to go straight.
+bool OdeEvents::shown_late(std::size_t indicator) const {
+  const Indicator &begin = z_begin_[indicator], &end = z_[indicator];
+  return begin.value > begin.rounding && end.value < -end.rounding;
 }
 
 bool OdeEvents::pass_discrete(double t, std::span<const double> x, std::span<const Sample> inputs,

@@ -56,7 +56,7 @@ class OdeEvents {
   /// The model's own first, which other models may take over.
   void io(Archive& archive) {
     model_.pass_events(archive);
-    CONCORD_MEMBERS(archive, search_, u_);
+    CONCORD_MEMBERS(archive, search_, u_, own_instant_);
     if (archive.reading()) {
       looked_.until = never;
       begun_at_ = std::numeric_limits<double>::quiet_NaN();
@@ -71,6 +71,7 @@ class OdeEvents {
   double next_by_end(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, bool hold_jumped);
   double instant_error(double t, double h, std::span<const double> x);
+  bool shown_late(std::size_t indicator) const;
   double last_known(std::size_t indicator, double begin, double t) const;
   Graze graze(const EventSearch::Turn& turn, double t, std::span<const double> x);
   bool take(double t, std::span<const double> x, std::span<const Sample> inputs);
@@ -92,6 +93,8 @@ class OdeEvents {
     double t = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> states, inputs;
   } errors_;
+  /// The last one that an own condition has made, s.
+  double own_instant_ = std::numeric_limits<double>::quiet_NaN();
   double begun_at_ = std::numeric_limits<double>::quiet_NaN();
 };
 
