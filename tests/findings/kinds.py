@@ -28,13 +28,13 @@ class Run:
         return self.results.error_estimate if "NOT REACHED" in self.stdout else 0.0
 
 
-def run(model, *options, ranks=1, timeout=HANGS):
+def run(model, *options, ranks=1, timeout=HANGS, by=run_here):
     """Whatever the outcome; options are texts of words. The results file is read where there is one."""
     words = [word for option in options for word in str(option).split()]
     with tempfile.TemporaryDirectory() as folder:
         path, output = Path(folder) / "model.yaml", Path(folder) / "results.h5"
         path.write_text(model if isinstance(model, str) else model.yaml(), encoding="utf-8")
-        done = run_here(path, *words, "-cosim_output", output, ranks=ranks, timeout=timeout)
+        done = by(path, *words, "-cosim_output", output, ranks=ranks, timeout=timeout)
         results = Results(output, done) if output.exists() else None
     return Run(done.returncode, done.stderr.strip(), results, done.stdout)
 
