@@ -7,6 +7,7 @@
 
 #include "coupling/estimates/error_propagation.hpp"
 #include "coupling/estimation/estimators.hpp"
+#include "signal/smallest_size.hpp"
 #include "support/agreement.hpp"
 #include "support/work_clock.hpp"
 
@@ -256,7 +257,8 @@ void ErrorAccount::io(Archive& archive) {
 /// What has stayed 0 would have been as large as its error.
 double ErrorAccount::size_of(std::size_t output) const {
   const double size = subsystems_.output_sizes()[output], error = largest_[output];
-  return size > 0.0 || !divergence_.is_seen(output, error) ? size : error;
+  const bool counts = size == 0.0 && error > smallest_size && divergence_.is_seen(output, error);
+  return counts ? error : size;
 }
 
 std::vector<double> ErrorAccount::relative_errors() const {
