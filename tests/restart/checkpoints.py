@@ -392,6 +392,10 @@ class Kills(RestartTest):
              (TWO_MASS, 1, ("-cosim_step", 1e-4, "-cosim_record_split", 2e-4)),
              (BALL, 2, ("-cosim_step", 5e-4, "-cosim_record_split", 1e-4)))
 
+    def go(self, *words, **how):
+        """In a process of its own: how long that takes says when to kill others."""
+        return execute("run", *words, **how)
+
     def test_kills(self):
         for model, ranks, options in in_short(self.CASES, 4):
             with self.subTest(model=model.name, ranks=ranks, options=options):
@@ -400,7 +404,7 @@ class Kills(RestartTest):
                 for _ in range(int(os.environ.get("KILLS", "1"))):
                     self.killed(model, *options, ranks=ranks,
                                 after=self.random.uniform(0.1, 0.9) * seconds)
-                run = run_here(model, *self.options("parts", *options), "-cosim_restart",
+                run = self.go(model, *self.options("parts", *options), "-cosim_restart",
                               "auto", ranks=ranks)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 self.require_same()
@@ -411,7 +415,7 @@ class Kills(RestartTest):
         for _ in range(int(os.environ.get("KILLS", "1"))):
             self.killed(BALL, *options, ranks=self.random.randint(1, 3),
                         after=self.random.uniform(0.1, 0.9) * seconds)
-        run = run_here(BALL, *self.options("parts", *options), "-cosim_restart", "auto")
+        run = self.go(BALL, *self.options("parts", *options), "-cosim_restart", "auto")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertLess(largest_difference(self.folder / "whole.h5", self.folder / "parts.h5"),
                         1e-9)
@@ -419,7 +423,7 @@ class Kills(RestartTest):
     def test_signals(self):
         for name in in_short((signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU), 2, 1):
             wait_until(lambda number=name: self.stopped(number), "a signal before the run's end")
-            run = run_here(THERMOSTAT, *self.options("parts", "-cosim_step", 0.01),
+            run = self.go(THERMOSTAT, *self.options("parts", "-cosim_step", 0.01),
                           "-cosim_restart", "auto")
             self.assertEqual(run.returncode, 0, run.stderr)
             self.require_same()

@@ -45,10 +45,14 @@ class RestartTest(ModelTest):
                 self.folder / f"{name}.chk", "-cosim_checkpoint_epoch", self.EPOCH,
                 "-cosim_checkpoint_every", self.EVERY)
 
+    def go(self, *words, **how):
+        """A run that nobody kills."""
+        return run_here(*words, **how)
+
     def whole(self, model, *options, ranks=1):
         """An undisturbed run; its seconds."""
         began = time.time()
-        run = run_here(model, *self.options("whole", *options), ranks=ranks)
+        run = self.go(model, *self.options("whole", *options), ranks=ranks)
         self.assertEqual(run.returncode, 0, run.stderr)
         return time.time() - began
 
@@ -56,11 +60,11 @@ class RestartTest(ModelTest):
         """In parts that a time limit ends; `then`: the ranks of the last part."""
         codes = []
         for limit in limits:
-            run = run_here(model, *self.options("parts", *options), "-cosim_restart", "auto",
+            run = self.go(model, *self.options("parts", *options), "-cosim_restart", "auto",
                           "-cosim_time_limit", limit, ranks=ranks)
             self.assertIn(run.returncode, (0, 3), run.stderr)
             codes.append(run.returncode)
-        run = run_here(model, *self.options("parts", *options), "-cosim_restart", "auto",
+        run = self.go(model, *self.options("parts", *options), "-cosim_restart", "auto",
                       ranks=then or ranks)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("goes on from t = ", run.stderr)

@@ -151,9 +151,11 @@ double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
   model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
   std::vector<std::size_t> falling;
   for (std::size_t i = 0; i < z_.size(); ++i) {
-    if (shown_late(i)) slopes_[i] = (z_[i].value - z_begin_[i].value) / h;
-    const bool here = std::abs(z_[i].value) <= z_[i].rounding - there * h * slopes_[i];
-    if (slopes_[i] < 0.0 && (here || shown_late(i))) falling.push_back(i);
+    const bool here =
+        slopes_[i] < 0.0 && std::abs(z_[i].value) <= z_[i].rounding - there * h * slopes_[i];
+    const bool late = !here && shown_late(i);
+    if (late) slopes_[i] = (z_[i].value - z_begin_[i].value) / h;
+    if (here || late) falling.push_back(i);
   }
   if (falling.empty()) return 0.0;
   std::vector<double> wrong(z_.size()), by_time(z_.size()), none_x(x.size()), none_u(u_.size());
