@@ -136,12 +136,8 @@ double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
   if (is_quiet(t, inputs, there * (t - begin))) return 0.0;
   double error = 0.0;
   const auto find = [&](double) { error = instant_error(t, t - begin, x); };
-  if (!take(t, x, inputs) || !checked_.attempt(t, find) || error == 0.0) return 0.0;
-  // Instants that shift from one to the next are off by more than a macro-step in the end.
-  const double before = std::isnan(own_instant_) ? begin : own_instant_;
-  own_instant_ = t;
-  const double most = std::max(t - before, t - begin);
-  return std::clamp(error, -most, most);
+  if (!take(t, x, inputs) || !checked_.attempt(t, find)) return 0.0;
+  return std::clamp(error, begin - t, t - begin);
 }
 
 /// Where an indicator falls through 0 is wrong by what it is there and is wrong by, over how fast
@@ -154,7 +150,7 @@ double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
     const bool here =
         slopes_[i] < 0.0 && std::abs(z_[i].value) <= z_[i].rounding - there * h * slopes_[i];
     const bool late = !here && shown_late(i);
-    if (late) slopes_[i] = (z_[i].value - z_begin_[i].value) / h;
+    if (late && slopes_[i] >= 0.0) slopes_[i] = (z_[i].value - z_begin_[i].value) / h;
     if (here || late) falling.push_back(i);
   }
   if (falling.empty()) return 0.0;
@@ -169,8 +165,8 @@ double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
   return largest;
 }
 
-/// Whether what an input that is held shows at the end only has fallen through 0 on the way, which
-/// then is taken to go straight.
+/// Whether what an input that is held shows at the end only has fallen through 0 on the way; where
+/// it has no slope there it is taken to have gone straight.
 bool OdeEvents::shown_late(std::size_t indicator) const {
   const Indicator &begin = z_begin_[indicator], &end = z_[indicator];
   return begin.value > begin.rounding && end.value < -end.rounding;

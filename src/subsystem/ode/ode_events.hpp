@@ -56,7 +56,7 @@ class OdeEvents {
   /// The model's own first, which other models may take over.
   void io(Archive& archive) {
     model_.pass_events(archive);
-    CONCORD_MEMBERS(archive, search_, u_, own_instant_);
+    CONCORD_MEMBERS(archive, search_, u_);
     if (archive.reading()) {
       looked_.until = never;
       begun_at_ = std::numeric_limits<double>::quiet_NaN();
@@ -93,8 +93,6 @@ class OdeEvents {
     double t = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> states, inputs;
   } errors_;
-  /// The last one that an own condition has made, s.
-  double own_instant_ = std::numeric_limits<double>::quiet_NaN();
   double begun_at_ = std::numeric_limits<double>::quiet_NaN();
 };
 

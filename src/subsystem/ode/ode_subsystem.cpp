@@ -100,7 +100,7 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
-  int memory_version() const override { return 3; }
+  int memory_version() const override { return 2; }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
   OdeModel* equations() override;
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
