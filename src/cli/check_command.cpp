@@ -14,6 +14,7 @@
 #include "settings/accuracy.hpp"
 #include "settings/settings.hpp"
 #include "simulation/simulation_core.hpp"
+#include "subsystem/code_of_others.hpp"
 #include "subsystem/equations/equations_description.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/petsc.hpp"
@@ -108,8 +109,7 @@ void print_roles(const Method& method, const Model& model, const CheckListing& l
 /// without foreign code.
 bool may_begin_idle(const Model& model) {
   const auto own = [](const SubsystemEntry& entry) {
-    const std::string& kind = entry.description.kind;
-    return kind != "fmu" && kind != "native" && kind != "python" && !entry.isolated;
+    return !is_code_of_others(entry.description) && !entry.isolated;
   };
   const auto conditional = [](const SubsystemEntry& entry) {
     return entry.equations &&

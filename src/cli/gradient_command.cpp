@@ -65,7 +65,7 @@ double noise_of(const Derivatives& found, const AskedRuns& runs, const Varied& n
 /// one, though runs are exact enough.
 struct ToldDerivative {
   std::string name;
-  double at, slope, error;
+  double at, size, slope, error;
   bool doubtful;
 };
 
@@ -79,7 +79,8 @@ std::vector<ToldDerivative> told(const GradientWish& wish, const Derivatives& fo
     const double noise = noise_of(found, runs, wish.at[i]);
     const double rounding = 1e-9 * std::abs(found.values[0]) / wish.at[i].size;
     const bool doubtful = error > much * std::abs(slope) && error > std::max(noise, rounding);
-    result.push_back({wish.names[i], wish.at[i].value, slope, error + noise, doubtful});
+    const auto [value, size] = wish.at[i];
+    result.push_back({wish.names[i], value, size, slope, error + noise, doubtful});
   }
   return result;
 }
@@ -115,7 +116,7 @@ void tell(const GradientWish& wish, double value, const std::vector<ToldDerivati
     std::printf("  %-24s %15s %18s %10s %14s\n", "by", "at", "derivative", "error", "1 % changes");
   for (const ToldDerivative& one : derivatives)
     std::printf("  %-24s %15.9g %18.11g %10.1e %13.4g\n", one.name.c_str(), one.at, one.slope,
-                one.error, 0.01 * one.at * one.slope);
+                one.error, 0.01 * one.size * one.slope);
 }
 
 void warn(const std::vector<ToldDerivative>& derivatives) {

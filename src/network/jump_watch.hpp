@@ -7,14 +7,14 @@
 #include "concord/archive.hpp"
 #include "concord/polynomial.hpp"
 #include "concord/subsystem.hpp"
+#include "subsystem/code_of_others.hpp"
 
 namespace concord {
 
 /// A subsystem that tells of no events, whose slopes at the ends of macro-steps are known, and that
 /// nobody but itself knows to be smooth.
 inline bool is_black_box(const SubsystemDescription& d) {
-  return !d.events && d.capabilities.output_derivatives &&
-         (d.kind == "fmu" || d.kind == "native" || d.kind == "python");
+  return !d.events && d.capabilities.output_derivatives && is_code_of_others(d);
 }
 
 /// Finds jumps of outputs whose subsystems tell of no events (methods 14, 6).

@@ -55,18 +55,19 @@ bool follow_to(RankNetwork& subsystems, std::size_t k, double share,
   return !thrown && outcome != Outcome::failed;
 }
 
-/// What an output is a sum of there, |g_u| |u|; 0 where nobody knows.
-double terms_of(RankNetwork& subsystems, std::size_t k, double share, std::size_t output) {
-  constexpr double little = 1e-6;
+/// What outputs are sums of half way, |g_u| |u|; 0 where nobody knows.
+std::vector<double> terms_of(RankNetwork& subsystems, std::size_t k) {
+  constexpr double little = 1e-6, half_way = 0.5;
   std::vector<Polynomial> inputs = subsystems.passed_way().pieces(k)[0].inputs;
   std::vector<Sample> usual(subsystems.outputs_of(k).size()), moved(usual.size());
-  if (!follow_to(subsystems, k, share, inputs, usual)) return 0.0;
-  double terms = 0.0;
+  std::vector<double> terms(usual.size(), 0.0);
+  if (!follow_to(subsystems, k, half_way, inputs, usual)) return terms;
   for (Polynomial& input : inputs) {
     const Polynomial before = input;
     for (double& c : input.c) c *= 1.0 + little;
-    if (!follow_to(subsystems, k, share, inputs, moved)) return 0.0;
-    terms += std::abs(moved[output].value - usual[output].value) / little;
+    const bool known = follow_to(subsystems, k, half_way, inputs, moved);
+    for (std::size_t o = 0; known && o < terms.size(); ++o)
+      terms[o] += std::abs(moved[o].value - usual[o].value) / little;
     input = before;
   }
   return terms;
@@ -75,17 +76,16 @@ double terms_of(RankNetwork& subsystems, std::size_t k, double share, std::size_
 /// What outputs that follow inputs are, on the mean, beside the cubics through Lobatto's points: as
 /// value that, as slope its magnitude, unless it cancels, as it does on smooth ways, of which
 /// Lobatto's points know the mean. Two of Gauss' points in each cell, of which there are `cells` in
-/// the macro-step; `farthest`: the share of it where it is the largest.
+/// the macro-step.
 void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
-                const InnerPoints::Rows& rows, std::span<Sample> beside,
-                std::span<double> farthest) {
+                const InnerPoints::Rows& rows, std::span<Sample> beside) {
   constexpr double gauss = 0.28867513459481288;  // sqrt(3)/6
   constexpr double cancels = 0.25;
   const auto pieces = subsystems.passed_way().pieces(k);
   if (pieces.size() != 1) return;
   const IndexRange out = subsystems.outputs_of(k);
   std::vector<Sample> there(out.size());
-  std::vector<double> sums(out.size()), magnitudes(out.size()), largest(out.size());
+  std::vector<double> sums(out.size()), magnitudes(out.size());
   const auto n = static_cast<double>(cells);
   for (std::size_t i = 0; i < 2 * cells; ++i) {
     const double s = (static_cast<double>(i / 2) + 0.5 + (i % 2 == 0 ? -gauss : gauss)) / n;
@@ -95,10 +95,6 @@ void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
       const double beside_cubic = (there[o].value - LobattoPoints::cubic(node, s)) / (2.0 * n);
       sums[o] += beside_cubic;
       magnitudes[o] += std::abs(beside_cubic);
-      if (std::abs(beside_cubic) > largest[o]) {
-        largest[o] = std::abs(beside_cubic);
-        farthest[out.first + o] = s;
-      }
     }
   }
   for (std::size_t o = 0; o < sums.size(); ++o) {
@@ -127,7 +123,6 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       fed_by_zero_(subsystems.n_inputs()),
       beside_(subsystems.n_outputs()),
       part_(subsystems.n_outputs()),
-      farthest_(subsystems.n_outputs()),
       followers_(followers_in(subsystems)),
       scanned_(
           count_scanned(subsystems, followers_, subsystems.scanned_outputs().outputs().size())) {
@@ -252,10 +247,9 @@ void InsideErrors::look_along_followers(const MacroStep& step) {
   constexpr double work = 1 << 19, fewest = 256.0, most = 1 << 12, worth_it = 2.0;
   const double of_all = std::clamp(work / static_cast<double>(scanned_), fewest, most);
   const double cells = std::ceil(of_all * step.size() / (until_ - from_));
-  std::ranges::fill(farthest_, 0.5);
   if (!(cells >= worth_it && cells <= of_all)) return;
   for (const std::size_t k : followers_) {
-    look_along(subsystems_, k, static_cast<std::size_t>(cells), outputs_, beside_, farthest_);
+    look_along(subsystems_, k, static_cast<std::size_t>(cells), outputs_, beside_);
   }
 }
 
@@ -305,10 +299,10 @@ double InsideErrors::in_tolerances(double h, const Trial& trial) {
 void InsideErrors::find_noise() {
   std::ranges::fill(beside_, Sample{});
   for (const std::size_t k : followers_) {
-    const IndexRange out = subsystems_.outputs_of(k);
-    for (std::size_t o = out.first; o < out.last; ++o) {
-      beside_[o].value = norm_.noise(terms_of(subsystems_, k, farthest_[o], o - out.first));
-    }
+    if (subsystems_.passed_way().pieces(k).size() != 1) continue;
+    const std::vector<double> terms = terms_of(subsystems_, k);
+    const std::size_t first = subsystems_.outputs_of(k).first;
+    for (std::size_t o = 0; o < terms.size(); ++o) beside_[first + o].value = norm_.noise(terms[o]);
   }
   const auto take = [&](std::size_t i, double noise) { noise_[i] = std::abs(noise); };
   feed(&Sample::value, take);

@@ -68,9 +68,8 @@ class InsideErrors {
   std::vector<double> noise_;           ///< errors between the points up to it are none
   InnerPoints::Rows inputs_, outputs_;
   std::vector<Sample> fed_, fed_by_zero_;
-  std::vector<Sample> beside_;    ///< of outputs: ScannedOutputs::Beside, as value and derivative
-  std::vector<Sample> part_;      ///< scratch
-  std::vector<double> farthest_;  ///< of outputs, the share of the macro-step where most was seen
+  std::vector<Sample> beside_;  ///< of outputs: ScannedOutputs::Beside, as value and derivative
+  std::vector<Sample> part_;    ///< scratch
   double from_ = 0.0, until_ = 0.0;     ///< of the last scan
   std::vector<std::size_t> followers_;  ///< own subsystems that are looked at between the points
   std::size_t scanned_ = 0;             ///< outputs of all ranks
