@@ -296,7 +296,9 @@ SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> descr
   entry.description = describe_ode(description->subsystem, "equations", model.interface());
   entry.description.events = model.has_events();
   entry.description.remarks = notes_on(*description);
-  if (model.interface().time_dependent) {
+  // What time alone moves is looked at while it runs (ScannedOutputs).
+  const bool moves_otherwise = !description->states.empty() || !description->inputs.empty();
+  if (moves_otherwise && model.interface().time_dependent) {
     const auto parts = std::make_shared<TimeParts>(SmoothEquations(*description));
     entry.description.kinks = parts->any();
     if (parts->any()) {

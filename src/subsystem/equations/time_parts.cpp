@@ -9,28 +9,31 @@
 namespace concord {
 namespace {
 
-/// The largest nodes that move, and with time alone.
-std::vector<NodeId> of_time_alone(const ExpressionGraph& graph, std::span<const NodeId> roots) {
+/// Nodes that move with time alone, and otherwise than sums and multiples of their arguments do.
+std::vector<NodeId> of_time_alone(const ExpressionGraph& graph) {
   enum class Moves { never, with_time, otherwise };
   std::vector<Moves> moves;
-  std::vector<char> wanted(graph.size(), 0);
-  for (const NodeId root : roots) wanted[root] = 1;
+  std::vector<NodeId> result;
   for (NodeId id = 0; id < graph.size(); ++id) {
+    const Operation operation = graph[id].operation;
     const auto arguments = graph.arguments(id);
     Moves how = Moves::never;
-    if (graph[id].operation == Operation::variable) {
+    std::ptrdiff_t moving = 0;
+    for (const NodeId argument : arguments) {
+      how = std::max(how, moves[argument]);
+      moving += moves[argument] != Moves::never ? 1 : 0;
+    }
+    if (operation == Operation::variable) {
       constexpr std::uint32_t time = 0;
       how = graph[id].arguments[0] == time ? Moves::with_time : Moves::otherwise;
     }
-    for (const NodeId argument : arguments) how = std::max(how, moves[argument]);
     moves.push_back(how);
-    if (how != Moves::otherwise) continue;
-    for (const NodeId argument : arguments) wanted[argument] = 1;
-  }
-  std::vector<NodeId> result;
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    const bool bends = graph[id].operation != Operation::variable;
-    if (wanted[id] != 0 && bends && moves[id] == Moves::with_time) result.push_back(id);
+    const bool sum = operation == Operation::variable || operation == Operation::add ||
+                     operation == Operation::subtract || operation == Operation::negate;
+    const bool multiple =
+        moving == 1 && (operation == Operation::multiply ||
+                        (operation == Operation::divide && moves[arguments[1]] == Moves::never));
+    if (how == Moves::with_time && !sum && !multiple) result.push_back(id);
   }
   return result;
 }
@@ -40,7 +43,7 @@ class Looks {
  public:
   explicit Looks(std::span<const double> values) : values_(values) {
     const auto [low, high] = std::ranges::minmax_element(values);
-    little_ = 1e-6 * (*high - *low);
+    little_ = 1e-9 * (*high - *low);
     if (std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) {
       split(0, values.size() - 1);
     }
@@ -91,7 +94,7 @@ class Looks {
   }
 
   /// Before which the signal has been one cubic for `rest` times as long as the part is that
-  /// follows: of several such parts in a row, which become shorter towards where it moves, the last.
+  /// follows: of several such parts, which become shorter towards where it moves, the last.
   template <class Place>
   std::vector<std::size_t> begins(std::span<const std::size_t> ends, const Place& place) const {
     constexpr std::size_t rest = 16;
@@ -101,7 +104,10 @@ class Looks {
       if (before > ends[i]) continue;
       const auto [a, b] = std::minmax({place(ends[i] - before), place(ends[i])});
       if (!is_cubic(a, b)) continue;
-      if (!result.empty() && result.back() > ends[i] - before) result.pop_back();
+      if (!result.empty()) {
+        const auto [from, until] = std::minmax({place(result.back()), place(ends[i])});
+        if (is_cubic(from, until)) result.pop_back();
+      }
       result.push_back(ends[i]);
     }
     return result;
@@ -116,23 +122,21 @@ class Looks {
 
 TimeParts::TimeParts(const SmoothEquations& equations) {
   ExpressionGraph graph;
-  std::vector<NodeId> roots;
   const auto add = [&](const Expression& tree) {
-    if (tree) roots.push_back(graph.add(tree, equations.names()));
+    if (tree) graph.add(tree, equations.names());
   };
-  for (const auto* trees :
-       {&equations.derivatives(), &equations.outputs(), &equations.whens()}) {
+  for (const auto* trees : {&equations.derivatives(), &equations.outputs(), &equations.whens()}) {
     std::ranges::for_each(*trees, add);
   }
   for (const Relation& relation : equations.relations()) {
     add(relation.left);
     add(relation.right);
   }
-  const std::vector<NodeId> parts = of_time_alone(graph, roots);
+  const std::vector<NodeId> parts = of_time_alone(graph);
   if (parts.empty()) return;
   std::vector<double> constants;
-  parts_.emplace(
-      std::make_shared<const Program>(graph, parts, equations.places().all(), constants), constants);
+  parts_.emplace(std::make_shared<const Program>(graph, parts, equations.places().all(), constants),
+                 constants);
 }
 
 std::vector<double> TimeParts::changes_of_pace(double from, double to) {
