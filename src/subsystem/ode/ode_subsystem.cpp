@@ -148,7 +148,7 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   std::unique_ptr<WayBack> way_back_;       ///< made when it is first asked for
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
-  bool followed_ = false;                   ///< in the last macro-step, which others have integrated
+  bool followed_ = false;  ///< in the last macro-step, which others have integrated
   OdeMemory now_, saved_;
   OdeMemory aside_;  ///< kept for its storage only
   OdeTrials trials_;
@@ -414,6 +414,7 @@ Outcome OdeSubsystem::retrace(const MacroStep& step, std::span<const Polynomial>
   if (!way_back_) way_back_ = std::make_unique<WayBack>(model_, settings_.integrator);
   const bool good = model_.aside([&] {
     if (followed_) weigh_aside(step, inputs);
+    if (step.begin == now_.begin) way_back_->begin(followed_ ? nullptr : integrator_.get());
     return way_back_->follow(step, inputs, rhs_.weights(), states) &&
            derivatives_.outputs(step.end, step.size(), states, way_back_->end_inputs(),
                                 Wanted::values, outputs);
