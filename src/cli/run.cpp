@@ -1,5 +1,6 @@
 #include "cli/run.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "record/results_schema.hpp"
 #include "settings/model_choices.hpp"
 #include "simulation/stop_signals.hpp"
+#include "subsystem/code_of_others.hpp"
 #include "support/agreement.hpp"
 #include "support/foreign_call.hpp"
 #include "support/ranks.hpp"
@@ -87,13 +89,16 @@ void Run::add_observers() {
   prepare_halving();
 }
 
-/// The option beside which a run is not repeated: what it does, it does once.
+/// Beside what a run is not repeated: what it does, it does once.
 const char* Run::run_once_for() const {
+  const auto outside = [](const SubsystemEntry& entry) { return is_outside(entry.description); };
   return !settings_.checkpoint.start_from.empty() ? "-cosim_restart_as_start"
          : settings_.monitor                      ? "-cosim_monitor"
          : settings_.time_limit                   ? "-cosim_time_limit"
          : settings_.realtime.paced()             ? "-cosim_realtime"
-                                                  : nullptr;
+         : std::ranges::any_of(simulation_.plan().model.subsystems, outside)
+             ? "processes outside (remote:)"
+             : nullptr;
 }
 
 /// Nothing in the run itself tells its error, which a second one could.

@@ -336,8 +336,9 @@ OptionTable<Settings> make_run_options() {
         "where nothing tells the error of a run in fixed macro-steps (black boxes): auto estimates "
         "it by a second run in halves of them, which costs twice the first; not beside "
         "-cosim_checkpoint, -cosim_restart, -cosim_restart_as_start, -cosim_time_limit, "
-        "-cosim_realtime, -cosim_monitor or -cosim_fmu_calls, nor where the first has taken more "
-        "than a minute",
+        "-cosim_realtime, -cosim_monitor, -cosim_fmu_calls or remote:, nor where the first has "
+        "taken "
+        "more than a minute",
         one_of<Halving>(), at<&Settings::halving>),
       O("cosim_event_limit",
         "events at one instant, or one after the other after hardly any time, that are one too "
@@ -483,7 +484,8 @@ OptionTable<IsolationOptions> make_isolation_options() {
         "isolated ones that have died go on in a new process from the last communication point, "
         "where their states can be serialised",
         flag(), at<&I::revive>),
-      O("call_limit", "time that a call of an isolated one may take before it counts as hanging",
+      O("call_limit",
+        "time that a call of an isolated or remote one may take before it counts as hanging",
         positive_number(), at<&I::call_limit>)
           .in("s")
           .by_default("-cosim_hang_limit"),
