@@ -193,6 +193,34 @@ class Restarted(RemoteTest):
         self.assertTrue(np.all(np.isfinite(run["plant.x"])))
 
 
+class Strangers(RemoteTest):
+    def test_they_are_sent_away(self):
+        """Whoever else comes to the port changes no bit: at each of some communication points another one."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        calls = (b"GET / HTTP/1.1\r\n\r\n", b"\x00" * 5000, b"\xff" + b"\x00" * 8 + b"\x7f\x03\x00NULL" + b"\x91" * 500, b"")
+        path = self.write("host.py", f"""
+import socket
+class Host:
+    inputs, outputs, sum, u = {{"y": 0.0}}, ("u",), 0.0, 0.0
+    def step(self, t, h, u):
+        for i, call in enumerate({calls!r}):
+            if round(t / h) == 10 * i + 5:
+                with socket.create_connection(("127.0.0.1", {port})) as line:
+                    line.sendall(call)
+        error = 1 - u(t).y
+        self.sum += h * error
+        self.u = 8 * error + 4 * self.sum
+    def outputs_at(self, t):
+        return self.u
+""")
+        self.serve(path, "Host", "connect", address=f"tcp://127.0.0.1:{port}")
+        run = simulate(self.remote(way="listen", address=f"tcp://127.0.0.1:{port}"), *HELD)
+        reference = simulate(self.inside(CONTROLLER, "Controller"), *HELD)
+        np.testing.assert_array_equal(run.outputs["plant.x"], reference.outputs["plant.x"])
+
+
 class Refused(RemoteTest):
     """One error, with the subsystem, the address and the time."""
 
@@ -248,20 +276,20 @@ class Refused(RemoteTest):
                 self.refused("'controller'", self.address, *words)
 
     def test_no_zeromq(self):
-        """What answers speaks something else, or only listens."""
+        """What answers there speaks something else."""
+        def chat():
+            while True:
+                try:
+                    with server.accept()[0] as client:
+                        client.sendall(b"220 smtp.example.org ready\r\n" * 20)
+                        client.recv(1000)
+                except OSError:
+                    return
         with socket.create_server(("127.0.0.1", 0)) as server:
-            def chat():
-                while True:
-                    try:
-                        with server.accept()[0] as client:
-                            client.sendall(b"220 smtp.example.org ready\r\n" * 20)
-                            client.recv(1000)
-                    except OSError:
-                        return
-            thread = threading.Thread(target=chat, daemon=True)
-            thread.start()
+            threading.Thread(target=chat, daemon=True).start()
             address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-            self.refused("'controller'", address, model=self.remote(", timeout: 2", address=address))
+            self.refused("'controller'", address, "has not come", "somebody who does not speak ZeroMQ was there",
+                         model=self.remote(", timeout: 2", address=address))
 
     def test_two_at_once(self):
         """Of which one alone can be the subsystem: messages would go to one and the other."""

@@ -23,8 +23,7 @@ class RemoteLink {
     message,
     connected,
     lost,
-    stranger,  ///< somebody has come who does not speak ZeroMQ
-    none       ///< until then
+    none  ///< until then
   };
 
   RemoteLink(std::string address, RemoteSide side);
@@ -44,6 +43,7 @@ class RemoteLink {
   int connections() const { return connections_; }
   /// Whether a second process is connected, too: messages go to one and the other.
   bool is_crowded() const { return connected() > 1; }
+  /// Whether somebody has come who does not speak ZeroMQ, and was sent away.
   bool met_strangers() const { return met_strangers_; }
   std::int64_t next_number() { return ++number_; }
 
