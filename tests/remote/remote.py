@@ -8,9 +8,10 @@ import unittest
 import concord
 import numpy as np
 
-from concord_runs import EXAMPLES, execute, simulate
+from concord_runs import EXAMPLES, execute, run_here, simulate
 from patience import HANGS
 from remote_runs import HELD, Process, RemoteTest
+from restart_runs import RestartTest
 
 EXAMPLE = EXAMPLES / "remote"
 CONTROLLER = EXAMPLE / "controller.py"
@@ -193,6 +194,19 @@ class Restarted(RemoteTest):
         self.assertTrue(np.all(np.isfinite(run["plant.x"])))
 
 
+class Kept(RemoteTest, RestartTest):
+    """As tests/restart/every_method.py has it of every other kind."""
+    EVERY = 3600
+
+    def test_checkpoints(self):
+        path = self.write("step.py", STEPPING)
+        self.serve(path, "Slopes")
+        kind = f'remote: {{connect: "{self.address}", offers: [state, polynomials, slopes]}}, inputs: {{u: 0}}, outputs: {{x: 0}}'
+        model = self.model(SPIRAL.format(kind=kind))
+        for method in ("jfm", "jacobi"):
+            self.same(model, "-cosim_type", method, "-cosim_step", 0.01)
+
+
 class Strangers(RemoteTest):
     def test_they_are_sent_away(self):
         """Whoever else comes to the port changes no bit: at each of some communication points another one."""
@@ -225,7 +239,7 @@ class Refused(RemoteTest):
     """One error, with the subsystem, the address and the time."""
 
     def refused(self, *words, model=None, options=(), code=1):
-        done = execute("run", model or self.remote(), *HELD, "-cosim_output", self.folder / "run.h5", *options)
+        done = run_here(model or self.remote(), *HELD, "-cosim_output", self.folder / "run.h5", *options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertEqual(done.stderr.count("concord: error:"), 1, done.stderr)
         for word in words:
