@@ -18,7 +18,8 @@ using Json = nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr int protocol_version = 1;
-constexpr int most_losses = 20;  ///< in one question
+constexpr double longest_limit = 1e9;  // s
+constexpr int most_losses = 20;        ///< in one question
 constexpr milliseconds until_noted{2000}, longest_end{1000}, between_sends{1};
 
 std::int64_t new_session() {
@@ -66,8 +67,8 @@ RemotePeer::~RemotePeer() {
 }
 
 RemotePeer::Clock::time_point RemotePeer::limit() const {
-  return Clock::now() +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(remote_->limit));
+  const std::chrono::duration<double> seconds(std::min(remote_->limit, longest_limit));
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(seconds);
 }
 
 void RemotePeer::tell(const std::string& note) {
@@ -134,13 +135,14 @@ const RemoteAnswer& RemotePeer::ask(const char* what, Json question, const Remot
 
 void RemotePeer::wait_for_connection(double t) {
   const auto until = limit();
-  link_->open(until);
+  link_->open();
   link_->catch_up();
   auto next = std::min(until, Clock::now() + until_noted);
   while (!link_->is_connected()) {
     const auto news = link_->wait(next);
     if (news == RemoteLink::News::message)
       fail(t, "does not speak the protocol of Concord: it spoke first");
+    if (link_->is_connected()) return;
     if (Clock::now() >= until)
       fail_late(t, begun_ ? "has gone, and none has come in its place" : "has not come");
     if (Clock::now() < next) continue;
