@@ -86,7 +86,7 @@ class Streams(RemoteTest):
         self.assertEqual(address, f"ipc://{self.folder}/rows#secret")
         shown = execute("watch", address, "--once", "-v", "plant.v,controller.*")
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        self.assertRegex(shown.stdout, r"(?s)^model, running\n.* plant\.v .* controller\.u .* controller\.y ")
+        self.assertRegex(shown.stdout, r"(?s)^model, running\n.* controller\.u .* plant\.v .* controller\.y ")
         wrong = execute("watch", address, "--once", "-v", "plant.z")
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("plant.x", wrong.stderr)
@@ -104,6 +104,7 @@ class Streams(RemoteTest):
             self.addCleanup(context.destroy, 0)
             listeners = [context.socket(zmq.SUB) for _ in range(3)]
             for listener, topic in zip(listeners, (token, "", token[:-1])):
+                self.addCleanup(listener.close)
                 listener.subscribe(topic)
                 listener.connect(endpoint)
             said = []
