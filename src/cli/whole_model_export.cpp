@@ -21,6 +21,7 @@
 #include "modelfile/model_file.hpp"
 #include "simulation/simulation_core.hpp"
 #include "subsystem/fmu/binary/library.hpp"
+#include "subsystem/fmu/probe/probe.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
@@ -157,7 +158,7 @@ std::vector<std::string> export_whole_model(const WantedWhole& wanted) {
   archive.add(std::string("binaries/") + platform_folder(wanted.version) + "/" +
                   interface.identifier + ".so",
               content_of(binary));
-  archive.add(std::string("resources/") + whole_interface_file, as_json(interface));
+  archive.add(std::string("resources/") + whole_model_file, as_json(interface));
   archive.add(std::string("resources/") + whole_options_file, options_text(kept));
   for (const auto& [place, source] : resources.files)
     archive.add("resources/model/" + place, content_of(folder / "model" / place));

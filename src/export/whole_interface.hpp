@@ -40,8 +40,8 @@ struct WholeInterface {
   std::vector<WholeVariable> variables;
 };
 
-/// The files in resources/ that hold the interface, and the options, one a line.
-inline constexpr const char* whole_interface_file = "concord.json";
+/// The file in resources/ that holds the options, one a line, beside that of the interface
+/// (whole_model_file).
 inline constexpr const char* whole_options_file = "concord_options";
 
 /// As JSON, and back. Throws InputError, which begins with `place`, for what is none.

@@ -9,6 +9,7 @@
 #include "simulation/run_quality.hpp"
 #include "simulation/run_summary.hpp"
 #include "simulation/simulation_core.hpp"
+#include "subsystem/fmu/probe/probe.hpp"
 #include "support/options_file.hpp"
 #include "support/wording.hpp"
 #include "whole_fmu/libraries.hpp"
@@ -58,7 +59,7 @@ double rounding(double time, double other) {
 }  // namespace
 
 WholeModel::WholeModel(const std::filesystem::path& resources, const std::string& token) {
-  const std::filesystem::path file = resources / whole_interface_file;
+  const std::filesystem::path file = resources / whole_model_file;
   interface_ = whole_interface_of(read_text_file(file, "what an FMU of a whole model holds"),
                                   file.string());
   if (token != interface_.token)
@@ -300,16 +301,21 @@ void WholeModel::step(double time, double size) {
   throw EndedEarly(simulation_->end_reason());
 }
 
-/// What a run's summary would say first.
+/// What a run's summary would say first, or a run would begin again for.
 void WholeModel::look_at_quality() {
-  const RunQuality quality = quality_of(simulation_->core(), RunSummary{});
+  const SimulationCore& core = simulation_->core();
+  const RunQuality quality = quality_of(core, RunSummary{});
+  const Settings& settings = core.plan().settings;
   constexpr double of_a_range = 0.1;
+  const double most = settings.by_accuracy ? settings.accuracy : of_a_range;
   if (!quality.undecided.empty())
     warning_ = quality.undecided;
-  else if (quality.of_range.value_or(0.0) >= of_a_range)
-    warning_ = "inaccurate: the run's own estimate of its error is " +
-               short_number(*quality.of_range) + " of a signal's range (" + quality.worst_output +
-               "); export it with a smaller -cosim_accuracy or -cosim_step";
+  else if (quality.of_range.value_or(0.0) > most)
+    warning_ = "the estimated error, " + short_number(*quality.of_range) +
+               " of a signal's range (" + quality.worst_output + "), is more than " +
+               short_number(most) + "; take a smaller " +
+               (settings.by_accuracy ? "-cosim_accuracy (tolerance)" : "-cosim_step") +
+               ", or shorter communication steps";
 }
 
 double WholeModel::estimate() {
