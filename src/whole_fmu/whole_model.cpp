@@ -201,10 +201,24 @@ void WholeModel::get(std::span<const unsigned> references, double* values) {
   for (std::size_t i = 0; i < places.size(); ++i) values[places[i]] = read[i];
 }
 
-const Variable& WholeModel::found(std::size_t position) {
+/// A name may be that of an output and of a state that is something else.
+Variable WholeModel::found(std::size_t position) {
   found_.resize(interface_.variables.size());
-  if (!found_[position])
-    found_[position] = simulation_->variable(interface_.variables[position].source);
+  if (found_[position]) return *found_[position];
+  const WholeVariable& variable = interface_.variables[position];
+  const Network& network = simulation_->core().plan().network;
+  using Kind = Variable::Kind;
+  const Kind kind = variable.role == Role::input   ? Kind::input
+                    : variable.role == Role::state ? Kind::state
+                                                   : Kind::output;
+  const auto& names = kind == Kind::input   ? network.input_names()
+                      : kind == Kind::state ? network.state_names()
+                                            : network.output_names();
+  const auto place = std::ranges::find(names, variable.source);
+  if (place == names.end())
+    throw InputError("with these parameters the model has no '" + variable.source +
+                     "', which the FMU has; leave what gives vectors their sizes");
+  found_[position] = Variable(kind, static_cast<std::size_t>(place - names.begin()));
   return *found_[position];
 }
 

@@ -101,7 +101,7 @@ class WholeModel {
   void go_beyond(double time);
   void look_at_quality();
   double estimate();
-  const Variable& found(std::size_t position);
+  Variable found(std::size_t position);
 
   WholeInterface interface_;
   Options options_;
