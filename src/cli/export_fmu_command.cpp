@@ -42,9 +42,7 @@ const RegisteredCommand export_fmu_command({
               {.name = "set",
                .value = "left.m=2",
                .help = "of the whole model: a parameter or start value other than the model's"},
-              {.name = "subsystem",
-               .value = "NAME",
-               .help = "the same as NAME behind MODEL"}},
+              {.name = "subsystem", .value = "NAME", .help = "the same as NAME behind MODEL"}},
     .more = "subsystem",
     .example = "export-fmu model.yaml --fmi 3 -cosim_accuracy 1e-6",
     .more_help = options_help,
@@ -133,10 +131,9 @@ int export_fmu_of(const ModelFileCall& call) {
   const WantedFmu wanted = read(call);
   const ExportedBinary binary =
       call.own.has("no-binary") ? ExportedBinary::leave_out : ExportedBinary::if_possible;
-  print_notes(wanted.subsystem.empty()
-                  ? export_whole_model(
-                        {wanted.model, call.own.all("set"), wanted.version, wanted.output})
-                  : export_one(wanted, binary));
+  print_notes(wanted.subsystem.empty() ? export_whole_model({wanted.model, call.own.all("set"),
+                                                             wanted.version, wanted.output})
+                                       : export_one(wanted, binary));
   std::printf("%s\n", wanted.output.c_str());
   return 0;
 }

@@ -72,8 +72,7 @@ class References {
 fs::path common_folder(const std::set<fs::path>& files) {
   fs::path result = files.begin()->parent_path();
   for (const fs::path& file : files) {
-    const auto [end, other] =
-        std::mismatch(result.begin(), result.end(), file.begin(), file.end());
+    const auto [end, other] = std::mismatch(result.begin(), result.end(), file.begin(), file.end());
     fs::path shared;
     for (auto part = result.begin(); part != end; ++part) shared /= *part;
     result = shared;

@@ -45,11 +45,10 @@ fs::path whole_binary() {
 
 /// What only a run has that writes files of its own or goes by the clock.
 void refuse_options_of_runs() {
-  constexpr std::array of_runs = {"cosim_output",     "cosim_record",     "cosim_checkpoint",
-                                  "cosim_restart",    "cosim_summary",    "cosim_trace",
-                                  "cosim_time_limit", "cosim_realtime",   "cosim_monitor",
-                                  "cosim_progress",   "cosim_view",       "cosim_fmu_calls",
-                                  "cosim_halving",    "cosim_hang_limit", "cosim_scenario"};
+  constexpr std::array of_runs = {
+      "cosim_output", "cosim_record",     "cosim_checkpoint", "cosim_restart",    "cosim_summary",
+      "cosim_trace",  "cosim_time_limit", "cosim_realtime",   "cosim_monitor",    "cosim_progress",
+      "cosim_view",   "cosim_fmu_calls",  "cosim_halving",    "cosim_hang_limit", "cosim_scenario"};
   for (const std::string& name : options::given("cosim_"))
     for (const std::string prefix : of_runs)
       if (name.starts_with(prefix))
@@ -124,9 +123,52 @@ WholeInterface interface_of(Simulation& simulation, const WantedWhole& wanted,
   return result;
 }
 
+/// What is said of copies is meant of the model's own files.
+std::string of_sources(std::string words, const ModelResources& resources, const fs::path& folder) {
+  for (const auto& [place, source] : resources.files) {
+    const std::string copy = (folder / place).string();
+    for (std::size_t at = words.find(copy); at != words.npos; at = words.find(copy, at))
+      words.replace(at, copy.size(), source.string());
+  }
+  return words;
+}
+
+/// From the files that go into the archive.
+WholeInterface tried_interface(const WantedWhole& wanted, const Options& options,
+                               const ModelResources& resources, const fs::path& folder,
+                               std::vector<std::string>& notes) {
+  try {
+    Simulation simulation(MPI_COMM_SELF, model_file(folder / resources.model, wanted.changes),
+                          options);
+    return interface_of(simulation, wanted, notes);
+  } catch (const InputError& error) {
+    throw InputError(of_sources(error.what(), resources, folder));
+  } catch (const SimulationError& error) {
+    throw SimulationError(of_sources(error.what(), resources, folder));
+  }
+}
+
 std::string content_of(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+/// Beside what the archive holds: the model's files.
+void add_resources(ArchiveWriter& archive, const WholeInterface& interface, const Options& options,
+                   const ModelResources& resources, const fs::path& folder) {
+  archive.add(std::string("resources/") + whole_model_file, as_json(interface));
+  archive.add(std::string("resources/") + whole_options_file, options_text(options));
+  for (const auto& [place, source] : resources.files)
+    archive.add("resources/model/" + place, content_of(folder / place));
+}
+
+/// That no FMU with other content has.
+std::string token_of(const WholeInterface& interface, const Options& options,
+                     const ModelResources& resources, const fs::path& folder,
+                     const std::string& more) {
+  std::string all = as_json(interface) + options_text(options) + more;
+  for (const auto& [place, source] : resources.files) all += place + sha256_of(folder / place);
+  return guid_of(all);
 }
 
 }  // namespace
@@ -137,20 +179,16 @@ std::vector<std::string> export_whole_model(const WantedWhole& wanted) {
   const Model model = read_model_file(wanted.model, read_changes(wanted.changes));
   refuse_code_of_others(model);
   const ModelResources resources = resources_of(model);
-  const fs::path folder = shared_scratch_folder(
-      "whole|" + fs::absolute(wanted.output).string(),
-      [&](const fs::path& place) { resources.write(place / "model"); });
+  const fs::path folder =
+      shared_scratch_folder("whole|" + fs::absolute(wanted.output).string(),
+                            [&](const fs::path& place) { resources.write(place); });
   std::vector<std::string> notes;
-  const std::string model_place = "model/" + resources.model;
-  Simulation simulation(MPI_COMM_SELF, model_file(folder / model_place, wanted.changes), options);
-  WholeInterface interface = interface_of(simulation, wanted, notes);
-  interface.model = model_place;
+  WholeInterface interface = tried_interface(wanted, options, resources, folder, notes);
+  interface.model = "model/" + resources.model;
   Options kept = options;
   for (const char* experiment : {"cosim_start", "cosim_stop"}) kept.erase(experiment);
-  std::string all = as_json(interface) + options_text(kept) + sha256_of(binary);
-  for (const auto& [place, source] : resources.files)
-    all += place + sha256_of(folder / "model" / place);
-  interface.token = guid_of(all + (wanted.version == FmiVersion::v2 ? "2" : "3"));
+  interface.token = token_of(interface, kept, resources, folder,
+                             sha256_of(binary) + (wanted.version == FmiVersion::v2 ? "2" : "3"));
   ArchiveWriter archive(wanted.output);
   archive.add("modelDescription.xml", whole_description(interface, wanted.version));
   archive.add("documentation/index.html", documentation(interface, wanted.version));
@@ -158,10 +196,7 @@ std::vector<std::string> export_whole_model(const WantedWhole& wanted) {
   archive.add(std::string("binaries/") + platform_folder(wanted.version) + "/" +
                   interface.identifier + ".so",
               content_of(binary));
-  archive.add(std::string("resources/") + whole_model_file, as_json(interface));
-  archive.add(std::string("resources/") + whole_options_file, options_text(kept));
-  for (const auto& [place, source] : resources.files)
-    archive.add("resources/model/" + place, content_of(folder / "model" / place));
+  add_resources(archive, interface, kept, resources, folder);
   archive.close();
   return notes;
 }

@@ -200,8 +200,8 @@ void WholeVariables::add_numbers(const SubsystemEntry& entry) {
       add_number(entry, number.name, number.value, "", number.parameter);
   if (!entry.equations) return;
   const auto unit = [&](const std::string& name) {
-    const auto found = std::ranges::find(entry.equations->units, name,
-                                         &EquationsDescription::Text::name);
+    const auto found =
+        std::ranges::find(entry.equations->units, name, &EquationsDescription::Text::name);
     return found == entry.equations->units.end() ? std::string() : found->text;
   };
   for (const auto& number : entry.equations->parameters)

@@ -86,10 +86,11 @@ std::string documentation(const WholeInterface& interface, FmiVersion version) {
            "of the system: MPI, PETSc, SUNDIALS, HDF5, GSL, UDUNITS, yaml-cpp, pugixml, libzip, "
            "OpenSSL. On Debian the packages of these bring them, as Concord's own package does; "
            "'ldd binaries/*/*.so' says which are missing.");
-  add_text(body, "p",
-           "Each communication step ends exactly where it is asked to, after as many macro-steps "
-           "as the model takes. Inputs that are set hold from then on. Parameters and starts "
-           "can be set until initialisation ends, tunable ones later, too. There is no event mode.");
+  add_text(
+      body, "p",
+      "Each communication step ends exactly where it is asked to, after as many macro-steps "
+      "as the model takes. Inputs that are set hold from then on. Parameters and starts "
+      "can be set until initialisation ends, tunable ones later, too. There is no event mode.");
   Node table = body.append_child("table");
   add_row(table, "th", {"variable", "causality", "unit", "start", "meaning"});
   for (const WholeVariable& variable : interface.variables)

@@ -57,9 +57,9 @@ bool is_structured(const std::string& name) {
   for (const char c : name) {
     const auto letter = static_cast<unsigned char>(c);
     const bool digit = std::isdigit(letter) != 0;
-    if (within ? !digit && c != ',' && c != ']'
-               : begins ? std::isalpha(letter) == 0 && c != '_'
-                        : std::isalnum(letter) == 0 && c != '_' && c != '.' && c != '[')
+    if (within   ? !digit && c != ',' && c != ']'
+        : begins ? std::isalpha(letter) == 0 && c != '_'
+                 : std::isalnum(letter) == 0 && c != '_' && c != '.' && c != '[')
       return false;
     within = c == '[' || (within && c != ']');
     begins = c == '.';
@@ -82,9 +82,8 @@ class WholeDescription {
         "like of the system: documentation/index.html");
     set(root_, "generationTool", "Concord " CONCORD_VERSION);
     const auto& variables = interface_.variables;
-    const bool structured = std::all_of(variables.begin(), variables.end(), [](const auto& one) {
-      return is_structured(one.name);
-    });
+    const bool structured = std::all_of(variables.begin(), variables.end(),
+                                        [](const auto& one) { return is_structured(one.name); });
     set(root_, "variableNamingConvention", structured ? "structured" : "flat");
     write_abilities();
     for (const WholeVariable& variable : variables)

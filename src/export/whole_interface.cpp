@@ -20,8 +20,7 @@ using Json = nlohmann::ordered_json;
 
 /// What the binary needs; the rest stands in modelDescription.xml.
 Json json_of(const WholeVariable& variable) {
-  Json result = {
-      {"name", variable.name}, {"role", variable.role}, {"source", variable.source}};
+  Json result = {{"name", variable.name}, {"role", variable.role}, {"source", variable.source}};
   if (variable.start) result["start"] = *variable.start;
   if (variable.tunable) result["tunable"] = true;
   return result;

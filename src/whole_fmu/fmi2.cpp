@@ -61,8 +61,8 @@ FMI2_FUNCTION(Component, fmi2Instantiate)
   const fmi2::Callbacks calls = callbacks == nullptr ? fmi2::Callbacks{} : *callbacks;
   const auto tell = [=](WholeStatus status, const char* category, const std::string& text) {
     if (calls.logger != nullptr)
-      calls.logger(calls.environment, who.c_str(), static_cast<fmi2::Status>(status), category, "%s",
-                   text.c_str());
+      calls.logger(calls.environment, who.c_str(), static_cast<fmi2::Status>(status), category,
+                   "%s", text.c_str());
   };
   return new_instance(tell, "fmi2Instantiate", guid, [&] {
     if (type != fmi2::co_simulation) refuse("model exchange");
@@ -103,19 +103,21 @@ FMI2_FUNCTION(int, fmi2Reset)(Component c) {
 
 FMI2_FUNCTION(int, fmi2GetReal)
 (Component c, const Reference* references, std::size_t count, Real* values) {
-  return called(c, "fmi2GetReal",
-                [&](WholeModel& model) { model.get({references, count}, values); });
+  return called(c, "fmi2GetReal", [&](WholeModel& model) {
+    model.get({references, count}, values);
+  });
 }
 
 FMI2_FUNCTION(int, fmi2SetReal)
 (Component c, const Reference* references, std::size_t count, const Real* values) {
-  return called(c, "fmi2SetReal",
-                [&](WholeModel& model) { model.set({references, count}, values); });
+  return called(c, "fmi2SetReal", [&](WholeModel& model) {
+    model.set({references, count}, values);
+  });
 }
 
-#define FMI2_NO_VARIABLES(name, type)                                             \
+#define FMI2_NO_VARIABLES(name, type)                                                 \
   FMI2_FUNCTION(int, name)(Component c, const Reference*, std::size_t count, type*) { \
-    return called(c, #name, [&](WholeModel&) { set_no(count); });                 \
+    return called(c, #name, [&](WholeModel&) { set_no(count); });                     \
   }
 FMI2_NO_VARIABLES(fmi2GetInteger, Integer)
 FMI2_NO_VARIABLES(fmi2GetBoolean, Boolean)
@@ -129,8 +131,7 @@ FMI2_FUNCTION(int, fmi2GetFMUstate)(Component c, State* state) {
 }
 
 FMI2_FUNCTION(int, fmi2SetFMUstate)(Component c, State state) {
-  return called(c, "fmi2SetFMUstate",
-                [&](WholeModel& model) { model.restore(state_in(state)); });
+  return called(c, "fmi2SetFMUstate", [&](WholeModel& model) { model.restore(state_in(state)); });
 }
 
 FMI2_FUNCTION(int, fmi2FreeFMUstate)(Component c, State* state) {
@@ -138,9 +139,8 @@ FMI2_FUNCTION(int, fmi2FreeFMUstate)(Component c, State* state) {
 }
 
 FMI2_FUNCTION(int, fmi2SerializedFMUstateSize)(Component c, State state, std::size_t* size) {
-  return called(c, "fmi2SerializedFMUstateSize", [&](WholeModel& model) {
-    *size = model.bytes_of(state_in(state)).size();
-  });
+  return called(c, "fmi2SerializedFMUstateSize",
+                [&](WholeModel& model) { *size = model.bytes_of(state_in(state)).size(); });
 }
 
 FMI2_FUNCTION(int, fmi2SerializeFMUstate)

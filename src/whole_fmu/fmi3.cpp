@@ -23,8 +23,7 @@ WholeInstance::Tell tell_by(Environment environment, LogMessage log) {
   };
 }
 
-Instance not_made(Environment environment, LogMessage log, const char* function,
-                  const char* what) {
+Instance not_made(Environment environment, LogMessage log, const char* function, const char* what) {
   return new_instance(tell_by(environment, log), function, nullptr,
                       [&]() -> std::filesystem::path { refuse(what); });
 }
@@ -75,8 +74,8 @@ FMI3_FUNCTION(Instance, fmi3InstantiateModelExchange)
 }
 
 FMI3_FUNCTION(Instance, fmi3InstantiateScheduledExecution)
-(String, String, String, bool, bool, Environment environment, LogMessage log,
- void (*)(Environment), void (*)(), void (*)()) {
+(String, String, String, bool, bool, Environment environment, LogMessage log, void (*)(Environment),
+ void (*)(), void (*)()) {
   return not_made(environment, log, "fmi3InstantiateScheduledExecution", "scheduled execution");
 }
 
@@ -125,12 +124,12 @@ FMI3_FUNCTION(int, fmi3SetFloat64)
   });
 }
 
-#define FMI3_NO_VARIABLES(name, ...)                                                            \
+#define FMI3_NO_VARIABLES(name, ...)                                                              \
   FMI3_FUNCTION(int, name)(Instance instance, const Reference*, std::size_t count, __VA_ARGS__) { \
-    return no_variables(instance, #name, count);                                                \
+    return no_variables(instance, #name, count);                                                  \
   }
-#define FMI3_NO_TYPE(name, type)                                         \
-  FMI3_NO_VARIABLES(fmi3Get##name, type*, std::size_t)                   \
+#define FMI3_NO_TYPE(name, type)                       \
+  FMI3_NO_VARIABLES(fmi3Get##name, type*, std::size_t) \
   FMI3_NO_VARIABLES(fmi3Set##name, const type*, std::size_t)
 FMI3_NO_TYPE(Float32, float)
 FMI3_NO_TYPE(Int8, std::int8_t)
@@ -171,9 +170,8 @@ FMI3_FUNCTION(int, fmi3FreeFMUState)(Instance instance, State* state) {
 
 FMI3_FUNCTION(int, fmi3SerializedFMUStateSize)
 (Instance instance, State state, std::size_t* size) {
-  return called(instance, "fmi3SerializedFMUStateSize", [&](WholeModel& model) {
-    *size = model.bytes_of(state_in(state)).size();
-  });
+  return called(instance, "fmi3SerializedFMUStateSize",
+                [&](WholeModel& model) { *size = model.bytes_of(state_in(state)).size(); });
 }
 
 FMI3_FUNCTION(int, fmi3SerializeFMUState)
@@ -206,9 +204,9 @@ FMI3_FUNCTION(int, fmi3DoStep)
 
 // What modelDescription.xml says not to be there.
 
-#define FMI3_NOT_OFFERED(name, what, ...)                                                      \
-  FMI3_FUNCTION(int, name)(Instance instance __VA_OPT__(, ) __VA_ARGS__) {                     \
-    return not_offered(instance, #name, what);                                                 \
+#define FMI3_NOT_OFFERED(name, what, ...)                                  \
+  FMI3_FUNCTION(int, name)(Instance instance __VA_OPT__(, ) __VA_ARGS__) { \
+    return not_offered(instance, #name, what);                             \
   }
 constexpr const char* directional = "directional derivatives";
 constexpr const char* exchange = "model exchange";

@@ -54,8 +54,7 @@ WholeInstance* new_instance(WholeInstance::Tell tell, const char* function, cons
   const std::lock_guard turn(turns);
   auto instance = std::make_unique<WholeInstance>(WholeInstance{std::move(tell)});
   const WholeStatus status = guarded(*instance, function, [&] {
-    instance->model =
-        std::make_unique<WholeModel>(find_resources(), token == nullptr ? "" : token);
+    instance->model = std::make_unique<WholeModel>(find_resources(), token == nullptr ? "" : token);
   });
   return status == WholeStatus::ok ? instance.release() : nullptr;
 }
@@ -87,8 +86,10 @@ void free_state(void** state) {
 void serialize(const WholeModel& model, const void* state, void* bytes, std::size_t size) {
   const std::vector<std::byte> all = model.bytes_of(state_in(state));
   if (size < all.size())
-    throw InputError("the state takes " + std::to_string(all.size()) + " bytes, and there is room "
-                     "for " + std::to_string(size));
+    throw InputError("the state takes " + std::to_string(all.size()) +
+                     " bytes, and there is room "
+                     "for " +
+                     std::to_string(size));
   std::memcpy(bytes, all.data(), all.size());
 }
 
@@ -96,8 +97,6 @@ void deserialize(const WholeModel& model, const void* bytes, std::size_t size, v
   *state = new WholeState(model.state_of({static_cast<const std::byte*>(bytes), size}));
 }
 
-void refuse(const std::string& what) {
-  throw InputError("this FMU does not offer " + what);
-}
+void refuse(const std::string& what) { throw InputError("this FMU does not offer " + what); }
 
 }  // namespace concord

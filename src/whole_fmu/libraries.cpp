@@ -74,7 +74,8 @@ void need_libraries() {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if (finalized != 0)
-    throw InputError("MPI has ended in this process, and cannot begin again; make instances before");
+    throw InputError(
+        "MPI has ended in this process, and cannot begin again; make instances before");
   if (initialized != 0 && PetscInitializeCalled == PETSC_TRUE) return;
   const SignalsOfImporter signals;
   if (initialized != 0) {

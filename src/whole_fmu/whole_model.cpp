@@ -60,8 +60,8 @@ double rounding(double time, double other) {
 
 WholeModel::WholeModel(const std::filesystem::path& resources, const std::string& token) {
   const std::filesystem::path file = resources / whole_model_file;
-  interface_ = whole_interface_of(read_text_file(file, "what an FMU of a whole model holds"),
-                                  file.string());
+  interface_ =
+      whole_interface_of(read_text_file(file, "what an FMU of a whole model holds"), file.string());
   if (token != interface_.token)
     throw InputError("the token " + in_quotes(token) + " is not this FMU's, " + interface_.token +
                      "; give that of its modelDescription.xml");
@@ -71,7 +71,8 @@ WholeModel::WholeModel(const std::filesystem::path& resources, const std::string
 }
 
 double WholeModel::time() const {
-  const bool begun = state_.phase != WholePhase::instantiated && state_.phase != WholePhase::initializing;
+  const bool begun =
+      state_.phase != WholePhase::instantiated && state_.phase != WholePhase::initializing;
   return simulation_ && begun ? simulation_->time() : state_.experiment.start;
 }
 
@@ -86,10 +87,10 @@ std::size_t WholeModel::position(unsigned reference) const {
 
 void WholeModel::require(std::initializer_list<WholePhase> phases, const char* remedy) const {
   if (std::find(phases.begin(), phases.end(), state_.phase) == phases.end())
-    throw InputError(std::string("not now: ") +
-                     (state_.phase == WholePhase::failed ? "the simulation has failed; reset it, or "
-                                                      "restore a state"
-                                                    : remedy));
+    throw InputError(std::string("not now: ") + (state_.phase == WholePhase::failed
+                                                     ? "the simulation has failed; reset it, or "
+                                                       "restore a state"
+                                                     : remedy));
 }
 
 void WholeModel::set_up(const WholeExperiment& experiment) {
@@ -143,8 +144,7 @@ void WholeModel::set(std::span<const unsigned> references, const double* values)
 /// parameters goes on to follow them.
 void WholeModel::set_start(WholeValue given) {
   const WholeVariable& variable = interface_.variables[given.position];
-  if (!variable.start)
-    throw InputError("'" + variable.name + "' is computed and cannot be set");
+  if (!variable.start) throw InputError("'" + variable.name + "' is computed and cannot be set");
   if (given.value == *variable.start)
     take_out(state_.starts, given.position);
   else
@@ -158,8 +158,7 @@ void WholeModel::set_later(WholeValue given) {
   if (!is_input && !variable.tunable)
     throw InputError("'" + variable.name + "' cannot be set any more" +
                      (variable.start ? ": only until initialisation ends" : ": it is computed"));
-  const double now =
-      is_input ? simulation_->value(found(given.position)) : known(given.position);
+  const double now = is_input ? simulation_->value(found(given.position)) : known(given.position);
   take_out(state_.waiting, given.position);
   if (given.value != now) put(state_.waiting, given);
 }
@@ -280,8 +279,11 @@ void WholeModel::go_beyond(double time) {
     throw InputError("the step ends at t = " + exact_number(time) + " s, behind the stop time " +
                      exact_number(stop) + " s that was said before initialisation");
   if (!interface_.keeps_state)
-    throw InputError("the step ends at t = " + exact_number(time) + " s, behind the model's own "
-                     "stop time " + exact_number(stop) + " s; say the stop time before "
+    throw InputError("the step ends at t = " + exact_number(time) +
+                     " s, behind the model's own "
+                     "stop time " +
+                     exact_number(stop) +
+                     " s; say the stop time before "
                      "initialisation: this model's state cannot be passed on to another one");
   const Snapshot here = simulation_->snapshot();
   make(std::max(time, stop + (stop - state_.experiment.start)));
@@ -300,8 +302,8 @@ void WholeModel::step(double time, double size) {
     throw InputError("a step of " + exact_number(size) + " s from t = " + exact_number(time) +
                      " s leads nowhere; give a size that is greater than zero");
   if (!(std::abs(time - here) <= share * size + rounding(time, here)))
-    throw InputError("the step begins at t = " + exact_number(time) + " s, and the FMU is at t = " +
-                     exact_number(here) + " s");
+    throw InputError("the step begins at t = " + exact_number(time) +
+                     " s, and the FMU is at t = " + exact_number(here) + " s");
   if (end - simulation_->stop_time() > rounding(end, simulation_->stop_time())) go_beyond(end);
   state_.phase = WholePhase::failed;
   at_start_ = false;
@@ -338,7 +340,9 @@ double WholeModel::estimate() {
 }
 
 WholeState WholeModel::saved() {
-  require({WholePhase::instantiated, WholePhase::initializing, WholePhase::stepping, WholePhase::terminated}, "");
+  require({WholePhase::instantiated, WholePhase::initializing, WholePhase::stepping,
+           WholePhase::terminated},
+          "");
   WholeState result = state_;
   if (state_.phase == WholePhase::stepping || state_.phase == WholePhase::terminated)
     result.snapshot = simulation_->snapshot();

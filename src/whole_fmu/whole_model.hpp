@@ -107,11 +107,11 @@ class WholeModel {
   Options options_;
   ModelSource model_;
   WholeState state_;
-  std::unique_ptr<Simulation> simulation_;     ///< null: not yet
-  WholeExperiment made_for_;                   ///< of the simulation
-  std::vector<WholeValue> made_with_;          ///< its starts
-  bool at_start_ = false;                      ///< it has not left that
-  std::vector<std::optional<Variable>> found_;  ///< in it, by position
+  std::unique_ptr<Simulation> simulation_;         ///< null: not yet
+  WholeExperiment made_for_;                       ///< of the simulation
+  std::vector<WholeValue> made_with_;              ///< its starts
+  bool at_start_ = false;                          ///< it has not left that
+  std::vector<std::optional<Variable>> found_;     ///< in it, by position
   std::vector<std::optional<Settable>> settable_;  ///< likewise
   std::string warning_;
 };

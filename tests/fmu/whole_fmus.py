@@ -1,6 +1,6 @@
 """Whole models exported as FMUs, and a small importer of co-simulation, FMI 2.0 and 3.0, to call them."""
 import ctypes
-from ctypes import (CFUNCTYPE, POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint, c_uint8,
+from ctypes import (CFUNCTYPE, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint, c_uint8,
                     c_void_p)
 from xml.etree import ElementTree
 
@@ -100,6 +100,13 @@ class WholeFmu:
         self.last_time = c_double()
         return self("DoStep", c_double(time), c_double(size), c_bool(True), *map(byref, self.told),
                     byref(self.last_time))
+
+    def ended(self):
+        """FMI 2: whether it has asked for the end, and how far it came."""
+        end, time = c_int(), c_double()
+        assert self("GetBooleanStatus", 3, byref(end)) == OK
+        assert self("GetRealStatus", 2, byref(time)) == OK
+        return bool(end.value), time.value
 
     def state(self):
         state = c_void_p()
