@@ -96,6 +96,17 @@ class Exact(GridTest):
                 ("extrapolate", 1, ("-cosim_type", "gauss_seidel", "-cosim_hold_order", 1))):
             self.check(degree, *others, "-cosim_hold", hold, "-cosim_step", 0.1)
 
+    def test_at_nodes(self):
+        """Of states that only the coupling has integrated, and that begin at 0."""
+        slope, c = SIGNALS[3]
+        model = self.model(DRIVEN.format(slope=slope).replace("states: {z: 1}", "states: {z: 0}"))
+        for method in ("gauss", "radau"):
+            data = self.simulated(model, "-cosim_type", method, "-cosim_accuracy", 1e-7, "-cosim_output_interval", 0.0437)
+            t = data["time"]
+            for name, exact in (("swing.x", swing(t, c)), ("stiff.z", stiff(t, c) - np.exp(-1e4 * t))):
+                error = np.max(np.abs(self.column(data, name) - exact)) / np.max(np.abs(exact))
+                self.assertLess(error, 2e-7, (method, name))
+
     def test_macro_steps_are_those_without_a_grid(self):
         """Also where the accuracy alone decides how large they may be."""
         model = self.model("experiment: {stop: 60}\nsubsystems:\n  wind: {equations: {states: {x: 1}, "

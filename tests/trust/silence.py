@@ -122,9 +122,32 @@ subsystems:
 connections: [p.y -> m.y, m.z -> p.z]
 """
 
-    def error(self, text, exact):
+    IN_DERIVATIVE = """
+experiment: {start: 0, stop: 60}
+subsystems:
+  s: {equations: {states: {x: 0}, derivatives: {x: -0.1*x + 2*exp(-((t - 30.25)/0.05)^2)}, outputs: {x: x}}}
+  m: {equations: {inputs: {x: 0}, states: {z: 0}, derivatives: {z: x - 0.1*z}, outputs: {z: z}}}
+connections: [s.x -> m.x]
+"""
+    BESIDE_STATE = """
+experiment: {start: 0, stop: 60}
+subsystems:
+  s: {equations: {states: {x: 0.01}, derivatives: {x: -0.1*x}, outputs: {y: 20*exp(-((t - 30.25)/0.05)^2) + x}}}
+  m: {equations: {inputs: {y: 0}, states: {z: 0}, derivatives: {z: y - 0.1*z}, outputs: {z: z}}}
+connections: [s.y -> m.y]
+"""
+    TIMES_INPUT = """
+experiment: {start: 0, stop: 60}
+subsystems:
+  s: {equations: {states: {x: 20}, derivatives: {x: 0}, outputs: {x: x}}}
+  p: {equations: {inputs: {x: 0}, outputs: {y: x*exp(-((t - 30.25)/0.05)^2)}}}
+  m: {equations: {inputs: {y: 0}, states: {z: 0}, derivatives: {z: y - 0.1*z}, outputs: {z: z}}}
+connections: [s.x -> p.x, p.y -> m.y]
+"""
+
+    def error(self, text, exact, *options):
         """Of m.z at the end, relative to the pulse's; whether the accuracy is said to be reached."""
-        run = simulate(self.model(text))
+        run = simulate(self.model(text), *options)
         reached = "NOT REACHED" not in run.stdout
         return abs(run.outputs["m.z"][-1] - exact), reached
 
@@ -138,6 +161,25 @@ connections: [p.y -> m.y, m.z -> p.z]
         for text, exact in ((self.OWN_STATE, 1.0), (self.WITH_TIME, 0.5 * np.sqrt(np.pi) * np.exp(-1.1))):
             error, reached = self.error(text, exact)
             self.assertTrue(not reached or error < 3e-4, error)
+
+    def test_of_time_alone_within_expressions(self):
+        """The pulse of 0.05 s and impulse 0.1, 29.75 s later; that of a Gauss bell is moved by its variance."""
+        later, impulse, variance = 29.75, 0.1 * np.sqrt(np.pi), 0.05**2 / 2
+        decayed = impulse * np.exp(-0.1 * later + 0.005 * variance)
+        for text, exact in ((self.IN_DERIVATIVE, decayed * (later - 0.1 * variance)),
+                            (self.BESIDE_STATE, 10 * decayed + 0.01 * 60 * np.exp(-6)),
+                            (self.TIMES_INPUT, 10 * decayed)):
+            for method in ("jfm", "missiles", "gauss", "jfm6"):
+                with self.subTest(method=method):
+                    error, reached = self.error(text, exact, "-cosim_type", method)
+                    self.assertTrue(reached)
+                    self.assertLess(error, 3e-4)
+
+    def test_none_where_nothing_rests(self):
+        """What moves all the time makes no events, however fast."""
+        for signal in ("sin(40*t + x)", "sin(40*t)", "t^3", "exp(-t)", "tanh((t - 30)/20)"):
+            text = self.IN_DERIVATIVE.replace("2*exp(-((t - 30.25)/0.05)^2)", signal)
+            self.assertEqual(list(simulate(self.model(text), "-cosim_type", "jacobi").event_times), [], signal)
 
 
 class AtRest(unittest.TestCase):

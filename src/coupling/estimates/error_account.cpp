@@ -162,8 +162,28 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   }
   inside_.commit(point);
   inside_.forget();
-  const bool over = interval_.add(point.last_step);
-  return last || over ? propagate(point, last) : no_number;
+  const bool over = interval_.add(point.last_step) || last ||
+                    (interval_.ends_at_change() && has_changed_much());
+  return over ? propagate(point, last) : no_number;
+}
+
+/// In the interval, whose mean would hide what the error was like.
+bool ErrorAccount::has_changed_much() const {
+  const double variation = largest_share(holds_.variation());
+  return agree_on_largest(subsystems_.comm(), variation) > EstimateInterval::much_change;
+}
+
+/// Of what there is of each connected input, in units of its size.
+double ErrorAccount::largest_share(std::span<const double> of_inputs) const {
+  const auto& connected = subsystems_.connected_inputs();
+  double largest = 0.0;
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const double size = subsystems_.input_sizes()[connected[j]];
+    if (size > 0.0) {
+      largest = std::max(largest, of_inputs[j] / size);
+    }
+  }
+  return largest;
 }
 
 void ErrorAccount::close(const CommunicationPoint& point) {
@@ -195,16 +215,11 @@ void ErrorAccount::lose(const std::string& reason) {
 
 double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
   const auto& connected = subsystems_.connected_inputs();
-  double largest[2] = {0.0, 0.0};  // error of an input, variation of an input
+  double largest[2] = {largest_share(holds_.largest()), largest_share(holds_.variation())};
   for (std::size_t j = 0; j < connected.size(); ++j) {
     disturbance_.mean[j] = holds_.impulses()[j] / interval_.span();
     disturbance_.deviation[j] = holds_.deviations()[j] / interval_.span();
     disturbance_.unseen[j] = holds_.unseen()[j] / interval_.span();
-    const double size = subsystems_.input_sizes()[connected[j]];
-    if (size > 0.0) {
-      largest[0] = std::max(largest[0], holds_.largest()[j] / size);
-      largest[1] = std::max(largest[1], holds_.variation()[j] / size);
-    }
   }
   for (double& held : disturbance_.held) held /= interval_.span();
   agree_on_largest(subsystems_.comm(), largest);

@@ -101,6 +101,8 @@ class ErrorAccount {
   double size_of(std::size_t output) const;
   template <class SizeOf>
   double largest_in(const Tolerance& tolerance, const SizeOf& size_of) const;
+  bool has_changed_much() const;
+  double largest_share(std::span<const double> of_inputs) const;
   double propagate(const CommunicationPoint& point, bool last);
   void lose(const std::string& reason);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "coupling/problem/row_major.hpp"
@@ -12,7 +11,7 @@
 namespace concord {
 namespace {
 
-constexpr double diagonal = 1.0 - 0.5 * std::numbers::sqrt2;  // gamma
+constexpr double diagonal = CarriedErrors::gamma;
 
 /// Intervals that differ by less than this fraction are of one size.
 constexpr double same_size = 1e-8;
@@ -217,14 +216,15 @@ void ErrorPropagation::Part::pass_mean(Archive& archive) {
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {
-  const auto n = part.a.rows();
   if (part.late.any()) {
     part.d = part.late.share(h) * part.late.gain();
     part.d_held = part.late.share(h) * part.late.by_held();
   }
-  part.response = diagonal * h * part.b;
-  if (n > 0) part.shifted.compute(Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a);
-  if (part.response.size() > 0) part.response = part.shifted.solve(part.response).eval();
+  // What meets a constraint at a stage by inputs that are constant before it is thrown back.
+  using How = CarriedErrors::How;
+  part.carried.prepare(part.a, h,
+                       subsystems_.network().has_constraints() ? How::by_stages : How::exactly);
+  part.response = part.carried.response(part.b);
   part.gain = part.d;
   part.gain.noalias() += part.c * part.response;
 }
@@ -283,16 +283,11 @@ bool ErrorPropagation::solve(InputSystem& system, std::span<const double> distur
   return solved;
 }
 
-/// stage = target + gamma H (A stage + B u + r), r H being what integrators have left, evenly over
-/// the interval: what dies out within it does so here.
+/// From the target over gamma H.
 bool ErrorPropagation::stage(std::span<const double> disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    if (part.target.size() > 0) {
-      part.stage = part.shifted.solve(
-          part.target +
-          diagonal * (h_ * (part.b_held * part.u_held + part.f_discrete) + part.integrated));
-    }
+    part.stage = part.carried.over_last(part.target, part.driven);
     part.y.noalias() = part.c * part.stage + part.d_held * part.u_held + part.g_discrete;
     if (part.late.any()) part.y += part.late.mean();
     write_outputs(k);
@@ -381,11 +376,13 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   for (Part& part : parts_) {
     part.target = part.x_begin = part.x;
     part.u_begin = part.u;
+    // What integrators have left, evenly over the interval: what dies out within it does so here.
+    part.driven = part.b_held * part.u_held + part.f_discrete + part.integrated / h;
     part.late.begin(h);
   }
   if (!stage(first_stage_)) return false;
   for (Part& part : parts_) {
-    part.target = part.x + (1.0 - diagonal) / diagonal * (part.stage - part.x);
+    part.target = part.carried.over_first(part.x, part.stage, part.driven + part.b * part.u);
     part.late.add(1.0 - diagonal, part.u);
   }
   if (!stage(second_stage_)) return false;

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/LU>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "coupling/coupling.hpp"
+#include "coupling/estimates/carried_errors.hpp"
 #include "coupling/estimates/disturbance.hpp"
 #include "coupling/estimates/late_errors.hpp"
 #include "coupling/problem/constraint_rows.hpp"
@@ -23,12 +23,14 @@ namespace concord {
 ///
 /// d being the discrete variables, which events set to what their instants and all else were wrong
 /// by (delta d' = 0; TellsGrazes),
-/// the linearisation being the mean of those at both ends of the interval. Integrated by
-/// Alexander's L-stable singly diagonally implicit method of order 2 (1977; gamma = 1 - 1/sqrt(2)),
-/// whose stages are one sparse linear system for the inputs of all subsystems, (I - P K) u = P C R
-/// delta x* + e with R = (I - gamma H A)^-1, K = gamma H C R B + D: errors that die out in the
-/// model die out here, whatever the interval H. Factors are kept while linearisations and H stay.
-/// Outputs that answer late have what inputs were wrong by then (LateErrors).
+/// the linearisation being the mean of those at both ends of the interval. Each subsystem carries
+/// its states' errors by itself (CarriedErrors); what couples them goes as in Alexander's L-stable
+/// singly diagonally implicit method of order 2 (1977; gamma = 1 - 1/sqrt(2)): inputs are constant
+/// over (1 - gamma) H and over gamma H, each time one sparse linear system for those of all
+/// subsystems, (I - P K) u = P C delta x* + e, K = C G + D, G the response over gamma H: errors
+/// that die out in the model die out here, whatever the interval H. Factors are kept while
+/// linearisations and H stay. Outputs that answer late have what inputs were wrong by then
+/// (LateErrors).
 class ErrorPropagation {
  public:
   /// `consistent`: outputs at communication points belong to what feeds the inputs there, whatever
@@ -106,12 +108,13 @@ class ErrorPropagation {
     Linearization last, next;     ///< at its ends
     bool continues = false;       ///< the interval begins where `last` is
     Eigen::MatrixXd a, b, c, d;   ///< b, d: columns of connected inputs
-    Eigen::PartialPivLU<Eigen::MatrixXd> shifted;  ///< I - gamma H A
-    Eigen::MatrixXd response;                      ///< gamma H R B
-    Eigen::MatrixXd gain;                          ///< K
-    Eigen::MatrixXd b_held, d_held;                ///< columns of held inputs
+    CarriedErrors carried;
+    Eigen::MatrixXd response;        ///< of states at the end to inputs
+    Eigen::MatrixXd gain;            ///< K
+    Eigen::MatrixXd b_held, d_held;  ///< columns of held inputs
     LateErrors late;
     Eigen::VectorXd x, target, stage, u, y, u_held;
+    Eigen::VectorXd driven;            ///< f by what is held and what integrators have left
     Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
     Eigen::VectorXd integrated;        ///< what integrators have left since then
     Eigen::VectorXd left_at_end;       ///< by the last macro-step, not in `integrated` yet

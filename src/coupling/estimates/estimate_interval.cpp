@@ -30,7 +30,7 @@ bool EstimateInterval::add(double h) {
 
 void EstimateInterval::next(double variation) {
   constexpr int shortest_later = 16;
-  constexpr double much_change = 0.35, little_change = 0.1;
+  constexpr double little_change = 0.1;
   span_ = 0.0;
   macro_steps_ = 0;
   free_ = std::max(0, free_ - 1);
@@ -39,7 +39,7 @@ void EstimateInterval::next(double variation) {
   } else if (variation < little_change) {
     length_ *= 2;
   }
-  const int shortest = free_ > 0 || always_free_ ? 1 : shortest_later;
+  const int shortest = is_free() ? 1 : shortest_later;
   length_ = std::clamp(length_, shortest, longest_);
 }
 

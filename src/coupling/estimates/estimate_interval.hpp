@@ -17,6 +17,9 @@ class EstimateInterval {
 
   /// One more macro-step, of size h; whether the interval is over.
   bool add(double h);
+  /// Whether one that is not over ends where signals have changed much.
+  bool ends_at_change() const { return is_free(); }
+  static constexpr double much_change = 0.35;  ///< of a signal, by shares of its size
   bool empty() const { return macro_steps_ == 0; }
   /// Time since it began, s.
   double span() const { return span_; }
@@ -31,6 +34,8 @@ class EstimateInterval {
   void io(Archive& archive) { CONCORD_MEMBERS(archive, span_, macro_steps_, length_, free_); }
 
  private:
+  bool is_free() const { return free_ > 0 || always_free_; }
+
   bool always_free_;
   int longest_;  ///< macro-steps
   double span_ = 0.0;

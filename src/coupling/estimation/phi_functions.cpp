@@ -35,6 +35,7 @@ std::array<double, 14> stehfest_weights() {
 constexpr double small = 1.0;
 
 double norm_of(const Eigen::MatrixXd& a, double h) {
+  if (a.size() == 0) return 0.0;
   return h * a.cwiseAbs().rowwise().sum().maxCoeff();
 }
 
@@ -163,6 +164,31 @@ void PhiMatrices::by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b
       power[p] += weight * factorial[p] / std::pow(z, static_cast<int>(p) + 2) * from_inputs;
     }
   }
+}
+
+void grown_and_summed(const Eigen::MatrixXd& a, double h, Eigen::MatrixXd& grown,
+                      Eigen::MatrixXd& summed) {
+  const Eigen::Index n = a.rows();
+  if (norm_of(a, h) > small) {
+    Eigen::MatrixXd augmented = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+    augmented.topLeftCorner(n, n) = h * a;
+    augmented.topRightCorner(n, n).setIdentity();
+    const Eigen::MatrixXd exponential = matrix_exponential(augmented);
+    grown = exponential.topLeftCorner(n, n);
+    summed = h * exponential.topRightCorner(n, n);
+    return;
+  }
+  const Eigen::MatrixXd z = h * a;
+  Eigen::MatrixXd phi = Eigen::MatrixXd::Zero(n, n), product = phi;
+  for (int j = series_terms(norm_of(a, h), 1); j >= 0; --j) {
+    set_product(z, phi, product);
+    product /= j + 2.0;
+    product.diagonal().array() += 1.0;
+    phi.swap(product);
+  }
+  set_product(z, phi, grown);
+  grown.diagonal().array() += 1.0;
+  summed = h * phi;
 }
 
 }  // namespace concord

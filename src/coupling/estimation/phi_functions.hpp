@@ -35,4 +35,8 @@ struct PhiMatrices {
   void by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
 };
 
+/// e^{hA} and h phi_1(hA), n x n each: what is left of x over h, and what a constant x' adds.
+void grown_and_summed(const Eigen::MatrixXd& a, double h, Eigen::MatrixXd& grown,
+                      Eigen::MatrixXd& summed);
+
 }  // namespace concord

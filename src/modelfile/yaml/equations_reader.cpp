@@ -14,6 +14,7 @@
 #include "modelfile/yaml/vector_reader.hpp"
 #include "subsystem/equations/dimension_check.hpp"
 #include "subsystem/equations/equations_model.hpp"
+#include "subsystem/equations/time_parts.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -280,6 +281,7 @@ void begin_equations_with(SubsystemEntry& entry, const SubsystemDescription& sta
   entry.equations = made.equations;
   entry.description = made.description;
   entry.create = made.create;
+  entry.events = made.events;
 }
 
 }  // namespace
@@ -294,6 +296,15 @@ SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> descr
   entry.description = describe_ode(description->subsystem, "equations", model.interface());
   entry.description.events = model.has_events();
   entry.description.remarks = notes_on(*description);
+  // What time alone moves is looked at while it runs (ScannedOutputs).
+  const bool moves_otherwise = !description->states.empty() || !description->inputs.empty();
+  if (moves_otherwise && model.interface().time_dependent) {
+    const auto parts = std::make_shared<TimeParts>(SmoothEquations(*description));
+    entry.description.kinks = parts->any();
+    if (parts->any()) {
+      entry.events = [parts](double from, double to) { return parts->changes_of_pace(from, to); };
+    }
+  }
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, std::make_unique<EquationsModel>(description), settings);
   };

@@ -120,6 +120,7 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   };
 
   void begin();
+  void weigh_aside(const MacroStep& step, std::span<const Polynomial> inputs);
   void make_integrator();
   EventHandling handling() const;
   Outcome change_parameters();
@@ -147,7 +148,9 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   std::unique_ptr<WayBack> way_back_;       ///< made when it is first asked for
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
+  bool followed_ = false;  ///< in the last macro-step, which others have integrated
   OdeMemory now_, saved_;
+  OdeMemory aside_;  ///< kept for its storage only
   OdeTrials trials_;
   SetParameters parameters_;
   std::vector<double> errors_;      ///< of the last macro-step
@@ -166,6 +169,7 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       sizes_(description_, model_, rhs_.weights()),
       now_(description_),
       saved_(description_),
+      aside_(description_),
       end_inputs_(description_.inputs.size()),
       scratch_(description_) {
   if (hybrid_ != nullptr)
@@ -255,6 +259,7 @@ void OdeSubsystem::arrive(const MacroStep& step, std::span<const Polynomial> inp
 Outcome OdeSubsystem::follow(const MacroStep& step, std::span<const Polynomial> inputs,
                              const IntegratedWay& way) {
   ++counters_.advances;
+  followed_ = true;
   sizes_.see(now_, step.size(), [&](std::size_t i) { return inputs[i].at(0.0); });
   now_.begin = step.begin;
   rhs_.begin_step(step, inputs);
@@ -271,6 +276,7 @@ Outcome OdeSubsystem::follow(const MacroStep& step, std::span<const Polynomial> 
 
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                                 InputContinuity continuity) {
+  followed_ = false;
   if (is_first_trial(step, inputs)) {
     now_.x = trials_.first.x;
     errors_ = trials_.first.errors;
@@ -407,11 +413,20 @@ Outcome OdeSubsystem::retrace(const MacroStep& step, std::span<const Polynomial>
   if (handled != nullptr && !handled->what.empty()) return unable();
   if (!way_back_) way_back_ = std::make_unique<WayBack>(model_, settings_.integrator);
   const bool good = model_.aside([&] {
+    if (followed_) weigh_aside(step, inputs);
+    if (step.begin == now_.begin) way_back_->begin(followed_ ? nullptr : integrator_.get());
     return way_back_->follow(step, inputs, rhs_.weights(), states) &&
            derivatives_.outputs(step.end, step.size(), states, way_back_->end_inputs(),
                                 Wanted::values, outputs);
   });
   return good ? Outcome::ok : unable();
+}
+
+/// Where it has only been led, nothing else has asked for weights.
+void OdeSubsystem::weigh_aside(const MacroStep& step, std::span<const Polynomial> inputs) {
+  aside_ = now_;
+  for (std::size_t i = 0; i < scratch_.u.size(); ++i) scratch_.u[i] = inputs[i](step.size());
+  sizes_.weigh(aside_, step.size(), scratch_.u, inputs);
 }
 
 /// Of a model that handles events itself those, too, that it has come to so.

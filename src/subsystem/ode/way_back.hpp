@@ -11,10 +11,13 @@
 namespace concord {
 
 /// Integrates again what was integrated, up to another time: with an integrator of the same kind,
-/// on which nothing else depends, and which remembers nothing of the last time.
+/// on which nothing else depends.
 class WayBack {
  public:
   WayBack(CheckedModel& model, IntegratorKind kind);
+
+  /// A way begins, with what the other integrator has found out; null: with nothing.
+  void begin(Integrator* other);
 
   /// `x` at step.begin becomes that at step.end; errors are weighed by `weights`. False, and x is
   /// meaningless, where that fails.
