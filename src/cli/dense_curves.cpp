@@ -58,19 +58,23 @@ DenseCurves::DenseCurves(const ResultsReader& results,
 
 std::vector<double> DenseCurves::values(const RecordedVariable& variable) const {
   const std::size_t column[] = {variable.column};
-  const auto of = [&](Quantity quantity) {
-    return results_.read_columns(quantity, column).front();
-  };
   const auto left = results_.read_left_columns(variable.quantity, column).front();
-  std::vector<double> right = of(variable.quantity);
-  if (between_) {
-    const std::string slopes = slopes_of(variable.quantity);
-    right =
-        (*between_)(right, left, results_.columns(slopes) > 0 ? of(slopes) : std::vector<double>());
-  }
+  const std::vector<double> right = between_
+                                        ? resampled(results_, variable, *between_)
+                                        : results_.read_columns(variable.quantity, column).front();
   const auto all = with_left_limits(right, events_, left);
   return {all.begin() + static_cast<std::ptrdiff_t>(begin_),
           all.begin() + static_cast<std::ptrdiff_t>(end_)};
+}
+
+std::vector<double> resampled(const ResultsReader& results, const RecordedVariable& variable,
+                              const Resampling& between) {
+  const std::size_t column[] = {variable.column};
+  const auto of = [&](Quantity quantity) { return results.read_columns(quantity, column).front(); };
+  const std::string slopes = slopes_of(variable.quantity);
+  return between(of(variable.quantity),
+                 results.read_left_columns(variable.quantity, column).front(),
+                 results.columns(slopes) > 0 ? of(slopes) : std::vector<double>());
 }
 
 }  // namespace concord

@@ -34,4 +34,8 @@ class DenseCurves {
   std::vector<double> time_;
 };
 
+/// A recorded variable at the times of `between`, right limits at events.
+std::vector<double> resampled(const ResultsReader& results, const RecordedVariable& variable,
+                              const Resampling& between);
+
 }  // namespace concord

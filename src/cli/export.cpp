@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/dense_curves.hpp"
+#include "cli/event_rows.hpp"
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
@@ -21,7 +23,8 @@ const RegisteredCommand export_results({
     .name = "export",
     .place = 50,
     .usage =
-        "RESULT.h5 [--variables V] [--rows grid|events|all] [--events both|right] [-o out.csv]",
+        "RESULT.h5 [--variables V] [--rows grid|events|all] [--events both|right] [--interval S] "
+        "[-o out.csv]",
     .summary = "variables as comma-separated values",
     .description =
         "Writes comma-separated values: a header row 'time,left.x,...', then a row for each time, "
@@ -47,6 +50,11 @@ const RegisteredCommand export_results({
                .value = "LIMITS",
                .help = "both: two rows at an event, before and after it (default, but\n"
                        "not of --rows grid); right: what follows it only"},
+              {.name = "interval",
+               .letter = 'i',
+               .value = "S",
+               .help = "a row every S seconds, and at the end: between recorded rows as\n"
+                       "compare and plot go, never across an event, where what follows counts"},
               {.name = "output",
                .letter = 'o',
                .value = "FILE",
@@ -168,6 +176,38 @@ void write_rows(const ResultsReader& results, const std::vector<RecordedVariable
   }
 }
 
+/// From the first time on, and the last one.
+std::vector<double> every(double interval, double begin, double end) {
+  constexpr double same = 1e-9, most = 1e9;
+  const double count = std::floor((end - begin) / interval + same);
+  if (!(count < most))
+    throw InputError("--interval " + short_number(interval) + ": more than 1e9 rows; take more");
+  std::vector<double> times;
+  for (double i = 0.0; i <= count; i += 1.0) times.push_back(begin + i * interval);
+  if (end - times.back() > same * interval) times.push_back(end);
+  times.back() = std::min(times.back(), end);
+  return times;
+}
+
+void write_between(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
+                   double interval, const std::optional<std::string>& path) {
+  const auto& rows = results.time();
+  const std::vector<double> times = every(interval, rows.front(), rows.back());
+  const Resampling between(rows, times, GridEvents{rows_at_events(results), {}});
+  std::vector<std::vector<double>> columns;
+  for (const RecordedVariable& v : variables) columns.push_back(resampled(results, v, between));
+  TextOutput file(path);
+  file.write(header(variables));
+  std::string line;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    line.clear();
+    append_number(line, times[i]);
+    for (const auto& column : columns) append_number(line += ',', column[i]);
+    file.write(line += '\n');
+  }
+  file.close();
+}
+
 ChosenRows chosen_rows(const ResultsOptions& options, const ResultsReader& results) {
   if (!options.rows) return own_rows(results);
   if (*options.rows == "events") return ChosenRows::events;
@@ -192,9 +232,13 @@ EventLines event_lines(const ResultsOptions& options, ChosenRows rows) {
 int export_command(std::span<const std::string> arguments) {
   const ResultsOptions options = read_results_options(export_results, arguments, 1, 1);
   const ResultsReader results(options.files[0]);
+  const auto variables = select_variables(results, options.variables);
+  if (options.interval) {
+    write_between(results, variables, *options.interval, options.output);
+    return 0;
+  }
   const ChosenRows rows = chosen_rows(options, results);
-  write_csv(results, select_variables(results, options.variables),
-            {rows, event_lines(options, rows)}, options.output);
+  write_csv(results, variables, {rows, event_lines(options, rows)}, options.output);
   return 0;
 }
 

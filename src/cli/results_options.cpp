@@ -1,6 +1,7 @@
 #include "cli/results_options.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <unordered_set>
 #include <utility>
@@ -26,6 +27,17 @@ std::optional<double> tolerance_in(const Command& command, const GivenWords& giv
   if (!number || *number < 0.0)
     refuse_words(command,
                  "--tolerance must be a number that is not negative, not " + in_quotes(*text));
+  return number;
+}
+
+std::optional<double> interval_in(const Command& command, const GivenWords& given) {
+  const auto text = given.value("interval");
+  if (!text) return std::nullopt;
+  const auto number = parse_number(*text);
+  if (!number || !(*number > 0.0) || !std::isfinite(*number))
+    refuse_words(command, "--interval must be a time in s above 0, not " + in_quotes(*text));
+  if (given.has("rows") || given.has("events"))
+    refuse_words(command, "--interval gives rows of its own; leave --rows and --events out");
   return number;
 }
 
@@ -62,6 +74,7 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   options.follow = given.has("follow");
   options.network = given.has("network");
   options.tolerance = tolerance_in(command, given);
+  options.interval = interval_in(command, given);
   options.json = given.has("json");
   take_axes(command, given, options);
   if (given.has("variables"))

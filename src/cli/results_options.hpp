@@ -18,6 +18,7 @@ struct ResultsOptions {
   std::optional<std::string> output;   ///< -o; never one of the files
   std::optional<std::string> rows;     ///< of export: grid, events or all
   std::optional<std::string> events;   ///< of export: both or right
+  std::optional<double> interval;      ///< of export: s, between rows of its own
   bool follow = false;                 ///< of plot: until the run ends
   std::optional<double> tolerance;     ///< of compare: in units of ranges
   std::vector<std::string> phase;      ///< of plot: names over x and y; empty: over time

@@ -4,7 +4,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from concord_runs import ROOT, TWO_MASS, execute
+import numpy as np
+from concord_runs import EXAMPLES, ROOT, TWO_MASS, execute
+
+BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
 
 
 def names_in_sources():
@@ -80,6 +83,24 @@ class WordsBeforeFiles(unittest.TestCase):
         self.assertEqual((self.folder / "a.csv").read_text(encoding="utf-8"), table)
         self.assertEqual(self.done("compare", "-v", "left.*", results, results),
                          self.done("compare", results, results, "-v", "left.*"))
+
+    def test_export_between_rows(self):
+        """A grid of one's own: the ball flies along parabolas between its first two bounces."""
+        results = self.folder / "ball.h5"
+        self.done("run", BALL, "-cosim_output", results)
+        lines = self.done("export", results, "--interval", 0.25, "-v", "ball.h").splitlines()
+        times, heights = np.array([[float(field) for field in line.split(",")] for line in lines[1:]]).T
+        np.testing.assert_allclose(times, 0.25 * np.arange(13), atol=1e-15)
+        np.testing.assert_allclose(heights[:2], 1 - 9.81 / 2 * times[:2]**2, atol=1e-12)
+        flight = np.diff(heights[2:5], 2) / 0.25**2  # 0.5 to 1 s
+        np.testing.assert_allclose(flight, -9.81, atol=1e-9)
+        last = self.done("export", results, "-i", 0.7, "-v", "ball.h").splitlines()
+        self.assertEqual([float(line.split(",")[0]) for line in last[-2:]], [4 * 0.7, 3.0])
+        for words, meant in ((["-i", 0], "must be a time in s above 0"), (["-i", "nan"], "must be a time in s above 0"),
+                             (["-i", 1, "--rows", "all"], "rows of its own"), (["-i", 1e-12], "more than 1e9 rows")):
+            run = execute("export", results, *words)
+            self.assertEqual(run.returncode, 2, words)
+            self.assertIn(meant, run.stderr)
 
     def test_value_of_an_option_is_no_model(self):
         for words in (["-cosim_step", 1], ["-cosim_type", TWO_MASS], ["-snes_view", TWO_MASS]):
