@@ -5,7 +5,8 @@
 namespace concord {
 namespace {
 
-/// Where errors are followed over each macro-step of a run that chooses them by its error.
+/// Of a network where errors are followed over each macro-step of a run that chooses them by its
+/// error, and over no more than one in which signals change much.
 constexpr std::size_t few_inputs = 64;
 
 int free_intervals(std::size_t inputs) {
@@ -16,10 +17,11 @@ int free_intervals(std::size_t inputs) {
 }  // namespace
 
 EstimateInterval::EstimateInterval(std::size_t inputs, bool always_free, bool follows)
-    : always_free_(always_free),
-      longest_(!always_free                      ? 64
-               : follows && inputs <= few_inputs ? 1
-                                                 : 16),
+    : small_(inputs <= few_inputs),
+      always_free_(always_free),
+      longest_(!always_free        ? 64
+               : follows && small_ ? 1
+                                   : 16),
       free_(free_intervals(inputs)) {}
 
 bool EstimateInterval::add(double h) {

@@ -17,8 +17,8 @@ class EstimateInterval {
 
   /// One more macro-step, of size h; whether the interval is over.
   bool add(double h);
-  /// Whether one that is not over ends where signals have changed much.
-  bool ends_at_change() const { return is_free(); }
+  /// Whether one that is not over ends where signals have changed much: in small networks.
+  bool ends_at_change() const { return small_ && is_free(); }
   static constexpr double much_change = 0.35;  ///< of a signal, by shares of its size
   bool empty() const { return macro_steps_ == 0; }
   /// Time since it began, s.
@@ -36,7 +36,7 @@ class EstimateInterval {
  private:
   bool is_free() const { return free_ > 0 || always_free_; }
 
-  bool always_free_;
+  bool small_, always_free_;
   int longest_;  ///< macro-steps
   double span_ = 0.0;
   int macro_steps_ = 0;
