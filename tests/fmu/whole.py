@@ -2,6 +2,7 @@
 import functools
 import json
 import math
+import os
 import shutil
 import tempfile
 import unittest
@@ -531,6 +532,86 @@ class Files(WholeTest):
                  for unknown in root.find("ModelStructure/Outputs")}
         self.assertEqual(found, {"a.x": [], "a.y": [str(names.index("a.u") + 1)], "b.z": [],
                                  "error_estimate": []})
+
+
+class Code(WholeTest):
+    """Code of others runs in processes of its own, whose program the archive brings along."""
+
+    def check(self, model, *files, version=2):
+        options = ("-cosim_step", 1 / 64, "-cosim_type", "jfm")
+        run = simulate(model, *options)
+        folder = self.exported(model, *options, version=version)
+        for file in files:
+            file.unlink()
+        [host] = (folder / "binaries" / "bin").glob("concord_subsystem_host")
+        host.chmod(0o644)  # as many importers unpack it
+        fmu = self.instance(folder)
+        self.assertEqual(fmu.start(), OK, fmu.messages)
+        outputs = run.outputs.names
+        self.assertEqual(fmu.get(*outputs), list(run.outputs.values[0]))
+        middle, last = run.time[len(run.time) // 2], run.time[-1]
+        self.assertEqual(fmu.step(0, middle), OK, fmu.messages)
+        state = fmu.state()
+        self.assertEqual(fmu.step(middle, last - middle), OK, fmu.messages)
+        self.assertEqual(fmu.get(*outputs), list(run.outputs.values[-1]))
+        if state is not None:
+            self.assertEqual(fmu.go_back(state), OK)
+            self.assertEqual(fmu.step(middle, last - middle), OK, fmu.messages)
+            self.assertEqual(fmu.get(*outputs), list(run.outputs.values[-1]))
+            fmu.forget(state)
+        return fmu
+
+    def test_native(self):
+        library = self.folder / "libcart.so"
+        shutil.copy(os.environ["NATIVE_TEST_SUBSYSTEMS"], library)
+        model = write_model(
+            self.folder, "cart", "experiment: {start: 0, stop: 0.5}\nsubsystems:\n"
+            "  a: {native: {library: libcart.so, type: cart}, start: {x: 0.5}}\n"
+            "  b: {equations: {inputs: {x: 0}, states: {z: 0}, derivatives: {z: x - z}, "
+            "outputs: {f: 1 - z - 3*x}}}\nconnections: [a.x -> b.x, b.f -> a.force]\n")
+        for version in (2, 3):
+            self.check(model, version=version)
+        fmu = self.check(model, library)
+        self.assertEqual(fmu.variables["a.x"].find("Real").get("start"), "0.5")
+
+    def test_isolated_fmu(self):
+        execute("export-fmu", TWO_MASS, "left", "-o", self.folder / "left.fmu")
+        model = write_model(self.folder, "apart", "experiment: {start: 0, stop: 0.5}\nsubsystems:\n"
+                            "  left: {fmu: left.fmu, isolated: true}\n"
+                            "  b: {equations: {inputs: {x: 1}, states: {z: 0}, derivatives: {z: x - z}, "
+                            "outputs: {f: 9*z}}}\nconnections: [left.x -> b.x, b.f -> left.f]\n")
+        self.check(model, self.folder / "left.fmu", version=3)
+
+    def test_python(self):
+        driver = self.folder / "driver.py"
+        driver.write_text("""
+class Driver:
+    inputs = {"v": 0.0}
+    states = {"x": 1.0}
+    outputs = ("a",)
+    parameters = {"k": 2.0}
+
+    def derivatives(self, t, x, u):
+        return [u.v - self.k * x.x]
+
+    def outputs_at(self, t, x):
+        return [3 * x.x]
+""", encoding="utf-8")
+        model = write_model(self.folder, "ride", """
+experiment: {stop: 1}
+subsystems:
+  driver: {python: {file: driver.py, class: Driver}, parameters: {k: 3}, start: {x: 0.5}}
+  car: {equations: {inputs: {a: 0}, states: {v: 20}, derivatives: {v: -a - 0.1*v}, outputs: {v: v}}}
+connections: [car.v -> driver.v, driver.a -> car.a]
+""")
+        self.check(model, driver)
+
+    def test_compiled_into_the_program(self):
+        model = write_model(self.folder, "within", "experiment: {stop: 1}\nsubsystems:\n"
+                            "  a: {native: {type: nothing}}\n")
+        run = execute("export-fmu", model)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("nothing", run.stderr)
 
 
 class Coupled(FmuTest):
