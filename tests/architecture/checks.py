@@ -59,6 +59,7 @@ INNER = {
         "slow": {""},
         "native": {""},
         "python": {"", "native"},
+        "remote": {""},
         "equations": {""},
         "table": set(),
         "fmu/description": set(),
