@@ -32,9 +32,10 @@ namespace fs = std::filesystem;
 /// What only a run has that writes files of its own or goes by the clock.
 void refuse_options_of_runs() {
   constexpr std::array of_runs = {
-      "cosim_output", "cosim_record",     "cosim_checkpoint", "cosim_restart",    "cosim_summary",
-      "cosim_trace",  "cosim_time_limit", "cosim_realtime",   "cosim_monitor",    "cosim_progress",
-      "cosim_view",   "cosim_fmu_calls",  "cosim_halving",    "cosim_hang_limit", "cosim_scenario"};
+      "cosim_output",  "cosim_record",     "cosim_checkpoint", "cosim_restart",
+      "cosim_summary", "cosim_trace",      "cosim_time_limit", "cosim_realtime",
+      "cosim_monitor", "cosim_progress",   "cosim_view",       "cosim_fmu_calls",
+      "cosim_halving", "cosim_hang_limit", "cosim_scenario",   "cosim_stream"};
   for (const std::string& name : options::given("cosim_"))
     for (const std::string prefix : of_runs)
       if (name.starts_with(prefix))
