@@ -6,12 +6,14 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Concord)
 file(RELATIVE_PATH bin_to_lib /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
 
 target_compile_features(concord PUBLIC cxx_std_20)
-set_target_properties(concord_program concord_subsystem_host PROPERTIES
-  INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+set_target_properties(concord_program PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+set_target_properties(concord_subsystem_host PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}:$ORIGIN")
 
 install(TARGETS concord EXPORT Concord
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS concord_whole_model LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/concord)
+install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/concord/$<TARGET_SONAME_FILE_NAME:concord>
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/concord)
 install(TARGETS concord_program concord_subsystem_host RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/concord DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY petsc_options examples library DESTINATION ${CMAKE_INSTALL_DATADIR}/concord

@@ -1,7 +1,5 @@
 #include "cli/whole_model_export.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -9,6 +7,7 @@
 #include <iterator>
 
 #include "cli/model_resources.hpp"
+#include "cli/whole_companions.hpp"
 #include "cli/whole_variables.hpp"
 #include "concord/errors.hpp"
 #include "concord/simulation.hpp"
@@ -30,25 +29,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beside this library, as it was built or installed.
-fs::path whole_binary() {
-  Dl_info own = {};
-  std::error_code error;
-  const bool known = dladdr(reinterpret_cast<const void*>(&whole_binary), &own) != 0;
-  const fs::path folder = fs::canonical(known ? own.dli_fname : "", error).parent_path();
-  const fs::path binary = folder / "concord" / "whole_model.so";
-  if (!fs::exists(binary, error))
-    throw InputError("FMUs of whole models need " + binary.string() +
-                     ", which is not there; install Concord again");
-  return binary;
-}
-
 /// What only a run has that writes files of its own or goes by the clock.
 void refuse_options_of_runs() {
   constexpr std::array of_runs = {
-      "cosim_output", "cosim_record",     "cosim_checkpoint", "cosim_restart",    "cosim_summary",
-      "cosim_trace",  "cosim_time_limit", "cosim_realtime",   "cosim_monitor",    "cosim_progress",
-      "cosim_view",   "cosim_fmu_calls",  "cosim_halving",    "cosim_hang_limit", "cosim_scenario"};
+      "cosim_output",  "cosim_record",     "cosim_checkpoint", "cosim_restart",
+      "cosim_summary", "cosim_trace",      "cosim_time_limit", "cosim_realtime",
+      "cosim_monitor", "cosim_progress",   "cosim_view",       "cosim_fmu_calls",
+      "cosim_halving", "cosim_hang_limit", "cosim_scenario",   "cosim_stream"};
   for (const std::string& name : options::given("cosim_"))
     for (const std::string prefix : of_runs)
       if (name.starts_with(prefix))
@@ -71,21 +58,6 @@ Options given_options() {
   Options result;
   for (auto& [name, value] : options::named(options::all())) result[name] = value;
   return result;
-}
-
-/// What foreign code needs beside it is not in the archive.
-void refuse_code_of_others(const Model& model) {
-  for (const SubsystemEntry& entry : model.subsystems) {
-    const std::string& kind = entry.description.kind;
-    const bool is_code = kind == "native" || kind == "python";
-    if (!is_code && !entry.isolated) continue;
-    throw InputError((entry.location.empty() ? model.source : entry.location) + ": subsystem '" +
-                     entry.description.name + "' is " +
-                     (is_code ? kind : "isolated in a process of its own") +
-                     ", which needs Concord itself beside it; an FMU of the whole model takes "
-                     "equations, tables and FMUs" +
-                     (is_code ? "" : ": give -subsystem_isolated false"));
-  }
 }
 
 /// A name of C.
@@ -133,13 +105,14 @@ std::string of_sources(std::string words, const ModelResources& resources, const
   return words;
 }
 
-/// From the files that go into the archive.
-WholeInterface tried_interface(const WantedWhole& wanted, const Options& options,
+/// From the files that go into the archive. What was tried goes into the options.
+WholeInterface tried_interface(const WantedWhole& wanted, const Model& model, Options& options,
                                const ModelResources& resources, const fs::path& folder,
                                std::vector<std::string>& notes) {
   try {
     Simulation simulation(MPI_COMM_SELF, model_file(folder / resources.model, wanted.changes),
                           options);
+    options = with_trials(model, simulation.core().plan().model, options);
     return interface_of(simulation, wanted, notes);
   } catch (const InputError& error) {
     throw InputError(of_sources(error.what(), resources, folder));
@@ -174,20 +147,19 @@ std::string token_of(const WholeInterface& interface, const Options& options,
 }  // namespace
 
 std::vector<std::string> export_whole_model(const WantedWhole& wanted) {
-  const fs::path binary = whole_binary();
-  const Options options = given_options();
+  const fs::path binary = whole_model_folder() / "whole_model.so";
+  const Options given = given_options();
   const Model model = read_model_file(wanted.model, read_changes(wanted.changes));
-  refuse_code_of_others(model);
+  Options options = with_isolation(model, given);
   const ModelResources resources = resources_of(model);
   const fs::path folder =
       shared_scratch_folder("whole|" + fs::absolute(wanted.output).string(),
                             [&](const fs::path& place) { resources.write(place); });
   std::vector<std::string> notes;
-  WholeInterface interface = tried_interface(wanted, options, resources, folder, notes);
+  WholeInterface interface = tried_interface(wanted, model, options, resources, folder, notes);
   interface.model = "model/" + resources.model;
-  Options kept = options;
-  for (const char* experiment : {"cosim_start", "cosim_stop"}) kept.erase(experiment);
-  interface.token = token_of(interface, kept, resources, folder,
+  for (const char* experiment : {"cosim_start", "cosim_stop"}) options.erase(experiment);
+  interface.token = token_of(interface, options, resources, folder,
                              sha256_of(binary) + (wanted.version == FmiVersion::v2 ? "2" : "3"));
   ArchiveWriter archive(wanted.output);
   archive.add("modelDescription.xml", whole_description(interface, wanted.version));
@@ -196,7 +168,9 @@ std::vector<std::string> export_whole_model(const WantedWhole& wanted) {
   archive.add(std::string("binaries/") + platform_folder(wanted.version) + "/" +
                   interface.identifier + ".so",
               content_of(binary));
-  add_resources(archive, interface, kept, resources, folder);
+  for (const auto& [place, source] : companions_of(model))
+    archive.add("binaries/" + place, content_of(source));
+  add_resources(archive, interface, options, resources, folder);
   archive.close();
   return notes;
 }

@@ -32,8 +32,7 @@ class WholeVariables {
 
   std::vector<WholeVariable> list() {
     add({.name = "time", .role = WholeRole::time, .source = {}, .unit = "s"});
-    for (const SubsystemEntry& entry : model_.subsystems)
-      for (std::size_t i = 0; i < entry.description.inputs.size(); ++i) add_input(entry, i);
+    for (std::size_t k = 0; k < model_.subsystems.size(); ++k) add_inputs(k);
     for (std::size_t k = 0; k < model_.subsystems.size(); ++k) add_outputs(k);
     for (std::size_t k = 0; k < model_.subsystems.size(); ++k) add_states(k);
     for (const auto& [name, value] : model_.parameters)
@@ -56,7 +55,7 @@ class WholeVariables {
     while (taken_.contains(name)) name += ending;
     return name;
   }
-  void add_input(const SubsystemEntry& entry, std::size_t i);
+  void add_inputs(std::size_t k);
   void add_outputs(std::size_t k);
   void add_states(std::size_t k);
   void add_numbers(const SubsystemEntry& entry);
@@ -64,7 +63,7 @@ class WholeVariables {
                   const std::string& unit, bool parameter);
   void add_estimate();
   std::optional<std::vector<std::size_t>> inputs_behind(std::size_t output) const;
-  bool is_state(const SubsystemEntry& entry, const std::string& output);
+  std::set<std::string> themselves(std::size_t k);
   double value(Variable::Kind kind, std::size_t index) {
     const Variable variable(kind, index);
     double result = 0.0;
@@ -80,48 +79,56 @@ class WholeVariables {
   std::map<std::string, std::size_t> positions_;  ///< of inputs, and of outputs that may start
 };
 
-void WholeVariables::add_input(const SubsystemEntry& entry, std::size_t i) {
-  const InputVariable& input = entry.description.inputs[i];
-  const std::string name = entry.description.name + "." + input.name;
-  const auto place = std::ranges::find(network_.input_names(), name);
-  const auto index = static_cast<std::size_t>(place - network_.input_names().begin());
-  if (!entry.written || network_.links()[index] || !input.start) return;
-  positions_[name] = variables_.size();
-  add({.name = name,
-       .role = WholeRole::input,
-       .source = name,
-       .unit = input.unit,
-       .start = value(Variable::Kind::input, index),
-       .nominal = input.nominal});
+void WholeVariables::add_inputs(std::size_t k) {
+  const SubsystemEntry& entry = model_.subsystems[k];
+  const auto& inputs = entry.description.inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::size_t index = network_.inputs_of(k).first + i;
+    if (!entry.written || network_.links()[index] || !inputs[i].start) continue;
+    const std::string& name = network_.input_names()[index];
+    positions_[name] = variables_.size();
+    add({.name = name,
+         .role = WholeRole::input,
+         .source = name,
+         .unit = inputs[i].unit,
+         .start = value(Variable::Kind::input, index),
+         .nominal = inputs[i].nominal});
+  }
 }
 
-/// By its equation; of others by what is there at the start.
-bool WholeVariables::is_state(const SubsystemEntry& entry, const std::string& output) {
-  if (!entry.equations) {
-    const std::string name = entry.description.name + "." + output;
-    const auto& states = network_.state_names();
-    const auto state = std::ranges::find(states, name);
-    const auto& outputs = network_.output_names();
-    const auto place = std::ranges::find(outputs, name);
-    return state != states.end() &&
-           value(Variable::Kind::state, static_cast<std::size_t>(state - states.begin())) ==
-               value(Variable::Kind::output, static_cast<std::size_t>(place - outputs.begin()));
+/// Outputs that are the state or discrete variable of their name: by their equations; of others by
+/// what is there at the start.
+std::set<std::string> WholeVariables::themselves(std::size_t k) {
+  const SubsystemEntry& entry = model_.subsystems[k];
+  const SubsystemDescription& d = entry.description;
+  std::map<std::string, std::optional<std::size_t>> known;  // and which state
+  for (std::size_t i = 0; i < d.states.size(); ++i)
+    known[d.states[i].name] = network_.states_of(k).first + i;
+  std::set<std::string> found;
+  if (entry.equations) {
+    for (const auto& discrete : entry.equations->discrete) known[discrete.name];
+    for (const auto& output : entry.equations->outputs)
+      if (without_blanks(output.text) == output.name && known.contains(output.name))
+        found.insert(output.name);
+    return found;
   }
-  const EquationsDescription& equations = *entry.equations;
-  const auto itself = std::ranges::find_if(equations.outputs, [&](const auto& text) {
-    return text.name == output && without_blanks(text.text) == output;
-  });
-  return itself != equations.outputs.end() &&
-         (is_in(names_of(equations.states), output) || is_in(names_of(equations.discrete), output));
+  for (std::size_t i = 0; i < d.outputs.size(); ++i) {
+    const auto state = known.find(d.outputs[i].name);
+    if (state != known.end() && value(Variable::Kind::state, *state->second) ==
+                                    value(Variable::Kind::output, network_.outputs_of(k).first + i))
+      found.insert(d.outputs[i].name);
+  }
+  return found;
 }
 
 void WholeVariables::add_outputs(std::size_t k) {
   const SubsystemEntry& entry = model_.subsystems[k];
   const SubsystemDescription& d = entry.description;
   if (!entry.written && !d.constraint) return;
+  const std::set<std::string> own = themselves(k);
   for (std::size_t i = 0; i < d.outputs.size(); ++i) {
     const std::string source = d.name + "." + d.outputs[i].name;
-    if (is_state(entry, d.outputs[i].name)) positions_[source] = variables_.size();
+    if (own.contains(d.outputs[i].name)) positions_[source] = variables_.size();
     add({.name = fresh(source, "_output"),
          .role = WholeRole::output,
          .source = source,

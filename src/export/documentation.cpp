@@ -81,11 +81,12 @@ std::string documentation(const WholeInterface& interface, FmiVersion version) {
                (version == FmiVersion::v2 ? "2.0" : "3.0") +
                " for co-simulation, written by Concord " CONCORD_VERSION
                ", whose solver it has inside; the model's files are in resources/.");
-  add_text(body, "p",
-           "Its binary is for machines like the one that has written it. It needs shared libraries "
-           "of the system: MPI, PETSc, SUNDIALS, HDF5, GSL, UDUNITS, yaml-cpp, pugixml, libzip, "
-           "OpenSSL. On Debian the packages of these bring them, as Concord's own package does; "
-           "'ldd binaries/*/*.so' says which are missing.");
+  add_text(
+      body, "p",
+      "Its binary is for machines like the one that has written it. It needs shared libraries "
+      "of the system: MPI, PETSc, SUNDIALS, HDF5, GSL, UDUNITS, yaml-cpp, pugixml, libzip, "
+      "OpenSSL, ZeroMQ. On Debian the packages of these bring them, as Concord's own package does; "
+      "'ldd binaries/*/*.so' says which are missing.");
   add_text(
       body, "p",
       "Each communication step ends exactly where it is asked to, after as many macro-steps "

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
+#include <utility>
 
 #include "files/sealed_bytes.hpp"
 #include "files/text_file.hpp"
@@ -29,6 +31,15 @@ Options options_in(const std::filesystem::path& file) {
     result[name] = valued ? words[++i] : "";
   }
   return result;
+}
+
+/// Which many importers' unpacking leaves to us. Where it cannot be, starting it says so.
+void allow_running(const std::filesystem::path& program) {
+  using std::filesystem::perms;
+  std::error_code error;
+  if (std::filesystem::exists(program, error))
+    std::filesystem::permissions(program, perms::owner_exec, std::filesystem::perm_options::add,
+                                 error);
 }
 
 const WholeValue* find(const Values& values, std::size_t position) {
@@ -66,6 +77,7 @@ WholeModel::WholeModel(const std::filesystem::path& resources, const std::string
     throw InputError("the token " + in_quotes(token) + " is not this FMU's, " + interface_.token +
                      "; give that of its modelDescription.xml");
   options_ = options_in(resources / whole_options_file);
+  allow_running(resources / "../binaries/bin/concord_subsystem_host");
   model_ = model_file(resources / interface_.model, interface_.changes);
   state_.experiment.start = interface_.start;
 }
@@ -200,24 +212,38 @@ void WholeModel::get(std::span<const unsigned> references, double* values) {
   for (std::size_t i = 0; i < places.size(); ++i) values[places[i]] = read[i];
 }
 
+void WholeModel::forget_places() {
+  found_.clear();
+  settable_.clear();
+}
+
 /// A name may be that of an output and of a state that is something else.
-Variable WholeModel::found(std::size_t position) {
-  found_.resize(interface_.variables.size());
-  if (found_[position]) return *found_[position];
-  const WholeVariable& variable = interface_.variables[position];
+void WholeModel::find_all() {
   const Network& network = simulation_->core().plan().network;
   using Kind = Variable::Kind;
-  const Kind kind = variable.role == Role::input   ? Kind::input
-                    : variable.role == Role::state ? Kind::state
-                                                   : Kind::output;
-  const auto& names = kind == Kind::input   ? network.input_names()
-                      : kind == Kind::state ? network.state_names()
-                                            : network.output_names();
-  const auto place = std::ranges::find(names, variable.source);
-  if (place == names.end())
-    throw InputError("with these parameters the model has no '" + variable.source +
+  const std::pair<Role, std::pair<Kind, const std::vector<std::string>*>> all[] = {
+      {Role::input, {Kind::input, &network.input_names()}},
+      {Role::output, {Kind::output, &network.output_names()}},
+      {Role::state, {Kind::state, &network.state_names()}}};
+  found_.assign(interface_.variables.size(), std::nullopt);
+  for (const auto& [role, known] : all) {
+    const auto& [kind, names] = known;
+    std::unordered_map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < names->size(); ++i) places.emplace((*names)[i], i);
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const auto place = places.find(interface_.variables[i].source);
+      if (interface_.variables[i].role == role && place != places.end())
+        found_[i] = Variable(kind, place->second);
+    }
+  }
+}
+
+Variable WholeModel::found(std::size_t position) {
+  if (found_.empty()) find_all();
+  if (!found_[position])
+    throw InputError("with these parameters the model has no '" +
+                     interface_.variables[position].source +
                      "', which the FMU has; leave what gives vectors their sizes");
-  found_[position] = Variable(kind, static_cast<std::size_t>(place - names.begin()));
   return *found_[position];
 }
 

@@ -93,14 +93,12 @@ class WholeModel {
   void need_start();
   double first_stop() const;
   void make(double stop);
-  void forget_places() {
-    found_.clear();
-    settable_.clear();
-  }
+  void forget_places();
   void settle();
   void go_beyond(double time);
   void look_at_quality();
   double estimate();
+  void find_all();
   Variable found(std::size_t position);
 
   WholeInterface interface_;
@@ -111,7 +109,7 @@ class WholeModel {
   WholeExperiment made_for_;                       ///< of the simulation
   std::vector<WholeValue> made_with_;              ///< its starts
   bool at_start_ = false;                          ///< it has not left that
-  std::vector<std::optional<Variable>> found_;     ///< in it, by position
+  std::vector<std::optional<Variable>> found_;     ///< in it, by position; empty: not looked for
   std::vector<std::optional<Settable>> settable_;  ///< likewise
   std::string warning_;
 };

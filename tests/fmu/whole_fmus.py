@@ -1,11 +1,15 @@
 """Whole models exported as FMUs, and a small importer of co-simulation, FMI 2.0 and 3.0, to call them."""
 import ctypes
+import functools
+import tempfile
 from ctypes import (CFUNCTYPE, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint, c_uint8,
                     c_void_p)
+from pathlib import Path
 from xml.etree import ElementTree
 
-from concord_runs import execute
+from concord_runs import EXAMPLES, execute, write_model
 from exported_fmus import FOLDERS, Callbacks, Logger, unpack
+from fmu_runs import FmuTest
 
 LogMessage = CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
 OK, WARNING, DISCARD, ERROR = range(4)
@@ -137,3 +141,107 @@ class WholeFmu:
 
     def free(self):
         self("FreeInstance")
+
+
+MAPPED = """
+name: mapped
+experiment: {start: 0, stop: 4}
+parameters: {gain: 2}
+maps:
+  torque: {file: data/map.csv, inputs: [speed, pedal], value: torque}
+subsystems:
+  road: {table: {file: ROAD, after: hold}}
+  mass:
+    equations:
+      parameters: {k: 20*gain, m: 1}
+      inputs: {z: 0, push: 0.5}
+      states: {x: 0, v: 0}
+      discrete: {hits: 0}
+      derivatives: {x: v, v: '(k*(z - x) - v + torque(min(abs(v), 9), push))/m'}
+      when: [{condition: x > 1, set: {hits: pre(hits) + 1}}]
+      outputs: {x: x, v: 3*v, hits: hits}
+  rod:
+    equations:
+      inputs: {left: 0}
+      states: {"T[20]": 0}
+      derivatives:
+        "T[1]": 9*(left - 2*T[1] + T[2])
+        "T[i in 2:19]": 9*(T[i-1] - 2*T[i] + T[i+1])
+        "T[20]": 9*(T[19] - T[20])
+      outputs: {mean: sum(T)/20}
+connections: [road.height -> mass.z, mass.x -> rod.left]
+"""
+RAMP = """
+name: ramp
+experiment: {start: 0, stop: 2}
+subsystems:
+  a:
+    equations:
+      inputs: {u: 1}
+      states: {x: 0}
+      derivatives: {x: u}
+      outputs: {x: x, y: x + u}
+  b:
+    equations: {inputs: {w: 0}, states: {z: 0}, derivatives: {z: w - z}, outputs: {z: z}}
+connections: [a.x -> b.w]
+"""
+
+
+KEPT = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+
+
+@functools.cache
+def example(model, version, *options):
+    """The unpacked folder of an example, exported once, and what stood on stderr."""
+    return export_whole(model, Path(tempfile.mkdtemp(dir=KEPT.name)) / "whole.fmu", *options,
+                        version=version)
+
+
+class WholeTest(FmuTest):
+    def setUp(self):
+        super().setUp()
+        self.living = []
+
+    def tearDown(self):
+        for fmu in self.living:
+            fmu.free()
+
+    def instance(self, folder, **how):
+        fmu = WholeFmu(folder, **how)
+        self.assertTrue(fmu.instance, fmu.messages)
+        self.living.append(fmu)
+        return fmu
+
+    def exported(self, model, *options, version=2, says=""):
+        """The unpacked folder."""
+        if EXAMPLES in model.parents:
+            folder, told = example(model, version, *options)
+        else:
+            folder, told = export_whole(model, self.folder / "whole.fmu", *options, version=version)
+        self.assertIn(says, told)
+        if not says:
+            self.assertEqual(told, "")
+        return folder
+
+    def of(self, model, *options, version=2):
+        return self.instance(self.exported(model, *options, version=version))
+
+    def mapped(self):
+        (self.folder / "data").mkdir()
+        (self.folder / "data" / "map.csv").write_text(
+            "speed,pedal,torque\n0,0,0\n0,1,10\n10,0,-1\n10,1,5\n", encoding="utf-8")
+        road = self.folder / "my road.csv"
+        road.write_text("time,height\n0,0\n1,0.5\n2,0.2\n3,0.7\n", encoding="utf-8")
+        return write_model(self.folder, "mapped", MAPPED.replace("ROAD", f'"{road}"'))
+
+    def says(self, fmu, *texts):
+        """The one thing that it has told."""
+        self.assertEqual(len(fmu.messages), 1, fmu.messages)
+        status, message = fmu.messages.pop()
+        for text in texts:
+            self.assertIn(text, message)
+        return status
+
+
+def ramp_model(folder):
+    return write_model(folder, "ramp", RAMP)

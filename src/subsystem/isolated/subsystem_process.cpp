@@ -25,23 +25,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds until_killed{1000}, longest_end{10'000};
 
-/// Beside this library, as it was built or installed.
-std::string host_program() {
-  Dl_info library = {};
-  std::error_code error;
-  const bool known = dladdr(reinterpret_cast<const void*>(&host_program), &library) != 0;
-  const fs::path folder = fs::canonical(known ? library.dli_fname : "", error).parent_path();
-  const char* const name = "concord_subsystem_host";
-  for (const char* way : {"../bin", CONCORD_LIBRARY_TO_PROGRAMS}) {
-    const fs::path path = folder / way / name;
-    if (fs::exists(path, error)) return path.string();
-  }
-  throw InputError("isolated subsystems need the program " + std::string(name) +
-                   ", which is not in " +
-                   (folder / CONCORD_LIBRARY_TO_PROGRAMS).lexically_normal().string() +
-                   "; install Concord again");
-}
-
 pid_t start_host(int memory, int order) {
   static const std::string program = host_program();
   ProgramCall call;
@@ -62,6 +45,22 @@ std::string in_words(int wait_status) {
 }
 
 }  // namespace
+
+std::string host_program() {
+  Dl_info library = {};
+  std::error_code error;
+  const bool known = dladdr(reinterpret_cast<const void*>(&host_program), &library) != 0;
+  const fs::path folder = fs::canonical(known ? library.dli_fname : "", error).parent_path();
+  const char* const name = "concord_subsystem_host";
+  for (const char* way : {"../bin", CONCORD_LIBRARY_TO_PROGRAMS}) {
+    const fs::path path = folder / way / name;
+    if (fs::exists(path, error)) return path.string();
+  }
+  throw InputError("isolated subsystems need the program " + std::string(name) +
+                   ", which is not in " +
+                   (folder / CONCORD_LIBRARY_TO_PROGRAMS).lexically_normal().string() +
+                   "; install Concord again");
+}
 
 OwnFile::~OwnFile() { reset(-1); }
 

@@ -28,6 +28,10 @@ class OwnFile {
   int file_ = -1;
 };
 
+/// The program in which isolated subsystems live, beside this library, as it was built or
+/// installed. Throws InputError where it is not there.
+std::string host_program();
+
 /// The process of an isolated subsystem, which ends with this object or with its own process,
 /// however that ends.
 class SubsystemProcess {

@@ -23,23 +23,6 @@ const PythonAdapter* interpreters_own = nullptr;
                    "(with its Python package, CONCORD_PYTHON)");
 }
 
-/// Beside this library, as it was built or installed.
-fs::path module_file() {
-  Dl_info library = {};
-  std::error_code error;
-  const bool known = dladdr(reinterpret_cast<const void*>(&module_file), &library) != 0;
-  const fs::path folder = fs::canonical(known ? library.dli_fname : "", error).parent_path();
-  for (const char* way :
-       {python_place::built_module, python_place::installed_module, python_place::pip_module}) {
-    const fs::path path = (folder / way).lexically_normal();
-    if (*way != '\0' && fs::exists(path, error)) return path;
-  }
-  if (*python_place::built_module == '\0')
-    fail("Concord's Python package, without which it was built");
-  fail("Concord's Python package: there is no " +
-       (folder / python_place::installed_module).lexically_normal().string());
-}
-
 /// Modules written in C look for the interpreter's functions in the whole program.
 void need_interpreter() {
   if (dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr) return;
@@ -49,7 +32,7 @@ void need_interpreter() {
 }
 
 const PythonAdapter* load() {
-  const fs::path module = module_file();
+  const fs::path module = python_module_file();
   need_interpreter();
   void* const opened = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (opened == nullptr) fail("Concord's Python package: " + std::string(dlerror()));
@@ -74,6 +57,22 @@ PythonCode made(const PythonDescription& description) {
 }
 
 }  // namespace
+
+fs::path python_module_file() {
+  Dl_info library = {};
+  std::error_code error;
+  const bool known = dladdr(reinterpret_cast<const void*>(&python_module_file), &library) != 0;
+  const fs::path folder = fs::canonical(known ? library.dli_fname : "", error).parent_path();
+  for (const char* way :
+       {python_place::built_module, python_place::installed_module, python_place::pip_module}) {
+    const fs::path path = (folder / way).lexically_normal();
+    if (*way != '\0' && fs::exists(path, error)) return path;
+  }
+  if (*python_place::built_module == '\0')
+    fail("Concord's Python package, without which it was built");
+  fail("Concord's Python package: there is no " +
+       (folder / python_place::installed_module).lexically_normal().string());
+}
 
 void python_runs_concord(const PythonAdapter& adapter) { interpreters_own = &adapter; }
 

@@ -16,6 +16,10 @@ bool runs_in_python();
 /// itself.
 PythonCode make_python_code(const PythonDescription& description);
 
+/// Concord's module for Python, beside this library, as it was built or installed. Throws
+/// InputError where it is not there.
+std::filesystem::path python_module_file();
+
 /// The file, seen from the present folder.
 std::filesystem::path python_file(const PythonDescription& description);
 
