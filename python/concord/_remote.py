@@ -99,7 +99,8 @@ class _Session:
         for name, value in question["parameters"].items():
             if name not in values:
                 raise WrongClass(f"has no parameter '{name}'; known parameters: {', '.join(values) or 'none'}")
-            values[name] = value
+            whole = isinstance(values[name], int) and value == int(value)
+            values[name] = int(value) if whole else value
         missing = [name for name, value in values.items() if value is None]
         if missing:
             raise WrongClass(f"has no value for the parameter '{missing[0]}'; give it in the model")
@@ -150,6 +151,8 @@ class _Session:
     def set(self, question: Mapping[str, Any]) -> Dict[str, Any]:
         self._take_state(question)
         for name, value in question["parameters"].items():
+            if name not in self._own.tunable:
+                raise WrongClass(f"has no parameter '{name}' that is a number")
             self._own.set(name, value)
         return self._result(None)
 

@@ -8,6 +8,7 @@ import msgpack
 import zmq
 
 from concord_runs import ModelTest
+from patience import wait_until
 
 SERVED = Path(__file__).with_name("served.py")
 
@@ -89,6 +90,7 @@ class RemoteTest(ModelTest):
     def setUp(self):
         super().setUp()
         self.address = f"ipc://{self.folder}/socket"
+        self.served = 0
 
     def write(self, name, text):
         (self.folder / name).write_text(text, encoding="utf-8")
@@ -107,8 +109,11 @@ class RemoteTest(ModelTest):
         return path
 
     def serve(self, path, name, *words, address=None):
-        process = Process(sys.executable, "-B", SERVED, path, name, address or self.address, *words)
+        self.served += 1
+        up = self.folder / f"up{self.served}"
+        process = Process(sys.executable, "-B", SERVED, path, name, address or self.address, up, *words)
         self.addCleanup(process.end)
+        wait_until(up.exists, f"{name} at {address or self.address}")
         return process
 
     def peer(self, answer):

@@ -1,8 +1,13 @@
-"""served.py FILE CLASS ADDRESS [connect]: a class as a subsystem, until it is ended."""
+"""served.py FILE CLASS ADDRESS UP [connect]: a class as a subsystem, until it is ended; UP is a file that says it is there."""
 import runpy
 import sys
+from pathlib import Path
 
 import concord
+import msgpack  # here, so that it is quick once the file says that it is there
+import zmq
 
-path, name, address = sys.argv[1:4]
-concord.serve(runpy.run_path(path)[name], address, connect="connect" in sys.argv[4:])
+path, name, address, up = sys.argv[1:5]
+served = runpy.run_path(path)[name]
+Path(up).touch()
+concord.serve(served, address, connect="connect" in sys.argv[5:])

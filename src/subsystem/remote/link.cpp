@@ -47,8 +47,11 @@ void RemoteLink::open() {
   }
 }
 
-/// The empty part before it is the mark that REP looks for.
+/// The empty part before it is the mark that REP looks for. The socket is asked for its events
+/// since it takes note of connections then: otherwise not at every call, and what is sent may go to
+/// one that is no more.
 bool RemoteLink::send(std::span<const std::uint8_t> bytes) {
+  repeated([&] { return socket_.get(zmq::sockopt::events); });
   const auto without_waiting = zmq::send_flags::dontwait;
   const auto sent = repeated(
       [&] { return socket_.send(zmq::message_t(), without_waiting | zmq::send_flags::sndmore); });
