@@ -363,7 +363,7 @@ class Instants(unittest.TestCase):
             self.check(*options)
 
     def test_what_is_held_shows_them_late(self):
-        """By up to a macro-step, which counts at each one; how they shift each other is more than that."""
+        """By up to a macro-step at each one, and by all those before."""
         for method, step in (("jacobi", 1e-3), ("gauss_seidel", 1e-3), ("jacobi", 1e-4)):
             compared(self, RELAY, "plant.x", ("-cosim_type", method, "-cosim_step", step, "-cosim_output_interval", 0.5),
                      factor=2.0)
