@@ -176,7 +176,7 @@ void ErrorPropagation::take_linearization(std::size_t k) {
 }
 
 void ErrorPropagation::io(Archive& archive) {
-  const bool other_interval = archive.changes([&] { CONCORD_MEMBERS(archive, h_); });
+  const bool other_interval = archive.changes([&] { CONCORD_MEMBERS(archive, h_, how_); });
   CONCORD_MEMBERS(archive, steady_);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
@@ -220,17 +220,20 @@ void ErrorPropagation::factorize(Part& part, double h) const {
     part.d = part.late.share(h) * part.late.gain();
     part.d_held = part.late.share(h) * part.late.by_held();
   }
-  // What meets a constraint at a stage by inputs that are constant before it is thrown back.
-  using How = CarriedErrors::How;
-  part.carried.prepare(part.a, h,
-                       subsystems_.network().has_constraints() ? How::by_stages : How::exactly);
+  part.carried.prepare(part.a, h, how_);
   part.response = part.carried.response(part.b);
   part.gain = part.d;
   part.gain.noalias() += part.c * part.response;
 }
 
 ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint& point, double h) {
-  const bool new_size = std::abs(h - h_) > same_size * h;
+  // Inputs that are the same over several macro-steps would let what couples subsystems relax as
+  // fast as these do by themselves; what they meet a constraint by throws them back.
+  using How = CarriedErrors::How;
+  constexpr double one = 1.5;
+  const bool closely = h < one * point.last_step && !subsystems_.network().has_constraints();
+  const How before = std::exchange(how_, closely ? How::exactly : How::by_stages);
+  const bool new_size = std::abs(h - h_) > same_size * h || how_ != before;
   State state = new_size ? resized : same;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const State own = linearize(k, point);

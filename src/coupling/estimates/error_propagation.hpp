@@ -94,7 +94,7 @@ class ErrorPropagation {
 
   /// What errors have become, and the linearisations that are kept. Collective.
   void io(Archive& archive);
-  int memory_version() const { return 5; }
+  int memory_version() const { return 6; }
 
   /// Of this rank, after a failure.
   const std::optional<std::string>& failure() const { return failure_; }
@@ -179,8 +179,9 @@ class ErrorPropagation {
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   std::vector<double> nothing_;  ///< zeros, per connected input
   double h_ = 0.0;
-  bool any_teller_;             ///< of all ranks
-  double instant_error_ = 0.0;  ///< dt of the instant under way, s
+  CarriedErrors::How how_ = CarriedErrors::How::by_stages;  ///< over that
+  bool any_teller_;                                         ///< of all ranks
+  double instant_error_ = 0.0;                              ///< dt of the instant under way, s
   bool steady_ = false;
   std::optional<std::string> failure_;
 };
