@@ -12,6 +12,7 @@
 #include "cli/start_time.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
+#include "modelfile/scenario/scenario_connections.hpp"
 #include "modelfile/parameters_file.hpp"
 #include "settings/option_table.hpp"
 #include "support/agreement.hpp"
@@ -197,7 +198,9 @@ Model read_model(const SortedWords& words) {
   if (const ModelChanges changes = changes_in(words.own, words.own.all("set")); !changes.empty())
     throw InputError(changes.front().location +
                      ": an FMU alone takes --start-value NAME VALUE instead");
-  return read_lone_fmu(words.fmu->fmu);
+  Model model = read_lone_fmu(words.fmu->fmu);
+  connect_scenario(model);
+  return model;
 }
 
 /// Runs `work` in a session with what stands on the command line.
