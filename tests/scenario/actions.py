@@ -106,6 +106,10 @@ class ClosedForms(ScenarioTest):
         inside = sum((run.time >= b) & (run.time < b + 0.25) for b in begins) > 0
         np.testing.assert_array_equal(run.inputs["count.u"] == 100, inside)
 
+    def test_once(self):
+        run = self.acted(["{when: sin(t) > 0.5, once: true, set: {car.pedal: \"t\"}}"], *GRID)
+        np.testing.assert_allclose(run.inputs["car.pedal"], np.where(run.time < np.pi / 6, 0.2, np.pi / 6), 0, 1e-9)
+
     def test_true_at_the_start(self):
         for initially, value in (("false", 0), ("true", 9)):
             run = self.acted([f"{{when: car.v > 0.5, initially: {initially}, override: {{filter.u: 9}}}}"],

@@ -16,6 +16,7 @@ MISTAKES = {
     "{at: 1, for: 2, until: 3, set: {car.pedal: 1}}": ("'until'", "beside 'for'"),
     "{at: 4, until: 3, set: {car.pedal: 1}}": ("'until'", "behind 4 s"),
     "{at: 1, initially: true, set: {car.pedal: 1}}": ("'initially'", "belongs to 'when'"),
+    "{at: 1, once: true, set: {car.pedal: 1}}": ("'once'", "belongs to 'when'"),
     "{at: 1, set: {car.pedel: 1}}": ("no 'car.pedel'", "did you mean 'car.pedal'?"),
     "{at: 1, set: {pedal: 1}}": ("'subsystem.variable', not 'pedal'",),
     "{at: 1, set: {filter.u: 1}}": ("'filter.u' is fed by 'sensor.y'", "use override"),

@@ -19,6 +19,7 @@ struct ScenarioAction {
   std::string value{};           ///< an expression; empty: freeze and drop have none
   std::optional<double> at{};    ///< s; none: when `when` becomes true
   std::string when{};            ///< a condition over names as in the results
+  bool once = false;             ///< not again where the condition becomes true again
   bool initially = false;        ///< acts at the start, too, where the condition is true there
   std::optional<double> last{};  ///< s, from then on
   std::string until{};           ///< a condition; with neither it lasts to the end

@@ -147,7 +147,14 @@ class Writer {
   }
 
   When& add_begin(const ScenarioAction& action) {
-    return add_when(action, begins(action), said(action), action.at || action.initially);
+    const std::string first = action.once ? "!" + own("done") + " && " : "";
+    When& begin =
+        add_when(action, first + begins(action), said(action), action.at || action.initially);
+    if (action.once) {
+      discrete(own("done"), 0.0);
+      set(begin, own("done"), "1");
+    }
+    return begin;
   }
 
   void set(When& when, std::string name, std::string text) const {

@@ -23,6 +23,7 @@ std::span<const Key> action_keys() {
   static constexpr Key keys[] = {
       {"at", number, "time in s"},
       {"when", expression, "acts when it becomes true"},
+      {"once", flag, "whether a condition acts the first time only"},
       {"initially", flag, "whether a condition that is true at the start acts there"},
       {"for", number, "how long, in s"},
       {"until", expression, "a time in s, or a condition that ends it when it becomes true"},
@@ -93,13 +94,15 @@ double positive(const NodeReader& node, const char* what) {
 void read_times(const NodeReader& node, const Fields& fields, ScenarioAction& action) {
   const auto at = find_field(fields, "at"), when = find_field(fields, "when");
   const auto last = find_field(fields, "for"), until = find_field(fields, "until");
-  const auto initially = find_field(fields, "initially");
+  const auto initially = find_field(fields, "initially"), once = find_field(fields, "once");
   if (at.has_value() == when.has_value())
     node.fail("needs either 'at', a time in s, or 'when', a condition");
   if (last && until) until->fail("stands beside 'for', which says when it ends, too; keep one");
   if (initially && at) initially->fail("belongs to 'when'; a time comes at the start where it is");
+  if (once && at) once->fail("belongs to 'when'; a time comes once");
   if (at) action.at = at->number(Constants());
   if (when) action.when = when->text();
+  action.once = once && once->flag();
   action.initially = initially && initially->flag();
   action.time_location = (at ? *at : *when).location();
   if (last) action.last = positive(*last, "a time in s");
