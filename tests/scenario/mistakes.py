@@ -32,6 +32,7 @@ MISTAKES = {
     "{at: 1, noise: {sensor.y: 0.1}}": ("lacks 'every'", "add every: 0.1"),
     "{at: 1, noise: {sensor.y: -0.1}, every: 1}": ("standard deviation", "'-0.1'"),
     "{at: 1, noise: {sensor.y: 0.1}, every: 1, seed: 0.5}": ("'seed'", "whole number", "0.5"),
+    "{at: 1, noise: {sensor.y: 0.1}, every: 1e-9}": ("every 1e-09 s", "give a larger 'every'"),
     "{at: 1, every: 1, drop: sensor.y}": ("'every'", "belongs to 'noise'"),
     "{at: 1, set: {unused.p: 1}}": ("no expression of 'unused' names 'p'",),
 }

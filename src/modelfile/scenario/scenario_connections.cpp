@@ -463,6 +463,19 @@ class Rewriting {
   ExpressionNames known_;
 };
 
+/// Ticks are as far from each other as instants are told apart.
+void refuse_too_many_ticks(const std::vector<ScenarioAction>& actions, const Model& model) {
+  constexpr double most = 1e7;
+  const double span = options::real("cosim_stop").value_or(model.stop) -
+                      options::real("cosim_start").value_or(model.start);
+  for (const ScenarioAction& action : actions)
+    if (action.deed == Deed::noise && span / action.every > most)
+      throw InputError(action.value_location + ": " + in_words(action) +
+                       " has another value every " + short_number(action.every) +
+                       " s, more than 1e7 times in the experiment's " + short_number(span) +
+                       " s; give a larger 'every'");
+}
+
 void note_what_comes_late(const std::vector<ScenarioAction>& actions, Model& model) {
   const double stop = options::real("cosim_stop").value_or(model.stop);
   for (const ScenarioAction& action : actions)
@@ -486,6 +499,7 @@ void connect_scenario(Model& model) {
     for (const ScenarioAction& action : actions) found.add(action);
     targets = found.take();
   }
+  refuse_too_many_ticks(actions, model);
   note_what_comes_late(actions, model);
   Rewriting(model).apply(std::move(targets));
 }
