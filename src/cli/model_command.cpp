@@ -112,6 +112,7 @@ void refuse_unknown_words(const Arguments& arguments, std::vector<std::string> k
 /// the FMU prefers.
 void choose_lone_defaults(const Model& model) {
   constexpr double rows = 500.0;
+  if (model.subsystems.size() > 1) return;  // a scenario's, which are coupled with it
   if (!options::has("cosim_type")) options::set("cosim_type", "jacobi");
   if (options::has("cosim_step") || options::has("cosim_adapt")) return;
   const double start = options::real("cosim_start").value_or(model.start);

@@ -72,7 +72,7 @@ INNER = {
         "fmu": {"changes", "isolated"},
         "yaml": {"changes", "fmu", "isolated"},
         "ssp": {"changes", "fmu"},
-        "scenario": {"yaml"},
+        "scenario": {"fmu", "yaml"},
         "": {"changes", "fmu", "scenario", "yaml", "ssp"},
     },
 }

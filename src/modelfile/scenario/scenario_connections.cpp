@@ -10,6 +10,7 @@
 #include "concord/errors.hpp"
 #include "expression/expression_list.hpp"
 #include "expression/expression_scan.hpp"
+#include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/scenario/scenario.hpp"
 #include "modelfile/scenario/scenario_equations.hpp"
 #include "modelfile/yaml/equations_reader.hpp"
@@ -240,9 +241,7 @@ class Targets {
     } else if (place.role == Role::input) {
       const InputVariable& input = d.inputs[place.index];
       what.fed = variables_.feeder(name) != nullptr;
-      what.unit = input.unit;
-      what.nominal = input.nominal;
-      what.start = input.start;
+      take_input(input, what);
       if (!what.fed && !what.start)
         fail(action, "'" + name + "' is fed by nothing and has no start value; give it one");
     } else {
@@ -254,6 +253,10 @@ class Targets {
   static void take_parameter(const SubsystemEntry& entry, const std::string& name,
                              std::size_t index, const ScenarioAction& action,
                              ScenarioTarget& what) {
+    if (entry.fmu) {
+      take_input(driven_input(entry, entry.description.parameters[index]), what);
+      return;
+    }
     if (!entry.equations)
       fail(action, "'" + name + "' is a parameter of a subsystem of kind " +
                        entry.description.kind +
@@ -266,6 +269,18 @@ class Targets {
     what.start = parameter.value;
     for (const auto& unit : entry.equations->units)
       if (unit.name == parameter.name) what.unit = unit.text;
+  }
+
+  /// What the parameter of an FMU is as an input.
+  static InputVariable driven_input(SubsystemEntry entry, const std::string& parameter) {
+    drive_parameter(entry, parameter);
+    return *std::ranges::find(entry.description.inputs, parameter, &InputVariable::name);
+  }
+
+  static void take_input(const InputVariable& input, ScenarioTarget& what) {
+    what.unit = input.unit;
+    what.nominal = input.nominal;
+    what.start = input.start;
   }
 
   /// Functions may name what is around them.
@@ -351,6 +366,10 @@ class Rewriting {
 
   void make_input(const PlacedTarget& target) {
     SubsystemEntry& entry = model_.subsystems[target.place.subsystem];
+    if (entry.fmu) {
+      drive_parameter(entry, target.name.substr(entry.description.name.size() + 1));
+      return;
+    }
     auto other = std::make_shared<EquationsDescription>(*entry.equations);
     const std::string name = target.name.substr(other->subsystem.size() + 1);
     const auto parameter =
