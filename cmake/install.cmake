@@ -11,6 +11,7 @@ set_target_properties(concord_program concord_subsystem_host PROPERTIES
 
 install(TARGETS concord EXPORT Concord
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS concord_whole_model LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/concord)
 install(TARGETS concord_program concord_subsystem_host RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/concord DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY petsc_options examples library DESTINATION ${CMAKE_INSTALL_DATADIR}/concord

@@ -107,6 +107,11 @@ class Snapshot {
  public:
   double time() const { return time_; }  ///< s
 
+  /// All of it, for `of_bytes` in any process on such a machine that has this version of Concord.
+  std::vector<std::byte> bytes() const;
+  /// Throws InputError for what `bytes` has not given.
+  static Snapshot of_bytes(std::span<const std::byte> bytes);
+
  private:
   friend class Simulation;
   struct Memory;

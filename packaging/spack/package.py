@@ -27,6 +27,8 @@ class ConcordCosimulation(CMakePackage):
     depends_on("gsl")
     depends_on("pugixml")
     depends_on("libzip")
+    depends_on("libzmq@4.3:")
+    depends_on("cppzmq")
     depends_on("zlib-api")
     depends_on("openssl")
     depends_on("gnuplot", type="run")

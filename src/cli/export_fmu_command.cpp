@@ -1,38 +1,54 @@
+#include <csignal>
 #include <cstdio>
 
+#include "cli/commands.hpp"
+#include "cli/model_command.hpp"
 #include "cli/model_export.hpp"
+#include "cli/whole_model_export.hpp"
 #include "concord/errors.hpp"
 #include "export/fmu_export.hpp"
 #include "modelfile/model_file.hpp"
+#include "support/options.hpp"
+#include "support/petsc.hpp"
+#include "support/ranks.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
 namespace {
 
-int export_one(const Arguments& arguments);
+int export_fmu_of(const ModelFileCall& call);
 
 const RegisteredCommand export_fmu_command({
     .name = "export-fmu",
     .place = 70,
-    .usage = "MODEL SUBSYSTEM [--fmi 2|3] [--no-binary] [-o FILE.fmu]",
-    .summary = "equations as an FMU",
+    .usage = "MODEL [SUBSYSTEM] [--fmi 2|3] [-o FILE.fmu] [-options]",
+    .summary = "a model with the solver inside, or equations, as an FMU",
     .description =
-        "Writes a subsystem with 'equations:' as an FMU for model exchange and co-simulation: C\n"
+        "Writes the whole model as one FMU for co-simulation, with Concord's solver inside and\n"
+        "the options that are given; its binary needs the system's MPI, PETSc, SUNDIALS, HDF5.\n"
+        "With SUBSYSTEM, one with 'equations:' as an FMU for model exchange and co-simulation: C\n"
         "sources, and a binary for this machine where there is a C compiler, which the "
         "environment\nvariable CC names (default: cc).",
     .words = {{.name = "fmi",
                .value = "2|3",
-               .help = "version of the standard: 2.0, which more tools read and which takes\n"
-                       "inputs as polynomials, or 3.0 (default 2)"},
-              {.name = "no-binary", .help = "sources only"},
+               .help = "version of the standard: 2.0, which more tools read and in which a\n"
+                       "subsystem takes inputs as polynomials, or 3.0 (default 2)"},
+              {.name = "no-binary", .help = "of a subsystem: sources only"},
               {.name = "output",
                .letter = 'o',
                .value = "FILE",
-               .help = "file to write (default: SUBSYSTEM.fmu)"}},
-    .example = "export-fmu model.yaml left --fmi 3",
+               .help = "file to write (default: MODEL's name or SUBSYSTEM with .fmu, in this "
+                       "folder)"},
+              {.name = "set",
+               .value = "left.m=2",
+               .help = "of the whole model: a parameter or start value other than the model's"},
+              {.name = "subsystem", .value = "NAME", .help = "the same as NAME behind MODEL"}},
+    .more = "subsystem",
+    .example = "export-fmu model.yaml --fmi 3 -cosim_accuracy 1e-6",
+    .more_help = options_help,
     .run =
         [](const Arguments& arguments) {
-          return on_one_rank(arguments, [&] { return export_one(arguments); });
+          return with_model_file(export_fmu_command, arguments, export_fmu_of);
         },
 });
 
@@ -58,36 +74,45 @@ const SubsystemEntry& exportable(const Model& model, const std::string& name) {
 }
 
 struct WantedFmu {
-  std::string model, subsystem;
+  std::string model, subsystem;  ///< subsystem empty: the whole
   std::filesystem::path output;
-  FmuExport fmu;
+  FmiVersion version = FmiVersion::v2;
 };
 
-WantedFmu read(const Arguments& arguments) {
+WantedFmu read(const ModelFileCall& call) {
   const Command& command = export_fmu_command;
-  const GivenWords given = read_words(command, after_name(arguments));
-  if (given.names.size() != 2)
+  const GivenWords& given = call.own;
+  const std::vector<std::string> subsystems = given.all("subsystem");
+  if (subsystems.size() > 1)
     refuse_words(command,
-                 "'concord export-fmu' takes a model file and the name of one of its subsystems");
+                 "'concord export-fmu' takes a model file and the name of one of its subsystems, "
+                 "or none for the whole model");
+  WantedFmu wanted{call.path, subsystems.empty() ? "" : subsystems.front(), {}};
   const std::string version = given.value("fmi").value_or("2");
   if (version != "2" && version != "3")
     refuse_words(command, "--fmi takes 2 or 3, not " + in_quotes(version));
-  WantedFmu wanted{
-      given.names[0], given.names[1], given.value("output").value_or(given.names[1] + ".fmu"), {}};
-  wanted.fmu.version = version == "2" ? FmiVersion::v2 : FmiVersion::v3;
-  wanted.fmu.binary =
-      given.has("no-binary") ? ExportedBinary::leave_out : ExportedBinary::if_possible;
+  if (version == "3") wanted.version = FmiVersion::v3;
+  const bool whole = wanted.subsystem.empty();
+  const std::string name =
+      whole ? std::filesystem::path(wanted.model).stem().string() : wanted.subsystem;
+  wanted.output = given.value("output").value_or(name + ".fmu");
   check_output(command, wanted.output, wanted.model, {".fmu"});
+  if (whole && given.has("no-binary"))
+    refuse_words(command, "--no-binary is for a subsystem: a whole model has no sources");
+  if (!whole && given.has("set"))
+    refuse_words(command, "--set is for the whole model; a subsystem's FMU has parameters");
   return wanted;
 }
 
-int export_one(const Arguments& arguments) {
-  WantedFmu wanted = read(arguments);
+std::vector<std::string> export_one(const WantedFmu& wanted, ExportedBinary binary) {
+  for (const char* prefix : {"cosim_", "subsystem_"})
+    for (const std::string& option : options::given(prefix))
+      throw InputError("option -" + option +
+                       " is for FMUs of whole models; a subsystem's FMU has no coupling inside");
   const Model model = read_model_file(wanted.model);
   const SubsystemEntry& entry = exportable(model, wanted.subsystem);
-  wanted.fmu.experiment.start = model.start;
-  wanted.fmu.experiment.stop = model.stop;
-  auto notes = export_fmu(*entry.equations, wanted.fmu, wanted.output);
+  const FmuExport how{wanted.version, binary, {model.start, model.stop}};
+  auto notes = export_fmu(*entry.equations, how, wanted.output);
   if (!model.events.empty())
     notes.push_back("the model's events are no part of the FMU, which announces no time events");
   if (!model.initial.empty())
@@ -95,7 +120,20 @@ int export_one(const Arguments& arguments) {
         "the model's initial equations are no part of the FMU, which begins with the "
         "start values that are written");
   for (std::string& note : notes) note = "subsystem '" + wanted.subsystem + "': " + note;
-  print_notes(notes);
+  return notes;
+}
+
+/// On one rank; the others are there because of mpirun. A file beyond the size limit is an error
+/// like a full disk.
+int export_fmu_of(const ModelFileCall& call) {
+  if (rank_in(PETSC_COMM_WORLD) != 0) return 0;
+  std::signal(SIGXFSZ, SIG_IGN);
+  const WantedFmu wanted = read(call);
+  const ExportedBinary binary =
+      call.own.has("no-binary") ? ExportedBinary::leave_out : ExportedBinary::if_possible;
+  print_notes(wanted.subsystem.empty() ? export_whole_model({wanted.model, call.own.all("set"),
+                                                             wanted.version, wanted.output})
+                                       : export_one(wanted, binary));
   std::printf("%s\n", wanted.output.c_str());
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "cli/run.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "record/results_schema.hpp"
 #include "settings/model_choices.hpp"
 #include "simulation/stop_signals.hpp"
+#include "subsystem/code_of_others.hpp"
 #include "support/agreement.hpp"
 #include "support/foreign_call.hpp"
 #include "support/ranks.hpp"
@@ -55,6 +57,7 @@ int Run::go(AfterStop after) {
   try {
     collectively(comm(), [&] { simulate(); });
     const int code = conclude();
+    end_stream(status_, code);
     if (code == stopped_early && after == AfterStop::program_ends) {
       stop_signals.ignore_late_ones();
     }
@@ -64,9 +67,11 @@ int Run::go(AfterStop after) {
     if (recorder_->begun()) {
       close_failed();
     }
+    end_stream(RunStatus::failed, 2);
     throw;
   } catch (const std::exception& error) {
     end_failed(error.what());
+    end_stream(RunStatus::failed, 1);
     if (gives_way(quality_of(simulation_, summary_))) {
       checkpoints_.withdraw();
       return 0;
@@ -78,6 +83,7 @@ int Run::go(AfterStop after) {
 void Run::add_observers() {
   simulation_.observe(*recorder_);
   simulation_.observe(summary_);
+  stream();
   if (settings_.monitor && speaks()) {
     own(std::make_unique<StepMonitor>());
   }
@@ -87,13 +93,17 @@ void Run::add_observers() {
   prepare_halving();
 }
 
-/// The option beside which a run is not repeated: what it does, it does once.
+/// Beside what a run is not repeated: what it does, it does once.
 const char* Run::run_once_for() const {
+  const auto outside = [](const SubsystemEntry& entry) { return is_outside(entry.description); };
   return !settings_.checkpoint.start_from.empty() ? "-cosim_restart_as_start"
          : settings_.monitor                      ? "-cosim_monitor"
+         : !settings_.stream.variables.empty()    ? "-cosim_stream"
          : settings_.time_limit                   ? "-cosim_time_limit"
          : settings_.realtime.paced()             ? "-cosim_realtime"
-                                                  : nullptr;
+         : std::ranges::any_of(simulation_.plan().model.subsystems, outside)
+             ? "processes outside (remote:)"
+             : nullptr;
 }
 
 /// Nothing in the run itself tells its error, which a second one could.
@@ -113,6 +123,24 @@ void Run::prepare_halving() {
     return;
   }
   simulation_.observe(passed_.emplace());
+}
+
+/// -cosim_stream.
+void Run::stream() {
+  if (settings_.stream.variables.empty()) {
+    return;
+  }
+  collectively(comm(), [&] { stream_ = std::make_unique<RowStream>(simulation_); });
+  if (first()) {
+    note("watch this run with: concord watch '" + stream_->address() + "'");
+  }
+  simulation_.observe(*stream_);
+}
+
+void Run::end_stream(RunStatus status, int exit_code) {
+  if (stream_) {
+    stream_->end(to_string(status), exit_code);
+  }
 }
 
 void Run::own(std::unique_ptr<StepObserver> observer) {
@@ -146,6 +174,9 @@ void Run::simulate() {
       note(*told + recorder_->told());
     } else {
       start();
+    }
+    if (stream_) {
+      stream_->start();
     }
     watch_exits();
     pacing_.begin(simulation_.time());

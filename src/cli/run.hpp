@@ -12,6 +12,7 @@
 #include "checkpoint/run_turn.hpp"
 #include "cli/summary.hpp"
 #include "record/recorder.hpp"
+#include "record/row_stream.hpp"
 #include "simulation/halved_run.hpp"
 #include "simulation/pacing.hpp"
 #include "simulation/simulation_core.hpp"
@@ -70,6 +71,8 @@ class Run {
   void view() const;
   void view_start() const;
   void simulate();
+  void stream();
+  void end_stream(RunStatus status, int exit_code);
   void start();
   void note(const std::string& text) const;
   bool goes_on(double wall_time);
@@ -99,6 +102,7 @@ class Run {
   RunTells tells_;
   RunTurn turn_;
   std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<RowStream> stream_;  ///< null: nobody is to watch
   RunSummary summary_;
   RunCosts costs_;
   std::vector<std::unique_ptr<StepObserver>> monitors_;

@@ -47,6 +47,7 @@ subsystems:
 # road: {table: {file: road.csv, outputs: {height: z}}}            # columns over time
 # wing: {native: {library: libwing.so, type: wing}}                # C++
 # driver: {python: {file: driver.py, class: Driver}}               # Python
+# bench: {remote: {connect: "tcp://127.0.0.1:5555"}, inputs: {u: 0}, outputs: {y: 0}}  # a process
 
 connections:                          # output -> input; an output may feed many inputs
   - spring.f -> mass.f

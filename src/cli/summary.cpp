@@ -95,8 +95,9 @@ void print_remarkable(const RunSummary& summary, const RunQuality& quality) {
         static_cast<long long>(quality.black_box_jumps));
   }
   if (quality.revived > 0) {
-    std::printf("  revived               %lld times an isolated subsystem, in a new process\n",
-                static_cast<long long>(quality.revived));
+    std::printf(
+        "  revived               %lld times an isolated or remote subsystem, in a new process\n",
+        static_cast<long long>(quality.revived));
   }
   if (summary.at_noise > 0) {
     std::printf(

@@ -4,16 +4,14 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <map>
-#include <numeric>
 #include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/followed_run.hpp"
-#include "cli/results_options.hpp"
 #include "cli/session.hpp"
+#include "cli/watched_run.hpp"
 #include "support/name_patterns.hpp"
-#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -24,13 +22,15 @@ int watch(const Arguments& arguments);
 const RegisteredCommand watch_run({
     .name = "watch",
     .place = 62,
-    .usage = "RESULT.h5 [--variables V] [--every SECONDS] [--once]",
+    .usage = "RESULT.h5 | ADDRESS [--variables V] [--every SECONDS] [--once]",
     .summary = "a run that goes on, in the terminal",
     .description =
-        "Shows how far a run is that writes this results file: time, time left, rows, events,\n"
+        "Shows how far a run is that writes this results file, or streams at this address\n"
+        "(-cosim_stream; 'tcp://127.0.0.1:5600#token'): time, time left, rows, events,\n"
         "and variables as they are and have been; in a terminal in place, else a line each time. "
         "Rows\n"
-        "are in the file every two seconds. It ends with the run, with its exit code: 0 done, 1 "
+        "are in the file every two seconds, in a stream at once. It ends with the run, with its "
+        "exit code: 0 done, 1 "
         "failed\n"
         "or no more, 3 stopped early.",
     .words = {{.name = "variables",
@@ -50,28 +50,6 @@ const RegisteredCommand watch_run({
         },
 });
 
-/// The number of an option in the last of the runs that have written the file.
-std::optional<double> option_of(const ResultsReader& results, std::string_view name) {
-  const auto runs = results.texts("/runs/options");
-  if (runs.empty()) return std::nullopt;
-  for (const auto& [option, value] : options::named(runs.back()))
-    if (option == name) return parse_number(value);
-  return std::nullopt;
-}
-
-/// Seconds that the rest takes, as the last macro-steps went; not a number where that is not known.
-double time_left(const ResultsReader& results, double rest) {
-  constexpr std::size_t most = 1000;
-  const auto sizes = results.numbers("/steps/size"), wall = results.numbers("/steps/wall_time");
-  const std::size_t steps = std::min(sizes.size(), wall.size());
-  const auto last = static_cast<std::ptrdiff_t>(std::min(steps, most));
-  const auto sum = [&](const std::vector<double>& of) {
-    const auto end = of.begin() + static_cast<std::ptrdiff_t>(steps);
-    return std::accumulate(end - last, end, 0.0);
-  };
-  return rest * sum(wall) / sum(sizes);
-}
-
 std::string in_seconds(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
@@ -81,23 +59,19 @@ std::string in_seconds(double seconds) {
   return text;
 }
 
-std::string progress_line(const ResultsReader& results) {
-  const double now = results.time().back(), start = results.time().front();
-  const auto stop = option_of(results, "cosim_stop");
+std::string progress_line(const WatchedRun& run) {
   std::string line;
   char text[64];
-  if (stop && *stop > start) {
-    std::snprintf(text, sizeof text, "%5.1f %%  ", 100.0 * (now - start) / (*stop - start));
+  if (run.stop && *run.stop > run.start) {
+    const double done = (run.now - run.start) / (*run.stop - run.start);
+    std::snprintf(text, sizeof text, "%5.1f %%  ", 100.0 * done);
     line += text;
   }
-  line += "t = " + short_number(now) + " s";
-  const auto& rows = results.time();
-  line += "  " + std::to_string(rows.size()) + " rows";
-  if (rows.size() > 1)
-    line += ", the last " + short_number(rows.back() - rows[rows.size() - 2]) + " s apart";
-  line += "  " + std::to_string(results.events().size()) + " events";
-  const double left = stop ? time_left(results, *stop - now) : NAN;
-  if (results.status() == "running" && std::isfinite(left)) line += "  left " + in_seconds(left);
+  line += "t = " + short_number(run.now) + " s";
+  line += "  " + std::to_string(run.rows) + " rows";
+  if (run.rows > 1) line += ", the last " + short_number(run.last_distance) + " s apart";
+  line += "  " + std::to_string(run.events) + " events";
+  if (run.status == "running" && std::isfinite(run.left)) line += "  left " + in_seconds(run.left);
   return line;
 }
 
@@ -117,37 +91,13 @@ std::string course_of(std::span<const double> values) {
   return course;
 }
 
-/// Rows at even distances of time, the last one included.
-std::vector<std::size_t> sampled_rows(const std::vector<double>& time) {
-  constexpr int wanted = 48;
-  std::vector<std::size_t> rows;
-  for (int i = 0; i < wanted; ++i) {
-    const double t = std::lerp(time.front(), time.back(), static_cast<double>(i) / (wanted - 1));
-    const auto row = std::upper_bound(time.begin(), time.end(), t) - time.begin() - 1;
-    rows.push_back(static_cast<std::size_t>(std::max<std::ptrdiff_t>(row, 0)));
-  }
-  return rows;
-}
-
-std::string variable_lines(const ResultsReader& results, const std::vector<std::string>& wanted) {
-  constexpr std::size_t most = 16;
-  auto variables = shown_variables(results, wanted);
-  variables.resize(std::min(variables.size(), most));
-  std::vector<std::vector<double>> values(variables.size());
-  std::map<Quantity, std::vector<double>> row;
-  for (const RecordedVariable& variable : variables)
-    row[variable.quantity].resize(results.columns(variable.quantity));
-  for (const std::size_t r : sampled_rows(results.time())) {
-    for (auto& [quantity, numbers] : row) results.read_rows(quantity, r, 1, numbers);
-    for (std::size_t i = 0; i < variables.size(); ++i)
-      values[i].push_back(row.at(variables[i].quantity)[variables[i].column]);
-  }
+std::string variable_lines(const WatchedRun& run) {
   std::string lines;
-  for (std::size_t i = 0; i < variables.size(); ++i) {
+  for (const auto& [name, unit, values] : run.variables) {
     char text[160];
-    std::snprintf(text, sizeof text, "  %-24s %12.6g %-8s ", variables[i].name.c_str(),
-                  values[i].back(), variables[i].unit.c_str());
-    lines += text + course_of(values[i]) + "\n";
+    std::snprintf(text, sizeof text, "  %-24s %12.6g %-8s ", name.c_str(), values.back(),
+                  unit.c_str());
+    lines += text + course_of(values) + "\n";
   }
   return lines;
 }
@@ -158,25 +108,19 @@ enum class Manner { once, in_place, lines };
 /// Shows what is there now.
 class Display {
  public:
-  Display(std::vector<std::string> wanted, Manner manner)
-      : wanted_(std::move(wanted)), manner_(manner) {}
+  explicit Display(Manner manner) : manner_(manner) {}
 
-  /// Gives the status.
-  std::string show(const std::string& path) {
-    const ResultsReader results(path);
-    std::string text = progress_line(results) + "\n";
+  void show(const WatchedRun& run) {
+    std::string text = progress_line(run) + "\n";
     if (manner_ != Manner::lines)
-      text = results.model_name() + ", " + results.status() + "\n" + text +
-             variable_lines(results, wanted_);
+      text = run.model + ", " + run.status + "\n" + text + variable_lines(run);
     if (manner_ == Manner::in_place && shown_ > 0) std::printf("\033[%tdA\033[J", shown_);
     shown_ = std::count(text.begin(), text.end(), '\n');
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
-    return results.status();
   }
 
  private:
-  std::vector<std::string> wanted_;
   Manner manner_;
   std::ptrdiff_t shown_ = 0;  ///< lines
 };
@@ -186,9 +130,41 @@ int code_of(const std::string& status) {
   return status == "failed" || status == "running" ? 1 : 0;
 }
 
+int watch_file(const std::string& path, const std::vector<std::string>& wanted, double every,
+               Manner manner) {
+  Display display(manner);
+  const auto show = [&] {
+    const WatchedRun run = run_in_file(path, wanted);
+    display.show(run);
+    return run.status;
+  };
+  if (manner == Manner::once) return show(), 0;
+  const std::string status = follow_run(path, every, show);
+  if (status != "running") std::printf("%s\n", status.c_str());
+  return code_of(status);
+}
+
+int watch_stream(const std::string& text, const std::vector<std::string>& wanted, double every,
+                 Manner manner) {
+  const StreamAddress address = read_stream_address(text, "concord watch");
+  StreamReader stream(address);
+  wait_for_stream(stream, address);
+  Display display(manner);
+  if (stream.has_rows()) display.show(run_in_stream(stream, wanted));
+  if (manner == Manner::once) return 0;
+  while (!stream.status && !stream.is_lost()) {
+    stream.read(time_in(every));
+    display.show(run_in_stream(stream, wanted));
+  }
+  if (!stream.status) std::printf("the run that has streamed at %s is no more\n", text.c_str());
+  if (stream.status) std::printf("%s\n", stream.status->c_str());
+  return stream.status ? stream.exit_code : 1;
+}
+
 int watch(const Arguments& arguments) {
   const GivenWords given = read_words(watch_run, after_name(arguments));
-  if (given.names.size() != 1) refuse_words(watch_run, "'concord watch' takes one results file");
+  if (given.names.size() != 1)
+    refuse_words(watch_run, "'concord watch' takes one results file or address");
   const std::string text = given.value("every").value_or("2");
   const auto every = parse_number(text);
   if (!every || *every < 0.1 || *every > 86400)
@@ -197,12 +173,9 @@ int watch(const Arguments& arguments) {
   const Manner manner = given.has("once")            ? Manner::once
                         : isatty(STDOUT_FILENO) != 0 ? Manner::in_place
                                                      : Manner::lines;
-  Display display(listed_names(given.value("variables").value_or("")), manner);
-  const auto show = [&] { return display.show(path); };
-  if (manner == Manner::once) return show(), 0;
-  const std::string status = follow_run(path, *every, show);
-  if (status != "running") std::printf("%s\n", status.c_str());
-  return code_of(status);
+  const auto wanted = listed_names(given.value("variables").value_or(""));
+  return is_stream_address(path) ? watch_stream(path, wanted, *every, manner)
+                                 : watch_file(path, wanted, *every, manner);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "export/description_writer.hpp"
+#include "export/whole_description.hpp"
 
 namespace concord {
 
@@ -19,18 +20,30 @@ void add_row(Node table, const char* cell, std::initializer_list<std::string> te
   for (const std::string& text : texts) add_text(row, cell, text);
 }
 
-}  // namespace
-
-std::string documentation(const ExportedModel& model, FmiVersion version,
-                          const ExportedExperiment& experiment) {
-  pugi::xml_document document;
+Node body_of_page(pugi::xml_document& document, const std::string& title) {
   document.append_child(pugi::node_doctype).set_value("html");
   Node html = document.append_child("html");
   html.append_attribute("lang") = "en";
   Node head = html.append_child("head"), body = html.append_child("body");
   head.append_child("meta").append_attribute("charset") = "utf-8";
-  add_text(head, "title", model.name);
-  add_text(body, "h1", model.name);
+  add_text(head, "title", title);
+  add_text(body, "h1", title);
+  return body;
+}
+
+std::string html_text(const pugi::xml_document& document) {
+  std::ostringstream stream;
+  document.save(stream, "  ", pugi::format_default | pugi::format_no_declaration,
+                pugi::encoding_utf8);
+  return stream.str();
+}
+
+}  // namespace
+
+std::string documentation(const ExportedModel& model, FmiVersion version,
+                          const ExportedExperiment& experiment) {
+  pugi::xml_document document;
+  Node body = body_of_page(document, model.name);
   add_text(body, "p",
            std::string("A subsystem of equations as an FMU of FMI ") +
                (version == FmiVersion::v2 ? "2.0" : "3.0") +
@@ -57,10 +70,34 @@ std::string documentation(const ExportedModel& model, FmiVersion version,
             "; what is known ahead is a time event. Conditions act in event mode; in "
             "co-simulation all events are found and handled within the steps.");
   for (const std::string& note : model.notes) add_text(body, "p", "Note: " + note + ".");
-  std::ostringstream stream;
-  document.save(stream, "  ", pugi::format_default | pugi::format_no_declaration,
-                pugi::encoding_utf8);
-  return stream.str();
+  return html_text(document);
+}
+
+std::string documentation(const WholeInterface& interface, FmiVersion version) {
+  pugi::xml_document document;
+  Node body = body_of_page(document, interface.name);
+  add_text(body, "p",
+           std::string("A whole model as an FMU of FMI ") +
+               (version == FmiVersion::v2 ? "2.0" : "3.0") +
+               " for co-simulation, written by Concord " CONCORD_VERSION
+               ", whose solver it has inside; the model's files are in resources/.");
+  add_text(body, "p",
+           "Its binary is for machines like the one that has written it. It needs shared libraries "
+           "of the system: MPI, PETSc, SUNDIALS, HDF5, GSL, UDUNITS, yaml-cpp, pugixml, libzip, "
+           "OpenSSL. On Debian the packages of these bring them, as Concord's own package does; "
+           "'ldd binaries/*/*.so' says which are missing.");
+  add_text(
+      body, "p",
+      "Each communication step ends exactly where it is asked to, after as many macro-steps "
+      "as the model takes. Inputs that are set hold from then on. Parameters and starts "
+      "can be set until initialisation ends, tunable ones later, too. There is no event mode.");
+  Node table = body.append_child("table");
+  add_row(table, "th", {"variable", "causality", "unit", "start", "meaning"});
+  for (const WholeVariable& variable : interface.variables)
+    add_row(table, "td",
+            {variable.name, causality_of(variable.role), variable.unit,
+             variable.start ? xml_number(*variable.start) : "", variable.description});
+  return html_text(document);
 }
 
 }  // namespace concord

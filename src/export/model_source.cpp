@@ -321,14 +321,17 @@ std::string instantiation_token(const ExportedModel& model, FmiVersion version,
     all += name + content;
   for (const ExportedVariable& variable : model.variables)
     all += variable.name + "," + variable.unit + ";";
-  all += c_number(experiment.stop);
-  const std::uint64_t a = hashed(all, 14695981039346656037ull), b = hashed(all, a);
-  char text[48];
-  std::snprintf(text, sizeof text, "{%08x-%04x-%04x-%04x-%012llx}", static_cast<unsigned>(a >> 32),
+  return guid_of(all + c_number(experiment.stop));
+}
+
+std::string guid_of(const std::string& text) {
+  const std::uint64_t a = hashed(text, 14695981039346656037ull), b = hashed(text, a);
+  char guid[48];
+  std::snprintf(guid, sizeof guid, "{%08x-%04x-%04x-%04x-%012llx}", static_cast<unsigned>(a >> 32),
                 static_cast<unsigned>(a >> 16) & 0xffffu, static_cast<unsigned>(a) & 0xffffu,
                 static_cast<unsigned>(b >> 48),
                 static_cast<unsigned long long>(b & 0xffffffffffffull));
-  return text;
+  return guid;
 }
 
 }  // namespace concord

@@ -27,4 +27,7 @@ std::vector<FmuFile> model_sources(const ExportedModel& model, FmiVersion versio
 std::string instantiation_token(const ExportedModel& model, FmiVersion version,
                                 const ExportedExperiment& experiment);
 
+/// What follows from a text, in the form of a GUID.
+std::string guid_of(const std::string& text);
+
 }  // namespace concord

@@ -111,7 +111,8 @@ void ArchiveWriter::place(const std::string& name, void* source, bool compressed
   }
   const auto entry = static_cast<zip_uint64_t>(index);
   zip_file_set_mtime(archive_, entry, date_of_entries, 0);
-  if (!compressed) zip_set_file_compression(archive_, entry, ZIP_CM_STORE, 0);
+  constexpr zip_uint32_t effort = 3;  // of 9, for a fifth of the time and few bytes more
+  zip_set_file_compression(archive_, entry, compressed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, effort);
 }
 
 void ArchiveWriter::close() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -150,6 +151,7 @@ struct Model {
   std::shared_ptr<const FoundStart> found_start{};      ///< what solves it; null: not yet
   std::vector<std::vector<ScheduledName>> groups;       ///< `schedule: {groups: ...}`; may be empty
   Location groups_location;
+  std::map<std::string, double> parameters;  ///< of the whole model
   std::vector<double> signal_weights;  ///< in schedules, of each input's signal; empty: 1 each
   std::vector<double> events;          ///< s, ascending: times at which something jumps
   std::vector<double> listed_events;   ///< those that are not known to be a subsystem's own

@@ -336,8 +336,10 @@ OptionTable<Settings> make_run_options() {
         "where nothing tells the error of a run in fixed macro-steps (black boxes): auto estimates "
         "it by a second run in halves of them, which costs twice the first; not beside "
         "-cosim_checkpoint, -cosim_restart, -cosim_restart_as_start, -cosim_time_limit, "
-        "-cosim_realtime, -cosim_monitor or -cosim_fmu_calls, nor where the first has taken more "
-        "than a minute",
+        "-cosim_realtime, -cosim_monitor, -cosim_stream, -cosim_fmu_calls or remote:, nor where "
+        "the first has "
+        "taken "
+        "more than a minute",
         one_of<Halving>(), at<&Settings::halving>),
       O("cosim_event_limit",
         "events at one instant, or one after the other after hardly any time, that are one too "
@@ -379,6 +381,18 @@ OptionTable<Settings> make_run_options() {
                 "wall time after which a subsystem that does not return, or does not reach the end "
                 "of its macro-step, has failed",
                 at<&Settings::hang_limit>),
+      O("cosim_stream",
+        "names and patterns of variables that are sent to whoever watches, while the run goes on "
+        "(concord watch ADDRESS)",
+        any_text(), at<&Settings::stream, &StreamSettings::variables>)
+          .by_default("none"),
+      O("cosim_stream_address",
+        "where the stream is, and the token that those who watch must name: "
+        "tcp://127.0.0.1:5600#token; port * is any free one, a token that is not given is made and "
+        "printed",
+        any_text(), at<&Settings::stream, &StreamSettings::address>)
+          .idle([](const Settings& s) { return s.stream.variables.empty(); },
+                "-cosim_stream PATTERN"),
       realtime_option(),
       O("cosim_realtime_late",
         "a macro-step that is done after its time: told and counted, the run's failure, or all "
@@ -488,7 +502,8 @@ OptionTable<IsolationOptions> make_isolation_options() {
         "isolated ones that have died go on in a new process from the last communication point, "
         "where their states can be serialised",
         flag(), at<&I::revive>),
-      O("call_limit", "time that a call of an isolated one may take before it counts as hanging",
+      O("call_limit",
+        "time that a call of an isolated or remote one may take before it counts as hanging",
         positive_number(), at<&I::call_limit>)
           .in("s")
           .by_default("-cosim_hang_limit"),

@@ -103,6 +103,12 @@ struct RecordSettings {
   bool takes(const std::string& name) const;
 };
 
+/// What is sent to whoever watches.
+struct StreamSettings {
+  std::string variables{};  ///< a list of names and patterns; empty: nothing is
+  std::string address = "tcp://127.0.0.1:*";
+};
+
 /// How a run can be continued.
 struct CheckpointSettings {
   std::string path;          ///< empty: no checkpoints
@@ -147,6 +153,7 @@ struct Settings {
   CheckpointSettings checkpoint;
   int forget = 0;  ///< macro-steps after which the simulation is made anew; 0: never
   RecordSettings record;
+  StreamSettings stream;
   std::string summary_file;  ///< JSON; empty: none
   std::string trace_file;    ///< Chrome's trace format; empty: none
   std::string fmu_calls;     ///< CSV; empty: none

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "files/sealed_bytes.hpp"
 #include "simulation/simulation_core.hpp"
 #include "simulation/step_listener.hpp"
 #include "support/agreement.hpp"
@@ -74,6 +75,39 @@ struct Snapshot::Memory {
   std::string end_reason;
   std::vector<std::byte> memory;
 };
+
+std::vector<std::byte> Snapshot::bytes() const {
+  if (!memory_) {
+    throw InputError("bytes: the snapshot holds nothing; take one with Simulation::snapshot");
+  }
+  std::string version = CONCORD_VERSION, identity = *memory_->identity;
+  Memory memory = *memory_;
+  double time = time_;
+  Archive archive;
+  archive(version, identity, memory.end_reason, memory.memory, time);
+  return sealed(archive.bytes());
+}
+
+Snapshot Snapshot::of_bytes(std::span<const std::byte> bytes) {
+  const auto content = unsealed(bytes);
+  if (!content) {
+    throw InputError("these " + std::to_string(bytes.size()) +
+                     " bytes are no whole snapshot; give those that Snapshot::bytes has given");
+  }
+  Archive archive(std::vector<std::byte>(content->begin(), content->end()));
+  std::string version, identity;
+  archive(version);
+  if (version != CONCORD_VERSION) {
+    throw InputError("the snapshot is of Concord " + version +
+                     ", this is " CONCORD_VERSION "; take it anew");
+  }
+  auto memory = std::make_shared<Memory>();
+  Snapshot result;
+  archive(identity, memory->end_reason, memory->memory, result.time_);
+  memory->identity = std::make_shared<const std::string>(std::move(identity));
+  result.memory_ = std::move(memory);
+  return result;
+}
 
 /// Starts what is not there.
 struct Session::Owned {
@@ -313,7 +347,7 @@ const std::shared_ptr<const std::string>& Simulation::Parts::identity() {
     words += joined(*names) + ";";
   }
   for (const auto& [name, value] : given) {
-    words += " -" + name + " " + value;
+    if (name != "cosim_stop") words += " -" + name + " " + value;
   }
   int rank = 0, size = 1;
   MPI_Comm_rank(comm, &rank);

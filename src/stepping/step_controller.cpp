@@ -42,31 +42,30 @@ void Course::begin_at(double time) {
 
 void Course::look_ahead() {
   const auto next = std::upper_bound(times_.begin(), times_.end(), last_);
+  const auto added = std::upper_bound(added_.begin(), added_.end(), last_);
   next_ = next == times_.end() ? last_ : *next;
+  if (added != added_.end()) next_ = std::min(next_, *added);
   distance_ = next_ - last_;
 }
 
 void Course::io(Archive& archive) {
   CONCORD_MEMBERS(archive, added_, last_, elapsed_, end_by_);
   if (archive.reading()) {
-    for (const double time : added_) {
-      times_.insert(std::lower_bound(times_.begin(), times_.end(), time), time);
-    }
     look_ahead();
   }
 }
 
 void Course::stop_over(double time) {
+  std::erase_if(added_, [&](double added) { return added <= last_; });
   const auto next = std::lower_bound(times_.begin(), times_.end(), time);
+  const auto added = std::lower_bound(added_.begin(), added_.end(), time);
   const bool ahead = time > this->time() + rounding(time) && next != times_.end();
-  if (!ahead || *next - time <= rounding(time)) {
-    return;
-  }
-  times_.insert(next, time);
-  added_.push_back(time);
-  if (time < next_) {
-    next_ = time;
-    distance_ = next_ - last_;
+  const auto is_there = [&](auto found, const auto& times) {
+    return found != times.end() && *found - time <= rounding(time);
+  };
+  if (ahead && !is_there(next, times_) && !is_there(added, added_)) {
+    added_.insert(added, time);
+    look_ahead();
   }
 }
 

@@ -100,7 +100,7 @@ class Course {
   double next() const { return ends_early() ? end_by_ : next_; }
 
   std::vector<double> times_;
-  std::vector<double> added_;  ///< of them, by stop_over
+  std::vector<double> added_;  ///< by stop_over, ascending, until they lie behind
   double last_ = 0.0, next_ = 0.0;
   double elapsed_ = 0.0;
   double distance_ = 0.0;  ///< from the last exact time to the next of times_

@@ -13,7 +13,10 @@ LogEvents::LogEvents() {
     word[0] = static_cast<char>(std::toupper(word[0]));
     petsc(PetscLogEventRegister(("Cosim" + word).c_str(), id, &events_[phase]));
   }
-  petsc(PetscLogStageRegister("Error estimate", &estimate_));
+  constexpr const char* stage = "Error estimate";
+  petsc(PetscLogStageGetId(stage, &estimate_));
+  const bool is_there = estimate_ >= 0;  // of an FMU that has Concord inside, or of who runs that
+  if (!is_there) petsc(PetscLogStageRegister(stage, &estimate_));
 }
 
 const LogEvents& log_events() {

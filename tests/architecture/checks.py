@@ -31,6 +31,7 @@ ALLOWED = {
     "checkpoint": RUNS | {"files", "simulation"},
     "modelfile": RUNS | {"expression", "files", "record", "simulation"},
     "export": MODELS | {"expression", "files"},
+    "whole_fmu": MODELS | {"export", "files", "simulation"},
     "studies": MODELS | {"expression", "files", "modelfile", "record", "simulation"},
     "cli": RUNS | {"checkpoint", "export", "files", "modelfile", "record", "simulation", "studies"},
 }
@@ -58,6 +59,7 @@ INNER = {
         "slow": {""},
         "native": {""},
         "python": {"", "native"},
+        "remote": {""},
         "equations": {""},
         "table": set(),
         "fmu/description": set(),

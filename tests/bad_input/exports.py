@@ -38,13 +38,25 @@ def refused(name, words, *says, text=PAIR, files=(), left=()):
 
 
 # --- command lines ---
-refused("fmu_without_subsystem", "export-fmu model.yaml", "takes a model file and the name",
+refused("fmu_without_anything", "export-fmu", "needs a model file: concord export-fmu MODEL")
+refused("fmu_with_too_much", "export-fmu model.yaml left right", "takes a model file and the name",
         "export-fmu --help")
-refused("fmu_without_anything", "export-fmu", "takes a model file and the name")
-refused("fmu_with_too_much", "export-fmu model.yaml left right", "takes a model file and the name")
 refused("fmu_of_version_1", "export-fmu model.yaml left --fmi 1", "--fmi takes 2 or 3", "'1'")
-refused("fmu_version_missing", "export-fmu model.yaml left --fmi", "'--fmi'", "needs a value")
-refused("fmu_unknown_option", "export-fmu model.yaml left --fast", "no option '--fast'")
+refused("fmu_version_missing", "export-fmu model.yaml left --fmi", "option --fmi needs a value")
+refused("fmu_unknown_option", "export-fmu model.yaml left --fast", "unknown option --fast")
+refused("fmu_option_of_wholes", "export-fmu model.yaml left -cosim_step 1e-2", "option -cosim_step",
+        "FMUs of whole models")
+refused("fmu_set_in_part", "export-fmu model.yaml left --set left.m=2", "--set is for the whole model")
+refused("whole_without_binary", "export-fmu model.yaml --no-binary", "--no-binary is for a subsystem")
+refused("whole_option_of_runs", "export-fmu model.yaml -cosim_output a.h5", "option -cosim_output",
+        "is for runs")
+refused("whole_wrong_option", "export-fmu model.yaml -cosim_stepp 1", "-cosim_stepp", "-cosim_step")
+refused("whole_wrong_value", "export-fmu model.yaml -cosim_type jfn", "jfn", "jfm")
+refused("whole_wrong_change", "export-fmu model.yaml --set left.q=1", "left.q", "'q'")
+refused("whole_into_no_folder", "export-fmu model.yaml -o none/model.fmu", "there is no folder none")
+refused("whole_of_broken_model", "export-fmu model.yaml", "model.yaml:9:", "unknown name",
+        text=changed(("f - k*x", "f - k*y")))
+
 refused("fmu_wrong_ending", "export-fmu model.yaml left -o left.zip", "'left.zip'", ".fmu")
 refused("ssp_without_model", "export-ssp", "takes one model file", "export-ssp --help")
 refused("ssp_unknown_option", "export-ssp model.yaml --fmi 2", "no option")
@@ -80,6 +92,7 @@ refused("ssp_into_no_folder", "export-ssp model.yaml -o none/model.ssp", "none/m
 def native_is_refused(bench):
     bench.write("model.yaml", NATIVE.replace("LIBRARY", os.environ["NATIVE_TEST_SUBSYSTEMS"]))
     bench.refuses("export-fmu", "model.yaml", "right", says=["'right' is native", "equations"])
+    bench.refuses("export-fmu", "model.yaml", says=["model.yaml:", "'right' is native"])
     bench.refuses("export-ssp", "model.yaml", says=["'right' is native", "SSP cannot hold"])
     assert os.listdir(bench.folder) == ["model.yaml"]
 
@@ -112,11 +125,19 @@ def output_is_an_input(bench):
     bench.run("export-fmu", "model.yaml", "left").succeeds()
     bench.write("fmus.yaml", "experiment: {start: 0, stop: 1}\nsubsystems: {left: {fmu: left.fmu}}\n")
     bench.refuses("export-fmu", "fmus.yaml", "left", says=["'left' is an FMU already"])
+    bench.refuses("export-fmu", "left.fmu", says=["takes no FMU alone, 'left.fmu'"])
     bench.run("export-ssp", "fmus.yaml", "-o", "a.ssp").succeeds()
     bench.refuses("export-ssp", "a.ssp", says=["-o names the model 'a.ssp' itself"])
     bench.refuses("export-ssp", "a.ssp", "-o", "a.ssd", says=["a.ssp", "inside the archive"])
     os.link(bench.folder / "left.fmu", bench.folder / "linked.ssp")
     bench.refuses("export-ssp", "fmus.yaml", "-o", "linked.ssp", says=["-o names the FMU"])
+
+
+@case
+def whole_that_cannot_start(bench):
+    bench.write("model.yaml", changed(("f - k*x", "f - k*x/0")))
+    bench.run("export-fmu", "model.yaml").fails(1, "'left'", f"{bench.folder}/model.yaml:9: 'k*x/0'")
+    assert os.listdir(bench.folder) == ["model.yaml"]
 
 
 @case
@@ -134,7 +155,8 @@ def disk_is_full(bench):
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
     for words in (("export-fmu", "model.yaml", "left", "--no-binary", "-o", "old.fmu"),
-                  ("export-fmu", "model.yaml", "left", "--no-binary", "-o", "new.fmu")):
+                  ("export-fmu", "model.yaml", "left", "--no-binary", "-o", "new.fmu"),
+                  ("export-fmu", "model.yaml", "-o", "old.fmu")):
         bench.run(*words, preexec_fn=limit).fails(2, "cannot write", words[-1], "File too large")
     for words in (("export-ssp", "model.yaml", "-o", "old.ssp"),
                   ("export-ssp", "fmus.yaml", "-o", "old.ssp"),
@@ -176,6 +198,8 @@ def several_ranks_write_once(bench):
     ended = bench.run("export-fmu", "model.yaml", "left", ranks=2).succeeds()
     ended.require(ended.out.count("left.fmu") == 1, "printed more than once")
     bench.run("export-fmu", "model.yaml", "none", ranks=2).fails(2, "no subsystem 'none'")
+    ended = bench.run("export-fmu", "model.yaml", ranks=2).succeeds()
+    ended.require(ended.out.count("model.fmu") == 1, "printed more than once")
 
 
 @case

@@ -180,7 +180,7 @@ FIXED = ("-cosim_step", 5e-4, "-cosim_stop", 0.1)
 
 
 def examples(_):
-    for path in sorted(EXAMPLES.glob("*/*.yaml")):
+    for path in sorted(set(EXAMPLES.glob("*/*.yaml")) - set(EXAMPLES.glob("remote/*"))):  # tests/remote
         yield path.stem, path, ()
     for path in (THERMOSTAT, BALL):
         for preset in ("gauss_seidel", "jacobi"):

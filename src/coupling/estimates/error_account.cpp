@@ -162,8 +162,8 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   }
   inside_.commit(point);
   inside_.forget();
-  const bool over = interval_.add(point.last_step) || last ||
-                    (interval_.ends_at_change() && has_changed_much());
+  const bool over =
+      interval_.add(point.last_step) || last || (interval_.ends_at_change() && has_changed_much());
   return over ? propagate(point, last) : no_number;
 }
 

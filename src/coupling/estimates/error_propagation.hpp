@@ -158,7 +158,10 @@ class ErrorPropagation {
   void set_stages(const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
   std::vector<double> input_errors(std::size_t k) const;
-  double take_errors(std::size_t k, std::span<const Sample> inputs) const;
+  double take_errors(std::size_t k, std::span<const Sample> inputs, double h) const;
+  std::vector<Sample> inputs_that_move(const CommunicationPoint& point);
+  void put_slopes(std::size_t k, std::span<const double> f, std::span<const Sample> inputs,
+                  std::span<Sample> outputs) const;
   bool find_slopes(std::size_t k, std::span<const Sample> inputs, std::vector<double>& slopes);
   void note_slopes(const CommunicationPoint& point);
   void jump(std::size_t k, const CommunicationPoint& point);

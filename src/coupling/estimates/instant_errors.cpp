@@ -21,13 +21,17 @@ std::vector<double> ErrorPropagation::input_errors(std::size_t k) const {
   return errors;
 }
 
-double ErrorPropagation::take_errors(std::size_t k, std::span<const Sample> inputs) const {
+/// Where outputs don't belong to what feeds inputs, instants shift one another, however far; else
+/// none is wrong by more than a macro-step, whose indicator has crossed 0 in it.
+double ErrorPropagation::take_errors(std::size_t k, std::span<const Sample> inputs,
+                                     double h) const {
   const Part& part = parts_[k];
   const std::vector<double> of_inputs = input_errors(k);
   const std::span<const double> of_states(part.x.data(), static_cast<std::size_t>(part.x.size()));
   double result = 0.0;
   subsystems_.asking(k, [&] { result = part.teller->take_errors(inputs, {of_states, of_inputs}); });
-  return std::isfinite(result) ? result : 0.0;
+  if (!std::isfinite(result)) return 0.0;
+  return at_end_ ? std::clamp(result, -h, h) : result;
 }
 
 /// f at the point, with its inputs; false where the subsystem cannot tell.
@@ -45,11 +49,13 @@ bool ErrorPropagation::find_slopes(std::size_t k, std::span<const Sample> inputs
 void ErrorPropagation::begin_instant(const CommunicationPoint& point) {
   if (!any_teller_) return;
   subsystems_.exchange(outputs_, fed_);
+  const std::vector<Sample> inputs = inputs_that_move(point);
   double later_earlier[2] = {0.0, 0.0};
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     if (parts_[k].teller == nullptr) continue;
     const IndexRange range = subsystems_.inputs_of(k);
-    const double error = take_errors(k, std::span(point.inputs).subspan(range.first, range.size()));
+    const double error =
+        take_errors(k, std::span(inputs).subspan(range.first, range.size()), point.last_step);
     later_earlier[0] = std::max(later_earlier[0], error);
     later_earlier[1] = std::max(later_earlier[1], -error);
   }
@@ -57,6 +63,44 @@ void ErrorPropagation::begin_instant(const CommunicationPoint& point) {
   const auto [later, earlier] = later_earlier;
   instant_error_ = later >= earlier ? later : -earlier;
   note_slopes(point);
+}
+
+/// Inputs at the point with slopes of what feeds them, y' = C f + D u' + g_t, through a few links
+/// of direct feedthrough: what is held or extrapolated has none, or poor ones.
+std::vector<Sample> ErrorPropagation::inputs_that_move(const CommunicationPoint& point) {
+  std::vector<Sample> inputs(point.inputs.begin(), point.inputs.end());
+  if (at_end_ && !subsystems_.network().has_held()) return inputs;
+  std::vector<std::vector<double>> f(parts_.size());
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const IndexRange range = subsystems_.inputs_of(k);
+    if (!find_slopes(k, std::span(point.inputs).subspan(range.first, range.size()), f[k]))
+      std::ranges::fill(f[k], 0.0);
+  }
+  std::vector<Sample> outputs(point.outputs.begin(), point.outputs.end()), fed = inputs;
+  constexpr int links = 3;
+  for (int link = 0; link < links; ++link) {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      if (parts_[k].known) put_slopes(k, f[k], inputs, outputs);
+    }
+    subsystems_.exchange(outputs, fed);
+    for (const std::size_t i : subsystems_.connected_inputs())
+      inputs[i].derivative = fed[i].derivative;
+    for (const std::size_t i : subsystems_.held_inputs()) inputs[i].derivative = fed[i].derivative;
+  }
+  return inputs;
+}
+
+void ErrorPropagation::put_slopes(std::size_t k, std::span<const double> f,
+                                  std::span<const Sample> inputs, std::span<Sample> outputs) const {
+  const Linearization& here = parts_[k].last;
+  const IndexRange in = subsystems_.inputs_of(k), out = subsystems_.outputs_of(k);
+  for (std::size_t o = 0; o < out.size(); ++o) {
+    double slope = here.g_t.empty() ? 0.0 : here.g_t[o];
+    for (std::size_t s = 0; s < f.size(); ++s) slope += here.g_x[o * f.size() + s] * f[s];
+    for (std::size_t i = 0; i < in.size(); ++i)
+      slope += here.g_u[o * in.size() + i] * inputs[in.first + i].derivative;
+    outputs[out.first + o].derivative = slope;
+  }
 }
 
 /// f- with the inputs that led here, which integrators have evaluated last; what is set reads

@@ -61,7 +61,7 @@ bool is_to_be_tried(const FmuSetup& setup) {
   const bool believed = options::has(subsystem_prefix + "rollback") ||
                         options::has(prefix_of(request.subsystem) + "rollback");
   return setup.role == FmuRole::co_simulation && setup.use.state && !request.options.probe &&
-         !believed;
+         !believed && can_be_tried(setup);
 }
 
 /// `call_limit`: seconds after which a call counts as hanging; 0: none.

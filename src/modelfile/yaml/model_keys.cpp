@@ -31,6 +31,8 @@ constexpr auto interpolation_words = words_of(interpolations);
 constexpr auto beyond_words = words_of(rules_beyond);
 constexpr auto outside_words = words_of(rules_outside);
 constexpr std::string_view hold_words[] = {"zoh"};
+constexpr std::string_view offer_words[] = {"state", "polynomials", "slopes"};
+constexpr Shape offer = choice_of(offer_words);
 
 constexpr Key name{"name", text, "of the model: one line"};
 constexpr Key functions{"functions", paths_of(expression), "name(arguments): expression"};
@@ -57,6 +59,10 @@ constexpr Key equations{.name = "equations",
            .shape = record_of(python_keys),
            .meaning = "a class in Python",
            .alternative = true},
+    remote{.name = "remote",
+           .shape = record_of(remote_keys),
+           .meaning = "a process outside, here or elsewhere",
+           .alternative = true},
     system_{.name = "system",
             .shape = {Kind::either, false, system_keys, &text},
             .meaning = "subsystems within, or a file of such: a path relative to this file",
@@ -64,6 +70,10 @@ constexpr Key equations{.name = "equations",
 constexpr Key run{"run", paths_of(value), "of a system: macro-steps of its own; not there yet"};
 constexpr Key isolated{"isolated", flag,
                        "of fmu, native and python: true: in a process of its own"};
+constexpr Key inputs{"inputs", names_of(number_or_nothing),
+                     "of remote: start values; without one it must be connected"},
+    outputs{"outputs", names_of(number), "of remote: start values"},
+    units{"units", names_of(text_or_nothing), "of remote: of inputs and outputs"};
 constexpr Key values{"parameters", paths_of(value), "values of parameters"},
     start{"start", paths_of(value), "start values of states and inputs"},
     effort{"effort", number, "what a macro-step of it costs, in any unit"},
@@ -77,7 +87,8 @@ std::string place_of_key(std::string_view name) {
       {"experiment", experiment_keys}, {"equations", equations_keys},
       {"table", table_keys},           {"when", when_keys},
       {"native", native_keys},         {"python", python_keys},
-      {"schedule", schedule_keys},     {"system", system_keys}};
+      {"remote", remote_keys},         {"schedule", schedule_keys},
+      {"system", system_keys}};
   for (const auto& [map, keys] : maps)
     for (const Key& key : keys())
       if (key.name == name)
@@ -115,12 +126,16 @@ std::span<const Key> subsystem_keys() {
                                  fmu,
                                  native,
                                  python,
+                                 remote,
                                  system_,
                                  {.name = "template",
                                   .shape = text,
                                   .meaning = "the name of one of the templates",
                                   .alternative = true},
                                  repeat,
+                                 inputs,
+                                 outputs,
+                                 units,
                                  isolated,
                                  values,
                                  start,
@@ -132,8 +147,9 @@ std::span<const Key> subsystem_keys() {
 }
 
 std::span<const Key> template_keys() {
-  static constexpr Key keys[] = {equations, table,  fmu,   native, python, system_,
-                                 isolated,  values, start, effort, step,   run};
+  static constexpr Key keys[] = {equations, table,  fmu,     native, python,   remote,
+                                 system_,   inputs, outputs, units,  isolated, values,
+                                 start,     effort, step,    run};
   return keys;
 }
 
@@ -218,6 +234,15 @@ std::span<const Key> python_keys() {
   static constexpr Key keys[] = {
       {"file", text, "with the class, relative to this file", "file: <a Python file>"},
       {"class", text, "its name in the file", "class: <the name of a class in the file>"}};
+  return keys;
+}
+
+std::span<const Key> remote_keys() {
+  static constexpr Key keys[] = {
+      {"connect", text, "the address at which a process listens: tcp://host:port, ipc://path"},
+      {"listen", text, "the address to which a process connects, in its place"},
+      {"timeout", number, "s that it may take to come and to answer; 60 without it"},
+      {"offers", list_of(offer), "what it can do beyond steps with held inputs"}};
   return keys;
 }
 

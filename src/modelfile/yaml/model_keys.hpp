@@ -22,6 +22,7 @@ std::span<const Key> table_keys();
 std::span<const Key> map_keys();
 std::span<const Key> native_keys();
 std::span<const Key> python_keys();
+std::span<const Key> remote_keys();
 std::span<const Key> connection_keys();
 std::span<const Key> constraint_keys();
 std::span<const Key> initial_keys();

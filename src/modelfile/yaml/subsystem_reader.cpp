@@ -14,6 +14,7 @@
 #include "modelfile/yaml/fmu_reader.hpp"
 #include "modelfile/yaml/function_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
+#include "modelfile/yaml/remote_reader.hpp"
 #include "modelfile/yaml/repetition.hpp"
 #include "modelfile/yaml/system_reader.hpp"
 #include "modelfile/yaml/table_reader.hpp"
@@ -93,6 +94,9 @@ SubsystemEntry read_kind(const std::string& name, const NodeReader& node,
   if (is_code) {
     return code_entry(name, node, parts, around);
   }
+  if (kind == "remote") {
+    return remote_entry(name, node, parts, around);
+  }
   if (kind == "table") {
     refuse_values(parts, around.changes.of(name, {}));
     return table_entry(name, node, *find_field(parts.kind, "table"), parts.constants);
@@ -112,6 +116,18 @@ Fields values_of(const Fields& fields, const char* key, const char* role, const 
   return kind == "fmu" ? node->fields(role, owner)
          : has_vectors ? node->indexed_fields(role, owner)
                        : node->named_fields(role, owner);
+}
+
+/// What a process outside is given and gives; others name that where they say what they are.
+void take_variables(const Fields& fields, const std::string& kind, SubsystemParts& parts) {
+  std::optional<NodeReader>* const places[] = {&parts.inputs, &parts.outputs, &parts.units};
+  const char* const names[] = {"inputs", "outputs", "units"};
+  for (std::size_t i = 0; i < std::size(places); ++i) {
+    const auto node = find_field(fields, names[i]);
+    if (node && kind == "equations") node->fail("belongs under 'equations'");
+    if (node && kind != "remote") node->fail("is for remote: only; found beside '" + kind + "'");
+    if (node) *places[i] = node;
+  }
 }
 
 /// The entry's parts and those of its template, which have the same form.
@@ -135,6 +151,7 @@ SubsystemParts parts_of(const NodeReader& node, const Fields& fields,
     kind = kind_of(*found, parts.kind, template_keys);
     parts.parameters = values_of(parts.kind, "parameters", "parameter", kind, node.what());
     parts.start = values_of(parts.kind, "start", "start value", kind, node.what());
+    take_variables(parts.kind, kind, parts);
     parts.effort = find_field(parts.kind, "effort");
     parts.step = find_field(parts.kind, "step");
     parts.isolated = find_field(parts.kind, "isolated");
@@ -147,6 +164,7 @@ SubsystemParts parts_of(const NodeReader& node, const Fields& fields,
   if (const auto effort = find_field(fields, "effort")) {
     parts.effort = effort;
   }
+  take_variables(fields, kind, parts);
   parts.rank = find_field(fields, "rank");
   if (const auto step = find_field(fields, "step")) {
     parts.step = step;

@@ -150,6 +150,8 @@ Model read_yaml_model(const ModelText& text, const ModelChanges& changes) {
   ChangedFields changed;
   ChangesByOwner by_owner(changes);
   const Constants constants = read_model_parameters(text, by_owner, changed, model.files);
+  for (const Field& parameter : text.entries("parameters", "parameter"))
+    model.parameters[parameter.key] = constants.values.at(parameter.key);
   const auto name = text.find("name");
   model.name = name ? read_line(*name) : std::filesystem::path(text.source()).stem().string();
   read_experiment(text.required("experiment", "experiment: {start: 0.0, stop: 1.0}"), constants,

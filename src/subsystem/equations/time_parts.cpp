@@ -9,6 +9,12 @@
 namespace concord {
 namespace {
 
+/// Of smooth expressions only those of what a user has said to be smooth, by no_event.
+bool has_kinks(Operation operation) {
+  return (operation >= Operation::less && operation <= Operation::rem) ||
+         operation == Operation::abs;
+}
+
 /// Nodes that move with time alone, and otherwise than sums and multiples of their arguments do.
 std::vector<NodeId> of_time_alone(const ExpressionGraph& graph) {
   enum class Moves { never, with_time, otherwise };
@@ -27,6 +33,7 @@ std::vector<NodeId> of_time_alone(const ExpressionGraph& graph) {
       constexpr std::uint32_t time = 0;
       how = graph[id].arguments[0] == time ? Moves::with_time : Moves::otherwise;
     }
+    if (has_kinks(operation)) how = Moves::otherwise;
     moves.push_back(how);
     const bool sum = operation == Operation::variable || operation == Operation::add ||
                      operation == Operation::subtract || operation == Operation::negate;

@@ -136,8 +136,7 @@ double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
   if (is_quiet(t, inputs, there * (t - begin))) return 0.0;
   double error = 0.0;
   const auto find = [&](double) { error = instant_error(t, t - begin, x); };
-  if (!take(t, x, inputs) || !checked_.attempt(t, find)) return 0.0;
-  return std::clamp(error, begin - t, t - begin);
+  return take(t, x, inputs) && checked_.attempt(t, find) ? error : 0.0;
 }
 
 /// Where an indicator falls through 0 is wrong by what it is there and is wrong by, over how fast

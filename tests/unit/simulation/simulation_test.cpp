@@ -256,6 +256,35 @@ TEST(SimulationLibrary, ARestoredRunHasTheSameBits) {
   }
 }
 
+/// As another process has it, and with a later stop, which changes nothing before it.
+TEST(SimulationLibrary, ASnapshotIsWholeAsBytes) {
+  for (const auto& method : methods()) {
+    Simulation simulation = started(method);
+    simulation.advance_until(0.3);
+    const std::vector<std::byte> bytes = simulation.snapshot().bytes();
+    simulation.advance_until(0.9);
+    const Snapshot read = Snapshot::of_bytes(bytes);
+    EXPECT_EQ(read.time(), 0.3);
+    Options options = method.options;
+    options.emplace("cosim_step", "0.01");
+    options.emplace("cosim_stop", "2");
+    Simulation longer(PETSC_COMM_WORLD, source(), options);
+    longer.restore(read);
+    longer.advance_until(0.9);
+    EXPECT_EQ(states(longer), states(simulation)) << method.name;
+    longer.advance_until(1.5);
+    EXPECT_EQ(longer.time(), 1.5);
+    for (const std::size_t at : {std::size_t{0}, bytes.size() / 2, bytes.size() - 1}) {
+      std::vector<std::byte> wrong = bytes;
+      wrong[at] ^= std::byte{1};
+      EXPECT_THROW(Snapshot::of_bytes(wrong), InputError);
+    }
+    EXPECT_THROW(Snapshot::of_bytes(std::span(bytes).first(bytes.size() - 1)), InputError);
+  }
+  EXPECT_THROW(Snapshot::of_bytes({}), InputError);
+  EXPECT_THROW(Snapshot().bytes(), InputError);
+}
+
 TEST(SimulationLibrary, AResetOneIsANewOne) {
   const Changes values = {"b.k=0.75", "a.x=1.25"};
   for (const auto& method : methods()) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "concord/archive.hpp"
+
 namespace concord {
 namespace {
 
@@ -36,6 +38,32 @@ TEST(FixedSteps, LastStepIsShortWhereTheSizeDoesNotFit) {
   EXPECT_EQ(steps.propose().end, 1.0);
   steps.accepted();
   EXPECT_TRUE(steps.finished());
+}
+
+/// Who stops over often remembers what is ahead, however often that is written and read.
+TEST(FixedSteps, StopsAreForgottenBehind) {
+  FixedSteps steps(0.0, 100.0, 1.0, {50.5});
+  const auto memory = [&] {
+    Archive archive;
+    steps.io(archive);
+    archive.begin_reading();
+    steps.io(archive);
+    return archive.bytes().size();
+  };
+  steps.stop_over(0.25);
+  const std::size_t first = memory();
+  for (int n = 0; n < 99; ++n) {
+    const double stop = n + 0.25;
+    steps.stop_over(stop);
+    steps.stop_over(stop);
+    for (double end = 0.0; end != stop; steps.accepted()) end = steps.propose().end;
+    EXPECT_EQ(memory(), first);
+  }
+  steps.stop_over(99.75);
+  steps.stop_over(99.5);
+  std::vector<double> ends;
+  for (; !steps.finished(); steps.accepted()) ends.push_back(steps.propose().end);
+  EXPECT_EQ(ends, (std::vector<double>{99.25, 99.5, 99.75, 100.0}));
 }
 
 TEST(FixedSteps, SliversAreNotSteps) {

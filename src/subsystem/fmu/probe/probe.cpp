@@ -1,11 +1,13 @@
 #include "subsystem/fmu/probe/probe.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "concord/errors.hpp"
 #include "files/child_process.hpp"
 #include "subsystem/fmu/probe/probe_trials.hpp"
 #include "subsystem/fmu/setup.hpp"
+#include "support/ranks.hpp"
 
 namespace concord {
 
@@ -63,8 +65,19 @@ void make_trial(FmuTrial trial, const FmuSetup& setup, FmuProbe& probe, Serializ
 
 }  // namespace
 
+bool can_be_tried(const FmuSetup& setup) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  return initialized == 0 || ranks_of(MPI_COMM_WORLD) == 1 ||
+         !std::filesystem::exists(setup.folder / "resources" / whole_model_file);
+}
+
 FmuProbe probe_fmu(const FmuSetup& setup) {
   FmuProbe probe;
+  if (!can_be_tried(setup)) {
+    probe.lines = {"not tried: it has MPI inside, which takes a run on one rank"};
+    return probe;
+  }
   SerializedState state;
   make_trial(FmuTrial::stepping, setup, probe, state);
   for (const FmuTrial trial : claimed_trials(setup))

@@ -18,6 +18,13 @@ struct FmuProbe {
   std::vector<std::string> lines;   ///< claimed against found, for people
 };
 
+/// The file in resources/ of FMUs that have Concord itself inside.
+inline constexpr const char* whole_model_file = "concord.json";
+
+/// Whether a child process may run it: not one of several ranks, if the FMU has MPI inside, which
+/// there would take what is sent to its parent.
+bool can_be_tried(const FmuSetup& setup);
+
 /// Tries the FMU's co-simulation or model exchange in a child process, for a minute at most.
 FmuProbe probe_fmu(const FmuSetup& setup);
 

@@ -1,0 +1,17 @@
+# The binary of every FMU of a whole model: the library itself and the functions of FMI 2 and 3 upon it, as one
+# file, so that nothing of this library stands in the way of another version in the same process. It stays
+# loaded, since PETSc keeps pointers into it.
+add_library(concord_whole_model MODULE ${CONCORD_WHOLE_FMU_SOURCES} $<TARGET_OBJECTS:concord>)
+set(fmu_symbols ${PROJECT_SOURCE_DIR}/cmake/fmu_symbols.map)
+set_target_properties(concord_whole_model PROPERTIES OUTPUT_NAME whole_model PREFIX ""
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/concord UNITY_BUILD OFF LINK_DEPENDS ${fmu_symbols}
+  SKIP_BUILD_RPATH ON)
+target_include_directories(concord_whole_model PRIVATE include src)
+get_target_property(concord_libraries concord LINK_LIBRARIES)
+target_link_libraries(concord_whole_model PRIVATE ${concord_libraries} MPI::MPI_CXX)
+target_link_options(concord_whole_model PRIVATE -Wl,--version-script=${fmu_symbols} -Wl,-Bsymbolic-functions
+  -Wl,-z,nodelete)
+if(NOT CONCORD_SANITIZE)
+  target_link_options(concord_whole_model PRIVATE -s)
+endif()
+add_dependencies(concord_program concord_whole_model)

@@ -1,0 +1,155 @@
+#include "cli/watched_run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "cli/results_options.hpp"
+#include "concord/errors.hpp"
+#include "record/results_reader.hpp"
+#include "support/name_patterns.hpp"
+#include "support/options.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+constexpr std::size_t most_variables = 16;
+constexpr int points_of_course = 48;
+
+/// The number of an option in the last of the runs that have written the file.
+std::optional<double> option_of(const ResultsReader& results, std::string_view name) {
+  const auto runs = results.texts("/runs/options");
+  if (runs.empty()) return std::nullopt;
+  for (const auto& [option, value] : options::named(runs.back()))
+    if (option == name) return parse_number(value);
+  return std::nullopt;
+}
+
+/// Seconds that the rest takes, as the last macro-steps went; not a number where that is not known.
+double time_left(const ResultsReader& results, double rest) {
+  constexpr std::size_t most = 1000;
+  const auto sizes = results.numbers("/steps/size"), wall = results.numbers("/steps/wall_time");
+  const std::size_t steps = std::min(sizes.size(), wall.size());
+  const auto last = static_cast<std::ptrdiff_t>(std::min(steps, most));
+  const auto sum = [&](const std::vector<double>& of) {
+    const auto end = of.begin() + static_cast<std::ptrdiff_t>(steps);
+    return std::accumulate(end - last, end, 0.0);
+  };
+  return rest * sum(wall) / sum(sizes);
+}
+
+/// Rows at even distances of time, the last one included; `time_of(row)` rises.
+template <class TimeOf>
+std::vector<std::size_t> sampled_rows(std::size_t count, const TimeOf& time_of) {
+  std::vector<std::size_t> rows;
+  std::size_t row = 0;
+  for (int i = 0; i < points_of_course; ++i) {
+    const double part = static_cast<double>(i) / (points_of_course - 1);
+    const double t = std::lerp(time_of(0), time_of(count - 1), part);
+    while (row + 1 < count && time_of(row + 1) <= t) ++row;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<WatchedRun::Variable> variables_in(const ResultsReader& results,
+                                               const std::vector<std::string>& wanted) {
+  auto chosen = shown_variables(results, wanted);
+  chosen.resize(std::min(chosen.size(), most_variables));
+  std::vector<WatchedRun::Variable> variables;
+  std::map<Quantity, std::vector<double>> row;
+  for (const RecordedVariable& variable : chosen) {
+    variables.push_back({variable.name, variable.unit, {}});
+    row[variable.quantity].resize(results.columns(variable.quantity));
+  }
+  const auto& time = results.time();
+  for (const std::size_t r : sampled_rows(time.size(), [&](std::size_t i) { return time[i]; })) {
+    for (auto& [quantity, numbers] : row) results.read_rows(quantity, r, 1, numbers);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      variables[i].values.push_back(row.at(chosen[i].quantity)[chosen[i].column]);
+  }
+  return variables;
+}
+
+}  // namespace
+
+WatchedRun run_in_file(const std::string& path, const std::vector<std::string>& wanted) {
+  const ResultsReader results(path);
+  const auto& time = results.time();
+  WatchedRun run;
+  run.model = results.model_name();
+  run.status = results.status();
+  run.start = time.front();
+  run.now = time.back();
+  run.stop = option_of(results, "cosim_stop");
+  run.rows = time.size();
+  run.events = results.events().size();
+  if (time.size() > 1) run.last_distance = time.back() - time[time.size() - 2];
+  if (run.stop) run.left = time_left(results, *run.stop - run.now);
+  run.variables = variables_in(results, wanted);
+  return run;
+}
+
+WatchedRun run_in_stream(const StreamReader& stream, const std::vector<std::string>& wanted) {
+  const auto& history = stream.history();
+  WatchedRun run;
+  run.model = stream.model;
+  run.status = stream.status.value_or("running");
+  run.start = stream.start;
+  run.now = history.back().time;
+  run.stop = stream.stop;
+  run.rows = stream.rows;
+  run.events = stream.events;
+  if (history.size() > 1) {
+    run.last_distance = run.now - stream.before_last().time;
+    const std::chrono::duration<double> passed = history.back().come - history.front().come;
+    run.left = (*run.stop - run.now) * passed.count() / (run.now - history.front().time);
+  }
+  auto names = chosen_names(wanted, stream.names, "what is watched");
+  names.resize(std::min(names.size(), most_variables));
+  const auto rows = sampled_rows(history.size(), [&](std::size_t i) { return history[i].time; });
+  for (const std::string& name : names) {
+    const auto column =
+        static_cast<std::size_t>(std::ranges::find(stream.names, name) - stream.names.begin());
+    run.variables.push_back({name, stream.units[column], {}});
+    for (const std::size_t row : rows)
+      run.variables.back().values.push_back(history[row].values[column]);
+  }
+  return run;
+}
+
+StreamReader::Clock::time_point time_in(double seconds) {
+  return StreamReader::Clock::now() + std::chrono::duration_cast<StreamReader::Clock::duration>(
+                                          std::chrono::duration<double>(seconds));
+}
+
+/// Somebody who is there says nothing before the end of a macro-step, and nothing to who does not
+/// know the token.
+void wait_for_stream(StreamReader& stream, const StreamAddress& address) {
+  constexpr double longest = 10.0, until_noted = 5.0;  // s
+  for (auto until = time_in(longest), noted = time_in(until_noted); !stream.has_rows();) {
+    stream.read(std::min(until, time_in(0.05)));
+    if (stream.status) return;
+    if (stream.is_lost())
+      throw SimulationError("the run at " + address.endpoint +
+                            " has ended before anything has come");
+    const auto now = StreamReader::Clock::now();
+    if (stream.is_connected()) {
+      until = time_in(longest);
+      if (now < noted) continue;
+      noted = until + std::chrono::hours(24);
+      std::fprintf(stderr,
+                   "concord: note: nothing has come from %s yet: a macro-step takes long, or the "
+                   "token is another one\n",
+                   address.endpoint.c_str());
+    }
+    if (now >= until)
+      throw InputError("nobody streams at " + address.endpoint + " (-cosim_stream)" +
+                       (stream.met_strangers() ? "; who is there does not speak ZeroMQ" : ""));
+  }
+}
+
+}  // namespace concord

@@ -1,0 +1,27 @@
+#include "record/stream_address.hpp"
+
+#include <regex>
+
+#include "concord/errors.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+bool is_stream_address(const std::string& text) {
+  return text.starts_with("tcp://") || text.starts_with("ipc://");
+}
+
+StreamAddress read_stream_address(const std::string& text, const std::string& what) {
+  static const std::regex known(
+      R"((tcp://(?:\[[^\]#]+\]|[^:/#\s]+):(?:[0-9]{1,5}|\*)|ipc://[^#\s]+)(#\S*)?)");
+  std::smatch parts;
+  if (!std::regex_match(text, parts, known))
+    throw InputError(what + ": " + in_quotes(text) +
+                     " is no address; it looks like tcp://127.0.0.1:5600#token, and ends with the "
+                     "token that the run has printed");
+  StreamAddress address{parts[1].str(), "", parts[2].matched};
+  if (address.has_token) address.token = parts[2].str().substr(1);
+  return address;
+}
+
+}  // namespace concord
