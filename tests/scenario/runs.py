@@ -110,6 +110,14 @@ connections: [{connect: a.y -> late.u, delay: 0.25}]
         shift = run.outputs["late.y"] - np.interp(run.time, plain.time, plain.outputs["late.y"])
         np.testing.assert_allclose(shift, np.where(run.time >= 1.25 - 1e-9, 3, 0), 0, 1e-8)
 
+    def test_what_is_dropped_behind_delays_and_in_sums(self):
+        for link, arrives in (("{connect: sensor.y -> filter.u, delay: 0.3}", 0.5), ("sum(2*sensor.y) -> filter.u", 0)):
+            run = self.acted(["{at: 3, for: 2, drop: sensor.y}"], "-cosim_step", 0.25,
+                             model=CAR.replace("sensor.y -> filter.u", f'"{link}"' if "sum" in link else link))
+            inside = (run.time >= 3) & (run.time < 5)
+            np.testing.assert_allclose(run.inputs["filter.u"][inside], arrives, 0, 1e-12)
+            self.assertGreater(np.min(run.inputs["filter.u"][~inside]), 0.9)
+
     def test_a_sweep(self):
         run = execute("sweep", self.model(CAR), "--set", "car.k=0.2,0.3", "-cosim_scenario",
                       self.scenario("{at: 5, set: {car.pedal: 1}}"), "-o", self.folder / "table.csv")

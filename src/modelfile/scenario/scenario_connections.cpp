@@ -50,8 +50,8 @@ class Variables {
   explicit Variables(const Model& model) : model_(model) {
     for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
       const SubsystemEntry& entry = model.subsystems[k];
-      if (!is_written(entry)) continue;
       const SubsystemDescription& d = entry.description;
+      if (d.constraint) continue;
       add(Role::output, k, d.name, names_of(d.outputs));
       add(Role::input, k, d.name, names_of(d.inputs));
       add(Role::state, k, d.name, names_of(d.states));
@@ -85,6 +85,24 @@ class Variables {
     return found == places.end() ? std::nullopt : std::optional(found->second);
   }
 
+  /// The inputs that an output feeds, where some by a delay those behind it.
+  Names fed_by(const std::string& output) const {
+    Names result;
+    for (const ConnectionEntry& connection : model_.connections) {
+      if (connection.from != output) continue;
+      const auto input = find(Role::input, connection.to);
+      if (!input) continue;
+      const SubsystemDescription& to = entry(*input).description;
+      if (to.kind != "delay") {
+        result.push_back(connection.to);
+        continue;
+      }
+      for (std::string& late : fed_by(to.name + "." + to.outputs.front().name))
+        result.push_back(std::move(late));
+    }
+    return result;
+  }
+
   bool feeds_something(const std::string& output) const { return fed_.contains(output); }
   const ConnectionEntry* feeder(const std::string& input) const {
     const auto found = feeders_.find(input);
@@ -102,8 +120,9 @@ class Variables {
   void add(Role role, std::size_t subsystem, const std::string& owner, const Names& variables) {
     const auto r = static_cast<std::size_t>(role);
     for (std::size_t i = 0; i < variables.size(); ++i) {
-      names_[r].push_back(owner + "." + variables[i]);
-      places_[r].emplace(names_[r].back(), Place{role, subsystem, i});
+      const std::string name = owner + "." + variables[i];
+      places_[r].emplace(name, Place{role, subsystem, i});
+      if (is_written(model_.subsystems[subsystem])) names_[r].push_back(name);
     }
   }
 
@@ -199,21 +218,13 @@ class Targets {
     const auto place = place_in(action, name);
     if (!place) refuse(action, name);
     if (place->role == Role::output && action.deed == Deed::drop)
-      for (const std::string& input : fed_by(name)) add_to(input_place(input), input, action);
+      for (const std::string& input : variables_.fed_by(name))
+        add_to(input_place(input), input, action);
     else
       add_to(*place, name, action);
   }
 
   Place input_place(const std::string& name) const { return *variables_.find(Role::input, name); }
-
-  Names fed_by(const std::string& output) const {
-    Names result;
-    for (const std::string& input : variables_.names(Role::input))
-      if (const ConnectionEntry* feeder = variables_.feeder(input);
-          feeder != nullptr && feeder->from == output)
-        result.push_back(input);
-    return result;
-  }
 
   void add_to(const Place& place, const std::string& name, const ScenarioAction& action) {
     const auto found = std::ranges::find_if(targets_, [&](const PlacedTarget& target) {
