@@ -13,6 +13,7 @@
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
 #include "modelfile/parameters_file.hpp"
+#include "modelfile/scenario/scenario_connections.hpp"
 #include "settings/option_table.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
@@ -111,6 +112,7 @@ void refuse_unknown_words(const Arguments& arguments, std::vector<std::string> k
 /// the FMU prefers.
 void choose_lone_defaults(const Model& model) {
   constexpr double rows = 500.0;
+  if (model.subsystems.size() > 1) return;  // a scenario's, which are coupled with it
   if (!options::has("cosim_type")) options::set("cosim_type", "jacobi");
   if (options::has("cosim_step") || options::has("cosim_adapt")) return;
   const double start = options::real("cosim_start").value_or(model.start);
@@ -197,7 +199,9 @@ Model read_model(const SortedWords& words) {
   if (const ModelChanges changes = changes_in(words.own, words.own.all("set")); !changes.empty())
     throw InputError(changes.front().location +
                      ": an FMU alone takes --start-value NAME VALUE instead");
-  return read_lone_fmu(words.fmu->fmu);
+  Model model = read_lone_fmu(words.fmu->fmu);
+  connect_scenario(model);
+  return model;
 }
 
 /// Runs `work` in a session with what stands on the command line.

@@ -17,7 +17,7 @@ struct Relation {
   enum class Kind { less, less_equal, equal, floor };
   Kind kind;
   Expression left, right;  ///< floor: left only
-  std::string text;        ///< as in the expression it comes from
+  std::string text;        ///< as in the expression it comes from; empty: nobody is told
 };
 
 /// Takes relations out of expressions, so that what remains is smooth: each becomes a variable that
@@ -43,6 +43,11 @@ class Relations {
   Smooth taken_out_of(const Expression& tree);
 
   const std::vector<Relation>& all() const { return relations_; }
+
+  /// Nobody is told of relations from this one on.
+  void keep_quiet(std::size_t from) {
+    for (; from < relations_.size(); ++from) relations_[from].text.clear();
+  }
 
   /// The name that stands for relation i; no name that a user can write.
   static std::string name(std::size_t i) { return "#" + std::to_string(i); }

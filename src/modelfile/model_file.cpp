@@ -11,6 +11,7 @@
 #include "modelfile/delayed_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/initial_equations.hpp"
+#include "modelfile/scenario/scenario_connections.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/summed_connections.hpp"
 #include "modelfile/system_connections.hpp"
@@ -110,6 +111,7 @@ void complete(Model& model) {
   connect_arrays(model);
   connect_delays(model);
   connect_constraints(model);
+  connect_scenario(model);
   connect_initial(model);
   add_events_of_subsystems(model);
   list_files_of_subsystems(model);

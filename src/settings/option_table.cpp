@@ -400,6 +400,11 @@ OptionTable<Settings> make_run_options() {
         "ones come as much later",
         one_of<Late>(), at<&Settings::realtime, &RealtimeSettings::late>)
           .idle([](const Settings& s) { return !s.realtime.paced(); }, "-cosim_realtime FACTOR"),
+      O("cosim_scenario",
+        "YAML file of what happens to inputs, outputs and parameters while the model runs: set, "
+        "ramp, override, offset, freeze, drop, noise, at a time or when a condition becomes true",
+        file_name(), at<&Settings::scenario>)
+          .by_default("none"),
       O("cosim_checkpoint", "file from which the run can go on after a stop or a kill", file_name(),
         at<&Settings::checkpoint, &CheckpointSettings::path>)
           .by_default("none"),

@@ -149,6 +149,7 @@ struct Settings {
   std::optional<double> time_limit;   ///< seconds of wall time
   std::optional<double> hang_limit;   ///< the same, of one call of a subsystem
   RealtimeSettings realtime;
+  std::string scenario;  ///< file of what happens to the model while it runs; empty: none
   CheckpointSettings checkpoint;
   int forget = 0;  ///< macro-steps after which the simulation is made anew; 0: never
   RecordSettings record;

@@ -74,7 +74,8 @@ INNER = {
         "fmu": {"changes", "isolated"},
         "yaml": {"changes", "fmu", "isolated"},
         "ssp": {"changes", "fmu"},
-        "": {"changes", "fmu", "yaml", "ssp"},
+        "scenario": {"fmu", "yaml"},
+        "": {"changes", "fmu", "scenario", "yaml", "ssp"},
     },
 }
 # These know the Subsystem interface, never a kind of subsystem (a folder below src/subsystem).

@@ -102,6 +102,15 @@ void resolve_aliases(Model& model) {
 
 namespace {
 
+void describe_anew(SubsystemEntry& entry, FmuRequest request) {
+  const SubsystemEntry made = fmu_entry(std::move(request));
+  entry.fmu = made.fmu;
+  entry.identity = made.identity;
+  entry.description = made.description;
+  entry.create = made.create;
+  entry.try_states = made.try_states;
+}
+
 /// What the FMU begins with otherwise, as its user would give it.
 void begin_fmu_with(SubsystemEntry& entry, const SubsystemDescription& starts) {
   FmuRequest request = entry.fmu->request;
@@ -114,14 +123,16 @@ void begin_fmu_with(SubsystemEntry& entry, const SubsystemDescription& starts) {
   };
   take_others(entry.description.states, starts.states);
   take_others(entry.description.inputs, starts.inputs);
-  const SubsystemEntry made = fmu_entry(std::move(request));
-  entry.fmu = made.fmu;
-  entry.identity = made.identity;
-  entry.description = made.description;
-  entry.create = made.create;
+  describe_anew(entry, std::move(request));
 }
 
 }  // namespace
+
+void drive_parameter(SubsystemEntry& entry, const std::string& parameter) {
+  FmuRequest request = entry.fmu->request;
+  request.driven.push_back(parameter);
+  describe_anew(entry, std::move(request));
+}
 
 SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   request.options = read_fmu_options(request.subsystem, request.options);

@@ -277,14 +277,18 @@ void begin_equations_with(SubsystemEntry& entry, const SubsystemDescription& sta
   auto other = std::make_shared<EquationsDescription>(*entry.equations);
   take_numbers(starts.states, other->states);
   take_numbers(starts.inputs, other->inputs);
-  const SubsystemEntry made = equations_entry(std::move(other));
+  describe_anew(entry, std::move(other));
+}
+
+}  // namespace
+
+void describe_anew(SubsystemEntry& entry, std::shared_ptr<const EquationsDescription> description) {
+  const SubsystemEntry made = equations_entry(std::move(description));
   entry.equations = made.equations;
   entry.description = made.description;
   entry.create = made.create;
   entry.events = made.events;
 }
-
-}  // namespace
 
 SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> description) {
   SubsystemEntry entry;

@@ -16,4 +16,7 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
 /// Of equations, whoever has written them.
 SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> description);
 
+/// The same subsystem with other equations.
+void describe_anew(SubsystemEntry& entry, std::shared_ptr<const EquationsDescription> description);
+
 }  // namespace concord

@@ -21,7 +21,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 void note(std::vector<Happening>& what, const std::string& text) {
   const auto same = [&](const Happening& one) { return one.part == 0 && one.what == text; };
-  if (std::none_of(what.begin(), what.end(), same)) what.push_back({0, text});
+  if (!text.empty() && std::none_of(what.begin(), what.end(), same)) what.push_back({0, text});
 }
 
 /// Far from t = 0, times are no more exact than this.

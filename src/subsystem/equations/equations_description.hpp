@@ -32,6 +32,7 @@ struct EquationsDescription {
     bool initially = false;  ///< a condition that is true at the start acts there, too
     std::vector<Text> sets;
     std::string location;
+    std::string says = {};  ///< in /events, in the place of what its relations say; empty: nothing
   };
 
   std::string subsystem;  ///< empty: locations say whose they are

@@ -283,13 +283,13 @@ void SmoothEquations::find_moving() {
 void SmoothEquations::read_when(const EquationsDescription::When& when) {
   const PlacedExpression condition{
       when.condition, when.location + ": subsystem '" + description_.subsystem + "', condition"};
-  EquationCondition result{when.every ? "every " + short_number(*when.every) : when.condition,
-                           when.every,
-                           when.offset,
-                           when.initially,
-                           {}};
+  const std::string shown = when.every ? "every " + short_number(*when.every) : when.condition;
+  EquationCondition result{
+      when.says.empty() ? shown : when.says, when.every, when.offset, when.initially, {}};
   if (!when.every) {
+    const std::size_t known = relations_.all().size();
     whens_.push_back(smooth(condition));
+    if (!when.says.empty()) relations_.keep_quiet(known);
   }
   const auto place_in = [](const std::vector<Number>& entries, const std::string& name) {
     return std::find_if(entries.begin(), entries.end(),

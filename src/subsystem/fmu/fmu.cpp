@@ -49,6 +49,29 @@ std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
   return description;
 }
 
+bool has(const FmiVariable& variable, const std::string& name) {
+  const bool element = !variable.dimensions.empty() && name.starts_with(variable.name + "[");
+  return variable.name == name || element;
+}
+
+/// Tunable parameters may change where discrete inputs may, and are such here; every output may
+/// depend on them (FMI 2.0.4, 2.2.7; FMI 3.0, 2.4.7.4).
+std::shared_ptr<const ModelDescription> with_inputs(const ModelDescription& model,
+                                                    const std::vector<std::string>& names) {
+  auto result = std::make_shared<ModelDescription>(model);
+  for (FmiVariable& variable : result->variables) {
+    if (std::none_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return has(variable, name); }))
+      continue;
+    variable.causality = FmiCausality::input;
+    variable.variability = FmiVariability::discrete;
+    const auto place = static_cast<std::size_t>(&variable - result->variables.data());
+    for (FmiUnknown& output : result->outputs)
+      if (output.dependencies) output.dependencies->push_back(place);
+  }
+  return result;
+}
+
 /// Makes an FmuSetup from a request.
 class SetupBuilder {
  public:
@@ -56,6 +79,7 @@ class SetupBuilder {
     setup_->request = request;
     setup_->folder = unpacked(request);
     setup_->model = description_in(setup_->folder, request);
+    if (!request.driven.empty()) drive_parameters();
   }
 
   std::shared_ptr<const FmuSetup> build() {
@@ -79,6 +103,7 @@ class SetupBuilder {
   [[noreturn]] void fail(const std::string& location, const std::string& problem) const {
     refuse_request(setup_->request, location, problem);
   }
+  void drive_parameters();
   void refuse_unsupported() const;
   void choose_role();
   void add_input_starts();
@@ -103,6 +128,22 @@ class SetupBuilder {
 
   std::shared_ptr<FmuSetup> setup_;
 };
+
+/// What is given to them is given to inputs.
+void SetupBuilder::drive_parameters() {
+  FmuRequest& request = setup_->request;
+  setup_->model = with_inputs(*setup_->model, request.driven);
+  const auto driven = [&](const FmuValue& value) {
+    return std::any_of(setup_->model->variables.begin(), setup_->model->variables.end(),
+                       [&](const FmiVariable& variable) {
+                         return variable.name == value.name &&
+                                variable.causality == FmiCausality::input;
+                       });
+  };
+  std::copy_if(request.parameters.begin(), request.parameters.end(),
+               std::back_inserter(request.values), driven);
+  std::erase_if(request.parameters, driven);
+}
 
 void SetupBuilder::refuse_unsupported() const {
   for (const FmiVariable& variable : setup_->model->variables)

@@ -39,9 +39,10 @@ struct FmuRequest {
   std::string subsystem;
   std::filesystem::path path;
   std::string location;
-  std::vector<FmuValue> parameters;  ///< of variables with causality (structural) parameter
-  std::vector<FmuValue> start;       ///< of inputs and other variables with a start value
-  std::vector<FmuValue> values;      ///< of either
+  std::vector<FmuValue> parameters;   ///< of variables with causality (structural) parameter
+  std::vector<FmuValue> start;        ///< of inputs and other variables with a start value
+  std::vector<FmuValue> values;       ///< of either
+  std::vector<std::string> driven{};  ///< tunable parameters, or elements, that are inputs here
   FmuOptions options;
   IsolationOptions isolation{};
   std::filesystem::path unpacked{};  ///< where it has been unpacked already; empty: not yet

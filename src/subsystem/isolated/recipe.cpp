@@ -39,7 +39,7 @@ void pass(Archive& archive, std::vector<T>& items) {
 }
 
 void pass(Archive& archive, FmuRequest& request) {
-  CONCORD_MEMBERS(archive, request.subsystem, request.location, request.options);
+  CONCORD_MEMBERS(archive, request.subsystem, request.location, request.driven, request.options);
   pass(archive, request.path);
   pass(archive, request.unpacked);
   pass(archive, request.parameters);
