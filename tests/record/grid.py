@@ -203,7 +203,7 @@ class Untouched(GridTest):
     def test_events_loops_and_constraints(self):
         for method in ("jfm", "jacobi", "missiles", "monolithic"):
             self.same(BALL, "-cosim_type", method, "-cosim_step", 0.01)
-            self.same(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.01,
+            self.same(THERMOSTAT, "-cosim_type", method, "-cosim_step", 0.01, "-cosim_stop", 30,
                       grid=("-cosim_output_interval", 0.237))
         self.same(ALGEBRAIC_LOOP, "-cosim_step", 0.02)
         self.same(RODS, "-cosim_step", 0.01)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "coupling/estimates/estimate_interval.hpp"
 #include "coupling/problem/row_major.hpp"
 #include "support/agreement.hpp"
 #include "support/work_clock.hpp"
@@ -12,6 +13,7 @@ namespace concord {
 namespace {
 
 constexpr double diagonal = CarriedErrors::gamma;
+using How = CarriedErrors::How;
 
 /// Intervals that differ by less than this fraction are of one size.
 constexpr double same_size = 1e-8;
@@ -51,6 +53,7 @@ bool equal(const Linearization& one, const Linearization& other) {
 ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely)
     : subsystems_(subsystems),
       closely_(closely),
+      small_(subsystems.network().coupled_links().size() <= EstimateInterval::few_inputs),
       constraints_(subsystems),
       over_interval_(subsystems, constraints_, 1, estimate_options),
       parts_(subsystems.n_own()),
@@ -176,7 +179,8 @@ void ErrorPropagation::take_linearization(std::size_t k) {
 }
 
 void ErrorPropagation::io(Archive& archive) {
-  const bool other_interval = archive.changes([&] { CONCORD_MEMBERS(archive, h_, how_); });
+  const bool other_interval =
+      archive.changes([&] { CONCORD_MEMBERS(archive, h_, how_, single_step_); });
   CONCORD_MEMBERS(archive, steady_);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
@@ -215,25 +219,32 @@ void ErrorPropagation::Part::pass_mean(Archive& archive) {
                   linearization.g_u, linearization.g_late, linearization.late);
 }
 
+/// Inputs that are the same over several macro-steps would let what couples subsystems relax by
+/// e^z - 1, where it does by z, z being how far these relax by themselves.
+bool ErrorPropagation::relaxes_slowly(const Part& part, double h) const {
+  constexpr double about_the_same = 0.7;
+  const auto n = static_cast<double>(part.a.rows());
+  return single_step_ || -CarriedErrors::gamma * h * part.a.trace() <= about_the_same * n;
+}
+
 void ErrorPropagation::factorize(Part& part, double h) const {
   if (part.late.any()) {
     part.d = part.late.share(h) * part.late.gain();
     part.d_held = part.late.share(h) * part.late.by_held();
   }
-  part.carried.prepare(part.a, h, how_);
+  part.carried.prepare(
+      part.a, h, how_ == How::exactly && relaxes_slowly(part, h) ? How::exactly : How::by_stages);
   part.response = part.carried.response(part.b);
   part.gain = part.d;
   part.gain.noalias() += part.c * part.response;
 }
 
 ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint& point, double h) {
-  // Inputs that are the same over several macro-steps would let what couples subsystems relax as
-  // fast as these do by themselves; what they meet a constraint by throws them back.
-  using How = CarriedErrors::How;
-  constexpr double one = 1.5;
-  const bool closely = h < one * point.last_step && !subsystems_.network().has_constraints();
+  const bool single_before = std::exchange(single_step_, h < 1.5 * point.last_step);
+  const bool closely = !subsystems_.network().has_constraints() && (single_step_ || small_);
   const How before = std::exchange(how_, closely ? How::exactly : How::by_stages);
-  const bool new_size = std::abs(h - h_) > same_size * h || how_ != before;
+  const bool new_size =
+      std::abs(h - h_) > same_size * h || how_ != before || single_step_ != single_before;
   State state = new_size ? resized : same;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const State own = linearize(k, point);

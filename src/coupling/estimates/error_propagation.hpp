@@ -138,6 +138,7 @@ class ErrorPropagation {
   State linearize(std::size_t k, const CommunicationPoint& point);
   void take_linearization(std::size_t k);
   State linearize_all(const CommunicationPoint& point, double h);
+  bool relaxes_slowly(const Part& part, double h) const;
   void factorize(Part& part, double h) const;
   void assemble(Eigen::MatrixXd Part::*gain, InputSystem& system);
   void pass_through(Disturbance& disturbance);
@@ -170,7 +171,7 @@ class ErrorPropagation {
   void pass_discrete(std::size_t k, const CommunicationPoint& point);
 
   RankNetwork& subsystems_;
-  bool closely_;
+  bool closely_, small_;
   ConstraintRows constraints_;
   InputSystem over_interval_;          ///< K = Part::gain
   std::optional<InputSystem> at_end_;  ///< K = D
@@ -179,7 +180,8 @@ class ErrorPropagation {
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   std::vector<double> nothing_;  ///< zeros, per connected input
   double h_ = 0.0;
-  CarriedErrors::How how_ = CarriedErrors::How::by_stages;  ///< over that
+  CarriedErrors::How how_ = CarriedErrors::How::by_stages;  ///< over that, at best
+  bool single_step_ = false;                                ///< that is one macro-step
   bool any_teller_;                                         ///< of all ranks
   double instant_error_ = 0.0;                              ///< dt of the instant under way, s
   bool steady_ = false;

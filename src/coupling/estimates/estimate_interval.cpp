@@ -5,10 +5,6 @@
 namespace concord {
 namespace {
 
-/// Of a network where errors are followed over each macro-step of a run that chooses them by its
-/// error, and over no more than one in which signals change much.
-constexpr std::size_t few_inputs = 64;
-
 int free_intervals(std::size_t inputs) {
   constexpr std::size_t work = 4096;
   return static_cast<int>(std::clamp<std::size_t>(work / std::max<std::size_t>(inputs, 1), 8, 256));

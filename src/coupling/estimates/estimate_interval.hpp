@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "concord/archive.hpp"
 
 namespace concord {
@@ -10,6 +12,10 @@ namespace concord {
 /// least, so that estimates cost a few percent of the time.
 class EstimateInterval {
  public:
+  /// Of a network where errors are followed over each macro-step of a run that chooses them by its
+  /// error, and over no more than one in which signals change much.
+  static constexpr std::size_t few_inputs = 64;
+
   /// `inputs`: connected ones of the whole network; small networks, whose runs take no time, have
   /// more intervals that are free. `always_free`: macro-steps are as long as their error lets them
   /// be, so that intervals are few. `follows`: small networks' errors over each of them.

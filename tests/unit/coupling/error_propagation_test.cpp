@@ -31,6 +31,7 @@ class Ring {
   void advance(double size, std::vector<double> mean, std::vector<double> deviation,
                const std::vector<double>& end) {
     Disturbance disturbance{std::move(mean), std::move(deviation), {1.0, 1.0}, end};
+    point_.last_step = size;
     ASSERT_TRUE(propagation_.advance(point_, size, disturbance));
   }
   void advance(double size, double of_lag, double of_gain) {
