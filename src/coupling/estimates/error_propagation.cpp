@@ -245,6 +245,7 @@ ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint
   const How before = std::exchange(how_, closely ? How::exactly : How::by_stages);
   const bool new_size =
       std::abs(h - h_) > same_size * h || how_ != before || single_step_ != single_before;
+  if (new_size) h_ = h;
   State state = new_size ? resized : same;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const State own = linearize(k, point);
@@ -252,11 +253,10 @@ ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint
       return failed;
     }
     if (own == renewed || new_size) {
-      factorize(parts_[k], h);
+      factorize(parts_[k], h_);
     }
     state = std::max(state, own);
   }
-  h_ = h;
   return state;
 }
 

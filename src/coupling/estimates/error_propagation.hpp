@@ -178,8 +178,8 @@ class ErrorPropagation {
   std::vector<Part> parts_;
   std::vector<double> first_stage_, second_stage_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
-  std::vector<double> nothing_;  ///< zeros, per connected input
-  double h_ = 0.0;
+  std::vector<double> nothing_;                             ///< zeros, per connected input
+  double h_ = 0.0;                                          ///< for which factors are
   CarriedErrors::How how_ = CarriedErrors::How::by_stages;  ///< over that, at best
   bool single_step_ = false;                                ///< that is one macro-step
   bool any_teller_;                                         ///< of all ranks
