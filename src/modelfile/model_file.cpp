@@ -78,11 +78,13 @@ void note_what_is_left(Model& model) {
 /// Over the time that is simulated.
 void add_events_of_subsystems(Model& model) {
   model.listed_events = model.events;
+  const auto among = static_cast<std::size_t>(std::ranges::count_if(
+      model.subsystems, [](const SubsystemEntry& entry) { return entry.events != nullptr; }));
   for (const SubsystemEntry& entry : model.subsystems) {
     if (entry.events) {
       const std::vector<double> own =
           entry.events(options::real("cosim_start").value_or(model.start),
-                       options::real("cosim_stop").value_or(model.stop));
+                       options::real("cosim_stop").value_or(model.stop), among);
       model.events.insert(model.events.end(), own.begin(), own.end());
     }
   }

@@ -49,8 +49,9 @@ struct SubsystemEntry {
   /// like these; empty: nothing is known against them. May be null: nothing is to be tried.
   std::function<std::string(double start, double stop, double step)> try_states;
   std::string false_states = {};  ///< what that has said
-  /// Times after `from` and up to `to` at which its outputs jump or have kinks. May be null.
-  std::function<std::vector<double>(double from, double to)> events = {};
+  /// Times after `from` and up to `to` at which its outputs jump or have kinks; `among` so many
+  /// subsystems that are asked. May be null.
+  std::function<std::vector<double>(double from, double to, std::size_t among)> events = {};
   /// s: behind it what its rows said last goes on; none: nothing ends.
   std::optional<double> rows_end = {};
   std::vector<std::string> notes = {};  ///< for the model's

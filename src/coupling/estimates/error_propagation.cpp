@@ -61,11 +61,15 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       exact_(subsystems.n_outputs()),
       fed_(subsystems.n_inputs()),
       fed_by_zero_(subsystems.n_inputs()),
+      per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   if (consistent) {
     at_end_.emplace(subsystems, constraints_, 1, estimate_options);
   }
   subsystems.exchange(outputs_, fed_by_zero_);
+  subsystems.exchange(std::vector<Sample>(outputs_.size(), Sample{1.0}), fed_);
+  for (std::size_t i = 0; i < fed_.size(); ++i)
+    per_output_[i] = fed_[i].value - fed_by_zero_[i].value;
   std::size_t first = 0, first_held = 0;
   const auto& held = subsystems.held_inputs();
   for (std::size_t k = 0; k < parts_.size(); ++k) {

@@ -124,6 +124,7 @@ class ErrorPropagation {
     Eigen::VectorXd f_discrete, g_discrete;  ///< what they make of f and g
     std::vector<double> f_before, u_before;  ///< f-, delta u + u' dt of the instant under way
     std::int64_t restarts_before = 0;        ///< `restarts` there
+    double instant_error = 0.0;              ///< dt of it, s
     bool known = false;
     bool steady = false;        ///< `last` was what it was at the interval's begin, too
     std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
@@ -164,6 +165,7 @@ class ErrorPropagation {
   void put_slopes(std::size_t k, std::span<const double> f, std::span<const Sample> inputs,
                   std::span<Sample> outputs) const;
   bool find_slopes(std::size_t k, std::span<const Sample> inputs, std::vector<double>& slopes);
+  void spread_instant_errors();
   void note_slopes(const CommunicationPoint& point);
   void jump(std::size_t k, const CommunicationPoint& point);
   void set(Part& part, std::span<const Jump> jumps) const;
@@ -178,12 +180,12 @@ class ErrorPropagation {
   std::vector<Part> parts_;
   std::vector<double> first_stage_, second_stage_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
-  std::vector<double> nothing_;                             ///< zeros, per connected input
-  double h_ = 0.0;                                          ///< for which factors are
+  std::vector<double> per_output_;  ///< what an output of one more is to inputs
+  std::vector<double> nothing_;     ///< zeros, per connected input
+  double h_ = 0.0;                  ///< for which factors are
   CarriedErrors::How how_ = CarriedErrors::How::by_stages;  ///< over that, at best
   bool single_step_ = false;                                ///< that is one macro-step
   bool any_teller_;                                         ///< of all ranks
-  double instant_error_ = 0.0;                              ///< dt of the instant under way, s
   bool steady_ = false;
   std::optional<std::string> failure_;
 };

@@ -50,19 +50,46 @@ void ErrorPropagation::begin_instant(const CommunicationPoint& point) {
   if (!any_teller_) return;
   subsystems_.exchange(outputs_, fed_);
   const std::vector<Sample> inputs = inputs_that_move(point);
-  double later_earlier[2] = {0.0, 0.0};
+  double largest = 0.0;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    if (parts_[k].teller == nullptr) continue;
+    Part& part = parts_[k];
+    part.instant_error = 0.0;
+    if (part.teller == nullptr) continue;
     const IndexRange range = subsystems_.inputs_of(k);
-    const double error =
+    part.instant_error =
         take_errors(k, std::span(inputs).subspan(range.first, range.size()), point.last_step);
-    later_earlier[0] = std::max(later_earlier[0], error);
-    later_earlier[1] = std::max(later_earlier[1], -error);
+    largest = std::max(largest, std::abs(part.instant_error));
   }
-  agree_on_largest(subsystems_.comm(), later_earlier);
-  const auto [later, earlier] = later_earlier;
-  instant_error_ = later >= earlier ? later : -earlier;
+  if (agree_on_largest(subsystems_.comm(), largest) > 0.0) spread_instant_errors();
   note_slopes(point);
+}
+
+/// To those that an event reaches at once, through what follows its inputs and events that follow
+/// from it: each is as late as the worst that feeds it, unless it finds its own.
+void ErrorPropagation::spread_instant_errors() {
+  constexpr int links = 3;
+  std::vector<char> own(parts_.size());
+  for (std::size_t k = 0; k < parts_.size(); ++k) own[k] = parts_[k].instant_error != 0.0 ? 1 : 0;
+  std::vector<Sample> late(outputs_.size()), fed(fed_.size());
+  for (int link = 0; link < links; ++link) {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const bool passes_on = subsystems_.own(k).description().events || parts_[k].x.size() == 0;
+      const IndexRange out = subsystems_.outputs_of(k);
+      for (std::size_t o = out.first; o < out.last; ++o)
+        late[o].value = passes_on ? parts_[k].instant_error : 0.0;
+    }
+    subsystems_.exchange(late, fed);
+    for (const std::size_t i : subsystems_.connected_inputs())
+      fed[i].value =
+          per_output_[i] == 0.0 ? 0.0 : (fed[i].value - fed_by_zero_[i].value) / per_output_[i];
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      if (own[k] != 0) continue;
+      const IndexRange in = subsystems_.inputs_of(k);
+      for (std::size_t i = in.first; i < in.last; ++i)
+        if (std::abs(fed[i].value) > std::abs(parts_[k].instant_error))
+          parts_[k].instant_error = fed[i].value;
+    }
+  }
 }
 
 /// Inputs at the point with slopes of what feeds them, y' = C f + D u' + g_t, through a few links
@@ -117,15 +144,17 @@ void ErrorPropagation::note_slopes(const CommunicationPoint& point) {
     for (std::size_t i = range.first; i < range.last; ++i) {
       inputs.push_back(point.polynomials[i].at(point.last_step));
       part.u_before.push_back(fed_[i].value - fed_by_zero_[i].value +
-                              inputs.back().derivative * instant_error_);
+                              inputs.back().derivative * part.instant_error);
     }
-    if (instant_error_ != 0.0 && !find_slopes(k, inputs, part.f_before)) part.f_before.clear();
+    if (part.instant_error != 0.0 && !find_slopes(k, inputs, part.f_before)) part.f_before.clear();
   }
 }
 
 void ErrorPropagation::end_instant(const CommunicationPoint& point) {
-  for (std::size_t k = 0; k < parts_.size(); ++k) jump(k, point);
-  instant_error_ = 0.0;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    jump(k, point);
+    parts_[k].instant_error = 0.0;
+  }
 }
 
 void ErrorPropagation::jump(std::size_t k, const CommunicationPoint& point) {
@@ -142,9 +171,9 @@ void ErrorPropagation::jump(std::size_t k, const CommunicationPoint& point) {
   const auto move = [&](const std::vector<double>& slopes, double dt) {
     part.x += dt * Eigen::Map<const Eigen::VectorXd>(slopes.data(), part.x.size());
   };
-  if (moves) move(part.f_before, instant_error_);
+  if (moves) move(part.f_before, part.instant_error);
   set(part, jumps);
-  if (moves) move(f, -instant_error_);
+  if (moves) move(f, -part.instant_error);
   pass_discrete(k, point);
   if (!part.known) return;
   const Eigen::VectorXd change = part.c * (part.x - x) + part.g_discrete - g_discrete;
@@ -167,7 +196,7 @@ void ErrorPropagation::set_pass(Part& part, std::span<const Jump> pass) const {
   const auto states = static_cast<std::size_t>(part.x.size());
   const std::size_t inputs = part.u_before.size();
   const auto of = [&](std::size_t variable) {
-    if (variable == 0) return instant_error_;
+    if (variable == 0) return part.instant_error;
     if (variable <= states) return part.x[static_cast<Eigen::Index>(variable - 1)];
     if (variable <= states + inputs) return part.u_before[variable - 1 - states];
     return part.discrete[static_cast<Eigen::Index>(variable - 1 - states - inputs)];

@@ -306,7 +306,9 @@ SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> descr
     const auto parts = std::make_shared<TimeParts>(SmoothEquations(*description));
     entry.description.kinks = parts->any();
     if (parts->any()) {
-      entry.events = [parts](double from, double to) { return parts->changes_of_pace(from, to); };
+      entry.events = [parts](double from, double to, std::size_t among) {
+        return parts->changes_of_pace(from, to, among);
+      };
     }
   }
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {

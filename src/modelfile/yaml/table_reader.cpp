@@ -175,7 +175,7 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   }
   entry.description = describe_ode(name, "table", make_table_model(description)->interface());
   entry.description.kinks = true;
-  entry.events = [description](double from, double to) {
+  entry.events = [description](double from, double to, std::size_t /*among*/) {
     refuse_endless(description, from, to);
     return description.signals->events(from, to);
   };

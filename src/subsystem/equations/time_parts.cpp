@@ -146,11 +146,11 @@ TimeParts::TimeParts(const SmoothEquations& equations) {
                  constants);
 }
 
-std::vector<double> TimeParts::changes_of_pace(double from, double to) {
+std::vector<double> TimeParts::changes_of_pace(double from, double to, std::size_t among) {
   if (!parts_ || !(from < to)) return {};
   constexpr std::size_t work = 1 << 19, fewest = 1 << 8, most = 1 << 13;
   std::size_t cells = most;
-  while (cells > fewest && cells * parts_->result_count() > work) cells /= 2;
+  while (cells > fewest && cells * parts_->result_count() * among > work) cells /= 2;
   const double cell = (to - from) / static_cast<double>(cells);
   std::vector<double> result;
   for (const std::vector<double>& values : looked_at(from, cell, cells)) {

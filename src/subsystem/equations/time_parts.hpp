@@ -20,8 +20,8 @@ class TimeParts {
 
   /// Times between `from` and `to` at which one of them, after a long rest, begins to move, or
   /// ends to: so that no step lies on both sides of one. What is narrower than the looks stays
-  /// unseen.
-  std::vector<double> changes_of_pace(double from, double to);
+  /// unseen; `among` so many subsystems with such parts the work is shared out.
+  std::vector<double> changes_of_pace(double from, double to, std::size_t among);
 
  private:
   std::vector<std::vector<double>> looked_at(double from, double cell, std::size_t cells);

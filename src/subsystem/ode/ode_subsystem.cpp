@@ -151,6 +151,9 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   bool followed_ = false;  ///< in the last macro-step, which others have integrated
   OdeMemory now_, saved_;
   OdeMemory aside_;  ///< kept for its storage only
+  /// Where the last way back has ended, of macro-steps since the last advance; not a number:
+  /// nowhere.
+  double retraced_to_ = std::numeric_limits<double>::quiet_NaN();
   OdeTrials trials_;
   SetParameters parameters_;
   std::vector<double> errors_;      ///< of the last macro-step
@@ -260,6 +263,7 @@ Outcome OdeSubsystem::follow(const MacroStep& step, std::span<const Polynomial> 
                              const IntegratedWay& way) {
   ++counters_.advances;
   followed_ = true;
+  retraced_to_ = std::numeric_limits<double>::quiet_NaN();
   sizes_.see(now_, step.size(), [&](std::size_t i) { return inputs[i].at(0.0); });
   now_.begin = step.begin;
   rhs_.begin_step(step, inputs);
@@ -277,6 +281,7 @@ Outcome OdeSubsystem::follow(const MacroStep& step, std::span<const Polynomial> 
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                                 InputContinuity continuity) {
   followed_ = false;
+  retraced_to_ = std::numeric_limits<double>::quiet_NaN();
   if (is_first_trial(step, inputs)) {
     now_.x = trials_.first.x;
     errors_ = trials_.first.errors;
@@ -414,7 +419,8 @@ Outcome OdeSubsystem::retrace(const MacroStep& step, std::span<const Polynomial>
   if (!way_back_) way_back_ = std::make_unique<WayBack>(model_, settings_.integrator);
   const bool good = model_.aside([&] {
     if (followed_) weigh_aside(step, inputs);
-    if (step.begin == now_.begin) way_back_->begin(followed_ ? nullptr : integrator_.get());
+    if (step.begin != retraced_to_) way_back_->begin(followed_ ? nullptr : integrator_.get());
+    retraced_to_ = step.end;
     return way_back_->follow(step, inputs, rhs_.weights(), states) &&
            derivatives_.outputs(step.end, step.size(), states, way_back_->end_inputs(),
                                 Wanted::values, outputs);

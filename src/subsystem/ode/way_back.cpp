@@ -1,6 +1,7 @@
 #include "subsystem/ode/way_back.hpp"
 
 #include <algorithm>
+#include <typeinfo>
 
 namespace concord {
 namespace {
@@ -22,7 +23,8 @@ WayBack::WayBack(CheckedModel& model, IntegratorKind kind)
 
 void WayBack::begin(Integrator* other) {
   if (!integrator_) return;
-  Archive course(other != nullptr ? course_of(*other) : fresh_);
+  const bool alike = other != nullptr && typeid(*other) == typeid(*integrator_);
+  Archive course(alike ? course_of(*other) : fresh_);
   integrator_->pass_course(course);
 }
 

@@ -16,7 +16,8 @@ class WayBack {
  public:
   WayBack(CheckedModel& model, IntegratorKind kind);
 
-  /// A way begins, with what the other integrator has found out; null: with nothing.
+  /// A way begins, with what the other integrator has found out; null, or of another kind: with
+  /// nothing.
   void begin(Integrator* other);
 
   /// `x` at step.begin becomes that at step.end; errors are weighed by `weights`. False, and x is
