@@ -12,6 +12,7 @@
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/initial_equations.hpp"
 #include "modelfile/scenario/scenario_connections.hpp"
+#include "modelfile/nested_systems.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/summed_connections.hpp"
 #include "modelfile/system_connections.hpp"
@@ -112,6 +113,7 @@ void complete(Model& model) {
   resolve_aliases(model);
   connect_arrays(model);
   connect_delays(model);
+  nest_systems(model);
   connect_constraints(model);
   connect_scenario(model);
   connect_initial(model);

@@ -86,10 +86,19 @@ struct SystemTerminal {
   Location location;
 };
 
-/// Subsystems that belong together; what is left of it is their common beginning of names.
+/// `run:` of a system: it is integrated as one.
+struct SystemRun {
+  std::optional<double> accuracy{};  ///< of each signal's range; none: as the whole's
+  Location location{};
+  std::vector<std::string> notes{};  ///< for the model's
+};
+
+/// Subsystems that belong together; what is left of it is their common beginning of names, or one
+/// subsystem where it has a `run`.
 struct SystemEntry {
   std::string name;
   std::vector<SystemTerminal> inputs, outputs;
+  std::optional<SystemRun> run{};
 };
 
 /// to = the sum over all that the terms stand for: "room[*].q", "room[i].area*room[i].q".

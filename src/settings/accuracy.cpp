@@ -28,6 +28,9 @@ double of_integrators(double accuracy, int order) {
                     SubsystemSettings{}.tolerance.relative);
 }
 
+/// Of integrators' tolerances.
+constexpr double absolute_part = 0.01;
+
 /// The experiment in the largest macro-steps.
 constexpr double fewest_steps = 50.0;
 
@@ -253,7 +256,12 @@ void choose_by_accuracy(Settings& settings, const Model& model) {
 void integrate_by_accuracy(Settings& settings) {
   const int order = settings.method.hold.ends_with_curvature() ? 6 : 4;
   const double relative = of_integrators(settings.aim, order);
-  take(settings.defaults.tolerance, "subsystem_", relative, 0.01 * relative);
+  take(settings.defaults.tolerance, "subsystem_", relative, absolute_part * relative);
+}
+
+Tolerance integrators_for(double accuracy) {
+  const double relative = of_integrators(accuracy, 4);
+  return {relative, absolute_part * relative};
 }
 
 double largest_step_by_accuracy(const Settings& settings) {

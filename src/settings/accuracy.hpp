@@ -33,6 +33,9 @@ void choose_by_accuracy(Settings& settings, const Model& model);
 /// The integrators' tolerances that are not given, from the accuracy and the method's order.
 void integrate_by_accuracy(Settings& settings);
 
+/// Those of an integrator that is to reach an accuracy by itself, of each signal's range.
+Tolerance integrators_for(double accuracy);
+
 /// The largest macro-step that accuracy allows by itself: a run is to be looked at, too.
 double largest_step_by_accuracy(const Settings& settings);
 

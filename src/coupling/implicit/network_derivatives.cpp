@@ -1,9 +1,12 @@
 #include "coupling/implicit/network_derivatives.hpp"
 
+#include <utility>
+
 namespace concord {
 
-NetworkDerivatives::NetworkDerivatives(RankNetwork& subsystems)
+NetworkDerivatives::NetworkDerivatives(RankNetwork& subsystems, std::vector<std::size_t> given)
     : subsystems_(subsystems),
+      given_(std::move(given)),
       elimination_(subsystems),
       own_(subsystems.n_own()),
       input_slopes_(subsystems.n_inputs()) {
@@ -38,36 +41,43 @@ bool NetworkDerivatives::find(const NetworkPoint& point, std::span<const Sample>
   if (!elimination_.take(of_outputs_)) {
     return false;
   }
+  const std::size_t n_st = subsystems_.n_states();
   for (std::size_t k = 0; k < own_.size(); ++k) {
-    for (std::size_t j = 0; j < subsystems_.states_of(k).size(); ++j) {
+    const IndexRange states = subsystems_.states_of(k);
+    for (std::size_t j = 0; j < states.size(); ++j) {
       elimination_.follow(of_outputs_, k, j, input_slopes_);
-      fill_column(k, j, result);
+      fill({result.f_x, result.g_x, n_st, states.first + j},
+           [&](std::size_t l, std::span<const double> by_x, std::size_t row) {
+             return l == k ? by_x[row * states.size() + j] : 0.0;
+           });
     }
+  }
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    elimination_.follow_input(of_outputs_, given_[i], input_slopes_);
+    fill({result.f_u, result.g_u, given_.size(), i},
+         [](std::size_t, std::span<const double>, std::size_t) { return 0.0; });
   }
   return true;
 }
 
-/// Of state j of subsystem k, with input_slopes_.
-void NetworkDerivatives::fill_column(std::size_t k, std::size_t j, const Jacobians& result) const {
-  const std::size_t n_st = subsystems_.n_states(), column = subsystems_.states_of(k).first + j;
+/// With input_slopes_; `direct`: what a row of a subsystem has without its inputs.
+template <class Direct>
+void NetworkDerivatives::fill(const Column& column, const Direct& direct) const {
   for (std::size_t l = 0; l < own_.size(); ++l) {
     const Own& own = own_[l];
-    const IndexRange states = subsystems_.states_of(l), outputs = subsystems_.outputs_of(l);
     const IndexRange in = subsystems_.inputs_of(l);
-    const auto entry = [&](std::span<const double> by_x, std::span<const double> by_u,
-                           std::size_t row) {
-      double sum = l == k ? by_x[row * states.size() + j] : 0.0;
-      for (std::size_t i = 0; i < in.size(); ++i) {
-        sum += by_u[row * in.size() + i] * input_slopes_[in.first + i];
+    const auto put = [&](std::span<double> result, IndexRange rows, std::span<const double> by_x,
+                         std::span<const double> by_u) {
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        double sum = direct(l, by_x, row);
+        for (std::size_t i = 0; i < in.size(); ++i) {
+          sum += by_u[row * in.size() + i] * input_slopes_[in.first + i];
+        }
+        result[(rows.first + row) * column.count + column.place] = sum;
       }
-      return sum;
     };
-    for (std::size_t row = 0; row < states.size(); ++row) {
-      result.f_x[(states.first + row) * n_st + column] = entry(own.f_x, own.f_u, row);
-    }
-    for (std::size_t row = 0; row < outputs.size(); ++row) {
-      result.g_x[(outputs.first + row) * n_st + column] = entry(own.g_x, own.g_u, row);
-    }
+    put(column.of_f, subsystems_.states_of(l), own.f_x, own.f_u);
+    put(column.of_g, subsystems_.outputs_of(l), own.g_x, own.g_u);
   }
 }
 

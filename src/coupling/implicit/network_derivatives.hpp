@@ -9,14 +9,15 @@
 namespace concord {
 
 /// f_x = A + B du/dx and g_x = C + D du/dx of the whole network, du/dx that of the eliminated
-/// inputs.
+/// inputs; and f_u, g_u by inputs that are given from outside.
 class NetworkDerivatives {
  public:
-  explicit NetworkDerivatives(RankNetwork& subsystems);
+  /// `given`: local indices of inputs.
+  NetworkDerivatives(RankNetwork& subsystems, std::vector<std::size_t> given);
   NetworkDerivatives(const NetworkDerivatives&) = delete;
   NetworkDerivatives& operator=(const NetworkDerivatives&) = delete;
 
-  /// At `point`, whose inputs are `inputs`; fills f_x and g_x of `result`. False where a subsystem
+  /// At `point`, whose inputs are `inputs`; fills `result`. False where a subsystem
   /// has no Jacobians.
   bool find(const NetworkPoint& point, std::span<const Sample> inputs, const Jacobians& result);
 
@@ -27,9 +28,15 @@ class NetworkDerivatives {
   };
 
   bool derive(std::size_t k, const NetworkPoint& point, std::span<const Sample> inputs);
-  void fill_column(std::size_t k, std::size_t j, const Jacobians& result) const;
+  struct Column {
+    std::span<double> of_f, of_g;  ///< row-major
+    std::size_t count, place;      ///< columns, and which of them
+  };
+  template <class Direct>
+  void fill(const Column& column, const Direct& direct) const;
 
   RankNetwork& subsystems_;
+  std::vector<std::size_t> given_;
   InputElimination elimination_;
   std::vector<Own> own_;                                         ///< per subsystem
   std::vector<InputElimination::OutputDerivatives> of_outputs_;  ///< of own_

@@ -1,18 +1,20 @@
 #include "coupling/implicit/network_equations.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "concord/errors.hpp"
 
 namespace concord {
 
-NetworkEquations::NetworkEquations(RankNetwork& subsystems)
+NetworkEquations::NetworkEquations(RankNetwork& subsystems, std::vector<std::size_t> given)
     : subsystems_(subsystems),
+      given_(std::move(given)),
       point_(subsystems),
       consistent_(subsystems),
       inputs_(subsystems.start_inputs()),
       outputs_(subsystems.n_outputs()),
-      derivatives_(subsystems),
+      derivatives_(subsystems, given_),
       events_(subsystems, point_) {}
 
 OdeInterface NetworkEquations::interface() const {
@@ -35,9 +37,9 @@ OdeInterface NetworkEquations::interface() const {
   return whole;
 }
 
-void NetworkEquations::derivatives(double t, std::span<const double> x, std::span<const double>,
+void NetworkEquations::derivatives(double t, std::span<const double> x, std::span<const double> u,
                                    std::span<double> dxdt) {
-  eliminate_inputs(t, x);
+  eliminate_inputs(t, x, u);
   for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
     if (point_.stands_for_constraint(k)) {
       continue;
@@ -50,16 +52,16 @@ void NetworkEquations::derivatives(double t, std::span<const double> x, std::spa
   }
 }
 
-void NetworkEquations::outputs(double t, std::span<const double> x, std::span<const double>,
+void NetworkEquations::outputs(double t, std::span<const double> x, std::span<const double> u,
                                std::span<double> y) {
-  eliminate_inputs(t, x);
+  eliminate_inputs(t, x, u);
   for (std::size_t i = 0; i < y.size(); ++i) {
     y[i] = outputs_[i].value;
   }
 }
 
 void NetworkEquations::complete_step(double t, std::span<const double> x) {
-  eliminate_inputs(t, x);
+  eliminate_inputs(t, x, {});
   for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
     if (!subsystems_.own(k).complete_step(t, point_.states_of(k), point_.inputs_of(k))) {
       throw SimulationError("subsystem '" + subsystems_.own(k).description().name +
@@ -69,43 +71,49 @@ void NetworkEquations::complete_step(double t, std::span<const double> x) {
   }
 }
 
-bool NetworkEquations::jacobians(double t, std::span<const double> x, std::span<const double>,
+bool NetworkEquations::jacobians(double t, std::span<const double> x, std::span<const double> u,
                                  const Jacobians& result) {
-  eliminate_inputs(t, x);
+  eliminate_inputs(t, x, u);
   return derivatives_.find(point_, inputs_, result);
 }
 
-bool NetworkEquations::output_slopes(double t, std::span<const double> x, std::span<const double>,
+bool NetworkEquations::output_slopes(double t, std::span<const double> x, std::span<const double> u,
                                      const Motion& motion, std::span<double> dydt) {
-  const Outcome outcome = solve_moving(t, x, motion);
+  const Outcome outcome = solve_moving(t, x, u, motion);
   for (std::size_t i = 0; i < dydt.size(); ++i) {
     dydt[i] = outputs_[i].derivative;
   }
   return point_.slopes_given() && outcome == Outcome::ok;
 }
 
-void NetworkEquations::indicators(double t, std::span<const double> x, std::span<const double>,
+void NetworkEquations::indicators(double t, std::span<const double> x, std::span<const double> u,
                                   std::span<Indicator> z) {
-  eliminate_inputs(t, x);
+  eliminate_inputs(t, x, u);
   events_.indicators(z);
 }
 
 void NetworkEquations::indicator_slopes(double t, std::span<const double> x,
-                                        std::span<const double>, const Motion& motion,
+                                        std::span<const double> u, const Motion& motion,
                                         std::span<double> slopes) {
-  move_inputs(t, x, motion);
+  move_inputs(t, x, u, motion);
   events_.indicator_slopes(slopes);
+}
+
+bool NetworkEquations::is_decisive(std::size_t i, bool beyond, double t, std::span<const double> x,
+                                   std::span<const double> u) {
+  eliminate_inputs(t, x, u);
+  return events_.is_decisive(i, beyond);
 }
 
 bool NetworkEquations::settle(const EventPoint& point, std::span<const double> x,
                               std::vector<Happening>& what) {
-  move_inputs(point.t, x, point.motion);
+  move_inputs(point.t, x, point.u, point.motion);
   return events_.settle(point, what);
 }
 
 bool NetworkEquations::happen(const EventPoint& point, std::span<double> x,
                               std::vector<Happening>& what) {
-  move_inputs(point.t, x, point.motion);
+  move_inputs(point.t, x, point.u, point.motion);
   return events_.happen(point, x, what);
 }
 
@@ -113,7 +121,15 @@ void NetworkEquations::take_inputs(std::span<const Sample> inputs) {
   std::copy(inputs.begin(), inputs.end(), inputs_.begin());
 }
 
-void NetworkEquations::eliminate_inputs(double t, std::span<const double> x) {
+/// Without slopes they rest.
+void NetworkEquations::give(std::span<const double> u, std::span<const double> dudt) {
+  for (std::size_t i = 0; i < given_.size(); ++i)
+    inputs_[given_[i]] = {u[i], dudt.empty() ? 0.0 : dudt[i]};
+}
+
+void NetworkEquations::eliminate_inputs(double t, std::span<const double> x,
+                                        std::span<const double> u) {
+  give(u, {});
   point_.stand_at(t, x);
   if (consistent_.solve(point_, Wanted::values, inputs_, outputs_) != Outcome::ok) {
     throw RecoverableFailure(consistent_.failure());
@@ -121,15 +137,18 @@ void NetworkEquations::eliminate_inputs(double t, std::span<const double> x) {
   point_.take(inputs_, Wanted::values);
 }
 
-Outcome NetworkEquations::solve_moving(double t, std::span<const double> x, const Motion& motion) {
+Outcome NetworkEquations::solve_moving(double t, std::span<const double> x,
+                                       std::span<const double> u, const Motion& motion) {
+  give(u, motion.dudt);
   point_.stand_at(t, x);
   point_.move_by(motion.dxdt);
   return consistent_.solve(point_, Wanted::values_and_derivatives, inputs_, outputs_);
 }
 
 /// Eliminated inputs with their slopes.
-void NetworkEquations::move_inputs(double t, std::span<const double> x, const Motion& motion) {
-  if (solve_moving(t, x, motion) != Outcome::ok) {
+void NetworkEquations::move_inputs(double t, std::span<const double> x, std::span<const double> u,
+                                   const Motion& motion) {
+  if (solve_moving(t, x, u, motion) != Outcome::ok) {
     throw RecoverableFailure(consistent_.failure());
   }
   point_.take(inputs_, Wanted::values_and_derivatives);

@@ -11,35 +11,39 @@
 
 namespace concord {
 
-/// x' = f(t, x, P y), y = g(t, x, P y) of the whole network, whose subsystems have been started:
-/// states and outputs of all subsystems one after the other, no inputs. Unknowns of direct
+/// x' = f(t, x, P y, u), y = g(t, x, P y, u) of the whole network, whose subsystems have been
+/// started: states and outputs of all subsystems one after the other. Unknowns of direct
 /// constraints (index 1) are eliminated with the inputs.
 class NetworkEquations : public EventModel {
  public:
-  explicit NetworkEquations(RankNetwork& subsystems);
+  /// `given`: which inputs of the network, that nothing within feeds, are those of this model.
+  explicit NetworkEquations(RankNetwork& subsystems, std::vector<std::size_t> given = {});
 
   OdeInterface interface() const override;
-  void derivatives(double t, std::span<const double> x, std::span<const double>,
+  void derivatives(double t, std::span<const double> x, std::span<const double> u,
                    std::span<double> dxdt) override;
-  void outputs(double t, std::span<const double> x, std::span<const double>,
+  void outputs(double t, std::span<const double> x, std::span<const double> u,
                std::span<double> y) override;
 
   /// The network has come to this point for good. Throws SimulationError where that makes an event.
   void complete_step(double t, std::span<const double> x);
 
   /// False where a subsystem has no Jacobians.
-  bool jacobians(double t, std::span<const double> x, std::span<const double>,
+  bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result) override;
   /// y' = g_t + g_x f + g_u u' with u' = P y'. False where a subsystem doesn't give its part.
-  bool output_slopes(double t, std::span<const double> x, std::span<const double>,
+  bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
                      const Motion& motion, std::span<double> dydt) override;
 
   bool has_events() const override { return events_.any(); }
   std::size_t indicator_count() const override { return events_.indicator_count(); }
-  void indicators(double t, std::span<const double> x, std::span<const double>,
+  void indicators(double t, std::span<const double> x, std::span<const double> u,
                   std::span<Indicator> z) override;
-  void indicator_slopes(double t, std::span<const double> x, std::span<const double>,
+  void indicator_slopes(double t, std::span<const double> x, std::span<const double> u,
                         const Motion& motion, std::span<double> slopes) override;
+  bool is_decisive(std::size_t i, bool beyond, double t, std::span<const double> x,
+                   std::span<const double> u) override;
+  std::string text_of(std::size_t i) const override { return events_.text_of(i); }
   double next_time_event() const override { return events_.next_time(); }
   bool is_told_of_changes() const override { return false; }
   /// The subsystems have begun.
@@ -51,6 +55,7 @@ class NetworkEquations : public EventModel {
   void pass_events(Archive& /*archive*/) override {}
   void take_over(Archive& /*archive*/) override {}
 
+  /// Guesses from which inputs are found.
   void io(Archive& archive) { CONCORD_MEMBERS(archive, inputs_, outputs_, consistent_); }
 
   /// Inputs that nothing feeds are these from now on.
@@ -59,11 +64,15 @@ class NetworkEquations : public EventModel {
   NetworkPoint& point() { return point_; }
 
  private:
-  void eliminate_inputs(double t, std::span<const double> x);
-  Outcome solve_moving(double t, std::span<const double> x, const Motion& motion);
-  void move_inputs(double t, std::span<const double> x, const Motion& motion);
+  void give(std::span<const double> u, std::span<const double> dudt);
+  void eliminate_inputs(double t, std::span<const double> x, std::span<const double> u);
+  Outcome solve_moving(double t, std::span<const double> x, std::span<const double> u,
+                       const Motion& motion);
+  void move_inputs(double t, std::span<const double> x, std::span<const double> u,
+                   const Motion& motion);
 
   RankNetwork& subsystems_;
+  std::vector<std::size_t> given_;
   NetworkPoint point_;
   ConsistentInputs consistent_;
   std::vector<Sample> inputs_, outputs_;

@@ -1,6 +1,7 @@
 #include "coupling/implicit/whole_events.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -29,6 +30,22 @@ void WholeEvents::indicator_slopes(std::span<double> slopes) {
     model->indicator_slopes(point_.time(), point_.states_of(k), point_.inputs_of(k),
                             point_.motion_of(k), slopes.subspan(first, model->indicator_count()));
   }
+}
+
+/// Whose it is.
+const WholeEvents::Own& WholeEvents::with(std::size_t indicator) const {
+  return *std::prev(std::ranges::upper_bound(own_, indicator, {}, &Own::first));
+}
+
+bool WholeEvents::is_decisive(std::size_t i, bool beyond) {
+  const auto& [k, model, first] = with(i);
+  return model->is_decisive(i - first, beyond, point_.time(), point_.states_of(k),
+                            point_.inputs_of(k));
+}
+
+std::string WholeEvents::text_of(std::size_t i) const {
+  const Own& own = with(i);
+  return own.model->text_of(i - own.first);
 }
 
 double WholeEvents::next_time() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "coupling/implicit/network_point.hpp"
@@ -18,6 +19,8 @@ class WholeEvents {
   std::size_t indicator_count() const { return indicator_count_; }
   void indicators(std::span<Indicator> z);
   void indicator_slopes(std::span<double> slopes);
+  bool is_decisive(std::size_t i, bool beyond);
+  std::string text_of(std::size_t i) const;
   /// s; infinity without one.
   double next_time() const;
   /// As of EventModel; `point` says of the network's inputs nothing that counts.
@@ -30,6 +33,7 @@ class WholeEvents {
     EventModel* model;
     std::size_t first;  ///< of its indicators
   };
+  const Own& with(std::size_t indicator) const;
   EventPoint seen_by(const Own& own, const EventPoint& point) const;
 
   RankNetwork& subsystems_;

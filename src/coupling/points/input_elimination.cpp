@@ -7,6 +7,7 @@ namespace concord {
 InputElimination::InputElimination(const RankNetwork& subsystems) {
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     n_states_.push_back(subsystems.states_of(k).size());
+    inputs_of_.push_back(subsystems.inputs_of(k));
   }
   find_rows(subsystems);
   find_entries(subsystems);
@@ -78,18 +79,20 @@ bool InputElimination::take(std::span<const OutputDerivatives> of) {
   return entries_.empty() || factors_.compute(row_starts_, columns_, values_);
 }
 
-void InputElimination::follow(std::span<const OutputDerivatives> of, std::size_t k,
-                              std::size_t state, std::span<double> du) {
-  std::fill(du.begin(), du.end(), 0.0);
+/// Outputs of subsystem k move as column `place` of `by` says, row-major with `count` columns;
+/// whether any that feeds something does.
+bool InputElimination::move(std::size_t k, std::span<const double> by, std::size_t count,
+                            std::size_t place) {
   std::fill(right_.begin(), right_.end(), 0.0);
   bool any = false;
   for (const std::size_t row : fed_by_[k]) {
-    right_[row] = rows_[row].factor * of[k].g_x[rows_[row].output * n_states_[k] + state];
+    right_[row] = rows_[row].factor * by[rows_[row].output * count + place];
     any = any || right_[row] != 0.0;
   }
-  if (!any) {
-    return;
-  }
+  return any;
+}
+
+void InputElimination::put_out(std::span<double> du) {
   if (!entries_.empty()) {
     factors_.solve(right_, solution_);
   }
@@ -97,6 +100,21 @@ void InputElimination::follow(std::span<const OutputDerivatives> of, std::size_t
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     du[rows_[row].input] = values[row];
   }
+}
+
+void InputElimination::follow(std::span<const OutputDerivatives> of, std::size_t k,
+                              std::size_t state, std::span<double> du) {
+  std::fill(du.begin(), du.end(), 0.0);
+  if (move(k, of[k].g_x, n_states_[k], state)) put_out(du);
+}
+
+void InputElimination::follow_input(std::span<const OutputDerivatives> of, std::size_t input,
+                                    std::span<double> du) {
+  std::fill(du.begin(), du.end(), 0.0);
+  const auto owner = std::ranges::upper_bound(inputs_of_, input, {}, &IndexRange::last);
+  const auto k = static_cast<std::size_t>(owner - inputs_of_.begin());
+  if (move(k, of[k].g_u, owner->size(), input - owner->first)) put_out(du);
+  du[input] = 1.0;
 }
 
 }  // namespace concord

@@ -29,6 +29,9 @@ class InputElimination {
   void follow(std::span<const OutputDerivatives> of, std::size_t k, std::size_t state,
               std::span<double> du);
 
+  /// The same where an input that nothing feeds, local index, moves by one.
+  void follow_input(std::span<const OutputDerivatives> of, std::size_t input, std::span<double> du);
+
  private:
   struct Row {           ///< a connected input
     std::size_t input;   ///< local index
@@ -44,10 +47,13 @@ class InputElimination {
 
   void find_rows(const RankNetwork& subsystems);
   void find_entries(const RankNetwork& subsystems);
+  bool move(std::size_t k, std::span<const double> by, std::size_t count, std::size_t place);
+  void put_out(std::span<double> du);
 
   std::vector<Row> rows_;
   std::vector<std::vector<std::size_t>> fed_by_;  ///< rows per subsystem
   std::vector<std::size_t> n_states_;             ///< per subsystem
+  std::vector<IndexRange> inputs_of_;             ///< likewise
   std::vector<std::size_t> row_starts_{0}, columns_;
   std::vector<std::size_t> diagonal_;  ///< places
   std::vector<Entry> entries_;

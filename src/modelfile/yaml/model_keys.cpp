@@ -67,7 +67,8 @@ constexpr Key equations{.name = "equations",
             .shape = {Kind::either, false, system_keys, &text},
             .meaning = "subsystems within, or a file of such: a path relative to this file",
             .alternative = true};
-constexpr Key run{"run", paths_of(value), "of a system: macro-steps of its own; not there yet"};
+constexpr Key run{"run", record_of(run_keys),
+                  "of a system: one subsystem with steps of its own, not part of the whole"};
 constexpr Key isolated{"isolated", flag,
                        "of fmu, native and python: true: in a process of its own"};
 constexpr Key inputs{"inputs", names_of(number_or_nothing),
@@ -166,6 +167,13 @@ std::span<const Key> system_keys() {
       {"initial", list_of(initial), "equations of what is within that hold at the start: A = B"},
       {"inputs", names_of(value), "name: subsystem.input within, or a list of these"},
       {"outputs", names_of(text), "name: subsystem.output within"}};
+  return keys;
+}
+
+std::span<const Key> run_keys() {
+  static constexpr Key keys[] = {
+      {"type", text, "monolithic: what is within is integrated as one"},
+      {"accuracy", number, "of each signal's range; without it as the whole's"}};
   return keys;
 }
 

@@ -16,6 +16,7 @@ std::span<const Key> experiment_keys();
 std::span<const Key> subsystem_keys();
 std::span<const Key> template_keys();
 std::span<const Key> system_keys();
+std::span<const Key> run_keys();
 std::span<const Key> equations_keys();
 std::span<const Key> when_keys();
 std::span<const Key> table_keys();

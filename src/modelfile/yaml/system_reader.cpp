@@ -1,6 +1,8 @@
 #include "modelfile/yaml/system_reader.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -24,6 +26,9 @@ Fields named(const Fields& fields, const char* key, const char* role, const std:
   return node ? node->named_fields(role, owner) : Fields{};
 }
 
+/// Types whose iterations or estimators come to what integrating as one gives at once.
+const std::string solved_alike[] = {"jfm", "jfm6", "missiles", "missiles6", "ifosmondi"};
+
 class SystemReader {
  public:
   SystemReader(const std::string& name, const NodeReader& node, const SubsystemParts& given,
@@ -38,7 +43,7 @@ class SystemReader {
     read_parameters(subsystems);
     within_.prefix = name_ + ".";
     within_.templates = merged(around_.templates, named(fields_, "templates", "template", ""));
-    around_.model.systems.push_back({name_, terminals("inputs"), terminals("outputs")});
+    around_.model.systems.push_back({name_, terminals("inputs"), terminals("outputs"), run()});
     for (const Field& subsystem : subsystems) read_subsystems(subsystem, within_);
     if (subsystems.empty()) system.fail("must name at least one subsystem");
     if (const auto connections = find_field(fields_, "connections");
@@ -57,6 +62,7 @@ class SystemReader {
   Fields changes_of_parameters(const std::vector<std::string>& names,
                                const Fields& subsystems) const;
   std::vector<SystemTerminal> terminals(const char* key) const;
+  std::optional<SystemRun> run() const;
 
   std::string name_;
   NodeReader node_;
@@ -67,11 +73,6 @@ class SystemReader {
 };
 
 void SystemReader::refuse_what_is_no_systems() const {
-  if (given_.run) {
-    given_.run->fail(
-        "would give the system macro-steps of its own, which is not there yet; leave "
-        "it out: then the system is part of the whole");
-  }
   if (!given_.start.empty()) {
     throw InputError(given_.start.front().key_location + ": " + node_.what() +
                      " is a system and has no start values; give them to the subsystems within");
@@ -152,6 +153,28 @@ std::vector<SystemTerminal> SystemReader::terminals(const char* key) const {
       terminal.inner.push_back(name_ + "." + end.text());
     }
     result.push_back(std::move(terminal));
+  }
+  return result;
+}
+
+std::optional<SystemRun> SystemReader::run() const {
+  if (!given_.run) return std::nullopt;
+  SystemRun result{{}, given_.run->location(), {}};
+  const Fields fields = given_.run->fields_among(run_keys);
+  if (const auto accuracy = find_field(fields, "accuracy")) {
+    constexpr double least = 1e-12, most = 0.1;
+    result.accuracy = accuracy->number(given_.constants);
+    if (!(*result.accuracy >= least && *result.accuracy <= most))
+      accuracy->fail("must be from 1e-12 to 0.1 of each signal's range, not " +
+                     short_number(*result.accuracy));
+  }
+  if (const auto type = find_field(fields, "type"); type && type->text() != "monolithic") {
+    if (std::ranges::find(solved_alike, type->text()) == std::end(solved_alike))
+      type->fail("must be monolithic, " + joined(solved_alike) + ", not " +
+                 in_quotes(type->text()) + "; what is within is integrated as one");
+    result.notes.push_back("'run' asks for type " + type->text() +
+                           ": what is within is integrated as one (monolithic), which is what " +
+                           type->text() + " converges to");
   }
   return result;
 }
