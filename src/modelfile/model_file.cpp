@@ -11,8 +11,8 @@
 #include "modelfile/delayed_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/initial_equations.hpp"
-#include "modelfile/scenario/scenario_connections.hpp"
 #include "modelfile/nested_systems.hpp"
+#include "modelfile/scenario/scenario_connections.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/summed_connections.hpp"
 #include "modelfile/system_connections.hpp"
@@ -113,9 +113,9 @@ void complete(Model& model) {
   resolve_aliases(model);
   connect_arrays(model);
   connect_delays(model);
-  nest_systems(model);
   connect_constraints(model);
   connect_scenario(model);
+  nest_systems(model);
   connect_initial(model);
   add_events_of_subsystems(model);
   list_files_of_subsystems(model);

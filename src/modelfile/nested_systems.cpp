@@ -7,6 +7,7 @@
 
 #include "concord/errors.hpp"
 #include "nested/nested_system.hpp"
+#include "network/network.hpp"
 #include "settings/accuracy.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -133,6 +134,9 @@ SubsystemEntry nested_entry(const SystemEntry& system, Model& model) {
 
 /// Inner ones first, which stand behind those that they are part of.
 void nest_systems(Model& model) {
+  const auto runs = [](const SystemEntry& system) { return system.run.has_value(); };
+  if (std::ranges::none_of(model.systems, runs)) return;
+  const Network names_what_is_wrong(model);
   for (auto system = model.systems.rbegin(); system != model.systems.rend(); ++system) {
     if (!system->run) continue;
     const auto is_within = [begin = system->name + "."](const SubsystemEntry& entry) {

@@ -78,6 +78,9 @@ class NestedModel final : private Inside, public NetworkEquations {
 
   OdeInterface interface() const override { return interface_; }
   bool set_parameter(std::size_t parameter, double value) override;
+  bool settle(const EventPoint& point, std::span<const double> x,
+              std::vector<Happening>& what) override;
+  bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
   void pass_events(Archive& archive) override;
   void take_over(Archive& archive) override;
 
@@ -86,7 +89,10 @@ class NestedModel final : private Inside, public NetworkEquations {
     std::size_t subsystem, parameter;
   };
 
+  void name(std::span<Happening> what) const;
+
   OdeInterface interface_;
+  std::string system_;
   std::vector<EventModel*> with_events_;
   std::vector<Place> parameters_;
 };
@@ -94,7 +100,8 @@ class NestedModel final : private Inside, public NetworkEquations {
 NestedModel::NestedModel(std::shared_ptr<const Model> given, const SubsystemDescription& shown)
     : Inside(std::move(given)),
       NetworkEquations(subsystems, given_inputs(network)),
-      interface_(NetworkEquations::interface()) {
+      interface_(NetworkEquations::interface()),
+      system_(shown.name) {
   interface_.inputs = shown.inputs;
   interface_.states = shown.states;
   interface_.outputs = shown.outputs;
@@ -111,6 +118,30 @@ NestedModel::NestedModel(std::shared_ptr<const Model> given, const SubsystemDesc
 bool NestedModel::set_parameter(std::size_t parameter, double value) {
   const Place& place = parameters_.at(parameter);
   return subsystems.own(place.subsystem).equations()->set_parameter(place.parameter, value);
+}
+
+/// "relay: T > 21": of one part, in which several are.
+void NestedModel::name(std::span<Happening> what) const {
+  for (Happening& one : what) {
+    const std::string& owner = subsystems.own(one.part).description().name;
+    one = {0, owner.substr(system_.size() + 1) + ": " + one.what};
+  }
+}
+
+bool NestedModel::settle(const EventPoint& point, std::span<const double> x,
+                         std::vector<Happening>& what) {
+  const std::size_t before = what.size();
+  const bool changed = NetworkEquations::settle(point, x, what);
+  name(std::span(what).subspan(before));
+  return changed;
+}
+
+bool NestedModel::happen(const EventPoint& point, std::span<double> x,
+                         std::vector<Happening>& what) {
+  const std::size_t before = what.size();
+  const bool changed = NetworkEquations::happen(point, x, what);
+  name(std::span(what).subspan(before));
+  return changed;
 }
 
 /// Each one's apart, of which others take over the beginning.

@@ -179,7 +179,6 @@ class Rules(ModelTest):
     def test_keys(self):
         self.refused("      inputs: {pedal", "      input: {pedal", "unknown key 'input'", "inputs")
         self.refused("      parameters: {c0: 5, ratio: 2}", "      parameters: {c0: 5, ratio: 2, pi: 3}", "'pi'", "another name")
-        self.refused("  wheel:\n", "    run: {type: jfm}\n  wheel:\n", "run", "not there yet")
         self.refused("  wheel:\n", "    start: {w: 1}\n  wheel:\n", "no start values")
         self.refused("  wheel:\n", "    effort: 2\n  wheel:\n", "subsystems within")
         self.refused("  wheel:\n", "    parameters: {k: 2}\n  wheel:\n", "no parameter 'k'", "c0, ratio")
